@@ -1,0 +1,122 @@
+//! Settings: `config/default.toml` ← a file ← the environment, parsed once at start and checked as a whole.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+/// Everything that can be set. `config/default.toml` says what each means, its unit and its range.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config/default.toml documents every key; a second text would drift")]
+pub struct Settings {
+    pub data_dir: PathBuf,
+    pub http: Http,
+    pub auth: Auth,
+    pub redis: Redis,
+    pub fairness: Fairness,
+    pub play: Play,
+    pub jackpots: Jackpots,
+    pub log: Log,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "see Settings")]
+pub struct Http {
+    pub listen: SocketAddr,
+    pub metrics_listen: String,
+    pub workers: usize,
+    pub max_body_bytes: usize,
+    pub shutdown_timeout_s: u64,
+    pub keep_alive_s: u64,
+    pub max_streams: usize,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "see Settings")]
+pub struct Auth {
+    pub keys_file: String,
+    pub requests_per_second_per_key: u32,
+    pub burst_per_key: u32,
+}
+
+/// Where Redis is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RedisMode {
+    /// A private server that this service starts, watches and stops.
+    Embedded,
+    /// One server, somewhere.
+    Standalone,
+    /// A Redis Cluster, known by some of its nodes.
+    Cluster,
+}
+
+/// What an acknowledged write has reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Durability {
+    /// The primary's disk.
+    Local,
+    /// The primary's disk and one replica.
+    Replicated,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "see Settings")]
+pub struct Redis {
+    pub mode: RedisMode,
+    pub urls: Vec<String>,
+    pub durability: Durability,
+    pub tls_ca_file: String,
+    pub connect_timeout_ms: u64,
+    pub response_timeout_ms: u64,
+    pub total_timeout_ms: u64,
+    pub server_program: String,
+    pub max_memory_mib: u64,
+    pub refuse_entries_above_memory_pct: u8,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "see Settings")]
+pub struct Fairness {
+    pub master_secret: String,
+    pub retention_s: u64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "see Settings")]
+pub struct Play {
+    pub recovery_interval_ms: u64,
+    pub recovery_after_ms: u64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "see Settings")]
+pub struct Jackpots {
+    pub directory: String,
+}
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    Pretty,
+    /// One JSON object per line.
+    Json,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "see Settings")]
+pub struct Log {
+    pub format: LogFormat,
+    pub level: String,
+}
