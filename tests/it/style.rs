@@ -88,6 +88,11 @@ fn violations(path: &str, text: &str) -> Vec<String> {
             "{path}: no header that says its purpose, keys, arguments and replies"
         ));
     }
+    // A unit test may spell a key out: it looks at what the code under test made.
+    let code_lines = text
+        .lines()
+        .position(|line| line.trim() == "#[cfg(test)]")
+        .unwrap_or(lines);
     for (index, line) in text.lines().enumerate() {
         let mut report = |what: &str| found.push(format!("{path}:{}: {what}", index + 1));
         for leftover in LEFTOVERS.iter().filter(|leftover| line.contains(**leftover)) {
@@ -97,7 +102,7 @@ fn violations(path: &str, text: &str) -> Vec<String> {
         if path.starts_with("tests/") && !comment && line.contains(SLEEP) {
             report("a test polls with a deadline, it does not sleep");
         }
-        if path.starts_with("src/") && !comment {
+        if path.starts_with("src/") && !comment && index < code_lines {
             for arrow in ARROWS
                 .iter()
                 .filter(|arrow| line.contains(arrow.needle) && !(arrow.allowed)(path))
@@ -166,6 +171,10 @@ fn each_rule_finds_what_breaks_it() {
         ("src/http/problem.rs", "impl ResponseError for Problem {"),
         ("src/jackpot/store.rs", "use redis::Value;\n// jp:{spring}:pool"),
         ("src/simulate/run.rs", "StatusCode::OK"),
+        (
+            "src/store/script.rs",
+            "#[cfg(test)]\nmod tests { const KEY: &str = \"jp:{spring}:state\"; }",
+        ),
         ("lua/jackpot/enter.lua", "-- Adds an entry."),
     ];
     for (path, text) in sound {

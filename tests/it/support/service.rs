@@ -278,6 +278,8 @@ async fn heavy_the_service_survives_kill9_and_leaves_nothing_behind() {
         "the entry is kept"
     );
     assert_eq!(again.headers["idempotency-replayed"], "true");
+    let meter = service.get("/v1/jackpots/kept/meter").await;
+    assert_eq!(meter.body["meters"][0]["pool"], 1, "it counted once: {:?}", meter.body);
 
     assert!(service.stop().await.success(), "SIGTERM ends it well");
     assert_eq!(service.redis_pids(), [], "its Redis ends with it");
