@@ -40,7 +40,11 @@ impl TryFrom<u64> for Minor {
     type Error = TooLarge;
 
     fn try_from(value: u64) -> Result<Self, TooLarge> {
-        if value > MAX_MINOR { Err(TooLarge) } else { Ok(Self(value)) }
+        if value > MAX_MINOR {
+            Err(TooLarge)
+        } else {
+            Ok(Self(value))
+        }
     }
 }
 
@@ -87,7 +91,11 @@ impl TryFrom<u32> for Ppm {
     type Error = BeyondWhole;
 
     fn try_from(value: u32) -> Result<Self, BeyondWhole> {
-        if value > Self::WHOLE.0 { Err(BeyondWhole) } else { Ok(Self(value)) }
+        if value > Self::WHOLE.0 {
+            Err(BeyondWhole)
+        } else {
+            Ok(Self(value))
+        }
     }
 }
 

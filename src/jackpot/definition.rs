@@ -31,7 +31,10 @@ pub struct Violation {
 impl Violation {
     /// A violation of `rule` by `field`.
     pub fn new(field: impl Into<String>, rule: impl Into<String>) -> Self {
-        Self { field: field.into(), rule: rule.into() }
+        Self {
+            field: field.into(),
+            rule: rule.into(),
+        }
     }
 }
 
@@ -74,12 +77,21 @@ impl Definition {
         check_ranks(&document, &mut wrong);
         let weights = document.odds.ranks.iter().map(|r| (r.rank, r.weight));
         let odds = Odds::new(document.odds.total, weights).map_err(|error| {
-            let field = if error == InvalidOdds::Total { "odds.total" } else { "odds.ranks" };
+            let field = if error == InvalidOdds::Total {
+                "odds.total"
+            } else {
+                "odds.ranks"
+            };
             wrong.push(Violation::new(field, error.to_string()));
         });
         match odds {
             Ok(odds) if wrong.is_empty() => {
-                let prizes = document.odds.ranks.iter().filter_map(|r| Some((r.rank, money_prize(&document, &r.prize)?))).collect();
+                let prizes = document
+                    .odds
+                    .ranks
+                    .iter()
+                    .filter_map(|r| Some((r.rank, money_prize(&document, &r.prize)?)))
+                    .collect();
                 Ok(Self { document, odds, prizes })
             }
             _ => Err(wrong),
@@ -127,7 +139,8 @@ impl Definition {
     #[must_use]
     pub fn money_digest(&self) -> String {
         let d = &self.document;
-        let text = serde_json::to_string(&(&d.contribution, &d.tiers, &d.odds, d.max_redraws)).expect("plain data is JSON");
+        let text =
+            serde_json::to_string(&(&d.contribution, &d.tiers, &d.odds, d.max_redraws)).expect("plain data is JSON");
         hex::encode(&Sha256::digest(text)[..16])
     }
 }
@@ -135,18 +148,30 @@ impl Definition {
 fn check_head(document: &Document, wrong: &mut Vec<Violation>) {
     let name = document.name.chars().count();
     if !(1..=MAX_NAME_CHARS).contains(&name) || document.name.chars().any(char::is_control) {
-        wrong.push(Violation::new("name", format!("must be 1 to {MAX_NAME_CHARS} characters, none of them a control character")));
+        wrong.push(Violation::new(
+            "name",
+            format!("must be 1 to {MAX_NAME_CHARS} characters, none of them a control character"),
+        ));
     }
     let currency = document.currency.as_bytes();
     let capital = currency.first().is_some_and(u8::is_ascii_uppercase);
-    if !capital || !(3..=8).contains(&currency.len()) || !currency.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit()) {
+    if !capital
+        || !(3..=8).contains(&currency.len())
+        || !currency.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+    {
         wrong.push(Violation::new("currency", "must match [A-Z][A-Z0-9]{2,7}"));
     }
     if document.max_redraws > MAX_REDRAWS {
-        wrong.push(Violation::new("max_redraws", format!("must be an integer from 0 to {MAX_REDRAWS}")));
+        wrong.push(Violation::new(
+            "max_redraws",
+            format!("must be an integer from 0 to {MAX_REDRAWS}"),
+        ));
     }
     if document.room.is_some() {
-        wrong.push(Violation::new("room", "must be null: waiting rooms are not supported yet"));
+        wrong.push(Violation::new(
+            "room",
+            "must be null: waiting rooms are not supported yet",
+        ));
     }
 }
 
@@ -157,39 +182,60 @@ fn check_tiers(tiers: &[Tier], wrong: &mut Vec<Violation>) {
     let mut names = BTreeSet::new();
     for (i, tier) in tiers.iter().enumerate() {
         if !names.insert(&tier.tier) {
-            wrong.push(Violation::new(format!("tiers[{i}].tier"), format!("'{}' is there twice", tier.tier)));
+            wrong.push(Violation::new(
+                format!("tiers[{i}].tier"),
+                format!("'{}' is there twice", tier.tier),
+            ));
         }
         if tier.cap == Some(Minor::ZERO) {
             wrong.push(Violation::new(format!("tiers[{i}].cap"), "must be null or at least 1"));
         }
         if tier.cap.is_some_and(|cap| tier.seed > cap) {
-            wrong.push(Violation::new(format!("tiers[{i}].seed"), "must be at most the tier's cap"));
+            wrong.push(Violation::new(
+                format!("tiers[{i}].seed"),
+                "must be at most the tier's cap",
+            ));
         }
         if tier.must_hit_by.is_some() {
-            wrong.push(Violation::new(format!("tiers[{i}].must_hit_by"), "must be null: reserved, not supported yet"));
+            wrong.push(Violation::new(
+                format!("tiers[{i}].must_hit_by"),
+                "must be null: reserved, not supported yet",
+            ));
         }
     }
     let shares = tiers.iter().map(|t| u64::from(t.share_ppm.get())).sum::<u64>();
     if shares > u64::from(Ppm::WHOLE.get()) {
-        wrong.push(Violation::new("tiers", format!("share_ppm sums to {shares}, more than 1000000")));
+        wrong.push(Violation::new(
+            "tiers",
+            format!("share_ppm sums to {shares}, more than 1000000"),
+        ));
     }
 }
 
 fn check_ranks(document: &Document, wrong: &mut Vec<Violation>) {
     let ranks = &document.odds.ranks;
     if ranks.len() > MAX_RANKS {
-        wrong.push(Violation::new("odds.ranks", format!("must be at most {MAX_RANKS} ranks")));
+        wrong.push(Violation::new(
+            "odds.ranks",
+            format!("must be at most {MAX_RANKS} ranks"),
+        ));
     }
     let mut seen = BTreeSet::new();
     for (i, rank) in ranks.iter().enumerate() {
         let at = format!("odds.ranks[{i}]");
         if rank.rank == 0 || !seen.insert(rank.rank) {
-            wrong.push(Violation::new(format!("{at}.rank"), "must be at least 1 and there once"));
+            wrong.push(Violation::new(
+                format!("{at}.rank"),
+                "must be at least 1 and there once",
+            ));
         }
         let tier = match &rank.prize {
             Prize::Pool(prize) => {
                 if prize.take == Take::SharePpm(Ppm::default()) {
-                    wrong.push(Violation::new(format!("{at}.prize.pool.take.share_ppm"), "must be at least 1"));
+                    wrong.push(Violation::new(
+                        format!("{at}.prize.pool.take.share_ppm"),
+                        "must be at least 1",
+                    ));
                 }
                 ("pool", &prize.tier)
             }
@@ -200,12 +246,18 @@ fn check_ranks(document: &Document, wrong: &mut Vec<Violation>) {
                 ("fixed", &prize.tier)
             }
             Prize::Coupon(_) => {
-                wrong.push(Violation::new(format!("{at}.prize.coupon"), "coupons are not supported yet"));
+                wrong.push(Violation::new(
+                    format!("{at}.prize.coupon"),
+                    "coupons are not supported yet",
+                ));
                 continue;
             }
         };
         if !document.tiers.iter().any(|t| t.tier == *tier.1) {
-            wrong.push(Violation::new(format!("{at}.prize.{}.tier", tier.0), format!("'{}' is none of the tiers", tier.1)));
+            wrong.push(Violation::new(
+                format!("{at}.prize.{}.tier", tier.0),
+                format!("'{}' is none of the tiers", tier.1),
+            ));
         }
     }
 }
@@ -220,7 +272,11 @@ fn money_prize(document: &Document, prize: &Prize) -> Option<MoneyPrize> {
         Prize::Coupon(_) => return None,
     };
     let min_payout = document.tiers.iter().find(|t| t.tier == *tier)?.min_payout;
-    Some(MoneyPrize { tier: tier.clone(), kind, min_payout })
+    Some(MoneyPrize {
+        tier: tier.clone(),
+        kind,
+        min_payout,
+    })
 }
 
 /// What one entry adds to the jackpot before shares, in millionths of a minor unit. Exact: below 2^73.
@@ -249,7 +305,10 @@ mod tests {
         let mut value = good();
         change(&mut value);
         let document = serde_json::from_value(value).expect("well formed");
-        let fields = Definition::check(document).expect_err("refused").into_iter().map(|v| v.field);
+        let fields = Definition::check(document)
+            .expect_err("refused")
+            .into_iter()
+            .map(|v| v.field);
         fields.collect()
     }
 
@@ -272,7 +331,10 @@ mod tests {
         assert_eq!(broken(|v| v["currency"] = json!("krw")), ["currency"]);
         assert_eq!(broken(|v| v["max_redraws"] = json!(101)), ["max_redraws"]);
         assert_eq!(broken(|v| v["room"] = json!("lobby")), ["room"]);
-        assert_eq!(broken(|v| v["tiers"][0]["must_hit_by"] = json!({"low": 1})), ["tiers[0].must_hit_by"]);
+        assert_eq!(
+            broken(|v| v["tiers"][0]["must_hit_by"] = json!({"low": 1})),
+            ["tiers[0].must_hit_by"]
+        );
         assert_eq!(broken(|v| v["tiers"][0]["cap"] = json!(0)), ["tiers[0].cap"]);
         assert_eq!(
             broken(|v| {
@@ -281,16 +343,40 @@ mod tests {
             }),
             ["tiers[0].seed"]
         );
-        assert_eq!(broken(|v| v["tiers"] = json!([v["tiers"][0], v["tiers"][0]])), ["tiers[1].tier", "tiers"]);
+        assert_eq!(
+            broken(|v| v["tiers"] = json!([v["tiers"][0], v["tiers"][0]])),
+            ["tiers[1].tier", "tiers"]
+        );
         assert_eq!(broken(|v| v["odds"]["total"] = json!(0)), ["odds.total"]);
-        assert_eq!(broken(|v| v["odds"]["ranks"][0]["weight"] = json!(960_000)), ["odds.ranks"]);
-        assert_eq!(broken(|v| v["odds"]["ranks"][0]["rank"] = json!(0)), ["odds.ranks[0].rank"]);
-        assert_eq!(broken(|v| v["odds"]["ranks"][0]["rank"] = json!(3)), ["odds.ranks[1].rank"]);
-        assert_eq!(broken(|v| v["odds"]["ranks"][1]["prize"]["fixed"]["amount"] = json!(0)), ["odds.ranks[1].prize.fixed.amount"]);
-        assert_eq!(broken(|v| v["odds"]["ranks"][1]["prize"]["fixed"]["tier"] = json!("mini")), ["odds.ranks[1].prize.fixed.tier"]);
-        assert_eq!(broken(|v| v["odds"]["ranks"][1]["prize"] = json!({"coupon": {"coupon_id": "c"}})), ["odds.ranks[1].prize.coupon"]);
+        assert_eq!(
+            broken(|v| v["odds"]["ranks"][0]["weight"] = json!(960_000)),
+            ["odds.ranks"]
+        );
+        assert_eq!(
+            broken(|v| v["odds"]["ranks"][0]["rank"] = json!(0)),
+            ["odds.ranks[0].rank"]
+        );
+        assert_eq!(
+            broken(|v| v["odds"]["ranks"][0]["rank"] = json!(3)),
+            ["odds.ranks[1].rank"]
+        );
+        assert_eq!(
+            broken(|v| v["odds"]["ranks"][1]["prize"]["fixed"]["amount"] = json!(0)),
+            ["odds.ranks[1].prize.fixed.amount"]
+        );
+        assert_eq!(
+            broken(|v| v["odds"]["ranks"][1]["prize"]["fixed"]["tier"] = json!("mini")),
+            ["odds.ranks[1].prize.fixed.tier"]
+        );
+        assert_eq!(
+            broken(|v| v["odds"]["ranks"][1]["prize"] = json!({"coupon": {"coupon_id": "c"}})),
+            ["odds.ranks[1].prize.coupon"]
+        );
         let share = json!({"pool": {"tier": "grand", "take": {"share_ppm": 0}}});
-        assert_eq!(broken(|v| v["odds"]["ranks"][0]["prize"] = share), ["odds.ranks[0].prize.pool.take.share_ppm"]);
+        assert_eq!(
+            broken(|v| v["odds"]["ranks"][0]["prize"] = share),
+            ["odds.ranks[0].prize.pool.take.share_ppm"]
+        );
     }
 
     #[test]
@@ -298,7 +384,9 @@ mod tests {
         let digest = |change: &dyn Fn(&mut Value)| {
             let mut value = good();
             change(&mut value);
-            Definition::check(serde_json::from_value(value).expect("well formed")).expect("valid").money_digest()
+            Definition::check(serde_json::from_value(value).expect("well formed"))
+                .expect("valid")
+                .money_digest()
         };
         let as_is = digest(&|_| {});
         assert_eq!(as_is, digest(&|v| v["name"] = json!("other")));

@@ -7,26 +7,9 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
 use crate::ids::{ClientSeed, Id};
+use crate::master_secret::MasterSecret;
 
 use super::odds::Odds;
-
-/// 32 random bytes from which the seeds of all epochs of all jackpots are derived.
-#[derive(Clone)]
-pub struct MasterSecret([u8; 32]);
-
-impl MasterSecret {
-    /// Takes the bytes as they are.
-    #[must_use]
-    pub const fn new(bytes: [u8; 32]) -> Self {
-        Self(bytes)
-    }
-}
-
-impl std::fmt::Debug for MasterSecret {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("MasterSecret(..)")
-    }
-}
 
 /// The seed of one epoch of one jackpot: everything needed to draw.
 #[derive(Clone)]
@@ -40,10 +23,14 @@ impl EpochSeed {
     /// `HMAC-SHA256(master_secret, "jackpot-epoch\n{jackpot_id}\n{epoch}")`.
     #[must_use]
     pub fn derive(secret: &MasterSecret, jackpot: &Id, epoch: u64) -> Self {
-        let mut mac = keyed(&secret.0);
+        let mut mac = keyed(secret.bytes());
         mac.update(format!("jackpot-epoch\n{jackpot}\n{epoch}").as_bytes());
         let seed = mac.finalize().into_bytes().into();
-        Self { jackpot: jackpot.clone(), seed, keyed: keyed(&seed) }
+        Self {
+            jackpot: jackpot.clone(),
+            seed,
+            keyed: keyed(&seed),
+        }
     }
 
     /// `hex(SHA-256(seed))`: published when the epoch opens.
@@ -63,7 +50,11 @@ impl EpochSeed {
     pub fn ticket(&self, entry_id: &str, client_seed: Option<&ClientSeed>, attempt: u32, odds: &Odds) -> u64 {
         self.uniform(odds.total(), |block| match client_seed {
             None => format!("draw\n{}\n{entry_id}\n{attempt}\n{block}", self.jackpot),
-            Some(seed) => format!("draw\n{}\n{entry_id}\n{attempt}\n{block}\n{}", self.jackpot, seed.as_str()),
+            Some(seed) => format!(
+                "draw\n{}\n{entry_id}\n{attempt}\n{block}\n{}",
+                self.jackpot,
+                seed.as_str()
+            ),
         })
     }
 
@@ -121,8 +112,14 @@ mod tests {
     #[test]
     fn the_seed_and_its_commitment_are_the_published_vectors() {
         let seed = seed("spring");
-        assert_eq!(seed.reveal(), "a89ce83ddb33bb00f799b0fdb3da095c8988d1a9f4ab87ad09bf85158a6ba710");
-        assert_eq!(seed.commitment(), "1b1584e55fb6852166e99de01cf21176f848aaed8af2b5f806b6f49922437254");
+        assert_eq!(
+            seed.reveal(),
+            "a89ce83ddb33bb00f799b0fdb3da095c8988d1a9f4ab87ad09bf85158a6ba710"
+        );
+        assert_eq!(
+            seed.commitment(),
+            "1b1584e55fb6852166e99de01cf21176f848aaed8af2b5f806b6f49922437254"
+        );
     }
 
     #[test]
@@ -142,7 +139,10 @@ mod tests {
     fn a_client_seed_makes_another_draw() {
         let (seed, odds) = (seed("spring"), odds(TOTAL, &[]));
         let mine = ClientSeed::parse("s1").expect("a seed");
-        assert_ne!(seed.ticket("entry-1", Some(&mine), 0, &odds), seed.ticket("entry-1", None, 0, &odds));
+        assert_ne!(
+            seed.ticket("entry-1", Some(&mine), 0, &odds),
+            seed.ticket("entry-1", None, 0, &odds)
+        );
     }
 
     #[test]
@@ -164,7 +164,9 @@ mod tests {
         let mut seen = std::collections::BTreeMap::new();
         let draws = 400_000_u32;
         for i in 0..draws {
-            *seen.entry(seed.rank(&format!("e{i}"), None, 0, &table)).or_insert(0_u32) += 1;
+            *seen
+                .entry(seed.rank(&format!("e{i}"), None, 0, &table))
+                .or_insert(0_u32) += 1;
         }
         let statistic: f64 = expected
             .iter()
@@ -182,16 +184,26 @@ mod tests {
     #[test]
     fn a_draw_tells_nothing_of_the_next() {
         let (seed, table) = (seed("statistics"), odds(1 << 32, &[]));
-        let by_entry = (0..200_000).map(|i| seed.ticket(&format!("e{i}"), None, 0, &table)).collect::<Vec<_>>();
-        let by_attempt = (0..200_000).map(|a| seed.ticket("same", None, a, &table)).collect::<Vec<_>>();
+        let by_entry = (0..200_000)
+            .map(|i| seed.ticket(&format!("e{i}"), None, 0, &table))
+            .collect::<Vec<_>>();
+        let by_attempt = (0..200_000)
+            .map(|a| seed.ticket("same", None, a, &table))
+            .collect::<Vec<_>>();
         for series in [by_entry, by_attempt] {
             #[expect(clippy::cast_precision_loss, reason = "statistics of draws, no money and no odds")]
-            let values = series.iter().map(|&t| t as f64 / 4_294_967_296.0 - 0.5).collect::<Vec<_>>();
+            let values = series
+                .iter()
+                .map(|&t| t as f64 / 4_294_967_296.0 - 0.5)
+                .collect::<Vec<_>>();
             let variance: f64 = values.iter().map(|v| v * v).sum();
             for lag in 1..=5 {
                 let covariance: f64 = values.iter().zip(&values[lag..]).map(|(a, b)| a * b).sum();
                 let correlation = covariance / variance;
-                assert!(correlation.abs() < 2.576 / f64::from(200_000).sqrt(), "lag {lag}: {correlation}");
+                assert!(
+                    correlation.abs() < 2.576 / f64::from(200_000).sqrt(),
+                    "lag {lag}: {correlation}"
+                );
             }
         }
     }

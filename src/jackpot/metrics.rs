@@ -43,7 +43,9 @@ impl PlayMetrics {
     pub(super) fn first_claim(&self, id: &Id, record: &Record) {
         match &record.state {
             State::Paid { .. } => self.0.jackpot(id.as_str()).claim(ClaimResult::Paid),
-            State::Pending { refusals, .. } if !refusals.is_empty() => self.0.jackpot(id.as_str()).claim(ClaimResult::Retry),
+            State::Pending { refusals, .. } if !refusals.is_empty() => {
+                self.0.jackpot(id.as_str()).claim(ClaimResult::Retry)
+            }
             State::Pending { .. } | State::Lost | State::Ended { .. } => {}
         }
     }
@@ -60,6 +62,9 @@ impl PlayMetrics {
 
     /// Entries without an outcome, as this instance last saw.
     pub(super) fn pending(&self, id: &Id, count: u64) {
-        self.0.jackpot(id.as_str()).pending.set(i64::try_from(count).unwrap_or(i64::MAX));
+        self.0
+            .jackpot(id.as_str())
+            .pending
+            .set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 }

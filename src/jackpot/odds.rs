@@ -78,8 +78,14 @@ mod tests {
     #[test]
     fn a_table_holds_no_more_than_its_total() {
         assert!(Odds::new(3, [(1, 3)]).is_ok());
-        assert_eq!(Odds::new(3, [(1, 2), (2, 2)]), Err(InvalidOdds::Weights { sum: 4, total: 3 }));
-        assert_eq!(Odds::new(3, [(1, u64::MAX), (2, u64::MAX)]).map_err(|e| matches!(e, InvalidOdds::Weights { .. })), Err(true));
+        assert_eq!(
+            Odds::new(3, [(1, 2), (2, 2)]),
+            Err(InvalidOdds::Weights { sum: 4, total: 3 })
+        );
+        assert_eq!(
+            Odds::new(3, [(1, u64::MAX), (2, u64::MAX)]).map_err(|e| matches!(e, InvalidOdds::Weights { .. })),
+            Err(true)
+        );
         assert_eq!(Odds::new(0, []), Err(InvalidOdds::Total));
         assert_eq!(Odds::new(MAX_TOTAL + 1, []), Err(InvalidOdds::Total));
     }

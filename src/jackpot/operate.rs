@@ -9,7 +9,10 @@ use crate::store::keys::JACKPOT_INDEX;
 use super::definition::{Definition, Violation};
 use super::document::Tier;
 use super::error::PlayError;
-use super::scripts::{self, Adjust, Adjusted, Define, Defined, Fence, Rotate, Rotated, ScriptError, SetStatus, Snapshot, StatusSet, Wanted};
+use super::scripts::{
+    self, Adjust, Adjusted, Define, Defined, Fence, Rotate, Rotated, ScriptError, SetStatus, Snapshot, StatusSet,
+    Wanted,
+};
 use super::view::{Epoch, Known, Status, View, Views};
 
 /// Repeats of a call whose definition or epoch changed meanwhile.
@@ -40,10 +43,25 @@ impl Operate {
     }
 
     /// Creates a jackpot (true) or changes its definition (false). Repeating it changes nothing.
-    pub async fn define(&self, id: &Id, definition: &Definition, wanted: Wanted, status: Status, by: &Operator) -> Result<bool, PlayError> {
+    pub async fn define(
+        &self,
+        id: &Id,
+        definition: &Definition,
+        wanted: Wanted,
+        status: Status,
+        by: &Operator,
+    ) -> Result<bool, PlayError> {
         // The index first: a crash in between leaves a name without a jackpot, which listing passes over.
-        self.store.run(redis::cmd("ZADD").arg(JACKPOT_INDEX).arg(0).arg(id.as_str())).await?;
-        let wish = Define { definition, wanted, status, who: &by.who, request_id: &by.request_id };
+        self.store
+            .run(&redis::cmd("ZADD").arg(JACKPOT_INDEX).arg(0).arg(id.as_str()).to_owned())
+            .await?;
+        let wish = Define {
+            definition,
+            wanted,
+            status,
+            who: &by.who,
+            request_id: &by.request_id,
+        };
         for _ in 0..MAX_STALE {
             let (known, fence) = match self.views.refresh(id).await {
                 Ok((known, view)) => {
@@ -80,16 +98,33 @@ impl Operate {
 
     fn first_fence(&self, id: &Id) -> (Arc<Known>, Fence) {
         let (known, seed) = (self.views.known(id), self.views.seed(id, 1));
-        let fence = Fence { known: known.n(), epoch: 1, commitment: seed.commitment(), version: 0 };
+        let fence = Fence {
+            known: known.n(),
+            epoch: 1,
+            commitment: seed.commitment(),
+            version: 0,
+        };
         (known, fence)
     }
 
     /// Pauses, resumes or closes. Repeating it changes nothing.
     pub async fn set_status(&self, id: &Id, wanted: Status, reason: String, by: &Operator) -> Result<(), PlayError> {
-        let wish = SetStatus { wanted, reason, who: by.who.clone(), request_id: by.request_id.clone() };
+        let wish = SetStatus {
+            wanted,
+            reason,
+            who: by.who.clone(),
+            request_id: by.request_id.clone(),
+        };
         let set = self
             .with_view(id, async |known, view| {
-                scripts::set_status(&self.store, &known.keys, &known.fence(view), view.definition.tiers(), &wish).await
+                scripts::set_status(
+                    &self.store,
+                    &known.keys,
+                    &known.fence(view),
+                    view.definition.tiers(),
+                    &wish,
+                )
+                .await
             })
             .await?;
         let (StatusSet::Done(n) | StatusSet::Closed(n) | StatusSet::Suspended(n)) = set;
@@ -105,7 +140,14 @@ impl Operate {
     pub async fn adjust(&self, id: &Id, wish: &Adjust) -> Result<(bool, i64), PlayError> {
         let (n, adjusted) = self
             .with_view(id, async |known, view| {
-                scripts::adjust(&self.store, &known.keys, &known.fence(view), view.definition.tiers(), wish).await
+                scripts::adjust(
+                    &self.store,
+                    &known.keys,
+                    &known.fence(view),
+                    view.definition.tiers(),
+                    wish,
+                )
+                .await
             })
             .await?;
         self.views.known(id).saw(n);
@@ -122,7 +164,11 @@ impl Operate {
 
     /// Closes the open epoch and opens the next. When another call closed it meanwhile, that is as good.
     pub async fn end_epoch(&self, id: &Id, reason: String, by: &Operator) -> Result<(), PlayError> {
-        let why = Rotate::Operator { reason, who: by.who.clone(), request_id: by.request_id.clone() };
+        let why = Rotate::Operator {
+            reason,
+            who: by.who.clone(),
+            request_id: by.request_id.clone(),
+        };
         let (_, view) = self.views.refresh(id).await?;
         self.rotate_from(id, view.epoch, &why).await.map(|_| ())
     }
@@ -130,7 +176,8 @@ impl Operate {
     /// Drops the older generation of records and opens the next epoch, if the retention has passed.
     pub async fn rotate_by_retention(&self, id: &Id, retention_s: u64) -> Result<Option<Rotated>, PlayError> {
         let (_, view) = self.views.view(id).await?;
-        self.rotate_from(id, view.epoch, &Rotate::Retention { retention_s }).await
+        self.rotate_from(id, view.epoch, &Rotate::Retention { retention_s })
+            .await
     }
 
     async fn rotate_from(&self, id: &Id, epoch: u64, why: &Rotate) -> Result<Option<Rotated>, PlayError> {
@@ -156,7 +203,9 @@ impl Operate {
     /// A jackpot at this instant.
     pub async fn read(&self, id: &Id) -> Result<(Snapshot, Vec<Tier>), PlayError> {
         let snapshot = self.views.snapshot(id).await?;
-        let tiers = super::view::parse_definition(id, &snapshot.definition)?.tiers().to_vec();
+        let tiers = super::view::parse_definition(id, &snapshot.definition)?
+            .tiers()
+            .to_vec();
         Ok((snapshot, tiers))
     }
 
@@ -164,19 +213,37 @@ impl Operate {
     pub async fn epochs(&self, id: &Id) -> Result<Vec<Epoch>, PlayError> {
         let known = self.views.known(id);
         let epochs = scripts::epochs(&self.store, &known.keys).await?;
-        if epochs.is_empty() { Err(ScriptError::Unknown.into()) } else { Ok(epochs) }
+        if epochs.is_empty() {
+            Err(ScriptError::Unknown.into())
+        } else {
+            Ok(epochs)
+        }
     }
 
     /// Ids of jackpots behind `after` in order, at most `limit`; names that have no jackpot may be among them.
     pub async fn ids(&self, after: Option<&Id>, limit: usize) -> Result<Vec<Id>, PlayError> {
         let from = after.map_or_else(|| "-".to_owned(), |id| format!("({id}"));
-        let cmd = redis::cmd("ZRANGEBYLEX").arg(JACKPOT_INDEX).arg(from).arg("+").arg("LIMIT").arg(0).arg(limit).to_owned();
-        let names: Vec<String> = redis::from_redis_value(self.store.run(&cmd).await?)
-            .map_err(|error| ScriptError::Reply { script: "ZRANGEBYLEX", reply: error.to_string() })?;
+        let cmd = redis::cmd("ZRANGEBYLEX")
+            .arg(JACKPOT_INDEX)
+            .arg(from)
+            .arg("+")
+            .arg("LIMIT")
+            .arg(0)
+            .arg(limit)
+            .to_owned();
+        let names: Vec<String> =
+            redis::from_redis_value(self.store.run(&cmd).await?).map_err(|error| ScriptError::Reply {
+                script: "ZRANGEBYLEX",
+                reply: error.to_string(),
+            })?;
         Ok(names.iter().filter_map(|name| Id::parse(name).ok()).collect())
     }
 
-    async fn with_view<T>(&self, id: &Id, call: impl AsyncFn(&Known, &View) -> Result<T, ScriptError>) -> Result<T, PlayError> {
+    async fn with_view<T>(
+        &self,
+        id: &Id,
+        call: impl AsyncFn(&Known, &View) -> Result<T, ScriptError>,
+    ) -> Result<T, PlayError> {
         let (mut known, mut view) = self.views.view(id).await?;
         for _ in 0..MAX_STALE {
             match call(&known, &view).await {

@@ -77,9 +77,22 @@ impl Play {
                     return Err(refusal);
                 }
             }
-            let rank = view.seed.rank(entry_id, sent.client_seed.as_ref(), 0, view.definition.odds());
-            let entry = EnterEntry { entry_id: entry_id.to_owned(), sent: sent.clone(), rank };
-            let entered = scripts::enter(&self.store, &known.keys, &known.fence(&view), &view.definition, &[entry]).await?;
+            let rank = view
+                .seed
+                .rank(entry_id, sent.client_seed.as_ref(), 0, view.definition.odds());
+            let entry = EnterEntry {
+                entry_id: entry_id.to_owned(),
+                sent: sent.clone(),
+                rank,
+            };
+            let entered = scripts::enter(
+                &self.store,
+                &known.keys,
+                &known.fence(&view),
+                &view.definition,
+                &[entry],
+            )
+            .await?;
             known.saw(entered.n);
             match (entered.replies.into_iter().next(), entered.refusal) {
                 (Some(EntryReply::Taken(record)), _) => {
@@ -101,24 +114,36 @@ impl Play {
         let found = scripts::lookup(&self.store, &known.keys, known.n(), entry_id).await?;
         let found = found.ok_or_else(|| PlayError::EntryNotFound(entry_id.to_owned()))?;
         known.saw(found.n);
-        let sent = found.sent.ok_or_else(|| PlayError::Lost { id: id.clone(), what: format!("the event of entry '{entry_id}'") })?;
+        let sent = found.sent.ok_or_else(|| PlayError::Lost {
+            id: id.clone(),
+            what: format!("the event of entry '{entry_id}'"),
+        })?;
         self.resolve(&view, entry_id, sent, found.record, true).await
     }
 
     /// Brings a pending entry to its outcome; for recovery, which knows it from its record.
     pub async fn finish_pending(&self, id: &Id, entry_id: &str, record: Record) -> Result<(), PlayError> {
-        let State::Pending { sent, .. } = &record.state else { return Ok(()) };
+        let State::Pending { sent, .. } = &record.state else {
+            return Ok(());
+        };
         let (sent, (_, view)) = (sent.clone(), self.views.view(id).await?);
         self.resolve(&view, entry_id, sent, record, true).await.map(|_| ())
     }
 
     /// What forbids a new entry before Redis is asked.
     fn refusal(&self, view: &View, stake: Minor) -> Option<PlayError> {
-        if let Some(cause) = self.store.health().refuse_entries {
-            return Some(PlayError::Refusing(cause));
+        let health = self.store.health();
+        if health.refuse_entries {
+            let full = || format!("Redis' memory is at {} % of its limit", health.memory_pct());
+            return Some(PlayError::Refusing(
+                health.cause.as_deref().map_or_else(full, str::to_owned),
+            ));
         }
         let max = view.definition.max_stake().filter(|max| stake > *max)?;
-        Some(PlayError::Invalid(vec![Violation::new("stake", format!("must be at most {max}, the jackpot's max_stake"))]))
+        Some(PlayError::Invalid(vec![Violation::new(
+            "stake",
+            format!("must be at most {max}, the jackpot's max_stake"),
+        )]))
     }
 
     async fn replay(&self, view: &View, entry_id: &str, sent: Sent, record: Record) -> Result<Played, PlayError> {
@@ -129,7 +154,14 @@ impl Play {
     }
 
     /// Takes the steps that an entry's record asks for, until its outcome stands.
-    async fn resolve(&self, view: &View, entry_id: &str, sent: Sent, mut record: Record, replayed: bool) -> Result<Played, PlayError> {
+    async fn resolve(
+        &self,
+        view: &View,
+        entry_id: &str,
+        sent: Sent,
+        mut record: Record,
+        replayed: bool,
+    ) -> Result<Played, PlayError> {
         let id = &view.id;
         let definition = self.views.definition(id, view, record.version).await?;
         let earlier = (record.epoch != view.epoch).then(|| self.views.seed(id, record.epoch));
@@ -139,7 +171,15 @@ impl Play {
             match next_step(entry_id, sent.client_seed.as_ref(), &record, &definition, seed)? {
                 Step::Answer(attempts) => {
                     let commitment = seed.commitment();
-                    return Ok(Played { entry_id: entry_id.to_owned(), sent, record, definition, commitment, attempts, replayed });
+                    return Ok(Played {
+                        entry_id: entry_id.to_owned(),
+                        sent,
+                        record,
+                        definition,
+                        commitment,
+                        attempts,
+                        replayed,
+                    });
                 }
                 step => record = self.take_step(id, entry_id, &definition, &step).await?,
             }
@@ -153,7 +193,9 @@ impl Play {
             match self.try_step(&known, &view, entry_id, pinned, step).await {
                 Ok(finished) => {
                     known.saw(finished.n);
-                    let record = finished.record.ok_or_else(|| PlayError::EntryNotFound(entry_id.to_owned()))?;
+                    let record = finished
+                        .record
+                        .ok_or_else(|| PlayError::EntryNotFound(entry_id.to_owned()))?;
                     if finished.done_now {
                         self.metrics.step(id, step, &record);
                     }
@@ -166,15 +208,35 @@ impl Play {
         Err(PlayError::Unsettled)
     }
 
-    async fn try_step(&self, known: &Known, view: &View, entry_id: &str, pinned: &Definition, step: &Step) -> Result<Finished, PlayError> {
+    async fn try_step(
+        &self,
+        known: &Known,
+        view: &View,
+        entry_id: &str,
+        pinned: &Definition,
+        step: &Step,
+    ) -> Result<Finished, PlayError> {
         let (fence, tiers) = (known.fence(view), view.definition.tiers());
         match *step {
             Step::Claim { attempt, rank } => {
-                let lost = || PlayError::Lost { id: view.id.clone(), what: format!("the prize of rank {rank}") };
+                let lost = || PlayError::Lost {
+                    id: view.id.clone(),
+                    what: format!("the prize of rank {rank}"),
+                };
                 let prize = pinned.money_prize(rank).ok_or_else(lost)?;
-                Ok(scripts::claim(&self.store, &known.keys, &fence, tiers, (entry_id, attempt, rank), prize).await?)
+                Ok(scripts::claim(
+                    &self.store,
+                    &known.keys,
+                    &fence,
+                    tiers,
+                    (entry_id, attempt, rank),
+                    prize,
+                )
+                .await?)
             }
-            Step::Finish { attempt } => Ok(scripts::finish(&self.store, &known.keys, &fence, tiers, (entry_id, attempt)).await?),
+            Step::Finish { attempt } => {
+                Ok(scripts::finish(&self.store, &known.keys, &fence, tiers, (entry_id, attempt)).await?)
+            }
             Step::Answer(_) => Err(PlayError::Unsettled),
         }
     }

@@ -121,10 +121,18 @@ impl Sent {
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split(' ');
         let (player, stake, seed) = (parts.next()?, parts.next()?, parts.next()?);
-        let client_seed = if seed == "*" { None } else { Some(ClientSeed::parse(seed).ok()?) };
+        let client_seed = if seed == "*" {
+            None
+        } else {
+            Some(ClientSeed::parse(seed).ok()?)
+        };
         let stake = Minor::try_from(stake.parse::<u64>().ok()?).ok()?;
         parts.next().is_none().then_some(())?;
-        Some(Self { player: Id::parse(player).ok()?, stake, client_seed })
+        Some(Self {
+            player: Id::parse(player).ok()?,
+            stake,
+            client_seed,
+        })
     }
 
     /// Ten characters (60 bits) of a SHA-256 over what was sent: the same id with other content is told by it.
@@ -172,26 +180,50 @@ fn parse(text: &str) -> Option<Record> {
             let refusals = parse_refusals(parts.next()?)?;
             let entered_ms = parts.next()?.parse().ok()?;
             let sent = Sent::parse(&parts.by_ref().collect::<Vec<_>>().join(" "))?;
-            State::Pending { refusals, entered_ms, sent }
+            State::Pending {
+                refusals,
+                entered_ms,
+                sent,
+            }
         }
-        Some("n") => State::Ended { refusals: parse_refusals(parts.next()?)? },
+        Some("n") => State::Ended {
+            refusals: parse_refusals(parts.next()?)?,
+        },
         Some("w") => {
             let refusals = parse_refusals(parts.next()?)?;
             let rank = parts.next()?.parse().ok()?;
             let tier = Id::parse(parts.next()?).ok()?;
             let amount = parts.next()?.parse().ok()?;
             let claim_order = parts.next()?.parse().ok()?;
-            State::Paid { refusals, payout: Payout { rank, tier, amount, claim_order } }
+            State::Paid {
+                refusals,
+                payout: Payout {
+                    rank,
+                    tier,
+                    amount,
+                    claim_order,
+                },
+            }
         }
         Some(_) => return None,
     };
     parts.next().is_none().then_some(())?;
-    Some(Record { sequence, epoch: epoch.parse().ok()?, version: version.parse().ok()?, fingerprint, contributions, state })
+    Some(Record {
+        sequence,
+        epoch: epoch.parse().ok()?,
+        version: version.parse().ok()?,
+        fingerprint,
+        contributions,
+        state,
+    })
 }
 
 fn parse_contributed(text: &str) -> Option<Contributed> {
     let (pool, amount) = text.split_once('+')?;
-    Some(Contributed { pool: pool.parse().ok()?, amount: amount.parse().ok()? })
+    Some(Contributed {
+        pool: pool.parse().ok()?,
+        amount: amount.parse().ok()?,
+    })
 }
 
 fn parse_refusals(text: &str) -> Option<Vec<Refusal>> {
@@ -200,7 +232,10 @@ fn parse_refusals(text: &str) -> Option<Vec<Refusal>> {
     }
     let one = |part: &str| {
         let rank = part.strip_suffix('r')?.parse().ok()?;
-        Some(Refusal { rank, reason: Reason::Retry })
+        Some(Refusal {
+            rank,
+            reason: Reason::Retry,
+        })
     };
     text.split(',').map(one).collect()
 }
@@ -212,19 +247,46 @@ mod tests {
     #[test]
     fn every_form_of_a_record_is_read() {
         let lost = Record::parse("8812 1.3 Zk3f9a1B2c 18811+1,7+0").expect("readable");
-        assert_eq!((lost.sequence, lost.epoch, lost.version, lost.contributions.len()), (8812, 1, 3, 2));
+        assert_eq!(
+            (lost.sequence, lost.epoch, lost.version, lost.contributions.len()),
+            (8812, 1, 3, 2)
+        );
         assert_eq!(lost.state, State::Lost);
         let pending = Record::parse("1 1.1 f 1+1 p 1r,3r 1795232140598 p7 100 *").expect("readable");
-        assert!(matches!(pending.state, State::Pending { entered_ms: 1_795_232_140_598, ref sent, .. } if sent.client_seed.is_none()));
+        assert!(
+            matches!(pending.state, State::Pending { entered_ms: 1_795_232_140_598, ref sent, .. } if sent.client_seed.is_none())
+        );
         assert_eq!(pending.refusals().iter().map(|r| r.rank).collect::<Vec<_>>(), [1, 3]);
         let paid = Record::parse("1 1.1 f 1+1 w - 1 grand 2 1").expect("readable");
-        assert!(matches!(paid.state, State::Paid { payout: Payout { amount: 2, claim_order: 1, .. }, .. }));
-        assert!(matches!(Record::parse("1 1.1 f 1+1 n 1r").expect("readable").state, State::Ended { .. }));
+        assert!(matches!(
+            paid.state,
+            State::Paid {
+                payout: Payout {
+                    amount: 2,
+                    claim_order: 1,
+                    ..
+                },
+                ..
+            }
+        ));
+        assert!(matches!(
+            Record::parse("1 1.1 f 1+1 n 1r").expect("readable").state,
+            State::Ended { .. }
+        ));
     }
 
     #[test]
     fn anything_else_is_refused() {
-        for bad in ["", "1", "1 1.1 f", "1 1.1 f x", "1 1.1 f 1+1 z", "1 1.1 f 1+1 n", "1 1.1 f 1+1 n 1x", "1 1.1 f 1+1 w - 1 grand 2"] {
+        for bad in [
+            "",
+            "1",
+            "1 1.1 f",
+            "1 1.1 f x",
+            "1 1.1 f 1+1 z",
+            "1 1.1 f 1+1 n",
+            "1 1.1 f 1+1 n 1x",
+            "1 1.1 f 1+1 w - 1 grand 2",
+        ] {
             assert!(Record::parse(bad).is_err(), "{bad}");
         }
         assert!(Record::parse("1 1.1 f 1+1 n - more").is_err());
@@ -234,9 +296,20 @@ mod tests {
     fn the_fingerprint_tells_every_part() {
         let sent = |player: &str, stake: u64, seed: Option<&str>| {
             let client_seed = seed.map(|s| ClientSeed::parse(s).expect("a seed"));
-            Sent { player: Id::parse(player).expect("an id"), stake: Minor::try_from(stake).expect("in range"), client_seed }.fingerprint()
+            Sent {
+                player: Id::parse(player).expect("an id"),
+                stake: Minor::try_from(stake).expect("in range"),
+                client_seed,
+            }
+            .fingerprint()
         };
-        let all = [sent("p", 1, None), sent("q", 1, None), sent("p", 2, None), sent("p", 1, Some("-")), sent("p", 1, Some("s"))];
+        let all = [
+            sent("p", 1, None),
+            sent("q", 1, None),
+            sent("p", 2, None),
+            sent("p", 1, Some("-")),
+            sent("p", 1, Some("s")),
+        ];
         assert_eq!(all.iter().collect::<std::collections::BTreeSet<_>>().len(), all.len());
         assert_eq!(all[0].len(), 10);
     }

@@ -4,11 +4,11 @@
 
 use std::time::Duration;
 
-use tokio::sync::watch;
 use tracing::{Instrument, debug, error, info_span, warn};
 
 use crate::ids::Id;
 use crate::settings;
+use crate::stopping::Stopping;
 use crate::store::Store;
 
 use super::error::PlayError;
@@ -42,8 +42,8 @@ pub struct Recovery {
 }
 
 impl Recovery {
-    /// Works until `stop` is set: at start, and then continuously.
-    pub async fn run(self, mut stop: watch::Receiver<bool>) {
+    /// Works until the service stops: at start, and then continuously.
+    pub async fn run(self, stopping: Stopping) {
         let pause = Duration::from_millis(self.settings.recovery_interval_ms);
         for round in 0_u64.. {
             if let Err(error) = self.round(round.is_multiple_of(ROUNDS_PER_ROTATION)).await {
@@ -51,7 +51,7 @@ impl Recovery {
             }
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
-                _ = stop.wait_for(|stop| *stop) => return,
+                () = stopping.wait() => return,
             }
         }
     }
@@ -107,8 +107,11 @@ impl Recovery {
     }
 
     async fn count(&self, pending: &str) -> Result<u64, PlayError> {
-        let value = self.store.run(redis::cmd("ZCARD").arg(pending)).await?;
-        let unexpected = |error: redis::ParsingError| scripts::ScriptError::Reply { script: "ZCARD", reply: error.to_string() };
+        let value = self.store.run(&redis::cmd("ZCARD").arg(pending).to_owned()).await?;
+        let unexpected = |error: redis::ParsingError| scripts::ScriptError::Reply {
+            script: "ZCARD",
+            reply: error.to_string(),
+        };
         Ok(redis::from_redis_value(value).map_err(unexpected)?)
     }
 }

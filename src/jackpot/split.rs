@@ -38,16 +38,27 @@ impl Part {
 pub fn split(definition: &Definition, stake: Minor) -> Vec<TierAmount> {
     let document = definition.document();
     let whole = contribution_micro(document.contribution, stake);
-    let mut amounts = document.tiers.iter().map(|tier| tier.share_ppm.of(whole)).collect::<Vec<_>>();
+    let mut amounts = document
+        .tiers
+        .iter()
+        .map(|tier| tier.share_ppm.of(whole))
+        .collect::<Vec<_>>();
     let complete = document.tiers.iter().map(|tier| tier.share_ppm.get()).sum::<u32>() == 1_000_000;
     if let (true, Some((last, others))) = (complete, amounts.split_last_mut()) {
         *last = whole - others.iter().sum::<u128>();
     }
     let split_tier = |(amount, reserve_ppm): (u128, crate::money::Ppm)| {
         let reserve = reserve_ppm.of(amount);
-        TierAmount { pool: Part::new(amount - reserve), reserve: Part::new(reserve) }
+        TierAmount {
+            pool: Part::new(amount - reserve),
+            reserve: Part::new(reserve),
+        }
     };
-    amounts.into_iter().zip(document.tiers.iter().map(|tier| tier.reserve_ppm)).map(split_tier).collect()
+    amounts
+        .into_iter()
+        .zip(document.tiers.iter().map(|tier| tier.reserve_ppm))
+        .map(split_tier)
+        .collect()
 }
 
 #[cfg(test)]
@@ -71,11 +82,17 @@ mod tests {
 
     #[test]
     fn the_rest_goes_to_the_last_tier_and_to_the_pool() {
-        let third = definition(&json!({"rate_ppm": 15_001}), &[(333_333, 333_333), (333_333, 333_333), (333_334, 333_333)]);
+        let third = definition(
+            &json!({"rate_ppm": 15_001}),
+            &[(333_333, 333_333), (333_333, 333_333), (333_334, 333_333)],
+        );
         let amounts = split(&third, Minor::try_from(37).expect("in range"));
         let total = amounts.iter().map(|a| micro(a.pool) + micro(a.reserve)).sum::<u128>();
         assert_eq!(total, 37 * 15_001);
-        assert_eq!(micro(amounts[0].pool) + micro(amounts[0].reserve), 37 * 15_001 * 333_333 / 1_000_000);
+        assert_eq!(
+            micro(amounts[0].pool) + micro(amounts[0].reserve),
+            37 * 15_001 * 333_333 / 1_000_000
+        );
     }
 
     proptest! {

@@ -60,7 +60,11 @@ pub fn next_step(
         let rank = seed.rank(entry_id, client_seed, attempt, definition.odds());
         let refused = record.refusals().iter().find(|r| r.rank == rank);
         if let Some(refusal) = refused {
-            attempts.push(Attempt { attempt, rank, result: refusal.reason.as_str() });
+            attempts.push(Attempt {
+                attempt,
+                rank,
+                result: refusal.reason.as_str(),
+            });
             continue;
         }
         let result = match (&record.state, rank) {
@@ -74,9 +78,14 @@ pub fn next_step(
         return Ok(Step::Answer(attempts));
     }
     match record.state {
-        State::Pending { .. } => Ok(Step::Finish { attempt: definition.last_attempt() }),
+        State::Pending { .. } => Ok(Step::Finish {
+            attempt: definition.last_attempt(),
+        }),
         State::Ended { .. } => Ok(Step::Answer(attempts)),
-        State::Lost | State::Paid { .. } => Err(Contradiction { attempt: definition.last_attempt(), rank: 0 }),
+        State::Lost | State::Paid { .. } => Err(Contradiction {
+            attempt: definition.last_attempt(),
+            rank: 0,
+        }),
     }
 }
 
@@ -84,7 +93,7 @@ pub fn next_step(
 mod tests {
     use super::*;
     use crate::ids::Id;
-    use crate::jackpot::draw::MasterSecret;
+    use crate::master_secret::MasterSecret;
     use serde_json::json;
 
     fn always(max_redraws: u32) -> Definition {
@@ -101,20 +110,35 @@ mod tests {
 
     #[test]
     fn a_pending_entry_claims_what_it_drew_and_ends_when_all_have_refused() {
-        assert_eq!(step("1 1.1 f 1+1 p - 5 p 1 *", &always(2)), Ok(Step::Claim { attempt: 0, rank: 1 }));
-        assert_eq!(step("1 1.1 f 1+1 p 1r 5 p 1 *", &always(2)), Ok(Step::Finish { attempt: 2 }));
+        assert_eq!(
+            step("1 1.1 f 1+1 p - 5 p 1 *", &always(2)),
+            Ok(Step::Claim { attempt: 0, rank: 1 })
+        );
+        assert_eq!(
+            step("1 1.1 f 1+1 p 1r 5 p 1 *", &always(2)),
+            Ok(Step::Finish { attempt: 2 })
+        );
     }
 
     #[test]
     fn a_rank_that_refused_refuses_again_without_a_call() {
-        let Ok(Step::Answer(attempts)) = step("1 1.1 f 1+1 n 1r", &always(2)) else { panic!("an answer") };
-        let retry = |attempt| Attempt { attempt, rank: 1, result: "retry" };
+        let Ok(Step::Answer(attempts)) = step("1 1.1 f 1+1 n 1r", &always(2)) else {
+            panic!("an answer")
+        };
+        let retry = |attempt| Attempt {
+            attempt,
+            rank: 1,
+            result: "retry",
+        };
         assert_eq!(attempts, [retry(0), retry(1), retry(2)]);
     }
 
     #[test]
     fn a_record_that_the_draw_contradicts_is_no_answer() {
-        assert_eq!(step("1 1.1 f 1+1", &always(0)), Err(Contradiction { attempt: 0, rank: 1 }));
+        assert_eq!(
+            step("1 1.1 f 1+1", &always(0)),
+            Err(Contradiction { attempt: 0, rank: 1 })
+        );
         assert!(step("1 1.1 f 1+1 w - 2 t 5 1", &always(0)).is_err());
     }
 }

@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::ids::Id;
+use crate::master_secret::MasterSecret;
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
 use super::definition::Definition;
 use super::document::Document;
-use super::draw::{EpochSeed, MasterSecret};
+use super::draw::EpochSeed;
 use super::error::PlayError;
 use super::scripts::{self, Fence, ScriptError, Snapshot};
 
@@ -43,7 +44,9 @@ impl Status {
     /// The inverse of [`Status::as_str`].
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::Open, Self::Paused, Self::Suspended, Self::Closed].into_iter().find(|s| s.as_str() == text)
+        [Self::Open, Self::Paused, Self::Suspended, Self::Closed]
+            .into_iter()
+            .find(|s| s.as_str() == text)
     }
 }
 
@@ -117,7 +120,12 @@ const MAX_DEFINITIONS: usize = 16;
 
 impl Known {
     fn new(id: &Id) -> Self {
-        Self { keys: JackpotKeys::new(id), n: AtomicU64::new(0), view: RwLock::default(), definitions: RwLock::default() }
+        Self {
+            keys: JackpotKeys::new(id),
+            n: AtomicU64::new(0),
+            view: RwLock::default(),
+            definitions: RwLock::default(),
+        }
     }
 
     /// Highest event number that this instance has seen.
@@ -132,7 +140,12 @@ impl Known {
 
     /// The fence for a script call under this view.
     pub fn fence(&self, view: &View) -> Fence {
-        Fence { known: self.n(), epoch: view.epoch, commitment: view.commitment.clone(), version: view.version }
+        Fence {
+            known: self.n(),
+            epoch: view.epoch,
+            commitment: view.commitment.clone(),
+            version: view.version,
+        }
     }
 }
 
@@ -148,7 +161,11 @@ impl Views {
     /// Nothing read yet.
     #[must_use]
     pub fn new(store: Store, secret: MasterSecret) -> Self {
-        Self { store, secret, known: RwLock::default() }
+        Self {
+            store,
+            secret,
+            known: RwLock::default(),
+        }
     }
 
     /// What is cached of a jackpot; a new, empty one is kept only once the jackpot has been read.
@@ -159,7 +176,12 @@ impl Views {
 
     /// The jackpots used so far.
     pub fn used(&self) -> Vec<Id> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+        self.known
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .keys()
+            .cloned()
+            .collect()
     }
 
     /// The view as last read, or read now.
@@ -182,7 +204,14 @@ impl Views {
             return Err(PlayError::Script(ScriptError::Secret));
         }
         let definition = Arc::new(parse_definition(id, &snapshot.definition)?);
-        let view = Arc::new(View { id: id.clone(), definition, version: snapshot.version, epoch: snapshot.epoch, seed, commitment });
+        let view = Arc::new(View {
+            id: id.clone(),
+            definition,
+            version: snapshot.version,
+            epoch: snapshot.epoch,
+            seed,
+            commitment,
+        });
         *known.view.write().unwrap_or_else(PoisonError::into_inner) = Some(view.clone());
         Ok((known, view))
     }
@@ -192,7 +221,11 @@ impl Views {
         let known = self.known(id);
         let snapshot = scripts::snapshot(&self.store, &known.keys, known.n()).await?;
         known.saw(snapshot.n);
-        self.known.write().unwrap_or_else(PoisonError::into_inner).entry(id.clone()).or_insert(known);
+        self.known
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(id.clone())
+            .or_insert(known);
         Ok(snapshot)
     }
 
@@ -208,13 +241,28 @@ impl Views {
             return Ok(view.definition.clone());
         }
         let known = self.known(id);
-        let cached = known.definitions.read().unwrap_or_else(PoisonError::into_inner).get(&version).cloned();
+        let cached = known
+            .definitions
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&version)
+            .cloned();
         if let Some(definition) = cached {
             return Ok(definition);
         }
-        let json = self.store.run(redis::cmd("HGET").arg(&known.keys.definitions).arg(version)).await.map_err(ScriptError::from)?;
-        let json: Option<String> = redis::from_redis_value(json).map_err(|_| PlayError::Lost { id: id.clone(), what: format!("definition {version}") })?;
-        let json = json.ok_or_else(|| PlayError::Lost { id: id.clone(), what: format!("definition {version}") })?;
+        let json = self
+            .store
+            .run(&redis::cmd("HGET").arg(&known.keys.definitions).arg(version).to_owned())
+            .await
+            .map_err(ScriptError::from)?;
+        let json: Option<String> = redis::from_redis_value(json).map_err(|_| PlayError::Lost {
+            id: id.clone(),
+            what: format!("definition {version}"),
+        })?;
+        let json = json.ok_or_else(|| PlayError::Lost {
+            id: id.clone(),
+            what: format!("definition {version}"),
+        })?;
         let definition = Arc::new(parse_definition(id, &json)?);
         let mut definitions = known.definitions.write().unwrap_or_else(PoisonError::into_inner);
         definitions.insert(version, definition.clone());
@@ -228,6 +276,7 @@ impl Views {
 /// A definition as Redis keeps it.
 pub(super) fn parse_definition(id: &Id, json: &str) -> Result<Definition, PlayError> {
     let lost = |what: String| PlayError::Lost { id: id.clone(), what };
-    let document: Document = serde_json::from_str(json).map_err(|error| lost(format!("a readable definition: {error}")))?;
+    let document: Document =
+        serde_json::from_str(json).map_err(|error| lost(format!("a readable definition: {error}")))?;
     Definition::check(document).map_err(|wrong| lost(format!("a valid definition: {wrong:?}")))
 }

@@ -42,10 +42,7 @@ impl Settings {
     }
 }
 
-fn chosen_file(
-    file: Option<&Path>,
-    variables: &[(OsString, OsString)],
-) -> Result<Option<PathBuf>, SettingsError> {
+fn chosen_file(file: Option<&Path>, variables: &[(OsString, OsString)]) -> Result<Option<PathBuf>, SettingsError> {
     if let Some(path) = file {
         return Ok(Some(path.to_owned()));
     }
@@ -61,9 +58,7 @@ fn chosen_file(
     };
     match name.to_str().filter(plain) {
         Some(name) => Ok(Some(PathBuf::from(format!("config/{name}.toml")))),
-        None => Err(SettingsError::Environment(
-            name.to_string_lossy().into_owned(),
-        )),
+        None => Err(SettingsError::Environment(name.to_string_lossy().into_owned())),
     }
 }
 
@@ -88,9 +83,9 @@ fn assemble(merged: &layer::Layer) -> Result<Settings, SettingsError> {
     // Types and ranges have been checked: what can fail here is the text of an enumeration or an address.
     serde_path_to_error::deserialize(config).map_err(|error| {
         let key = error.path().to_string();
-        let value = merged.get(&key).map_or_else(String::new, |value| {
-            format!(" = {:?}", value.kind.to_string())
-        });
+        let value = merged
+            .get(&key)
+            .map_or_else(String::new, |value| format!(" = {:?}", value.kind.to_string()));
         SettingsError::OutOfRange {
             key,
             value,

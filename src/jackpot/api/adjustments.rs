@@ -83,7 +83,7 @@ pub(crate) struct Adjustment {
         ("fund" = (value = json!({"adjustment_id": "launch-seed", "tier": "grand", "meter": "pool", "amount": 500, "reason": "launch seed"}))),
         ("move" = (value = json!({"adjustment_id": "m1", "tier": "grand", "from": "pool", "to": "reserve", "amount": 4, "reason": "next seed"}))))),
     responses((status = 201, description = "Done", body = Adjustment), (status = 200, description = "Done before", body = Adjustment),
-        (status = 422, description = "`invalid-request`, `adjustment-id-reused`, `amount-too-large`", body = crate::http::problem::ProblemDoc)))]
+        (status = 422, description = "`invalid-request`, `adjustment-id-reused`, `amount-too-large`", body = crate::http::problem::ProblemBody)))]
 pub(crate) async fn post(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
@@ -93,21 +93,36 @@ pub(crate) async fn post(
 ) -> Result<HttpResponse, Problem> {
     let wish = wish(&body, operator(caller, &request_id)).map_err(|wrong| PlayError::Invalid(vec![wrong]))?;
     let (now, at_ms) = api.operate.adjust(&id, &wish).await?;
-    let mut answer = if now { HttpResponse::Created() } else { HttpResponse::Ok() };
+    let mut answer = if now {
+        HttpResponse::Created()
+    } else {
+        HttpResponse::Ok()
+    };
     if !now {
         answer.insert_header(super::entries::REPLAYED);
     }
-    Ok(answer.json(Adjustment { jackpot_id: id, body, at: rfc3339(at_ms) }))
+    Ok(answer.json(Adjustment {
+        jackpot_id: id,
+        body,
+        at: rfc3339(at_ms),
+    }))
 }
 
 fn wish(body: &AdjustmentBody, by: Operator) -> Result<Adjust, Violation> {
-    let amount = Minor::try_from(body.amount.unsigned_abs()).ok().filter(|amount| *amount != Minor::ZERO);
-    let amount = amount.ok_or_else(|| Violation::new("amount", "must be an integer, not 0, of at most 9007199254740991"))?;
+    let amount = Minor::try_from(body.amount.unsigned_abs())
+        .ok()
+        .filter(|amount| *amount != Minor::ZERO);
+    let amount =
+        amount.ok_or_else(|| Violation::new("amount", "must be an integer, not 0, of at most 9007199254740991"))?;
     let (from, to) = match (body.meter, body.from, body.to) {
         (Some(meter), None, None) if body.amount < 0 => (Some(meter), None),
         (Some(meter), None, None) => (None, Some(meter)),
-        (None, Some(from), Some(to)) if from == to => return Err(Violation::new("to", "must be another meter than from")),
-        (None, Some(_), Some(_)) if body.amount < 0 => return Err(Violation::new("amount", "must be at least 1 in a move")),
+        (None, Some(from), Some(to)) if from == to => {
+            return Err(Violation::new("to", "must be another meter than from"));
+        }
+        (None, Some(_), Some(_)) if body.amount < 0 => {
+            return Err(Violation::new("amount", "must be at least 1 in a move"));
+        }
         (None, from @ Some(_), to @ Some(_)) => (from, to),
         (Some(_), _, _) => return Err(Violation::new("meter", "must not stand beside from or to")),
         (None, _, _) => return Err(Violation::new("meter", "must be given, or both from and to")),

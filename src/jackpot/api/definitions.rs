@@ -117,9 +117,8 @@ pub(crate) struct PageQuery {
             {"rank": 3, "weight": 50_000, "prize": {"fixed": {"tier": "grand", "amount": 10}}}]},
         "max_redraws": 16, "max_stake": 1_000_000_000, "public_meter": true, "room": null})),
     responses((status = 201, description = "Created", body = Jackpot), (status = 200, description = "Changed, or as it was", body = Jackpot),
-        (status = 409, description = "`jackpot-closed`", body = crate::http::problem::ProblemDoc),
-        (status = 412, description = "`precondition-failed`", body = crate::http::problem::ProblemDoc),
-        (status = 422, ref = "#/components/responses/InvalidRequest"), (status = 503, ref = "#/components/responses/StoreUnavailable")))]
+        (status = 409, description = "`jackpot-closed`", body = crate::http::problem::ProblemBody),
+        (status = 412, description = "`precondition-failed`", body = crate::http::problem::ProblemBody)))]
 pub(crate) async fn put(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
@@ -130,16 +129,27 @@ pub(crate) async fn put(
 ) -> Result<HttpResponse, Problem> {
     let wanted = wanted(&request)?;
     let (definition, status) = check(&id, document)?;
-    let created = api.operate.define(&id, &definition, wanted, status, &operator(caller, &request_id)).await?;
+    let created = api
+        .operate
+        .define(&id, &definition, wanted, status, &operator(caller, &request_id))
+        .await?;
     let (snapshot, etag) = read(&api, &id).await?;
-    let mut answer = if created { HttpResponse::Created() } else { HttpResponse::Ok() };
+    let mut answer = if created {
+        HttpResponse::Created()
+    } else {
+        HttpResponse::Ok()
+    };
     Ok(answer.insert_header((ETAG, etag)).json(snapshot))
 }
 
 /// All jackpots, in the order of their ids.
 #[utoipa::path(get, path = "/v1/jackpots", tag = "jackpots", security(("bearer" = [])), params(PageQuery),
     responses((status = 200, description = "A page", body = JackpotPage)))]
-pub(crate) async fn list(_: auth::Read, QueryOf(page): QueryOf<PageQuery>, api: Data<Api>) -> Result<HttpResponse, Problem> {
+pub(crate) async fn list(
+    _: auth::Read,
+    QueryOf(page): QueryOf<PageQuery>,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
     let limit = page.limit.unwrap_or(DEFAULT_PAGE);
     if !(1..=MAX_PAGE).contains(&limit) {
         return Err(PlayError::Invalid(vec![Violation::new("limit", "must be an integer from 1 to 1000")]).into());
@@ -159,14 +169,20 @@ pub(crate) async fn list(_: auth::Read, QueryOf(page): QueryOf<PageQuery>, api: 
             }
         }
     };
-    let items = stream::iter(ids).map(one).buffered(READ_AT_ONCE).try_filter_map(|found| async move { Ok(found) });
-    Ok(HttpResponse::Ok().json(JackpotPage { items: items.try_collect().await?, next_cursor }))
+    let items = stream::iter(ids)
+        .map(one)
+        .buffered(READ_AT_ONCE)
+        .try_filter_map(|found| async move { Ok(found) });
+    Ok(HttpResponse::Ok().json(JackpotPage {
+        items: items.try_collect().await?,
+        next_cursor,
+    }))
 }
 
 /// A jackpot, with the `ETag` of its definition.
 #[utoipa::path(get, path = "/v1/jackpots/{id}", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
     responses((status = 200, description = "The jackpot", body = Jackpot),
-        (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemDoc)))]
+        (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody)))]
 pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
     let (jackpot, etag) = read(&api, &id).await?;
     Ok(HttpResponse::Ok().insert_header((ETAG, etag)).json(jackpot))
@@ -175,8 +191,17 @@ pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -
 pub(super) async fn read(api: &Api, id: &Id) -> Result<(Jackpot, String), PlayError> {
     let snapshot = api.operate.views.snapshot(id).await?;
     let parse = |json: &str| serde_json::from_str::<Document>(json);
-    let lost = |e: serde_json::Error| PlayError::Lost { id: id.clone(), what: format!("a readable definition: {e}") };
-    let Snapshot { status, version, last_version, meters, .. } = snapshot;
+    let lost = |e: serde_json::Error| PlayError::Lost {
+        id: id.clone(),
+        what: format!("a readable definition: {e}"),
+    };
+    let Snapshot {
+        status,
+        version,
+        last_version,
+        meters,
+        ..
+    } = snapshot;
     let jackpot = Jackpot {
         document: parse(&snapshot.definition).map_err(lost)?,
         status: status.as_str(),
@@ -205,16 +230,27 @@ fn check(id: &Id, mut document: Document) -> Result<(Definition, Status), PlayEr
 
 /// RFC 9110, 13.1.1 and 13.1.2, with the strong tags that this service makes.
 fn wanted(request: &HttpRequest) -> Result<Wanted, PlayError> {
-    let header = |name| request.headers().get(name).map(|value| value.to_str().unwrap_or_default().trim().to_owned());
+    let header = |name| {
+        request
+            .headers()
+            .get(name)
+            .map(|value| value.to_str().unwrap_or_default().trim().to_owned())
+    };
     match (header(IF_MATCH), header(IF_NONE_MATCH)) {
         (None, None) => Ok(Wanted::Any),
         (None, Some(star)) if star == "*" => Ok(Wanted::Absent),
         (Some(tag), None) if tag == "*" => Ok(Wanted::Present),
         (Some(tag), None) => {
-            let version = tag.strip_prefix('"').and_then(|t| t.strip_suffix('"')).and_then(|t| t.parse().ok());
+            let version = tag
+                .strip_prefix('"')
+                .and_then(|t| t.strip_suffix('"'))
+                .and_then(|t| t.parse().ok());
             version.map(Wanted::Version).ok_or(PlayError::PreconditionFailed)
         }
         (None, Some(_)) => Err(PlayError::Invalid(vec![Violation::new("If-None-Match", "must be *")])),
-        (Some(_), Some(_)) => Err(PlayError::Invalid(vec![Violation::new("If-None-Match", "must not stand beside If-Match")])),
+        (Some(_), Some(_)) => Err(PlayError::Invalid(vec![Violation::new(
+            "If-None-Match",
+            "must not stand beside If-Match",
+        )])),
     }
 }

@@ -119,15 +119,29 @@ pub(crate) struct AttemptBody {
     request_body(content = EntryBody, example = json!({"entry_id": "round-8812-p7", "player_id": "p7", "stake": 100, "client_seed": null})),
     responses((status = 201, description = "Taken", body = Entry),
         (status = 200, description = "Taken before, with `Idempotency-Replayed: true`", body = Entry),
-        (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemDoc),
-        (status = 409, description = "`jackpot-paused`, `jackpot-suspended`, `jackpot-closed`", body = crate::http::problem::ProblemDoc),
-        (status = 422, description = "`invalid-request`, `entry-id-reused`, `amount-too-large`", body = crate::http::problem::ProblemDoc),
-        (status = 503, ref = "#/components/responses/StoreUnavailable")))]
-pub(crate) async fn post(_: auth::Play, PathOf(id): PathOf<Id>, api: Data<Api>, Body(body): Body<EntryBody>) -> Result<HttpResponse, Problem> {
-    Span::current().record("jackpot_id", id.as_str()).record("entry_id", body.entry_id.as_str());
-    let sent = Sent { player: body.player_id, stake: body.stake, client_seed: body.client_seed };
+        (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody),
+        (status = 409, description = "`jackpot-paused`, `jackpot-suspended`, `jackpot-closed`", body = crate::http::problem::ProblemBody),
+        (status = 422, description = "`invalid-request`, `entry-id-reused`, `amount-too-large`", body = crate::http::problem::ProblemBody)))]
+pub(crate) async fn post(
+    _: auth::Play,
+    PathOf(id): PathOf<Id>,
+    api: Data<Api>,
+    Body(body): Body<EntryBody>,
+) -> Result<HttpResponse, Problem> {
+    Span::current()
+        .record("jackpot_id", id.as_str())
+        .record("entry_id", body.entry_id.as_str());
+    let sent = Sent {
+        player: body.player_id,
+        stake: body.stake,
+        client_seed: body.client_seed,
+    };
     let played = api.play.enter(&id, &body.entry_id, sent).await?;
-    let mut answer = if played.replayed { HttpResponse::Ok() } else { HttpResponse::Created() };
+    let mut answer = if played.replayed {
+        HttpResponse::Ok()
+    } else {
+        HttpResponse::Created()
+    };
     if played.replayed {
         answer.insert_header(REPLAYED);
     }
@@ -138,33 +152,75 @@ pub(crate) async fn post(_: auth::Play, PathOf(id): PathOf<Id>, api: Data<Api>, 
 #[utoipa::path(get, path = "/v1/jackpots/{id}/entries/{entry_id}", tag = "entries", security(("bearer" = [])),
     params(("id" = String, Path), ("entry_id" = String, Path)),
     responses((status = 200, description = "The entry", body = Entry),
-        (status = 404, description = "`jackpot-not-found`, `entry-not-found`", body = crate::http::problem::ProblemDoc)))]
-pub(crate) async fn get(_: auth::PlayOrRead, PathOf((id, entry_id)): PathOf<(Id, EntryRef)>, api: Data<Api>) -> Result<HttpResponse, Problem> {
-    Span::current().record("jackpot_id", id.as_str()).record("entry_id", entry_id.as_str());
+        (status = 404, description = "`jackpot-not-found`, `entry-not-found`", body = crate::http::problem::ProblemBody)))]
+pub(crate) async fn get(
+    _: auth::PlayOrRead,
+    PathOf((id, entry_id)): PathOf<(Id, EntryRef)>,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    Span::current()
+        .record("jackpot_id", id.as_str())
+        .record("entry_id", entry_id.as_str());
     let played = api.play.find(&id, entry_id.as_str()).await?;
     Ok(HttpResponse::Ok().json(entry(id, played)))
 }
 
 fn entry(jackpot_id: Id, played: Played) -> Entry {
-    let Played { entry_id, sent, record, definition, commitment, attempts, .. } = played;
+    let Played {
+        entry_id,
+        sent,
+        record,
+        definition,
+        commitment,
+        attempts,
+        ..
+    } = played;
     let outcome = match &record.state {
         State::Paid { payout, .. } => {
             let rank = definition.document().odds.ranks.iter().find(|r| r.rank == payout.rank);
             paid(&jackpot_id, &entry_id, record.sequence, payout, rank.map(|r| &r.prize))
         }
-        State::Lost | State::Ended { .. } | State::Pending { .. } => Outcome { prize: "none", ..Outcome::default() },
+        State::Lost | State::Ended { .. } | State::Pending { .. } => Outcome {
+            prize: "none",
+            ..Outcome::default()
+        },
     };
     let tiers = definition.tiers().iter().zip(record.contributions);
-    let contributions = tiers.map(|(tier, c)| ContributionBody { tier: tier.tier.clone(), amount: c.amount, pool: c.pool });
-    let attempts = attempts.into_iter().map(|a| AttemptBody { attempt: a.attempt, rank: a.rank, result: a.result });
-    let draw = Draw { epoch: record.epoch, commitment, definition_version: record.version, attempts: attempts.collect() };
-    Entry { entry_id, player_id: sent.player, sequence: record.sequence, contributions: contributions.collect(), outcome, draw, jackpot_id }
+    let contributions = tiers.map(|(tier, c)| ContributionBody {
+        tier: tier.tier.clone(),
+        amount: c.amount,
+        pool: c.pool,
+    });
+    let attempts = attempts.into_iter().map(|a| AttemptBody {
+        attempt: a.attempt,
+        rank: a.rank,
+        result: a.result,
+    });
+    let draw = Draw {
+        epoch: record.epoch,
+        commitment,
+        definition_version: record.version,
+        attempts: attempts.collect(),
+    };
+    Entry {
+        entry_id,
+        player_id: sent.player,
+        sequence: record.sequence,
+        contributions: contributions.collect(),
+        outcome,
+        draw,
+        jackpot_id,
+    }
 }
 
 fn paid(jackpot_id: &Id, entry_id: &str, sequence: u64, payout: &Payout, prize: Option<&Prize>) -> Outcome {
     Outcome {
         rank: payout.rank,
-        prize: if matches!(prize, Some(Prize::Fixed(_))) { "fixed" } else { "pool" },
+        prize: if matches!(prize, Some(Prize::Fixed(_))) {
+            "fixed"
+        } else {
+            "pool"
+        },
         tier: Some(payout.tier.clone()),
         amount: Some(payout.amount),
         payout_id: Some(payout_id(jackpot_id, entry_id, sequence)),

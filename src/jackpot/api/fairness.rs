@@ -40,7 +40,7 @@ pub(crate) struct EpochBody {
 /// The epochs with their commitments. Needs no key.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/fairness", tag = "jackpots", params(("id" = String, Path)),
     responses((status = 200, description = "The epochs", body = Fairness),
-        (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemDoc)))]
+        (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody)))]
 pub(crate) async fn get(PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
     answer(&api, id).await
 }
@@ -55,7 +55,9 @@ pub(crate) async fn rotate(
     api: Data<Api>,
     Body(body): Body<ReasonBody>,
 ) -> Result<HttpResponse, Problem> {
-    api.operate.end_epoch(&id, body.reason.0, &operator(caller, &request_id)).await?;
+    api.operate
+        .end_epoch(&id, body.reason.0, &operator(caller, &request_id))
+        .await?;
     answer(&api, id).await
 }
 
@@ -69,5 +71,8 @@ async fn answer(api: &Api, id: Id) -> Result<HttpResponse, Problem> {
         // would be open again with a known seed.
         seed: None,
     });
-    Ok(HttpResponse::Ok().json(Fairness { epochs: epochs.collect(), jackpot_id: id }))
+    Ok(HttpResponse::Ok().json(Fairness {
+        epochs: epochs.collect(),
+        jackpot_id: id,
+    }))
 }

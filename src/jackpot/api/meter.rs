@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use actix_web::HttpResponse;
 use actix_web::web::{Bytes, Data};
-use actix_web::{HttpResponse, rt};
 use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -57,9 +57,22 @@ pub(crate) struct TierPool {
 impl MeterNow {
     fn of(id: &Id, snapshot: Snapshot) -> Result<Self, PlayError> {
         let definition = crate::jackpot::view::parse_definition(id, &snapshot.definition)?;
-        let meters = snapshot.meters.into_iter().map(|m| TierPool { tier: m.tier, pool: m.pool }).collect();
+        let meters = snapshot
+            .meters
+            .into_iter()
+            .map(|m| TierPool {
+                tier: m.tier,
+                pool: m.pool,
+            })
+            .collect();
         let (status, at) = (snapshot.status.as_str(), rfc3339(snapshot.now_ms));
-        Ok(Self { jackpot_id: id.clone(), status, meters, at, public: definition.document().public_meter })
+        Ok(Self {
+            jackpot_id: id.clone(),
+            status,
+            meters,
+            at,
+            public: definition.document().public_meter,
+        })
     }
 
     fn shows_the_same(&self, other: &Self) -> bool {
@@ -85,7 +98,10 @@ impl Meters {
     /// Nobody listens yet.
     #[must_use]
     pub fn new(operate: Operate) -> Self {
-        Self { operate, listened: Mutex::default() }
+        Self {
+            operate,
+            listened: Mutex::default(),
+        }
     }
 
     async fn read(&self, id: &Id) -> Result<MeterNow, PlayError> {
@@ -101,7 +117,7 @@ impl Meters {
         }
         let (sender, latest) = watch::channel(Arc::new(now.clone()));
         listened.insert(id.clone(), latest.clone());
-        rt::spawn(self.clone().keep_reading(id.clone(), sender));
+        tokio::spawn(self.clone().keep_reading(id.clone(), sender));
         latest
     }
 
@@ -133,7 +149,7 @@ impl Meters {
 /// The pool of each tier. Needs no key when the jackpot's `public_meter` is set.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/meter", tag = "jackpots", security((), ("bearer" = [])), params(("id" = String, Path)),
     responses((status = 200, description = "The meter", body = MeterNow),
-        (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemDoc)))]
+        (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody)))]
 pub(crate) async fn get(caller: Anyone, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
     let now = api.meters.read(&id).await?;
     if !now.public {
@@ -145,14 +161,22 @@ pub(crate) async fn get(caller: Anyone, PathOf(id): PathOf<Id>, api: Data<Api>) 
 /// The same as server-sent events, `event: meter`: at once, and when it changed, at most once a second.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/meter/stream", tag = "jackpots", security((), ("bearer" = [])), params(("id" = String, Path)),
     responses((status = 200, description = "Events without end", content_type = "text/event-stream", body = String),
-        (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemDoc),
-        (status = 503, description = "`too-many-streams`", body = crate::http::problem::ProblemDoc)))]
-pub(crate) async fn stream(caller: Anyone, PathOf(id): PathOf<Id>, api: Data<Api>, web: Data<Web>) -> Result<HttpResponse, Problem> {
+        (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody),
+        (status = 503, description = "`too-many-streams`", body = crate::http::problem::ProblemBody)))]
+pub(crate) async fn stream(
+    caller: Anyone,
+    PathOf(id): PathOf<Id>,
+    api: Data<Api>,
+    web: Data<Web>,
+) -> Result<HttpResponse, Problem> {
     let now = api.meters.read(&id).await?;
     if !now.public {
         caller.require_read()?;
     }
-    let place = web.streams.enter()?;
+    let place = web
+        .metrics
+        .open_stream(web.max_streams)
+        .ok_or_else(Problem::too_many_streams)?;
     let mut latest = api.meters.listen(&id, &now);
     let stopping = web.stopping.clone();
     let events = async_stream::stream! {
@@ -180,5 +204,8 @@ pub(crate) async fn stream(caller: Anyone, PathOf(id): PathOf<Id>, api: Data<Api
             }
         }
     };
-    Ok(HttpResponse::Ok().content_type("text/event-stream").insert_header(("Cache-Control", "no-store")).streaming(Box::pin(events)))
+    Ok(HttpResponse::Ok()
+        .content_type("text/event-stream")
+        .insert_header(("Cache-Control", "no-store"))
+        .streaming(Box::pin(events)))
 }

@@ -61,12 +61,17 @@ pub fn routes(config: &mut ServiceConfig, api: &Api) {
 }
 
 fn operator(caller: Caller, request_id: &RequestId) -> Operator {
-    Operator { who: caller.name, request_id: request_id.as_str().to_owned() }
+    Operator {
+        who: caller.name,
+        request_id: request_id.as_str().to_owned(),
+    }
 }
 
 /// RFC 3339 of ms of Redis' clock.
 fn rfc3339(ms: i64) -> String {
-    jiff::Timestamp::from_millisecond(ms).map(|at| at.to_string()).unwrap_or_default()
+    jiff::Timestamp::from_millisecond(ms)
+        .map(|at| at.to_string())
+        .unwrap_or_default()
 }
 
 /// Longest reason of an operator, in characters.
@@ -82,7 +87,11 @@ impl TryFrom<String> for ReasonText {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        if (1..=MAX_REASON_CHARS).contains(&text.chars().count()) { Ok(Self(text)) } else { Err("must be 1 to 500 characters") }
+        if (1..=MAX_REASON_CHARS).contains(&text.chars().count()) {
+            Ok(Self(text))
+        } else {
+            Err("must be 1 to 500 characters")
+        }
     }
 }
 

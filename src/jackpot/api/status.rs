@@ -16,7 +16,7 @@ use crate::jackpot::view::Status;
 /// Stops entries. What is pending is finished. With nothing pending, a definition that waits applies at once.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/pause", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
     request_body = ReasonBody, responses((status = 200, description = "Paused", body = Jackpot),
-        (status = 409, description = "`jackpot-closed`", body = crate::http::problem::ProblemDoc)))]
+        (status = 409, description = "`jackpot-closed`", body = crate::http::problem::ProblemBody)))]
 pub(crate) async fn pause(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
@@ -30,7 +30,7 @@ pub(crate) async fn pause(
 /// Takes entries again.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/resume", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
     request_body = ReasonBody, responses((status = 200, description = "Open", body = Jackpot),
-        (status = 409, description = "`jackpot-closed`, `jackpot-suspended`", body = crate::http::problem::ProblemDoc)))]
+        (status = 409, description = "`jackpot-closed`, `jackpot-suspended`", body = crate::http::problem::ProblemBody)))]
 pub(crate) async fn resume(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
@@ -54,7 +54,16 @@ pub(crate) async fn close(
     set(&api, &id, Status::Closed, body, caller, &request_id).await
 }
 
-async fn set(api: &Api, id: &Id, wanted: Status, body: ReasonBody, caller: Caller, request_id: &RequestId) -> Result<HttpResponse, Problem> {
-    api.operate.set_status(id, wanted, body.reason.0, &operator(caller, request_id)).await?;
+async fn set(
+    api: &Api,
+    id: &Id,
+    wanted: Status,
+    body: ReasonBody,
+    caller: Caller,
+    request_id: &RequestId,
+) -> Result<HttpResponse, Problem> {
+    api.operate
+        .set_status(id, wanted, body.reason.0, &operator(caller, request_id))
+        .await?;
     Ok(HttpResponse::Ok().json(read(api, id).await?.0))
 }

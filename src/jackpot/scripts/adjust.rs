@@ -54,7 +54,13 @@ pub enum Adjusted {
 }
 
 /// Adjusts, once per id; with the jackpot's last event number.
-pub async fn adjust(store: &Store, keys: &JackpotKeys, fence: &Fence, tiers: &[Tier], wish: &Adjust) -> Result<(u64, Adjusted), ScriptError> {
+pub async fn adjust(
+    store: &Store,
+    keys: &JackpotKeys,
+    fence: &Fence,
+    tiers: &[Tier],
+    wish: &Adjust,
+) -> Result<(u64, Adjusted), ScriptError> {
     let pools = pools(keys, tiers).collect::<Vec<_>>();
     let fixed = [&keys.state, &keys.meters, &keys.adjustments, &keys.events];
     let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
@@ -70,8 +76,14 @@ pub async fn adjust(store: &Store, keys: &JackpotKeys, fence: &Fence, tiers: &[T
         .arg(&wish.request_id);
     let reply = run(store, &ADJUST, call, fence.known).await?.fenced()?;
     let adjusted = match reply.code() {
-        "ok" => Adjusted::Done { now: true, at_ms: reply.number(0)? },
-        "same" => Adjusted::Done { now: false, at_ms: reply.number(0)? },
+        "ok" => Adjusted::Done {
+            now: true,
+            at_ms: reply.number(0)?,
+        },
+        "same" => Adjusted::Done {
+            now: false,
+            at_ms: reply.number(0)?,
+        },
         "reused" => Adjusted::Reused,
         "below-zero" => Adjusted::BelowZero(reply.number(0)?),
         "above-cap" => Adjusted::AboveCap(reply.number(0)?),

@@ -53,10 +53,22 @@ pub enum Defined {
 }
 
 /// Puts a definition; with the jackpot's last event number.
-pub async fn define(store: &Store, keys: &JackpotKeys, fence: &Fence, wish: &Define<'_>) -> Result<(u64, Defined), ScriptError> {
+pub async fn define(
+    store: &Store,
+    keys: &JackpotKeys,
+    fence: &Fence,
+    wish: &Define<'_>,
+) -> Result<(u64, Defined), ScriptError> {
     let tiers = wish.definition.tiers();
     let pools = pools(keys, tiers).collect::<Vec<_>>();
-    let fixed = [&keys.state, &keys.meters, &keys.definitions, &keys.epochs, &keys.pending, &keys.events];
+    let fixed = [
+        &keys.state,
+        &keys.meters,
+        &keys.definitions,
+        &keys.epochs,
+        &keys.pending,
+        &keys.events,
+    ];
     let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
     let json = serde_json::to_string(wish.definition.document()).expect("plain data is JSON");
     let wanted = match wish.wanted {

@@ -62,16 +62,36 @@ pub enum Refusal {
 }
 
 /// Takes entries under the definition of the fence's version. At most [`MAX_ENTRIES`].
-pub async fn enter(store: &Store, keys: &JackpotKeys, fence: &Fence, definition: &Definition, entries: &[EnterEntry]) -> Result<Entered, ScriptError> {
-    assert!((1..=MAX_ENTRIES).contains(&entries.len()), "1 to {MAX_ENTRIES} entries a call");
+pub async fn enter(
+    store: &Store,
+    keys: &JackpotKeys,
+    fence: &Fence,
+    definition: &Definition,
+    entries: &[EnterEntry],
+) -> Result<Entered, ScriptError> {
+    assert!(
+        (1..=MAX_ENTRIES).contains(&entries.len()),
+        "1 to {MAX_ENTRIES} entries a call"
+    );
     let pools = pools(keys, definition.tiers()).collect::<Vec<_>>();
     let (rows, row_of) = rows(definition, entries);
-    let mut call = fenced(&ENTER, &settling_keys(keys, &pools), fence).arg(entries.len()).arg(rows.len()).arg(block(entries));
+    let mut call = fenced(&ENTER, &settling_keys(keys, &pools), fence)
+        .arg(entries.len())
+        .arg(rows.len())
+        .arg(block(entries));
     for amount in rows.iter().flatten() {
-        call = call.arg(amount.pool.units).arg(amount.pool.micro).arg(amount.reserve.units).arg(amount.reserve.micro);
+        call = call
+            .arg(amount.pool.units)
+            .arg(amount.pool.micro)
+            .arg(amount.reserve.units)
+            .arg(amount.reserve.micro);
     }
     for (entry, row) in entries.iter().zip(row_of) {
-        call = call.arg(&entry.entry_id).arg(entry.sent.fingerprint()).arg(row).arg(prize_text(definition, entry));
+        call = call
+            .arg(&entry.entry_id)
+            .arg(entry.sent.fingerprint())
+            .arg(row)
+            .arg(prize_text(definition, entry));
     }
     let reply = run(store, &ENTER, call, fence.known).await?;
     let refusal = match reply.code() {
@@ -84,9 +104,17 @@ pub async fn enter(store: &Store, keys: &JackpotKeys, fence: &Fence, definition:
         "too-large" => Some(Refusal::TooLarge),
         _ => return Err(reply.unexpected()),
     };
-    let replies = reply.texts().into_iter().map(|text| parse_reply(text.as_deref())).collect::<Result<Option<Vec<_>>, _>>()?;
+    let replies = reply
+        .texts()
+        .into_iter()
+        .map(|text| parse_reply(text.as_deref()))
+        .collect::<Result<Option<Vec<_>>, _>>()?;
     match replies {
-        Some(replies) if replies.len() == entries.len() => Ok(Entered { n: reply.n(), replies, refusal }),
+        Some(replies) if replies.len() == entries.len() => Ok(Entered {
+            n: reply.n(),
+            replies,
+            refusal,
+        }),
         _ => Err(reply.unexpected()),
     }
 }
@@ -122,7 +150,11 @@ fn rows(definition: &Definition, entries: &[EnterEntry]) -> (Vec<Vec<TierAmount>
 
 /// These entries for the event, one `entry_id player stake client_seed` a line: what a ledger and a verifier need.
 fn block(entries: &[EnterEntry]) -> String {
-    entries.iter().map(|entry| format!("{} {}", entry.entry_id, entry.sent.to_text())).collect::<Vec<_>>().join("\n")
+    entries
+        .iter()
+        .map(|entry| format!("{} {}", entry.entry_id, entry.sent.to_text()))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn prize_text(definition: &Definition, entry: &EnterEntry) -> String {

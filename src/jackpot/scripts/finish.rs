@@ -29,7 +29,11 @@ pub async fn claim(
     prize: &MoneyPrize,
 ) -> Result<Finished, ScriptError> {
     let pools = pools(keys, tiers).collect::<Vec<_>>();
-    let call = fenced(&CLAIM, &settling_keys(keys, &pools), fence).arg(entry_id).arg(attempt).arg(rank).arg(money_text(prize));
+    let call = fenced(&CLAIM, &settling_keys(keys, &pools), fence)
+        .arg(entry_id)
+        .arg(attempt)
+        .arg(rank)
+        .arg(money_text(prize));
     finished(&run(store, &CLAIM, call, fence.known).await?.fenced()?)
 }
 
@@ -42,18 +46,28 @@ pub async fn finish(
     (entry_id, attempt): (&str, u32),
 ) -> Result<Finished, ScriptError> {
     let pools = pools(keys, tiers).collect::<Vec<_>>();
-    let call = fenced(&FINISH, &settling_keys(keys, &pools), fence).arg(entry_id).arg(attempt);
+    let call = fenced(&FINISH, &settling_keys(keys, &pools), fence)
+        .arg(entry_id)
+        .arg(attempt);
     finished(&run(store, &FINISH, call, fence.known).await?.fenced()?)
 }
 
 fn finished(reply: &Reply) -> Result<Finished, ScriptError> {
     if reply.code() == "missing" {
-        return Ok(Finished { n: reply.n(), record: None, done_now: false });
+        return Ok(Finished {
+            n: reply.n(),
+            record: None,
+            done_now: false,
+        });
     }
     let text = reply.text(0)?;
     let (mark, record) = text.split_at_checked(1).ok_or_else(|| reply.unexpected())?;
     if reply.code() != "ok" || !matches!(mark, "+" | "=") {
         return Err(reply.unexpected());
     }
-    Ok(Finished { n: reply.n(), record: Some(Record::parse(record)?), done_now: mark == "+" })
+    Ok(Finished {
+        n: reply.n(),
+        record: Some(Record::parse(record)?),
+        done_now: mark == "+",
+    })
 }

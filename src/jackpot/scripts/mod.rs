@@ -96,9 +96,16 @@ pub enum ScriptError {
 }
 
 fn fenced<'s>(script: &'s Script, keys: &[&str], fence: &Fence) -> Call<'s> {
-    let version = if fence.version == 0 { String::new() } else { fence.version.to_string() };
+    let version = if fence.version == 0 {
+        String::new()
+    } else {
+        fence.version.to_string()
+    };
     let call = keys.iter().fold(Call::new(script), |call, key| call.key(*key));
-    call.arg(fence.known).arg(fence.epoch).arg(&fence.commitment).arg(version)
+    call.arg(fence.known)
+        .arg(fence.epoch)
+        .arg(&fence.commitment)
+        .arg(version)
 }
 
 fn pools<'a>(keys: &'a JackpotKeys, tiers: &'a [Tier]) -> impl Iterator<Item = String> + 'a {
@@ -107,7 +114,14 @@ fn pools<'a>(keys: &'a JackpotKeys, tiers: &'a [Tier]) -> impl Iterator<Item = S
 
 /// Keys of the scripts that settle entries: state, meters, records, pending, events, pools.
 fn settling_keys<'k>(keys: &'k JackpotKeys, pools: &'k [String]) -> Vec<&'k str> {
-    let fixed = [&keys.state, &keys.meters, &keys.seen_a, &keys.seen_b, &keys.pending, &keys.events];
+    let fixed = [
+        &keys.state,
+        &keys.meters,
+        &keys.seen_a,
+        &keys.seen_b,
+        &keys.pending,
+        &keys.events,
+    ];
     fixed.into_iter().chain(pools).map(String::as_str).collect()
 }
 

@@ -56,7 +56,9 @@ pub async fn snapshot(store: &Store, keys: &JackpotKeys, known: u64) -> Result<S
         }
         version = reply.text(0)?;
         let rows = reply.text(1)?;
-        let names = rows.split_terminator(';').map(|row| Id::parse(row.split(' ').next().unwrap_or_default()));
+        let names = rows
+            .split_terminator(';')
+            .map(|row| Id::parse(row.split(' ').next().unwrap_or_default()));
         tiers = names.collect::<Result<_, _>>().map_err(|_| reply.unexpected())?;
     }
     Err(ScriptError::Stale)
@@ -64,13 +66,24 @@ pub async fn snapshot(store: &Store, keys: &JackpotKeys, known: u64) -> Result<S
 
 fn parse_snapshot(reply: &Reply) -> Result<Snapshot, ScriptError> {
     let unexpected = || reply.unexpected();
-    let texts = reply.texts().into_iter().collect::<Option<Vec<_>>>().ok_or_else(unexpected)?;
+    let texts = reply
+        .texts()
+        .into_iter()
+        .collect::<Option<Vec<_>>>()
+        .ok_or_else(unexpected)?;
     let (head, rest) = texts.split_at_checked(4).ok_or_else(unexpected)?;
     let bar = rest.iter().position(|text| text == "|").ok_or_else(unexpected)?;
-    let state = rest[..bar].chunks_exact(2).map(|pair| (pair[0].as_str(), pair[1].as_str())).collect::<HashMap<_, _>>();
+    let state = rest[..bar]
+        .chunks_exact(2)
+        .map(|pair| (pair[0].as_str(), pair[1].as_str()))
+        .collect::<HashMap<_, _>>();
     let field = |name: &str| state.get(name).copied().ok_or_else(unexpected);
     let number = |name: &str| field(name)?.parse::<u64>().map_err(|_| unexpected());
-    let meters = rest[bar + 1..].chunks(11).map(parse_meter).collect::<Option<Vec<_>>>().ok_or_else(unexpected)?;
+    let meters = rest[bar + 1..]
+        .chunks(11)
+        .map(parse_meter)
+        .collect::<Option<Vec<_>>>()
+        .ok_or_else(unexpected)?;
     Ok(Snapshot {
         n: reply.n(),
         now_ms: head[0].parse().map_err(|_| unexpected())?,
@@ -114,9 +127,18 @@ pub struct Found {
 }
 
 /// Looks an entry up; `None` when it is not remembered.
-pub async fn lookup(store: &Store, keys: &JackpotKeys, known: u64, entry_id: &str) -> Result<Option<Found>, ScriptError> {
+pub async fn lookup(
+    store: &Store,
+    keys: &JackpotKeys,
+    known: u64,
+    entry_id: &str,
+) -> Result<Option<Found>, ScriptError> {
     let fixed = [&keys.state, &keys.seen_a, &keys.seen_b, &keys.events];
-    let call = fixed.into_iter().fold(Call::new(&LOOKUP), |call, key| call.key(key)).arg(known).arg(entry_id);
+    let call = fixed
+        .into_iter()
+        .fold(Call::new(&LOOKUP), |call, key| call.key(key))
+        .arg(known)
+        .arg(entry_id);
     let reply = run(store, &LOOKUP, call, known).await?;
     match reply.code() {
         "missing" => Ok(None),
@@ -130,7 +152,11 @@ pub async fn lookup(store: &Store, keys: &JackpotKeys, known: u64, entry_id: &st
                 }
                 _ => None,
             };
-            Ok(Some(Found { n: reply.n(), record, sent }))
+            Ok(Some(Found {
+                n: reply.n(),
+                record,
+                sent,
+            }))
         }
         _ => Err(reply.unexpected()),
     }
@@ -139,8 +165,16 @@ pub async fn lookup(store: &Store, keys: &JackpotKeys, known: u64, entry_id: &st
 /// What was sent of the entry with this sequence, out of the block of its event.
 fn sent_of(sequence: u64, first: &str, skip: &str, block: &str, entry_id: &str) -> Option<Sent> {
     let place = usize::try_from(sequence.checked_sub(first.parse().ok()?)?).ok()?;
-    let skipped = skip.split(',').filter_map(|i| i.parse::<usize>().ok()).collect::<std::collections::HashSet<_>>();
-    let line = block.lines().enumerate().filter(|(i, _)| !skipped.contains(&(i + 1))).nth(place)?.1;
+    let skipped = skip
+        .split(',')
+        .filter_map(|i| i.parse::<usize>().ok())
+        .collect::<std::collections::HashSet<_>>();
+    let line = block
+        .lines()
+        .enumerate()
+        .filter(|(i, _)| !skipped.contains(&(i + 1)))
+        .nth(place)?
+        .1;
     let (id, sent) = line.split_once(' ')?;
     (id == entry_id).then(|| Sent::parse(sent))?
 }
@@ -163,27 +197,60 @@ pub async fn pending(
     (after, age_ms, limit): (u64, u64, usize),
 ) -> Result<(Option<u64>, Vec<PendingEntry>), ScriptError> {
     let fixed = [&keys.state, &keys.seen_a, &keys.seen_b, &keys.pending];
-    let call = fixed.into_iter().fold(Call::new(&PENDING), |call, key| call.key(key)).arg(known).arg(after).arg(age_ms).arg(limit);
+    let call = fixed
+        .into_iter()
+        .fold(Call::new(&PENDING), |call, key| call.key(key))
+        .arg(known)
+        .arg(after)
+        .arg(age_ms)
+        .arg(limit);
     let reply = run(store, &PENDING, call, known).await?;
-    let texts = reply.texts().into_iter().collect::<Option<Vec<_>>>().ok_or_else(|| reply.unexpected())?;
-    let Some((last, entries)) = texts.split_first() else { return Err(reply.unexpected()) };
-    let one = |pair: &[String]| Ok(PendingEntry { entry_id: pair[0].clone(), record: Record::parse(&pair[1])? });
+    let texts = reply
+        .texts()
+        .into_iter()
+        .collect::<Option<Vec<_>>>()
+        .ok_or_else(|| reply.unexpected())?;
+    let Some((last, entries)) = texts.split_first() else {
+        return Err(reply.unexpected());
+    };
+    let one = |pair: &[String]| {
+        Ok(PendingEntry {
+            entry_id: pair[0].clone(),
+            record: Record::parse(&pair[1])?,
+        })
+    };
     let entries = entries.chunks_exact(2).map(one).collect::<Result<_, ScriptError>>()?;
     Ok((last.parse().ok(), entries))
 }
 
 /// All epochs, the oldest first.
 pub async fn epochs(store: &Store, keys: &JackpotKeys) -> Result<Vec<Epoch>, ScriptError> {
-    let value: Value = store.run(redis::cmd("HGETALL").arg(&keys.epochs)).await?;
-    let unexpected = |reply: String| ScriptError::Reply { script: "HGETALL", reply };
+    let value: Value = store.run(&redis::cmd("HGETALL").arg(&keys.epochs).to_owned()).await?;
+    let unexpected = |reply: String| ScriptError::Reply {
+        script: "HGETALL",
+        reply,
+    };
     let all = HashMap::<u64, String>::from_redis_value(value).map_err(|error| unexpected(error.to_string()))?;
     let one = |(epoch, text): (u64, String)| {
         let mut parts = text.split(' ');
         let (commitment, opened, closed) = (parts.next()?.to_owned(), parts.next()?.parse().ok()?, parts.next()?);
-        let closed_ms = if closed == "-" { None } else { Some(closed.parse().ok()?) };
-        Some(Epoch { epoch, commitment, opened_ms: opened, closed_ms })
+        let closed_ms = if closed == "-" {
+            None
+        } else {
+            Some(closed.parse().ok()?)
+        };
+        Some(Epoch {
+            epoch,
+            commitment,
+            opened_ms: opened,
+            closed_ms,
+        })
     };
-    let mut epochs = all.into_iter().map(one).collect::<Option<Vec<_>>>().ok_or_else(|| unexpected("an epoch".to_owned()))?;
+    let mut epochs = all
+        .into_iter()
+        .map(one)
+        .collect::<Option<Vec<_>>>()
+        .ok_or_else(|| unexpected("an epoch".to_owned()))?;
     epochs.sort_unstable_by_key(|e| e.epoch);
     Ok(epochs)
 }

@@ -16,8 +16,13 @@ pub struct Reply {
 impl Reply {
     /// Splits a reply and turns the codes that any script may give into errors.
     pub fn parse(script: &'static str, value: Value, known: u64) -> Result<Self, ScriptError> {
-        let unexpected = |value: &Value| ScriptError::Reply { script, reply: format!("{value:?}") };
-        let Value::Array(items) = value else { return Err(unexpected(&value)) };
+        let unexpected = |value: &Value| ScriptError::Reply {
+            script,
+            reply: format!("{value:?}"),
+        };
+        let Value::Array(items) = value else {
+            return Err(unexpected(&value));
+        };
         let mut items = items.into_iter();
         let code = items.next().and_then(text).ok_or_else(|| unexpected(&Value::Nil))?;
         if code == "unknown" {
@@ -25,10 +30,17 @@ impl Reply {
         }
         let n = items.next();
         let rest = items.collect();
-        let reply = Self { script, code, n: 0, rest };
+        let reply = Self {
+            script,
+            code,
+            n: 0,
+            rest,
+        };
         let n = match n {
             None => 0,
-            Some(value) => text(value).and_then(|t| t.parse().ok()).ok_or_else(|| reply.unexpected())?,
+            Some(value) => text(value)
+                .and_then(|t| t.parse().ok())
+                .ok_or_else(|| reply.unexpected())?,
         };
         match reply.code.as_str() {
             "behind" => Err(ScriptError::Behind { at: n, known }),
@@ -62,7 +74,11 @@ impl Reply {
 
     /// The i-th that follows, as text.
     pub fn text(&self, i: usize) -> Result<String, ScriptError> {
-        self.rest.get(i).cloned().and_then(text).ok_or_else(|| self.unexpected())
+        self.rest
+            .get(i)
+            .cloned()
+            .and_then(text)
+            .ok_or_else(|| self.unexpected())
     }
 
     /// The i-th that follows, as a number.
@@ -72,7 +88,10 @@ impl Reply {
 
     /// The error for a reply that the script does not give.
     pub fn unexpected(&self) -> ScriptError {
-        ScriptError::Reply { script: self.script, reply: format!("{} {} {:?}", self.code, self.n, self.rest) }
+        ScriptError::Reply {
+            script: self.script,
+            reply: format!("{} {} {:?}", self.code, self.n, self.rest),
+        }
     }
 }
 

@@ -38,16 +38,42 @@ pub enum Rotated {
 }
 
 /// Closes the epoch of the fence and opens the next, whose commitment is given; with the last event number.
-pub async fn rotate(store: &Store, keys: &JackpotKeys, fence: &Fence, next_commitment: &str, why: &Rotate) -> Result<(u64, Rotated), ScriptError> {
-    let all = [&keys.state, &keys.definitions, &keys.epochs, &keys.seen_a, &keys.seen_b, &keys.pending, &keys.events];
+pub async fn rotate(
+    store: &Store,
+    keys: &JackpotKeys,
+    fence: &Fence,
+    next_commitment: &str,
+    why: &Rotate,
+) -> Result<(u64, Rotated), ScriptError> {
+    let all = [
+        &keys.state,
+        &keys.definitions,
+        &keys.epochs,
+        &keys.seen_a,
+        &keys.seen_b,
+        &keys.pending,
+        &keys.events,
+    ];
     let call = fenced(&ROTATE, &all.map(String::as_str), fence);
     let call = match why {
-        Rotate::Operator { reason, who, request_id } => {
-            call.arg("epoch").arg(next_commitment).arg(0).arg(reason).arg(who).arg(request_id)
-        }
-        Rotate::Retention { retention_s } => {
-            call.arg("generation").arg(next_commitment).arg(*retention_s).arg("retention").arg("service").arg("")
-        }
+        Rotate::Operator {
+            reason,
+            who,
+            request_id,
+        } => call
+            .arg("epoch")
+            .arg(next_commitment)
+            .arg(0)
+            .arg(reason)
+            .arg(who)
+            .arg(request_id),
+        Rotate::Retention { retention_s } => call
+            .arg("generation")
+            .arg(next_commitment)
+            .arg(*retention_s)
+            .arg("retention")
+            .arg("service")
+            .arg(""),
     };
     let reply = run(store, &ROTATE, call, fence.known).await?.fenced()?;
     let rotated = match reply.code() {

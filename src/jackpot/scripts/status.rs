@@ -32,11 +32,21 @@ pub enum StatusSet {
 }
 
 /// Pauses, resumes or closes.
-pub async fn set_status(store: &Store, keys: &JackpotKeys, fence: &Fence, tiers: &[Tier], wish: &SetStatus) -> Result<StatusSet, ScriptError> {
+pub async fn set_status(
+    store: &Store,
+    keys: &JackpotKeys,
+    fence: &Fence,
+    tiers: &[Tier],
+    wish: &SetStatus,
+) -> Result<StatusSet, ScriptError> {
     let pools = pools(keys, tiers).collect::<Vec<_>>();
     let fixed = [&keys.state, &keys.meters, &keys.pending, &keys.events];
     let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
-    let call = fenced(&STATUS, &all, fence).arg(wish.wanted.as_str()).arg(&wish.reason).arg(&wish.who).arg(&wish.request_id);
+    let call = fenced(&STATUS, &all, fence)
+        .arg(wish.wanted.as_str())
+        .arg(&wish.reason)
+        .arg(&wish.who)
+        .arg(&wish.request_id);
     let reply = run(store, &STATUS, call, fence.known).await?.fenced()?;
     match reply.code() {
         "ok" | "same" => Ok(StatusSet::Done(reply.n())),
