@@ -1,1 +1,8 @@
+//! The integration tests: one binary, a file per promise or capability.
 
+mod store_calls;
+mod store_checks;
+mod store_cluster;
+mod store_embedded;
+mod store_support;
+mod store_tls;
