@@ -84,15 +84,18 @@ impl Link {
     /// Sends one command and returns its answer; an error answer is an `Err`.
     pub(super) async fn send(&self, command: &Cmd) -> Result<Value, Failure> {
         let connection = self.connection().await?;
-        let answer = MultiplexedConnection::clone(&connection).send_packed_command(command).await;
+        let answer = MultiplexedConnection::clone(&connection)
+            .send_packed_command(command)
+            .await;
         self.judge(&connection, answer.and_then(Value::extract_error))
     }
 
     /// Sends commands together on one connection and returns each one's answer, errors among them as values.
     pub(super) async fn send_all(&self, pipeline: &Pipeline) -> Result<Vec<Value>, Failure> {
         let connection = self.connection().await?;
-        let answer =
-            MultiplexedConnection::clone(&connection).send_packed_commands(pipeline, 0, pipeline.len()).await;
+        let answer = MultiplexedConnection::clone(&connection)
+            .send_packed_commands(pipeline, 0, pipeline.len())
+            .await;
         // Among several answers the refusal of a replica is a value, and calls for another connection all the same.
         let demoted = |answer: &Value| matches!(answer, Value::ServerError(error) if error.code() == "READONLY");
         if answer.as_ref().is_ok_and(|answers| answers.iter().any(demoted)) {
@@ -103,7 +106,10 @@ impl Link {
 
     /// Adds the node's name to a failure.
     pub(super) fn failure(&self, source: RedisError) -> Failure {
-        Failure::Redis { node: Arc::clone(&self.node), source }
+        Failure::Redis {
+            node: Arc::clone(&self.node),
+            source,
+        }
     }
 
     /// Leaves the connection after a failure that it may be the cause of; calls in flight on it are not cut off.
@@ -149,7 +155,10 @@ impl Link {
                 Ok(connection)
             }
             Err(source) => {
-                let failure = Failure::Connect { node: Arc::clone(&self.node), source };
+                let failure = Failure::Connect {
+                    node: Arc::clone(&self.node),
+                    source,
+                };
                 *last_failure = Some((began_at, failure.clone()));
                 Err(failure)
             }
@@ -158,8 +167,9 @@ impl Link {
 
     async fn connect(&self) -> Result<MultiplexedConnection, RedisError> {
         let (client, config) = (self.client.clone(), self.config.clone());
-        let connecting =
-            self.home.spawn(async move { client.get_multiplexed_async_connection_with_config(&config).await });
+        let connecting = self
+            .home
+            .spawn(async move { client.get_multiplexed_async_connection_with_config(&config).await });
         match connecting.await {
             Ok(connected) => connected,
             Err(stopped) => Err(std::io::Error::new(std::io::ErrorKind::NotConnected, stopped).into()),

@@ -40,7 +40,10 @@ impl Health {
     /// Memory used, in percent of the limit, rounded down; 0 while unknown.
     #[must_use]
     pub fn memory_pct(&self) -> u64 {
-        self.used_bytes.saturating_mul(100).checked_div(self.limit_bytes).unwrap_or(0)
+        self.used_bytes
+            .saturating_mul(100)
+            .checked_div(self.limit_bytes)
+            .unwrap_or(0)
     }
 }
 
@@ -55,7 +58,13 @@ async fn look(dispatcher: &Dispatcher, above_pct: u8, broken_rule: Option<&Arc<s
     let (_, seen) = dispatcher.topology.pick(None);
     let nodes = dispatcher.topology.primaries();
     let looks = join_all(nodes.iter().map(|node| memory_of(node))).await;
-    let mut health = Health { up: false, cause: None, used_bytes: 0, limit_bytes: 0, refuse_entries: false };
+    let mut health = Health {
+        up: false,
+        cause: None,
+        used_bytes: 0,
+        limit_bytes: 0,
+        refuse_entries: false,
+    };
     for look in looks {
         match look {
             Ok(Look { used, limit }) => {
@@ -88,7 +97,10 @@ async fn memory_of(node: &Link) -> Result<Look, Failure> {
         0 => number("total_system_memory"),
         limit => limit,
     };
-    Ok(Look { used: number("used_memory").saturating_sub(number("mem_not_counted_for_evict")), limit })
+    Ok(Look {
+        used: number("used_memory").saturating_sub(number("mem_not_counted_for_evict")),
+        limit,
+    })
 }
 
 /// One section of INFO as a table.

@@ -36,13 +36,23 @@ pub(super) struct Running {
 
 impl Running {
     pub(super) fn adopted(pid: u32, socket: &Path) -> Self {
-        Self { pid, socket: socket.to_owned(), child: None, ended: false }
+        Self {
+            pid,
+            socket: socket.to_owned(),
+            child: None,
+            ended: false,
+        }
     }
 
     pub(super) fn child(child: Child, socket: &Path) -> Self {
         // A child that nobody has waited for has an id.
         let pid = child.id().unwrap_or(0);
-        Self { pid, socket: socket.to_owned(), child: Some(child), ended: false }
+        Self {
+            pid,
+            socket: socket.to_owned(),
+            child: Some(child),
+            ended: false,
+        }
     }
 
     pub(super) fn pid(&self) -> u32 {
@@ -59,7 +69,10 @@ impl Running {
             };
             let loading = matches!(&failure, Failure::Redis { source, .. } if source.code() == Some("LOADING"));
             if began_at.elapsed() > if loading { LOADING_LIMIT } else { ANSWER_LIMIT } {
-                return Err(EmbeddedError::NoAnswer { cause: failure.to_string(), log: place.log.clone() });
+                return Err(EmbeddedError::NoAnswer {
+                    cause: failure.to_string(),
+                    log: place.log.clone(),
+                });
             }
             tokio::select! {
                 status = self.gone() => {
@@ -77,7 +90,10 @@ impl Running {
     /// Resolves when it has died, with how.
     async fn gone(&mut self) -> String {
         let status = match &mut self.child {
-            Some(child) => child.wait().await.map_or_else(|error| error.to_string(), |status| status.to_string()),
+            Some(child) => child
+                .wait()
+                .await
+                .map_or_else(|error| error.to_string(), |status| status.to_string()),
             None => {
                 while process::serves(self.pid, &self.socket) {
                     tokio::time::sleep(LOOK).await;
