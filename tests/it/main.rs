@@ -1,6 +1,9 @@
 //! The integration tests: one binary, a file per promise or capability.
 
+mod bench;
 mod proxy;
+mod script_claim;
+mod script_enter;
 mod store_calls;
 mod store_checks;
 mod store_cluster;
