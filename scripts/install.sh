@@ -17,16 +17,15 @@ want() { have "$1" || packages+=("$2"); }
 as_root() {
   if [[ $EUID -eq 0 ]]; then
     env DEBIAN_FRONTEND=noninteractive "$@"
-  elif have sudo; then
-    sudo env DEBIAN_FRONTEND=noninteractive "$@"
   else
-    die "missing packages: ${packages[*]}. Install them as root: apt-get install ${packages[*]}"
+    sudo env DEBIAN_FRONTEND=noninteractive "$@"
   fi
 }
 
 install_packages() {
   ((${#packages[@]})) || return 0
   have apt-get || die "missing: ${packages[*]}, and there is no apt-get here. Install them with this system's package manager."
+  [[ $EUID -eq 0 ]] || have sudo || die "missing, and only root can install them: apt-get install ${packages[*]}"
   say "installing: ${packages[*]}"
   local options=(-y -qq --no-install-recommends)
   # The package lists may be absent or stale: only then are they fetched.

@@ -8,22 +8,25 @@ ADVISORY_DEADLINE_S=120
 
 step() { say "--- $*"; "$@"; }
 
-# luacheck sees one file at a time, but a script is several files joined: what one file of a room declares at its
-# top level and another one names, that other may read, and it is not unused for being read only there.
+# luacheck sees one file at a time, but a script is several joined: parts (files that end without a return) in front
+# of the one that decides. What a part declares at its top level, files that name it may read; it is then not unused.
 lint_lua() {
-  local room names name
+  local room parts name options
   for room in lua/*/; do
-    compgen -G "$room*.lua" >/dev/null || continue
-    mapfile -t names < <(grep -hoE '^local (function )?[A-Za-z_][A-Za-z0-9_, ]*' "$room"*.lua |
-      sed -E 's/^local (function )?//' | tr -d ' ' | tr ',' '\n' | sort -u)
-    local options=()
-    for name in "${names[@]}"; do
+    options=()
+    mapfile -t parts < <(grep -L '^return' "$room"*.lua)
+    while read -r name; do
       if (($(grep -lw "$name" "$room"*.lua | wc -l) > 1)); then
         options+=(--read-globals "$name" --ignore "211/$name")
       fi
-    done
-    step luacheck --quiet --no-color "${room%/}" "${options[@]}"
+    done < <(((${#parts[@]})) && top_level_names "${parts[@]}")
+    say "--- luacheck ${room%/}"
+    luacheck --quiet --no-color "$room" "${options[@]}"
   done
+}
+
+top_level_names() {
+  grep -hoE '^local (function )?[A-Za-z_][A-Za-z0-9_, ]*' "$@" | sed -E 's/^local (function )?//' | tr -d ' ' | tr ',' '\n' | sort -u
 }
 
 advisories() {

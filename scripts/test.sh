@@ -57,8 +57,14 @@ if [[ -z ${JACKPOT_TEST_VALKEY_URL:-} ]] && ! have valkey-server; then
   valkey="NOT EXERCISED: no image, no package and no valkey-server here"
 fi
 
-cargo nextest run --no-fail-fast "${without_valkey[@]}" "$@"
+log="$TOOLS_DIR/nextest.log"
+mkdir -p "$TOOLS_DIR"
+# Colours survive the pipe only when asked for.
+[[ -t 2 ]] && export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-always}
+cargo nextest run --no-fail-fast "${without_valkey[@]}" "$@" 2>&1 | tee "$log" >&2
 (($#)) && exit 0
 cargo test --quiet --doc
 scripts/acceptance.sh
+# Last, because the black-box checks have pushed it out of sight.
+say "$(grep -E 'Summary' "$log" | tail -n 1)"
 say "all tests passed; Valkey: $valkey"
