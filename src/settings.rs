@@ -8,7 +8,10 @@ use serde::Deserialize;
 /// Everything that can be set. `config/default.toml` says what each means, its unit and its range.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "config/default.toml documents every key; a second text would drift")]
+#[expect(
+    missing_docs,
+    reason = "config/default.toml documents every key; a second text would drift"
+)]
 pub struct Settings {
     pub data_dir: PathBuf,
     pub http: Http,

@@ -16,9 +16,14 @@ pub(super) fn clients(urls: &[String], tls_ca_file: &str) -> Result<Vec<Client>,
             let info = url
                 .as_str()
                 .into_connection_info()
-                .map_err(|source| OpenError::InvalidUrl { index, reason: source.category().to_owned() })?;
-            client(info, certificates.as_ref())
-                .map_err(|source| OpenError::InvalidUrl { index, reason: source.to_string() })
+                .map_err(|source| OpenError::InvalidUrl {
+                    index,
+                    reason: source.category().to_owned(),
+                })?;
+            client(info, certificates.as_ref()).map_err(|source| OpenError::InvalidUrl {
+                index,
+                reason: source.to_string(),
+            })
         })
         .collect()
 }
@@ -32,7 +37,9 @@ pub(super) fn socket_client(path: &Path) -> Result<Client, RedisError> {
 pub(super) fn sibling(like: &Client, host: &str, port: u16) -> Result<Client, RedisError> {
     let info = like.get_connection_info().clone();
     let addr = match info.addr() {
-        ConnectionAddr::TcpTls { insecure, tls_params, .. } => ConnectionAddr::TcpTls {
+        ConnectionAddr::TcpTls {
+            insecure, tls_params, ..
+        } => ConnectionAddr::TcpTls {
             host: host.to_owned(),
             port,
             insecure: *insecure,
@@ -54,7 +61,9 @@ pub(super) fn host(client: &Client) -> Option<&str> {
 fn client(info: ConnectionInfo, certificates: Option<&TlsCertificates>) -> Result<Client, RedisError> {
     // RESP2, whatever the URL says: the shapes of script replies depend on it.
     let handshake = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP2);
-    let info = info.set_tcp_settings(TcpSettings::default().set_nodelay(true)).set_redis_settings(handshake);
+    let info = info
+        .set_tcp_settings(TcpSettings::default().set_nodelay(true))
+        .set_redis_settings(handshake);
     if !matches!(info.addr(), ConnectionAddr::TcpTls { .. }) {
         return Client::open(info);
     }
@@ -70,9 +79,14 @@ fn certificates(tls_ca_file: &str) -> Result<Option<TlsCertificates>, OpenError>
     if tls_ca_file.is_empty() {
         return Ok(None);
     }
-    let root = std::fs::read(tls_ca_file)
-        .map_err(|source| OpenError::Io { what: format!("can't read redis.tls_ca_file {tls_ca_file}"), source })?;
-    Ok(Some(TlsCertificates { client_tls: None, root_cert: Some(root) }))
+    let root = std::fs::read(tls_ca_file).map_err(|source| OpenError::Io {
+        what: format!("can't read redis.tls_ca_file {tls_ca_file}"),
+        source,
+    })?;
+    Ok(Some(TlsCertificates {
+        client_tls: None,
+        root_cert: Some(root),
+    }))
 }
 
 #[cfg(test)]
@@ -81,7 +95,11 @@ mod tests {
 
     #[test]
     fn a_bad_url_is_named_by_its_place_and_its_password_is_not_shown() {
-        for url in ["redis://user:hunter2@host:99999999", "http://user:hunter2@host", "hunter2"] {
+        for url in [
+            "redis://user:hunter2@host:99999999",
+            "http://user:hunter2@host",
+            "hunter2",
+        ] {
             let error = clients(&[String::from("redis://ok"), url.to_owned()], "").unwrap_err();
             assert!(error.to_string().contains("redis.urls[1]"), "{error}");
             assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
@@ -90,10 +108,15 @@ mod tests {
 
     #[test]
     fn a_sibling_keeps_user_and_tls() {
-        let seed = clients(&[String::from("rediss://user:pw@a:7000")], "").unwrap().remove(0);
+        let seed = clients(&[String::from("rediss://user:pw@a:7000")], "")
+            .unwrap()
+            .remove(0);
         let other = sibling(&seed, "b", 7001).unwrap();
         assert_eq!(other.get_connection_info().addr().to_string(), "b:7001");
-        assert!(matches!(other.get_connection_info().addr(), ConnectionAddr::TcpTls { .. }));
+        assert!(matches!(
+            other.get_connection_info().addr(),
+            ConnectionAddr::TcpTls { .. }
+        ));
         assert_eq!(other.get_connection_info().redis_settings().username(), Some("user"));
     }
 }

@@ -61,7 +61,9 @@ pub enum CheckError {
         found: String,
     },
     /// A setting would lose money.
-    #[error("{node}: {name} is {found:?}, it must be {needed:?}: {otherwise}. Set it by CONFIG SET {name} {needed} and in the server's configuration file")]
+    #[error(
+        "{node}: {name} is {found:?}, it must be {needed:?}: {otherwise}. Set it by CONFIG SET {name} {needed} and in the server's configuration file"
+    )]
     Setting {
         /// Address.
         node: Arc<str>,
@@ -91,7 +93,9 @@ pub enum CheckError {
         node: Arc<str>,
     },
     /// A failover could lose what only the primary has.
-    #[error("{node}: {replicas} replica(s) are connected and redis.durability is \"local\": a failover would lose acknowledged entries and payouts that no replica has yet. Set redis.durability = \"replicated\", required when replicas exist")]
+    #[error(
+        "{node}: {replicas} replica(s) are connected and redis.durability is \"local\": a failover would lose acknowledged entries and payouts that no replica has yet. Set redis.durability = \"replicated\", required when replicas exist"
+    )]
     Durability {
         /// Address.
         node: Arc<str>,
@@ -111,7 +115,9 @@ pub enum CheckError {
         grant: &'static str,
     },
     /// The server has no CONFIG command, as some managed ones.
-    #[error("{node}: CONFIG GET does not exist here ({answer}), so that appendfsync can't be checked: use a server that answers it")]
+    #[error(
+        "{node}: CONFIG GET does not exist here ({answer}), so that appendfsync can't be checked: use a server that answers it"
+    )]
     NoConfig {
         /// Address.
         node: Arc<str>,
@@ -138,20 +144,20 @@ pub(super) struct Rules {
 
 impl Rules {
     /// Checks every primary.
-    pub(super) async fn check(&self, topology: &Topology) -> Result<(), CheckError> {
+    pub(super) async fn check(self, topology: &Topology) -> Result<(), CheckError> {
         for node in topology.primaries() {
             self.check_node(&node).await?;
         }
         match topology {
-            Topology::Cluster(cluster) if cluster.map().covered() < SLOTS => {
-                Err(CheckError::Slots { covered: cluster.map().covered() })
-            }
+            Topology::Cluster(cluster) if cluster.map().covered() < SLOTS => Err(CheckError::Slots {
+                covered: cluster.map().covered(),
+            }),
             _ => Ok(()),
         }
     }
 
     /// The same while running: which rule is broken, if one is. That a node does not answer breaks none.
-    pub(super) async fn broken(&self, topology: &Topology) -> Option<String> {
+    pub(super) async fn broken(self, topology: &Topology) -> Option<String> {
         for node in topology.primaries() {
             match self.check_node(&node).await {
                 Ok(()) | Err(CheckError::NoAnswer(_) | CheckError::Replica { .. }) => {}
@@ -162,17 +168,23 @@ impl Rules {
     }
 
     /// One server; also used before a cluster's nodes are known.
-    pub(super) async fn check_node(&self, link: &Link) -> Result<(), CheckError> {
+    pub(super) async fn check_node(self, link: &Link) -> Result<(), CheckError> {
         let node = || Arc::clone(link.node());
-        let server = info(link, "server").await.map_err(|failure| refused(link, failure, "INFO", "+info"))?;
+        let server = info(link, "server")
+            .await
+            .map_err(|failure| refused(link, &failure, "INFO", "+info"))?;
         check_version(node(), &server)?;
         self.check_mode(node(), &server)?;
-        let replication =
-            info(link, "replication").await.map_err(|failure| refused(link, failure, "INFO", "+info"))?;
+        let replication = info(link, "replication")
+            .await
+            .map_err(|failure| refused(link, &failure, "INFO", "+info"))?;
         if replication.get("role").is_some_and(|role| role == "slave") {
             return Err(CheckError::Replica { node: node() });
         }
-        let replicas = replication.get("connected_slaves").and_then(|count| count.parse().ok()).unwrap_or(0);
+        let replicas = replication
+            .get("connected_slaves")
+            .and_then(|count| count.parse().ok())
+            .unwrap_or(0);
         if replicas > 0 && self.durability == Durability::Local {
             return Err(CheckError::Durability { node: node(), replicas });
         }
@@ -183,23 +195,38 @@ impl Rules {
         self.check_commands(link).await
     }
 
-    fn check_mode(&self, node: Arc<str>, server: &HashMap<String, String>) -> Result<(), CheckError> {
-        let found = server.get("redis_mode").or_else(|| server.get("server_mode")).map_or("standalone", String::as_str);
+    fn check_mode(self, node: Arc<str>, server: &HashMap<String, String>) -> Result<(), CheckError> {
+        let found = server
+            .get("redis_mode")
+            .or_else(|| server.get("server_mode"))
+            .map_or("standalone", String::as_str);
         match (self.mode, found) {
             (RedisMode::Cluster, "cluster") | (RedisMode::Embedded | RedisMode::Standalone, "standalone") => Ok(()),
-            (_, "cluster") => Err(CheckError::Mode { node, found: found.to_owned(), set: "cluster" }),
-            (_, _) => Err(CheckError::Mode { node, found: found.to_owned(), set: "standalone" }),
+            (_, "cluster") => Err(CheckError::Mode {
+                node,
+                found: found.to_owned(),
+                set: "cluster",
+            }),
+            (_, _) => Err(CheckError::Mode {
+                node,
+                found: found.to_owned(),
+                set: "standalone",
+            }),
         }
     }
 
-    async fn check_commands(&self, link: &Link) -> Result<(), CheckError> {
+    async fn check_commands(self, link: &Link) -> Result<(), CheckError> {
         let mut script = redis::cmd("EVAL");
         script.arg("#!lua flags=no-writes\nreturn 1").arg(0);
-        link.send(&script).await.map_err(|failure| refused(link, failure, "EVAL", "+eval +evalsha"))?;
+        link.send(&script)
+            .await
+            .map_err(|failure| refused(link, &failure, "EVAL", "+eval +evalsha"))?;
         if self.durability == Durability::Replicated {
             let mut wait = redis::cmd("WAIT");
             wait.arg(0).arg(1);
-            link.send(&wait).await.map_err(|failure| refused(link, failure, "WAIT", "+wait"))?;
+            link.send(&wait)
+                .await
+                .map_err(|failure| refused(link, &failure, "WAIT", "+wait"))?;
         }
         Ok(())
     }
@@ -213,7 +240,14 @@ fn check_version(node: Arc<str>, server: &HashMap<String, String>) -> Result<(),
     };
     let mut numbers = found.split('.').map_while(|number| number.parse::<u32>().ok());
     let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-    if version >= oldest { Ok(()) } else { Err(CheckError::Version { node, found: found.to_owned() }) }
+    if version >= oldest {
+        Ok(())
+    } else {
+        Err(CheckError::Version {
+            node,
+            found: found.to_owned(),
+        })
+    }
 }
 
 async fn check_settings(link: &Link) -> Result<(), CheckError> {
@@ -222,7 +256,10 @@ async fn check_settings(link: &Link) -> Result<(), CheckError> {
     for needed in &NEEDED {
         question.arg(needed.name);
     }
-    let answer = link.send(&question).await.map_err(|failure| refused(link, failure, "CONFIG GET", "+config|get"))?;
+    let answer = link
+        .send(&question)
+        .await
+        .map_err(|failure| refused(link, &failure, "CONFIG GET", "+config|get"))?;
     let found = pairs(&answer);
     for needed in &NEEDED {
         let value = found.get(needed.name).map_or("", String::as_str);
@@ -244,17 +281,25 @@ pub(super) fn pairs(answer: &Value) -> HashMap<String, String> {
     redis::from_redis_value_ref(answer).unwrap_or_default()
 }
 
-fn refused(link: &Link, failure: Failure, command: &'static str, grant: &'static str) -> CheckError {
+fn refused(link: &Link, failure: &Failure, command: &'static str, grant: &'static str) -> CheckError {
     let node = Arc::clone(link.node());
-    match &failure {
-        Failure::Redis { source, .. } if source.code() == Some("NOPERM") => {
-            CheckError::Forbidden { node, command, answer: source.to_string(), grant }
-        }
+    match failure {
+        Failure::Redis { source, .. } if source.code() == Some("NOPERM") => CheckError::Forbidden {
+            node,
+            command,
+            answer: source.to_string(),
+            grant,
+        },
         Failure::Redis { source, .. }
             if source.code() == Some("ERR")
-                && source.detail().is_some_and(|detail| detail.to_lowercase().contains("unknown command")) =>
+                && source
+                    .detail()
+                    .is_some_and(|detail| detail.to_lowercase().contains("unknown command")) =>
         {
-            CheckError::NoConfig { node, answer: source.to_string() }
+            CheckError::NoConfig {
+                node,
+                answer: source.to_string(),
+            }
         }
         _ => CheckError::NoAnswer(failure.to_string()),
     }
@@ -265,7 +310,10 @@ mod tests {
     use super::*;
 
     fn version(pairs: &[(&str, &str)]) -> Result<(), CheckError> {
-        check_version("n".into(), &pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
+        check_version(
+            "n".into(),
+            &pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+        )
     }
 
     #[test]
@@ -280,7 +328,10 @@ mod tests {
 
     #[test]
     fn a_server_in_the_wrong_mode_is_named() {
-        let rules = Rules { mode: RedisMode::Standalone, durability: Durability::Local };
+        let rules = Rules {
+            mode: RedisMode::Standalone,
+            durability: Durability::Local,
+        };
         let server = HashMap::from([(String::from("redis_mode"), String::from("cluster"))]);
         let error = rules.check_mode("n".into(), &server).unwrap_err();
         assert!(error.to_string().contains("set redis.mode = \"cluster\""), "{error}");

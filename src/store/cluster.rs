@@ -49,12 +49,18 @@ impl Map {
 
     /// How many slots have an owner.
     pub(super) fn covered(&self) -> usize {
-        self.ranges.iter().map(|range| usize::from(range.last - range.first) + 1).sum()
+        self.ranges
+            .iter()
+            .map(|range| usize::from(range.last - range.first) + 1)
+            .sum()
     }
 
     pub(super) fn owner(&self, slot: u16) -> Option<&Arc<Link>> {
         let at = self.ranges.partition_point(|range| range.last < slot);
-        self.ranges.get(at).filter(|range| range.first <= slot).map(|range| &range.owner)
+        self.ranges
+            .get(at)
+            .filter(|range| range.first <= slot)
+            .map(|range| &range.owner)
     }
 }
 
@@ -62,7 +68,10 @@ impl Cluster {
     /// A cluster known by its seed nodes; [`Cluster::refresh`] learns the rest.
     pub(super) fn new(seeds: Vec<Client>, limits: Limits) -> Self {
         Self {
-            seeds: seeds.into_iter().map(|client| Arc::new(Link::new(client, limits))).collect(),
+            seeds: seeds
+                .into_iter()
+                .map(|client| Arc::new(Link::new(client, limits)))
+                .collect(),
             map: ArcSwap::default(),
             known: Mutex::default(),
             refreshing: tokio::sync::Mutex::new(()),
@@ -87,8 +96,7 @@ impl Cluster {
         }
         let mut question = redis::cmd("CLUSTER");
         question.arg("SLOTS");
-        let mut answers: FuturesUnordered<_> =
-            self.candidates().into_iter().map(|link| ask(link, &question)).collect();
+        let mut answers: FuturesUnordered<_> = self.candidates().into_iter().map(|link| ask(link, &question)).collect();
         let mut failure = Failure::NoOwner;
         while let Some((link, answer)) = answers.next().await {
             match answer.and_then(|answer| self.read(&link, &answer)) {
@@ -106,7 +114,11 @@ impl Cluster {
 
     /// The link to a node that another one named; an empty host means the host of the one who `told`.
     pub(super) fn link_to(&self, told: &Link, host: &str, port: u16) -> Result<Arc<Link>, RedisError> {
-        let host = if host.is_empty() || host == "?" { told.host().unwrap_or_default() } else { host };
+        let host = if host.is_empty() || host == "?" {
+            told.host().unwrap_or_default()
+        } else {
+            host
+        };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(link) = known.get(&(host.to_owned(), port)) {
             return Ok(Arc::clone(link));
@@ -130,9 +142,13 @@ impl Cluster {
     /// Reads the answer to CLUSTER SLOTS: `[[first, last, [host, port, …], replicas…], …]`.
     fn read(&self, told: &Link, answer: &Value) -> Result<Map, Failure> {
         let mut map = Map::default();
-        let Value::Array(rows) = answer else { return Err(Failure::NoOwner) };
+        let Value::Array(rows) = answer else {
+            return Err(Failure::NoOwner);
+        };
         for row in rows {
-            let Some((first, last, host, port)) = range(row) else { return Err(Failure::NoOwner) };
+            let Some((first, last, host, port)) = range(row) else {
+                return Err(Failure::NoOwner);
+            };
             let owner = self.link_to(told, &host, port).map_err(|source| told.failure(source))?;
             if !map.primaries.iter().any(|primary| Arc::ptr_eq(primary, &owner)) {
                 map.primaries.push(Arc::clone(&owner));
@@ -150,8 +166,12 @@ async fn ask(link: Arc<Link>, question: &redis::Cmd) -> (Arc<Link>, Result<Value
 }
 
 fn range(row: &Value) -> Option<(u16, u16, String, u16)> {
-    let Value::Array(fields) = row else { return None };
-    let [Value::Int(first), Value::Int(last), Value::Array(primary), ..] = fields.as_slice() else { return None };
+    let Value::Array(fields) = row else {
+        return None;
+    };
+    let [Value::Int(first), Value::Int(last), Value::Array(primary), ..] = fields.as_slice() else {
+        return None;
+    };
     let (first, last) = (u16::try_from(*first).ok()?, u16::try_from(*last).ok()?);
     if first > last || usize::from(last) >= SLOTS {
         return None;
@@ -161,7 +181,9 @@ fn range(row: &Value) -> Option<(u16, u16, String, u16)> {
         Value::Nil => String::new(),
         _ => return None,
     };
-    let Value::Int(port) = primary.get(1)? else { return None };
+    let Value::Int(port) = primary.get(1)? else {
+        return None;
+    };
     Some((first, last, host, u16::try_from(*port).ok()?))
 }
 
@@ -169,7 +191,9 @@ fn range(row: &Value) -> Option<(u16, u16, String, u16)> {
 pub(super) fn slot_of(key: &[u8]) -> u16 {
     let tag = hash_tag(key).unwrap_or(key);
     let crc = tag.iter().fold(0_u16, |crc, byte| {
-        (0..8).fold(crc ^ (u16::from(*byte) << 8), |crc, _| (crc << 1) ^ if crc & 0x8000 == 0 { 0 } else { 0x1021 })
+        (0..8).fold(crc ^ (u16::from(*byte) << 8), |crc, _| {
+            (crc << 1) ^ if crc & 0x8000 == 0 { 0 } else { 0x1021 }
+        })
     });
     crc % 16384
 }

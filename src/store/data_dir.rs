@@ -40,7 +40,10 @@ pub(super) struct DataDirLock {
 impl DataDirLock {
     /// Makes the directory where it does not exist (mode 0700), locks it and writes this process' id into the lock.
     pub(super) fn take(data_dir: &Path) -> Result<Self, DataDirError> {
-        let failed = |source| DataDirError::Io { path: data_dir.to_owned(), source };
+        let failed = |source| DataDirError::Io {
+            path: data_dir.to_owned(),
+            source,
+        };
         make_private(data_dir).map_err(failed)?;
         let mut file = OpenOptions::new()
             .read(true)
@@ -53,7 +56,10 @@ impl DataDirLock {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(DataDirError::Held { path: data_dir.to_owned(), pid: holder(file) });
+                return Err(DataDirError::Held {
+                    path: data_dir.to_owned(),
+                    pid: holder(file),
+                });
             }
             Err(TryLockError::Error(source)) => return Err(failed(source)),
         }

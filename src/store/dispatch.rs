@@ -62,7 +62,12 @@ impl Dispatcher {
     }
 
     async fn attempts(&self, request: Request<'_>, last: &mut Option<Failure>) -> Result<Value, StoreError> {
-        let mut aim = Aim { by: By::Hash, redirect: None, redirects: 0, pause: FIRST_PAUSE };
+        let mut aim = Aim {
+            by: By::Hash,
+            redirect: None,
+            redirects: 0,
+            pause: FIRST_PAUSE,
+        };
         loop {
             let (owner, seen) = self.topology.pick(request.key());
             let (link, asking) = match (aim.redirect.take(), owner) {
@@ -101,7 +106,11 @@ impl Dispatcher {
             }
             (Next::SendSource, _) => return Err(Verdict::Script),
             (Next::Redirect { to, asking }, Some(link)) => {
-                let named = self.topology.named(&link, &to).and_then(Result::ok).ok_or(Verdict::Unavailable)?;
+                let named = self
+                    .topology
+                    .named(&link, &to)
+                    .and_then(Result::ok)
+                    .ok_or(Verdict::Unavailable)?;
                 aim.redirects += 1;
                 if aim.redirects > REDIRECTS_AT_ONCE {
                     aim.wait().await;
@@ -141,7 +150,9 @@ impl Dispatcher {
         match replicas.map(Value::extract_error) {
             None => Ok(answer),
             Some(Ok(Value::Int(count))) if count >= 1 => Ok(answer),
-            Some(Ok(_)) => Err(Failure::NotReplicated { node: Arc::clone(link.node()) }),
+            Some(Ok(_)) => Err(Failure::NotReplicated {
+                node: Arc::clone(link.node()),
+            }),
             Some(Err(source)) => Err(link.failure(source)),
         }
     }
@@ -174,7 +185,9 @@ impl Request<'_> {
                         _ => None,
                     })
                 };
-                arguments().find(|bytes| bytes.contains(&b'{')).or_else(|| arguments().next())
+                arguments()
+                    .find(|bytes| bytes.contains(&b'{'))
+                    .or_else(|| arguments().next())
             }
         }
     }

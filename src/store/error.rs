@@ -142,7 +142,10 @@ impl Failure {
             other => (String::from("ERR"), other.to_string()),
         };
         match verdict {
-            Verdict::Unavailable => StoreError::Unavailable { what, cause: self.to_string() },
+            Verdict::Unavailable => StoreError::Unavailable {
+                what,
+                cause: self.to_string(),
+            },
             Verdict::OutOfMemory => StoreError::OutOfMemory,
             Verdict::Script => {
                 let (code, detail) = parts(&self);
@@ -167,7 +170,10 @@ fn after(error: &RedisError) -> Next {
     match code {
         "NOSCRIPT" => Next::SendSource,
         "MOVED" | "ASK" => match error.redirect_node().and_then(|(node, _slot)| host_and_port(node)) {
-            Some(to) => Next::Redirect { to, asking: code == "ASK" },
+            Some(to) => Next::Redirect {
+                to,
+                asking: code == "ASK",
+            },
             None => Next::GiveUp(Verdict::Unavailable),
         },
         "LOADING" | "TRYAGAIN" | "CLUSTERDOWN" | "MASTERDOWN" | "BUSY" => Next::Repeat,
@@ -191,8 +197,15 @@ mod tests {
     use super::*;
 
     fn next(answer: &str) -> Next {
-        let source = redis::parse_redis_value(answer.as_bytes()).unwrap().extract_error().unwrap_err();
-        Failure::Redis { node: "n".into(), source }.next()
+        let source = redis::parse_redis_value(answer.as_bytes())
+            .unwrap()
+            .extract_error()
+            .unwrap_err();
+        Failure::Redis {
+            node: "n".into(),
+            source,
+        }
+        .next()
     }
 
     #[test]
@@ -204,22 +217,41 @@ mod tests {
         assert_eq!(next("-READONLY You can't write\r\n"), Next::Reconnect);
         assert_eq!(next("-OOM command not allowed\r\n"), Next::GiveUp(Verdict::OutOfMemory));
         for code in ["MISCONF", "NOREPLICAS", "NOAUTH"] {
-            assert_eq!(next(&format!("-{code} x\r\n")), Next::GiveUp(Verdict::Unavailable), "{code}");
+            assert_eq!(
+                next(&format!("-{code} x\r\n")),
+                Next::GiveUp(Verdict::Unavailable),
+                "{code}"
+            );
         }
         assert_eq!(next("-JP_STALE epoch\r\n"), Next::GiveUp(Verdict::Protocol));
         assert_eq!(next("-WRONGTYPE Operation\r\n"), Next::GiveUp(Verdict::Script));
         let to = (String::from("10.0.0.1"), 7001);
-        assert_eq!(next("-MOVED 3999 10.0.0.1:7001\r\n"), Next::Redirect { to: to.clone(), asking: false });
+        assert_eq!(
+            next("-MOVED 3999 10.0.0.1:7001\r\n"),
+            Next::Redirect {
+                to: to.clone(),
+                asking: false
+            }
+        );
         assert_eq!(next("-ASK 3999 10.0.0.1:7001\r\n"), Next::Redirect { to, asking: true });
     }
 
     #[test]
     fn our_own_code_and_text_are_kept() {
-        let source = redis::parse_redis_value(b"-JP_CORRUPT state of n\r\n").unwrap().extract_error().unwrap_err();
-        let failure = Failure::Redis { node: "n".into(), source };
+        let source = redis::parse_redis_value(b"-JP_CORRUPT state of n\r\n")
+            .unwrap()
+            .extract_error()
+            .unwrap_err();
+        let failure = Failure::Redis {
+            node: "n".into(),
+            source,
+        };
         match failure.into_error(&Verdict::Protocol, "enter") {
             StoreError::Protocol { what, code, detail } => {
-                assert_eq!((what.as_str(), code.as_str(), detail.as_str()), ("enter", "JP_CORRUPT", "state of n"));
+                assert_eq!(
+                    (what.as_str(), code.as_str(), detail.as_str()),
+                    ("enter", "JP_CORRUPT", "state of n")
+                );
             }
             other => panic!("{other:?}"),
         }
@@ -228,6 +260,13 @@ mod tests {
     #[test]
     fn a_lost_connection_is_left() {
         let source = RedisError::from(std::io::Error::from(std::io::ErrorKind::TimedOut));
-        assert_eq!(Failure::Redis { node: "n".into(), source }.next(), Next::Reconnect);
+        assert_eq!(
+            Failure::Redis {
+                node: "n".into(),
+                source
+            }
+            .next(),
+            Next::Reconnect
+        );
     }
 }

@@ -16,8 +16,8 @@ use super::error::Failure;
 
 /// Time between two looks.
 const INTERVAL: Duration = Duration::from_millis(500);
-/// Every how many looks the start-up checks run again: a failover can put a server with other settings behind the
-/// same address.
+/// Every how many looks the start-up checks run again, beside each look after one that found something wrong: a
+/// failover can put a server with other settings behind the same address.
 const RULES_EVERY: u32 = 20;
 
 /// How Redis is, as of half a second ago.
@@ -40,7 +40,10 @@ impl Health {
     /// Memory used, in percent of the limit, rounded down; 0 while unknown.
     #[must_use]
     pub fn memory_pct(&self) -> u64 {
-        self.used_bytes.saturating_mul(100).checked_div(self.limit_bytes).unwrap_or(0)
+        self.used_bytes
+            .saturating_mul(100)
+            .checked_div(self.limit_bytes)
+            .unwrap_or(0)
     }
 }
 
@@ -55,7 +58,13 @@ async fn look(dispatcher: &Dispatcher, above_pct: u8, broken_rule: Option<&Arc<s
     let (_, seen) = dispatcher.topology.pick(None);
     let nodes = dispatcher.topology.primaries();
     let looks = join_all(nodes.iter().map(|node| memory_of(node))).await;
-    let mut health = Health { up: false, cause: None, used_bytes: 0, limit_bytes: 0, refuse_entries: false };
+    let mut health = Health {
+        up: false,
+        cause: None,
+        used_bytes: 0,
+        limit_bytes: 0,
+        refuse_entries: false,
+    };
     for look in looks {
         match look {
             Ok(Look { used, limit }) => {
@@ -88,7 +97,10 @@ async fn memory_of(node: &Link) -> Result<Look, Failure> {
         0 => number("total_system_memory"),
         limit => limit,
     };
-    Ok(Look { used: number("used_memory").saturating_sub(number("mem_not_counted_for_evict")), limit })
+    Ok(Look {
+        used: number("used_memory").saturating_sub(number("mem_not_counted_for_evict")),
+        limit,
+    })
 }
 
 /// One section of INFO as a table.
@@ -120,7 +132,7 @@ pub(super) async fn watch(dispatcher: Arc<Dispatcher>, above_pct: u8, rules: Rul
     let mut broken: Option<Arc<str>> = None;
     for count in 1_u32.. {
         ticks.tick().await;
-        if count.is_multiple_of(RULES_EVERY) {
+        if current.load().cause.is_some() || count.is_multiple_of(RULES_EVERY) {
             broken = rules.broken(&dispatcher.topology).await.map(Into::into);
         }
         let health = look(&dispatcher, above_pct, broken.as_ref()).await;

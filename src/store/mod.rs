@@ -87,7 +87,12 @@ impl Store {
     /// Calls that come later fail.
     pub async fn close(&self) {
         self.inner.watcher.abort();
-        let embedded = self.inner.embedded.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let embedded = self
+            .inner
+            .embedded
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         if let Some(embedded) = embedded {
             embedded.stop().await;
         }
@@ -107,7 +112,9 @@ impl Store {
 
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Store").field("health", &self.health()).finish_non_exhaustive()
+        f.debug_struct("Store")
+            .field("health", &self.health())
+            .finish_non_exhaustive()
     }
 }
 

@@ -23,7 +23,7 @@ use super::topology::Topology;
 use super::{Inner, Store};
 
 /// How long a server may load its data before it answers. Loading takes about a minute per 10 GiB.
-const LOADING_LIMIT: Duration = Duration::from_secs(300);
+const LOADING_LIMIT: Duration = Duration::from_mins(5);
 /// Pause between two looks at a server that loads.
 const LOADING_PAUSE: Duration = Duration::from_millis(20);
 
@@ -119,16 +119,28 @@ impl Store {
         for node in topology.primaries() {
             answering(&node, limits).await?;
         }
-        let rules = Rules { mode: settings.mode, durability: settings.durability };
+        let rules = Rules {
+            mode: settings.mode,
+            durability: settings.durability,
+        };
         rules.check(&topology).await?;
         // The count must come before the connection's own time limit, or a slow replica would cost a connection.
         let wait_ms =
             (settings.durability == Durability::Replicated).then_some((settings.response_timeout_ms * 3 / 4).max(1));
-        let dispatcher = Arc::new(Dispatcher { topology, limits, wait_ms });
+        let dispatcher = Arc::new(Dispatcher {
+            topology,
+            limits,
+            wait_ms,
+        });
         let above_pct = settings.refuse_entries_above_memory_pct;
         let health = Arc::new(ArcSwap::from_pointee(health::first(&dispatcher, above_pct).await));
-        let watcher =
-            tokio::spawn(health::watch(Arc::clone(&dispatcher), above_pct, rules, Arc::clone(&health))).abort_handle();
+        let watcher = tokio::spawn(health::watch(
+            Arc::clone(&dispatcher),
+            above_pct,
+            rules,
+            Arc::clone(&health),
+        ))
+        .abort_handle();
         Ok((dispatcher, health, watcher))
     }
 }
@@ -137,16 +149,25 @@ fn standalone(settings: &settings::Redis, limits: Limits) -> Result<Topology, Op
     let mut clients = address::clients(&settings.urls, &settings.tls_ca_file)?;
     match (clients.pop(), clients.is_empty()) {
         (Some(client), true) => Ok(Topology::Single(Arc::new(Link::new(client, limits)))),
-        _ => Err(OpenError::Urls { needed: "one URL", mode: "standalone" }),
+        _ => Err(OpenError::Urls {
+            needed: "one URL",
+            mode: "standalone",
+        }),
     }
 }
 
 async fn cluster(settings: &settings::Redis, limits: Limits) -> Result<Topology, OpenError> {
     let clients = address::clients(&settings.urls, &settings.tls_ca_file)?;
     if clients.is_empty() {
-        return Err(OpenError::Urls { needed: "at least one URL", mode: "cluster" });
+        return Err(OpenError::Urls {
+            needed: "at least one URL",
+            mode: "cluster",
+        });
     }
-    let rules = Rules { mode: settings.mode, durability: settings.durability };
+    let rules = Rules {
+        mode: settings.mode,
+        durability: settings.durability,
+    };
     let cluster = Cluster::new(clients, limits);
     let learned = match timeout(limits.total, cluster.refresh(&cluster.map())).await {
         Ok(learned) => learned,
@@ -159,7 +180,9 @@ async fn cluster(settings: &settings::Redis, limits: Limits) -> Result<Topology,
                 return Err(error.into());
             }
         }
-        return Err(OpenError::Unreachable { cause: failure.to_string() });
+        return Err(OpenError::Unreachable {
+            cause: failure.to_string(),
+        });
     }
     Ok(Topology::Cluster(cluster))
 }
@@ -168,9 +191,8 @@ async fn cluster(settings: &settings::Redis, limits: Limits) -> Result<Topology,
 async fn answering(node: &Link, limits: Limits) -> Result<(), OpenError> {
     let began_at = Instant::now();
     loop {
-        let failure = match node.send(&redis::cmd("PING")).await {
-            Ok(_) => return Ok(()),
-            Err(failure) => failure,
+        let Err(failure) = node.send(&redis::cmd("PING")).await else {
+            return Ok(());
         };
         let limit = match &failure {
             // PING itself may be forbidden to this user; that is an answer, and the checks say what to grant.
@@ -180,7 +202,9 @@ async fn answering(node: &Link, limits: Limits) -> Result<(), OpenError> {
             _ => limits.total,
         };
         if began_at.elapsed() >= limit {
-            return Err(OpenError::Unreachable { cause: failure.to_string() });
+            return Err(OpenError::Unreachable {
+                cause: failure.to_string(),
+            });
         }
         tokio::time::sleep(LOADING_PAUSE).await;
     }

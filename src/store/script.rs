@@ -56,7 +56,11 @@ impl<'s> Call<'s> {
     /// A call without keys and arguments yet.
     #[must_use]
     pub fn new(script: &'s Script) -> Self {
-        Self { script, keys: Vec::new(), args: Cmd::new() }
+        Self {
+            script,
+            keys: Vec::new(),
+            args: Cmd::new(),
+        }
     }
 
     /// Adds the next of `KEYS`.
@@ -116,7 +120,10 @@ impl<'s> Call<'s> {
 
 /// A key in the slot of `key` that no script uses.
 fn marker_key(key: &str) -> String {
-    let tag = key.split_once('{').and_then(|(_, rest)| rest.split_once('}')).map_or(key, |(tag, _)| tag);
+    let tag = key
+        .split_once('{')
+        .and_then(|(_, rest)| rest.split_once('}'))
+        .map_or(key, |(tag, _)| tag);
     format!("jp:wait:{{{tag}}}")
 }
 
@@ -127,14 +134,21 @@ mod tests {
 
     #[test]
     fn the_first_line_carries_the_flags() {
-        assert_eq!(Script::new("a", "allow-oom", &["return 1", "-- b"]).source, "#!lua flags=allow-oom\nreturn 1\n-- b");
+        assert_eq!(
+            Script::new("a", "allow-oom", &["return 1", "-- b"]).source,
+            "#!lua flags=allow-oom\nreturn 1\n-- b"
+        );
         assert_eq!(Script::new("a", "", &["return 1"]).source, "#!lua\nreturn 1");
     }
 
     #[test]
     fn a_call_sends_the_count_of_keys_the_keys_and_the_arguments() {
         let script = Script::new("a", "", &["return 1"]);
-        let call = Call::new(&script).key("jp:{x}:state").key("jp:{x}:meters").arg(7).arg(&["b", "c"][..]);
+        let call = Call::new(&script)
+            .key("jp:{x}:state")
+            .key("jp:{x}:meters")
+            .arg(7)
+            .arg(&["b", "c"][..]);
         let sent: Vec<String> = call
             .command(By::Source)
             .args_iter()
@@ -143,7 +157,19 @@ mod tests {
                 _ => None,
             })
             .collect();
-        assert_eq!(sent, ["EVAL", "#!lua\nreturn 1", "2", "jp:{x}:state", "jp:{x}:meters", "7", "b", "c"]);
+        assert_eq!(
+            sent,
+            [
+                "EVAL",
+                "#!lua\nreturn 1",
+                "2",
+                "jp:{x}:state",
+                "jp:{x}:meters",
+                "7",
+                "b",
+                "c"
+            ]
+        );
     }
 
     #[test]

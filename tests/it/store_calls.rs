@@ -18,7 +18,10 @@ async fn a_forgotten_script_is_sent_again() {
     let mut beside = server.connection();
     for value in ["a", "b", "c"] {
         redis::cmd("SCRIPT").arg("FLUSH").exec(&mut beside).unwrap();
-        assert_eq!(call(&store, &script, "k", value).await.unwrap(), Value::BulkString(value.into()));
+        assert_eq!(
+            call(&store, &script, "k", value).await.unwrap(),
+            Value::BulkString(value.into())
+        );
         assert_eq!(get(&store, "k").await.unwrap().as_deref(), Some(value));
     }
     store.close().await;
@@ -39,14 +42,20 @@ async fn calls_go_on_when_the_server_dies_and_comes_back() {
             tokio::spawn(async move { call(&store, &script, &format!("k{n}"), "after").await })
         })
         .collect();
-    eventually("the watcher sees the server gone", || async { (!store.health().up).then_some(()) }).await;
+    eventually("the watcher sees the server gone", || async {
+        (!store.health().up).then_some(())
+    })
+    .await;
     assert!(store.health().refuse_entries);
     server.restart();
     for one in calls {
         assert_eq!(one.await.unwrap().unwrap(), Value::BulkString("after".into()));
     }
     assert_eq!(get(&store, "k").await.unwrap().as_deref(), Some("before"));
-    eventually("the watcher sees the server back", || async { store.health().up.then_some(()) }).await;
+    eventually("the watcher sees the server back", || async {
+        store.health().up.then_some(())
+    })
+    .await;
     store.close().await;
 }
 
@@ -69,9 +78,15 @@ async fn a_frozen_server_is_unavailable_within_the_total_limit() {
         assert!(matches!(one.await.unwrap(), Err(StoreError::Unavailable { .. })));
     }
     let took = began_at.elapsed();
-    assert!(took < Duration::from_millis(settings.total_timeout_ms + 500), "{took:?}");
+    assert!(
+        took < Duration::from_millis(settings.total_timeout_ms + 500),
+        "{took:?}"
+    );
     server.signal(Signal::CONT);
-    eventually("the server answers again", || async { call(&store, &script, "k", "after").await.ok() }).await;
+    eventually("the server answers again", || async {
+        call(&store, &script, "k", "after").await.ok()
+    })
+    .await;
     store.close().await;
 }
 
@@ -84,7 +99,11 @@ async fn a_server_that_became_a_replica_is_left_and_found_again() {
     let script = Arc::new(put());
     call(&store, &script, "k", "before").await.unwrap();
     let mut beside = server.connection();
-    redis::cmd("REPLICAOF").arg("127.0.0.1").arg(1).exec(&mut beside).unwrap();
+    redis::cmd("REPLICAOF")
+        .arg("127.0.0.1")
+        .arg(1)
+        .exec(&mut beside)
+        .unwrap();
     let received = |connection: &mut redis::Connection| -> u64 {
         let info: redis::InfoDict = redis::cmd("INFO").arg("stats").query(connection).unwrap();
         info.get("total_connections_received").unwrap()
@@ -108,10 +127,21 @@ async fn our_own_errors_are_told_apart_and_not_repeated() {
     let (store, _dir) = open(&settings(RedisMode::Standalone, &[server.url()])).await;
     let seen = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&seen);
-    store.observe(Arc::new(move |name, outcome, _took| sink.lock().unwrap().push((name, outcome))));
-    let ours = Script::new("ours", "", &["redis.call('INCR', KEYS[1])", "return redis.error_reply('JP_STALE epoch')"]);
+    store.observe(Arc::new(move |name, outcome, _took| {
+        sink.lock().unwrap().push((name, outcome));
+    }));
+    let ours = Script::new(
+        "ours",
+        "",
+        &[
+            "redis.call('INCR', KEYS[1])",
+            "return redis.error_reply('JP_STALE epoch')",
+        ],
+    );
     match store.call(&Call::new(&ours).key("tries")).await {
-        Err(StoreError::Protocol { what, code, .. }) => assert_eq!((what.as_str(), code.as_str()), ("ours", "JP_STALE")),
+        Err(StoreError::Protocol { what, code, .. }) => {
+            assert_eq!((what.as_str(), code.as_str()), ("ours", "JP_STALE"));
+        }
         other => panic!("{other:?}"),
     }
     assert_eq!(get(&store, "tries").await.unwrap().as_deref(), Some("1"));
@@ -121,7 +151,14 @@ async fn our_own_errors_are_told_apart_and_not_repeated() {
         other => panic!("{other:?}"),
     }
     let seen = seen.lock().unwrap().clone();
-    assert_eq!(seen, [("ours", Outcome::Refused), ("command", Outcome::Ok), ("wrong", Outcome::Refused)]);
+    assert_eq!(
+        seen,
+        [
+            ("ours", Outcome::Refused),
+            ("command", Outcome::Ok),
+            ("wrong", Outcome::Refused)
+        ]
+    );
     store.close().await;
 }
 
@@ -132,14 +169,33 @@ async fn a_full_server_refuses_writes_but_not_what_frees_memory() {
     let script = put();
     call(&store, &script, "big", &"x".repeat(1 << 20)).await.unwrap();
     assert!(!store.health().refuse_entries);
-    redis::cmd("CONFIG").arg("SET").arg("maxmemory").arg(1_500_000).exec(&mut server.connection()).unwrap();
-    eventually("the watcher sees that memory is short", || async { store.health().refuse_entries.then_some(()) }).await;
+    redis::cmd("CONFIG")
+        .arg("SET")
+        .arg("maxmemory")
+        .arg(1_500_000)
+        .exec(&mut server.connection())
+        .unwrap();
+    eventually("the watcher sees that memory is short", || async {
+        store.health().refuse_entries.then_some(())
+    })
+    .await;
     assert!(store.health().memory_pct() > 80 && store.health().up);
-    assert!(matches!(call(&store, &script, "k", "v").await, Err(StoreError::OutOfMemory)));
+    assert!(matches!(
+        call(&store, &script, "k", "v").await,
+        Err(StoreError::OutOfMemory)
+    ));
     let free = Script::new("free", "allow-oom", &["return redis.call('UNLINK', KEYS[1])"]);
     assert_eq!(store.call(&Call::new(&free).key("big")).await.unwrap(), Value::Int(1));
-    redis::cmd("CONFIG").arg("SET").arg("maxmemory").arg("100mb").exec(&mut server.connection()).unwrap();
-    eventually("the watcher sees the room", || async { (!store.health().refuse_entries).then_some(()) }).await;
+    redis::cmd("CONFIG")
+        .arg("SET")
+        .arg("maxmemory")
+        .arg("100mb")
+        .exec(&mut server.connection())
+        .unwrap();
+    eventually("the watcher sees the room", || async {
+        (!store.health().refuse_entries).then_some(())
+    })
+    .await;
     store.close().await;
 }
 
@@ -159,16 +215,39 @@ async fn a_replicated_answer_waits_for_the_replica() {
     let (store, _dir) = open(&settings).await;
     let script = put();
     redis::cmd("SCRIPT").arg("FLUSH").exec(&mut beside).unwrap();
-    assert_eq!(call(&store, &script, "jp:{a}:k", "v").await.unwrap(), Value::BulkString("v".into()));
-    let there: Option<String> = redis::cmd("GET").arg("jp:{a}:k").query(&mut replica.connection()).unwrap();
+    assert_eq!(
+        call(&store, &script, "jp:{a}:k", "v").await.unwrap(),
+        Value::BulkString("v".into())
+    );
+    let there: Option<String> = redis::cmd("GET")
+        .arg("jp:{a}:k")
+        .query(&mut replica.connection())
+        .unwrap();
     assert_eq!(there.as_deref(), Some("v"));
 
     replica.signal(Signal::STOP);
     match call(&store, &script, "jp:{a}:k", "w").await {
-        Err(StoreError::Unavailable { cause, .. }) => assert!(cause.contains("no replica"), "{cause}"),
+        Err(StoreError::Unavailable { cause, .. }) => {
+            assert!(cause.contains("no replica"), "{cause}");
+        }
         other => panic!("{other:?}"),
     }
+    let waiting = call(&store, &script, "jp:{a}:k", "x");
+    let reading = async {
+        let began_at = Instant::now();
+        get(&store, "jp:{a}:k").await.unwrap();
+        began_at.elapsed()
+    };
+    let (waited, read) = tokio::join!(waiting, reading);
+    assert!(
+        waited.is_err() && read < Duration::from_millis(200),
+        "a read waits for no replica: {read:?}"
+    );
+    assert!(store.health().up);
     replica.signal(Signal::CONT);
-    eventually("the replica confirms again", || async { call(&store, &script, "jp:{a}:k", "w").await.ok() }).await;
+    eventually("the replica confirms again", || async {
+        call(&store, &script, "jp:{a}:k", "w").await.ok()
+    })
+    .await;
     store.close().await;
 }

@@ -24,7 +24,10 @@ async fn each_setting_that_would_lose_money_is_refused() {
         let mut args = SAFE.to_vec();
         args.extend([option.as_str(), bad]);
         let message = refused_with(&args).await;
-        assert!(message.contains(&format!("CONFIG SET {name} {good}")) && message.contains(bad), "{message}");
+        assert!(
+            message.contains(&format!("CONFIG SET {name} {good}")) && message.contains(bad),
+            "{message}"
+        );
     }
 }
 
@@ -65,7 +68,13 @@ async fn an_acl_user_works_and_a_missing_right_is_named() {
     let mut beside = server.connection();
     let user = |beside: &mut redis::Connection, rules: &[&str]| {
         let fixed = ["reset", "on", ">s3cret-word", "~jp:*"];
-        redis::cmd("ACL").arg("SETUSER").arg("jackpot").arg(&fixed).arg(rules).exec(beside).unwrap();
+        redis::cmd("ACL")
+            .arg("SETUSER")
+            .arg("jackpot")
+            .arg(&fixed)
+            .arg(rules)
+            .exec(beside)
+            .unwrap();
     };
     let url = |password: &str| format!("redis://jackpot:{password}@127.0.0.1:{}", server.port);
     let settings = settings(RedisMode::Standalone, &[url("s3cret-word")]);
@@ -76,7 +85,10 @@ async fn an_acl_user_works_and_a_missing_right_is_named() {
     assert!(refusal(&settings).await.contains("+config|get"));
     user(&mut beside, &["+@read", "+@write", "+info", "+config|get"]);
     assert!(refusal(&settings).await.contains("+eval +evalsha"));
-    user(&mut beside, &["+@read", "+@write", "+@scripting", "+info", "+config|get", "+ping"]);
+    user(
+        &mut beside,
+        &["+@read", "+@write", "+@scripting", "+info", "+config|get", "+ping"],
+    );
     let (store, _dir) = open(&settings).await;
     call(&store, &put(), "jp:{a}:k", "v").await.unwrap();
     store.close().await;
@@ -84,7 +96,10 @@ async fn an_acl_user_works_and_a_missing_right_is_named() {
     let mut wrong = settings.clone();
     wrong.urls = vec![url("wr0ng-word")];
     let message = refusal(&wrong).await;
-    assert!(!message.contains("wr0ng-word") && !message.contains("s3cret-word"), "{message}");
+    assert!(
+        !message.contains("wr0ng-word") && !message.contains("s3cret-word"),
+        "{message}"
+    );
 }
 
 #[tokio::test]
@@ -102,10 +117,26 @@ async fn a_rule_broken_while_running_stops_new_entries() {
     let server = Server::start(&SAFE).ready();
     let (store, _dir) = open(&settings(RedisMode::Standalone, &[server.url()])).await;
     let mut beside = server.connection();
-    redis::cmd("CONFIG").arg("SET").arg("appendfsync").arg("no").exec(&mut beside).unwrap();
-    eventually("the watcher sees the broken rule", || async { store.health().refuse_entries.then_some(()) }).await;
+    redis::cmd("CONFIG")
+        .arg("SET")
+        .arg("appendfsync")
+        .arg("no")
+        .exec(&mut beside)
+        .unwrap();
+    eventually("the watcher sees the broken rule", || async {
+        store.health().refuse_entries.then_some(())
+    })
+    .await;
     assert!(store.health().cause.unwrap().contains("appendfsync"));
-    redis::cmd("CONFIG").arg("SET").arg("appendfsync").arg("always").exec(&mut beside).unwrap();
-    eventually("and that it is kept again", || async { (!store.health().refuse_entries).then_some(()) }).await;
+    redis::cmd("CONFIG")
+        .arg("SET")
+        .arg("appendfsync")
+        .arg("always")
+        .exec(&mut beside)
+        .unwrap();
+    eventually("and that it is kept again", || async {
+        (!store.health().refuse_entries).then_some(())
+    })
+    .await;
     store.close().await;
 }

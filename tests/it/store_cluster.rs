@@ -23,13 +23,23 @@ fn node(extra: &[&str]) -> Server {
 }
 
 fn redis_cli(args: &[&str]) {
-    let output = Command::new("redis-cli").args(args).output().expect("redis-cli is needed on PATH");
-    assert!(output.status.success(), "{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let output = Command::new("redis-cli")
+        .args(args)
+        .output()
+        .expect("redis-cli is needed on PATH");
+    assert!(
+        output.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 impl Nodes {
     async fn start(node_timeout_ms: &str) -> Self {
-        let nodes: Vec<Server> = (0..3).map(|_| node(&["--cluster-node-timeout", node_timeout_ms])).collect();
+        let nodes: Vec<Server> = (0..3)
+            .map(|_| node(&["--cluster-node-timeout", node_timeout_ms]))
+            .collect();
         let addresses: Vec<String> = nodes.iter().map(|node| format!("127.0.0.1:{}", node.port)).collect();
         let mut args = vec!["--cluster", "create"];
         args.extend(addresses.iter().map(String::as_str));
@@ -50,20 +60,21 @@ impl Nodes {
         self.nodes.iter().map(Server::url).collect()
     }
 
-    /// A key that this node owns; `redis-cli --cluster create` deals the slots out in order.
-    fn key_of(&self, node: u16) -> String {
-        (0..)
-            .map(|n| format!("jp:{{j{n}}}:k"))
-            .find(|key| {
-                let first = Slot::new(node * 5461 + 10).map(|_| (node * 5461 + 10, node * 5461 + 5000)).unwrap();
-                (first.0..first.1).any(|slot| Slot::new(slot) == Some(Slot::for_key(key)))
-            })
+    fn id_of(&self, node: usize) -> String {
+        redis::cmd("CLUSTER")
+            .arg("MYID")
+            .query(&mut self.nodes[node].connection())
             .unwrap()
     }
+}
 
-    fn id_of(&self, node: usize) -> String {
-        redis::cmd("CLUSTER").arg("MYID").query(&mut self.nodes[node].connection()).unwrap()
-    }
+/// A key that this node owns; `redis-cli --cluster create` deals the slots out in order, a third to each.
+fn key_of(node: u16) -> String {
+    let owned: Vec<Slot> = (node * 5461 + 10..node * 5461 + 5000).filter_map(Slot::new).collect();
+    (0..1000)
+        .map(|n| format!("jp:{{j{n}}}:k"))
+        .find(|key| owned.contains(&Slot::for_key(key)))
+        .unwrap()
 }
 
 #[tokio::test]
@@ -72,7 +83,7 @@ async fn a_frozen_node_fails_its_own_calls_in_time_and_no_others() {
     let settings = settings(RedisMode::Cluster, &cluster.urls());
     let (store, _dir) = open(&settings).await;
     let script = put();
-    let keys: Vec<String> = (0..3).map(|node| cluster.key_of(node)).collect();
+    let keys: Vec<String> = (0..3).map(key_of).collect();
     for key in &keys {
         call(&store, &script, key, "v").await.unwrap();
     }
@@ -93,14 +104,27 @@ async fn a_frozen_node_fails_its_own_calls_in_time_and_no_others() {
         }
     }
     assert!(matches!(frozen.await.unwrap(), Err(StoreError::Unavailable { .. })));
-    assert!(began_at.elapsed() < Duration::from_millis(settings.total_timeout_ms + 500), "{:?}", began_at.elapsed());
-    assert!(slowest < Duration::from_millis(settings.response_timeout_ms), "{slowest:?} of {answered} calls");
+    assert!(
+        began_at.elapsed() < Duration::from_millis(settings.total_timeout_ms + 500),
+        "{:?}",
+        began_at.elapsed()
+    );
+    assert!(
+        slowest < Duration::from_millis(settings.response_timeout_ms),
+        "{slowest:?} of {answered} calls"
+    );
     eventually("the watcher names the frozen node", || async { store.health().cause }).await;
     assert!(store.health().up && !store.health().refuse_entries);
-    redis::cmd("SCRIPT").arg("FLUSH").exec(&mut cluster.nodes[1].connection()).unwrap();
+    redis::cmd("SCRIPT")
+        .arg("FLUSH")
+        .exec(&mut cluster.nodes[1].connection())
+        .unwrap();
     call(&store, &script, &keys[1], "x").await.unwrap();
     cluster.nodes[0].signal(Signal::CONT);
-    eventually("it answers again", || async { call(&store, &script, &keys[0], "x").await.ok() }).await;
+    eventually("it answers again", || async {
+        call(&store, &script, &keys[0], "x").await.ok()
+    })
+    .await;
     store.close().await;
 }
 
@@ -109,11 +133,22 @@ async fn the_replica_of_a_frozen_primary_is_found() {
     let cluster = Nodes::start("1000").await;
     let (store, _dir) = open(&settings(RedisMode::Cluster, &cluster.urls())).await;
     let script = put();
-    let key = cluster.key_of(0);
+    let key = key_of(0);
     call(&store, &script, &key, "before").await.unwrap();
     let replica = node(&["--cluster-node-timeout", "1000"]);
-    let (new, known) = (format!("127.0.0.1:{}", replica.port), format!("127.0.0.1:{}", cluster.nodes[0].port));
-    redis_cli(&["--cluster", "add-node", &new, &known, "--cluster-slave", "--cluster-master-id", &cluster.id_of(0)]);
+    let (new, known) = (
+        format!("127.0.0.1:{}", replica.port),
+        format!("127.0.0.1:{}", cluster.nodes[0].port),
+    );
+    redis_cli(&[
+        "--cluster",
+        "add-node",
+        &new,
+        &known,
+        "--cluster-slave",
+        "--cluster-master-id",
+        &cluster.id_of(0),
+    ]);
     let mut beside = cluster.nodes[0].connection();
     eventually("the replica is in step", || {
         let count: i64 = redis::cmd("WAIT").arg(1).arg(50).query(&mut beside).unwrap();
@@ -121,8 +156,10 @@ async fn the_replica_of_a_frozen_primary_is_found() {
     })
     .await;
     cluster.nodes[0].signal(Signal::STOP);
-    eventually("a call reaches the promoted replica", || async { call(&store, &script, &key, "after").await.ok() })
-        .await;
+    eventually("a call reaches the promoted replica", || async {
+        call(&store, &script, &key, "after").await.ok()
+    })
+    .await;
     assert_eq!(get(&store, &key).await.unwrap().as_deref(), Some("after"));
     store.close().await;
 }
@@ -132,11 +169,21 @@ async fn a_slot_is_followed_while_it_moves_and_after() {
     let cluster = Nodes::start("60000").await;
     let (store, _dir) = open(&settings(RedisMode::Cluster, &cluster.urls())).await;
     let script = put();
-    let key = cluster.key_of(0);
+    let key = key_of(0);
     let mut nodes: Vec<redis::Connection> = cluster.nodes.iter().map(Server::connection).collect();
-    let slot: u16 = redis::cmd("CLUSTER").arg("KEYSLOT").arg(&key).query(&mut nodes[0]).unwrap();
+    let slot: u16 = redis::cmd("CLUSTER")
+        .arg("KEYSLOT")
+        .arg(&key)
+        .query(&mut nodes[0])
+        .unwrap();
     let set_slot = |node: &mut redis::Connection, what: &str, id: &str| {
-        redis::cmd("CLUSTER").arg("SETSLOT").arg(slot).arg(what).arg(id).exec(node).unwrap();
+        redis::cmd("CLUSTER")
+            .arg("SETSLOT")
+            .arg(slot)
+            .arg(what)
+            .arg(id)
+            .exec(node)
+            .unwrap();
     };
     let (from, to) = (cluster.id_of(0), cluster.id_of(1));
     set_slot(&mut nodes[1], "IMPORTING", &from);
@@ -155,9 +202,17 @@ async fn a_slot_is_followed_while_it_moves_and_after() {
 #[tokio::test]
 async fn every_primary_is_checked() {
     let cluster = Nodes::start("60000").await;
-    redis::cmd("CONFIG").arg("SET").arg("appendonly").arg("no").exec(&mut cluster.nodes[2].connection()).unwrap();
+    redis::cmd("CONFIG")
+        .arg("SET")
+        .arg("appendonly")
+        .arg("no")
+        .exec(&mut cluster.nodes[2].connection())
+        .unwrap();
     let message = refusal(&settings(RedisMode::Cluster, &cluster.urls()[..1])).await;
-    assert!(message.contains(&cluster.nodes[2].port.to_string()) && message.contains("CONFIG SET appendonly yes"), "{message}");
+    assert!(
+        message.contains(&cluster.nodes[2].port.to_string()) && message.contains("CONFIG SET appendonly yes"),
+        "{message}"
+    );
 }
 
 #[tokio::test]
@@ -166,15 +221,31 @@ async fn a_cluster_that_is_down_is_unavailable_within_the_total_limit() {
     let settings = settings(RedisMode::Cluster, &cluster.urls());
     let dir = TempDir::new().unwrap();
     let store = Store::open(&settings, dir.path()).await.unwrap();
-    let (script, key) = (put(), cluster.key_of(0));
+    let (script, key) = (put(), key_of(0));
     for node in &cluster.nodes {
         let mut node = node.connection();
-        redis::cmd("CONFIG").arg("SET").arg("cluster-require-full-coverage").arg("yes").exec(&mut node).unwrap();
-        redis::cmd("CLUSTER").arg("DELSLOTSRANGE").arg(16000).arg(16383).exec(&mut node).unwrap();
+        redis::cmd("CONFIG")
+            .arg("SET")
+            .arg("cluster-require-full-coverage")
+            .arg("yes")
+            .exec(&mut node)
+            .unwrap();
+        redis::cmd("CLUSTER")
+            .arg("DELSLOTSRANGE")
+            .arg(16000)
+            .arg(16383)
+            .exec(&mut node)
+            .unwrap();
     }
     let began_at = Instant::now();
-    let error = eventually("the cluster is down", || async { call(&store, &script, &key, "v").await.err() }).await;
-    assert!(matches!(&error, StoreError::Unavailable { cause, .. } if cause.to_lowercase().contains("cluster")), "{error:?}");
+    let error = eventually("the cluster is down", || async {
+        call(&store, &script, &key, "v").await.err()
+    })
+    .await;
+    assert!(
+        matches!(&error, StoreError::Unavailable { cause, .. } if cause.to_lowercase().contains("cluster")),
+        "{error:?}"
+    );
     assert!(began_at.elapsed() < Duration::from_millis(settings.total_timeout_ms * 2 + 500));
     store.close().await;
 }

@@ -80,7 +80,10 @@ async fn a_directory_in_use_is_refused_with_its_holder() {
 #[tokio::test]
 async fn a_path_too_long_for_a_socket_is_refused() {
     let dir = TempDir::new().unwrap();
-    let error = Store::open(&embedded(), &dir.path().join("d".repeat(100))).await.unwrap_err().to_string();
+    let error = Store::open(&embedded(), &dir.path().join("d".repeat(100)))
+        .await
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("the system allows 107"), "{error}");
 }
 
@@ -109,7 +112,9 @@ impl Owner {
             .unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let owner = Self(child);
-        let pid = lines.map_while(Result::ok).find_map(|line| line.split_once("server ")?.1.parse().ok());
+        let pid = lines
+            .map_while(Result::ok)
+            .find_map(|line| line.split_once("server ")?.1.parse().ok());
         (owner, pid.expect("the owner says its server's process id"))
     }
 
@@ -150,8 +155,10 @@ async fn the_server_of_a_killed_service_is_adopted_and_supervised() {
         return own(&dir).await;
     }
     let dir = TempDir::new().unwrap();
-    let (owner, pid) =
-        Owner::start("store_embedded::the_server_of_a_killed_service_is_adopted_and_supervised", dir.path());
+    let (owner, pid) = Owner::start(
+        "store_embedded::the_server_of_a_killed_service_is_adopted_and_supervised",
+        dir.path(),
+    );
     let orphan = Orphan(pid);
     let error = Store::open(&embedded(), dir.path()).await.unwrap_err().to_string();
     assert!(error.contains(&format!("process {}", owner.0.id())), "{error}");
@@ -178,8 +185,10 @@ async fn a_frozen_server_of_a_killed_service_is_ended_before_another_starts() {
         return own(&dir).await;
     }
     let dir = TempDir::new().unwrap();
-    let (owner, pid) =
-        Owner::start("store_embedded::a_frozen_server_of_a_killed_service_is_ended_before_another_starts", dir.path());
+    let (owner, pid) = Owner::start(
+        "store_embedded::a_frozen_server_of_a_killed_service_is_ended_before_another_starts",
+        dir.path(),
+    );
     let orphan = Orphan(pid);
     owner.kill();
     send_signal(pid, Signal::STOP);
@@ -204,7 +213,10 @@ async fn somebody_elses_server_on_our_socket_is_not_touched() {
         .spawn()
         .map(Owner)
         .unwrap();
-    eventually("it listens", || async { std::os::unix::net::UnixStream::connect(&socket).ok() }).await;
+    eventually("it listens", || async {
+        std::os::unix::net::UnixStream::connect(&socket).ok()
+    })
+    .await;
     let error = Store::open(&embedded(), dir.path()).await.unwrap_err().to_string();
     assert!(error.contains("is not ours"), "{error}");
     assert!(other.0.try_wait().unwrap().is_none(), "it still runs");

@@ -16,7 +16,14 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What the start-up checks demand.
 pub const SAFE: [&str; 8] = [
-    "--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction", "--save", "",
+    "--appendonly",
+    "yes",
+    "--appendfsync",
+    "always",
+    "--maxmemory-policy",
+    "noeviction",
+    "--save",
+    "",
 ];
 
 /// A server of its own, with its directory; killed when dropped.
@@ -108,7 +115,11 @@ pub fn send_signal(pid: u32, signal: Signal) {
 /// A free port whose cluster bus port (10,000 above) exists too.
 pub fn free_port() -> u16 {
     loop {
-        let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+        let port = TcpListener::bind(("127.0.0.1", 0))
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
         if port < 55_536 && TcpListener::bind(("127.0.0.1", port + 10_000)).is_ok() {
             return port;
         }
@@ -139,7 +150,9 @@ pub async fn open(settings: &Redis) -> (Store, TempDir) {
 /// The message of a refusal to open, causes included.
 pub async fn refusal(settings: &Redis) -> String {
     let dir = TempDir::new().unwrap();
-    let error = Store::open(settings, dir.path()).await.expect_err("the store must refuse this server");
+    let error = Store::open(settings, dir.path())
+        .await
+        .expect_err("the store must refuse this server");
     format!("{error} {error:?}")
 }
 

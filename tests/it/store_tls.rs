@@ -20,8 +20,10 @@ async fn a_server_is_trusted_by_our_authority_alone() {
     let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
     let ours = authority();
     let key = KeyPair::generate().unwrap();
-    let certificate =
-        CertificateParams::new(vec![String::from("127.0.0.1")]).unwrap().signed_by(&key, &ours).unwrap();
+    let certificate = CertificateParams::new(vec![String::from("127.0.0.1")])
+        .unwrap()
+        .signed_by(&key, &ours)
+        .unwrap();
     fs::write(path("ca.pem"), ours.pem()).unwrap();
     fs::write(path("other.pem"), authority().pem()).unwrap();
     fs::write(path("cert.pem"), certificate.pem()).unwrap();
@@ -30,10 +32,20 @@ async fn a_server_is_trusted_by_our_authority_alone() {
     let port = free_port();
     let (port_text, ca, cert, key) = (port.to_string(), path("ca.pem"), path("cert.pem"), path("key.pem"));
     let mut args = vec!["--port", "0", "--tls-port", &port_text, "--tls-auth-clients", "no"];
-    args.extend(["--tls-ca-cert-file", &ca, "--tls-cert-file", &cert, "--tls-key-file", &key]);
+    args.extend([
+        "--tls-ca-cert-file",
+        &ca,
+        "--tls-cert-file",
+        &cert,
+        "--tls-key-file",
+        &key,
+    ]);
     args.extend(SAFE);
     let _server = Server::start_with(port, TempDir::new().unwrap(), &args);
-    eventually("the server listens", || async { std::net::TcpStream::connect(("127.0.0.1", port)).ok() }).await;
+    eventually("the server listens", || async {
+        std::net::TcpStream::connect(("127.0.0.1", port)).ok()
+    })
+    .await;
 
     let mut settings = settings(RedisMode::Standalone, &[format!("rediss://127.0.0.1:{port}")]);
     settings.tls_ca_file = path("ca.pem");

@@ -22,7 +22,10 @@ pub(super) async fn settle(place: &Place, link: &Link) -> Result<Option<u32>, Em
         Err(failure) => {
             let found = process::serving(&place.socket);
             if found.is_empty() && !nobody_listens(&failure) {
-                return Err(EmbeddedError::Silent { socket: place.socket.clone(), cause: failure.to_string() });
+                return Err(EmbeddedError::Silent {
+                    socket: place.socket.clone(),
+                    cause: failure.to_string(),
+                });
             }
             if !found.is_empty() {
                 tracing::warn!(?found, cause = %failure, "a Redis left by another run does not answer and is ended");
@@ -34,16 +37,27 @@ pub(super) async fn settle(place: &Place, link: &Link) -> Result<Option<u32>, Em
 }
 
 async fn prove_ours(place: &Place, link: &Link, pid: u32) -> Result<(), EmbeddedError> {
-    let foreign = |reason| EmbeddedError::Foreign { socket: place.socket.clone(), reason };
+    let foreign = |reason| EmbeddedError::Foreign {
+        socket: place.socket.clone(),
+        reason,
+    };
     if !process::serves(pid, &place.socket) {
-        return Err(foreign(format!("its process {pid} was not started on this socket by this service")));
+        return Err(foreign(format!(
+            "its process {pid} was not started on this socket by this service"
+        )));
     }
     let mut question = redis::cmd("CONFIG");
     question.arg("GET").arg("dir");
-    let answer: Value = link.send(&question).await.map_err(|failure| foreign(failure.to_string()))?;
+    let answer: Value = link
+        .send(&question)
+        .await
+        .map_err(|failure| foreign(failure.to_string()))?;
     match pairs(&answer).get("dir") {
         Some(dir) if *place.dir == **dir => Ok(()),
-        dir => Err(foreign(format!("its directory is {}", dir.map_or("unknown", String::as_str)))),
+        dir => Err(foreign(format!(
+            "its directory is {}",
+            dir.map_or("unknown", String::as_str)
+        ))),
     }
 }
 

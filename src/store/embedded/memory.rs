@@ -14,22 +14,29 @@ pub(super) fn limit(max_memory_mib: u64) -> Result<u64, EmbeddedError> {
     if max_memory_mib > 0 {
         return Ok(max_memory_mib * MIB);
     }
-    let meminfo = fs::read_to_string("/proc/meminfo")
-        .map_err(EmbeddedError::io("can't tell the machine's memory: set redis.max_memory_mib"))?;
+    let meminfo = fs::read_to_string("/proc/meminfo").map_err(EmbeddedError::io(
+        "can't tell the machine's memory: set redis.max_memory_mib",
+    ))?;
     let machine = total(&meminfo).unwrap_or(0);
     // In a container the machine is what its control group allows.
-    let allowed = fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|max| max.trim().parse::<u64>().ok());
+    let allowed = fs::read_to_string("/sys/fs/cgroup/memory.max")
+        .ok()
+        .and_then(|max| max.trim().parse::<u64>().ok());
     match allowed.map_or(machine, |allowed| allowed.min(machine)) / 100 * DEFAULT_PCT {
-        0 => Err(EmbeddedError::io("can't tell the machine's memory: set redis.max_memory_mib")(
-            std::io::Error::other("no MemTotal in /proc/meminfo"),
-        )),
+        0 => Err(EmbeddedError::io(
+            "can't tell the machine's memory: set redis.max_memory_mib",
+        )(std::io::Error::other("no MemTotal in /proc/meminfo"))),
         bytes => Ok(bytes),
     }
 }
 
 fn total(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib * 1024)
+    line.trim()
+        .strip_suffix(" kB")?
+        .parse::<u64>()
+        .ok()
+        .map(|kib| kib * 1024)
 }
 
 #[cfg(test)]

@@ -117,13 +117,19 @@ impl Place {
     fn make(data_dir: &Path) -> Result<Self, EmbeddedError> {
         let dir = data_dir.join("redis");
         make_private(&dir).map_err(EmbeddedError::io(format!("can't make {}", dir.display())))?;
-        let dir = dir.canonicalize().map_err(EmbeddedError::io(format!("can't resolve {}", dir.display())))?;
+        let dir = dir
+            .canonicalize()
+            .map_err(EmbeddedError::io(format!("can't resolve {}", dir.display())))?;
         let socket = dir.join("redis.sock");
         let length = socket.as_os_str().len();
         if length > LONGEST_SOCKET_PATH {
             return Err(EmbeddedError::SocketPathTooLong { path: socket, length });
         }
-        Ok(Self { log: dir.join("redis.log"), dir, socket })
+        Ok(Self {
+            log: dir.join("redis.log"),
+            dir,
+            socket,
+        })
     }
 }
 

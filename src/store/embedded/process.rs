@@ -18,7 +18,9 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// Process ids of all servers on `socket`; none where the system has no /proc.
 pub(super) fn serving(socket: &Path) -> Vec<u32> {
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
     entries
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
         .filter(|pid| serves(*pid, socket))
@@ -34,7 +36,9 @@ pub(super) fn serves(pid: u32, socket: &Path) -> bool {
 /// A client on the same socket (`redis-cli -s …`) must not be taken for its server.
 fn names(command_line: &[u8], socket: &Path) -> bool {
     let words: Vec<&[u8]> = command_line.split(|byte| *byte == 0).collect();
-    words.windows(2).any(|pair| pair[0] == b"--unixsocket" && pair[1] == socket.as_os_str().as_bytes())
+    words
+        .windows(2)
+        .any(|pair| pair[0] == b"--unixsocket" && pair[1] == socket.as_os_str().as_bytes())
 }
 
 /// Ends that server: SIGTERM, then SIGKILL, which also ends a stopped one. False when it is still there.
@@ -82,7 +86,10 @@ mod tests {
     #[test]
     fn a_server_is_known_by_its_socket_and_a_client_is_not_one() {
         let socket = Path::new("/d/redis.sock");
-        assert!(names(b"/usr/bin/redis-server\0--unixsocket\0/d/redis.sock\0--port\x000\0", socket));
+        assert!(names(
+            b"/usr/bin/redis-server\0--unixsocket\0/d/redis.sock\0--port\x000\0",
+            socket
+        ));
         assert!(!names(b"redis-server\0--unixsocket\0/d/redis.sock2\0", socket));
         assert!(!names(b"redis-cli\0-s\0/d/redis.sock\0", socket));
         assert!(!names(b"", socket));

@@ -14,7 +14,9 @@ pub(super) fn find(configured: &str) -> Result<PathBuf, EmbeddedError> {
         return if path.is_file() {
             Ok(path)
         } else {
-            Err(EmbeddedError::NoProgram(format!("redis.server_program {configured} is no file")))
+            Err(EmbeddedError::NoProgram(format!(
+                "redis.server_program {configured} is no file"
+            )))
         };
     }
     let names: &[&str] = if configured.is_empty() { &NAMES } else { &[configured] };
@@ -38,7 +40,10 @@ mod tests {
     #[test]
     fn a_missing_program_is_named_with_what_to_do() {
         let error = find("no-such-redis-server").unwrap_err().to_string();
-        assert!(error.contains("no-such-redis-server") && error.contains("redis.server_program"), "{error}");
+        assert!(
+            error.contains("no-such-redis-server") && error.contains("redis.server_program"),
+            "{error}"
+        );
         assert!(find("/no/such/file").is_err());
     }
 }

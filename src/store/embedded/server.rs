@@ -30,7 +30,9 @@ impl Plan {
     pub(super) fn spawn(&self) -> Result<Child, EmbeddedError> {
         let log = open_log(&self.place.log)
             .map_err(EmbeddedError::io(format!("can't write {}", self.place.log.display())))?;
-        let errors = log.try_clone().map_err(EmbeddedError::io("can't share the log of the private Redis"))?;
+        let errors = log
+            .try_clone()
+            .map_err(EmbeddedError::io("can't share the log of the private Redis"))?;
         let mut command = Command::new(&self.program);
         for (name, value) in SETTINGS {
             command.args([name, value]);
@@ -48,7 +50,9 @@ impl Plan {
             .stderr(errors)
             // A group of its own: Ctrl-C in a terminal must reach the service alone, which stops the server last.
             .process_group(0);
-        command.spawn().map_err(EmbeddedError::io(format!("can't start {}", self.program.display())))
+        command
+            .spawn()
+            .map_err(EmbeddedError::io(format!("can't start {}", self.program.display())))
     }
 
     /// Brings what may have changed in the settings to a server that was started under older ones.
@@ -57,9 +61,10 @@ impl Plan {
         command.arg("SET").arg("maxmemory").arg(self.max_memory_bytes);
         match link.send(&command).await {
             Ok(_) => Ok(()),
-            Err(failure) => {
-                Err(EmbeddedError::NoAnswer { cause: failure.to_string(), log: self.place.log.clone() })
-            }
+            Err(failure) => Err(EmbeddedError::NoAnswer {
+                cause: failure.to_string(),
+                log: self.place.log.clone(),
+            }),
         }
     }
 }

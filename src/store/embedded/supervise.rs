@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// How long a started server may take to answer at all.
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 /// How long it may take to load its data; about a minute per 10 GiB.
-const LOADING_LIMIT: Duration = Duration::from_secs(300);
+const LOADING_LIMIT: Duration = Duration::from_mins(5);
 
 /// A server that runs.
 pub(super) struct Running {
@@ -36,13 +36,23 @@ pub(super) struct Running {
 
 impl Running {
     pub(super) fn adopted(pid: u32, socket: &Path) -> Self {
-        Self { pid, socket: socket.to_owned(), child: None, ended: false }
+        Self {
+            pid,
+            socket: socket.to_owned(),
+            child: None,
+            ended: false,
+        }
     }
 
     pub(super) fn child(child: Child, socket: &Path) -> Self {
         // A child that nobody has waited for has an id.
         let pid = child.id().unwrap_or(0);
-        Self { pid, socket: socket.to_owned(), child: Some(child), ended: false }
+        Self {
+            pid,
+            socket: socket.to_owned(),
+            child: Some(child),
+            ended: false,
+        }
     }
 
     pub(super) fn pid(&self) -> u32 {
@@ -53,13 +63,15 @@ impl Running {
     pub(super) async fn until_ready(&mut self, place: &Place, link: &Link) -> Result<(), EmbeddedError> {
         let began_at = Instant::now();
         loop {
-            let failure = match link.send(&redis::cmd("PING")).await {
-                Ok(_) => return Ok(()),
-                Err(failure) => failure,
+            let Err(failure) = link.send(&redis::cmd("PING")).await else {
+                return Ok(());
             };
             let loading = matches!(&failure, Failure::Redis { source, .. } if source.code() == Some("LOADING"));
             if began_at.elapsed() > if loading { LOADING_LIMIT } else { ANSWER_LIMIT } {
-                return Err(EmbeddedError::NoAnswer { cause: failure.to_string(), log: place.log.clone() });
+                return Err(EmbeddedError::NoAnswer {
+                    cause: failure.to_string(),
+                    log: place.log.clone(),
+                });
             }
             tokio::select! {
                 status = self.gone() => {
@@ -76,14 +88,16 @@ impl Running {
 
     /// Resolves when it has died, with how.
     async fn gone(&mut self) -> String {
-        let status = match &mut self.child {
-            Some(child) => child.wait().await.map_or_else(|error| error.to_string(), |status| status.to_string()),
-            None => {
-                while process::serves(self.pid, &self.socket) {
-                    tokio::time::sleep(LOOK).await;
-                }
-                String::from("adopted, status unknown")
+        let status = if let Some(child) = &mut self.child {
+            child
+                .wait()
+                .await
+                .map_or_else(|error| error.to_string(), |status| status.to_string())
+        } else {
+            while process::serves(self.pid, &self.socket) {
+                tokio::time::sleep(LOOK).await;
             }
+            String::from("adopted, status unknown")
         };
         self.ended = true;
         status
