@@ -1,5 +1,6 @@
 //! Redis: the connection in three modes, keys, script calls, health.
 //!
+//! - [`keys`]: every key there is.
 //! - [`Script`], [`Call`]: what is sent. [`StoreError`]: what can go wrong.
 //! - `address`: settings to clients. `connection`: the link to one server. `cluster`, `topology`: which one.
 //! - `dispatch`: one call to its end, repeats and redirections included.
@@ -15,6 +16,7 @@ mod dispatch;
 mod embedded;
 mod error;
 mod health;
+pub mod keys;
 mod open;
 mod script;
 mod topology;
