@@ -31,6 +31,17 @@ pub struct Contributed {
     pub amount: u64,
 }
 
+impl Contributed {
+    /// `pool+amount`, as records and events have it.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (pool, amount) = text.split_once('+')?;
+        Some(Self {
+            pool: pool.parse().ok()?,
+            amount: amount.parse().ok()?,
+        })
+    }
+}
+
 /// How far an entry has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
@@ -158,6 +169,40 @@ impl Record {
         parse(text).ok_or_else(|| Unreadable(text.to_owned()))
     }
 
+    /// The record as the scripts write it: the inverse of [`Record::parse`].
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let contributions = self.contributions.iter().map(|c| format!("{}+{}", c.pool, c.amount));
+        let contributions = contributions.collect::<Vec<_>>().join(",");
+        let head = format!(
+            "{} {}.{} {} {contributions}",
+            self.sequence, self.epoch, self.version, self.fingerprint
+        );
+        match &self.state {
+            State::Lost => head,
+            State::Pending {
+                refusals,
+                entered_ms,
+                sent,
+            } => {
+                format!("{head} p {} {entered_ms} {}", refusals_text(refusals), sent.to_text())
+            }
+            State::Ended { refusals } => format!("{head} n {}", refusals_text(refusals)),
+            State::Paid { refusals, payout } => {
+                let Payout {
+                    rank,
+                    tier,
+                    amount,
+                    claim_order,
+                } = payout;
+                format!(
+                    "{head} w {} {rank} {tier} {amount} {claim_order}",
+                    refusals_text(refusals)
+                )
+            }
+        }
+    }
+
     /// Ranks that refused the entry so far.
     #[must_use]
     pub fn refusals(&self) -> &[Refusal] {
@@ -173,7 +218,11 @@ fn parse(text: &str) -> Option<Record> {
     let sequence = parts.next()?.parse().ok()?;
     let (epoch, version) = parts.next()?.split_once('.')?;
     let fingerprint = parts.next()?.to_owned();
-    let contributions = parts.next()?.split(',').map(parse_contributed).collect::<Option<_>>()?;
+    let contributions = parts
+        .next()?
+        .split(',')
+        .map(Contributed::parse)
+        .collect::<Option<_>>()?;
     let state = match parts.next() {
         None => State::Lost,
         Some("p") => {
@@ -218,14 +267,6 @@ fn parse(text: &str) -> Option<Record> {
     })
 }
 
-fn parse_contributed(text: &str) -> Option<Contributed> {
-    let (pool, amount) = text.split_once('+')?;
-    Some(Contributed {
-        pool: pool.parse().ok()?,
-        amount: amount.parse().ok()?,
-    })
-}
-
 fn parse_refusals(text: &str) -> Option<Vec<Refusal>> {
     if text == "-" {
         return Some(Vec::new());
@@ -240,9 +281,36 @@ fn parse_refusals(text: &str) -> Option<Vec<Refusal>> {
     text.split(',').map(one).collect()
 }
 
+fn refusals_text(refusals: &[Refusal]) -> String {
+    if refusals.is_empty() {
+        return "-".to_owned();
+    }
+    let letter = |reason| match reason {
+        Reason::Retry => 'r',
+    };
+    refusals
+        .iter()
+        .map(|r| format!("{}{}", r.rank, letter(r.reason)))
+        .collect::<Vec<_>>()
+        .join(",")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_record_is_written_as_it_was_read() {
+        for text in [
+            "8812 1.3 Zk3f9a1B2c 18811+1,7+0",
+            "1 1.1 f 1+1 p 1r,3r 1795232140598 p7 100 *",
+            "1 1.1 f 1+1 p - 5 p7 100 -",
+            "1 1.1 f 1+1 w - 1 grand 2 1",
+            "1 1.1 f 1+1 n 1r",
+        ] {
+            assert_eq!(Record::parse(text).expect("readable").to_text(), text);
+        }
+    }
 
     #[test]
     fn every_form_of_a_record_is_read() {
