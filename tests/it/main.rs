@@ -1,1 +1,4 @@
+//! The integration tests: one binary, a file per promise or capability.
 
+mod cli_key;
+mod http;
