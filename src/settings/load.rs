@@ -68,15 +68,28 @@ fn chosen_file(
 }
 
 fn read(path: &Path) -> Result<layer::Layer, SettingsError> {
-    File::from(path)
-        .format(FileFormat::Toml)
-        .required(true)
-        .collect()
-        .map(layer::flatten)
-        .map_err(|source| SettingsError::File {
-            path: path.to_owned(),
-            source,
-        })
+    let failed = |reason: String| SettingsError::File {
+        path: path.to_owned(),
+        reason,
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    // Parsed twice: the parser's own report would repeat the line at fault.
+    toml::from_str::<toml::Table>(&text)
+        .map_err(|error| failed(without_the_line(&error, &text)))?;
+    let table = File::from_str(&text, FileFormat::Toml).collect()?;
+    Ok(layer::flatten(table))
+}
+
+fn without_the_line(error: &toml::de::Error, text: &str) -> String {
+    let before = error
+        .span()
+        .and_then(|span| text.get(..span.start))
+        .unwrap_or_default();
+    format!(
+        "line {}: {}",
+        before.matches('\n').count() + 1,
+        error.message()
+    )
 }
 
 fn assemble(merged: &layer::Layer) -> Result<Settings, SettingsError> {

@@ -169,6 +169,9 @@ fn secrets_are_not_repeated() {
         ("JACKPOT__REDIS__URLS", "http://u:hidden@h"),
     ];
     assert!(!refusal(None, &url).contains("hidden"));
+    let unquoted = format!("\n[fairness]\nmaster_secret = {}\n", "5f".repeat(32));
+    let text = refusal(Some(&unquoted), &[]);
+    assert!(text.contains("line 3") && !text.contains("5f5f"), "{text}");
     let secret = "ab".repeat(32);
     let settings = with(None, &[("JACKPOT__FAIRNESS__MASTER_SECRET", &secret)]).unwrap();
     assert!(!format!("{settings:?}").contains(&secret));

@@ -23,12 +23,12 @@ fn text(bytes: &[u8]) -> String {
 #[test]
 fn a_new_key_stands_alone_on_standard_output_and_only_its_hash_in_the_file() {
     let data = tempfile::tempdir().unwrap();
-    let made = key(data.path(), &["new", "--role", "play", "--name", "game"]);
+    let output = key(data.path(), &["new", "--role", "play", "--name", "game"]);
     assert_eq!(
-        (made.status.code(), text(&made.stderr)),
+        (output.status.code(), text(&output.stderr)),
         (Some(0), String::new())
     );
-    let raw = text(&made.stdout);
+    let raw = text(&output.stdout);
     assert_eq!((raw.lines().count(), raw.trim().len()), (1, 68));
     let file = data.path().join("keys.toml");
     let kept = std::fs::read_to_string(&file).unwrap();
@@ -123,11 +123,8 @@ fn many_at_once_lose_none() {
     std::thread::scope(|scope| {
         for name in &names {
             scope.spawn(|| {
-                assert!(
-                    key(data.path(), &["new", "--role", "play", "--name", name])
-                        .status
-                        .success()
-                )
+                let output = key(data.path(), &["new", "--role", "play", "--name", name]);
+                assert!(output.status.success(), "{output:?}");
             });
         }
     });

@@ -104,8 +104,9 @@ pub async fn server_with(options: Options) -> TestServer {
 fn settings_in(directory: &Path, metrics_listen: &str) -> Settings {
     let file = directory.join("settings.toml");
     let text = format!(
-        "data_dir = {directory:?}\n[http]\nlisten = \"127.0.0.1:0\"\nworkers = 1\nmetrics_listen = {metrics_listen:?}\n\
-         shutdown_timeout_s = 20\nmax_body_bytes = {MAX_BODY}\n"
+        "data_dir = {:?}\n[http]\nlisten = \"127.0.0.1:0\"\nworkers = 1\nmetrics_listen = {metrics_listen:?}\n\
+         shutdown_timeout_s = 20\nmax_body_bytes = {MAX_BODY}\n",
+        directory.to_str().unwrap()
     );
     std::fs::write(&file, text).unwrap();
     settings::Settings::load(Some(&file)).unwrap()
