@@ -12,6 +12,12 @@ use crate::random::{self, RandomError};
 pub struct MasterSecret([u8; 32]);
 
 impl MasterSecret {
+    /// Takes the bytes as they are.
+    #[must_use]
+    pub const fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     /// The bytes, as the HMAC key of an epoch's seed.
     #[must_use]
     pub fn bytes(&self) -> &[u8; 32] {
@@ -50,9 +56,7 @@ pub enum MasterSecretError {
 /// A secret that can't be read is never replaced: with another one, closed epochs could not be verified.
 pub fn load(configured: &str, data_dir: &Path) -> Result<MasterSecret, MasterSecretError> {
     if !configured.is_empty() {
-        return parse(configured, || {
-            "the setting fairness.master_secret".to_owned()
-        });
+        return parse(configured, || "the setting fairness.master_secret".to_owned());
     }
     let path = data_dir.join("master.secret");
     let failed = |source| MasterSecretError::File {
@@ -91,10 +95,7 @@ mod tests {
     #[test]
     fn the_setting_wins() {
         let directory = tempfile::tempdir().unwrap();
-        assert_eq!(
-            load(&"5f".repeat(32), directory.path()).unwrap().bytes(),
-            &[0x5f; 32]
-        );
+        assert_eq!(load(&"5f".repeat(32), directory.path()).unwrap().bytes(), &[0x5f; 32]);
         assert!(!directory.path().join("master.secret").exists());
     }
 

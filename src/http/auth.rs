@@ -43,9 +43,7 @@ impl Caller {
 
 /// Identifies the caller and counts the request against its limit; `None` without the header.
 fn identify(request: &HttpRequest) -> Result<Option<Caller>, Problem> {
-    let web = request
-        .app_data::<Data<Web>>()
-        .ok_or_else(Problem::internal)?;
+    let web = request.app_data::<Data<Web>>().ok_or_else(Problem::internal)?;
     let mut headers = request.headers().get_all(AUTHORIZATION);
     let Some(header) = headers.next() else {
         return Ok(None);
@@ -75,14 +73,11 @@ fn identify(request: &HttpRequest) -> Result<Option<Caller>, Problem> {
 fn bearer(header: &str) -> Option<&str> {
     let (scheme, key) = header.split_once(' ')?;
     let key = key.trim();
-    (scheme.eq_ignore_ascii_case("bearer") && (1..=MAX_KEY_LENGTH).contains(&key.len()))
-        .then_some(key)
+    (scheme.eq_ignore_ascii_case("bearer") && (1..=MAX_KEY_LENGTH).contains(&key.len())).then_some(key)
 }
 
 fn require(request: &HttpRequest, needed: &[Role]) -> Result<Caller, Problem> {
-    identify(request)?
-        .ok_or_else(Problem::unauthorized)?
-        .may(needed)
+    identify(request)?.ok_or_else(Problem::unauthorized)?.may(needed)
 }
 
 macro_rules! extractor {
@@ -161,20 +156,9 @@ mod tests {
         };
         assert!(caller(Role::Operate).may(&[Role::Play]).is_ok());
         assert!(caller(Role::Read).may(&[Role::Play, Role::Read]).is_ok());
+        assert_eq!(caller(Role::Play).may(&[Role::Read]).unwrap_err().status.as_u16(), 403);
         assert_eq!(
-            caller(Role::Play)
-                .may(&[Role::Read])
-                .unwrap_err()
-                .status
-                .as_u16(),
-            403
-        );
-        assert_eq!(
-            caller(Role::Read)
-                .may(&[Role::Operate])
-                .unwrap_err()
-                .status
-                .as_u16(),
+            caller(Role::Read).may(&[Role::Operate]).unwrap_err().status.as_u16(),
             403
         );
     }

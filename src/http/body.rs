@@ -71,8 +71,7 @@ async fn read(mut payload: Payload, limit: usize) -> Result<Bytes, Problem> {
     let mut body = BytesMut::new();
     while let Some(chunk) = payload.next().await {
         // The connection broke; nobody reads this answer.
-        let chunk = chunk
-            .map_err(|error| Problem::invalid_json(format!("the body ended early: {error}")))?;
+        let chunk = chunk.map_err(|error| Problem::invalid_json(format!("the body ended early: {error}")))?;
         if body.len() + chunk.len() > limit {
             return Err(Problem::too_large(limit));
         }
@@ -146,11 +145,7 @@ mod tests {
         let problem = parse::<Outer>(body.as_bytes()).expect_err(body);
         (
             problem.code,
-            problem
-                .errors
-                .first()
-                .map(|e| e.field.clone())
-                .unwrap_or_default(),
+            problem.errors.first().map(|e| e.field.clone()).unwrap_or_default(),
         )
     }
 
@@ -168,9 +163,7 @@ mod tests {
             assert_eq!(refused(body).0, "invalid-json", "{body}");
         }
         assert_eq!(
-            parse::<Outer>(b"{\"stake\":1,\"\xff\":1}")
-                .unwrap_err()
-                .code,
+            parse::<Outer>(b"{\"stake\":1,\"\xff\":1}").unwrap_err().code,
             "invalid-json"
         );
     }
@@ -208,14 +201,8 @@ mod tests {
             ("{}", "stake"),
             ("{\"stake\":1,\"steak\":2}", "steak"),
             ("{\"stake\":1,\"stake\":2}", "stake"),
-            (
-                "{\"stake\":1,\"inner\":[{\"tier\":\"a\"},{}]}",
-                "inner[1].tier",
-            ),
-            (
-                "{\"stake\":1,\"inner\":[{\"tier\":\"a\",\"x\":1}]}",
-                "inner[0].x",
-            ),
+            ("{\"stake\":1,\"inner\":[{\"tier\":\"a\"},{}]}", "inner[1].tier"),
+            ("{\"stake\":1,\"inner\":[{\"tier\":\"a\",\"x\":1}]}", "inner[0].x"),
             ("{\"stake\":1,\"inner\":[{\"tier\":7}]}", "inner[0].tier"),
             ("{\"stake\":1,\"prize\":{\"fixed\":{}}}", "prize.fixed.tier"),
             (
@@ -225,11 +212,7 @@ mod tests {
             ("[]", ""),
             ("7", ""),
         ] {
-            assert_eq!(
-                refused(body),
-                ("invalid-request", field.to_owned()),
-                "{body}"
-            );
+            assert_eq!(refused(body), ("invalid-request", field.to_owned()), "{body}");
         }
     }
 

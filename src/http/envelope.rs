@@ -29,9 +29,7 @@ pub(super) async fn wrap<B: MessageBody + 'static>(
     let begun = Instant::now();
     let web = request.app_data::<Data<Web>>().cloned();
     let id = RequestId::of(request.headers());
-    let route = request
-        .match_pattern()
-        .unwrap_or_else(|| UNMATCHED.to_owned());
+    let route = request.match_pattern().unwrap_or_else(|| UNMATCHED.to_owned());
     let method = request.method().clone();
     let span = tracing::info_span!("request", request_id = id.as_str(), %method, route, status = Empty,
         latency_ms = Empty, caller = Empty, jackpot_id = Empty, entry_id = Empty);
@@ -53,8 +51,7 @@ pub(super) async fn wrap<B: MessageBody + 'static>(
     let took = begun.elapsed();
     log(&span, status.as_u16(), took);
     if let Some(web) = web {
-        web.metrics
-            .request(&route, method.as_str(), status.as_u16(), took);
+        web.metrics.request(&route, method.as_str(), status.as_u16(), took);
     }
     result
 }
@@ -63,9 +60,7 @@ pub(super) async fn wrap<B: MessageBody + 'static>(
 fn with_id(mut error: Error, id: &RequestId) -> Error {
     let header = id.header();
     error.add_response_mapper(move |mut answer| {
-        answer
-            .headers_mut()
-            .insert(request_id::HEADER, header.clone());
+        answer.headers_mut().insert(request_id::HEADER, header.clone());
         answer
     });
     error
@@ -83,11 +78,10 @@ fn finish(answer: ServiceResponse<BoxBody>, id: &RequestId) -> ServiceResponse<B
 }
 
 fn is_problem(answer: &ServiceResponse<BoxBody>) -> bool {
-    answer.headers().get(CONTENT_TYPE).is_some_and(|value| {
-        value
-            .as_bytes()
-            .starts_with(problem::CONTENT_TYPE.as_bytes())
-    })
+    answer
+        .headers()
+        .get(CONTENT_TYPE)
+        .is_some_and(|value| value.as_bytes().starts_with(problem::CONTENT_TYPE.as_bytes()))
 }
 
 /// The framework itself answers some errors, with an empty or plain body.
@@ -107,10 +101,7 @@ fn as_problem(answer: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
             .into_response()
         }
         _ => {
-            tracing::error!(
-                status = answer.status().as_u16(),
-                "an answer without a problem body"
-            );
+            tracing::error!(status = answer.status().as_u16(), "an answer without a problem body");
             Problem::internal().into_response()
         }
     };

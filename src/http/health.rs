@@ -68,11 +68,7 @@ pub(super) async fn readyz(web: Data<Web>) -> Result<HttpResponse, Problem> {
         .iter()
         .map(|cause| format!("{}: {}", cause.field, cause.rule))
         .collect();
-    let problem = Problem::new(
-        StatusCode::SERVICE_UNAVAILABLE,
-        "not-ready",
-        texts.join("; "),
-    );
+    let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not-ready", texts.join("; "));
     Err(Problem {
         errors: causes,
         retry_after_s: Some(NOT_READY_RETRY_S),

@@ -11,19 +11,19 @@ pub mod health;
 pub mod openapi;
 pub mod problem;
 mod problem_kinds;
+mod problem_of_play;
 pub mod query;
 pub mod request_id;
 pub mod routes;
 pub mod server;
 mod shape;
-pub mod stopping;
 
 use std::sync::Arc;
 
 use crate::keys::KeyStore;
+use crate::stopping::Stopping;
 use crate::telemetry::Metrics;
 use health::ReadinessFn;
-use stopping::Stopping;
 
 /// What the routes share, on all worker threads. Handlers get it as `web::Data<Web>`.
 #[derive(Clone)]

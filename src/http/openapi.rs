@@ -13,23 +13,38 @@ use super::{health, problem};
 /// Name of the security scheme; a room's operation with a key says `security(("bearer" = []))`.
 pub const BEARER: &str = "bearer";
 
-/// Problem answers that any operation can give; a room refers to them as `#/components/responses/<name>`.
-const COMMON: [(&str, &str); 8] = [
-    ("InvalidJson", "400 `invalid-json`"),
-    ("Unauthorized", "401 `unauthorized`"),
-    ("Forbidden", "403 `forbidden`"),
-    ("TooLarge", "413 `too-large`"),
+/// Problem answers that operations of rooms can give: status, name, description, and when. A room describes only
+/// those of its own.
+const COMMON: [(&str, &str, &str, When); 8] = [
+    ("400", "InvalidJson", "`invalid-json`", When::Body),
+    ("401", "Unauthorized", "`unauthorized`", When::Key),
+    ("403", "Forbidden", "`forbidden`", When::Key),
+    ("413", "TooLarge", "`too-large`", When::Body),
     (
+        "422",
         "InvalidRequest",
-        "422 `invalid-request`: `errors` names each field",
+        "`invalid-request`: `errors` names each field",
+        When::Always,
     ),
-    ("RateLimited", "429 `rate-limited`, with `Retry-After`"),
-    ("Internal", "500 `internal`"),
+    ("429", "RateLimited", "`rate-limited`, with `Retry-After`", When::Key),
+    ("500", "Internal", "`internal`", When::Always),
     (
+        "503",
         "StoreUnavailable",
-        "503 `store-unavailable`, with `Retry-After`: repeat the same ids",
+        "`store-unavailable`, with `Retry-After`: repeat the same ids",
+        When::Always,
     ),
 ];
+
+/// Which operations can give an answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum When {
+    Always,
+    /// Those that take a body.
+    Body,
+    /// Those that need a key.
+    Key,
+}
 
 /// What the service itself serves; rooms merge theirs into it in [`super::routes`].
 #[derive(OpenApi)]
@@ -51,16 +66,40 @@ impl Modify for Common {
         let components = document.components.get_or_insert_default();
         let scheme = SecurityScheme::Http(Http::builder().scheme(HttpAuthScheme::Bearer).build());
         components.add_security_scheme(BEARER, scheme);
-        for (name, description) in COMMON {
+        for (_, name, description, _) in COMMON {
             let content = ContentBuilder::new()
                 .schema(Some(Ref::from_schema_name("Problem")))
                 .build();
             let response = ResponseBuilder::new()
                 .description(description)
                 .content(problem::CONTENT_TYPE, content);
-            components
-                .responses
-                .insert(name.to_owned(), RefOr::T(response.build()));
+            components.responses.insert(name.to_owned(), RefOr::T(response.build()));
+        }
+    }
+}
+
+/// Adds the common problem answers to the operations of rooms, where they are not described.
+pub(super) fn complete(document: &mut utoipa::openapi::OpenApi) {
+    for (path, item) in &mut document.paths.paths {
+        if !path.starts_with("/v1/") {
+            continue;
+        }
+        let operations = [
+            &mut item.get,
+            &mut item.put,
+            &mut item.post,
+            &mut item.delete,
+            &mut item.patch,
+        ];
+        for operation in operations.into_iter().flatten() {
+            let (body, key) = (operation.request_body.is_some(), operation.security.is_some());
+            for (status, name, _, when) in COMMON {
+                let applies = when == When::Always || (when == When::Body && body) || (when == When::Key && key);
+                let responses = &mut operation.responses.responses;
+                if applies && !responses.contains_key(status) {
+                    responses.insert(status.to_owned(), RefOr::Ref(Ref::from_response_name(name)));
+                }
+            }
         }
     }
 }
@@ -70,9 +109,7 @@ impl Modify for Common {
 pub(super) struct DocumentText(web::Bytes);
 
 impl DocumentText {
-    pub(super) fn of(
-        document: &utoipa::openapi::OpenApi,
-    ) -> Result<DocumentText, serde_json::Error> {
+    pub(super) fn of(document: &utoipa::openapi::OpenApi) -> Result<DocumentText, serde_json::Error> {
         document.to_json().map(|text| DocumentText(text.into()))
     }
 }
@@ -81,9 +118,7 @@ impl DocumentText {
 #[utoipa::path(get, path = "/openapi.json", tag = "service",
     responses((status = 200, description = "OpenAPI 3.1", content_type = "application/json")))]
 pub(super) async fn document_json(text: Data<DocumentText>) -> HttpResponse {
-    HttpResponse::Ok()
-        .content_type("application/json")
-        .body(text.0.clone())
+    HttpResponse::Ok().content_type("application/json").body(text.0.clone())
 }
 
 /// Mounts the document and its page.

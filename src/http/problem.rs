@@ -90,11 +90,7 @@ impl Problem {
     #[must_use]
     pub fn unsupported_media_type() -> Problem {
         let detail = "send the body as Content-Type: application/json in UTF-8";
-        Problem::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "unsupported-media-type",
-            detail,
-        )
+        Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", detail)
     }
 
     /// 413: the body has more than `limit_bytes`.
@@ -121,8 +117,7 @@ impl Problem {
     #[must_use]
     pub fn method_not_allowed(allow: &str) -> HttpResponse {
         let detail = format!("this path takes {allow}");
-        let mut answer = Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", detail)
-            .error_response();
+        let mut answer = Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", detail).error_response();
         if let Ok(value) = allow.try_into() {
             answer.headers_mut().insert(ALLOW, value);
         }
@@ -166,6 +161,16 @@ impl Problem {
         }
     }
 
+    /// 503: this instance serves as many meter streams as it may.
+    #[must_use]
+    pub fn too_many_streams() -> Problem {
+        let detail = "this instance serves as many meter streams as it may";
+        Problem {
+            retry_after_s: Some(UNAVAILABLE_RETRY_S),
+            ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-streams", detail)
+        }
+    }
+
     /// The answer itself, for who does not return a `Result`.
     #[must_use]
     pub fn into_response(self) -> HttpResponse {
@@ -191,7 +196,7 @@ impl std::error::Error for Problem {}
 /// The body of an error answer.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Problem)]
-pub(super) struct ProblemBody<'a> {
+pub(crate) struct ProblemBody<'a> {
     /// `/problems/` and the code.
     #[serde(rename = "type")]
     #[schema(examples("/problems/invalid-request"))]
@@ -243,9 +248,7 @@ impl ResponseError for Problem {
 pub(super) async fn explain(code: Path<String>) -> Result<HttpResponse, Problem> {
     let kind = problem_kinds::find(&code).ok_or_else(Problem::not_found)?;
     let text = format!("{}: {}\n\n{}\n", kind.code, kind.title, kind.about);
-    Ok(HttpResponse::Ok()
-        .content_type("text/plain; charset=utf-8")
-        .body(text))
+    Ok(HttpResponse::Ok().content_type("text/plain; charset=utf-8").body(text))
 }
 
 #[cfg(test)]

@@ -40,18 +40,10 @@ impl RequestId {
         static PROCESS: LazyLock<String> = LazyLock::new(|| match random::bytes::<8>() {
             Ok(bytes) => hex::encode(bytes),
             // An id need not be secret; the process and its start tell instances apart as well.
-            Err(_) => format!(
-                "{:x}{:x}",
-                std::process::id(),
-                jiff::Timestamp::now().as_nanosecond()
-            ),
+            Err(_) => format!("{:x}{:x}", std::process::id(), jiff::Timestamp::now().as_nanosecond()),
         });
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        RequestId(format!(
-            "{}-{:x}",
-            *PROCESS,
-            COUNT.fetch_add(1, Ordering::Relaxed)
-        ))
+        RequestId(format!("{}-{:x}", *PROCESS, COUNT.fetch_add(1, Ordering::Relaxed)))
     }
 
     /// The id as text.

@@ -30,12 +30,9 @@ pub(super) struct Table {
 
 impl Table {
     /// `metrics_here`: whether `/metrics` is served with the API.
-    pub(super) fn new(
-        web: Web,
-        rooms: Rooms,
-        metrics_here: bool,
-    ) -> Result<Table, serde_json::Error> {
+    pub(super) fn new(web: Web, rooms: Rooms, metrics_here: bool) -> Result<Table, serde_json::Error> {
         let mut document = ServiceDoc::openapi().merge_from(rooms.document);
+        openapi::complete(&mut document);
         if !metrics_here {
             document.paths.paths.remove("/metrics");
         }

@@ -10,9 +10,9 @@ use actix_web::{App, HttpServer};
 use tokio::task::JoinHandle;
 
 use super::routes::{Rooms, Table};
-use super::stopping::Stopping;
 use super::{Web, envelope};
 use crate::settings::Http;
+use crate::stopping::Stopping;
 
 /// How long a client may take to send the head of a request; its body has a limit of its own.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);

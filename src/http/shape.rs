@@ -14,13 +14,10 @@ pub(super) struct Tracked<T>(pub(super) Result<T, FieldError>);
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Tracked<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut track = Track::new();
-        let value = T::deserialize(serde_path_to_error::Deserializer::new(
-            deserializer,
-            &mut track,
-        ));
-        Ok(Tracked(value.map_err(|error| {
-            field_error(&track.path(), &error.to_string())
-        })))
+        let value = T::deserialize(serde_path_to_error::Deserializer::new(deserializer, &mut track));
+        Ok(Tracked(
+            value.map_err(|error| field_error(&track.path(), &error.to_string())),
+        ))
     }
 }
 
@@ -33,18 +30,13 @@ const NAMING: [(&str, &str); 3] = [
 
 /// Puts a path and serde's message together.
 pub(super) fn field_error(path: &Path, message: &str) -> FieldError {
-    let message = message
-        .rfind(" at line ")
-        .map_or(message, |at| &message[..at]);
+    let message = message.rfind(" at line ").map_or(message, |at| &message[..at]);
     let mut field = path.to_string();
     if field == "." {
         field.clear();
     }
     for (prefix, rule) in NAMING {
-        if let Some(name) = message
-            .strip_prefix(prefix)
-            .and_then(|rest| rest.split('`').next())
-        {
+        if let Some(name) = message.strip_prefix(prefix).and_then(|rest| rest.split('`').next()) {
             return FieldError::new(cut(&join(&field, name)), rule);
         }
     }
@@ -53,12 +45,7 @@ pub(super) fn field_error(path: &Path, message: &str) -> FieldError {
 
 /// The path may end with the name already: it does where the value was at fault, not where the name was.
 fn join(path: &str, name: &str) -> String {
-    if path.is_empty()
-        || path == name
-        || path
-            .strip_suffix(name)
-            .is_some_and(|rest| rest.ends_with('.'))
-    {
+    if path.is_empty() || path == name || path.strip_suffix(name).is_some_and(|rest| rest.ends_with('.')) {
         return if path.is_empty() {
             name.to_owned()
         } else {
@@ -70,9 +57,7 @@ fn join(path: &str, name: &str) -> String {
 
 /// Names of Rust types mean nothing to a client.
 fn plain_words(message: &str) -> String {
-    const INTEGERS: [&str; 10] = [
-        "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "usize", "isize",
-    ];
+    const INTEGERS: [&str; 10] = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "usize", "isize"];
     match message.rsplit_once("expected ") {
         Some((before, expected)) if INTEGERS.contains(&expected) => {
             format!("{before}expected an integer")

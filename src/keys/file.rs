@@ -157,10 +157,7 @@ impl KeyFile {
         .map(|_| ())
     }
 
-    fn change(
-        &self,
-        edit: impl FnOnce(&mut Vec<Key>) -> Result<(), KeysError>,
-    ) -> Result<Vec<Key>, KeysError> {
+    fn change(&self, edit: impl FnOnce(&mut Vec<Key>) -> Result<(), KeysError>) -> Result<Vec<Key>, KeysError> {
         for file in [&self.path, &self.operator_key] {
             if let Some(directory) = file.parent() {
                 std::fs::create_dir_all(directory).map_err(|e| KeysError::Io {
@@ -171,19 +168,13 @@ impl KeyFile {
         }
         let _lock = durable_file::lock(&self.path).map_err(|e| self.io(e))?;
         let exists = self.path.try_exists().map_err(|e| self.io(e))?;
-        let before = if exists {
-            self.read()?
-        } else {
-            vec![self.first_key()?]
-        };
+        let before = if exists { self.read()? } else { vec![self.first_key()?] };
         let mut after = before.clone();
         let edited = edit(&mut after);
         // A refused edit of a new file still leaves that file, with the operator's key in it.
         if !exists || (edited.is_ok() && after != before) {
-            let text = toml::to_string(&Document { key: after.clone() })
-                .map_err(|e| self.malformed(e.to_string()))?;
-            durable_file::replace(&self.path, format!("{HEADER}{text}").as_bytes())
-                .map_err(|e| self.io(e))?;
+            let text = toml::to_string(&Document { key: after.clone() }).map_err(|e| self.malformed(e.to_string()))?;
+            durable_file::replace(&self.path, format!("{HEADER}{text}").as_bytes()).map_err(|e| self.io(e))?;
         }
         edited.map(|()| after)
     }
@@ -196,11 +187,7 @@ impl KeyFile {
             source,
         };
         let fresh = RawKey::generate()?;
-        durable_file::create_once(
-            &self.operator_key,
-            format!("{}\n", fresh.expose()).as_bytes(),
-        )
-        .map_err(failed)?;
+        durable_file::create_once(&self.operator_key, format!("{}\n", fresh.expose()).as_bytes()).map_err(failed)?;
         let text = std::fs::read_to_string(&self.operator_key).map_err(failed)?;
         let name = FIRST_KEY.parse().map_err(|reason| self.malformed(reason))?;
         Ok(RawKey::from_text(text.trim()).entry(name, Role::Operate))

@@ -56,10 +56,7 @@ impl FromStr for KeyName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<KeyName, String> {
-        let first = text
-            .bytes()
-            .next()
-            .is_some_and(|b| b.is_ascii_alphanumeric());
+        let first = text.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric());
         let rest = text
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
@@ -109,10 +106,7 @@ impl RawKey {
     /// # Errors
     /// When the operating system gives no random bytes.
     pub fn generate() -> Result<RawKey, RandomError> {
-        Ok(RawKey(format!(
-            "jpk_{}",
-            hex::encode(random::bytes::<32>()?)
-        )))
+        Ok(RawKey(format!("jpk_{}", hex::encode(random::bytes::<32>()?))))
     }
 
     /// A key that was written down before.

@@ -28,8 +28,7 @@ pub struct Limits {
 impl Limits {
     fn limiter(self) -> Option<Arc<DefaultDirectRateLimiter>> {
         let per_second = NonZeroU32::new(self.per_second)?;
-        let quota = Quota::per_second(per_second)
-            .allow_burst(NonZeroU32::new(self.burst).unwrap_or(per_second));
+        let quota = Quota::per_second(per_second).allow_burst(NonZeroU32::new(self.burst).unwrap_or(per_second));
         Some(Arc::new(RateLimiter::direct(quota)))
     }
 }

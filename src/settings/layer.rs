@@ -63,31 +63,25 @@ fn is_empty_table(value: &Value) -> bool {
 }
 
 fn is_section(key: &str, default: &Layer) -> bool {
-    default.keys().any(|known| {
-        known
-            .strip_prefix(key)
-            .is_some_and(|rest| rest.starts_with('.'))
-    })
+    default
+        .keys()
+        .any(|known| known.strip_prefix(key).is_some_and(|rest| rest.starts_with('.')))
 }
 
 fn same_type(known: &ValueKind, given: &ValueKind) -> bool {
     match (known, given) {
         // Every list there is holds strings.
-        (ValueKind::Array(_), ValueKind::Array(items)) => items
-            .iter()
-            .all(|item| matches!(item.kind, ValueKind::String(_))),
-        (ValueKind::I64(_), ValueKind::I64(_)) | (ValueKind::String(_), ValueKind::String(_)) => {
-            true
+        (ValueKind::Array(_), ValueKind::Array(items)) => {
+            items.iter().all(|item| matches!(item.kind, ValueKind::String(_)))
         }
+        (ValueKind::I64(_), ValueKind::I64(_)) | (ValueKind::String(_), ValueKind::String(_)) => true,
         _ => false,
     }
 }
 
 fn type_name(kind: &ValueKind) -> &'static str {
     match kind {
-        ValueKind::I64(_) | ValueKind::I128(_) | ValueKind::U64(_) | ValueKind::U128(_) => {
-            "an integer"
-        }
+        ValueKind::I64(_) | ValueKind::I128(_) | ValueKind::U64(_) | ValueKind::U128(_) => "an integer",
         ValueKind::String(_) => "a string",
         ValueKind::Array(_) => "a list of strings",
         ValueKind::Boolean(_) => "a boolean",

@@ -42,10 +42,7 @@ impl Settings {
     }
 }
 
-fn chosen_file(
-    file: Option<&Path>,
-    variables: &[(OsString, OsString)],
-) -> Result<Option<PathBuf>, SettingsError> {
+fn chosen_file(file: Option<&Path>, variables: &[(OsString, OsString)]) -> Result<Option<PathBuf>, SettingsError> {
     if let Some(path) = file {
         return Ok(Some(path.to_owned()));
     }
@@ -61,9 +58,7 @@ fn chosen_file(
     };
     match name.to_str().filter(plain) {
         Some(name) => Ok(Some(PathBuf::from(format!("config/{name}.toml")))),
-        None => Err(SettingsError::Environment(
-            name.to_string_lossy().into_owned(),
-        )),
+        None => Err(SettingsError::Environment(name.to_string_lossy().into_owned())),
     }
 }
 
@@ -74,22 +69,14 @@ fn read(path: &Path) -> Result<layer::Layer, SettingsError> {
     };
     let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
     // Parsed twice: the parser's own report would repeat the line at fault.
-    toml::from_str::<toml::Table>(&text)
-        .map_err(|error| failed(without_the_line(&error, &text)))?;
+    toml::from_str::<toml::Table>(&text).map_err(|error| failed(without_the_line(&error, &text)))?;
     let table = File::from_str(&text, FileFormat::Toml).collect()?;
     Ok(layer::flatten(table))
 }
 
 fn without_the_line(error: &toml::de::Error, text: &str) -> String {
-    let before = error
-        .span()
-        .and_then(|span| text.get(..span.start))
-        .unwrap_or_default();
-    format!(
-        "line {}: {}",
-        before.matches('\n').count() + 1,
-        error.message()
-    )
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    format!("line {}: {}", before.matches('\n').count() + 1, error.message())
 }
 
 fn assemble(merged: &layer::Layer) -> Result<Settings, SettingsError> {
@@ -101,9 +88,9 @@ fn assemble(merged: &layer::Layer) -> Result<Settings, SettingsError> {
     // Types and ranges have been checked: what can fail here is the text of an address.
     serde_path_to_error::deserialize(config).map_err(|error| {
         let key = error.path().to_string();
-        let value = merged.get(&key).map_or_else(String::new, |value| {
-            format!(" = {:?}", value.kind.to_string())
-        });
+        let value = merged
+            .get(&key)
+            .map_or_else(String::new, |value| format!(" = {:?}", value.kind.to_string()));
         let rule = format!(
             "an address with a port, such as 127.0.0.1:8080 ({})",
             error.into_inner()

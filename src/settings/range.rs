@@ -22,12 +22,7 @@ const RANGES: &[Range] = &[
     Range("http.shutdown_timeout_s", 1, 300, Zero::Plain),
     Range("http.keep_alive_s", 1, 3600, Zero::Plain),
     Range("http.max_streams", 0, 100_000, Zero::Plain),
-    Range(
-        "auth.requests_per_second_per_key",
-        0,
-        1_000_000,
-        Zero::Plain,
-    ),
+    Range("auth.requests_per_second_per_key", 0, 1_000_000, Zero::Plain),
     Range("auth.burst_per_key", 0, 1_000_000, Zero::Plain),
     Range("redis.connect_timeout_ms", 10, 60_000, Zero::Plain),
     Range("redis.response_timeout_ms", 10, 60_000, Zero::Plain),

@@ -55,11 +55,7 @@ fn production_fits() {
         ("JACKPOT__FAIRNESS__MASTER_SECRET", secret.as_str()),
         ("JACKPOT__REDIS__URLS", "rediss://a:1,rediss://b:2"),
     ];
-    let settings = with(
-        Some(include_str!("../../config/production.toml")),
-        &variables,
-    )
-    .unwrap();
+    let settings = with(Some(include_str!("../../config/production.toml")), &variables).unwrap();
     assert_eq!(settings.redis.mode, RedisMode::Cluster);
 }
 
@@ -111,17 +107,11 @@ fn unknown_keys_are_named_in_full() {
 fn wrong_types_are_named() {
     let text = refusal(None, &[("JACKPOT__HTTP__WORKERS", "many")]);
     assert!(
-        text.starts_with("setting http.workers in ")
-            && text.ends_with("expected an integer, found \"many\""),
+        text.starts_with("setting http.workers in ") && text.ends_with("expected an integer, found \"many\""),
         "{text}"
     );
-    assert!(
-        refusal(Some("[http]\nworkers = \"4\"\n"), &[])
-            .contains("expected an integer, found a string")
-    );
-    assert!(
-        refusal(Some("[http]\nworkers = 4.0\n"), &[]).contains("found a number with a fraction")
-    );
+    assert!(refusal(Some("[http]\nworkers = \"4\"\n"), &[]).contains("expected an integer, found a string"));
+    assert!(refusal(Some("[http]\nworkers = 4.0\n"), &[]).contains("found a number with a fraction"));
     assert!(refusal(Some("[redis]\nurls = [1]\n"), &[]).contains("expected a list of strings"));
     assert!(refusal(Some("data_dir = {a = 1}\n"), &[]).contains("unknown setting data_dir.a"));
 }
@@ -146,15 +136,9 @@ fn values_out_of_range_are_named_with_the_range() {
         "{text}"
     );
     let text = refusal(None, &[("JACKPOT__HTTP__LISTEN", "8080")]);
-    assert!(
-        text.starts_with("setting http.listen = \"8080\": must be"),
-        "{text}"
-    );
+    assert!(text.starts_with("setting http.listen = \"8080\": must be"), "{text}");
     assert!(refusal(None, &[("JACKPOT__LOG__LEVEL", "a=b=c")]).starts_with("setting log.level = "));
-    assert!(
-        refusal(None, &[("JACKPOT__HTTP__METRICS_LISTEN", "x")])
-            .starts_with("setting http.metrics_listen = ")
-    );
+    assert!(refusal(None, &[("JACKPOT__HTTP__METRICS_LISTEN", "x")]).starts_with("setting http.metrics_listen = "));
 }
 
 #[test]
@@ -190,10 +174,7 @@ fn what_does_not_go_together_is_refused() {
         ("JACKPOT__REDIS__URLS", "redis://a"),
     ];
     refused(&standalone, "fairness.master_secret");
-    refused(
-        &[("JACKPOT__REDIS__DURABILITY", "replicated")],
-        "redis.durability",
-    );
+    refused(&[("JACKPOT__REDIS__DURABILITY", "replicated")], "redis.durability");
     refused(
         &[("JACKPOT__REDIS__TOTAL_TIMEOUT_MS", "999")],
         "redis.response_timeout_ms = 1000",

@@ -30,10 +30,7 @@ pub fn init(settings: &Log) -> Result<(), TelemetryError> {
         .with_env_filter(filter)
         .with_writer(std::io::stderr);
     match settings.format {
-        LogFormat::Pretty => lines
-            .with_ansi(std::io::stderr().is_terminal())
-            .finish()
-            .try_init()?,
+        LogFormat::Pretty => lines.with_ansi(std::io::stderr().is_terminal()).finish().try_init()?,
         LogFormat::Json => lines
             .json()
             .flatten_event(true)
@@ -47,9 +44,5 @@ pub fn init(settings: &Log) -> Result<(), TelemetryError> {
 
 fn log_panic(info: &PanicHookInfo<'_>) {
     let place = info.location().map(ToString::to_string);
-    tracing::error!(
-        place,
-        cause = info.payload_as_str().unwrap_or("no text"),
-        "panic"
-    );
+    tracing::error!(place, cause = info.payload_as_str().unwrap_or("no text"), "panic");
 }

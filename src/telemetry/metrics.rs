@@ -18,8 +18,7 @@ const MAX_JACKPOT_LABELS: usize = 1_000;
 
 /// Upper bounds in seconds. A script takes some 20 µs when all is well, and 2.5 s at the time limit.
 const SECONDS: [f64; 15] = [
-    0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5,
-    10.0,
+    0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0,
 ];
 
 /// How an entry was answered.
@@ -178,11 +177,7 @@ impl Metrics {
         registry.register("entries", "Entries by result", self.entries.clone());
         registry.register("claims", "Claims by result", self.claims.clone());
         registry.register("redraws", "Attempts after the first", self.redraws.clone());
-        registry.register(
-            "pending",
-            "Entries without a final outcome",
-            self.pending.clone(),
-        );
+        registry.register("pending", "Entries without a final outcome", self.pending.clone());
         registry.register(
             "script_seconds",
             "Time of Redis script calls with their repeats",
@@ -226,9 +221,7 @@ impl Metrics {
     }
 
     fn make_jackpot(&self, id: &str) -> JackpotMetrics {
-        let label = JackpotLabel {
-            jackpot: id.to_owned(),
-        };
+        let label = JackpotLabel { jackpot: id.to_owned() };
         let entries = |result: &'static str| {
             self.entries.get_or_create_owned(&EntryLabels {
                 jackpot: id.to_owned(),
@@ -273,11 +266,7 @@ impl Metrics {
             })
             .observe(took.as_secs_f64());
         self.requests
-            .get_or_create(&RequestLabels {
-                route,
-                method,
-                status,
-            })
+            .get_or_create(&RequestLabels { route, method, status })
             .inc();
     }
 
@@ -326,10 +315,7 @@ impl Drop for StreamGuard {
 /// The methods there are; a made-up one must not become a label.
 fn method_label(method: &str) -> &'static str {
     const METHODS: [&str; 7] = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"];
-    METHODS
-        .into_iter()
-        .find(|known| *known == method)
-        .unwrap_or("other")
+    METHODS.into_iter().find(|known| *known == method).unwrap_or("other")
 }
 
 #[cfg(test)]

@@ -24,24 +24,14 @@ fn text(bytes: &[u8]) -> String {
 fn a_new_key_stands_alone_on_standard_output_and_only_its_hash_in_the_file() {
     let data = tempfile::tempdir().unwrap();
     let output = key(data.path(), &["new", "--role", "play", "--name", "game"]);
-    assert_eq!(
-        (output.status.code(), text(&output.stderr)),
-        (Some(0), String::new())
-    );
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
     let raw = text(&output.stdout);
     assert_eq!((raw.lines().count(), raw.trim().len()), (1, 68));
     let file = data.path().join("keys.toml");
     let kept = std::fs::read_to_string(&file).unwrap();
-    assert!(
-        kept.contains("name = \"game\"")
-            && kept.contains("role = \"play\"")
-            && !kept.contains(raw.trim())
-    );
+    assert!(kept.contains("name = \"game\"") && kept.contains("role = \"play\"") && !kept.contains(raw.trim()));
     for name in ["keys.toml", "operator.key"] {
-        let mode = std::fs::metadata(data.path().join(name))
-            .unwrap()
-            .permissions()
-            .mode();
+        let mode = std::fs::metadata(data.path().join(name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");
     }
     let listed = text(&key(data.path(), &["list"]).stdout);
@@ -142,8 +132,5 @@ fn bad_settings_are_named() {
         .current_dir(data.path());
     let output = command.args(["key", "list"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(
-        text(&output.stderr).contains("JACKPOT__HTTP__PORT"),
-        "{output:?}"
-    );
+    assert!(text(&output.stderr).contains("JACKPOT__HTTP__PORT"), "{output:?}");
 }

@@ -2,3 +2,6 @@
 
 mod cli_key;
 mod http;
+mod proxy;
+mod style;
+mod support;

@@ -37,12 +37,7 @@ async fn without_a_known_key_it_is_401() {
         .await
         .unwrap();
     problem(twice, 401, "unauthorized").await;
-    problem(
-        server.get("/test/read").send().await.unwrap(),
-        401,
-        "unauthorized",
-    )
-    .await;
+    problem(server.get("/test/read").send().await.unwrap(), 401, "unauthorized").await;
     // The key is asked for before the body is looked at.
     let answer = server
         .request(Method::POST, "/test/play")
@@ -74,17 +69,9 @@ async fn roles_open_their_own_doors() {
             }
         }
     }
-    assert_eq!(
-        server.get("/test/anyone").send().await.unwrap().status(),
-        200
-    );
+    assert_eq!(server.get("/test/anyone").send().await.unwrap().status(), 200);
     problem(
-        server
-            .get("/test/anyone")
-            .bearer_auth("wrong")
-            .send()
-            .await
-            .unwrap(),
+        server.get("/test/anyone").bearer_auth("wrong").send().await.unwrap(),
         401,
         "unauthorized",
     )

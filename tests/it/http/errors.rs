@@ -8,18 +8,8 @@ use super::kit::{MAX_BODY, field, problem, server};
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_there_is_a_problem() {
     let server = server().await;
-    problem(
-        server.get("/nowhere").send().await.unwrap(),
-        404,
-        "not-found",
-    )
-    .await;
-    problem(
-        server.get("/docs/no-such-file").send().await.unwrap(),
-        404,
-        "not-found",
-    )
-    .await;
+    problem(server.get("/nowhere").send().await.unwrap(), 404, "not-found").await;
+    problem(server.get("/docs/no-such-file").send().await.unwrap(), 404, "not-found").await;
     problem(
         server.get("/problems/no-such-code").send().await.unwrap(),
         404,
@@ -60,7 +50,8 @@ async fn a_body_without_a_declared_length_is_bounded_too() {
     let server = server().await;
     let address = server.running.as_ref().unwrap().address();
     let mut connection = tokio::net::TcpStream::connect(address).await.unwrap();
-    let head = "POST /test/echo HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
+    let head =
+        "POST /test/echo HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
     connection.write_all(head.as_bytes()).await.unwrap();
     for _ in 0..3 {
         connection
@@ -87,20 +78,11 @@ async fn a_body_must_be_json_and_say_so() {
             .body(good)
     };
     assert_eq!(
-        post("application/json; charset=UTF-8")
-            .send()
-            .await
-            .unwrap()
-            .status(),
+        post("application/json; charset=UTF-8").send().await.unwrap().status(),
         200
     );
     for media in ["text/plain", "application/json; charset=latin1", "nonsense"] {
-        problem(
-            post(media).send().await.unwrap(),
-            415,
-            "unsupported-media-type",
-        )
-        .await;
+        problem(post(media).send().await.unwrap(), 415, "unsupported-media-type").await;
     }
     let undeclared = server
         .request(Method::POST, "/test/echo")
@@ -152,12 +134,7 @@ async fn paths_and_queries_are_checked_alike() {
         ("/test/items/abc?limits=1", "limits"),
         ("/test/items/abc?limit=1&limit=2", "limit"),
     ] {
-        let body = problem(
-            server.get(path).send().await.unwrap(),
-            422,
-            "invalid-request",
-        )
-        .await;
+        let body = problem(server.get(path).send().await.unwrap(), 422, "invalid-request").await;
         assert_eq!(field(&body), at, "{path}");
     }
 }
@@ -175,17 +152,12 @@ async fn a_panic_is_a_problem_and_the_worker_lives_on() {
             .unwrap();
         assert_eq!(answer.headers()["x-request-id"], "mine-1");
         let body = problem(answer, 500, "internal").await;
-        assert!(
-            !body.to_string().contains("gave up"),
-            "the cause stays inside: {body}"
-        );
+        assert!(!body.to_string().contains("gave up"), "the cause stays inside: {body}");
     }
     assert_eq!(server.get("/healthz").send().await.unwrap().status(), 200);
     let metrics = server.metrics.encode().unwrap();
     assert!(
-        metrics.contains(
-            r#"jackpot_http_requests_total{route="/test/panic",method="GET",status="500"} 3"#
-        ),
+        metrics.contains(r#"jackpot_http_requests_total{route="/test/panic",method="GET",status="500"} 3"#),
         "{metrics}"
     );
 }
@@ -200,24 +172,14 @@ async fn every_answer_has_a_request_id() {
             .send()
             .await
             .unwrap();
-        let header = answer.headers()["x-request-id"]
-            .to_str()
-            .unwrap()
-            .to_owned();
-        assert_eq!(
-            answer.text().await.unwrap(),
-            header,
-            "the handler sees the same id"
-        );
+        let header = answer.headers()["x-request-id"].to_str().unwrap().to_owned();
+        assert_eq!(answer.text().await.unwrap(), header, "the handler sees the same id");
         header
     };
     assert_eq!(id("a.B_9-").await, "a.B_9-");
     let long = "x".repeat(65);
     let made = [id("with space").await, id(&long).await, id("").await];
     for (i, one) in made.iter().enumerate() {
-        assert!(
-            (10..=64).contains(&one.len()) && !made[..i].contains(one),
-            "{made:?}"
-        );
+        assert!((10..=64).contains(&one.len()) && !made[..i].contains(one), "{made:?}");
     }
 }

@@ -15,9 +15,9 @@ use jackpot::http::query::{PathOf, QueryOf};
 use jackpot::http::request_id::RequestId;
 use jackpot::http::routes::Rooms;
 use jackpot::http::server::{self, Running};
-use jackpot::http::stopping::Stopping;
 use jackpot::keys::{KeyFile, KeyStore, Limits, Role};
 use jackpot::settings::{self, Settings};
+use jackpot::stopping::Stopping;
 use jackpot::telemetry::Metrics;
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde::{Deserialize, Serialize};
@@ -25,6 +25,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::Notify;
 use utoipa::OpenApi;
+
+use crate::support;
 
 /// Bodies larger than this are refused by the servers here.
 pub const MAX_BODY: usize = 1024;
@@ -120,11 +122,7 @@ impl Drop for TestServer {
 
 impl TestServer {
     pub fn key(&self, role: Role, name: &str) -> String {
-        self.keys
-            .add(name.parse().unwrap(), role)
-            .unwrap()
-            .expose()
-            .to_owned()
+        self.keys.add(name.parse().unwrap(), role).unwrap().expose().to_owned()
     }
 
     /// Waits until the service honours the key: it reads the file every half second.
@@ -164,14 +162,7 @@ impl TestServer {
 
 /// Polls until `holds`; a test that waits longer than 5 s has failed.
 pub async fn eventually(what: &str, holds: impl AsyncFn() -> bool) {
-    let waiting = async {
-        while !holds().await {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(5), waiting)
-        .await
-        .unwrap_or_else(|_| panic!("waited in vain for {what}"));
+    support::eventually(Duration::from_secs(5), what, async || holds().await.then_some(())).await;
 }
 
 /// Checks everything that a problem has, and hands its body over.
@@ -256,16 +247,11 @@ async fn slow(slow: Data<Slow>) -> HttpResponse {
     HttpResponse::Ok().body("at last")
 }
 
-async fn anyone(
-    caller: Anyone,
-    query: web::Query<Vec<(String, String)>>,
-) -> Result<HttpResponse, Problem> {
+async fn anyone(caller: Anyone, query: web::Query<Vec<(String, String)>>) -> Result<HttpResponse, Problem> {
     if query.is_empty() {
         return Ok(HttpResponse::Ok().finish());
     }
-    caller
-        .require_read()
-        .map(|caller| HttpResponse::Ok().body(caller.name))
+    caller.require_read().map(|caller| HttpResponse::Ok().body(caller.name))
 }
 
 fn rooms(state: Arc<Slow>) -> Rooms {
@@ -277,22 +263,13 @@ fn rooms(state: Arc<Slow>) -> Rooms {
             .service(web::resource("/test/items/{id}").route(web::get().to(item)))
             .route("/test/panic", web::get().to(panics))
             .route("/test/slow", web::get().to(slow))
-            .route(
-                "/test/id",
-                web::get().to(async |id: RequestId| id.as_str().to_owned()),
-            )
+            .route("/test/id", web::get().to(async |id: RequestId| id.as_str().to_owned()))
             .route(
                 "/test/play",
                 web::post().to(async |caller: Play, _body: Body<Echo>| caller.0.name),
             )
-            .route(
-                "/test/read",
-                web::get().to(async |caller: Read| caller.0.name),
-            )
-            .route(
-                "/test/operate",
-                web::get().to(async |caller: Operate| caller.0.name),
-            )
+            .route("/test/read", web::get().to(async |caller: Read| caller.0.name))
+            .route("/test/operate", web::get().to(async |caller: Operate| caller.0.name))
             .route(
                 "/test/play-or-read",
                 web::get().to(async |caller: PlayOrRead| caller.0.name),

@@ -19,12 +19,7 @@ async fn a_key_beyond_its_rate_waits_and_the_others_do_not() {
     let calm = server.honoured_key(Role::Read, "calm").await;
     let mut refused = None;
     for _ in 0..5 {
-        let answer = server
-            .get("/test/read")
-            .bearer_auth(&eager)
-            .send()
-            .await
-            .unwrap();
+        let answer = server.get("/test/read").bearer_auth(&eager).send().await.unwrap();
         if answer.status() == 429 {
             refused = Some(answer);
         }

@@ -34,14 +34,7 @@ async fn what_is_not_ready_is_named() {
     let body = problem(answer, 503, "not-ready").await;
     assert_eq!(body["errors"][0]["field"], "redis");
     assert_eq!(server.get("/healthz").send().await.unwrap().status(), 200);
-    let text = server
-        .get("/metrics")
-        .send()
-        .await
-        .unwrap()
-        .text()
-        .await
-        .unwrap();
+    let text = server.get("/metrics").send().await.unwrap().text().await.unwrap();
     assert!(
         text.contains("jackpot_redis_up 0") && text.contains("jackpot_redis_memory_ratio 0.5"),
         "{text}"
@@ -81,12 +74,7 @@ async fn metrics_can_have_an_address_of_their_own() {
         ..Options::default()
     })
     .await;
-    problem(
-        server.get("/metrics").send().await.unwrap(),
-        404,
-        "not-found",
-    )
-    .await;
+    problem(server.get("/metrics").send().await.unwrap(), 404, "not-found").await;
     let address = server.running.as_ref().unwrap().metrics_address().unwrap();
     let text = reqwest::get(format!("http://{address}/metrics"))
         .await
@@ -107,14 +95,7 @@ async fn metrics_can_have_an_address_of_their_own() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_description_is_openapi_3_1_with_all_routes() {
     let server = server().await;
-    let document: Value = server
-        .get("/openapi.json")
-        .send()
-        .await
-        .unwrap()
-        .json()
-        .await
-        .unwrap();
+    let document: Value = server.get("/openapi.json").send().await.unwrap().json().await.unwrap();
     assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
     for path in [
         "/healthz",
@@ -126,18 +107,11 @@ async fn the_description_is_openapi_3_1_with_all_routes() {
     ] {
         assert!(document["paths"][path].is_object(), "{path} is missing");
     }
-    assert_eq!(
-        document["components"]["securitySchemes"]["bearer"]["scheme"],
-        "bearer"
-    );
+    assert_eq!(document["components"]["securitySchemes"]["bearer"]["scheme"], "bearer");
     for name in ["Unauthorized", "InvalidRequest", "StoreUnavailable"] {
-        let schema = &document["components"]["responses"][name]["content"]["application/problem+json"]
-            ["schema"]["$ref"];
-        let name = schema
-            .as_str()
-            .unwrap()
-            .strip_prefix("#/components/schemas/")
-            .unwrap();
+        let schema =
+            &document["components"]["responses"][name]["content"]["application/problem+json"]["schema"]["$ref"];
+        let name = schema.as_str().unwrap().strip_prefix("#/components/schemas/").unwrap();
         assert!(document["components"]["schemas"][name]["properties"]["code"].is_object());
     }
 }
@@ -166,32 +140,14 @@ async fn the_page_loads_nothing_from_elsewhere() {
     // Its own default is a validator on the internet.
     assert!(script.contains(r#""validatorUrl": "none""#), "{script}");
     for file in ["swagger-ui.css", "swagger-ui-bundle.js"] {
-        assert_eq!(
-            server
-                .get(&format!("/docs/{file}"))
-                .send()
-                .await
-                .unwrap()
-                .status(),
-            200
-        );
+        assert_eq!(server.get(&format!("/docs/{file}")).send().await.unwrap().status(), 200);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_problem_explains_itself() {
     let server = server().await;
-    let answer = server
-        .get("/problems/entry-id-reused")
-        .send()
-        .await
-        .unwrap();
+    let answer = server.get("/problems/entry-id-reused").send().await.unwrap();
     assert_eq!(answer.status(), 200);
-    assert!(
-        answer
-            .text()
-            .await
-            .unwrap()
-            .starts_with("entry-id-reused: ")
-    );
+    assert!(answer.text().await.unwrap().starts_with("entry-id-reused: "));
 }

@@ -35,9 +35,5 @@ async fn a_stop_with_idle_connections_is_quick() {
     assert_eq!(server.get("/healthz").send().await.unwrap().status(), 200);
     let begun = Instant::now();
     server.running.take().unwrap().stop().await.unwrap();
-    assert!(
-        begun.elapsed() < Duration::from_secs(4),
-        "took {:?}",
-        begun.elapsed()
-    );
+    assert!(begun.elapsed() < Duration::from_secs(4), "took {:?}", begun.elapsed());
 }
