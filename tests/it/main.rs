@@ -1,6 +1,8 @@
 //! The integration tests: one binary, a file per promise or capability.
 
 mod bench;
+mod cli_key;
+mod http;
 mod model;
 mod promise_conservation;
 mod proxy;
