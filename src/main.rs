@@ -1,1 +1,9 @@
-fn main(){}
+//! The `jackpot` program: dispatch only.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    jackpot::cli::Cli::parse().run()
+}

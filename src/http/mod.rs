@@ -1,1 +1,43 @@
-//! The http room.
+//! The HTTP front: server, route table, problem+json, keys and roles, `OpenAPI`. No business rule is here.
+//!
+//! A handler takes what it needs as arguments ([`auth`], [`body`], [`query`]), calls one function of its room, and
+//! answers; an error becomes a [`problem::Problem`]. The routes of all rooms are joined in [`routes`].
+
+pub mod auth;
+pub mod body;
+pub mod envelope;
+mod fallback;
+pub mod health;
+pub mod openapi;
+pub mod problem;
+mod problem_kinds;
+mod problem_of_play;
+pub mod query;
+pub mod request_id;
+pub mod routes;
+pub mod server;
+mod shape;
+
+use std::sync::Arc;
+
+use crate::keys::KeyStore;
+use crate::stopping::Stopping;
+use crate::telemetry::Metrics;
+use health::ReadinessFn;
+
+/// What the routes share, on all worker threads. Handlers get it as `web::Data<Web>`.
+#[derive(Clone)]
+pub struct Web {
+    /// The keys that callers may have.
+    pub keys: Arc<KeyStore>,
+    /// Where things are counted.
+    pub metrics: Arc<Metrics>,
+    /// Whether this instance can serve.
+    pub readiness: ReadinessFn,
+    /// Says when long answers must end.
+    pub stopping: Stopping,
+    /// Largest accepted body in bytes.
+    pub max_body_bytes: usize,
+    /// Meter streams at most.
+    pub max_streams: usize,
+}

@@ -1,1 +1,23 @@
-//! The jackpot room.
+//! Jackpots: definition, draw, play.
+//!
+//! Pure: `document` (the JSON), `definition` (checked), `odds`, `draw`, `split`, `record` (what Redis keeps of an
+//! entry), `steps` (what is to be done next). With Redis: `scripts` (wrappers of `lua/jackpot/`), `view` (what this
+//! instance knows), `play` (an entry's path), `operate` (what operators do), `recovery`, `files` (definitions at
+//! start). `api` joins them to HTTP.
+
+pub mod api;
+pub mod definition;
+pub mod document;
+pub mod draw;
+pub mod error;
+pub mod files;
+pub mod metrics;
+pub mod odds;
+pub mod operate;
+pub mod play;
+pub mod record;
+pub mod recovery;
+pub mod scripts;
+pub mod split;
+pub mod steps;
+pub mod view;

@@ -1,1 +1,127 @@
-//! The store room.
+//! Redis: the connection in three modes, keys, script calls, health.
+//!
+//! - [`keys`]: every key there is.
+//! - [`Script`], [`Call`]: what is sent. [`StoreError`]: what can go wrong.
+//! - `address`: settings to clients. `connection`: the link to one server. `cluster`, `topology`: which one.
+//! - `dispatch`: one call to its end, repeats and redirections included.
+//! - `checks`: what a server must be like. `health`: how it is now.
+//! - `embedded`: the private server: start, adopt, supervise, stop.
+
+mod address;
+mod checks;
+mod cluster;
+mod connection;
+mod data_dir;
+mod dispatch;
+mod embedded;
+mod error;
+mod health;
+pub mod keys;
+mod open;
+mod script;
+mod topology;
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwap;
+use tokio::task::AbortHandle;
+
+pub use checks::CheckError;
+pub use embedded::EmbeddedError;
+pub use error::{Outcome, StoreError};
+pub use health::Health;
+pub use open::OpenError;
+pub use script::{Call, Script};
+
+use data_dir::DataDirLock;
+use dispatch::{Dispatcher, Request};
+use embedded::Embedded;
+
+/// Called once for each call with the script's name (or "command"), how it ended, and how long it took with all its
+/// repeats.
+pub type Observer = Arc<dyn Fn(&'static str, Outcome, Duration) + Send + Sync>;
+
+/// The connection to Redis; clones share it.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    dispatcher: Arc<Dispatcher>,
+    health: Arc<ArcSwap<Health>>,
+    watcher: AbortHandle,
+    observer: OnceLock<Observer>,
+    embedded: Mutex<Option<Embedded>>,
+    lock: Mutex<Option<DataDirLock>>,
+}
+
+impl Store {
+    /// Runs one script. On a server that forgot it, sends its source; repeats it on connection loss, time-outs and
+    /// passing states until the total limit, so the script must be idempotent by its arguments.
+    ///
+    /// With `durability = replicated` an answer means that one replica has the effect too.
+    pub async fn call(&self, call: &Call<'_>) -> Result<redis::Value, StoreError> {
+        self.observed(call.script_name(), Request::Script(call)).await
+    }
+
+    /// Runs one idempotent command, under the same limits and repeats. In a cluster it goes to the node of its first
+    /// argument that carries a hash tag. Not for blocking reads: they would hold up everyone's calls.
+    pub async fn run(&self, command: &redis::Cmd) -> Result<redis::Value, StoreError> {
+        self.observed("command", Request::Plain(command)).await
+    }
+
+    /// How Redis is, as of half a second ago; costs nothing.
+    #[must_use]
+    pub fn health(&self) -> Health {
+        Health::clone(&self.inner.health.load())
+    }
+
+    /// Sets who is told of each call; only the first one set counts.
+    pub fn observe(&self, observer: Observer) {
+        if self.inner.observer.set(observer).is_err() {
+            tracing::debug!("the store has an observer already");
+        }
+    }
+
+    /// Stops the health watcher and the embedded server, if this instance runs one, and frees the data directory.
+    /// Calls that come later fail.
+    pub async fn close(&self) {
+        self.inner.watcher.abort();
+        let embedded = self
+            .inner
+            .embedded
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(embedded) = embedded {
+            embedded.stop().await;
+        }
+        // Last: from here on another instance may start a server on the same files.
+        self.inner.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    async fn observed(&self, name: &'static str, request: Request<'_>) -> Result<redis::Value, StoreError> {
+        let began_at = Instant::now();
+        let result = self.inner.dispatcher.perform(request).await;
+        if let Some(observer) = self.inner.observer.get() {
+            observer(name, Outcome::from(&result), began_at.elapsed());
+        }
+        result
+    }
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store")
+            .field("health", &self.health())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.watcher.abort();
+    }
+}

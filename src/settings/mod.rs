@@ -1,14 +1,28 @@
 //! Settings: `config/default.toml` ← a file ← the environment, parsed once at start and checked as a whole.
 
+mod check;
+mod error;
+mod layer;
+mod load;
+mod range;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
+pub use error::SettingsError;
+
 /// Everything that can be set. `config/default.toml` says what each means, its unit and its range.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "config/default.toml documents every key; a second text would drift")]
+#[expect(
+    missing_docs,
+    reason = "config/default.toml documents every key; a second text would drift"
+)]
 pub struct Settings {
     pub data_dir: PathBuf,
     pub http: Http,
@@ -64,7 +78,7 @@ pub enum Durability {
     Replicated,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "see Settings")]
 pub struct Redis {
@@ -80,12 +94,32 @@ pub struct Redis {
     pub refuse_entries_above_memory_pct: u8,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+impl fmt::Debug for Redis {
+    /// URLs can hold a password, so that only their number is shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Redis")
+            .field("mode", &self.mode)
+            .field("urls", &format_args!("{} hidden", self.urls.len()))
+            .field("durability", &self.durability)
+            .finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "see Settings")]
 pub struct Fairness {
     pub master_secret: String,
     pub retention_s: u64,
+}
+
+impl fmt::Debug for Fairness {
+    /// Who knows the secret knows every draw to come: it is in no log.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fairness")
+            .field("retention_s", &self.retention_s)
+            .finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -1,0 +1,21 @@
+# The commands of the README. Each line only calls a script of scripts/, where the reasons are written down.
+.DEFAULT_GOAL := help
+.PHONY: help run test lint fmt acceptance
+
+help: ## Say what there is
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
+
+run: ## Install what is missing, build and serve on 127.0.0.1:8080 with the sample jackpot (RELEASE=1: optimised)
+	@scripts/run.sh
+
+test: ## Install what is missing, run every test on real Redis, then the black-box checks
+	@scripts/test.sh
+
+lint: ## Install what is missing, check format, Rust, Lua, shell, licences and advisories
+	@scripts/lint.sh
+
+fmt: ## Format Rust and Lua
+	@scripts/fmt.sh
+
+acceptance: ## The black-box checks alone, against the release build
+	@scripts/acceptance.sh

@@ -1,0 +1,52 @@
+-- One claim of a redraw: takes the prize, or records its `retry`, for an entry that is pending.
+--
+-- KEYS  1 state  2 meters  3 seen:a  4 seen:b  5 pending  6 events  7.. pool of each tier, in the definition's order
+-- ARGV  1..4 fence (state.lua)  5 entry id  6 attempt  7 rank  8 prize: "tier kind value min", as it was pinned
+-- Reply {'unknown'} | {'behind' | 'secret' | 'stale', n}
+--       {'missing', n}             no such entry is remembered
+--       {'ok', n, '+record'}       done now: paid, or still pending with one refusal more
+--       {'ok', n, '=record'}       nothing to do: the entry has its outcome, or this rank refused it before
+-- Invariants: a rank refuses an entry once and for ever, whatever the pool holds later; an entry is paid at most
+-- once; runs in every status and when memory is full, because what was drawn is owed.
+-- Cost: O(tiers).
+
+local state = read_state(KEYS[1])
+if not state then
+  return { 'unknown' }
+end
+local refusal = fence(state)
+if refusal then
+  return { refusal, num(state.n) }
+end
+local entry_id, attempt, rank = ARGV[5], ARGV[6], ARGV[7]
+local text, seen = find_record(state, KEYS[3], KEYS[4], entry_id)
+if not text then
+  return { 'missing', num(state.n) }
+end
+local pending = parse_pending(text)
+if not pending or has_refused(pending, rank) then
+  return { 'ok', num(state.n), '=' .. text }
+end
+
+local tiers = read_tiers(state.tiers, KEYS[2], 7)
+local prize, at = parse_prize(ARGV[8]), now_ms()
+local amount, before = take(state, tiers, prize)
+local record
+if amount then
+  record = pending.head .. paid_text(pending.refusals, rank, prize, amount, state)
+  apply_when_settled(state, tiers, KEYS[5])
+else
+  record = pending.head .. ' p ' .. add_refusal(pending, rank, 'r') .. ' ' .. pending.tail
+end
+
+append_event(KEYS[6], state, at, 'claim', {
+  'entry', entry_id, 'claims', claim_text(pending.seq, attempt, rank, prize, amount, state, before),
+  'meters', changes(tiers), 'applied', state.applied or '',
+})
+write_tiers(tiers, KEYS[2])
+redis.call('HSET', seen, entry_id, record)
+if amount then
+  redis.call('ZREM', KEYS[5], entry_id)
+end
+write_state(KEYS[1], state)
+return { 'ok', num(state.n), '+' .. record }

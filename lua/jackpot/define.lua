@@ -1,0 +1,134 @@
+-- Creates a jackpot, or changes its definition: at once when no money or odds of a live pool are touched, else with
+-- the next take of all (or at once while paused with nothing pending).
+--
+-- KEYS  1 state  2 meters  3 definitions  4 epochs  5 pending  6 events  7.. pool of each tier of the NEW definition
+-- ARGV  1..4 fence (state.lua); for a jackpot that does not exist: 0, 1, commitment of epoch 1, ''
+--       5 definition (JSON, kept as it is)  6 its tiers: "name seed cap;" each  7 digest of what touches money or odds
+--       8 currency  9 wanted: '' any | 'absent' only create | 'present' only change | a number: only change from this last version
+--       10 status when created: open | paused  11 who  12 request id
+-- Reply {'created' | 'changed' | 'waits' | 'same', n, last version}
+--       {'exists', n, last version} | {'mismatch', n, last version} | {'absent'} wanted a version of what is not there
+--       {'behind' | 'secret' | 'stale', n} | {'closed', n}
+--       {'tier-removed', n, tier} a tier stays, because money may be in it
+--       {'currency', n, currency} not changed once money has been there
+-- Invariants: `definitions` holds every version that an entry still remembered was drawn under; the last PUT is
+-- the target: it replaces a definition that waits.
+-- Cost: O(tiers).
+
+local FIRST_POOL = 7
+local json, tiers_text, money, currency, wanted = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
+local at = now_ms()
+
+local function fresh_meters(tiers, fresh)
+  for t, tier in ipairs(tiers) do
+    if fresh[tier.name] then
+      redis.call('SETNX', KEYS[FIRST_POOL + t - 1], '0')
+      for _, field in ipairs(METERS) do
+        redis.call('HSETNX', KEYS[2], tier.name .. ':' .. field, '0')
+      end
+    end
+  end
+end
+
+local function create()
+  local state = {
+    n = 0, status = ARGV[10], version = '1', tiers = tiers_text, money = money, next = '', next_tiers = '',
+    next_money = '', last_version = 1, currency = currency, seq = 0, order = 0, epoch = '1', commitment = ARGV[3],
+    gen = 'a', gen_start = 0, gen_opened = at, gen_version = '1',
+  }
+  local fresh = {}
+  for name in rows_of(tiers_text) do
+    fresh[name] = true
+  end
+  local tiers = read_tiers(tiers_text, KEYS[2], FIRST_POOL, fresh)
+  append_event(KEYS[6], state, at, 'define', {
+    'version', '1', 'json', json, 'tiers', tiers_text, 'money', money, 'currency', currency, 'mode', 'created',
+    'status', state.status, 'epoch', '1', 'commitment', ARGV[3], 'who', ARGV[11], 'request_id', ARGV[12],
+    'meters', '', 'applied', '1',
+  })
+  fresh_meters(tiers, fresh)
+  local fields = {}
+  for _, field in ipairs(STATE) do
+    fields[#fields + 1] = field
+    fields[#fields + 1] = type(state[field]) == 'number' and num(state[field]) or state[field]
+  end
+  redis.call('HSET', KEYS[1], unpack(fields))
+  redis.call('HSET', KEYS[3], '1', json)
+  redis.call('HSET', KEYS[4], '1', ARGV[3] .. ' ' .. num(at) .. ' -')
+  return { 'created', num(state.n), '1' }
+end
+
+local state = read_state(KEYS[1])
+if not state then
+  if wanted ~= '' and wanted ~= 'absent' then
+    return { 'absent' }
+  end
+  if tonumber(ARGV[1]) > 0 then
+    return { 'behind', '0' }
+  end
+  return create()
+end
+
+local refusal = fence(state)
+if refusal then
+  return { refusal, num(state.n) }
+end
+local last = num(state.last_version)
+if wanted == 'absent' then
+  return { 'exists', num(state.n), last }
+end
+if wanted ~= '' and wanted ~= 'present' and wanted ~= last then
+  return { 'mismatch', num(state.n), last }
+end
+if state.status == 'closed' then
+  return { 'closed', num(state.n) }
+end
+local target = state.next ~= '' and state.next or state.version
+if redis.call('HGET', KEYS[3], target) == json then
+  return { 'same', num(state.n), last }
+end
+
+local fresh = {}
+for name in rows_of(tiers_text) do
+  fresh[name] = true
+end
+for name in rows_of(state.tiers) do
+  if not fresh[name] then
+    return { 'tier-removed', num(state.n), name }
+  end
+  fresh[name] = nil
+end
+local tiers = read_tiers(tiers_text, KEYS[2], FIRST_POOL, fresh)
+local live, touched = redis.call('ZCARD', KEYS[5]) > 0, state.seq > 0
+for _, tier in ipairs(tiers) do
+  local held = tier.pool + tier.reserve + tier.overflow + tier.pool_micro + tier.reserve_micro
+  live = live or (held > 0 and state.status ~= 'paused')
+  touched = touched or held > 0 or tier.funded ~= 0
+end
+if touched and currency ~= state.currency then
+  return { 'currency', num(state.n), state.currency }
+end
+
+local superseded = state.next
+state.last_version = state.last_version + 1
+local version = num(state.last_version)
+state.next, state.next_tiers, state.next_money = version, tiers_text, money
+local mode = (live and money ~= state.money) and 'waits' or 'changed'
+if mode == 'changed' then
+  apply_next(state, tiers)
+end
+append_event(KEYS[6], state, at, 'define', {
+  'version', version, 'json', json, 'tiers', tiers_text, 'money', money, 'currency', currency, 'mode', mode,
+  'superseded', superseded, 'who', ARGV[11], 'request_id', ARGV[12],
+  'meters', changes(tiers), 'applied', state.applied or '',
+})
+fresh_meters(tiers, fresh)
+write_tiers(tiers, KEYS[2])
+redis.call('HSET', KEYS[3], version, json)
+if superseded ~= '' then
+  redis.call('HDEL', KEYS[3], superseded)
+end
+redis.call('HSET', KEYS[1], 'last_version', version, 'currency', currency,
+  'next', state.next, 'next_tiers', state.next_tiers, 'next_money', state.next_money)
+write_state(KEYS[1], state)
+return { mode, num(state.n), version }

@@ -1,0 +1,39 @@
+-- Ends a pending entry with no prize: its last draw gave nothing, or it has no redraw left.
+--
+-- KEYS  1 state  2 meters  3 seen:a  4 seen:b  5 pending  6 events  7.. pool of each tier, in the definition's order
+-- ARGV  1..4 fence (state.lua)  5 entry id  6 the last attempt that was made
+-- Reply {'unknown'} | {'behind' | 'secret' | 'stale', n} | {'missing', n}
+--       {'ok', n, '+record'} ended now | {'ok', n, '=record'} it had its outcome before
+-- Invariants: an outcome never changes. Runs in every status and when memory is full: it ends what was begun.
+-- Cost: O(tiers).
+
+local state = read_state(KEYS[1])
+if not state then
+  return { 'unknown' }
+end
+local refusal = fence(state)
+if refusal then
+  return { refusal, num(state.n) }
+end
+local entry_id = ARGV[5]
+local text, seen = find_record(state, KEYS[3], KEYS[4], entry_id)
+if not text then
+  return { 'missing', num(state.n) }
+end
+local pending = parse_pending(text)
+if not pending then
+  return { 'ok', num(state.n), '=' .. text }
+end
+
+local tiers = read_tiers(state.tiers, KEYS[2], 7)
+apply_when_settled(state, tiers, KEYS[5])
+local record = pending.head .. ' n ' .. pending.refusals
+append_event(KEYS[6], state, now_ms(), 'finish', {
+  'entry', entry_id, 'seq', pending.seq, 'attempt', ARGV[6],
+  'meters', changes(tiers), 'applied', state.applied or '',
+})
+write_tiers(tiers, KEYS[2])
+redis.call('HSET', seen, entry_id, record)
+redis.call('ZREM', KEYS[5], entry_id)
+write_state(KEYS[1], state)
+return { 'ok', num(state.n), '+' .. record }

@@ -1,0 +1,33 @@
+-- Reads one entry: its record, and what was sent, from the event that took it.
+--
+-- KEYS  1 state  2 seen:a  3 seen:b  4 events
+-- ARGV  1 known n  2 entry id
+-- Reply {'unknown'} | {'behind', n} | {'missing', n}
+--       {'ok', n, record, first, skip, block}  first sequence, skipped positions and block of its event; false when
+--       the stream has been trimmed that far
+-- Cost: O(log n of the stream).
+
+local state = read_state(KEYS[1])
+if not state then
+  return { 'unknown' }
+end
+if state.n < tonumber(ARGV[1]) then
+  return { 'behind', num(state.n) }
+end
+local record = find_record(state, KEYS[2], KEYS[3], ARGV[2])
+if not record then
+  return { 'missing', num(state.n) }
+end
+local seq = string.match(record, '^%d+')
+-- The first event at or behind <seq>-0 is the one that raised the sequence to seq or beyond: that of this entry.
+local found = redis.call('XRANGE', KEYS[4], seq .. '-0', '+', 'COUNT', 1)[1]
+local fields = {}
+if found then
+  for i = 1, #found[2], 2 do
+    fields[found[2][i]] = found[2][i + 1]
+  end
+end
+if fields.type ~= 'enter' or tonumber(fields.first) > tonumber(seq) then
+  fields = {}
+end
+return { 'ok', num(state.n), record, fields.first or false, fields.skip or false, fields.block or false }

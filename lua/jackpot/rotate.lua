@@ -1,0 +1,76 @@
+-- Closes the epoch and opens the next: by an operator, at any time, keeping all records; or by retention, together
+-- with dropping the older generation of idempotency records (an id used again after that is a new entry: its draw
+-- must be a new one).
+--
+-- KEYS  1 state  2 definitions  3 epochs  4 seen:a  5 seen:b  6 pending  7 events
+-- ARGV  1..4 fence (state.lua)  5 kind: epoch | generation  6 commitment of the next epoch
+--       7 retention, seconds (generation)  8 reason  9 who  10 request id
+-- Reply {'unknown'} | {'behind' | 'secret' | 'stale', n}
+--       {'ok', n, epoch} the epoch that is open now
+--       {'early', n, ms} the newer generation is younger than retention, by that much
+--       {'pending', n} the older generation holds entries without an outcome
+--       {'idle', n} both generations are empty: nothing to drop
+-- Invariants: a record stays for at least one retention; an epoch is never opened twice. Runs when memory is full.
+-- Cost: O(definitions kept); the records are freed in the background (UNLINK).
+
+local state = read_state(KEYS[1])
+if not state then
+  return { 'unknown' }
+end
+local refusal = fence(state)
+if refusal then
+  return { refusal, num(state.n) }
+end
+local kind, at = ARGV[5], now_ms()
+local older = state.gen == 'a' and KEYS[5] or KEYS[4]
+
+if kind == 'generation' then
+  local wait = state.gen_opened + tonumber(ARGV[7]) * 1000 - at
+  if wait > 0 then
+    return { 'early', num(state.n), num(wait) }
+  end
+  if redis.call('HLEN', KEYS[4]) == 0 and redis.call('HLEN', KEYS[5]) == 0 then
+    return { 'idle', num(state.n) }
+  end
+  if redis.call('ZCOUNT', KEYS[6], '-inf', num(state.gen_start)) > 0 then
+    return { 'pending', num(state.n) }
+  end
+end
+
+local closed, commitment = state.epoch, state.commitment
+local opened = string.match(redis.call('HGET', KEYS[3], closed), '^%S+ (%d+)')
+local kept_from = tonumber(state.gen_version) -- the older generation goes; what stays began under this definition
+state.epoch = num(tonumber(closed) + 1)
+state.commitment = ARGV[6]
+local fields = { 'epoch', state.epoch, 'commitment', state.commitment }
+if kind == 'generation' then
+  local gen = state.gen == 'a' and 'b' or 'a'
+  for field, value in pairs({ gen = gen, gen_start = num(state.seq), gen_opened = num(at), gen_version = state.version }) do
+    fields[#fields + 1] = field
+    fields[#fields + 1] = value
+  end
+end
+local unused = {}
+if kind == 'generation' then
+  for _, version in ipairs(redis.call('HKEYS', KEYS[2])) do
+    if tonumber(version) < kept_from then
+      unused[#unused + 1] = version
+    end
+  end
+end
+
+append_event(KEYS[7], state, at, 'rotate', {
+  'kind', kind, 'closed', closed, 'closed_commitment', commitment, 'epoch', state.epoch, 'commitment', state.commitment,
+  'dropped', kind == 'generation' and (state.gen == 'a' and 'b' or 'a') or '',
+  'reason', ARGV[8], 'who', ARGV[9], 'request_id', ARGV[10], 'meters', '', 'applied', '',
+})
+redis.call('HSET', KEYS[3], closed, commitment .. ' ' .. opened .. ' ' .. num(at),
+  state.epoch, state.commitment .. ' ' .. num(at) .. ' -')
+if kind == 'generation' then
+  redis.call('UNLINK', older)
+end
+if #unused > 0 then
+  redis.call('HDEL', KEYS[2], unpack(unused))
+end
+redis.call('HSET', KEYS[1], 'n', num(state.n), unpack(fields))
+return { 'ok', num(state.n), state.epoch }

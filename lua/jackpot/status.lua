@@ -1,0 +1,40 @@
+-- Pauses, resumes or closes a jackpot. Pausing with nothing pending puts a waiting definition in force.
+--
+-- KEYS  1 state  2 meters  3 pending  4 events  5.. pool of each tier, in the definition's order
+-- ARGV  1..4 fence (state.lua)  5 wanted: open | paused | closed  6 reason  7 who  8 request id
+-- Reply {'unknown'} | {'behind' | 'secret' | 'stale', n}
+--       {'ok', n} done | {'same', n} it had that status | {'closed', n} closed is final
+--       {'suspended', n} a suspended jackpot is not resumed here
+-- Invariants: what is pending is finished in every status. Runs when memory is full: stopping must always work.
+-- Cost: O(tiers).
+
+local state = read_state(KEYS[1])
+if not state then
+  return { 'unknown' }
+end
+local refusal = fence(state)
+if refusal then
+  return { refusal, num(state.n) }
+end
+local wanted = ARGV[5]
+if state.status == wanted then
+  return { 'same', num(state.n) }
+end
+if state.status == 'closed' or (state.status == 'suspended' and wanted ~= 'closed') then
+  return { state.status, num(state.n) }
+end
+
+local tiers = read_tiers(state.tiers, KEYS[2], 5)
+local before = state.status
+state.status = wanted
+if wanted == 'paused' and state.next ~= '' and redis.call('ZCARD', KEYS[3]) == 0 then
+  apply_next(state, tiers)
+end
+append_event(KEYS[4], state, now_ms(), 'status', {
+  'before', before, 'after', wanted, 'reason', ARGV[6], 'who', ARGV[7], 'request_id', ARGV[8],
+  'meters', changes(tiers), 'applied', state.applied or '',
+})
+write_tiers(tiers, KEYS[2])
+redis.call('HSET', KEYS[1], 'status', wanted)
+write_state(KEYS[1], state)
+return { 'ok', num(state.n) }

@@ -1,0 +1,67 @@
+-- The claim: GET, guard, DECRBY. One piece of code for `enter` (the first claim of a drawn winner, in the same
+-- step as its entry) and for `claim` (that of a redraw). The GET is read_tiers, the DECRBY write_tiers; both are in
+-- the same call as this guard, so that no other winner is ever between them.
+
+-- floor(pool * ppm / 1,000,000) without leaving the integers of a double: fmod is exact, and so is the division of
+-- what is left by the million that divides it.
+local function share(pool, ppm)
+  local low = math.fmod(pool, MICRO)
+  return (pool - low) / MICRO * ppm + math.floor(low * ppm / MICRO)
+end
+
+-- The prize as `play` writes it: "tier kind value min", kind all | share (value in ppm) | fixed (value in minor units).
+local function parse_prize(text)
+  local tier, kind, value, min = string.match(text, '^(%S+) (%S+) (%d+) (%d+)$')
+  return { tier = tier, kind = kind, value = tonumber(value), min = tonumber(min) }
+end
+
+-- Takes the prize out of its pool, if the pool holds it: returns the amount or nil for retry, and the pool before.
+-- After a take of all the waiting definition comes into force and the pool restarts at its seed, from the reserve,
+-- then the overflow, which also refills it up to the cap.
+local function take(state, tiers, prize)
+  local tier = tiers.by_name[prize.tier]
+  local before = tier.pool
+  local amount
+  if prize.kind == 'fixed' then
+    amount = prize.value
+    if before < amount then
+      return nil, before
+    end
+  else
+    amount = prize.kind == 'all' and before or share(before, prize.value)
+    if amount < math.max(prize.min, 1) then
+      return nil, before
+    end
+  end
+
+  state.order = state.order + 1
+  tier.pool = before - amount
+  tier.paid = tier.paid + amount
+  if prize.kind == 'all' then
+    tier.wins = tier.wins + 1
+    if state.next ~= '' then
+      apply_next(state, tiers)
+    end
+    local from_reserve = math.min(tier.seed, tier.reserve)
+    local from_overflow = math.min(tier.seed - from_reserve, tier.overflow)
+    tier.pool = from_reserve + from_overflow
+    tier.reserve = tier.reserve - from_reserve
+    tier.overflow = tier.overflow - from_overflow
+    local refill = tier.cap and math.min(tier.overflow, tier.cap - tier.pool) or tier.overflow
+    tier.pool = tier.pool + refill
+    tier.overflow = tier.overflow - refill
+  end
+  return amount, before
+end
+
+-- One claim for the event: "seq,attempt,rank,result,tier,amount,order,pool before;".
+local function claim_text(seq, attempt, rank, prize, amount, state, before)
+  local result = amount and 'paid' or 'retry'
+  local order = amount and num(state.order) or '0'
+  return table.concat({ seq, attempt, rank, result, prize.tier, num(amount or 0), order, num(before) }, ',') .. ';'
+end
+
+-- The end of a paid entry's record (see record.lua).
+local function paid_text(refusals, rank, prize, amount, state)
+  return ' w ' .. refusals .. ' ' .. rank .. ' ' .. prize.tier .. ' ' .. num(amount) .. ' ' .. num(state.order)
+end

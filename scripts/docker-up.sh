@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Makes a Docker engine answer where that is possible. Exit 0: one answers; 1: none, and the reason is printed.
+# An engine that this starts is stopped by docker-down.sh; one that was there is left alone.
+set -euo pipefail
+source "$(dirname "$0")/lib.sh"
+
+STATE="$TOOLS_DIR/dockerd"
+START_DEADLINE_S=30
+
+docker_answers && exit 0
+have docker || { say "no docker command here"; exit 1; }
+if [[ -n ${DOCKER_HOST:-} ]]; then
+  say "DOCKER_HOST is set to $DOCKER_HOST, and nothing answers there"
+  exit 1
+fi
+if [[ $EUID -ne 0 ]]; then
+  say "no Docker engine answers, and only root can start one"
+  exit 1
+fi
+have dockerd || { say "no dockerd here"; exit 1; }
+mkdir -p "$STATE"
+
+# start OPTION…: a dockerd with these options; true when it answers in time.
+start() {
+  # A session of its own: Ctrl-C must reach the tests first, or their servers would vanish under them.
+  setsid dockerd --pidfile "$STATE/pid" "$@" >"$STATE/log" 2>&1 </dev/null &
+  local child=$!
+  local deadline=$((SECONDS + START_DEADLINE_S))
+  until docker_answers; do
+    if ! kill -0 "$child" 2>/dev/null || ((SECONDS >= deadline)); then
+      kill "$child" 2>/dev/null || true
+      wait "$child" 2>/dev/null || true
+      return 1
+    fi
+    sleep 0.2
+  done
+  disown "$child"
+}
+
+# The usual engine first. A sandbox without netfilter has no iptables, one without overlayfs needs vfs;
+# published ports still work there, through docker's own proxy.
+if start || start --iptables=false --ip6tables=false --storage-driver=vfs; then
+  say "started a Docker engine"
+else
+  say "the Docker engine did not start: $(grep -E 'level=(error|fatal)|failed' "$STATE/log" | tail -n 1)"
+  exit 1
+fi

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Formats Rust and Lua in place.
+set -euo pipefail
+source "$(dirname "$0")/lib.sh"
+
+scripts/install.sh lint
+cargo fmt
+if [[ -d lua ]]; then stylua lua; fi

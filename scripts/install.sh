@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# install.sh run|test|lint: installs what that command needs and the machine lacks. Quiet when nothing is missing.
+# System packages come from apt-get (Debian, Ubuntu); cargo tools go to target/tools, pinned.
+set -euo pipefail
+source "$(dirname "$0")/lib.sh"
+
+# Pinned: a new version may bring a new lint, and a build must not fail for that overnight.
+NEXTEST_VERSION=0.9.143
+STYLUA_VERSION=2.6.0
+DENY_VERSION=0.20.2
+
+packages=()
+
+# want PROGRAM PACKAGE: the package when the program is not there.
+want() { have "$1" || packages+=("$2"); }
+
+as_root() {
+  if [[ $EUID -eq 0 ]]; then
+    env DEBIAN_FRONTEND=noninteractive "$@"
+  elif have sudo; then
+    sudo env DEBIAN_FRONTEND=noninteractive "$@"
+  else
+    die "missing packages: ${packages[*]}. Install them as root: apt-get install ${packages[*]}"
+  fi
+}
+
+install_packages() {
+  ((${#packages[@]})) || return 0
+  have apt-get || die "missing: ${packages[*]}, and there is no apt-get here. Install them with this system's package manager."
+  say "installing: ${packages[*]}"
+  local options=(-y -qq --no-install-recommends)
+  # The package lists may be absent or stale: only then are they fetched.
+  as_root apt-get install "${options[@]}" "${packages[@]}" >/dev/null 2>&1 && return 0
+  as_root apt-get update -qq >&2
+  as_root apt-get install "${options[@]}" "${packages[@]}" >&2 || die "apt-get could not install: ${packages[*]}"
+}
+
+# cargo_tool PROGRAM VERSION [OPTION…]: unoptimised, because the minutes of an optimised build never come back.
+cargo_tool() {
+  local program=$1 version=$2
+  shift 2
+  have "$program" && return 0
+  say "building $program $version into target/tools (once, some minutes)"
+  CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --locked --debug --root "$TOOLS_DIR" --target-dir "$TOOLS_DIR/build" \
+    --version "$version" "$@" "$program" || die "could not build $program $version"
+}
+
+compiler_and_server() {
+  have rustup || have cargo || die "Rust is missing: see https://rustup.rs"
+  want cc build-essential
+  want curl curl
+  have redis-server || have valkey-server || packages+=(redis-server)
+}
+
+case "${1:-}" in
+  run)
+    compiler_and_server
+    install_packages
+    ;;
+  test)
+    compiler_and_server
+    # The cluster tests start redis-server and redis-cli by name.
+    want redis-server redis-server
+    want redis-cli redis-tools
+    want python3 python3
+    # Only root may start an engine by hand; others use the one that answers them, or the local servers.
+    if [[ $EUID -eq 0 ]] && ! docker_answers; then
+      want dockerd docker.io
+      want docker docker.io
+      want iptables iptables
+    fi
+    install_packages
+    cargo_tool cargo-nextest "$NEXTEST_VERSION"
+    ;;
+  lint)
+    want cc build-essential
+    want git git
+    want luacheck lua-check
+    want shellcheck shellcheck
+    install_packages
+    cargo_tool stylua "$STYLUA_VERSION" --no-default-features
+    cargo_tool cargo-deny "$DENY_VERSION"
+    ;;
+  *) die "usage: scripts/install.sh run|test|lint" ;;
+esac

@@ -1,0 +1,271 @@
+//! The whole service: its parts are put together here, started in order and stopped in reverse.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use utoipa::OpenApi;
+
+use crate::http::Web;
+use crate::http::health::{Readiness, ReadinessFn, RedisState};
+use crate::http::problem::FieldError;
+use crate::http::routes::Rooms;
+use crate::http::server::{self, Running, ServeError};
+use crate::ids::Id;
+use crate::jackpot;
+use crate::jackpot::api::{Api, ApiDoc, Meters};
+use crate::jackpot::error::PlayError;
+use crate::jackpot::files::{self, FileError};
+use crate::jackpot::metrics::PlayMetrics;
+use crate::jackpot::operate::Operate;
+use crate::jackpot::play::Play;
+use crate::jackpot::recovery::Recovery;
+use crate::jackpot::scripts::ScriptError;
+use crate::jackpot::view::Views;
+use crate::keys::{KeyFile, KeyStore, KeysError, Limits};
+use crate::master_secret::{self, MasterSecret, MasterSecretError};
+use crate::settings::Settings;
+use crate::stopping::Stopping;
+use crate::store::{OpenError, Outcome, Store};
+use crate::telemetry::{Metrics, ScriptResult};
+
+/// Jackpots read from the index at a time.
+const JACKPOTS_AT_ONCE: usize = 500;
+
+/// Why the service does not start or run.
+#[derive(Debug, thiserror::Error)]
+pub enum AppError {
+    /// The data directory can't be made.
+    #[error("setting data_dir: {}: {source}", path.display())]
+    DataDirectory {
+        /// The directory.
+        path: std::path::PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// No API keys.
+    #[error("API keys: {0}")]
+    Keys(#[from] KeysError),
+    /// No draw secret.
+    #[error(transparent)]
+    MasterSecret(#[from] MasterSecretError),
+    /// No Redis, or one that would lose money.
+    #[error("Redis: {0}")]
+    Store(#[from] OpenError),
+    /// A jackpot of Redis was opened with another draw secret.
+    #[error("jackpot '{jackpot}' was opened with another draw secret: set fairness.master_secret to that one")]
+    OtherSecret {
+        /// Which jackpot.
+        jackpot: Id,
+    },
+    /// A jackpot file.
+    #[error("jackpots.directory: {0}")]
+    JackpotFile(#[from] FileError),
+    /// The jackpots can't be read.
+    #[error("jackpots: {0}")]
+    Jackpots(#[from] Box<PlayError>),
+    /// No server.
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+    /// The server ended by itself, or signals can't be heard.
+    #[error("server: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// The service, put together but not listening yet.
+pub struct App {
+    settings: Settings,
+    web: Web,
+    rooms: Rooms,
+    store: Store,
+    recovery: Recovery,
+}
+
+/// Makes everything that the service needs before it listens.
+///
+/// # Errors
+/// Whatever is missing or wrong, before any request is accepted.
+pub async fn build(settings: Settings) -> Result<App, AppError> {
+    tokio::fs::create_dir_all(&settings.data_dir)
+        .await
+        .map_err(|source| AppError::DataDirectory {
+            path: settings.data_dir.clone(),
+            source,
+        })?;
+    let master_secret = master_secret::load(&settings.fairness.master_secret, &settings.data_dir)?;
+    let keys = KeyStore::open(KeyFile::of(&settings), limits(&settings))?;
+    let store = Store::open(&settings.redis, &settings.data_dir).await?;
+    match compose(&settings, master_secret, keys, &store).await {
+        Ok((web, rooms, recovery)) => Ok(App {
+            settings,
+            web,
+            rooms,
+            store,
+            recovery,
+        }),
+        Err(error) => {
+            // A private server must not outlive a start that failed.
+            store.close().await;
+            Err(error)
+        }
+    }
+}
+
+async fn compose(
+    settings: &Settings,
+    secret: MasterSecret,
+    keys: KeyStore,
+    store: &Store,
+) -> Result<(Web, Rooms, Recovery), AppError> {
+    let metrics = Arc::new(Metrics::new());
+    observe(store, &metrics);
+    let web = Web {
+        keys: Arc::new(keys),
+        metrics: Arc::clone(&metrics),
+        readiness: readiness(store),
+        stopping: Stopping::default(),
+        max_body_bytes: settings.http.max_body_bytes,
+        max_streams: settings.http.max_streams,
+    };
+    let views = Arc::new(Views::new(store.clone(), secret));
+    let metrics = PlayMetrics::new(metrics);
+    let play = Play::new(store.clone(), Arc::clone(&views), metrics.clone());
+    let operate = Operate::new(store.clone(), views);
+    check_secret(&operate).await?;
+    if !settings.jackpots.directory.is_empty() {
+        files::define_from(Path::new(&settings.jackpots.directory), &operate).await?;
+    }
+    let recovery = Recovery {
+        play: play.clone(),
+        operate: operate.clone(),
+        store: store.clone(),
+        metrics,
+        settings: settings.play.clone(),
+        retention_s: settings.fairness.retention_s,
+    };
+    let api = Api {
+        play,
+        meters: Arc::new(Meters::new(operate.clone())),
+        operate,
+    };
+    Ok((web, rooms(api), recovery))
+}
+
+fn limits(settings: &Settings) -> Limits {
+    Limits {
+        per_second: settings.auth.requests_per_second_per_key,
+        burst: settings.auth.burst_per_key,
+    }
+}
+
+/// Script calls as metrics.
+fn observe(store: &Store, metrics: &Arc<Metrics>) {
+    let metrics = Arc::clone(metrics);
+    store.observe(Arc::new(move |script, outcome, time| {
+        let result = if outcome == Outcome::Ok {
+            ScriptResult::Ok
+        } else {
+            ScriptResult::Error
+        };
+        metrics.script(script, result, time);
+    }));
+}
+
+fn readiness(store: &Store) -> ReadinessFn {
+    let store = store.clone();
+    Arc::new(move || {
+        let health = store.health();
+        let mut causes = Vec::new();
+        if !health.up || health.refuse_entries {
+            let full = || format!("memory is at {} % of its limit", health.memory_pct());
+            causes.push(FieldError::new(
+                "redis",
+                health.cause.as_deref().map_or_else(full, str::to_owned),
+            ));
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a ratio for a graph")]
+        let memory_ratio = health.used_bytes as f64 / health.limit_bytes.max(1) as f64;
+        Readiness {
+            redis: Some(RedisState {
+                up: health.up,
+                memory_ratio,
+            }),
+            causes,
+        }
+    })
+}
+
+/// All rooms: their routes in one `mount`, their documents merged into one.
+fn rooms(api: Api) -> Rooms {
+    Rooms {
+        mount: Arc::new(move |config| jackpot::api::routes(config, &api)),
+        document: ApiDoc::openapi(),
+    }
+}
+
+/// Refuses to start beside jackpots that were opened with another secret: their pending entries could not be
+/// finished, and every entry would be refused.
+async fn check_secret(operate: &Operate) -> Result<(), AppError> {
+    let mut after = None;
+    loop {
+        let ids = operate.ids(after.as_ref(), JACKPOTS_AT_ONCE).await.map_err(Box::new)?;
+        for id in &ids {
+            match operate.views.refresh(id).await {
+                Err(PlayError::Script(ScriptError::Secret)) => {
+                    return Err(AppError::OtherSecret { jackpot: id.clone() });
+                }
+                Err(PlayError::Script(ScriptError::Unknown)) | Ok(_) => {}
+                // One that cannot be read now says so to its callers; the others are served.
+                Err(error) => tracing::error!(jackpot_id = %id, %error, "this jackpot can't be read"),
+            }
+        }
+        match ids.last() {
+            Some(last) if ids.len() == JACKPOTS_AT_ONCE => after = Some(last.clone()),
+            _ => return Ok(()),
+        }
+    }
+}
+
+impl App {
+    /// Serves until SIGTERM or SIGINT, then stops in order.
+    ///
+    /// # Errors
+    /// An address that can't be had, or a server that ended with an error.
+    pub async fn run(self) -> Result<(), AppError> {
+        let store = self.store.clone();
+        let result = self.serve().await;
+        // Last, also after an error: whatever was accepted has been answered by now.
+        store.close().await;
+        tracing::info!("stopped");
+        result
+    }
+
+    async fn serve(self) -> Result<(), AppError> {
+        // Heard from here on: a signal during the start stops as well.
+        let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        let keys = tokio::spawn(Arc::clone(&self.web.keys).follow());
+        let stopping = self.web.stopping.clone();
+        let running = server::start(&self.settings.http, self.web, self.rooms)?;
+        let recovery = tokio::spawn(self.recovery.run(stopping));
+        announce(&running, &self.settings);
+        let name = either(&mut terminate, &mut interrupt).await;
+        tracing::info!(signal = name, "stopping");
+        running.stop().await?;
+        keys.abort();
+        recovery.abort();
+        Ok(())
+    }
+}
+
+fn announce(running: &Running, settings: &Settings) {
+    let metrics = running.metrics_address().unwrap_or(running.address());
+    tracing::info!(address = %running.address(), %metrics, data_dir = %settings.data_dir.display(), "listening");
+}
+
+async fn either(terminate: &mut Signal, interrupt: &mut Signal) -> &'static str {
+    tokio::select! {
+        _ = terminate.recv() => "SIGTERM",
+        _ = interrupt.recv() => "SIGINT",
+    }
+}

@@ -1,0 +1,64 @@
+//! `jackpot key`: works on the key file alone, whether or not a service runs.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use clap::Subcommand;
+
+use super::{CommandResult, SettingsArgs};
+use crate::keys::{KeyFile, KeyName, Role};
+use crate::settings::Settings;
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    action: Action,
+    #[command(flatten)]
+    settings: SettingsArgs,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Make a key and print it, alone. It is shown this once; only its hash is kept.
+    New {
+        /// What the key is for.
+        #[arg(long)]
+        role: Role,
+        /// Name of the key in lists and in the audit trail.
+        #[arg(long)]
+        name: KeyName,
+    },
+    /// List the keys: name, role, when made.
+    List,
+    /// Revoke a key; a running service refuses it within 2 s.
+    Revoke {
+        /// Name of the key.
+        name: KeyName,
+    },
+}
+
+pub(super) fn run(args: Args) -> CommandResult {
+    let file = KeyFile::of(&Settings::load(args.settings.config.as_deref())?);
+    let mut out = std::io::stdout().lock();
+    match args.action {
+        Action::New { role, name } => writeln!(out, "{}", file.add(name, role)?.expose())?,
+        Action::List => write!(out, "{}", list(&file)?)?,
+        Action::Revoke { name } => file.revoke(&name)?,
+    }
+    Ok(())
+}
+
+fn list(file: &KeyFile) -> Result<String, Box<dyn std::error::Error>> {
+    let mut text = format!("{:<24}  {:<7}  CREATED\n", "NAME", "ROLE");
+    for key in file.read()? {
+        // Widths count for text, not for what only knows how to display itself.
+        let role = key.role.to_string();
+        writeln!(
+            text,
+            "{:<24}  {role:<7}  {}",
+            key.name.as_str(),
+            key.created_at.strftime("%FT%TZ")
+        )?;
+    }
+    Ok(text)
+}

@@ -1,0 +1,54 @@
+//! The command line. A command's result goes to standard output, everything else to standard error.
+
+mod key;
+mod serve;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Shared prize pools on Redis with one atomic claim per winner.
+#[derive(Parser)]
+#[command(name = "jackpot", version, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the service.
+    Serve(SettingsArgs),
+    /// Make, list and revoke API keys.
+    Key(key::Args),
+}
+
+/// Which settings count: the compiled-in default, this file, and `JACKPOT__SECTION__KEY` in the environment.
+#[derive(clap::Args)]
+struct SettingsArgs {
+    /// Settings file; without it `config/<JACKPOT_ENV>.toml`, if `JACKPOT_ENV` is set.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl Cli {
+    /// Runs the command; exit code 1 when it fails. Usage errors have ended the process with 2 before.
+    #[must_use]
+    pub fn run(self) -> ExitCode {
+        let result = match self.command {
+            Command::Serve(args) => serve::run(&args),
+            Command::Key(args) => key::run(args),
+        };
+        match result {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("jackpot: {error}");
+                ExitCode::FAILURE
+            }
+        }
+    }
+}
+
+/// Any failure of a command: it is shown, not handled.
+type CommandResult = Result<(), Box<dyn std::error::Error>>;

@@ -1,0 +1,108 @@
+//! Small files that must be whole or absent after a crash: secrets and keys.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// Only the owner reads and writes.
+const SECRET_MODE: u32 = 0o600;
+
+/// Replaces `path` by `content` in one step: a reader sees the old or the new file, never a part.
+pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let temporary = write_temporary(path, content)?;
+    std::fs::rename(&temporary, path)?;
+    sync_directory(path)
+}
+
+/// Makes `path` with `content` unless it exists; whoever comes second changes nothing and gets `false`.
+pub fn create_once(path: &Path, content: &[u8]) -> io::Result<bool> {
+    let temporary = write_temporary(path, content)?;
+    // Unlike a rename, a link fails when the name is taken, so that two starters can't both win.
+    let linked = std::fs::hard_link(&temporary, path);
+    std::fs::remove_file(&temporary)?;
+    match linked {
+        Ok(()) => sync_directory(path).map(|()| true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Holds the lock beside `path` until the answer is dropped. Waits for whoever has it.
+pub fn lock(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(SECRET_MODE)
+        .open(beside(path, ".lock"))?;
+    file.lock()?;
+    Ok(file)
+}
+
+fn write_temporary(path: &Path, content: &[u8]) -> io::Result<PathBuf> {
+    let temporary = beside(path, &format!(".{}.tmp", std::process::id()));
+    // A file left by a crash of an earlier process with this id may have been opened up since.
+    match std::fs::remove_file(&temporary) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(SECRET_MODE)
+        .open(&temporary)?;
+    file.write_all(content)?;
+    file.sync_all()?;
+    Ok(temporary)
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Without it the new name itself may be lost with the power.
+fn sync_directory(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(directory) if !directory.as_os_str().is_empty() => File::open(directory)?.sync_all(),
+        _ => File::open(".")?.sync_all(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn the_first_writer_wins_and_the_file_is_private() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("secret");
+        assert!(create_once(&path, b"first").unwrap());
+        assert!(!create_once(&path, b"second").unwrap());
+        assert_eq!(std::fs::read(&path).unwrap(), b"first");
+        assert_eq!(mode(&path), 0o600);
+        assert_eq!(
+            std::fs::read_dir(directory.path()).unwrap().count(),
+            1,
+            "no temporary file is left"
+        );
+    }
+
+    #[test]
+    fn replacing_leaves_the_new_content_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("keys");
+        replace(&path, b"a long first content").unwrap();
+        replace(&path, b"second").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"second");
+        assert_eq!(mode(&path), 0o600);
+    }
+}

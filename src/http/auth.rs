@@ -1,0 +1,165 @@
+//! Who calls, and whether they may: `Authorization: Bearer <key>`, roles, and the limit per key.
+//!
+//! A handler asks by its argument: [`Play`], [`Read`], [`Operate`], [`PlayOrRead`], or [`Anyone`] for what may be
+//! public. Put it before [`super::body::Body`], so that a stranger's body is not even read.
+
+use std::future::{Ready, ready};
+
+use actix_web::dev::Payload;
+use actix_web::http::header::AUTHORIZATION;
+use actix_web::web::Data;
+use actix_web::{FromRequest, HttpRequest};
+use tracing::Span;
+
+use super::Web;
+use super::problem::Problem;
+pub use crate::keys::Role;
+
+/// Longer keys are none of ours; they are not even hashed.
+const MAX_KEY_LENGTH: usize = 256;
+
+/// Who calls.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// Name of the key, for the audit trail.
+    pub name: String,
+    /// What the key is for.
+    pub role: Role,
+}
+
+impl Caller {
+    fn may(self, needed: &[Role]) -> Result<Caller, Problem> {
+        if needed.iter().any(|role| self.role.allows(*role)) {
+            return Ok(self);
+        }
+        let roles: Vec<_> = needed.iter().map(ToString::to_string).collect();
+        Err(Problem::forbidden(format!(
+            "this needs a key with the role {}; yours has {}",
+            roles.join(" or "),
+            self.role
+        )))
+    }
+}
+
+/// Identifies the caller and counts the request against its limit; `None` without the header.
+fn identify(request: &HttpRequest) -> Result<Option<Caller>, Problem> {
+    let web = request.app_data::<Data<Web>>().ok_or_else(Problem::internal)?;
+    let mut headers = request.headers().get_all(AUTHORIZATION);
+    let Some(header) = headers.next() else {
+        return Ok(None);
+    };
+    // With two keys it would be anyone's guess which of them acts.
+    if headers.next().is_some() {
+        return Err(Problem::unauthorized());
+    }
+    let text = header
+        .to_str()
+        .ok()
+        .and_then(bearer)
+        .ok_or_else(Problem::unauthorized)?;
+    let known = web.keys.find(text).ok_or_else(Problem::unauthorized)?;
+    Span::current().record("caller", known.key.name.as_str());
+    if let Err(wait) = known.admit() {
+        web.metrics.rate_limited();
+        return Err(Problem::rate_limited(wait));
+    }
+    Ok(Some(Caller {
+        name: known.key.name.as_str().to_owned(),
+        role: known.key.role,
+    }))
+}
+
+/// RFC 6750, 2.1; the scheme's case does not matter (RFC 9110, 11.1).
+fn bearer(header: &str) -> Option<&str> {
+    let (scheme, key) = header.split_once(' ')?;
+    let key = key.trim();
+    (scheme.eq_ignore_ascii_case("bearer") && (1..=MAX_KEY_LENGTH).contains(&key.len())).then_some(key)
+}
+
+fn require(request: &HttpRequest, needed: &[Role]) -> Result<Caller, Problem> {
+    identify(request)?.ok_or_else(Problem::unauthorized)?.may(needed)
+}
+
+macro_rules! extractor {
+    ($(#[$about:meta])* $name:ident: $($role:ident),+) => {
+        $(#[$about])*
+        #[derive(Debug)]
+        pub struct $name(pub Caller);
+
+        impl FromRequest for $name {
+            type Error = Problem;
+            type Future = Ready<Result<$name, Problem>>;
+
+            fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+                ready(require(request, &[$(Role::$role),+]).map($name))
+            }
+        }
+    };
+}
+
+extractor! {
+    /// A caller who may operate.
+    Operate: Operate
+}
+extractor! {
+    /// A caller who may read.
+    Read: Read
+}
+extractor! {
+    /// A caller who may play.
+    Play: Play
+}
+extractor! {
+    /// A caller who may play or read.
+    PlayOrRead: Play, Read
+}
+
+/// Any caller, or none. A key that is sent must be valid all the same.
+#[derive(Debug)]
+pub struct Anyone(Option<Caller>);
+
+impl Anyone {
+    /// For what turns out not to be public: 401 without a key, 403 with one that may not read.
+    pub fn require_read(self) -> Result<Caller, Problem> {
+        self.0.ok_or_else(Problem::unauthorized)?.may(&[Role::Read])
+    }
+}
+
+impl FromRequest for Anyone {
+    type Error = Problem;
+    type Future = Ready<Result<Anyone, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(identify(request).map(Anyone))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_bearer_key_of_sane_length_counts() {
+        assert_eq!(bearer("Bearer abc"), Some("abc"));
+        assert_eq!(bearer("bearer abc"), Some("abc"));
+        for header in ["abc", "Basic abc", "Bearer ", "Bearer"] {
+            assert_eq!(bearer(header), None, "{header}");
+        }
+        assert_eq!(bearer(&format!("Bearer {}", "x".repeat(257))), None);
+    }
+
+    #[test]
+    fn operate_may_do_everything_and_the_others_their_own() {
+        let caller = |role| Caller {
+            name: "n".to_owned(),
+            role,
+        };
+        assert!(caller(Role::Operate).may(&[Role::Play]).is_ok());
+        assert!(caller(Role::Read).may(&[Role::Play, Role::Read]).is_ok());
+        assert_eq!(caller(Role::Play).may(&[Role::Read]).unwrap_err().status.as_u16(), 403);
+        assert_eq!(
+            caller(Role::Read).may(&[Role::Operate]).unwrap_err().status.as_u16(),
+            403
+        );
+    }
+}

@@ -1,0 +1,224 @@
+//! JSON bodies: declared as such, bounded, well formed, and of the right shape, or a problem that says which not.
+
+use std::time::Duration;
+
+use actix_web::dev::Payload;
+use actix_web::http::header::{CONTENT_LENGTH, HeaderMap};
+use actix_web::web::{Bytes, BytesMut, Data};
+use actix_web::{FromRequest, HttpMessage, HttpRequest};
+use futures_util::StreamExt;
+use futures_util::future::LocalBoxFuture;
+use serde::de::{DeserializeOwned, IgnoredAny};
+
+use super::Web;
+use super::problem::{FieldError, Problem};
+use super::shape;
+
+/// How long a client may take to send its body: a slow one must not hold a connection for ever.
+const BODY_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// A JSON body. `T` is made of structs with `deny_unknown_fields`, which also refuse a key that stands twice; a map
+/// would silently keep the last.
+pub struct Body<T>(pub T);
+
+impl<T: DeserializeOwned + 'static> FromRequest for Body<T> {
+    type Error = Problem;
+    type Future = LocalBoxFuture<'static, Result<Body<T>, Problem>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let checked = expected_length(request);
+        let payload = payload.take();
+        Box::pin(async move {
+            let limit = checked?;
+            let bytes = tokio::time::timeout(BODY_TIMEOUT, read(payload, limit))
+                .await
+                .map_err(|_| Problem::request_timeout(BODY_TIMEOUT))??;
+            parse(&bytes).map(Body)
+        })
+    }
+}
+
+/// Checks the head of the request; the limit in bytes.
+fn expected_length(request: &HttpRequest) -> Result<usize, Problem> {
+    let limit = request
+        .app_data::<Data<Web>>()
+        .ok_or_else(Problem::internal)?
+        .max_body_bytes;
+    if !is_json(request) {
+        return Err(Problem::unsupported_media_type());
+    }
+    match content_length(request.headers()) {
+        Some(length) if length > limit as u64 => Err(Problem::too_large(limit)),
+        _ => Ok(limit),
+    }
+}
+
+fn is_json(request: &HttpRequest) -> bool {
+    let Ok(Some(media)) = request.mime_type() else {
+        return false;
+    };
+    let utf8 = media
+        .get_param("charset")
+        .is_none_or(|charset| charset.as_str().eq_ignore_ascii_case("utf-8"));
+    media.essence_str() == "application/json" && utf8
+}
+
+fn content_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+async fn read(mut payload: Payload, limit: usize) -> Result<Bytes, Problem> {
+    let mut body = BytesMut::new();
+    while let Some(chunk) = payload.next().await {
+        // The connection broke; nobody reads this answer.
+        let chunk = chunk.map_err(|error| Problem::invalid_json(format!("the body ended early: {error}")))?;
+        if body.len() + chunk.len() > limit {
+            return Err(Problem::too_large(limit));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body.freeze())
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut reader);
+    match value {
+        Ok(value) => match reader.end() {
+            Ok(()) => Ok(value),
+            Err(error) => Err(Problem::invalid_json(error.to_string())),
+        },
+        // The first mismatch may come before what makes the text no JSON at all; that counts more.
+        Err(error) => Err(match malformed(bytes) {
+            Some(reason) => Problem::invalid_json(reason),
+            None => shape_problem(&error),
+        }),
+    }
+}
+
+fn malformed(bytes: &[u8]) -> Option<String> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => serde_json::from_str::<IgnoredAny>(text)
+            .err()
+            .map(|error| error.to_string()),
+        Err(error) => Some(format!("not UTF-8 from byte {}", error.valid_up_to())),
+    }
+}
+
+fn shape_problem(error: &serde_path_to_error::Error<serde_json::Error>) -> Problem {
+    let wrong: FieldError = shape::field_error(error.path(), &error.inner().to_string());
+    Problem::invalid_request(vec![wrong])
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only whether it parses is looked at")]
+    struct Outer {
+        stake: i64,
+        small: Option<u8>,
+        #[serde(default)]
+        inner: Vec<Inner>,
+        prize: Option<Prize>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only whether it parses is looked at")]
+    struct Inner {
+        tier: String,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    #[expect(dead_code, reason = "only whether it parses is looked at")]
+    enum Prize {
+        Fixed(Inner),
+    }
+
+    fn refused(body: &str) -> (&'static str, String) {
+        let problem = parse::<Outer>(body.as_bytes()).expect_err(body);
+        (
+            problem.code,
+            problem.errors.first().map(|e| e.field.clone()).unwrap_or_default(),
+        )
+    }
+
+    #[test]
+    fn text_that_is_no_json_is_malformed() {
+        for body in [
+            "",
+            "{",
+            "{\"stake\":1}x",
+            "{\"stake\":\"x\",",
+            "{\"unknown\":1, \"stake\": }",
+            "{\"stake\":01}",
+            "nul",
+        ] {
+            assert_eq!(refused(body).0, "invalid-json", "{body}");
+        }
+        assert_eq!(
+            parse::<Outer>(b"{\"stake\":1,\"\xff\":1}").unwrap_err().code,
+            "invalid-json"
+        );
+    }
+
+    #[test]
+    fn integers_are_json_integers() {
+        for value in [
+            "50.0",
+            "1.5",
+            "1e3",
+            "true",
+            "\"1\"",
+            "null",
+            "[1]",
+            "9223372036854775808",
+            "1e999",
+            "-0.0",
+        ] {
+            assert_eq!(
+                refused(&format!("{{\"stake\":{value}}}")),
+                ("invalid-request", "stake".to_owned()),
+                "{value}"
+            );
+        }
+        assert_eq!(
+            refused("{\"stake\":1,\"small\":256}"),
+            ("invalid-request", "small".to_owned())
+        );
+        assert_eq!(parse::<Outer>(b" {\"stake\":-5} ").unwrap().stake, -5);
+    }
+
+    #[test]
+    fn the_field_is_named_with_its_path() {
+        for (body, field) in [
+            ("{}", "stake"),
+            ("{\"stake\":1,\"steak\":2}", "steak"),
+            ("{\"stake\":1,\"stake\":2}", "stake"),
+            ("{\"stake\":1,\"inner\":[{\"tier\":\"a\"},{}]}", "inner[1].tier"),
+            ("{\"stake\":1,\"inner\":[{\"tier\":\"a\",\"x\":1}]}", "inner[0].x"),
+            ("{\"stake\":1,\"inner\":[{\"tier\":7}]}", "inner[0].tier"),
+            ("{\"stake\":1,\"prize\":{\"fixed\":{}}}", "prize.fixed.tier"),
+            (
+                "{\"stake\":1,\"prize\":{\"fixed\":{\"tier\":\"a\"},\"fixed\":{\"tier\":\"a\"}}}",
+                "prize",
+            ),
+            ("[]", ""),
+            ("7", ""),
+        ] {
+            assert_eq!(refused(body), ("invalid-request", field.to_owned()), "{body}");
+        }
+    }
+
+    #[test]
+    fn long_names_are_cut() {
+        let (_, field) = refused(&format!("{{\"{}\":1}}", "x".repeat(10_000)));
+        assert!(field.chars().count() <= 201);
+    }
+}

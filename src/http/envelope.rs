@@ -1,0 +1,122 @@
+//! What every request goes through: an id, a span, a count, and a net for panics and for answers that are no problems.
+
+use std::panic::AssertUnwindSafe;
+use std::time::{Duration, Instant};
+
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::CONTENT_TYPE;
+use actix_web::middleware::Next;
+use actix_web::web::Data;
+use actix_web::{Error, HttpMessage};
+use futures_util::FutureExt;
+use tracing::field::Empty;
+use tracing::{Instrument, Span};
+
+use super::Web;
+use super::fallback::RouteTable;
+use super::problem::{self, Problem};
+use super::request_id::{self, RequestId};
+
+/// Route label of requests that no route matched: their paths are anyone's invention.
+const UNMATCHED: &str = "unmatched";
+
+/// The outermost middleware.
+pub(super) async fn wrap<B: MessageBody + 'static>(
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let begun = Instant::now();
+    let web = request.app_data::<Data<Web>>().cloned();
+    let id = RequestId::of(request.headers());
+    let route = request.match_pattern().unwrap_or_else(|| UNMATCHED.to_owned());
+    let method = request.method().clone();
+    let span = tracing::info_span!("request", request_id = id.as_str(), %method, route, status = Empty,
+        latency_ms = Empty, caller = Empty, jackpot_id = Empty, entry_id = Empty);
+    request.extensions_mut().insert(id.clone());
+
+    let answer = AssertUnwindSafe(async move { next.call(request).await }).catch_unwind();
+    let result = match answer.instrument(span.clone()).await {
+        Ok(Ok(answer)) => Ok(finish(answer.map_into_boxed_body(), &id)),
+        Ok(Err(error)) => Err(error),
+        // The panic hook has logged it, inside the span.
+        Err(_) => Err(Problem::internal().into()),
+    }
+    .map_err(|error| with_id(error, &id));
+
+    let status = match &result {
+        Ok(answer) => answer.status(),
+        Err(error) => error.as_response_error().status_code(),
+    };
+    let took = begun.elapsed();
+    log(&span, status.as_u16(), took);
+    if let Some(web) = web {
+        web.metrics.request(&route, method.as_str(), status.as_u16(), took);
+    }
+    result
+}
+
+/// The request is gone with the service that failed, so that its answer is made by the server, with this header.
+fn with_id(mut error: Error, id: &RequestId) -> Error {
+    let header = id.header();
+    error.add_response_mapper(move |mut answer| {
+        answer.headers_mut().insert(request_id::HEADER, header.clone());
+        answer
+    });
+    error
+}
+
+fn finish(answer: ServiceResponse<BoxBody>, id: &RequestId) -> ServiceResponse<BoxBody> {
+    let failed = answer.status().is_client_error() || answer.status().is_server_error();
+    let mut answer = if failed && !is_problem(&answer) {
+        as_problem(answer)
+    } else {
+        answer
+    };
+    answer.headers_mut().insert(request_id::HEADER, id.header());
+    answer
+}
+
+fn is_problem(answer: &ServiceResponse<BoxBody>) -> bool {
+    answer
+        .headers()
+        .get(CONTENT_TYPE)
+        .is_some_and(|value| value.as_bytes().starts_with(problem::CONTENT_TYPE.as_bytes()))
+}
+
+/// The framework itself answers some errors, with an empty or plain body.
+fn as_problem(answer: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
+    let (request, answer) = answer.into_parts();
+    let problem = match answer.status().as_u16() {
+        404 | 405 => match request.app_data::<Data<RouteTable>>() {
+            Some(table) => table.refusal(request.path()),
+            None => Problem::not_found().into_response(),
+        },
+        400..=499 => {
+            let rule = answer.status().canonical_reason().unwrap_or("refused");
+            Problem {
+                status: answer.status(),
+                ..Problem::new(answer.status(), "invalid-request", rule)
+            }
+            .into_response()
+        }
+        _ => {
+            tracing::error!(status = answer.status().as_u16(), "an answer without a problem body");
+            Problem::internal().into_response()
+        }
+    };
+    ServiceResponse::new(request, problem)
+}
+
+fn log(span: &Span, status: u16, took: Duration) {
+    span.record("status", status);
+    span.record("latency_ms", took.as_secs_f64() * 1000.0);
+    span.in_scope(|| {
+        if status >= 500 {
+            tracing::warn!("request failed");
+        } else {
+            // One line per request at tens of thousands per second is for who asks for it: jackpot::http=debug.
+            tracing::debug!("request answered");
+        }
+    });
+}

@@ -1,0 +1,149 @@
+//! The problems there are: code, title, and the text behind `/problems/{code}`.
+
+/// A kind of problem. Its code is part of the contract; titles do not vary with the occurrence (RFC 9457, 3.1.3).
+pub(super) struct Kind {
+    pub(super) code: &'static str,
+    pub(super) title: &'static str,
+    pub(super) about: &'static str,
+}
+
+const fn kind(code: &'static str, title: &'static str, about: &'static str) -> Kind {
+    Kind { code, title, about }
+}
+
+/// Every code that an answer can have.
+pub(super) const KINDS: &[Kind] = &[
+    kind(
+        "invalid-request",
+        "The request has wrong content",
+        "A field or parameter is missing, unknown, of another type, or out of range. `errors` names each. Nothing was \
+         done; the same request fails again.",
+    ),
+    kind(
+        "invalid-json",
+        "The body is not JSON",
+        "The body can't be read as one JSON value in UTF-8. Nothing was done.",
+    ),
+    kind(
+        "unsupported-media-type",
+        "The body is not declared as JSON",
+        "Send the header `Content-Type: application/json`. Nothing was done.",
+    ),
+    kind(
+        "too-large",
+        "The body is too large",
+        "The body is larger than this service accepts (setting http.max_body_bytes). Nothing was done.",
+    ),
+    kind(
+        "request-timeout",
+        "The body did not arrive in time",
+        "The client sent its body too slowly. Nothing was done; send the same request again.",
+    ),
+    kind(
+        "not-found",
+        "There is nothing at this path",
+        "No route has this path; `/openapi.json` lists them all.",
+    ),
+    kind(
+        "method-not-allowed",
+        "The path does not take this method",
+        "The header `Allow` lists the methods that it takes.",
+    ),
+    kind(
+        "unauthorized",
+        "A valid key is needed",
+        "Send `Authorization: Bearer <key>` with a key that was made by `jackpot key new` and not revoked.",
+    ),
+    kind(
+        "forbidden",
+        "The key's role does not allow this",
+        "The key is valid, but made for something else: roles are play, read and operate.",
+    ),
+    kind(
+        "rate-limited",
+        "Too many requests with this key",
+        "The key makes more requests than allowed (setting auth.requests_per_second_per_key). Wait as long as \
+         `Retry-After` says. Nothing was done.",
+    ),
+    kind(
+        "store-unavailable",
+        "The store does not answer",
+        "Redis can't be reached in time or takes no writes now. Repeat the same request with the same ids after \
+         `Retry-After`: whatever it did already is not done twice.",
+    ),
+    kind(
+        "not-ready",
+        "This instance is not ready",
+        "`errors` names what it waits for. Other instances may be ready.",
+    ),
+    kind(
+        "too-many-streams",
+        "Too many open streams",
+        "This instance serves as many meter streams as it may (setting http.max_streams). Try again later.",
+    ),
+    kind(
+        "internal",
+        "Something went wrong here",
+        "The fault is ours and in the log under the answer's X-Request-Id. Repeating the same request with the same \
+         ids is safe.",
+    ),
+    kind(
+        "precondition-failed",
+        "The definition has changed meanwhile",
+        "`If-Match` names another version than the current one. Read it again, then decide.",
+    ),
+    kind(
+        "jackpot-not-found",
+        "There is no such jackpot",
+        "No jackpot with this id was ever defined.",
+    ),
+    kind(
+        "entry-not-found",
+        "There is no such entry",
+        "No entry with this id is remembered: it was never made, or its retention has passed.",
+    ),
+    kind(
+        "jackpot-paused",
+        "The jackpot is paused",
+        "An operator stopped it for a while; entries are refused, and not counted.",
+    ),
+    kind(
+        "jackpot-suspended",
+        "The jackpot is suspended",
+        "The service stopped it because its books do not agree; entries are refused until an operator has looked.",
+    ),
+    kind(
+        "jackpot-closed",
+        "The jackpot is closed",
+        "It was closed for good; entries are refused.",
+    ),
+    kind(
+        "entry-id-reused",
+        "The entry id was used for another entry",
+        "An entry with this id has another player, stake or client seed. It is unchanged; choose a new id.",
+    ),
+    kind(
+        "adjustment-id-reused",
+        "The adjustment id was used for another adjustment",
+        "An adjustment with this id has other content. It is unchanged; choose a new id.",
+    ),
+    kind(
+        "amount-too-large",
+        "An amount would be too large",
+        "Amounts end at 2^53-1 minor units. Nothing was done, and nothing rounded.",
+    ),
+    kind(
+        "pass-required",
+        "A pass of the waiting room is needed",
+        "The jackpot is behind a room: join it and send the pass as `X-Room-Pass`.",
+    ),
+    kind(
+        "pass-expired",
+        "The pass has expired",
+        "The session in the room has ended; join again.",
+    ),
+];
+
+pub(super) fn find(code: &str) -> Option<&'static Kind> {
+    KINDS.iter().find(|kind| kind.code == code)
+}

@@ -1,0 +1,85 @@
+//! What a jackpot's errors are to a client: the one place where they get a status.
+
+use actix_web::http::StatusCode;
+
+use super::problem::{FieldError, Problem};
+use crate::jackpot::definition::Violation;
+use crate::jackpot::error::PlayError;
+use crate::jackpot::scripts::ScriptError;
+use crate::jackpot::view::Status;
+use crate::store::StoreError;
+
+impl From<Violation> for FieldError {
+    fn from(violation: Violation) -> Self {
+        Self::new(violation.field, violation.rule)
+    }
+}
+
+impl From<PlayError> for Problem {
+    fn from(error: PlayError) -> Self {
+        let unprocessable =
+            |code, error: &PlayError| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, code, error.to_string());
+        match error {
+            PlayError::Script(error) => of_script(&error),
+            PlayError::EntryNotFound(_) => Problem::new(StatusCode::NOT_FOUND, "entry-not-found", error.to_string()),
+            PlayError::Stopped(status) => stopped(status, &error.to_string()),
+            PlayError::EntryIdReused(_) => unprocessable("entry-id-reused", &error),
+            PlayError::AdjustmentIdReused(_) => unprocessable("adjustment-id-reused", &error),
+            PlayError::AmountTooLarge => unprocessable("amount-too-large", &error),
+            PlayError::Invalid(violations) => {
+                Problem::invalid_request(violations.into_iter().map(Into::into).collect())
+            }
+            PlayError::PreconditionFailed => Problem::new(
+                StatusCode::PRECONDITION_FAILED,
+                "precondition-failed",
+                error.to_string(),
+            ),
+            PlayError::Refusing(_) => {
+                tracing::warn!(%error, "entry refused");
+                Problem::store_unavailable("new entries are refused for now; repeat the same id later")
+            }
+            PlayError::Unsettled => Problem::store_unavailable("the definition kept changing; repeat the same id"),
+            PlayError::Lost { .. } | PlayError::Contradiction(_) => internal(&error),
+        }
+    }
+}
+
+fn of_script(error: &ScriptError) -> Problem {
+    match error {
+        ScriptError::Unknown => Problem::new(StatusCode::NOT_FOUND, "jackpot-not-found", error.to_string()),
+        // Nothing is played on a Redis that lost events until they are restored.
+        ScriptError::Behind { .. } => {
+            tracing::error!(%error, "suspended on this instance");
+            stopped(
+                Status::Suspended,
+                "Redis lost events of this jackpot; it is suspended until they are restored",
+            )
+        }
+        ScriptError::Stale => Problem::store_unavailable("the definition kept changing; repeat the same id"),
+        ScriptError::Secret => {
+            tracing::error!(%error, "refused");
+            Problem::store_unavailable("this instance is not configured for this jackpot; repeat the same id")
+        }
+        ScriptError::Store(StoreError::Unavailable { .. } | StoreError::OutOfMemory) => {
+            tracing::warn!(%error, "the store did not do it, or did not say so in time");
+            Problem::store_unavailable("the store does not answer in time or takes no writes; repeat the same id")
+        }
+        ScriptError::Store(StoreError::Script { .. } | StoreError::Protocol { .. })
+        | ScriptError::Reply { .. }
+        | ScriptError::Record(_) => internal(error),
+    }
+}
+
+fn stopped(status: Status, detail: &str) -> Problem {
+    let code = match status {
+        Status::Paused => "jackpot-paused",
+        Status::Closed => "jackpot-closed",
+        Status::Suspended | Status::Open => "jackpot-suspended",
+    };
+    Problem::new(StatusCode::CONFLICT, code, detail)
+}
+
+fn internal(error: &dyn std::error::Error) -> Problem {
+    tracing::error!(%error, "internal error");
+    Problem::internal()
+}

@@ -1,0 +1,90 @@
+//! The id of a request: on its answer, on its log lines, and in the audit trail.
+
+use std::future::{Ready, ready};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use actix_web::dev::Payload;
+use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
+use actix_web::{FromRequest, HttpMessage, HttpRequest};
+use tracing::Span;
+
+use super::problem::Problem;
+use crate::random;
+
+/// The header, in requests and answers.
+pub const HEADER: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Longer ids of clients are replaced: they are repeated in every log line.
+const MAX_LENGTH: usize = 64;
+
+/// Identifies a request; `[A-Za-z0-9._-]{1,64}`.
+#[derive(Debug, Clone)]
+pub struct RequestId(String);
+
+impl RequestId {
+    /// The id that the client sent, if it is a sane one, or else a new one.
+    pub(super) fn of(headers: &HeaderMap) -> RequestId {
+        match headers
+            .get(HEADER)
+            .and_then(|value| value.to_str().ok())
+            .filter(|text| sane(text))
+        {
+            Some(text) => RequestId(text.to_owned()),
+            None => RequestId::next(),
+        }
+    }
+
+    /// Random for the process and counted within: unique without a system call per request.
+    fn next() -> RequestId {
+        static PROCESS: LazyLock<String> = LazyLock::new(|| match random::bytes::<8>() {
+            Ok(bytes) => hex::encode(bytes),
+            // An id need not be secret; the process and its start tell instances apart as well.
+            Err(_) => format!("{:x}{:x}", std::process::id(), jiff::Timestamp::now().as_nanosecond()),
+        });
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        RequestId(format!("{}-{:x}", *PROCESS, COUNT.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// The id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(super) fn header(&self) -> HeaderValue {
+        HeaderValue::from_str(&self.0).unwrap_or_else(|_| HeaderValue::from_static("invalid"))
+    }
+}
+
+impl FromRequest for RequestId {
+    type Error = Problem;
+    type Future = Ready<Result<RequestId, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(
+            request
+                .extensions()
+                .get::<RequestId>()
+                .cloned()
+                .ok_or_else(Problem::internal),
+        )
+    }
+}
+
+fn sane(text: &str) -> bool {
+    (1..=MAX_LENGTH).contains(&text.len())
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
+}
+
+/// Puts the jackpot on the request's log lines. Call it from the handler itself, outside any span of its own.
+pub fn record_jackpot(id: &str) {
+    Span::current().record("jackpot_id", id);
+}
+
+/// Puts the entry on the request's log lines.
+pub fn record_entry(id: &str) {
+    Span::current().record("entry_id", id);
+}

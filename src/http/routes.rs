@@ -1,0 +1,72 @@
+//! The route table: the service's own routes, and the one place where rooms add theirs.
+
+use std::sync::Arc;
+
+use actix_web::web::{self, Data, ServiceConfig};
+use utoipa::OpenApi;
+
+use super::fallback::{self, RouteTable};
+use super::openapi::{self, DocumentText, ServiceDoc};
+use super::{Web, health, problem};
+
+/// What rooms add to the service.
+#[derive(Clone)]
+pub struct Rooms {
+    /// Mounts their routes, with the state that they need as app data; called once per worker thread.
+    pub mount: Arc<dyn Fn(&mut ServiceConfig) + Send + Sync>,
+    /// Describes their routes. Also the source of `Allow` in a 405: every route must be in it.
+    pub document: utoipa::openapi::OpenApi,
+}
+
+/// Everything that a worker needs, made once for all of them.
+#[derive(Clone)]
+pub(super) struct Table {
+    web: Data<Web>,
+    table: Data<RouteTable>,
+    text: Data<DocumentText>,
+    mount: Arc<dyn Fn(&mut ServiceConfig) + Send + Sync>,
+    metrics_here: bool,
+}
+
+impl Table {
+    /// `metrics_here`: whether `/metrics` is served with the API.
+    pub(super) fn new(web: Web, rooms: Rooms, metrics_here: bool) -> Result<Table, serde_json::Error> {
+        let mut document = ServiceDoc::openapi().merge_from(rooms.document);
+        openapi::complete(&mut document);
+        if !metrics_here {
+            document.paths.paths.remove("/metrics");
+        }
+        Ok(Table {
+            web: Data::new(web),
+            table: Data::new(RouteTable::of(&document)),
+            text: Data::new(DocumentText::of(&document)?),
+            mount: rooms.mount,
+            metrics_here,
+        })
+    }
+
+    pub(super) fn mount(&self, config: &mut ServiceConfig) {
+        config
+            .app_data(self.web.clone())
+            .app_data(self.table.clone())
+            .app_data(self.text.clone())
+            .route("/healthz", web::get().to(health::healthz))
+            .route("/readyz", web::get().to(health::readyz))
+            .route("/problems/{code}", web::get().to(problem::explain))
+            .default_service(web::to(fallback::refuse));
+        if self.metrics_here {
+            config.route("/metrics", web::get().to(health::metrics));
+        }
+        openapi::routes(config);
+        (self.mount)(config);
+    }
+
+    /// For the listener that serves `/metrics` alone.
+    pub(super) fn mount_metrics(&self, config: &mut ServiceConfig) {
+        config
+            .app_data(self.web.clone())
+            .app_data(self.table.clone())
+            .route("/metrics", web::get().to(health::metrics))
+            .default_service(web::to(fallback::refuse));
+    }
+}

@@ -1,0 +1,77 @@
+//! Says in a client's words why its input does not fit: the field's path and the rule it breaks.
+
+use serde::de::{Deserialize, Deserializer};
+use serde_path_to_error::{Path, Track};
+
+use super::problem::FieldError;
+
+/// Longer texts are cut: they repeat what the client sent.
+const MAX_TEXT: usize = 200;
+
+/// A value, or which part of the input prevented it. Unlike a bare deserializer's error it knows the field.
+pub(super) struct Tracked<T>(pub(super) Result<T, FieldError>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Tracked<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut track = Track::new();
+        let value = T::deserialize(serde_path_to_error::Deserializer::new(deserializer, &mut track));
+        Ok(Tracked(
+            value.map_err(|error| field_error(&track.path(), &error.to_string())),
+        ))
+    }
+}
+
+/// Where a message of serde names a field, that field belongs to the path.
+const NAMING: [(&str, &str); 3] = [
+    ("missing field `", "is required"),
+    ("unknown field `", "is not a known field"),
+    ("duplicate field `", "stands twice"),
+];
+
+/// Puts a path and serde's message together.
+pub(super) fn field_error(path: &Path, message: &str) -> FieldError {
+    let message = message.rfind(" at line ").map_or(message, |at| &message[..at]);
+    let mut field = path.to_string();
+    if field == "." {
+        field.clear();
+    }
+    for (prefix, rule) in NAMING {
+        if let Some(name) = message.strip_prefix(prefix).and_then(|rest| rest.split('`').next()) {
+            return FieldError::new(cut(&join(&field, name)), rule);
+        }
+    }
+    FieldError::new(cut(&field), cut(&plain_words(message)))
+}
+
+/// The path may end with the name already: it does where the value was at fault, not where the name was.
+fn join(path: &str, name: &str) -> String {
+    if path.is_empty() || path == name || path.strip_suffix(name).is_some_and(|rest| rest.ends_with('.')) {
+        return if path.is_empty() {
+            name.to_owned()
+        } else {
+            path.to_owned()
+        };
+    }
+    format!("{path}.{name}")
+}
+
+/// Names of Rust types mean nothing to a client.
+fn plain_words(message: &str) -> String {
+    const INTEGERS: [&str; 10] = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "usize", "isize"];
+    match message.rsplit_once("expected ") {
+        Some((before, expected)) if INTEGERS.contains(&expected) => {
+            format!("{before}expected an integer")
+        }
+        Some((before, expected)) if expected.starts_with("struct ") => {
+            format!("{before}expected an object")
+        }
+        _ => message.to_owned(),
+    }
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MAX_TEXT) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}

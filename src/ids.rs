@@ -1,0 +1,153 @@
+//! Identifiers that clients choose.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Longest id, in characters: it is part of keys and of every idempotency record.
+pub const MAX_ID_LEN: usize = 64;
+
+/// What an id that was refused should have been.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("must match [A-Za-z0-9][A-Za-z0-9._-]{{0,63}}")]
+pub struct InvalidId;
+
+/// An id of a jackpot, tier, entry or player: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`.
+///
+/// A `:` stands only in ids that the service derives, so that no client can send one of those.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Id(Arc<str>);
+
+impl Id {
+    /// Parses an id that a client sent.
+    pub fn parse(text: &str) -> Result<Self, InvalidId> {
+        let starts_well = text.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric());
+        if starts_well && text.len() <= MAX_ID_LEN && text.bytes().all(is_id_byte) {
+            Ok(Self(text.into()))
+        } else {
+            Err(InvalidId)
+        }
+    }
+
+    /// The id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn is_id_byte(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-')
+}
+
+impl TryFrom<String> for Id {
+    type Error = InvalidId;
+
+    fn try_from(text: String) -> Result<Self, InvalidId> {
+        Self::parse(&text)
+    }
+}
+
+impl From<Id> for String {
+    fn from(id: Id) -> Self {
+        id.0.as_ref().to_owned()
+    }
+}
+
+impl std::fmt::Display for Id {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The id of an entry that is asked for: one that a client chose, or `{batch_id}:{i}`, which the service derived.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct EntryRef(String);
+
+impl EntryRef {
+    /// The id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for EntryRef {
+    type Error = InvalidId;
+
+    fn try_from(text: String) -> Result<Self, InvalidId> {
+        let chosen = match text.split_once(':') {
+            Some((batch, index)) if !index.is_empty() && index.bytes().all(|b| b.is_ascii_digit()) => batch,
+            _ => text.as_str(),
+        };
+        Id::parse(chosen)?;
+        Ok(Self(text))
+    }
+}
+
+/// What a client seed that was refused should have been.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("must be null or match [A-Za-z0-9._-]{{1,64}}")]
+pub struct InvalidClientSeed;
+
+/// A player's own contribution to a draw: `[A-Za-z0-9._-]{1,64}`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ClientSeed(String);
+
+impl ClientSeed {
+    /// Parses a seed that a client sent.
+    pub fn parse(text: &str) -> Result<Self, InvalidClientSeed> {
+        if (1..=MAX_ID_LEN).contains(&text.len()) && text.bytes().all(is_id_byte) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(InvalidClientSeed)
+        }
+    }
+
+    /// The seed as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for ClientSeed {
+    type Error = InvalidClientSeed;
+
+    fn try_from(text: String) -> Result<Self, InvalidClientSeed> {
+        Self::parse(&text)
+    }
+}
+
+impl From<ClientSeed> for String {
+    fn from(seed: ClientSeed) -> Self {
+        seed.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_what_the_contract_says() {
+        for good in ["a", "0", "round-8812-p7", "A.b_c-d", &"x".repeat(64)] {
+            assert!(Id::parse(good).is_ok(), "{good}");
+        }
+        for bad in ["", "-a", ".a", "a b", "a:b", "ä", "a\n", &"x".repeat(65)] {
+            assert_eq!(Id::parse(bad), Err(InvalidId), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_client_seed_may_start_with_any_of_its_characters() {
+        assert!(ClientSeed::parse("-").is_ok());
+        for bad in ["", "a b", "*", &"x".repeat(65)] {
+            assert_eq!(ClientSeed::parse(bad), Err(InvalidClientSeed), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Adjustments: an operator funds, corrects or moves money.
+
+use actix_web::HttpResponse;
+use actix_web::web::Data;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use utoipa::ToSchema;
+
+use super::{Api, ReasonText, operator, rfc3339};
+use crate::http::auth;
+use crate::http::body::Body;
+use crate::http::problem::Problem;
+use crate::http::query::PathOf;
+use crate::http::request_id::RequestId;
+use crate::ids::Id;
+use crate::jackpot::definition::Violation;
+use crate::jackpot::error::PlayError;
+use crate::jackpot::operate::Operator;
+use crate::jackpot::scripts::Adjust;
+use crate::money::Minor;
+
+/// A meter that operators may change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum MeterName {
+    /// What a winner takes from.
+    Pool,
+    /// Pays for the next seed.
+    Reserve,
+    /// Contributions beyond the cap.
+    Overflow,
+}
+
+impl MeterName {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Pool => "pool",
+            Self::Reserve => "reserve",
+            Self::Overflow => "overflow",
+        }
+    }
+}
+
+/// Money put into or taken out of a `meter` (signed `amount`), or moved `from` one `to` another.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AdjustmentBody {
+    /// Chosen by the operator; the same id with the same content is done once.
+    #[schema(value_type = String, example = "launch-seed")]
+    adjustment_id: Id,
+    #[schema(value_type = String, example = "grand")]
+    tier: Id,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    meter: Option<MeterName>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    from: Option<MeterName>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    to: Option<MeterName>,
+    /// Minor units: for a `meter` signed and not 0, for a move from 1; at most 2^53-1.
+    #[schema(example = 500)]
+    amount: i64,
+    /// 1 to 500 characters.
+    #[schema(value_type = String, example = "launch seed", min_length = 1, max_length = 500)]
+    reason: ReasonText,
+}
+
+/// An adjustment that was done.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Adjustment {
+    #[schema(value_type = String, example = "spring")]
+    jackpot_id: Id,
+    #[serde(flatten)]
+    body: AdjustmentBody,
+    /// When, RFC 3339.
+    at: String,
+}
+
+/// Funds, corrects or moves money of a tier, once per `adjustment_id`.
+///
+/// A meter never goes below 0, and a pool is never raised above its cap. Works on a jackpot of any status.
+#[utoipa::path(post, path = "/v1/jackpots/{id}/adjustments", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
+    request_body(content = AdjustmentBody, examples(
+        ("fund" = (value = json!({"adjustment_id": "launch-seed", "tier": "grand", "meter": "pool", "amount": 500, "reason": "launch seed"}))),
+        ("move" = (value = json!({"adjustment_id": "m1", "tier": "grand", "from": "pool", "to": "reserve", "amount": 4, "reason": "next seed"}))))),
+    responses((status = 201, description = "Done", body = Adjustment), (status = 200, description = "Done before", body = Adjustment),
+        (status = 422, description = "`invalid-request`, `adjustment-id-reused`, `amount-too-large`", body = crate::http::problem::ProblemBody)))]
+pub(crate) async fn post(
+    auth::Operate(caller): auth::Operate,
+    PathOf(id): PathOf<Id>,
+    request_id: RequestId,
+    api: Data<Api>,
+    Body(body): Body<AdjustmentBody>,
+) -> Result<HttpResponse, Problem> {
+    let wish = wish(&body, operator(caller, &request_id)).map_err(|wrong| PlayError::Invalid(vec![wrong]))?;
+    let (now, at_ms) = api.operate.adjust(&id, &wish).await?;
+    let mut answer = if now {
+        HttpResponse::Created()
+    } else {
+        HttpResponse::Ok()
+    };
+    if !now {
+        answer.insert_header(super::entries::REPLAYED);
+    }
+    Ok(answer.json(Adjustment {
+        jackpot_id: id,
+        body,
+        at: rfc3339(at_ms),
+    }))
+}
+
+fn wish(body: &AdjustmentBody, by: Operator) -> Result<Adjust, Violation> {
+    let amount = Minor::try_from(body.amount.unsigned_abs())
+        .ok()
+        .filter(|amount| *amount != Minor::ZERO);
+    let amount =
+        amount.ok_or_else(|| Violation::new("amount", "must be an integer, not 0, of at most 9007199254740991"))?;
+    let (from, to) = match (body.meter, body.from, body.to) {
+        (Some(meter), None, None) if body.amount < 0 => (Some(meter), None),
+        (Some(meter), None, None) => (None, Some(meter)),
+        (None, Some(from), Some(to)) if from == to => {
+            return Err(Violation::new("to", "must be another meter than from"));
+        }
+        (None, Some(_), Some(_)) if body.amount < 0 => {
+            return Err(Violation::new("amount", "must be at least 1 in a move"));
+        }
+        (None, from @ Some(_), to @ Some(_)) => (from, to),
+        (Some(_), _, _) => return Err(Violation::new("meter", "must not stand beside from or to")),
+        (None, _, _) => return Err(Violation::new("meter", "must be given, or both from and to")),
+    };
+    let content = serde_json::to_vec(body).expect("plain data is JSON");
+    Ok(Adjust {
+        adjustment_id: body.adjustment_id.clone(),
+        digest: hex::encode(&Sha256::digest(content)[..16]),
+        tier: body.tier.clone(),
+        from: from.map(MeterName::as_str),
+        to: to.map(MeterName::as_str),
+        amount,
+        reason: body.reason.0.clone(),
+        who: by.who,
+        request_id: by.request_id,
+    })
+}

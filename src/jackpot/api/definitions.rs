@@ -1,0 +1,256 @@
+//! Definitions: put, list, get.
+
+use actix_web::http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::{Api, operator};
+use crate::http::auth;
+use crate::http::body::Body;
+use crate::http::problem::Problem;
+use crate::http::query::{PathOf, QueryOf};
+use crate::http::request_id::RequestId;
+use crate::ids::Id;
+use crate::jackpot::definition::{Definition, Violation};
+use crate::jackpot::document::{Document, PutStatus};
+use crate::jackpot::error::PlayError;
+use crate::jackpot::scripts::{ScriptError, Snapshot, Wanted};
+use crate::jackpot::view::{Meter, Status};
+
+/// Largest page of a list.
+const MAX_PAGE: u32 = 1_000;
+/// Page of a list that does not say.
+const DEFAULT_PAGE: u32 = 100;
+/// Jackpots of a page read at the same time.
+const READ_AT_ONCE: usize = 16;
+
+/// A jackpot: its definition, status and meters.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Jackpot {
+    #[serde(flatten)]
+    document: Document,
+    /// open, paused, suspended or closed
+    #[schema(example = "open")]
+    status: &'static str,
+    /// Of the definition in force.
+    #[schema(example = 3)]
+    version: u64,
+    /// The definition that waits for the next take of all.
+    pending: Option<Document>,
+    meters: Vec<MeterBody>,
+}
+
+/// The money of a tier, in minor units unless named otherwise.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct MeterBody {
+    #[schema(value_type = String, example = "grand")]
+    tier: Id,
+    /// What a winner takes from.
+    pool: u64,
+    /// Pays for the next seed.
+    reserve: u64,
+    /// Contributions beyond the cap.
+    overflow: u64,
+    /// Millionths of a minor unit carried, of pool and reserve together.
+    remainder_micro: u64,
+    /// Whole units of the exact sum of contributions.
+    contributed: u64,
+    /// Put in less taken out by operators.
+    funded: i64,
+    /// Paid by claims.
+    paid: u64,
+    /// Takes of all.
+    wins: u64,
+}
+
+impl From<Meter> for MeterBody {
+    fn from(m: Meter) -> Self {
+        Self {
+            tier: m.tier,
+            pool: m.pool,
+            reserve: m.reserve,
+            overflow: m.overflow,
+            remainder_micro: m.remainder_micro,
+            contributed: m.contributed,
+            funded: m.funded,
+            paid: m.paid,
+            wins: m.wins,
+        }
+    }
+}
+
+/// A page of jackpots.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct JackpotPage {
+    items: Vec<Jackpot>,
+    /// Send it as `cursor` for the next page; null at the end.
+    next_cursor: Option<String>,
+}
+
+/// Which page.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PageQuery {
+    /// 1 to 1,000; 100 unless it says.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<u32>,
+    /// `next_cursor` of the page before.
+    #[param(value_type = Option<String>)]
+    cursor: Option<Id>,
+}
+
+/// Creates a jackpot, or changes its definition.
+///
+/// What touches money or odds of a live pool waits for the next take of all, or, while the jackpot is paused with
+/// nothing pending, applies at once. The last PUT is the target: it replaces a definition that waits.
+#[utoipa::path(put, path = "/v1/jackpots/{id}", tag = "jackpots", security(("bearer" = [])),
+    params(("id" = String, Path), ("If-Match" = Option<String>, Header), ("If-None-Match" = Option<String>, Header)),
+    request_body(content = Document, example = json!({"id": "spring", "name": "Spring wheel", "currency": "KRW", "status": "open",
+        "contribution": {"fixed": 1},
+        "tiers": [{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 100, "seed": 0, "reserve_ppm": 0, "cap": null, "must_hit_by": null}],
+        "odds": {"total": 1_000_000, "ranks": [
+            {"rank": 1, "weight": 1, "prize": {"pool": {"tier": "grand", "take": "all"}}},
+            {"rank": 3, "weight": 50_000, "prize": {"fixed": {"tier": "grand", "amount": 10}}}]},
+        "max_redraws": 16, "max_stake": 1_000_000_000, "public_meter": true, "room": null})),
+    responses((status = 201, description = "Created", body = Jackpot), (status = 200, description = "Changed, or as it was", body = Jackpot),
+        (status = 409, description = "`jackpot-closed`", body = crate::http::problem::ProblemBody),
+        (status = 412, description = "`precondition-failed`", body = crate::http::problem::ProblemBody)))]
+pub(crate) async fn put(
+    auth::Operate(caller): auth::Operate,
+    PathOf(id): PathOf<Id>,
+    request: HttpRequest,
+    request_id: RequestId,
+    api: Data<Api>,
+    Body(document): Body<Document>,
+) -> Result<HttpResponse, Problem> {
+    let wanted = wanted(&request)?;
+    let (definition, status) = check(&id, document)?;
+    let created = api
+        .operate
+        .define(&id, &definition, wanted, status, &operator(caller, &request_id))
+        .await?;
+    let (snapshot, etag) = read(&api, &id).await?;
+    let mut answer = if created {
+        HttpResponse::Created()
+    } else {
+        HttpResponse::Ok()
+    };
+    Ok(answer.insert_header((ETAG, etag)).json(snapshot))
+}
+
+/// All jackpots, in the order of their ids.
+#[utoipa::path(get, path = "/v1/jackpots", tag = "jackpots", security(("bearer" = [])), params(PageQuery),
+    responses((status = 200, description = "A page", body = JackpotPage)))]
+pub(crate) async fn list(
+    _: auth::Read,
+    QueryOf(page): QueryOf<PageQuery>,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    let limit = page.limit.unwrap_or(DEFAULT_PAGE);
+    if !(1..=MAX_PAGE).contains(&limit) {
+        return Err(PlayError::Invalid(vec![Violation::new("limit", "must be an integer from 1 to 1000")]).into());
+    }
+    let limit = limit as usize;
+    let mut ids = api.operate.ids(page.cursor.as_ref(), limit + 1).await?;
+    let more = ids.len() > limit;
+    ids.truncate(limit);
+    let next_cursor = ids.last().filter(|_| more).map(ToString::to_string);
+    let one = |id: Id| {
+        let api = api.clone();
+        async move {
+            match read(&api, &id).await {
+                // The name of one that was never defined after all.
+                Err(PlayError::Script(ScriptError::Unknown)) => Ok(None),
+                other => other.map(|(jackpot, _)| Some(jackpot)),
+            }
+        }
+    };
+    let items = stream::iter(ids)
+        .map(one)
+        .buffered(READ_AT_ONCE)
+        .try_filter_map(|found| async move { Ok(found) });
+    Ok(HttpResponse::Ok().json(JackpotPage {
+        items: items.try_collect().await?,
+        next_cursor,
+    }))
+}
+
+/// A jackpot, with the `ETag` of its definition.
+#[utoipa::path(get, path = "/v1/jackpots/{id}", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
+    responses((status = 200, description = "The jackpot", body = Jackpot),
+        (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody)))]
+pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
+    let (jackpot, etag) = read(&api, &id).await?;
+    Ok(HttpResponse::Ok().insert_header((ETAG, etag)).json(jackpot))
+}
+
+pub(super) async fn read(api: &Api, id: &Id) -> Result<(Jackpot, String), PlayError> {
+    let snapshot = api.operate.views.snapshot(id).await?;
+    let parse = |json: &str| serde_json::from_str::<Document>(json);
+    let lost = |e: serde_json::Error| PlayError::Lost {
+        id: id.clone(),
+        what: format!("a readable definition: {e}"),
+    };
+    let Snapshot {
+        status,
+        version,
+        last_version,
+        meters,
+        ..
+    } = snapshot;
+    let jackpot = Jackpot {
+        document: parse(&snapshot.definition).map_err(lost)?,
+        status: status.as_str(),
+        version,
+        pending: snapshot.waiting.as_deref().map(parse).transpose().map_err(lost)?,
+        meters: meters.into_iter().map(Into::into).collect(),
+    };
+    Ok((jackpot, format!("\"{last_version}\"")))
+}
+
+fn check(id: &Id, mut document: Document) -> Result<(Definition, Status), PlayError> {
+    let status = match document.status.take() {
+        Some(PutStatus::Paused) => Status::Paused,
+        _ => Status::Open,
+    };
+    let wrong_id = (document.id != *id).then(|| Violation::new("id", format!("must be '{id}', as in the path")));
+    match (Definition::check(document), wrong_id) {
+        (Ok(definition), None) => Ok((definition, status)),
+        (Ok(_), Some(wrong)) => Err(PlayError::Invalid(vec![wrong])),
+        (Err(mut all), wrong) => {
+            all.extend(wrong);
+            Err(PlayError::Invalid(all))
+        }
+    }
+}
+
+/// RFC 9110, 13.1.1 and 13.1.2, with the strong tags that this service makes.
+fn wanted(request: &HttpRequest) -> Result<Wanted, PlayError> {
+    let header = |name| {
+        request
+            .headers()
+            .get(name)
+            .map(|value| value.to_str().unwrap_or_default().trim().to_owned())
+    };
+    match (header(IF_MATCH), header(IF_NONE_MATCH)) {
+        (None, None) => Ok(Wanted::Any),
+        (None, Some(star)) if star == "*" => Ok(Wanted::Absent),
+        (Some(tag), None) if tag == "*" => Ok(Wanted::Present),
+        (Some(tag), None) => {
+            let version = tag
+                .strip_prefix('"')
+                .and_then(|t| t.strip_suffix('"'))
+                .and_then(|t| t.parse().ok());
+            version.map(Wanted::Version).ok_or(PlayError::PreconditionFailed)
+        }
+        (None, Some(_)) => Err(PlayError::Invalid(vec![Violation::new("If-None-Match", "must be *")])),
+        (Some(_), Some(_)) => Err(PlayError::Invalid(vec![Violation::new(
+            "If-None-Match",
+            "must not stand beside If-Match",
+        )])),
+    }
+}

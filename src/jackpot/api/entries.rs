@@ -1,0 +1,236 @@
+//! Entries: play, look up.
+
+use actix_web::HttpResponse;
+use actix_web::web::Data;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use tracing::Span;
+use utoipa::ToSchema;
+
+use super::Api;
+use crate::http::auth;
+use crate::http::body::Body;
+use crate::http::problem::Problem;
+use crate::http::query::PathOf;
+use crate::ids::{ClientSeed, EntryRef, Id};
+use crate::jackpot::document::Prize;
+use crate::jackpot::play::Played;
+use crate::jackpot::record::{Payout, Sent, State};
+use crate::money::Minor;
+
+/// Header of an answer that was given before.
+pub(super) const REPLAYED: (&str, &str) = ("Idempotency-Replayed", "true");
+
+/// One play by one player.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EntryBody {
+    /// Chosen by the game: the same id is the same entry, for at least the retention.
+    #[schema(value_type = String, example = "round-8812-p7", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    entry_id: Id,
+    #[schema(value_type = String, example = "p7")]
+    player_id: Id,
+    /// Minor units, 0 to 2^53-1 and the jackpot's `max_stake`.
+    #[schema(value_type = u64, example = 100)]
+    stake: Minor,
+    /// The player's own part of the draw: null or `[A-Za-z0-9._-]{1,64}`.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    client_seed: Option<ClientSeed>,
+}
+
+/// An entry with its outcome.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Entry {
+    #[schema(example = "round-8812-p7")]
+    entry_id: String,
+    #[schema(value_type = String, example = "spring")]
+    jackpot_id: Id,
+    #[schema(value_type = String, example = "p7")]
+    player_id: Id,
+    /// Number of the entry within the jackpot, from 1.
+    #[schema(example = 8812)]
+    sequence: u64,
+    contributions: Vec<ContributionBody>,
+    outcome: Outcome,
+    draw: Draw,
+}
+
+/// What the entry added to a tier, in minor units.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ContributionBody {
+    #[schema(value_type = String, example = "grand")]
+    tier: Id,
+    /// By how many whole units the tier's contributions grew.
+    #[schema(example = 1)]
+    amount: u64,
+    /// The meter right after it.
+    #[schema(example = 18_811)]
+    pool: u64,
+}
+
+/// What the entry won. With rank 0 and prize `none` all else is null.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub(crate) struct Outcome {
+    #[schema(example = 1)]
+    rank: u32,
+    /// pool, fixed, coupon or none
+    #[schema(example = "pool")]
+    prize: &'static str,
+    #[schema(value_type = Option<String>, example = "grand")]
+    tier: Option<Id>,
+    /// Minor units.
+    #[schema(example = 18_811)]
+    amount: Option<u64>,
+    #[schema(example = "5d0b1c9f7a3e42d6b8a1c07e94f2d358")]
+    payout_id: Option<String>,
+    /// Number of the paid claim within the jackpot, from 1.
+    #[schema(example = 4)]
+    claim_order: Option<u64>,
+    #[schema(value_type = Option<Object>)]
+    coupon: Option<()>,
+}
+
+/// How it was drawn: with the epoch's seed, once published, anyone can draw it again.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Draw {
+    #[schema(example = 1)]
+    epoch: u64,
+    commitment: String,
+    #[schema(example = 3)]
+    definition_version: u64,
+    attempts: Vec<AttemptBody>,
+}
+
+/// One draw.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AttemptBody {
+    /// From 0.
+    attempt: u32,
+    /// 0 for nothing.
+    rank: u32,
+    /// paid, none or retry
+    #[schema(example = "paid")]
+    result: &'static str,
+}
+
+/// Takes an entry: it contributes once, is drawn once and has one outcome. Safe to repeat with the same id.
+#[utoipa::path(post, path = "/v1/jackpots/{id}/entries", tag = "entries", security(("bearer" = [])), params(("id" = String, Path)),
+    request_body(content = EntryBody, example = json!({"entry_id": "round-8812-p7", "player_id": "p7", "stake": 100, "client_seed": null})),
+    responses((status = 201, description = "Taken", body = Entry),
+        (status = 200, description = "Taken before, with `Idempotency-Replayed: true`", body = Entry),
+        (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody),
+        (status = 409, description = "`jackpot-paused`, `jackpot-suspended`, `jackpot-closed`", body = crate::http::problem::ProblemBody),
+        (status = 422, description = "`invalid-request`, `entry-id-reused`, `amount-too-large`", body = crate::http::problem::ProblemBody)))]
+pub(crate) async fn post(
+    _: auth::Play,
+    PathOf(id): PathOf<Id>,
+    api: Data<Api>,
+    Body(body): Body<EntryBody>,
+) -> Result<HttpResponse, Problem> {
+    Span::current()
+        .record("jackpot_id", id.as_str())
+        .record("entry_id", body.entry_id.as_str());
+    let sent = Sent {
+        player: body.player_id,
+        stake: body.stake,
+        client_seed: body.client_seed,
+    };
+    let played = api.play.enter(&id, &body.entry_id, sent).await?;
+    let mut answer = if played.replayed {
+        HttpResponse::Ok()
+    } else {
+        HttpResponse::Created()
+    };
+    if played.replayed {
+        answer.insert_header(REPLAYED);
+    }
+    Ok(answer.json(entry(id, played)))
+}
+
+/// An entry that is remembered, with the body of its first answer.
+#[utoipa::path(get, path = "/v1/jackpots/{id}/entries/{entry_id}", tag = "entries", security(("bearer" = [])),
+    params(("id" = String, Path), ("entry_id" = String, Path)),
+    responses((status = 200, description = "The entry", body = Entry),
+        (status = 404, description = "`jackpot-not-found`, `entry-not-found`", body = crate::http::problem::ProblemBody)))]
+pub(crate) async fn get(
+    _: auth::PlayOrRead,
+    PathOf((id, entry_id)): PathOf<(Id, EntryRef)>,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    Span::current()
+        .record("jackpot_id", id.as_str())
+        .record("entry_id", entry_id.as_str());
+    let played = api.play.find(&id, entry_id.as_str()).await?;
+    Ok(HttpResponse::Ok().json(entry(id, played)))
+}
+
+fn entry(jackpot_id: Id, played: Played) -> Entry {
+    let Played {
+        entry_id,
+        sent,
+        record,
+        definition,
+        commitment,
+        attempts,
+        ..
+    } = played;
+    let outcome = match &record.state {
+        State::Paid { payout, .. } => {
+            let rank = definition.document().odds.ranks.iter().find(|r| r.rank == payout.rank);
+            paid(&jackpot_id, &entry_id, record.sequence, payout, rank.map(|r| &r.prize))
+        }
+        State::Lost | State::Ended { .. } | State::Pending { .. } => Outcome {
+            prize: "none",
+            ..Outcome::default()
+        },
+    };
+    let tiers = definition.tiers().iter().zip(record.contributions);
+    let contributions = tiers.map(|(tier, c)| ContributionBody {
+        tier: tier.tier.clone(),
+        amount: c.amount,
+        pool: c.pool,
+    });
+    let attempts = attempts.into_iter().map(|a| AttemptBody {
+        attempt: a.attempt,
+        rank: a.rank,
+        result: a.result,
+    });
+    let draw = Draw {
+        epoch: record.epoch,
+        commitment,
+        definition_version: record.version,
+        attempts: attempts.collect(),
+    };
+    Entry {
+        entry_id,
+        player_id: sent.player,
+        sequence: record.sequence,
+        contributions: contributions.collect(),
+        outcome,
+        draw,
+        jackpot_id,
+    }
+}
+
+fn paid(jackpot_id: &Id, entry_id: &str, sequence: u64, payout: &Payout, prize: Option<&Prize>) -> Outcome {
+    Outcome {
+        rank: payout.rank,
+        prize: if matches!(prize, Some(Prize::Fixed(_))) {
+            "fixed"
+        } else {
+            "pool"
+        },
+        tier: Some(payout.tier.clone()),
+        amount: Some(payout.amount),
+        payout_id: Some(payout_id(jackpot_id, entry_id, sequence)),
+        claim_order: Some(payout.claim_order),
+        coupon: None,
+    }
+}
+
+/// The id of the payout of an entry. Derived, so that every answer and the ledger name it alike without storing it:
+/// an entry is paid at most once, and its sequence is never used again.
+fn payout_id(jackpot_id: &Id, entry_id: &str, sequence: u64) -> String {
+    hex::encode(&Sha256::digest(format!("payout\n{jackpot_id}\n{entry_id}\n{sequence}"))[..16])
+}

@@ -1,0 +1,78 @@
+//! Fairness: the epochs and their commitments.
+
+use actix_web::HttpResponse;
+use actix_web::web::Data;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{Api, ReasonBody, operator, rfc3339};
+use crate::http::auth;
+use crate::http::body::Body;
+use crate::http::problem::Problem;
+use crate::http::query::PathOf;
+use crate::http::request_id::RequestId;
+use crate::ids::Id;
+
+/// The epochs of a jackpot, the oldest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Fairness {
+    #[schema(value_type = String, example = "spring")]
+    jackpot_id: Id,
+    epochs: Vec<EpochBody>,
+}
+
+/// A period under one secret seed.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EpochBody {
+    #[schema(example = 1)]
+    epoch: u64,
+    /// Hexadecimal SHA-256 of the seed, published when the epoch opened.
+    #[schema(example = "1b1584e55fb6852166e99de01cf21176f848aaed8af2b5f806b6f49922437254")]
+    commitment: String,
+    /// RFC 3339.
+    opened_at: String,
+    /// RFC 3339; null while open.
+    closed_at: Option<String>,
+    /// The seed in hexadecimal, once it is published; null before.
+    seed: Option<String>,
+}
+
+/// The epochs with their commitments. Needs no key.
+#[utoipa::path(get, path = "/v1/jackpots/{id}/fairness", tag = "jackpots", params(("id" = String, Path)),
+    responses((status = 200, description = "The epochs", body = Fairness),
+        (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody)))]
+pub(crate) async fn get(PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
+    answer(&api, id).await
+}
+
+/// Closes the open epoch at once and opens the next. Entries remembered keep their answers.
+#[utoipa::path(post, path = "/v1/jackpots/{id}/fairness/rotate", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
+    request_body = ReasonBody, responses((status = 200, description = "The epochs now", body = Fairness)))]
+pub(crate) async fn rotate(
+    auth::Operate(caller): auth::Operate,
+    PathOf(id): PathOf<Id>,
+    request_id: RequestId,
+    api: Data<Api>,
+    Body(body): Body<ReasonBody>,
+) -> Result<HttpResponse, Problem> {
+    api.operate
+        .end_epoch(&id, body.reason.0, &operator(caller, &request_id))
+        .await?;
+    answer(&api, id).await
+}
+
+async fn answer(api: &Api, id: Id) -> Result<HttpResponse, Problem> {
+    let epochs = api.operate.epochs(&id).await?.into_iter().map(|e| EpochBody {
+        epoch: e.epoch,
+        commitment: e.commitment,
+        opened_at: rfc3339(e.opened_ms),
+        closed_at: e.closed_ms.map(rfc3339),
+        // Publishing needs the ledger: a closing that is not yet in SQL could be lost with Redis, and the epoch
+        // would be open again with a known seed.
+        seed: None,
+    });
+    Ok(HttpResponse::Ok().json(Fairness {
+        epochs: epochs.collect(),
+        jackpot_id: id,
+    }))
+}

@@ -1,0 +1,105 @@
+//! The routes of jackpots and entries.
+
+use std::sync::Arc;
+
+use actix_web::web::{self, Data, ServiceConfig};
+use utoipa::OpenApi;
+
+use super::operate::{Operate, Operator};
+use super::play::Play;
+use crate::http::auth::Caller;
+use crate::http::request_id::RequestId;
+
+mod adjustments;
+mod definitions;
+mod entries;
+mod fairness;
+mod meter;
+mod status;
+
+pub use meter::Meters;
+
+/// What the handlers work with.
+#[derive(Debug, Clone)]
+pub struct Api {
+    /// Takes entries.
+    pub play: Play,
+    /// Operates jackpots.
+    pub operate: Operate,
+    /// Serves meters.
+    pub meters: Arc<Meters>,
+}
+
+/// The routes, described. Every route must be listed.
+#[derive(OpenApi)]
+#[openapi(
+    paths(
+        definitions::put, definitions::list, definitions::get, status::pause, status::resume, status::close,
+        adjustments::post, meter::get, meter::stream, fairness::get, fairness::rotate, entries::post, entries::get,
+    ),
+    tags((name = "jackpots", description = "Definitions, status, money"), (name = "entries", description = "Plays"))
+)]
+pub struct ApiDoc;
+
+/// Mounts the routes.
+pub fn routes(config: &mut ServiceConfig, api: &Api) {
+    let jackpot = web::scope("/v1/jackpots")
+        .route("", web::get().to(definitions::list))
+        .route("/{id}", web::put().to(definitions::put))
+        .route("/{id}", web::get().to(definitions::get))
+        .route("/{id}/pause", web::post().to(status::pause))
+        .route("/{id}/resume", web::post().to(status::resume))
+        .route("/{id}/close", web::post().to(status::close))
+        .route("/{id}/adjustments", web::post().to(adjustments::post))
+        .route("/{id}/meter", web::get().to(meter::get))
+        .route("/{id}/meter/stream", web::get().to(meter::stream))
+        .route("/{id}/fairness", web::get().to(fairness::get))
+        .route("/{id}/fairness/rotate", web::post().to(fairness::rotate))
+        .route("/{id}/entries", web::post().to(entries::post))
+        .route("/{id}/entries/{entry_id}", web::get().to(entries::get));
+    config.app_data(Data::new(api.clone())).service(jackpot);
+}
+
+fn operator(caller: Caller, request_id: &RequestId) -> Operator {
+    Operator {
+        who: caller.name,
+        request_id: request_id.as_str().to_owned(),
+    }
+}
+
+/// RFC 3339 of ms of Redis' clock.
+fn rfc3339(ms: i64) -> String {
+    jiff::Timestamp::from_millisecond(ms)
+        .map(|at| at.to_string())
+        .unwrap_or_default()
+}
+
+/// Longest reason of an operator, in characters.
+const MAX_REASON_CHARS: usize = 500;
+
+/// Why an operator does something: 1 to 500 characters.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize, utoipa::ToSchema)]
+#[serde(try_from = "String")]
+#[schema(value_type = String, example = "launch")]
+pub struct ReasonText(String);
+
+impl TryFrom<String> for ReasonText {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        if (1..=MAX_REASON_CHARS).contains(&text.chars().count()) {
+            Ok(Self(text))
+        } else {
+            Err("must be 1 to 500 characters")
+        }
+    }
+}
+
+/// The body of what needs only a reason.
+#[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReasonBody {
+    /// Why: 1 to 500 characters.
+    #[schema(value_type = String, example = "check", min_length = 1, max_length = 500)]
+    reason: ReasonText,
+}

@@ -1,0 +1,69 @@
+//! Pause, resume, close.
+
+use actix_web::HttpResponse;
+use actix_web::web::Data;
+
+use super::definitions::{Jackpot, read};
+use super::{Api, ReasonBody, operator};
+use crate::http::auth::{self, Caller};
+use crate::http::body::Body;
+use crate::http::problem::Problem;
+use crate::http::query::PathOf;
+use crate::http::request_id::RequestId;
+use crate::ids::Id;
+use crate::jackpot::view::Status;
+
+/// Stops entries. What is pending is finished. With nothing pending, a definition that waits applies at once.
+#[utoipa::path(post, path = "/v1/jackpots/{id}/pause", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
+    request_body = ReasonBody, responses((status = 200, description = "Paused", body = Jackpot),
+        (status = 409, description = "`jackpot-closed`", body = crate::http::problem::ProblemBody)))]
+pub(crate) async fn pause(
+    auth::Operate(caller): auth::Operate,
+    PathOf(id): PathOf<Id>,
+    request_id: RequestId,
+    api: Data<Api>,
+    Body(body): Body<ReasonBody>,
+) -> Result<HttpResponse, Problem> {
+    set(&api, &id, Status::Paused, body, caller, &request_id).await
+}
+
+/// Takes entries again.
+#[utoipa::path(post, path = "/v1/jackpots/{id}/resume", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
+    request_body = ReasonBody, responses((status = 200, description = "Open", body = Jackpot),
+        (status = 409, description = "`jackpot-closed`, `jackpot-suspended`", body = crate::http::problem::ProblemBody)))]
+pub(crate) async fn resume(
+    auth::Operate(caller): auth::Operate,
+    PathOf(id): PathOf<Id>,
+    request_id: RequestId,
+    api: Data<Api>,
+    Body(body): Body<ReasonBody>,
+) -> Result<HttpResponse, Problem> {
+    set(&api, &id, Status::Open, body, caller, &request_id).await
+}
+
+/// Stops entries for good. What is pending is finished; the money that is left can be adjusted.
+#[utoipa::path(post, path = "/v1/jackpots/{id}/close", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
+    request_body = ReasonBody, responses((status = 200, description = "Closed", body = Jackpot)))]
+pub(crate) async fn close(
+    auth::Operate(caller): auth::Operate,
+    PathOf(id): PathOf<Id>,
+    request_id: RequestId,
+    api: Data<Api>,
+    Body(body): Body<ReasonBody>,
+) -> Result<HttpResponse, Problem> {
+    set(&api, &id, Status::Closed, body, caller, &request_id).await
+}
+
+async fn set(
+    api: &Api,
+    id: &Id,
+    wanted: Status,
+    body: ReasonBody,
+    caller: Caller,
+    request_id: &RequestId,
+) -> Result<HttpResponse, Problem> {
+    api.operate
+        .set_status(id, wanted, body.reason.0, &operator(caller, request_id))
+        .await?;
+    Ok(HttpResponse::Ok().json(read(api, id).await?.0))
+}

@@ -1,0 +1,397 @@
+//! A definition that has been checked: what the draw, the split and the claims work with. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sha2::{Digest, Sha256};
+
+use crate::ids::Id;
+use crate::money::{Minor, Ppm};
+
+use super::document::{Contribution, Document, Prize, Take, Tier};
+use super::odds::{InvalidOdds, Odds};
+
+/// Most tiers of a jackpot: each costs every call a key and nine meters.
+pub const MAX_TIERS: usize = 8;
+/// Most ranks of an odds table.
+pub const MAX_RANKS: usize = 1_000;
+/// Longest name, in characters.
+pub const MAX_NAME_CHARS: usize = 200;
+/// Most redraws: a bound on the work of one entry.
+pub const MAX_REDRAWS: u32 = 100;
+
+/// A field that breaks a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// Path of the field, such as `odds.ranks[0].weight`.
+    pub field: String,
+    /// The rule, for the one who sent it.
+    pub rule: String,
+}
+
+impl Violation {
+    /// A violation of `rule` by `field`.
+    pub fn new(field: impl Into<String>, rule: impl Into<String>) -> Self {
+        Self {
+            field: field.into(),
+            rule: rule.into(),
+        }
+    }
+}
+
+/// A checked definition.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Definition {
+    document: Document,
+    odds: Odds,
+    prizes: BTreeMap<u32, MoneyPrize>,
+}
+
+/// A prize that a claim takes out of a pool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MoneyPrize {
+    /// Of which tier.
+    pub tier: Id,
+    /// How much.
+    pub kind: MoneyKind,
+    /// The tier's minimum payout, which pool prizes obey.
+    pub min_payout: Minor,
+}
+
+/// How much a money prize takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MoneyKind {
+    /// All of the pool.
+    All,
+    /// A share of it.
+    Share(Ppm),
+    /// This amount.
+    Fixed(Minor),
+}
+
+impl Definition {
+    /// Checks a document against every rule, and names all that it breaks.
+    pub fn check(document: Document) -> Result<Self, Vec<Violation>> {
+        let mut wrong = Vec::new();
+        check_head(&document, &mut wrong);
+        check_tiers(&document.tiers, &mut wrong);
+        check_ranks(&document, &mut wrong);
+        let weights = document.odds.ranks.iter().map(|r| (r.rank, r.weight));
+        let odds = Odds::new(document.odds.total, weights).map_err(|error| {
+            let field = if error == InvalidOdds::Total {
+                "odds.total"
+            } else {
+                "odds.ranks"
+            };
+            wrong.push(Violation::new(field, error.to_string()));
+        });
+        match odds {
+            Ok(odds) if wrong.is_empty() => {
+                let prizes = document
+                    .odds
+                    .ranks
+                    .iter()
+                    .filter_map(|r| Some((r.rank, money_prize(&document, &r.prize)?)))
+                    .collect();
+                Ok(Self { document, odds, prizes })
+            }
+            _ => Err(wrong),
+        }
+    }
+
+    /// As operators read it.
+    #[must_use]
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// The odds table.
+    #[must_use]
+    pub fn odds(&self) -> &Odds {
+        &self.odds
+    }
+
+    /// The tiers, in the order in which contributions are split.
+    #[must_use]
+    pub fn tiers(&self) -> &[Tier] {
+        &self.document.tiers
+    }
+
+    /// The money prize of a rank, `None` for one that is no money.
+    #[must_use]
+    pub fn money_prize(&self, rank: u32) -> Option<&MoneyPrize> {
+        self.prizes.get(&rank)
+    }
+
+    /// Largest stake of an entry.
+    #[must_use]
+    pub fn max_stake(&self) -> Option<Minor> {
+        self.document.max_stake
+    }
+
+    /// Last attempt that an entry may make, from 0.
+    #[must_use]
+    pub fn last_attempt(&self) -> u32 {
+        self.document.max_redraws
+    }
+
+    /// Digest of the parts that touch money or odds: two definitions with the same differ only in what may change
+    /// under a live pool.
+    #[must_use]
+    pub fn money_digest(&self) -> String {
+        let d = &self.document;
+        let text =
+            serde_json::to_string(&(&d.contribution, &d.tiers, &d.odds, d.max_redraws)).expect("plain data is JSON");
+        hex::encode(&Sha256::digest(text)[..16])
+    }
+}
+
+fn check_head(document: &Document, wrong: &mut Vec<Violation>) {
+    let name = document.name.chars().count();
+    if !(1..=MAX_NAME_CHARS).contains(&name) || document.name.chars().any(char::is_control) {
+        wrong.push(Violation::new(
+            "name",
+            format!("must be 1 to {MAX_NAME_CHARS} characters, none of them a control character"),
+        ));
+    }
+    let currency = document.currency.as_bytes();
+    let capital = currency.first().is_some_and(u8::is_ascii_uppercase);
+    if !capital
+        || !(3..=8).contains(&currency.len())
+        || !currency.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+    {
+        wrong.push(Violation::new("currency", "must match [A-Z][A-Z0-9]{2,7}"));
+    }
+    if document.max_redraws > MAX_REDRAWS {
+        wrong.push(Violation::new(
+            "max_redraws",
+            format!("must be an integer from 0 to {MAX_REDRAWS}"),
+        ));
+    }
+    if document.room.is_some() {
+        wrong.push(Violation::new(
+            "room",
+            "must be null: waiting rooms are not supported yet",
+        ));
+    }
+}
+
+fn check_tiers(tiers: &[Tier], wrong: &mut Vec<Violation>) {
+    if !(1..=MAX_TIERS).contains(&tiers.len()) {
+        wrong.push(Violation::new("tiers", format!("must be 1 to {MAX_TIERS} tiers")));
+    }
+    let mut names = BTreeSet::new();
+    for (i, tier) in tiers.iter().enumerate() {
+        if !names.insert(&tier.tier) {
+            wrong.push(Violation::new(
+                format!("tiers[{i}].tier"),
+                format!("'{}' is there twice", tier.tier),
+            ));
+        }
+        if tier.cap == Some(Minor::ZERO) {
+            wrong.push(Violation::new(format!("tiers[{i}].cap"), "must be null or at least 1"));
+        }
+        if tier.cap.is_some_and(|cap| tier.seed > cap) {
+            wrong.push(Violation::new(
+                format!("tiers[{i}].seed"),
+                "must be at most the tier's cap",
+            ));
+        }
+        if tier.must_hit_by.is_some() {
+            wrong.push(Violation::new(
+                format!("tiers[{i}].must_hit_by"),
+                "must be null: reserved, not supported yet",
+            ));
+        }
+    }
+    let shares = tiers.iter().map(|t| u64::from(t.share_ppm.get())).sum::<u64>();
+    if shares > u64::from(Ppm::WHOLE.get()) {
+        wrong.push(Violation::new(
+            "tiers",
+            format!("share_ppm sums to {shares}, more than 1000000"),
+        ));
+    }
+}
+
+fn check_ranks(document: &Document, wrong: &mut Vec<Violation>) {
+    let ranks = &document.odds.ranks;
+    if ranks.len() > MAX_RANKS {
+        wrong.push(Violation::new(
+            "odds.ranks",
+            format!("must be at most {MAX_RANKS} ranks"),
+        ));
+    }
+    let mut seen = BTreeSet::new();
+    for (i, rank) in ranks.iter().enumerate() {
+        let at = format!("odds.ranks[{i}]");
+        if rank.rank == 0 || !seen.insert(rank.rank) {
+            wrong.push(Violation::new(
+                format!("{at}.rank"),
+                "must be at least 1 and there once",
+            ));
+        }
+        let tier = match &rank.prize {
+            Prize::Pool(prize) => {
+                if prize.take == Take::SharePpm(Ppm::default()) {
+                    wrong.push(Violation::new(
+                        format!("{at}.prize.pool.take.share_ppm"),
+                        "must be at least 1",
+                    ));
+                }
+                ("pool", &prize.tier)
+            }
+            Prize::Fixed(prize) => {
+                if prize.amount == Minor::ZERO {
+                    wrong.push(Violation::new(format!("{at}.prize.fixed.amount"), "must be at least 1"));
+                }
+                ("fixed", &prize.tier)
+            }
+            Prize::Coupon(_) => {
+                wrong.push(Violation::new(
+                    format!("{at}.prize.coupon"),
+                    "coupons are not supported yet",
+                ));
+                continue;
+            }
+        };
+        if !document.tiers.iter().any(|t| t.tier == *tier.1) {
+            wrong.push(Violation::new(
+                format!("{at}.prize.{}.tier", tier.0),
+                format!("'{}' is none of the tiers", tier.1),
+            ));
+        }
+    }
+}
+
+fn money_prize(document: &Document, prize: &Prize) -> Option<MoneyPrize> {
+    let (tier, kind) = match prize {
+        Prize::Pool(prize) => match prize.take {
+            Take::All | Take::SharePpm(Ppm::WHOLE) => (&prize.tier, MoneyKind::All),
+            Take::SharePpm(share) => (&prize.tier, MoneyKind::Share(share)),
+        },
+        Prize::Fixed(prize) => (&prize.tier, MoneyKind::Fixed(prize.amount)),
+        Prize::Coupon(_) => return None,
+    };
+    let min_payout = document.tiers.iter().find(|t| t.tier == *tier)?.min_payout;
+    Some(MoneyPrize {
+        tier: tier.clone(),
+        kind,
+        min_payout,
+    })
+}
+
+/// What one entry adds to the jackpot before shares, in millionths of a minor unit. Exact: below 2^73.
+#[must_use]
+pub fn contribution_micro(contribution: Contribution, stake: Minor) -> u128 {
+    match contribution {
+        Contribution::Fixed(amount) => amount.micro(),
+        Contribution::RatePpm(rate) => u128::from(stake.get()) * u128::from(rate.get()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn good() -> Value {
+        json!({"id": "spring", "name": "Spring wheel", "currency": "KRW", "contribution": {"fixed": 1},
+            "tiers": [{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 100, "seed": 0, "reserve_ppm": 0, "cap": null, "must_hit_by": null}],
+            "odds": {"total": 1_000_000, "ranks": [
+                {"rank": 1, "weight": 1, "prize": {"pool": {"tier": "grand", "take": "all"}}},
+                {"rank": 3, "weight": 50_000, "prize": {"fixed": {"tier": "grand", "amount": 10}}}]}})
+    }
+
+    fn broken(change: impl FnOnce(&mut Value)) -> Vec<String> {
+        let mut value = good();
+        change(&mut value);
+        let document = serde_json::from_value(value).expect("well formed");
+        let fields = Definition::check(document)
+            .expect_err("refused")
+            .into_iter()
+            .map(|v| v.field);
+        fields.collect()
+    }
+
+    #[test]
+    fn the_example_of_the_contract_is_taken_and_kept_as_sent() {
+        let document: Document = serde_json::from_value(good()).expect("well formed");
+        let definition = Definition::check(document).expect("valid");
+        assert_eq!(definition.last_attempt(), 16);
+        assert_eq!(definition.money_prize(1).map(|p| p.kind), Some(MoneyKind::All));
+        assert_eq!(definition.money_prize(2), None);
+        let shown = serde_json::to_value(definition.document()).expect("JSON");
+        for (field, value) in good().as_object().expect("an object") {
+            assert_eq!(&shown[field], value, "{field}");
+        }
+    }
+
+    #[test]
+    fn each_rule_names_its_field() {
+        assert_eq!(broken(|v| v["name"] = json!("")), ["name"]);
+        assert_eq!(broken(|v| v["currency"] = json!("krw")), ["currency"]);
+        assert_eq!(broken(|v| v["max_redraws"] = json!(101)), ["max_redraws"]);
+        assert_eq!(broken(|v| v["room"] = json!("lobby")), ["room"]);
+        assert_eq!(
+            broken(|v| v["tiers"][0]["must_hit_by"] = json!({"low": 1})),
+            ["tiers[0].must_hit_by"]
+        );
+        assert_eq!(broken(|v| v["tiers"][0]["cap"] = json!(0)), ["tiers[0].cap"]);
+        assert_eq!(
+            broken(|v| {
+                v["tiers"][0]["cap"] = json!(5);
+                v["tiers"][0]["seed"] = json!(6);
+            }),
+            ["tiers[0].seed"]
+        );
+        assert_eq!(
+            broken(|v| v["tiers"] = json!([v["tiers"][0], v["tiers"][0]])),
+            ["tiers[1].tier", "tiers"]
+        );
+        assert_eq!(broken(|v| v["odds"]["total"] = json!(0)), ["odds.total"]);
+        assert_eq!(
+            broken(|v| v["odds"]["ranks"][0]["weight"] = json!(960_000)),
+            ["odds.ranks"]
+        );
+        assert_eq!(
+            broken(|v| v["odds"]["ranks"][0]["rank"] = json!(0)),
+            ["odds.ranks[0].rank"]
+        );
+        assert_eq!(
+            broken(|v| v["odds"]["ranks"][0]["rank"] = json!(3)),
+            ["odds.ranks[1].rank"]
+        );
+        assert_eq!(
+            broken(|v| v["odds"]["ranks"][1]["prize"]["fixed"]["amount"] = json!(0)),
+            ["odds.ranks[1].prize.fixed.amount"]
+        );
+        assert_eq!(
+            broken(|v| v["odds"]["ranks"][1]["prize"]["fixed"]["tier"] = json!("mini")),
+            ["odds.ranks[1].prize.fixed.tier"]
+        );
+        assert_eq!(
+            broken(|v| v["odds"]["ranks"][1]["prize"] = json!({"coupon": {"coupon_id": "c"}})),
+            ["odds.ranks[1].prize.coupon"]
+        );
+        let share = json!({"pool": {"tier": "grand", "take": {"share_ppm": 0}}});
+        assert_eq!(
+            broken(|v| v["odds"]["ranks"][0]["prize"] = share),
+            ["odds.ranks[0].prize.pool.take.share_ppm"]
+        );
+    }
+
+    #[test]
+    fn only_money_and_odds_change_the_digest() {
+        let digest = |change: &dyn Fn(&mut Value)| {
+            let mut value = good();
+            change(&mut value);
+            Definition::check(serde_json::from_value(value).expect("well formed"))
+                .expect("valid")
+                .money_digest()
+        };
+        let as_is = digest(&|_| {});
+        assert_eq!(as_is, digest(&|v| v["name"] = json!("other")));
+        assert_eq!(as_is, digest(&|v| v["public_meter"] = json!(true)));
+        assert_ne!(as_is, digest(&|v| v["max_redraws"] = json!(3)));
+        assert_ne!(as_is, digest(&|v| v["tiers"][0]["cap"] = json!(3)));
+    }
+}

@@ -1,0 +1,63 @@
+//! What can go wrong with a jackpot, as values. `http/problem.rs` alone turns them into statuses.
+
+use thiserror::Error;
+
+use crate::ids::Id;
+use crate::store::StoreError;
+
+use super::definition::Violation;
+use super::scripts::ScriptError;
+use super::steps::Contradiction;
+use super::view::Status;
+
+/// Why an entry or an operator's wish was not done.
+#[derive(Debug, Error)]
+pub enum PlayError {
+    /// The script did nothing, or it is not known whether it did.
+    #[error(transparent)]
+    Script(#[from] ScriptError),
+    /// There is no such entry, or it is no longer remembered.
+    #[error("no entry '{0}' is remembered")]
+    EntryNotFound(String),
+    /// The jackpot does not take entries.
+    #[error("the jackpot is {}", .0.as_str())]
+    Stopped(Status),
+    /// The entry id was used with other content.
+    #[error("entry id '{0}' was used before with another player, stake or client seed")]
+    EntryIdReused(String),
+    /// The adjustment id was used with other content.
+    #[error("adjustment id '{0}' was used before with other content")]
+    AdjustmentIdReused(Id),
+    /// Fields break rules.
+    #[error("{0:?}")]
+    Invalid(Vec<Violation>),
+    /// A meter would pass 2^53 − 1.
+    #[error("a meter would pass 9007199254740991 minor units")]
+    AmountTooLarge,
+    /// `If-Match` or `If-None-Match` does not hold.
+    #[error("the definition is not the one that was expected")]
+    PreconditionFailed,
+    /// Redis is near its memory limit or down: new entries are refused, what was begun is finished.
+    #[error("new entries are refused: {0}")]
+    Refusing(String),
+    /// Something that must be in Redis is not.
+    #[error("jackpot '{id}' has lost {what}")]
+    Lost {
+        /// Which jackpot.
+        id: Id,
+        /// What it should have.
+        what: String,
+    },
+    /// A record and the draw do not agree.
+    #[error(transparent)]
+    Contradiction(#[from] Contradiction),
+    /// The definition or the epoch changed more often than a call is repeated.
+    #[error("the definition or the epoch kept changing")]
+    Unsettled,
+}
+
+impl From<StoreError> for PlayError {
+    fn from(error: StoreError) -> Self {
+        Self::Script(error.into())
+    }
+}

@@ -1,0 +1,102 @@
+//! Jackpots defined by files at start, so that a first run has something to play.
+
+use std::path::Path;
+
+use thiserror::Error;
+use tracing::info;
+
+use super::definition::Definition;
+use super::document::Document;
+use super::error::PlayError;
+use super::operate::{Operate, Operator};
+use super::scripts::Wanted;
+use super::view::Status;
+
+/// Why a file defines no jackpot.
+#[derive(Debug, Error)]
+pub enum FileError {
+    /// It cannot be read.
+    #[error("{path}: {source}")]
+    Read {
+        /// Which file or directory.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is not a definition.
+    #[error("{path}: {reason}")]
+    Definition {
+        /// Which file.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// It could not be defined.
+    #[error("{path}: {source}")]
+    Define {
+        /// Which file.
+        path: String,
+        /// Why.
+        source: Box<PlayError>,
+    },
+}
+
+/// Defines the jackpots of every `*.toml` in `directory` that are not there yet; a jackpot that is there keeps its
+/// definition. A directory that does not exist defines none.
+pub async fn define_from(directory: &Path, operate: &Operate) -> Result<(), FileError> {
+    for path in toml_files(directory)? {
+        let at = || path.display().to_string();
+        let text = std::fs::read_to_string(&path).map_err(|source| FileError::Read { path: at(), source })?;
+        let document: Document = toml::from_str(&text).map_err(|e| FileError::Definition {
+            path: at(),
+            reason: e.to_string(),
+        })?;
+        let definition = Definition::check(document).map_err(|wrong| {
+            let rules = wrong
+                .iter()
+                .map(|v| format!("{} {}", v.field, v.rule))
+                .collect::<Vec<_>>();
+            FileError::Definition {
+                path: at(),
+                reason: rules.join("; "),
+            }
+        })?;
+        let by = Operator {
+            who: "file".to_owned(),
+            request_id: String::new(),
+        };
+        let id = &definition.document().id;
+        match operate.define(id, &definition, Wanted::Absent, Status::Open, &by).await {
+            Ok(_) => info!(jackpot_id = %id, file = at(), "defined a jackpot"),
+            Err(PlayError::PreconditionFailed) => {}
+            Err(source) => {
+                return Err(FileError::Define {
+                    path: at(),
+                    source: Box::new(source),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn toml_files(directory: &Path) -> Result<Vec<std::path::PathBuf>, FileError> {
+    let read = |source| FileError::Read {
+        path: directory.display().to_string(),
+        source,
+    };
+    let entries = match std::fs::read_dir(directory) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.map_err(read)?,
+    };
+    let paths = entries
+        .map(|entry| entry.map(|e| e.path()))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(read)?;
+    let mut paths = paths
+        .into_iter()
+        .filter(|p| p.extension().is_some_and(|e| e == "toml"))
+        .collect::<Vec<_>>();
+    paths.sort();
+    Ok(paths)
+}

@@ -1,0 +1,70 @@
+//! Counting what happens to entries.
+
+use std::sync::Arc;
+
+use crate::ids::Id;
+use crate::telemetry::{ClaimResult, EntryResult, Metrics};
+
+use super::error::PlayError;
+use super::play::Played;
+use super::record::{Record, State};
+use super::scripts::ScriptError;
+use super::steps::Step;
+
+/// The counters of entries, claims and redraws.
+#[derive(Clone)]
+pub struct PlayMetrics(Arc<Metrics>);
+
+impl std::fmt::Debug for PlayMetrics {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("PlayMetrics")
+    }
+}
+
+impl PlayMetrics {
+    /// Counts into these.
+    #[must_use]
+    pub fn new(metrics: Arc<Metrics>) -> Self {
+        Self(metrics)
+    }
+
+    /// An entry was answered. A jackpot that does not exist is not counted: its name is the client's.
+    pub(super) fn entry(&self, id: &Id, result: &Result<Played, PlayError>) {
+        let kind = match result {
+            Ok(played) if played.replayed => EntryResult::Replayed,
+            Ok(_) => EntryResult::Accepted,
+            Err(PlayError::Script(ScriptError::Unknown)) => return,
+            Err(_) => EntryResult::Refused,
+        };
+        self.0.jackpot(id.as_str()).entries(kind, 1);
+    }
+
+    /// The first claim, inside the call that took the entry.
+    pub(super) fn first_claim(&self, id: &Id, record: &Record) {
+        match &record.state {
+            State::Paid { .. } => self.0.jackpot(id.as_str()).claim(ClaimResult::Paid),
+            State::Pending { refusals, .. } if !refusals.is_empty() => {
+                self.0.jackpot(id.as_str()).claim(ClaimResult::Retry)
+            }
+            State::Pending { .. } | State::Lost | State::Ended { .. } => {}
+        }
+    }
+
+    /// A step that this instance took, and what came of it.
+    pub(super) fn step(&self, id: &Id, step: &Step, record: &Record) {
+        let jackpot = self.0.jackpot(id.as_str());
+        jackpot.redraws.inc();
+        if let Step::Claim { .. } = step {
+            let paid = matches!(record.state, State::Paid { .. });
+            jackpot.claim(if paid { ClaimResult::Paid } else { ClaimResult::Retry });
+        }
+    }
+
+    /// Entries without an outcome, as this instance last saw.
+    pub(super) fn pending(&self, id: &Id, count: u64) {
+        self.0
+            .jackpot(id.as_str())
+            .pending
+            .set(i64::try_from(count).unwrap_or(i64::MAX));
+    }
+}

@@ -1,0 +1,256 @@
+//! What operators do: define, pause, resume, close, adjust, end an epoch.
+
+use std::sync::Arc;
+
+use crate::ids::Id;
+use crate::store::Store;
+use crate::store::keys::JACKPOT_INDEX;
+
+use super::definition::{Definition, Violation};
+use super::document::Tier;
+use super::error::PlayError;
+use super::scripts::{
+    self, Adjust, Adjusted, Define, Defined, Fence, Rotate, Rotated, ScriptError, SetStatus, Snapshot, StatusSet,
+    Wanted,
+};
+use super::view::{Epoch, Known, Status, View, Views};
+
+/// Repeats of a call whose definition or epoch changed meanwhile.
+const MAX_STALE: usize = 16;
+
+/// Who asked for what operators do.
+#[derive(Debug, Clone)]
+pub struct Operator {
+    /// Name of the key.
+    pub who: String,
+    /// Of the HTTP request.
+    pub request_id: String,
+}
+
+/// Defines and operates jackpots.
+#[derive(Debug, Clone)]
+pub struct Operate {
+    /// What this instance knows of the jackpots.
+    pub views: Arc<Views>,
+    store: Store,
+}
+
+impl Operate {
+    /// Operates on this store.
+    #[must_use]
+    pub fn new(store: Store, views: Arc<Views>) -> Self {
+        Self { views, store }
+    }
+
+    /// Creates a jackpot (true) or changes its definition (false). Repeating it changes nothing.
+    pub async fn define(
+        &self,
+        id: &Id,
+        definition: &Definition,
+        wanted: Wanted,
+        status: Status,
+        by: &Operator,
+    ) -> Result<bool, PlayError> {
+        // The index first: a crash in between leaves a name without a jackpot, which listing passes over.
+        self.store
+            .run(&redis::cmd("ZADD").arg(JACKPOT_INDEX).arg(0).arg(id.as_str()).to_owned())
+            .await?;
+        let wish = Define {
+            definition,
+            wanted,
+            status,
+            who: &by.who,
+            request_id: &by.request_id,
+        };
+        for _ in 0..MAX_STALE {
+            let (known, fence) = match self.views.refresh(id).await {
+                Ok((known, view)) => {
+                    let fence = known.fence(&view);
+                    (known, fence)
+                }
+                Err(PlayError::Script(ScriptError::Unknown)) => self.first_fence(id),
+                Err(error) => return Err(error),
+            };
+            let (n, defined) = match scripts::define(&self.store, &known.keys, &fence, &wish).await {
+                Err(ScriptError::Stale) => continue,
+                other => other?,
+            };
+            known.saw(n);
+            return match defined {
+                Defined::Created(_) | Defined::Changed(_) => {
+                    self.views.refresh(id).await?;
+                    Ok(matches!(defined, Defined::Created(_)))
+                }
+                Defined::Mismatch => Err(PlayError::PreconditionFailed),
+                Defined::Closed => Err(PlayError::Stopped(Status::Closed)),
+                Defined::TierRemoved(tier) => {
+                    let rule = format!("'{tier}' must stay: money may be in it; set its share_ppm to 0 instead");
+                    Err(PlayError::Invalid(vec![Violation::new("tiers", rule)]))
+                }
+                Defined::Currency(currency) => {
+                    let rule = format!("must stay {currency}: money has been there");
+                    Err(PlayError::Invalid(vec![Violation::new("currency", rule)]))
+                }
+            };
+        }
+        Err(PlayError::Unsettled)
+    }
+
+    fn first_fence(&self, id: &Id) -> (Arc<Known>, Fence) {
+        let (known, seed) = (self.views.known(id), self.views.seed(id, 1));
+        let fence = Fence {
+            known: known.n(),
+            epoch: 1,
+            commitment: seed.commitment(),
+            version: 0,
+        };
+        (known, fence)
+    }
+
+    /// Pauses, resumes or closes. Repeating it changes nothing.
+    pub async fn set_status(&self, id: &Id, wanted: Status, reason: String, by: &Operator) -> Result<(), PlayError> {
+        let wish = SetStatus {
+            wanted,
+            reason,
+            who: by.who.clone(),
+            request_id: by.request_id.clone(),
+        };
+        let set = self
+            .with_view(id, async |known, view| {
+                scripts::set_status(
+                    &self.store,
+                    &known.keys,
+                    &known.fence(view),
+                    view.definition.tiers(),
+                    &wish,
+                )
+                .await
+            })
+            .await?;
+        let (StatusSet::Done(n) | StatusSet::Closed(n) | StatusSet::Suspended(n)) = set;
+        self.views.known(id).saw(n);
+        match set {
+            StatusSet::Done(_) => Ok(()),
+            StatusSet::Closed(_) => Err(PlayError::Stopped(Status::Closed)),
+            StatusSet::Suspended(_) => Err(PlayError::Stopped(Status::Suspended)),
+        }
+    }
+
+    /// Funds, corrects or moves money: whether now (or by an earlier call with the same id), and when, in ms.
+    pub async fn adjust(&self, id: &Id, wish: &Adjust) -> Result<(bool, i64), PlayError> {
+        let (n, adjusted) = self
+            .with_view(id, async |known, view| {
+                scripts::adjust(
+                    &self.store,
+                    &known.keys,
+                    &known.fence(view),
+                    view.definition.tiers(),
+                    wish,
+                )
+                .await
+            })
+            .await?;
+        self.views.known(id).saw(n);
+        let invalid = |field: &str, rule: String| Err(PlayError::Invalid(vec![Violation::new(field, rule)]));
+        match adjusted {
+            Adjusted::Done { now, at_ms } => Ok((now, at_ms)),
+            Adjusted::Reused => Err(PlayError::AdjustmentIdReused(wish.adjustment_id.clone())),
+            Adjusted::BelowZero(held) => invalid("amount", format!("the meter holds {held}: it never goes below 0")),
+            Adjusted::AboveCap(cap) => invalid("amount", format!("the pool's cap is {cap}: fund the overflow instead")),
+            Adjusted::TooLarge => Err(PlayError::AmountTooLarge),
+            Adjusted::NoTier => invalid("tier", "is none of the jackpot's tiers".to_owned()),
+        }
+    }
+
+    /// Closes the open epoch and opens the next. When another call closed it meanwhile, that is as good.
+    pub async fn end_epoch(&self, id: &Id, reason: String, by: &Operator) -> Result<(), PlayError> {
+        let why = Rotate::Operator {
+            reason,
+            who: by.who.clone(),
+            request_id: by.request_id.clone(),
+        };
+        let (_, view) = self.views.refresh(id).await?;
+        self.rotate_from(id, view.epoch, &why).await.map(|_| ())
+    }
+
+    /// Drops the older generation of records and opens the next epoch, if the retention has passed.
+    pub async fn rotate_by_retention(&self, id: &Id, retention_s: u64) -> Result<Option<Rotated>, PlayError> {
+        let (_, view) = self.views.view(id).await?;
+        self.rotate_from(id, view.epoch, &Rotate::Retention { retention_s })
+            .await
+    }
+
+    async fn rotate_from(&self, id: &Id, epoch: u64, why: &Rotate) -> Result<Option<Rotated>, PlayError> {
+        let next = self.views.seed(id, epoch + 1).commitment();
+        for _ in 0..MAX_STALE {
+            let (known, view) = self.views.view(id).await?;
+            if view.epoch != epoch {
+                return Ok(None);
+            }
+            match scripts::rotate(&self.store, &known.keys, &known.fence(&view), &next, why).await {
+                Err(ScriptError::Stale) => self.views.refresh(id).await?,
+                Ok((n, rotated)) => {
+                    known.saw(n);
+                    self.views.refresh(id).await?;
+                    return Ok(Some(rotated));
+                }
+                Err(error) => return Err(error.into()),
+            };
+        }
+        Err(PlayError::Unsettled)
+    }
+
+    /// A jackpot at this instant.
+    pub async fn read(&self, id: &Id) -> Result<(Snapshot, Vec<Tier>), PlayError> {
+        let snapshot = self.views.snapshot(id).await?;
+        let tiers = super::view::parse_definition(id, &snapshot.definition)?
+            .tiers()
+            .to_vec();
+        Ok((snapshot, tiers))
+    }
+
+    /// The epochs, the oldest first.
+    pub async fn epochs(&self, id: &Id) -> Result<Vec<Epoch>, PlayError> {
+        let known = self.views.known(id);
+        let epochs = scripts::epochs(&self.store, &known.keys).await?;
+        if epochs.is_empty() {
+            Err(ScriptError::Unknown.into())
+        } else {
+            Ok(epochs)
+        }
+    }
+
+    /// Ids of jackpots behind `after` in order, at most `limit`; names that have no jackpot may be among them.
+    pub async fn ids(&self, after: Option<&Id>, limit: usize) -> Result<Vec<Id>, PlayError> {
+        let from = after.map_or_else(|| "-".to_owned(), |id| format!("({id}"));
+        let cmd = redis::cmd("ZRANGEBYLEX")
+            .arg(JACKPOT_INDEX)
+            .arg(from)
+            .arg("+")
+            .arg("LIMIT")
+            .arg(0)
+            .arg(limit)
+            .to_owned();
+        let names: Vec<String> =
+            redis::from_redis_value(self.store.run(&cmd).await?).map_err(|error| ScriptError::Reply {
+                script: "ZRANGEBYLEX",
+                reply: error.to_string(),
+            })?;
+        Ok(names.iter().filter_map(|name| Id::parse(name).ok()).collect())
+    }
+
+    async fn with_view<T>(
+        &self,
+        id: &Id,
+        call: impl AsyncFn(&Known, &View) -> Result<T, ScriptError>,
+    ) -> Result<T, PlayError> {
+        let (mut known, mut view) = self.views.view(id).await?;
+        for _ in 0..MAX_STALE {
+            match call(&known, &view).await {
+                Err(ScriptError::Stale) => (known, view) = self.views.refresh(id).await?,
+                other => return Ok(other?),
+            }
+        }
+        Err(PlayError::Unsettled)
+    }
+}

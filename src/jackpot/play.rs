@@ -1,0 +1,254 @@
+//! The path of an entry: draw → enter with the first claim → redraw → claim …, until an outcome stands.
+//!
+//! Every step is decided by [`next_step`] from the record that Redis holds, and done by a script that does it once:
+//! whoever repeats a step, this instance, another or recovery, finds what the first one wrote.
+
+use std::sync::Arc;
+
+use crate::ids::Id;
+use crate::money::Minor;
+use crate::store::Store;
+
+use super::definition::{Definition, Violation};
+use super::error::PlayError;
+use super::metrics::PlayMetrics;
+use super::record::{Record, Sent, State};
+use super::scripts::{self, EnterEntry, EntryReply, Finished, Refusal, ScriptError};
+use super::steps::{Attempt, Step, next_step};
+use super::view::{Known, Status, View, Views};
+
+/// Repeats of a call whose definition or epoch changed meanwhile. Each needs an operator, a win or a rotation in
+/// between, so that even two are rare.
+const MAX_STALE: usize = 16;
+
+/// An entry with its outcome.
+#[derive(Debug)]
+pub struct Played {
+    /// Its id.
+    pub entry_id: String,
+    /// What was sent.
+    pub sent: Sent,
+    /// What Redis holds of it.
+    pub record: Record,
+    /// The definition it was drawn under.
+    pub definition: Arc<Definition>,
+    /// Commitment of the epoch it was drawn in.
+    pub commitment: String,
+    /// All its attempts.
+    pub attempts: Vec<Attempt>,
+    /// Whether it had been answered before this call.
+    pub replayed: bool,
+}
+
+/// Takes entries and brings them to their outcome.
+#[derive(Debug, Clone)]
+pub struct Play {
+    /// What this instance knows of the jackpots.
+    pub views: Arc<Views>,
+    store: Store,
+    metrics: PlayMetrics,
+}
+
+impl Play {
+    /// Plays on this store.
+    #[must_use]
+    pub fn new(store: Store, views: Arc<Views>, metrics: PlayMetrics) -> Self {
+        Self { views, store, metrics }
+    }
+
+    /// One entry, from its id to its outcome. Safe to repeat: the same id gives the same answer.
+    pub async fn enter(&self, id: &Id, entry_id: &Id, sent: Sent) -> Result<Played, PlayError> {
+        let result = self.enter_once(id, entry_id.as_str(), sent).await;
+        self.metrics.entry(id, &result);
+        result
+    }
+
+    async fn enter_once(&self, id: &Id, entry_id: &str, sent: Sent) -> Result<Played, PlayError> {
+        let (mut known, mut view) = self.views.view(id).await?;
+        for _ in 0..MAX_STALE {
+            if self.refusal(&view, sent.stake).is_some() {
+                // Repeats are answered before anything else is looked at, and a limit that was raised since this
+                // instance last looked refuses nobody.
+                (known, view) = self.views.refresh(id).await?;
+                if let Some(found) = scripts::lookup(&self.store, &known.keys, known.n(), entry_id).await? {
+                    return self.replay(&view, entry_id, sent, found.record).await;
+                }
+                if let Some(refusal) = self.refusal(&view, sent.stake) {
+                    return Err(refusal);
+                }
+            }
+            let rank = view
+                .seed
+                .rank(entry_id, sent.client_seed.as_ref(), 0, view.definition.odds());
+            let entry = EnterEntry {
+                entry_id: entry_id.to_owned(),
+                sent: sent.clone(),
+                rank,
+            };
+            let entered = scripts::enter(
+                &self.store,
+                &known.keys,
+                &known.fence(&view),
+                &view.definition,
+                &[entry],
+            )
+            .await?;
+            known.saw(entered.n);
+            match (entered.replies.into_iter().next(), entered.refusal) {
+                (Some(EntryReply::Taken(record)), _) => {
+                    self.metrics.first_claim(id, &record);
+                    return self.resolve(&view, entry_id, sent, record, false).await;
+                }
+                (Some(EntryReply::Seen(record)), _) => return self.replay(&view, entry_id, sent, record).await,
+                (_, Some(Refusal::Stale)) => (known, view) = self.views.refresh(id).await?,
+                (_, Some(refusal)) => return Err(refused(refusal)),
+                (_, None) => return Err(PlayError::Unsettled),
+            }
+        }
+        Err(PlayError::Unsettled)
+    }
+
+    /// The answer of an entry that was taken before; it is brought to its outcome if it has none.
+    pub async fn find(&self, id: &Id, entry_id: &str) -> Result<Played, PlayError> {
+        let (known, view) = self.views.view(id).await?;
+        let found = scripts::lookup(&self.store, &known.keys, known.n(), entry_id).await?;
+        let found = found.ok_or_else(|| PlayError::EntryNotFound(entry_id.to_owned()))?;
+        known.saw(found.n);
+        let sent = found.sent.ok_or_else(|| PlayError::Lost {
+            id: id.clone(),
+            what: format!("the event of entry '{entry_id}'"),
+        })?;
+        self.resolve(&view, entry_id, sent, found.record, true).await
+    }
+
+    /// Brings a pending entry to its outcome; for recovery, which knows it from its record.
+    pub async fn finish_pending(&self, id: &Id, entry_id: &str, record: Record) -> Result<(), PlayError> {
+        let State::Pending { sent, .. } = &record.state else {
+            return Ok(());
+        };
+        let (sent, (_, view)) = (sent.clone(), self.views.view(id).await?);
+        self.resolve(&view, entry_id, sent, record, true).await.map(|_| ())
+    }
+
+    /// What forbids a new entry before Redis is asked.
+    fn refusal(&self, view: &View, stake: Minor) -> Option<PlayError> {
+        let health = self.store.health();
+        if health.refuse_entries {
+            let full = || format!("Redis' memory is at {} % of its limit", health.memory_pct());
+            return Some(PlayError::Refusing(
+                health.cause.as_deref().map_or_else(full, str::to_owned),
+            ));
+        }
+        let max = view.definition.max_stake().filter(|max| stake > *max)?;
+        Some(PlayError::Invalid(vec![Violation::new(
+            "stake",
+            format!("must be at most {max}, the jackpot's max_stake"),
+        )]))
+    }
+
+    async fn replay(&self, view: &View, entry_id: &str, sent: Sent, record: Record) -> Result<Played, PlayError> {
+        if record.fingerprint != sent.fingerprint() {
+            return Err(PlayError::EntryIdReused(entry_id.to_owned()));
+        }
+        self.resolve(view, entry_id, sent, record, true).await
+    }
+
+    /// Takes the steps that an entry's record asks for, until its outcome stands.
+    async fn resolve(
+        &self,
+        view: &View,
+        entry_id: &str,
+        sent: Sent,
+        mut record: Record,
+        replayed: bool,
+    ) -> Result<Played, PlayError> {
+        let id = &view.id;
+        let definition = self.views.definition(id, view, record.version).await?;
+        let earlier = (record.epoch != view.epoch).then(|| self.views.seed(id, record.epoch));
+        let seed = earlier.as_ref().unwrap_or(&view.seed);
+        // Each round records one refusal more or the outcome, and no more ranks refuse than there are attempts.
+        for _ in 0..=definition.last_attempt() + 1 {
+            match next_step(entry_id, sent.client_seed.as_ref(), &record, &definition, seed)? {
+                Step::Answer(attempts) => {
+                    let commitment = seed.commitment();
+                    return Ok(Played {
+                        entry_id: entry_id.to_owned(),
+                        sent,
+                        record,
+                        definition,
+                        commitment,
+                        attempts,
+                        replayed,
+                    });
+                }
+                step => record = self.take_step(id, entry_id, &definition, &step).await?,
+            }
+        }
+        Err(PlayError::Unsettled)
+    }
+
+    async fn take_step(&self, id: &Id, entry_id: &str, pinned: &Definition, step: &Step) -> Result<Record, PlayError> {
+        let (mut known, mut view) = self.views.view(id).await?;
+        for _ in 0..MAX_STALE {
+            match self.try_step(&known, &view, entry_id, pinned, step).await {
+                Ok(finished) => {
+                    known.saw(finished.n);
+                    let record = finished
+                        .record
+                        .ok_or_else(|| PlayError::EntryNotFound(entry_id.to_owned()))?;
+                    if finished.done_now {
+                        self.metrics.step(id, step, &record);
+                    }
+                    return Ok(record);
+                }
+                Err(PlayError::Script(ScriptError::Stale)) => (known, view) = self.views.refresh(id).await?,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(PlayError::Unsettled)
+    }
+
+    async fn try_step(
+        &self,
+        known: &Known,
+        view: &View,
+        entry_id: &str,
+        pinned: &Definition,
+        step: &Step,
+    ) -> Result<Finished, PlayError> {
+        let (fence, tiers) = (known.fence(view), view.definition.tiers());
+        match *step {
+            Step::Claim { attempt, rank } => {
+                let lost = || PlayError::Lost {
+                    id: view.id.clone(),
+                    what: format!("the prize of rank {rank}"),
+                };
+                let prize = pinned.money_prize(rank).ok_or_else(lost)?;
+                Ok(scripts::claim(
+                    &self.store,
+                    &known.keys,
+                    &fence,
+                    tiers,
+                    (entry_id, attempt, rank),
+                    prize,
+                )
+                .await?)
+            }
+            Step::Finish { attempt } => {
+                Ok(scripts::finish(&self.store, &known.keys, &fence, tiers, (entry_id, attempt)).await?)
+            }
+            Step::Answer(_) => Err(PlayError::Unsettled),
+        }
+    }
+}
+
+fn refused(refusal: Refusal) -> PlayError {
+    match refusal {
+        Refusal::Paused => PlayError::Stopped(Status::Paused),
+        Refusal::Suspended => PlayError::Stopped(Status::Suspended),
+        Refusal::Closed => PlayError::Stopped(Status::Closed),
+        Refusal::TooLarge => PlayError::AmountTooLarge,
+        Refusal::Secret => PlayError::Script(ScriptError::Secret),
+        Refusal::Stale => PlayError::Script(ScriptError::Stale),
+    }
+}

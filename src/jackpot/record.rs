@@ -1,0 +1,384 @@
+//! The idempotency record of an entry: what Redis keeps of it, as `lua/jackpot/record.lua` writes it. Pure.
+
+use thiserror::Error;
+
+use crate::ids::{ClientSeed, Id};
+use crate::money::Minor;
+
+/// What an entry was, as its record tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// Number of the entry within the jackpot, from 1.
+    pub sequence: u64,
+    /// Epoch it was drawn in.
+    pub epoch: u64,
+    /// Version of the definition it was drawn under.
+    pub version: u64,
+    /// Of player, stake and client seed ([`Sent::fingerprint`]).
+    pub fingerprint: String,
+    /// Of each tier, in that definition's order.
+    pub contributions: Vec<Contributed>,
+    /// How far it has come.
+    pub state: State,
+}
+
+/// What an entry added to a tier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Contributed {
+    /// The pool right after it.
+    pub pool: u64,
+    /// By how many whole minor units the tier's contributions grew.
+    pub amount: u64,
+}
+
+impl Contributed {
+    /// `pool+amount`, as records and events have it.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (pool, amount) = text.split_once('+')?;
+        Some(Self {
+            pool: pool.parse().ok()?,
+            amount: amount.parse().ok()?,
+        })
+    }
+}
+
+/// How far an entry has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// Drew nothing at once.
+    Lost,
+    /// The next attempt is to be made.
+    Pending {
+        /// Ranks that refused it, in the order of refusal.
+        refusals: Vec<Refusal>,
+        /// When it was taken, in ms of Redis' clock.
+        entered_ms: i64,
+        /// What was sent, to go on without the sender.
+        sent: Sent,
+    },
+    /// Drew nothing in the end, or ran out of redraws.
+    Ended {
+        /// Ranks that refused it.
+        refusals: Vec<Refusal>,
+    },
+    /// Won money.
+    Paid {
+        /// Ranks that refused it before.
+        refusals: Vec<Refusal>,
+        /// What it got.
+        payout: Payout,
+    },
+}
+
+/// Money that an entry won.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Payout {
+    /// By which rank.
+    pub rank: u32,
+    /// Out of which tier's pool.
+    pub tier: Id,
+    /// Minor units.
+    pub amount: u64,
+    /// Number of the paid claim within the jackpot, from 1.
+    pub claim_order: u64,
+}
+
+/// A rank that refused an entry, for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refusal {
+    /// The rank.
+    pub rank: u32,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Why a drawn prize could not be granted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// The pool held too little.
+    Retry,
+}
+
+impl Reason {
+    /// As answers name it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Retry => "retry",
+        }
+    }
+}
+
+/// What a game back end sent of an entry, without its id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sent {
+    /// Who played.
+    pub player: Id,
+    /// For how much.
+    pub stake: Minor,
+    /// The player's own part of the draw.
+    pub client_seed: Option<ClientSeed>,
+}
+
+impl Sent {
+    /// `player stake client_seed`, `*` for no seed: the form in records and event blocks.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let seed = self.client_seed.as_ref().map_or("*", ClientSeed::as_str);
+        format!("{} {} {seed}", self.player, self.stake)
+    }
+
+    /// The inverse of [`Sent::to_text`].
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.split(' ');
+        let (player, stake, seed) = (parts.next()?, parts.next()?, parts.next()?);
+        let client_seed = if seed == "*" {
+            None
+        } else {
+            Some(ClientSeed::parse(seed).ok()?)
+        };
+        let stake = Minor::try_from(stake.parse::<u64>().ok()?).ok()?;
+        parts.next().is_none().then_some(())?;
+        Some(Self {
+            player: Id::parse(player).ok()?,
+            stake,
+            client_seed,
+        })
+    }
+
+    /// Ten characters (60 bits) of a SHA-256 over what was sent: the same id with other content is told by it.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+        use sha2::{Digest, Sha256};
+        let digest = Sha256::digest(self.to_text());
+        let mut text = BASE64_URL_SAFE_NO_PAD.encode(&digest[..8]);
+        text.truncate(10);
+        text
+    }
+}
+
+/// A record that no script of ours wrote.
+#[derive(Debug, Error)]
+#[error("the record '{0}' cannot be read")]
+pub struct Unreadable(String);
+
+impl Record {
+    /// Parses a record.
+    pub fn parse(text: &str) -> Result<Self, Unreadable> {
+        parse(text).ok_or_else(|| Unreadable(text.to_owned()))
+    }
+
+    /// The record as the scripts write it: the inverse of [`Record::parse`].
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let contributions = self.contributions.iter().map(|c| format!("{}+{}", c.pool, c.amount));
+        let contributions = contributions.collect::<Vec<_>>().join(",");
+        let head = format!(
+            "{} {}.{} {} {contributions}",
+            self.sequence, self.epoch, self.version, self.fingerprint
+        );
+        match &self.state {
+            State::Lost => head,
+            State::Pending {
+                refusals,
+                entered_ms,
+                sent,
+            } => {
+                format!("{head} p {} {entered_ms} {}", refusals_text(refusals), sent.to_text())
+            }
+            State::Ended { refusals } => format!("{head} n {}", refusals_text(refusals)),
+            State::Paid { refusals, payout } => {
+                let Payout {
+                    rank,
+                    tier,
+                    amount,
+                    claim_order,
+                } = payout;
+                format!(
+                    "{head} w {} {rank} {tier} {amount} {claim_order}",
+                    refusals_text(refusals)
+                )
+            }
+        }
+    }
+
+    /// Ranks that refused the entry so far.
+    #[must_use]
+    pub fn refusals(&self) -> &[Refusal] {
+        match &self.state {
+            State::Lost => &[],
+            State::Pending { refusals, .. } | State::Ended { refusals } | State::Paid { refusals, .. } => refusals,
+        }
+    }
+}
+
+fn parse(text: &str) -> Option<Record> {
+    let mut parts = text.split(' ');
+    let sequence = parts.next()?.parse().ok()?;
+    let (epoch, version) = parts.next()?.split_once('.')?;
+    let fingerprint = parts.next()?.to_owned();
+    let contributions = parts
+        .next()?
+        .split(',')
+        .map(Contributed::parse)
+        .collect::<Option<_>>()?;
+    let state = match parts.next() {
+        None => State::Lost,
+        Some("p") => {
+            let refusals = parse_refusals(parts.next()?)?;
+            let entered_ms = parts.next()?.parse().ok()?;
+            let sent = Sent::parse(&parts.by_ref().collect::<Vec<_>>().join(" "))?;
+            State::Pending {
+                refusals,
+                entered_ms,
+                sent,
+            }
+        }
+        Some("n") => State::Ended {
+            refusals: parse_refusals(parts.next()?)?,
+        },
+        Some("w") => {
+            let refusals = parse_refusals(parts.next()?)?;
+            let rank = parts.next()?.parse().ok()?;
+            let tier = Id::parse(parts.next()?).ok()?;
+            let amount = parts.next()?.parse().ok()?;
+            let claim_order = parts.next()?.parse().ok()?;
+            State::Paid {
+                refusals,
+                payout: Payout {
+                    rank,
+                    tier,
+                    amount,
+                    claim_order,
+                },
+            }
+        }
+        Some(_) => return None,
+    };
+    parts.next().is_none().then_some(())?;
+    Some(Record {
+        sequence,
+        epoch: epoch.parse().ok()?,
+        version: version.parse().ok()?,
+        fingerprint,
+        contributions,
+        state,
+    })
+}
+
+fn parse_refusals(text: &str) -> Option<Vec<Refusal>> {
+    if text == "-" {
+        return Some(Vec::new());
+    }
+    let one = |part: &str| {
+        let rank = part.strip_suffix('r')?.parse().ok()?;
+        Some(Refusal {
+            rank,
+            reason: Reason::Retry,
+        })
+    };
+    text.split(',').map(one).collect()
+}
+
+fn refusals_text(refusals: &[Refusal]) -> String {
+    if refusals.is_empty() {
+        return "-".to_owned();
+    }
+    let letter = |reason| match reason {
+        Reason::Retry => 'r',
+    };
+    refusals
+        .iter()
+        .map(|r| format!("{}{}", r.rank, letter(r.reason)))
+        .collect::<Vec<_>>()
+        .join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_written_as_it_was_read() {
+        for text in [
+            "8812 1.3 Zk3f9a1B2c 18811+1,7+0",
+            "1 1.1 f 1+1 p 1r,3r 1795232140598 p7 100 *",
+            "1 1.1 f 1+1 p - 5 p7 100 -",
+            "1 1.1 f 1+1 w - 1 grand 2 1",
+            "1 1.1 f 1+1 n 1r",
+        ] {
+            assert_eq!(Record::parse(text).expect("readable").to_text(), text);
+        }
+    }
+
+    #[test]
+    fn every_form_of_a_record_is_read() {
+        let lost = Record::parse("8812 1.3 Zk3f9a1B2c 18811+1,7+0").expect("readable");
+        assert_eq!(
+            (lost.sequence, lost.epoch, lost.version, lost.contributions.len()),
+            (8812, 1, 3, 2)
+        );
+        assert_eq!(lost.state, State::Lost);
+        let pending = Record::parse("1 1.1 f 1+1 p 1r,3r 1795232140598 p7 100 *").expect("readable");
+        assert!(
+            matches!(pending.state, State::Pending { entered_ms: 1_795_232_140_598, ref sent, .. } if sent.client_seed.is_none())
+        );
+        assert_eq!(pending.refusals().iter().map(|r| r.rank).collect::<Vec<_>>(), [1, 3]);
+        let paid = Record::parse("1 1.1 f 1+1 w - 1 grand 2 1").expect("readable");
+        assert!(matches!(
+            paid.state,
+            State::Paid {
+                payout: Payout {
+                    amount: 2,
+                    claim_order: 1,
+                    ..
+                },
+                ..
+            }
+        ));
+        assert!(matches!(
+            Record::parse("1 1.1 f 1+1 n 1r").expect("readable").state,
+            State::Ended { .. }
+        ));
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for bad in [
+            "",
+            "1",
+            "1 1.1 f",
+            "1 1.1 f x",
+            "1 1.1 f 1+1 z",
+            "1 1.1 f 1+1 n",
+            "1 1.1 f 1+1 n 1x",
+            "1 1.1 f 1+1 w - 1 grand 2",
+        ] {
+            assert!(Record::parse(bad).is_err(), "{bad}");
+        }
+        assert!(Record::parse("1 1.1 f 1+1 n - more").is_err());
+    }
+
+    #[test]
+    fn the_fingerprint_tells_every_part() {
+        let sent = |player: &str, stake: u64, seed: Option<&str>| {
+            let client_seed = seed.map(|s| ClientSeed::parse(s).expect("a seed"));
+            Sent {
+                player: Id::parse(player).expect("an id"),
+                stake: Minor::try_from(stake).expect("in range"),
+                client_seed,
+            }
+            .fingerprint()
+        };
+        let all = [
+            sent("p", 1, None),
+            sent("q", 1, None),
+            sent("p", 2, None),
+            sent("p", 1, Some("-")),
+            sent("p", 1, Some("s")),
+        ];
+        assert_eq!(all.iter().collect::<std::collections::BTreeSet<_>>().len(), all.len());
+        assert_eq!(all[0].len(), 10);
+    }
+}

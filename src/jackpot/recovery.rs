@@ -1,0 +1,117 @@
+//! Finishes what somebody began and did not end, and drops what the retention no longer needs.
+//!
+//! Any number of instances do this at once: every step is done once by its script, whoever calls it.
+
+use std::time::Duration;
+
+use tracing::{Instrument, debug, error, info_span, warn};
+
+use crate::ids::Id;
+use crate::settings;
+use crate::stopping::Stopping;
+use crate::store::Store;
+
+use super::error::PlayError;
+use super::metrics::PlayMetrics;
+use super::operate::Operate;
+use super::play::Play;
+use super::scripts::{self, Rotated};
+
+/// Jackpots read from the index at a time.
+const PAGE: usize = 500;
+/// Pending entries looked at in one call.
+const BATCH: usize = 100;
+/// Rounds between two looks at the retention.
+const ROUNDS_PER_ROTATION: u64 = 10;
+
+/// The recovery worker of an instance.
+#[derive(Debug, Clone)]
+pub struct Recovery {
+    /// Finishes entries.
+    pub play: Play,
+    /// Lists and rotates jackpots.
+    pub operate: Operate,
+    /// Where they are.
+    pub store: Store,
+    /// Counts them.
+    pub metrics: PlayMetrics,
+    /// How often, and how old.
+    pub settings: settings::Play,
+    /// How long records stay at least.
+    pub retention_s: u64,
+}
+
+impl Recovery {
+    /// Works until the service stops: at start, and then continuously.
+    pub async fn run(self, stopping: Stopping) {
+        let pause = Duration::from_millis(self.settings.recovery_interval_ms);
+        for round in 0_u64.. {
+            if let Err(error) = self.round(round.is_multiple_of(ROUNDS_PER_ROTATION)).await {
+                warn!(%error, "recovery could not look at all jackpots; it tries again");
+            }
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = stopping.wait() => return,
+            }
+        }
+    }
+
+    async fn round(&self, rotate: bool) -> Result<(), PlayError> {
+        let mut after = None;
+        loop {
+            let ids = self.operate.ids(after.as_ref(), PAGE).await?;
+            for id in &ids {
+                let work = async {
+                    if let Err(error) = self.jackpot(id, rotate).await {
+                        debug!(%error, "recovery passed this jackpot over");
+                    }
+                };
+                work.instrument(info_span!("recovery", jackpot_id = %id)).await;
+            }
+            match ids.last() {
+                Some(last) if ids.len() == PAGE => after = Some(last.clone()),
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    async fn jackpot(&self, id: &Id, rotate: bool) -> Result<(), PlayError> {
+        let (known, _) = self.play.views.view(id).await?;
+        self.metrics.pending(id, self.count(&known.keys.pending).await?);
+        let mut after = Some(0);
+        while let Some(from) = after {
+            let age = self.settings.recovery_after_ms;
+            let (last, entries) = scripts::pending(&self.store, &known.keys, known.n(), (from, age, BATCH)).await?;
+            for entry in entries {
+                debug!(entry_id = entry.entry_id, "finishing an entry that nobody finished");
+                if let Err(error) = self.play.finish_pending(id, &entry.entry_id, entry.record).await {
+                    // The next ones are not held up by it, and the next round tries it again.
+                    error!(entry_id = entry.entry_id, %error, "a pending entry could not be finished");
+                }
+            }
+            after = last;
+        }
+        if rotate {
+            self.rotate(id).await?;
+        }
+        Ok(())
+    }
+
+    async fn rotate(&self, id: &Id) -> Result<(), PlayError> {
+        match self.operate.rotate_by_retention(id, self.retention_s).await? {
+            Some(Rotated::Opened(epoch)) => debug!(epoch, "dropped the older records and opened an epoch"),
+            Some(Rotated::Pending) => warn!("the older records stay: an entry among them has no outcome yet"),
+            Some(Rotated::Early(_) | Rotated::Idle) | None => {}
+        }
+        Ok(())
+    }
+
+    async fn count(&self, pending: &str) -> Result<u64, PlayError> {
+        let value = self.store.run(&redis::cmd("ZCARD").arg(pending).to_owned()).await?;
+        let unexpected = |error: redis::ParsingError| scripts::ScriptError::Reply {
+            script: "ZCARD",
+            reply: error.to_string(),
+        };
+        Ok(redis::from_redis_value(value).map_err(unexpected)?)
+    }
+}

@@ -1,0 +1,95 @@
+//! `lua/jackpot/adjust.lua`.
+
+use crate::ids::Id;
+use crate::money::Minor;
+use crate::store::Store;
+use crate::store::keys::JackpotKeys;
+
+use super::{ADJUST, Fence, ScriptError, fenced, pools, run};
+use crate::jackpot::document::Tier;
+
+/// Money that an operator puts in, takes out or moves.
+#[derive(Debug, Clone)]
+pub struct Adjust {
+    /// Its id.
+    pub adjustment_id: Id,
+    /// Of its content: the same id with another is refused.
+    pub digest: String,
+    /// Which tier.
+    pub tier: Id,
+    /// Meter it comes from; `None`: from outside.
+    pub from: Option<&'static str>,
+    /// Meter it goes to; `None`: out.
+    pub to: Option<&'static str>,
+    /// Minor units, from 1.
+    pub amount: Minor,
+    /// Why.
+    pub reason: String,
+    /// Name of the operator's key.
+    pub who: String,
+    /// Of the HTTP request.
+    pub request_id: String,
+}
+
+/// What became of it.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Adjusted {
+    /// Done now, or by an earlier call with the same content.
+    Done {
+        /// Whether by this call.
+        now: bool,
+        /// When, in ms of Redis' clock.
+        at_ms: i64,
+    },
+    /// That id did something else.
+    Reused,
+    /// The meter holds only this.
+    BelowZero(u64),
+    /// The pool may hold only this.
+    AboveCap(u64),
+    /// Contributed and funded together would pass 2^53 − 1.
+    TooLarge,
+    /// The definition has no such tier.
+    NoTier,
+}
+
+/// Adjusts, once per id; with the jackpot's last event number.
+pub async fn adjust(
+    store: &Store,
+    keys: &JackpotKeys,
+    fence: &Fence,
+    tiers: &[Tier],
+    wish: &Adjust,
+) -> Result<(u64, Adjusted), ScriptError> {
+    let pools = pools(keys, tiers).collect::<Vec<_>>();
+    let fixed = [&keys.state, &keys.meters, &keys.adjustments, &keys.events];
+    let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
+    let call = fenced(&ADJUST, &all, fence)
+        .arg(wish.adjustment_id.as_str())
+        .arg(&wish.digest)
+        .arg(wish.tier.as_str())
+        .arg(wish.from.unwrap_or_default())
+        .arg(wish.to.unwrap_or_default())
+        .arg(wish.amount.get())
+        .arg(&wish.reason)
+        .arg(&wish.who)
+        .arg(&wish.request_id);
+    let reply = run(store, &ADJUST, call, fence.known).await?.fenced()?;
+    let adjusted = match reply.code() {
+        "ok" => Adjusted::Done {
+            now: true,
+            at_ms: reply.number(0)?,
+        },
+        "same" => Adjusted::Done {
+            now: false,
+            at_ms: reply.number(0)?,
+        },
+        "reused" => Adjusted::Reused,
+        "below-zero" => Adjusted::BelowZero(reply.number(0)?),
+        "above-cap" => Adjusted::AboveCap(reply.number(0)?),
+        "too-large" => Adjusted::TooLarge,
+        "no-tier" => Adjusted::NoTier,
+        _ => return Err(reply.unexpected()),
+    };
+    Ok((reply.n(), adjusted))
+}

@@ -1,0 +1,100 @@
+//! `lua/jackpot/define.lua`.
+
+use crate::store::Store;
+use crate::store::keys::JackpotKeys;
+
+use super::{DEFINE, Fence, ScriptError, fenced, pools, run, tiers_text};
+use crate::jackpot::definition::Definition;
+use crate::jackpot::view::Status;
+
+/// A definition to put.
+#[derive(Debug)]
+pub struct Define<'a> {
+    /// What is put.
+    pub definition: &'a Definition,
+    /// What must be there.
+    pub wanted: Wanted,
+    /// Status of a jackpot that this creates: open or paused.
+    pub status: Status,
+    /// Name of the operator's key.
+    pub who: &'a str,
+    /// Of the HTTP request.
+    pub request_id: &'a str,
+}
+
+/// What must be there before a definition is put.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// Anything or nothing.
+    Any,
+    /// Nothing (`If-None-Match: *`).
+    Absent,
+    /// Something (`If-Match: *`).
+    Present,
+    /// This last version (`If-Match`).
+    Version(u64),
+}
+
+/// What became of it.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Defined {
+    /// The jackpot is new.
+    Created(u64),
+    /// In force, waiting, or as it was: the jackpot was there. With the last version.
+    Changed(u64),
+    /// It was to be absent, or to have another version than this last one.
+    Mismatch,
+    /// Closed is final.
+    Closed,
+    /// A tier stays once it is defined.
+    TierRemoved(String),
+    /// The currency stays once money has been there.
+    Currency(String),
+}
+
+/// Puts a definition; with the jackpot's last event number.
+pub async fn define(
+    store: &Store,
+    keys: &JackpotKeys,
+    fence: &Fence,
+    wish: &Define<'_>,
+) -> Result<(u64, Defined), ScriptError> {
+    let tiers = wish.definition.tiers();
+    let pools = pools(keys, tiers).collect::<Vec<_>>();
+    let fixed = [
+        &keys.state,
+        &keys.meters,
+        &keys.definitions,
+        &keys.epochs,
+        &keys.pending,
+        &keys.events,
+    ];
+    let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
+    let json = serde_json::to_string(wish.definition.document()).expect("plain data is JSON");
+    let wanted = match wish.wanted {
+        Wanted::Any => String::new(),
+        Wanted::Absent => "absent".to_owned(),
+        Wanted::Present => "present".to_owned(),
+        Wanted::Version(version) => version.to_string(),
+    };
+    let call = fenced(&DEFINE, &all, fence)
+        .arg(json)
+        .arg(tiers_text(tiers))
+        .arg(wish.definition.money_digest())
+        .arg(&wish.definition.document().currency)
+        .arg(wanted)
+        .arg(wish.status.as_str())
+        .arg(wish.who)
+        .arg(wish.request_id);
+    let reply = run(store, &DEFINE, call, fence.known).await?.fenced()?;
+    let defined = match reply.code() {
+        "created" => Defined::Created(reply.number(0)?),
+        "changed" | "waits" | "same" => Defined::Changed(reply.number(0)?),
+        "exists" | "mismatch" | "absent" => Defined::Mismatch,
+        "closed" => Defined::Closed,
+        "tier-removed" => Defined::TierRemoved(reply.text(0)?),
+        "currency" => Defined::Currency(reply.text(0)?),
+        _ => return Err(reply.unexpected()),
+    };
+    Ok((reply.n(), defined))
+}

@@ -1,0 +1,73 @@
+//! `lua/jackpot/claim.lua` and `lua/jackpot/finish.lua`: what ends a pending entry.
+
+use crate::store::Store;
+use crate::store::keys::JackpotKeys;
+
+use super::{CLAIM, FINISH, Fence, ScriptError, enter::money_text, fenced, pools, reply::Reply, run, settling_keys};
+use crate::jackpot::definition::MoneyPrize;
+use crate::jackpot::document::Tier;
+use crate::jackpot::record::Record;
+
+/// The record that stands after a claim or a finish.
+#[derive(Debug)]
+pub struct Finished {
+    /// The jackpot's last event number.
+    pub n: u64,
+    /// What stands now; `None` when no such entry is remembered.
+    pub record: Option<Record>,
+    /// Whether this call wrote it.
+    pub done_now: bool,
+}
+
+/// Claims the prize that an attempt of a pending entry drew. `tiers`: of the definition in the fence.
+pub async fn claim(
+    store: &Store,
+    keys: &JackpotKeys,
+    fence: &Fence,
+    tiers: &[Tier],
+    (entry_id, attempt, rank): (&str, u32, u32),
+    prize: &MoneyPrize,
+) -> Result<Finished, ScriptError> {
+    let pools = pools(keys, tiers).collect::<Vec<_>>();
+    let call = fenced(&CLAIM, &settling_keys(keys, &pools), fence)
+        .arg(entry_id)
+        .arg(attempt)
+        .arg(rank)
+        .arg(money_text(prize));
+    finished(&run(store, &CLAIM, call, fence.known).await?.fenced()?)
+}
+
+/// Ends a pending entry with no prize. `tiers`: of the definition in the fence.
+pub async fn finish(
+    store: &Store,
+    keys: &JackpotKeys,
+    fence: &Fence,
+    tiers: &[Tier],
+    (entry_id, attempt): (&str, u32),
+) -> Result<Finished, ScriptError> {
+    let pools = pools(keys, tiers).collect::<Vec<_>>();
+    let call = fenced(&FINISH, &settling_keys(keys, &pools), fence)
+        .arg(entry_id)
+        .arg(attempt);
+    finished(&run(store, &FINISH, call, fence.known).await?.fenced()?)
+}
+
+fn finished(reply: &Reply) -> Result<Finished, ScriptError> {
+    if reply.code() == "missing" {
+        return Ok(Finished {
+            n: reply.n(),
+            record: None,
+            done_now: false,
+        });
+    }
+    let text = reply.text(0)?;
+    let (mark, record) = text.split_at_checked(1).ok_or_else(|| reply.unexpected())?;
+    if reply.code() != "ok" || !matches!(mark, "+" | "=") {
+        return Err(reply.unexpected());
+    }
+    Ok(Finished {
+        n: reply.n(),
+        record: Some(Record::parse(record)?),
+        done_now: mark == "+",
+    })
+}

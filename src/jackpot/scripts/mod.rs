@@ -1,0 +1,140 @@
+//! The Lua scripts of `lua/jackpot/`, one wrapper each: it names the keys, orders the arguments and owns the codes
+//! of the replies. The header of each script is the reference.
+
+use std::sync::LazyLock;
+
+use redis::Value;
+use thiserror::Error;
+
+use crate::store::keys::JackpotKeys;
+use crate::store::{Call, Script, Store, StoreError};
+
+use super::document::Tier;
+use super::record::Unreadable;
+
+mod adjust;
+mod define;
+mod enter;
+mod finish;
+mod read;
+mod reply;
+mod rotate;
+mod status;
+
+pub use adjust::{Adjust, Adjusted, adjust};
+pub use define::{Define, Defined, Wanted, define};
+pub use enter::{EnterEntry, Entered, EntryReply, Refusal, enter};
+pub use finish::{Finished, claim, finish};
+pub use read::{Found, PendingEntry, Snapshot, epochs, lookup, pending, snapshot};
+pub use rotate::{Rotate, Rotated, rotate};
+pub use status::{SetStatus, StatusSet, set_status};
+
+macro_rules! script {
+    ($name:literal, $flags:literal, $($part:literal),+) => {
+        LazyLock::new(|| Script::new($name, $flags, &[$(include_str!(concat!("../../../lua/jackpot/", $part, ".lua"))),+]))
+    };
+}
+
+static ENTER: LazyLock<Script> = script!("enter", "", "state", "tiers", "take", "enter");
+static CLAIM: LazyLock<Script> = script!("claim", "allow-oom", "state", "tiers", "record", "take", "claim");
+static FINISH: LazyLock<Script> = script!("finish", "allow-oom", "state", "tiers", "record", "finish");
+static STATUS: LazyLock<Script> = script!("status", "allow-oom", "state", "tiers", "status");
+static ADJUST: LazyLock<Script> = script!("adjust", "", "state", "tiers", "adjust");
+static DEFINE: LazyLock<Script> = script!("define", "", "state", "tiers", "define");
+static ROTATE: LazyLock<Script> = script!("rotate", "allow-oom", "state", "rotate");
+static LOOKUP: LazyLock<Script> = script!("lookup", "no-writes", "state", "record", "lookup");
+static VIEW: LazyLock<Script> = script!("view", "no-writes", "state", "tiers", "view");
+static PENDING: LazyLock<Script> = script!("pending", "no-writes", "state", "record", "pending");
+
+/// What every script that writes checks first (`fence` in `lua/jackpot/state.lua`).
+#[derive(Debug, Clone)]
+pub struct Fence {
+    /// Highest event number this instance has seen of the jackpot.
+    pub known: u64,
+    /// The epoch this instance draws in.
+    pub epoch: u64,
+    /// Of that epoch's seed, from this instance's own secret.
+    pub commitment: String,
+    /// Definition this instance knows; 0 for none.
+    pub version: u64,
+}
+
+/// Why a script did nothing, for reasons that any script may have.
+#[derive(Debug, Error)]
+pub enum ScriptError {
+    /// There is no such jackpot.
+    #[error("there is no such jackpot")]
+    Unknown,
+    /// This Redis lost events that this instance has seen.
+    #[error("Redis is at event {at}, behind event {known} that this instance has seen: it lost events")]
+    Behind {
+        /// Last event of this Redis.
+        at: u64,
+        /// Last event seen.
+        known: u64,
+    },
+    /// The caller must read again; nothing was written.
+    #[error("the definition or the epoch changed")]
+    Stale,
+    /// The epoch was opened with another master secret.
+    #[error("the open epoch's commitment is not that of this instance's fairness.master_secret")]
+    Secret,
+    /// Redis did not do it, or it is not known whether it did.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The reply has a form that the script does not give.
+    #[error("unexpected reply of script {script}: {reply}")]
+    Reply {
+        /// Which script.
+        script: &'static str,
+        /// What it said.
+        reply: String,
+    },
+    /// A record cannot be read.
+    #[error(transparent)]
+    Record(#[from] Unreadable),
+}
+
+fn fenced<'s>(script: &'s Script, keys: &[&str], fence: &Fence) -> Call<'s> {
+    let version = if fence.version == 0 {
+        String::new()
+    } else {
+        fence.version.to_string()
+    };
+    let call = keys.iter().fold(Call::new(script), |call, key| call.key(*key));
+    call.arg(fence.known)
+        .arg(fence.epoch)
+        .arg(&fence.commitment)
+        .arg(version)
+}
+
+fn pools<'a>(keys: &'a JackpotKeys, tiers: &'a [Tier]) -> impl Iterator<Item = String> + 'a {
+    tiers.iter().map(|tier| keys.pool(&tier.tier))
+}
+
+/// Keys of the scripts that settle entries: state, meters, records, pending, events, pools.
+fn settling_keys<'k>(keys: &'k JackpotKeys, pools: &'k [String]) -> Vec<&'k str> {
+    let fixed = [
+        &keys.state,
+        &keys.meters,
+        &keys.seen_a,
+        &keys.seen_b,
+        &keys.pending,
+        &keys.events,
+    ];
+    fixed.into_iter().chain(pools).map(String::as_str).collect()
+}
+
+/// `name seed cap;` of each tier: what scripts need to know of a definition.
+fn tiers_text(tiers: &[Tier]) -> String {
+    let one = |tier: &Tier| {
+        let cap = tier.cap.map_or_else(|| "-".to_owned(), |cap| cap.to_string());
+        format!("{} {} {cap};", tier.tier, tier.seed)
+    };
+    tiers.iter().map(one).collect()
+}
+
+async fn run(store: &Store, script: &'static Script, call: Call<'_>, known: u64) -> Result<reply::Reply, ScriptError> {
+    let value: Value = store.call(&call).await?;
+    reply::Reply::parse(script.name(), value, known)
+}

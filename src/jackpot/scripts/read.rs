@@ -1,0 +1,272 @@
+//! `lua/jackpot/view.lua`, `lookup.lua` and `pending.lua`: what reads.
+
+use std::collections::HashMap;
+
+use redis::{FromRedisValue, Value};
+
+use crate::ids::Id;
+use crate::store::keys::JackpotKeys;
+use crate::store::{Call, Store};
+
+use super::reply::Reply;
+use super::{LOOKUP, PENDING, ScriptError, VIEW, run};
+use crate::jackpot::record::{Record, Sent};
+use crate::jackpot::view::{Epoch, Meter, Status};
+
+/// Most rounds of naming the pools of another version before giving up: each needs a definition put in between.
+const MAX_ROUNDS: usize = 8;
+
+/// A jackpot at one instant.
+#[derive(Debug)]
+pub struct Snapshot {
+    /// Last event number.
+    pub n: u64,
+    /// Redis' clock, ms.
+    pub now_ms: i64,
+    /// Entries without a final outcome.
+    pub pending: u64,
+    /// The definition in force, JSON.
+    pub definition: String,
+    /// The definition that waits, JSON.
+    pub waiting: Option<String>,
+    /// Its status.
+    pub status: Status,
+    /// Version in force.
+    pub version: u64,
+    /// Highest version given.
+    pub last_version: u64,
+    /// The open epoch.
+    pub epoch: u64,
+    /// Its commitment.
+    pub commitment: String,
+    /// One a tier.
+    pub meters: Vec<Meter>,
+}
+
+/// Reads a jackpot. `known` is the last event number this instance has seen.
+pub async fn snapshot(store: &Store, keys: &JackpotKeys, known: u64) -> Result<Snapshot, ScriptError> {
+    let (mut version, mut tiers) = (String::new(), Vec::<Id>::new());
+    for _ in 0..MAX_ROUNDS {
+        let fixed = [&keys.state, &keys.meters, &keys.definitions, &keys.pending];
+        let call = fixed.into_iter().fold(Call::new(&VIEW), |call, key| call.key(key));
+        let call = tiers.iter().fold(call, |call, tier| call.key(keys.pool(tier)));
+        let reply = run(store, &VIEW, call.arg(known).arg(&version), known).await?;
+        if reply.code() != "stale" {
+            return parse_snapshot(&reply);
+        }
+        version = reply.text(0)?;
+        let rows = reply.text(1)?;
+        let names = rows
+            .split_terminator(';')
+            .map(|row| Id::parse(row.split(' ').next().unwrap_or_default()));
+        tiers = names.collect::<Result<_, _>>().map_err(|_| reply.unexpected())?;
+    }
+    Err(ScriptError::Stale)
+}
+
+fn parse_snapshot(reply: &Reply) -> Result<Snapshot, ScriptError> {
+    let unexpected = || reply.unexpected();
+    let texts = reply
+        .texts()
+        .into_iter()
+        .collect::<Option<Vec<_>>>()
+        .ok_or_else(unexpected)?;
+    let (head, rest) = texts.split_at_checked(4).ok_or_else(unexpected)?;
+    let bar = rest.iter().position(|text| text == "|").ok_or_else(unexpected)?;
+    let state = rest[..bar]
+        .chunks_exact(2)
+        .map(|pair| (pair[0].as_str(), pair[1].as_str()))
+        .collect::<HashMap<_, _>>();
+    let field = |name: &str| state.get(name).copied().ok_or_else(unexpected);
+    let number = |name: &str| field(name)?.parse::<u64>().map_err(|_| unexpected());
+    let meters = rest[bar + 1..]
+        .chunks(11)
+        .map(parse_meter)
+        .collect::<Option<Vec<_>>>()
+        .ok_or_else(unexpected)?;
+    Ok(Snapshot {
+        n: reply.n(),
+        now_ms: head[0].parse().map_err(|_| unexpected())?,
+        pending: head[1].parse().map_err(|_| unexpected())?,
+        definition: head[2].clone(),
+        waiting: Some(head[3].clone()).filter(|json| !json.is_empty()),
+        status: Status::parse(field("status")?).ok_or_else(unexpected)?,
+        version: number("version")?,
+        last_version: number("last_version")?,
+        epoch: number("epoch")?,
+        commitment: field("commitment")?.to_owned(),
+        meters,
+    })
+}
+
+fn parse_meter(row: &[String]) -> Option<Meter> {
+    let n = |i: usize| row.get(i)?.parse::<u64>().ok();
+    Some(Meter {
+        tier: Id::parse(row.first()?).ok()?,
+        pool: n(1)?,
+        reserve: n(2)?,
+        overflow: n(3)?,
+        remainder_micro: n(4)? + n(5)?,
+        contributed: n(6)?,
+        contributed_micro: n(7)?,
+        funded: row.get(8)?.parse().ok()?,
+        paid: n(9)?,
+        wins: n(10)?,
+    })
+}
+
+/// An entry that was found.
+#[derive(Debug)]
+pub struct Found {
+    /// Last event number.
+    pub n: u64,
+    /// Its record.
+    pub record: Record,
+    /// What was sent; `None` when its event is no longer in the stream.
+    pub sent: Option<Sent>,
+}
+
+/// Looks an entry up; `None` when it is not remembered.
+pub async fn lookup(
+    store: &Store,
+    keys: &JackpotKeys,
+    known: u64,
+    entry_id: &str,
+) -> Result<Option<Found>, ScriptError> {
+    let fixed = [&keys.state, &keys.seen_a, &keys.seen_b, &keys.events];
+    let call = fixed
+        .into_iter()
+        .fold(Call::new(&LOOKUP), |call, key| call.key(key))
+        .arg(known)
+        .arg(entry_id);
+    let reply = run(store, &LOOKUP, call, known).await?;
+    match reply.code() {
+        "missing" => Ok(None),
+        "ok" => {
+            let record = Record::parse(&reply.text(0)?)?;
+            let texts = reply.texts();
+            let sent = match (&texts[..], &record.state) {
+                (_, crate::jackpot::record::State::Pending { sent, .. }) => Some(sent.clone()),
+                ([_, Some(first), Some(skip), Some(block)], _) => {
+                    Some(sent_of(record.sequence, first, skip, block, entry_id).ok_or_else(|| reply.unexpected())?)
+                }
+                _ => None,
+            };
+            Ok(Some(Found {
+                n: reply.n(),
+                record,
+                sent,
+            }))
+        }
+        _ => Err(reply.unexpected()),
+    }
+}
+
+/// What was sent of the entry with this sequence, out of the block of its event.
+fn sent_of(sequence: u64, first: &str, skip: &str, block: &str, entry_id: &str) -> Option<Sent> {
+    let place = usize::try_from(sequence.checked_sub(first.parse().ok()?)?).ok()?;
+    let skipped = skip
+        .split(',')
+        .filter_map(|i| i.parse::<usize>().ok())
+        .collect::<std::collections::HashSet<_>>();
+    let line = block
+        .lines()
+        .enumerate()
+        .filter(|(i, _)| !skipped.contains(&(i + 1)))
+        .nth(place)?
+        .1;
+    let (id, sent) = line.split_once(' ')?;
+    (id == entry_id).then(|| Sent::parse(sent))?
+}
+
+/// An entry without a final outcome.
+#[derive(Debug)]
+pub struct PendingEntry {
+    /// Its id.
+    pub entry_id: String,
+    /// Its record.
+    pub record: Record,
+}
+
+/// Lists entries that have been pending for at least `age_ms`, at most `limit` of those behind sequence `after`;
+/// with the last sequence looked at, `None` at the end.
+pub async fn pending(
+    store: &Store,
+    keys: &JackpotKeys,
+    known: u64,
+    (after, age_ms, limit): (u64, u64, usize),
+) -> Result<(Option<u64>, Vec<PendingEntry>), ScriptError> {
+    let fixed = [&keys.state, &keys.seen_a, &keys.seen_b, &keys.pending];
+    let call = fixed
+        .into_iter()
+        .fold(Call::new(&PENDING), |call, key| call.key(key))
+        .arg(known)
+        .arg(after)
+        .arg(age_ms)
+        .arg(limit);
+    let reply = run(store, &PENDING, call, known).await?;
+    let texts = reply
+        .texts()
+        .into_iter()
+        .collect::<Option<Vec<_>>>()
+        .ok_or_else(|| reply.unexpected())?;
+    let Some((last, entries)) = texts.split_first() else {
+        return Err(reply.unexpected());
+    };
+    let one = |pair: &[String]| {
+        Ok(PendingEntry {
+            entry_id: pair[0].clone(),
+            record: Record::parse(&pair[1])?,
+        })
+    };
+    let entries = entries.chunks_exact(2).map(one).collect::<Result<_, ScriptError>>()?;
+    Ok((last.parse().ok(), entries))
+}
+
+/// All epochs, the oldest first.
+pub async fn epochs(store: &Store, keys: &JackpotKeys) -> Result<Vec<Epoch>, ScriptError> {
+    let value: Value = store.run(&redis::cmd("HGETALL").arg(&keys.epochs).to_owned()).await?;
+    let unexpected = |reply: String| ScriptError::Reply {
+        script: "HGETALL",
+        reply,
+    };
+    let all = HashMap::<u64, String>::from_redis_value(value).map_err(|error| unexpected(error.to_string()))?;
+    let one = |(epoch, text): (u64, String)| {
+        let mut parts = text.split(' ');
+        let (commitment, opened, closed) = (parts.next()?.to_owned(), parts.next()?.parse().ok()?, parts.next()?);
+        let closed_ms = if closed == "-" {
+            None
+        } else {
+            Some(closed.parse().ok()?)
+        };
+        Some(Epoch {
+            epoch,
+            commitment,
+            opened_ms: opened,
+            closed_ms,
+        })
+    };
+    let mut epochs = all
+        .into_iter()
+        .map(one)
+        .collect::<Option<Vec<_>>>()
+        .ok_or_else(|| unexpected("an epoch".to_owned()))?;
+    epochs.sort_unstable_by_key(|e| e.epoch);
+    Ok(epochs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_sent_is_found_by_sequence_past_skipped_lines() {
+        let block = "a p1 1 *\nb p2 2 s\nc p3 3 *";
+        let player = |seq, skip, id| sent_of(seq, "7", skip, block, id).map(|s| s.player.to_string());
+        assert_eq!(player(7, "", "a").as_deref(), Some("p1"));
+        assert_eq!(player(7, "1", "b").as_deref(), Some("p2"));
+        assert_eq!(player(8, "2", "c").as_deref(), Some("p3"));
+        assert_eq!(player(9, "1", "c"), None);
+        assert_eq!(player(7, "", "b"), None);
+    }
+}

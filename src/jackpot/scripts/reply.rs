@@ -1,0 +1,105 @@
+//! Reading `{code, n, ...}`.
+
+use redis::Value;
+
+use super::ScriptError;
+
+/// A reply: its code, the jackpot's last event number, and what follows.
+#[derive(Debug)]
+pub struct Reply {
+    script: &'static str,
+    code: String,
+    n: u64,
+    rest: Vec<Value>,
+}
+
+impl Reply {
+    /// Splits a reply and turns the codes that any script may give into errors.
+    pub fn parse(script: &'static str, value: Value, known: u64) -> Result<Self, ScriptError> {
+        let unexpected = |value: &Value| ScriptError::Reply {
+            script,
+            reply: format!("{value:?}"),
+        };
+        let Value::Array(items) = value else {
+            return Err(unexpected(&value));
+        };
+        let mut items = items.into_iter();
+        let code = items.next().and_then(text).ok_or_else(|| unexpected(&Value::Nil))?;
+        if code == "unknown" {
+            return Err(ScriptError::Unknown);
+        }
+        let n = items.next();
+        let rest = items.collect();
+        let reply = Self {
+            script,
+            code,
+            n: 0,
+            rest,
+        };
+        let n = match n {
+            None => 0,
+            Some(value) => text(value)
+                .and_then(|t| t.parse().ok())
+                .ok_or_else(|| reply.unexpected())?,
+        };
+        match reply.code.as_str() {
+            "behind" => Err(ScriptError::Behind { at: n, known }),
+            _ => Ok(Self { n, ..reply }),
+        }
+    }
+
+    /// Turns the codes of the fence into errors too; `enter` reads them itself.
+    pub fn fenced(self) -> Result<Self, ScriptError> {
+        match self.code.as_str() {
+            "stale" => Err(ScriptError::Stale),
+            "secret" => Err(ScriptError::Secret),
+            _ => Ok(self),
+        }
+    }
+
+    /// The code.
+    pub fn code(&self) -> &str {
+        &self.code
+    }
+
+    /// The jackpot's last event number.
+    pub fn n(&self) -> u64 {
+        self.n
+    }
+
+    /// What follows as text; `None` for a null.
+    pub fn texts(&self) -> Vec<Option<String>> {
+        self.rest.iter().cloned().map(text).collect()
+    }
+
+    /// The i-th that follows, as text.
+    pub fn text(&self, i: usize) -> Result<String, ScriptError> {
+        self.rest
+            .get(i)
+            .cloned()
+            .and_then(text)
+            .ok_or_else(|| self.unexpected())
+    }
+
+    /// The i-th that follows, as a number.
+    pub fn number<T: std::str::FromStr>(&self, i: usize) -> Result<T, ScriptError> {
+        self.text(i)?.parse().map_err(|_| self.unexpected())
+    }
+
+    /// The error for a reply that the script does not give.
+    pub fn unexpected(&self) -> ScriptError {
+        ScriptError::Reply {
+            script: self.script,
+            reply: format!("{} {} {:?}", self.code, self.n, self.rest),
+        }
+    }
+}
+
+fn text(value: Value) -> Option<String> {
+    match value {
+        Value::BulkString(bytes) => String::from_utf8(bytes).ok(),
+        Value::SimpleString(text) => Some(text),
+        Value::Int(number) => Some(number.to_string()),
+        _ => None,
+    }
+}

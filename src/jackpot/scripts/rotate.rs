@@ -1,0 +1,87 @@
+//! `lua/jackpot/rotate.lua`.
+
+use crate::store::Store;
+use crate::store::keys::JackpotKeys;
+
+use super::{Fence, ROTATE, ScriptError, fenced, run};
+
+/// Why an epoch ends.
+#[derive(Debug, Clone)]
+pub enum Rotate {
+    /// An operator ends it; records stay.
+    Operator {
+        /// Why.
+        reason: String,
+        /// Name of the operator's key.
+        who: String,
+        /// Of the HTTP request.
+        request_id: String,
+    },
+    /// The retention has passed; the older generation of records goes.
+    Retention {
+        /// Seconds that a record stays at least.
+        retention_s: u64,
+    },
+}
+
+/// What became of it.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Rotated {
+    /// The next epoch is open.
+    Opened(u64),
+    /// The newer generation is younger than the retention, by this many ms.
+    Early(u64),
+    /// The older generation holds entries without an outcome.
+    Pending,
+    /// There is nothing to drop.
+    Idle,
+}
+
+/// Closes the epoch of the fence and opens the next, whose commitment is given; with the last event number.
+pub async fn rotate(
+    store: &Store,
+    keys: &JackpotKeys,
+    fence: &Fence,
+    next_commitment: &str,
+    why: &Rotate,
+) -> Result<(u64, Rotated), ScriptError> {
+    let all = [
+        &keys.state,
+        &keys.definitions,
+        &keys.epochs,
+        &keys.seen_a,
+        &keys.seen_b,
+        &keys.pending,
+        &keys.events,
+    ];
+    let call = fenced(&ROTATE, &all.map(String::as_str), fence);
+    let call = match why {
+        Rotate::Operator {
+            reason,
+            who,
+            request_id,
+        } => call
+            .arg("epoch")
+            .arg(next_commitment)
+            .arg(0)
+            .arg(reason)
+            .arg(who)
+            .arg(request_id),
+        Rotate::Retention { retention_s } => call
+            .arg("generation")
+            .arg(next_commitment)
+            .arg(*retention_s)
+            .arg("retention")
+            .arg("service")
+            .arg(""),
+    };
+    let reply = run(store, &ROTATE, call, fence.known).await?.fenced()?;
+    let rotated = match reply.code() {
+        "ok" => Rotated::Opened(reply.number(0)?),
+        "early" => Rotated::Early(reply.number(0)?),
+        "pending" => Rotated::Pending,
+        "idle" => Rotated::Idle,
+        _ => return Err(reply.unexpected()),
+    };
+    Ok((reply.n(), rotated))
+}

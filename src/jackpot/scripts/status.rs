@@ -1,0 +1,57 @@
+//! `lua/jackpot/status.lua`.
+
+use crate::store::Store;
+use crate::store::keys::JackpotKeys;
+
+use super::{Fence, STATUS, ScriptError, fenced, pools, run};
+use crate::jackpot::document::Tier;
+use crate::jackpot::view::Status;
+
+/// An operator's wish.
+#[derive(Debug, Clone)]
+pub struct SetStatus {
+    /// Open, paused or closed.
+    pub wanted: Status,
+    /// Why.
+    pub reason: String,
+    /// Name of the operator's key.
+    pub who: String,
+    /// Of the HTTP request.
+    pub request_id: String,
+}
+
+/// What became of it, with the jackpot's last event number.
+#[derive(Debug, PartialEq, Eq)]
+pub enum StatusSet {
+    /// Done, or it had that status.
+    Done(u64),
+    /// Closed is final.
+    Closed(u64),
+    /// A suspended jackpot is not resumed here.
+    Suspended(u64),
+}
+
+/// Pauses, resumes or closes.
+pub async fn set_status(
+    store: &Store,
+    keys: &JackpotKeys,
+    fence: &Fence,
+    tiers: &[Tier],
+    wish: &SetStatus,
+) -> Result<StatusSet, ScriptError> {
+    let pools = pools(keys, tiers).collect::<Vec<_>>();
+    let fixed = [&keys.state, &keys.meters, &keys.pending, &keys.events];
+    let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
+    let call = fenced(&STATUS, &all, fence)
+        .arg(wish.wanted.as_str())
+        .arg(&wish.reason)
+        .arg(&wish.who)
+        .arg(&wish.request_id);
+    let reply = run(store, &STATUS, call, fence.known).await?.fenced()?;
+    match reply.code() {
+        "ok" | "same" => Ok(StatusSet::Done(reply.n())),
+        "closed" => Ok(StatusSet::Closed(reply.n())),
+        "suspended" => Ok(StatusSet::Suspended(reply.n())),
+        _ => Err(reply.unexpected()),
+    }
+}

@@ -1,0 +1,116 @@
+//! How one contribution is split among tiers, and within a tier between pool and reserve. Pure, in wide integers.
+
+use crate::money::{MICRO, Minor};
+
+use super::definition::{Definition, contribution_micro};
+
+/// What one entry adds to one tier, in whole minor units and millionths below one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TierAmount {
+    /// To the pool.
+    pub pool: Part,
+    /// To the reserve.
+    pub reserve: Part,
+}
+
+/// Whole minor units and millionths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// Whole minor units, at most 2^53 − 1.
+    pub units: u64,
+    /// Millionths, below 1,000,000.
+    pub micro: u32,
+}
+
+impl Part {
+    fn new(micro: u128) -> Self {
+        let units = u64::try_from(micro / MICRO).expect("a contribution is at most the stake or a fixed amount");
+        let micro = u32::try_from(micro % MICRO).expect("below a million");
+        Self { units, micro }
+    }
+}
+
+/// Splits the contribution of an entry with this stake, one amount a tier, in the definition's order.
+///
+/// Each share is rounded down to a millionth of a minor unit. What rounding leaves goes to the last tier when the
+/// shares are complete (else it is not contributed), and to the pool within a tier.
+#[must_use]
+pub fn split(definition: &Definition, stake: Minor) -> Vec<TierAmount> {
+    let document = definition.document();
+    let whole = contribution_micro(document.contribution, stake);
+    let mut amounts = document
+        .tiers
+        .iter()
+        .map(|tier| tier.share_ppm.of(whole))
+        .collect::<Vec<_>>();
+    let complete = document.tiers.iter().map(|tier| tier.share_ppm.get()).sum::<u32>() == 1_000_000;
+    if let (true, Some((last, others))) = (complete, amounts.split_last_mut()) {
+        *last = whole - others.iter().sum::<u128>();
+    }
+    let split_tier = |(amount, reserve_ppm): (u128, crate::money::Ppm)| {
+        let reserve = reserve_ppm.of(amount);
+        TierAmount {
+            pool: Part::new(amount - reserve),
+            reserve: Part::new(reserve),
+        }
+    };
+    amounts
+        .into_iter()
+        .zip(document.tiers.iter().map(|tier| tier.reserve_ppm))
+        .map(split_tier)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn definition(contribution: &serde_json::Value, tiers: &[(u32, u32)]) -> Definition {
+        let tiers = tiers.iter().enumerate().map(|(i, (share, reserve))| {
+            json!({"tier": format!("t{i}"), "share_ppm": share, "min_payout": 1, "seed": 0, "reserve_ppm": reserve})
+        });
+        let document = json!({"id": "x", "name": "x", "currency": "EUR", "contribution": contribution,
+            "tiers": tiers.collect::<Vec<_>>(), "odds": {"total": 1, "ranks": []}});
+        Definition::check(serde_json::from_value(document).expect("well formed")).expect("valid")
+    }
+
+    fn micro(part: Part) -> u128 {
+        u128::from(part.units) * MICRO + u128::from(part.micro)
+    }
+
+    #[test]
+    fn the_rest_goes_to_the_last_tier_and_to_the_pool() {
+        let third = definition(
+            &json!({"rate_ppm": 15_001}),
+            &[(333_333, 333_333), (333_333, 333_333), (333_334, 333_333)],
+        );
+        let amounts = split(&third, Minor::try_from(37).expect("in range"));
+        let total = amounts.iter().map(|a| micro(a.pool) + micro(a.reserve)).sum::<u128>();
+        assert_eq!(total, 37 * 15_001);
+        assert_eq!(
+            micro(amounts[0].pool) + micro(amounts[0].reserve),
+            37 * 15_001 * 333_333 / 1_000_000
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn complete_shares_lose_nothing(stake in 0..=crate::money::MAX_MINOR, rate in 0..=1_000_000_u32,
+                                        first in 0..=1_000_000_u32, reserve in 0..=1_000_000_u32) {
+            let d = definition(&json!({"rate_ppm": rate}), &[(first, reserve), (1_000_000 - first, reserve)]);
+            let stake = Minor::try_from(stake).expect("in range");
+            let total = split(&d, stake).iter().map(|a| micro(a.pool) + micro(a.reserve)).sum::<u128>();
+            prop_assert_eq!(total, u128::from(stake.get()) * u128::from(rate));
+        }
+
+        #[test]
+        fn incomplete_shares_give_each_tier_its_share_rounded_down(amount in 0..=crate::money::MAX_MINOR, share in 0..1_000_000_u32) {
+            let d = definition(&json!({"fixed": amount}), &[(share, 0)]);
+            let got = split(&d, Minor::ZERO)[0];
+            prop_assert_eq!(micro(got.pool), u128::from(amount) * u128::from(share));
+            prop_assert_eq!(micro(got.reserve), 0);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What an entry has drawn so far and what is to be done next: a pure function of its record, its definition and
+//! its epoch's seed. Every step of `play` and of recovery is decided here.
+
+use thiserror::Error;
+
+use crate::ids::ClientSeed;
+
+use super::definition::Definition;
+use super::draw::EpochSeed;
+use super::record::{Record, State};
+
+/// One attempt of an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// From 0.
+    pub attempt: u32,
+    /// What it drew; 0 for nothing.
+    pub rank: u32,
+    /// `paid`, `none`, or why it was refused.
+    pub result: &'static str,
+}
+
+/// What is to be done next for an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Nothing: the outcome stands.
+    Answer(Vec<Attempt>),
+    /// Claim the money prize that this attempt drew.
+    Claim {
+        /// Which attempt.
+        attempt: u32,
+        /// What it drew.
+        rank: u32,
+    },
+    /// Record that it ends with no prize.
+    Finish {
+        /// Its last attempt.
+        attempt: u32,
+    },
+}
+
+/// The record says something else than the draw: another secret, another definition, or a damaged record.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("attempt {attempt} of the entry draws rank {rank}, which its record contradicts")]
+pub struct Contradiction {
+    attempt: u32,
+    rank: u32,
+}
+
+/// Walks the attempts of an entry as far as its record goes.
+pub fn next_step(
+    entry_id: &str,
+    client_seed: Option<&ClientSeed>,
+    record: &Record,
+    definition: &Definition,
+    seed: &EpochSeed,
+) -> Result<Step, Contradiction> {
+    let mut attempts = Vec::new();
+    for attempt in 0..=definition.last_attempt() {
+        let rank = seed.rank(entry_id, client_seed, attempt, definition.odds());
+        let refused = record.refusals().iter().find(|r| r.rank == rank);
+        if let Some(refusal) = refused {
+            attempts.push(Attempt {
+                attempt,
+                rank,
+                result: refusal.reason.as_str(),
+            });
+            continue;
+        }
+        let result = match (&record.state, rank) {
+            (State::Pending { .. }, 0) => return Ok(Step::Finish { attempt }),
+            (State::Pending { .. }, _) => return Ok(Step::Claim { attempt, rank }),
+            (State::Lost | State::Ended { .. }, 0) => "none",
+            (State::Paid { payout, .. }, _) if payout.rank == rank => "paid",
+            _ => return Err(Contradiction { attempt, rank }),
+        };
+        attempts.push(Attempt { attempt, rank, result });
+        return Ok(Step::Answer(attempts));
+    }
+    match record.state {
+        State::Pending { .. } => Ok(Step::Finish {
+            attempt: definition.last_attempt(),
+        }),
+        State::Ended { .. } => Ok(Step::Answer(attempts)),
+        State::Lost | State::Paid { .. } => Err(Contradiction {
+            attempt: definition.last_attempt(),
+            rank: 0,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::Id;
+    use crate::master_secret::MasterSecret;
+    use serde_json::json;
+
+    fn always(max_redraws: u32) -> Definition {
+        let document = json!({"id": "x", "name": "x", "currency": "EUR", "contribution": {"fixed": 1}, "max_redraws": max_redraws,
+            "tiers": [{"tier": "t", "share_ppm": 1_000_000, "min_payout": 1}],
+            "odds": {"total": 1, "ranks": [{"rank": 1, "weight": 1, "prize": {"pool": {"tier": "t", "take": "all"}}}]}});
+        Definition::check(serde_json::from_value(document).expect("well formed")).expect("valid")
+    }
+
+    fn step(record: &str, definition: &Definition) -> Result<Step, Contradiction> {
+        let seed = EpochSeed::derive(&MasterSecret::new([7; 32]), &Id::parse("x").expect("an id"), 1);
+        next_step("e", None, &Record::parse(record).expect("readable"), definition, &seed)
+    }
+
+    #[test]
+    fn a_pending_entry_claims_what_it_drew_and_ends_when_all_have_refused() {
+        assert_eq!(
+            step("1 1.1 f 1+1 p - 5 p 1 *", &always(2)),
+            Ok(Step::Claim { attempt: 0, rank: 1 })
+        );
+        assert_eq!(
+            step("1 1.1 f 1+1 p 1r 5 p 1 *", &always(2)),
+            Ok(Step::Finish { attempt: 2 })
+        );
+    }
+
+    #[test]
+    fn a_rank_that_refused_refuses_again_without_a_call() {
+        let Ok(Step::Answer(attempts)) = step("1 1.1 f 1+1 n 1r", &always(2)) else {
+            panic!("an answer")
+        };
+        let retry = |attempt| Attempt {
+            attempt,
+            rank: 1,
+            result: "retry",
+        };
+        assert_eq!(attempts, [retry(0), retry(1), retry(2)]);
+    }
+
+    #[test]
+    fn a_record_that_the_draw_contradicts_is_no_answer() {
+        assert_eq!(
+            step("1 1.1 f 1+1", &always(0)),
+            Err(Contradiction { attempt: 0, rank: 1 })
+        );
+        assert!(step("1 1.1 f 1+1 w - 2 t 5 1", &always(0)).is_err());
+    }
+}

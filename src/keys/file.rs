@@ -1,0 +1,209 @@
+//! The key file. Commands change it, running services read it; every change is one atomic step under a lock.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::model::{Key, KeyName, RawKey, Role};
+use crate::durable_file;
+use crate::random::RandomError;
+use crate::settings::Settings;
+
+/// Keys at most: each request is compared with all of them, in constant time.
+pub const MAX_KEYS: usize = 1_000;
+
+/// Larger than `MAX_KEYS` entries can be; something else is in the file then.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+
+/// Name of the key that the first run makes.
+const FIRST_KEY: &str = "operator";
+
+const HEADER: &str = "# API keys of the service: names, roles and SHA-256 of the keys, which are kept nowhere.\n\
+                      # Written by `jackpot key new` and `jackpot key revoke`; a running service follows within 2 s.\n\n";
+
+/// Why keys can't be read or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum KeysError {
+    /// The system refuses.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The file is no key file.
+    #[error("{}: {reason}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong in it.
+        reason: String,
+    },
+    /// A new key with a name that is taken.
+    #[error("there is a key named {0} already; revoke it first, or choose another name")]
+    Duplicate(String),
+    /// A key to revoke that is not there.
+    #[error("there is no key named {0}")]
+    Unknown(String),
+    /// No more keys fit.
+    #[error("there are {MAX_KEYS} keys already, more are not allowed; revoke some")]
+    Full,
+    /// No key could be made.
+    #[error(transparent)]
+    Random(#[from] RandomError),
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    #[serde(default)]
+    key: Vec<Key>,
+}
+
+/// Where the keys are.
+#[derive(Debug, Clone)]
+pub struct KeyFile {
+    path: PathBuf,
+    operator_key: PathBuf,
+}
+
+impl KeyFile {
+    /// The key file that the settings name.
+    #[must_use]
+    pub fn of(settings: &Settings) -> KeyFile {
+        let path = match settings.auth.keys_file.as_str() {
+            "" => settings.data_dir.join("keys.toml"),
+            file => PathBuf::from(file),
+        };
+        KeyFile {
+            path,
+            operator_key: settings.data_dir.join("operator.key"),
+        }
+    }
+
+    /// Where the file is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// All keys, in the order they were made.
+    ///
+    /// # Errors
+    /// A missing, unreadable or malformed file, or one with two keys of a name.
+    pub fn read(&self) -> Result<Vec<Key>, KeysError> {
+        let length = std::fs::metadata(&self.path).map_err(|e| self.io(e))?.len();
+        if length > MAX_FILE_BYTES {
+            return Err(self.malformed(format!("{length} bytes, more than {MAX_FILE_BYTES}")));
+        }
+        let text = std::fs::read_to_string(&self.path).map_err(|e| self.io(e))?;
+        // The parser's own text would repeat the line at fault.
+        let keys = toml::from_str::<Document>(&text)
+            .map_err(|e| self.malformed(e.message().to_owned()))?
+            .key;
+        if keys.len() > MAX_KEYS {
+            return Err(self.malformed(format!("{} keys, more than {MAX_KEYS}", keys.len())));
+        }
+        for (i, key) in keys.iter().enumerate() {
+            if keys[..i].iter().any(|other| other.name == key.name) {
+                return Err(self.malformed(format!("two keys are named {}", key.name.as_str())));
+            }
+        }
+        Ok(keys)
+    }
+
+    /// Makes the data directory, the file, and the first operator key with `operator.key`, where they are missing.
+    ///
+    /// # Errors
+    /// When they can't be made, or what is there can't be read.
+    pub fn initialise(&self) -> Result<(), KeysError> {
+        self.change(|_| Ok(())).map(|_| ())
+    }
+
+    /// Adds a new key and returns its text.
+    ///
+    /// # Errors
+    /// A name that is taken, a full file, or one that can't be read or written.
+    pub fn add(&self, name: KeyName, role: Role) -> Result<RawKey, KeysError> {
+        let raw = RawKey::generate()?;
+        let entry = raw.entry(name, role);
+        self.change(|keys| {
+            if keys.iter().any(|key| key.name == entry.name) {
+                return Err(KeysError::Duplicate(entry.name.as_str().to_owned()));
+            }
+            if keys.len() >= MAX_KEYS {
+                return Err(KeysError::Full);
+            }
+            keys.push(entry);
+            Ok(())
+        })?;
+        Ok(raw)
+    }
+
+    /// Removes the key of that name.
+    ///
+    /// # Errors
+    /// No such key, or a file that can't be read or written.
+    pub fn revoke(&self, name: &KeyName) -> Result<(), KeysError> {
+        self.change(|keys| match keys.iter().position(|key| key.name == *name) {
+            Some(at) => {
+                keys.remove(at);
+                Ok(())
+            }
+            None => Err(KeysError::Unknown(name.as_str().to_owned())),
+        })
+        .map(|_| ())
+    }
+
+    fn change(&self, edit: impl FnOnce(&mut Vec<Key>) -> Result<(), KeysError>) -> Result<Vec<Key>, KeysError> {
+        for file in [&self.path, &self.operator_key] {
+            if let Some(directory) = file.parent() {
+                std::fs::create_dir_all(directory).map_err(|e| KeysError::Io {
+                    path: directory.to_owned(),
+                    source: e,
+                })?;
+            }
+        }
+        let _lock = durable_file::lock(&self.path).map_err(|e| self.io(e))?;
+        let exists = self.path.try_exists().map_err(|e| self.io(e))?;
+        let before = if exists { self.read()? } else { vec![self.first_key()?] };
+        let mut after = before.clone();
+        let edited = edit(&mut after);
+        // A refused edit of a new file still leaves that file, with the operator's key in it.
+        if !exists || (edited.is_ok() && after != before) {
+            let text = toml::to_string(&Document { key: after.clone() }).map_err(|e| self.malformed(e.to_string()))?;
+            durable_file::replace(&self.path, format!("{HEADER}{text}").as_bytes()).map_err(|e| self.io(e))?;
+        }
+        edited.map(|()| after)
+    }
+
+    /// The operator's key, which exists exactly from the making of the key file on. `operator.key` is written first:
+    /// a crash in between leaves it to be taken up by the next start.
+    fn first_key(&self) -> Result<Key, KeysError> {
+        let failed = |source| KeysError::Io {
+            path: self.operator_key.clone(),
+            source,
+        };
+        let fresh = RawKey::generate()?;
+        durable_file::create_once(&self.operator_key, format!("{}\n", fresh.expose()).as_bytes()).map_err(failed)?;
+        let text = std::fs::read_to_string(&self.operator_key).map_err(failed)?;
+        let name = FIRST_KEY.parse().map_err(|reason| self.malformed(reason))?;
+        Ok(RawKey::from_text(text.trim()).entry(name, Role::Operate))
+    }
+
+    fn io(&self, source: io::Error) -> KeysError {
+        KeysError::Io {
+            path: self.path.clone(),
+            source,
+        }
+    }
+
+    fn malformed(&self, reason: String) -> KeysError {
+        KeysError::Malformed {
+            path: self.path.clone(),
+            reason,
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What a key is.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::random::{self, RandomError};
+
+/// What a key is for. `operate` may do everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Entries, coupon issues, tickets; for game back ends.
+    Play,
+    /// Everything that shows and changes nothing.
+    Read,
+    /// Everything.
+    Operate,
+}
+
+impl Role {
+    /// Whether a key of this role may do what `needed` is for.
+    #[must_use]
+    pub fn allows(self, needed: Role) -> bool {
+        self == needed || self == Role::Operate
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Role::Play => "play",
+            Role::Read => "read",
+            Role::Operate => "operate",
+        })
+    }
+}
+
+/// Name of a key: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`. It stands in the audit trail, the key itself never does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct KeyName(String);
+
+impl KeyName {
+    /// The name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for KeyName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<KeyName, String> {
+        let first = text.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric());
+        let rest = text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
+        if first && rest && text.len() <= 64 {
+            Ok(KeyName(text.to_owned()))
+        } else {
+            Err("a key's name has 1 to 64 letters, digits, . _ or -, and starts with a letter or digit".to_owned())
+        }
+    }
+}
+
+impl TryFrom<String> for KeyName {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<KeyName, String> {
+        text.parse()
+    }
+}
+
+impl From<KeyName> for String {
+    fn from(name: KeyName) -> String {
+        name.0
+    }
+}
+
+/// A key as the key file holds it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Key {
+    /// Unique among the keys.
+    pub name: KeyName,
+    /// What it is for.
+    pub role: Role,
+    /// SHA-256 of the key's text. Keys are 256 random bits, so that a slow password hash would add nothing but load.
+    #[serde(with = "hex::serde")]
+    pub sha256: [u8; 32],
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// The text of a key, as its holder sends it.
+pub struct RawKey(String);
+
+impl RawKey {
+    /// A new key: `jpk_` (so that scanners for leaked secrets can find it) and 256 random bits in hexadecimal.
+    ///
+    /// # Errors
+    /// When the operating system gives no random bytes.
+    pub fn generate() -> Result<RawKey, RandomError> {
+        Ok(RawKey(format!("jpk_{}", hex::encode(random::bytes::<32>()?))))
+    }
+
+    /// A key that was written down before.
+    #[must_use]
+    pub fn from_text(text: &str) -> RawKey {
+        RawKey(text.to_owned())
+    }
+
+    /// The text to hand over, once.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// The entry of the key file for this key.
+    #[must_use]
+    pub fn entry(&self, name: KeyName, role: Role) -> Key {
+        Key {
+            name,
+            role,
+            sha256: sha256(&self.0),
+            created_at: Timestamp::now(),
+        }
+    }
+}
+
+/// SHA-256 of a key's text.
+#[must_use]
+pub fn sha256(text: &str) -> [u8; 32] {
+    Sha256::digest(text).into()
+}

@@ -1,0 +1,158 @@
+//! The keys as a running service holds them: read from the file, followed while it changes.
+
+use std::num::NonZeroU32;
+use std::os::unix::fs::MetadataExt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use governor::clock::{Clock, DefaultClock};
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use subtle::ConstantTimeEq;
+
+use super::file::{KeyFile, KeysError};
+use super::model::{Key, sha256};
+
+/// How often the file is looked at; a change counts within this and the time to read it.
+const POLL: Duration = Duration::from_millis(500);
+
+/// Requests that one key may make.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Requests per second; 0: no limit.
+    pub per_second: u32,
+    /// Requests above the rate that may come at once; 0: as many as the rate.
+    pub burst: u32,
+}
+
+impl Limits {
+    fn limiter(self) -> Option<Arc<DefaultDirectRateLimiter>> {
+        let per_second = NonZeroU32::new(self.per_second)?;
+        let quota = Quota::per_second(per_second).allow_burst(NonZeroU32::new(self.burst).unwrap_or(per_second));
+        Some(Arc::new(RateLimiter::direct(quota)))
+    }
+}
+
+/// A key that the service knows. Its limiter lives as long as the key does, so that there are never more of them
+/// than keys.
+#[derive(Clone)]
+pub struct Known {
+    /// As in the file.
+    pub key: Key,
+    limiter: Option<Arc<DefaultDirectRateLimiter>>,
+}
+
+impl Known {
+    /// Counts a request.
+    ///
+    /// # Errors
+    /// The time until this key may ask again.
+    pub fn admit(&self) -> Result<(), Duration> {
+        match &self.limiter {
+            None => Ok(()),
+            Some(limiter) => limiter
+                .check()
+                .map_err(|until| until.wait_time_from(DefaultClock::default().now())),
+        }
+    }
+}
+
+/// What a change of the file can't leave as it was.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+struct Stamp {
+    modified_s: i64,
+    modified_ns: i64,
+    length: u64,
+    inode: u64,
+}
+
+/// The keys of a running service.
+pub struct KeyStore {
+    file: KeyFile,
+    limits: Limits,
+    known: ArcSwap<Vec<Known>>,
+}
+
+impl KeyStore {
+    /// Reads the file, which is made first when there is none.
+    ///
+    /// # Errors
+    /// At start a broken file is an error: there are no earlier keys to go on with.
+    pub fn open(file: KeyFile, limits: Limits) -> Result<KeyStore, KeysError> {
+        file.initialise()?;
+        let store = KeyStore {
+            file,
+            limits,
+            known: ArcSwap::default(),
+        };
+        store.reload()?;
+        Ok(store)
+    }
+
+    /// The key with this text. Takes as long whichever key it is, and if it is none.
+    #[must_use]
+    pub fn find(&self, text: &str) -> Option<Known> {
+        let digest = sha256(text);
+        let known = self.known.load();
+        let mut found = None;
+        for candidate in known.iter() {
+            if bool::from(candidate.key.sha256.ct_eq(&digest)) {
+                found = Some(candidate);
+            }
+        }
+        found.cloned()
+    }
+
+    /// Follows the file for as long as it is polled. A broken or missing file keeps the keys that were.
+    pub async fn follow(self: Arc<Self>) {
+        let mut seen = self.stamp().await;
+        let mut ticks = tokio::time::interval(POLL);
+        // The file may have changed between `open` and the first stamp.
+        let mut first = true;
+        loop {
+            ticks.tick().await;
+            let now = self.stamp().await;
+            if now == seen && !first {
+                continue;
+            }
+            (seen, first) = (now, false);
+            let store = Arc::clone(&self);
+            match tokio::task::spawn_blocking(move || store.reload()).await {
+                Ok(Ok(count)) => tracing::debug!(keys = count, "API keys read"),
+                Ok(Err(error)) => {
+                    tracing::error!(%error, "API keys not read, the earlier ones stay in force")
+                }
+                Err(error) => tracing::error!(%error, "reading the API keys panicked"),
+            }
+        }
+    }
+
+    async fn stamp(&self) -> Option<Stamp> {
+        let metadata = tokio::fs::metadata(self.file.path()).await.ok()?;
+        Some(Stamp {
+            modified_s: metadata.mtime(),
+            modified_ns: metadata.mtime_nsec(),
+            length: metadata.len(),
+            inode: metadata.ino(),
+        })
+    }
+
+    fn reload(&self) -> Result<usize, KeysError> {
+        let keys = self.file.read()?;
+        let before = self.known.load();
+        let limiter = |key: &Key| match before.iter().find(|known| known.key.sha256 == key.sha256) {
+            Some(known) => known.limiter.clone(),
+            None => self.limits.limiter(),
+        };
+        let known: Vec<Known> = keys
+            .into_iter()
+            .map(|key| Known {
+                limiter: limiter(&key),
+                key,
+            })
+            .collect();
+        let count = known.len();
+        self.known.store(Arc::new(known));
+        Ok(count)
+    }
+}

@@ -1,0 +1,115 @@
+//! The secret behind every draw: from the settings, or made once in the data directory.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::durable_file;
+use crate::random::{self, RandomError};
+
+/// 32 random bytes. Who knows them knows every draw: they are in no log and in no answer.
+#[derive(Clone)]
+pub struct MasterSecret([u8; 32]);
+
+impl MasterSecret {
+    /// Takes the bytes as they are.
+    #[must_use]
+    pub const fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes, as the HMAC key of an epoch's seed.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for MasterSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MasterSecret(hidden)")
+    }
+}
+
+/// Why there is no draw secret.
+#[derive(Debug, thiserror::Error)]
+pub enum MasterSecretError {
+    /// The file can't be read or made.
+    #[error("draw secret {}: {source}", path.display())]
+    File {
+        /// Where it was looked for.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The file or setting holds something else.
+    #[error("draw secret from {0}: must be 64 hexadecimal digits")]
+    Malformed(String),
+    /// None could be made.
+    #[error(transparent)]
+    Random(#[from] RandomError),
+}
+
+/// The configured secret, or else the one in `<data_dir>/master.secret`, made now when there is none.
+///
+/// # Errors
+/// A secret that can't be read is never replaced: with another one, closed epochs could not be verified.
+pub fn load(configured: &str, data_dir: &Path) -> Result<MasterSecret, MasterSecretError> {
+    if !configured.is_empty() {
+        return parse(configured, || "the setting fairness.master_secret".to_owned());
+    }
+    let path = data_dir.join("master.secret");
+    let failed = |source| MasterSecretError::File {
+        path: path.clone(),
+        source,
+    };
+    if !path.try_exists().map_err(failed)? {
+        let text = format!("{}\n", hex::encode(random::bytes::<32>()?));
+        // Another process may be making it too: what stands in the file afterwards counts.
+        durable_file::create_once(&path, text.as_bytes()).map_err(failed)?;
+    }
+    let text = std::fs::read_to_string(&path).map_err(failed)?;
+    parse(text.trim_end(), || path.display().to_string())
+}
+
+fn parse(text: &str, origin: impl FnOnce() -> String) -> Result<MasterSecret, MasterSecretError> {
+    let mut secret = [0; 32];
+    match hex::decode_to_slice(text, &mut secret) {
+        Ok(()) => Ok(MasterSecret(secret)),
+        Err(_) => Err(MasterSecretError::Malformed(origin())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_made_once_and_found_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let first = load("", directory.path()).unwrap();
+        assert_eq!(load("", directory.path()).unwrap().bytes(), first.bytes());
+        assert_ne!(first.bytes(), &[0; 32]);
+    }
+
+    #[test]
+    fn the_setting_wins() {
+        let directory = tempfile::tempdir().unwrap();
+        assert_eq!(load(&"5f".repeat(32), directory.path()).unwrap().bytes(), &[0x5f; 32]);
+        assert!(!directory.path().join("master.secret").exists());
+    }
+
+    #[test]
+    fn a_broken_file_is_refused_and_left_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("master.secret"), "short\n").unwrap();
+        assert!(matches!(
+            load("", directory.path()),
+            Err(MasterSecretError::Malformed(_))
+        ));
+        assert_eq!(
+            std::fs::read_to_string(directory.path().join("master.secret")).unwrap(),
+            "short\n"
+        );
+    }
+}

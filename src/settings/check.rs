@@ -1,0 +1,125 @@
+//! What must hold between settings, and inside the strings among them.
+
+use std::net::SocketAddr;
+
+use tracing_subscriber::EnvFilter;
+
+use super::{Durability, RedisMode, Settings, SettingsError};
+
+/// The schemes that `redis.urls` may have.
+const SCHEMES: [&str; 3] = ["redis://", "rediss://", "redis+unix://"];
+
+/// Refuses the first combination that can't work.
+pub(super) fn together(settings: &Settings) -> Result<(), SettingsError> {
+    if settings.data_dir.as_os_str().is_empty() {
+        return Err(conflict("setting data_dir: must name a directory"));
+    }
+    http(settings)?;
+    auth(settings)?;
+    redis(settings)?;
+    fairness(settings)?;
+    match EnvFilter::try_new(&settings.log.level) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(SettingsError::OutOfRange {
+            key: "log.level".to_owned(),
+            value: format!(" = {:?}", settings.log.level),
+            rule: format!("error, warn, info, debug, trace, or a filter ({error})"),
+        }),
+    }
+}
+
+fn conflict(text: impl Into<String>) -> SettingsError {
+    SettingsError::Conflict(text.into())
+}
+
+fn http(settings: &Settings) -> Result<(), SettingsError> {
+    let text = &settings.http.metrics_listen;
+    if text.is_empty() {
+        return Ok(());
+    }
+    match text.parse::<SocketAddr>() {
+        Ok(address) if address == settings.http.listen && address.port() != 0 => Err(conflict(
+            "setting http.metrics_listen: must differ from http.listen; leave it empty to serve /metrics with the API",
+        )),
+        Ok(_) => Ok(()),
+        Err(_) => Err(SettingsError::OutOfRange {
+            key: "http.metrics_listen".to_owned(),
+            value: format!(" = {text:?}"),
+            rule: "an address with a port, such as 127.0.0.1:9090, or empty".to_owned(),
+        }),
+    }
+}
+
+fn auth(settings: &Settings) -> Result<(), SettingsError> {
+    if settings.auth.burst_per_key > 0 && settings.auth.requests_per_second_per_key == 0 {
+        return Err(conflict(
+            "setting auth.burst_per_key: has no effect while auth.requests_per_second_per_key is 0; set that too",
+        ));
+    }
+    Ok(())
+}
+
+fn redis(settings: &Settings) -> Result<(), SettingsError> {
+    let redis = &settings.redis;
+    match (redis.mode, redis.urls.len()) {
+        (RedisMode::Embedded, 0) | (RedisMode::Standalone, 1) | (RedisMode::Cluster, 1..) => {}
+        (RedisMode::Embedded, _) => {
+            return Err(conflict(
+                "setting redis.urls: the embedded server has no URL; set redis.mode to standalone or cluster",
+            ));
+        }
+        (RedisMode::Standalone, _) => {
+            return Err(conflict(
+                "setting redis.urls: redis.mode standalone needs exactly one URL",
+            ));
+        }
+        (RedisMode::Cluster, _) => {
+            return Err(conflict(
+                "setting redis.urls: redis.mode cluster needs at least one URL",
+            ));
+        }
+    }
+    // A URL can hold a password: only its place in the list is named.
+    if let Some(index) = redis
+        .urls
+        .iter()
+        .position(|url| !SCHEMES.iter().any(|scheme| url.starts_with(scheme)))
+    {
+        return Err(conflict(format!(
+            "setting redis.urls: number {} must start with redis://, rediss:// or redis+unix://",
+            index + 1
+        )));
+    }
+    if redis.durability == Durability::Replicated && redis.mode == RedisMode::Embedded {
+        return Err(conflict(
+            "setting redis.durability: the embedded server has no replica; use local, or another redis.mode",
+        ));
+    }
+    if redis.total_timeout_ms < redis.response_timeout_ms {
+        return Err(conflict(format!(
+            "setting redis.total_timeout_ms = {}: must be at least redis.response_timeout_ms = {}",
+            redis.total_timeout_ms, redis.response_timeout_ms
+        )));
+    }
+    Ok(())
+}
+
+fn fairness(settings: &Settings) -> Result<(), SettingsError> {
+    let secret = &settings.fairness.master_secret;
+    if secret.is_empty() {
+        if settings.redis.mode == RedisMode::Embedded {
+            return Ok(());
+        }
+        return Err(conflict(
+            "setting fairness.master_secret: needed when redis.mode is not embedded, and alike on all instances",
+        ));
+    }
+    if secret.len() == 64 && secret.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return Ok(());
+    }
+    Err(SettingsError::OutOfRange {
+        key: "fairness.master_secret".to_owned(),
+        value: String::new(),
+        rule: "64 hexadecimal digits, or empty".to_owned(),
+    })
+}

@@ -1,0 +1,58 @@
+//! What can be wrong with settings, said so that the reader knows which key to change and to what.
+
+use std::path::PathBuf;
+
+/// Why the service does not start with these settings.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// The named file can't be read or is not TOML.
+    #[error("settings file {}: {source}", path.display())]
+    File {
+        /// The file that was asked for.
+        path: PathBuf,
+        /// What the parser or the system says.
+        source: config::ConfigError,
+    },
+    /// `JACKPOT_ENV` is no plain name.
+    #[error("JACKPOT_ENV={0:?}: must be a name of letters, digits, - and _")]
+    Environment(String),
+    /// A variable whose value is not UTF-8.
+    #[error("environment variable {0}: its value is not UTF-8")]
+    NotUtf8(String),
+    /// A key that does not exist.
+    #[error("unknown setting {key} in {origin}")]
+    UnknownKey {
+        /// Full key, with dots.
+        key: String,
+        /// The file or the variable it came from.
+        origin: String,
+    },
+    /// A value of another type.
+    #[error("setting {key} in {origin}: expected {expected}, found {found}")]
+    WrongType {
+        /// Full key, with dots.
+        key: String,
+        /// The file or the variable it came from.
+        origin: String,
+        /// The type that the key has in `config/default.toml`.
+        expected: &'static str,
+        /// The type, or the value where it is no secret.
+        found: String,
+    },
+    /// A value outside what `config/default.toml` documents.
+    #[error("setting {key}{value}: must be {rule}")]
+    OutOfRange {
+        /// Full key, with dots.
+        key: String,
+        /// ` = value`, or empty where the value is secret.
+        value: String,
+        /// What is allowed.
+        rule: String,
+    },
+    /// Two settings that can't go together.
+    #[error("{0}")]
+    Conflict(String),
+    /// The layers fit the default but not the structs: a mistake in this program.
+    #[error("settings: {0}")]
+    Internal(#[from] config::ConfigError),
+}

@@ -1,0 +1,104 @@
+//! Putting the layers together.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use config::{Config, File, FileFormat, Source};
+
+use super::{Settings, SettingsError, check, layer, range};
+
+/// The first layer; it names every key and documents it.
+const DEFAULT: &str = include_str!("../../config/default.toml");
+
+/// Chooses a file in `config/` by name, for example `production`.
+const FILE_VARIABLE: &str = "JACKPOT_ENV";
+
+impl Settings {
+    /// Reads all layers: the compiled-in default, `file` or else `config/<JACKPOT_ENV>.toml`, the environment.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with the key's full name.
+    pub fn load(file: Option<&Path>) -> Result<Settings, SettingsError> {
+        Settings::from_layers(file, std::env::vars_os().collect())
+    }
+
+    /// [`Settings::load`] with the environment as an argument.
+    pub(super) fn from_layers(
+        file: Option<&Path>,
+        variables: Vec<(OsString, OsString)>,
+    ) -> Result<Settings, SettingsError> {
+        let default = layer::flatten(File::from_str(DEFAULT, FileFormat::Toml).collect()?);
+        let mut merged = default.clone();
+        if let Some(path) = chosen_file(file, &variables)? {
+            let mut given = read(&path)?;
+            layer::check(&mut given, &default, &path.display().to_string())?;
+            merged.extend(given);
+        }
+        merged.extend(layer::environment(variables.into_iter(), &default)?);
+        range::check(&merged)?;
+        let settings = assemble(&merged)?;
+        check::together(&settings)?;
+        Ok(settings)
+    }
+}
+
+fn chosen_file(file: Option<&Path>, variables: &[(OsString, OsString)]) -> Result<Option<PathBuf>, SettingsError> {
+    if let Some(path) = file {
+        return Ok(Some(path.to_owned()));
+    }
+    let Some((_, name)) = variables
+        .iter()
+        .find(|(name, value)| name == FILE_VARIABLE && !value.is_empty())
+    else {
+        return Ok(None);
+    };
+    let plain = |name: &&str| {
+        name.bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+    };
+    match name.to_str().filter(plain) {
+        Some(name) => Ok(Some(PathBuf::from(format!("config/{name}.toml")))),
+        None => Err(SettingsError::Environment(name.to_string_lossy().into_owned())),
+    }
+}
+
+fn read(path: &Path) -> Result<layer::Layer, SettingsError> {
+    File::from(path)
+        .format(FileFormat::Toml)
+        .required(true)
+        .collect()
+        .map(layer::flatten)
+        .map_err(|source| SettingsError::File {
+            path: path.to_owned(),
+            source,
+        })
+}
+
+fn assemble(merged: &layer::Layer) -> Result<Settings, SettingsError> {
+    let mut builder = Config::builder();
+    for (key, value) in merged {
+        builder = builder.set_override(key, value.clone())?;
+    }
+    let config = builder.build()?;
+    // Types and ranges have been checked: what can fail here is the text of an enumeration or an address.
+    serde_path_to_error::deserialize(config).map_err(|error| {
+        let key = error.path().to_string();
+        let value = merged
+            .get(&key)
+            .map_or_else(String::new, |value| format!(" = {:?}", value.kind.to_string()));
+        SettingsError::OutOfRange {
+            key,
+            value,
+            rule: rule(&error.into_inner().to_string()),
+        }
+    })
+}
+
+/// `unknown variant `x`, expected …` → `…`; other messages as they are.
+fn rule(message: &str) -> String {
+    let message = message.split(" for key `").next().unwrap_or(message);
+    match message.split_once("expected ") {
+        Some((_, expected)) => expected.to_owned(),
+        None => format!("valid ({message})"),
+    }
+}

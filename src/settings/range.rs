@@ -1,0 +1,64 @@
+//! The ranges that `config/default.toml` documents.
+
+use config::ValueKind;
+
+use super::SettingsError;
+use super::layer::Layer;
+
+/// An integer key with its smallest and largest value, and whether 0 is allowed as well, with a meaning of its own.
+struct Range(&'static str, i64, i64, Zero);
+
+#[derive(PartialEq)]
+enum Zero {
+    /// 0 is a value like others.
+    Plain,
+    /// 0 is allowed below the smallest value.
+    Also,
+}
+
+const RANGES: &[Range] = &[
+    Range("http.workers", 0, 256, Zero::Plain),
+    Range("http.max_body_bytes", 1024, 16_777_216, Zero::Plain),
+    Range("http.shutdown_timeout_s", 1, 300, Zero::Plain),
+    Range("http.keep_alive_s", 1, 3600, Zero::Plain),
+    Range("http.max_streams", 0, 100_000, Zero::Plain),
+    Range("auth.requests_per_second_per_key", 0, 1_000_000, Zero::Plain),
+    Range("auth.burst_per_key", 0, 1_000_000, Zero::Plain),
+    Range("redis.connect_timeout_ms", 10, 60_000, Zero::Plain),
+    Range("redis.response_timeout_ms", 10, 60_000, Zero::Plain),
+    Range("redis.total_timeout_ms", 10, 60_000, Zero::Plain),
+    Range("redis.max_memory_mib", 16, 1_048_576, Zero::Also),
+    Range("redis.refuse_entries_above_memory_pct", 1, 99, Zero::Plain),
+    Range("fairness.retention_s", 60, 604_800, Zero::Plain),
+    Range("play.recovery_interval_ms", 50, 60_000, Zero::Plain),
+    Range("play.recovery_after_ms", 100, 600_000, Zero::Plain),
+];
+
+/// Refuses the first integer outside its range.
+pub(super) fn check(merged: &Layer) -> Result<(), SettingsError> {
+    for (key, value) in merged {
+        let ValueKind::I64(number) = value.kind else {
+            continue;
+        };
+        // A key without a range would be an oversight of whoever added it; the tests find it.
+        let Some(Range(_, low, high, zero)) = RANGES.iter().find(|range| range.0 == key) else {
+            continue;
+        };
+        let allowed = (*low..=*high).contains(&number) || (*zero == Zero::Also && number == 0);
+        if !allowed {
+            let also = if *zero == Zero::Also { "0 or " } else { "" };
+            return Err(SettingsError::OutOfRange {
+                key: key.clone(),
+                value: format!(" = {number}"),
+                rule: format!("{also}{low} to {high}"),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Whether an integer key has a range.
+#[cfg(test)]
+pub(super) fn has(key: &str) -> bool {
+    RANGES.iter().any(|range| range.0 == key)
+}

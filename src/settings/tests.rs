@@ -1,0 +1,191 @@
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::Path;
+
+use super::{RedisMode, Settings, SettingsError, layer, range};
+use config::{File, FileFormat, Source, ValueKind};
+
+fn with(file: Option<&str>, variables: &[(&str, &str)]) -> Result<Settings, SettingsError> {
+    let variables = variables
+        .iter()
+        .map(|(name, value)| (OsString::from(name), OsString::from(value)))
+        .collect();
+    match file {
+        None => Settings::from_layers(None, variables),
+        Some(text) => {
+            let mut written = tempfile::NamedTempFile::new().unwrap();
+            written.write_all(text.as_bytes()).unwrap();
+            Settings::from_layers(Some(written.path()), variables)
+        }
+    }
+}
+
+fn refusal(file: Option<&str>, variables: &[(&str, &str)]) -> String {
+    with(file, variables)
+        .expect_err("these settings must be refused")
+        .to_string()
+}
+
+#[test]
+fn the_default_stands_alone() {
+    let settings = with(None, &[]).unwrap();
+    assert_eq!(settings.http.listen.to_string(), "127.0.0.1:8080");
+    assert_eq!(settings.redis.mode, RedisMode::Embedded);
+}
+
+#[test]
+fn every_integer_has_a_range() {
+    let default = layer::flatten(
+        File::from_str(include_str!("../../config/default.toml"), FileFormat::Toml)
+            .collect()
+            .unwrap(),
+    );
+    for (key, value) in default {
+        assert!(
+            !matches!(value.kind, ValueKind::I64(_)) || range::has(&key),
+            "{key} has no range"
+        );
+    }
+}
+
+#[test]
+fn production_fits() {
+    let secret = "5f".repeat(32);
+    let variables = [
+        ("JACKPOT__FAIRNESS__MASTER_SECRET", secret.as_str()),
+        ("JACKPOT__REDIS__URLS", "rediss://a:1,rediss://b:2"),
+    ];
+    let settings = with(Some(include_str!("../../config/production.toml")), &variables).unwrap();
+    assert_eq!(settings.redis.mode, RedisMode::Cluster);
+}
+
+#[test]
+fn the_environment_overrides_the_file_and_the_file_the_default() {
+    let file = "[http]\nlisten = \"127.0.0.1:1\"\nworkers = 3\n[log]\n";
+    let settings = with(Some(file), &[("JACKPOT__HTTP__LISTEN", "127.0.0.1:2")]).unwrap();
+    assert_eq!(
+        (
+            settings.http.listen.port(),
+            settings.http.workers,
+            settings.http.keep_alive_s
+        ),
+        (2, 3, 75)
+    );
+}
+
+#[test]
+fn strings_of_digits_stay_strings_and_lists_split_at_commas() {
+    let secret = "1".repeat(64);
+    let settings = with(
+        None,
+        &[
+            ("JACKPOT__FAIRNESS__MASTER_SECRET", &secret),
+            ("JACKPOT__REDIS__MODE", "cluster"),
+            ("JACKPOT__REDIS__URLS", "redis://a:1, redis://b:2"),
+            ("JACKPOT__DATA_DIR", "1e5"),
+        ],
+    )
+    .unwrap();
+    assert_eq!(settings.fairness.master_secret, secret);
+    assert_eq!(settings.redis.urls, ["redis://a:1", "redis://b:2"]);
+    assert_eq!(settings.data_dir, Path::new("1e5"));
+}
+
+#[test]
+fn unknown_keys_are_named_in_full() {
+    assert!(refusal(Some("[http]\nport = 1\n"), &[]).contains("unknown setting http.port in "));
+    assert!(refusal(Some("[ledgers]\n"), &[]).contains("unknown setting ledgers in "));
+    let text = refusal(None, &[("JACKPOT__HTTP__PORT", "1")]);
+    assert_eq!(
+        text,
+        "unknown setting http.port in the environment variable JACKPOT__HTTP__PORT"
+    );
+    assert!(refusal(None, &[("JACKPOT__HTTP", "1")]).contains("unknown setting http in "));
+}
+
+#[test]
+fn wrong_types_are_named() {
+    let text = refusal(None, &[("JACKPOT__HTTP__WORKERS", "many")]);
+    assert!(
+        text.starts_with("setting http.workers in ") && text.ends_with("expected an integer, found \"many\""),
+        "{text}"
+    );
+    assert!(refusal(Some("[http]\nworkers = \"4\"\n"), &[]).contains("expected an integer, found a string"));
+    assert!(refusal(Some("[http]\nworkers = 4.0\n"), &[]).contains("found a number with a fraction"));
+    assert!(refusal(Some("[redis]\nurls = [1]\n"), &[]).contains("expected a list of strings"));
+    assert!(refusal(Some("data_dir = {a = 1}\n"), &[]).contains("unknown setting data_dir.a"));
+}
+
+#[test]
+fn values_out_of_range_are_named_with_the_range() {
+    assert_eq!(
+        refusal(None, &[("JACKPOT__HTTP__WORKERS", "257")]),
+        "setting http.workers = 257: must be 0 to 256"
+    );
+    assert_eq!(
+        refusal(None, &[("JACKPOT__HTTP__WORKERS", "-1")]),
+        "setting http.workers = -1: must be 0 to 256"
+    );
+    assert_eq!(
+        refusal(None, &[("JACKPOT__REDIS__MAX_MEMORY_MIB", "3")]),
+        "setting redis.max_memory_mib = 3: must be 0 or 16 to 1048576"
+    );
+    let text = refusal(None, &[("JACKPOT__REDIS__MODE", "sentinel")]);
+    assert!(
+        text.starts_with("setting redis.mode = \"sentinel\": must be") && text.contains("`cluster`"),
+        "{text}"
+    );
+    let text = refusal(None, &[("JACKPOT__HTTP__LISTEN", "8080")]);
+    assert!(text.starts_with("setting http.listen = \"8080\": must be"), "{text}");
+    assert!(refusal(None, &[("JACKPOT__LOG__LEVEL", "a=b=c")]).starts_with("setting log.level = "));
+    assert!(refusal(None, &[("JACKPOT__HTTP__METRICS_LISTEN", "x")]).starts_with("setting http.metrics_listen = "));
+}
+
+#[test]
+fn secrets_are_not_repeated() {
+    let text = refusal(None, &[("JACKPOT__FAIRNESS__MASTER_SECRET", "topsecret")]);
+    assert_eq!(
+        text,
+        "setting fairness.master_secret: must be 64 hexadecimal digits, or empty"
+    );
+    let url = [
+        ("JACKPOT__REDIS__MODE", "standalone"),
+        ("JACKPOT__REDIS__URLS", "http://u:hidden@h"),
+    ];
+    assert!(!refusal(None, &url).contains("hidden"));
+    let secret = "ab".repeat(32);
+    let settings = with(None, &[("JACKPOT__FAIRNESS__MASTER_SECRET", &secret)]).unwrap();
+    assert!(!format!("{settings:?}").contains(&secret));
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let refused = |variables: &[(&str, &str)], part: &str| {
+        let text = refusal(None, variables);
+        assert!(text.contains(part), "{text}");
+    };
+    refused(&[("JACKPOT__REDIS__MODE", "cluster")], "redis.urls");
+    refused(&[("JACKPOT__REDIS__URLS", "redis://a")], "redis.urls");
+    let standalone = [
+        ("JACKPOT__REDIS__MODE", "standalone"),
+        ("JACKPOT__REDIS__URLS", "redis://a"),
+    ];
+    refused(&standalone, "fairness.master_secret");
+    refused(&[("JACKPOT__REDIS__DURABILITY", "replicated")], "redis.durability");
+    refused(
+        &[("JACKPOT__REDIS__TOTAL_TIMEOUT_MS", "999")],
+        "redis.response_timeout_ms = 1000",
+    );
+    refused(
+        &[("JACKPOT__AUTH__BURST_PER_KEY", "5")],
+        "auth.requests_per_second_per_key",
+    );
+    refused(&[("JACKPOT__DATA_DIR", "")], "data_dir");
+}
+
+#[test]
+fn a_chosen_file_that_is_missing_is_an_error() {
+    assert!(refusal(None, &[("JACKPOT_ENV", "no-such")]).contains("config/no-such.toml"));
+    assert!(refusal(None, &[("JACKPOT_ENV", "../etc/passwd")]).contains("JACKPOT_ENV"));
+    assert!(Settings::from_layers(Some(Path::new("no-such.toml")), vec![]).is_err());
+}

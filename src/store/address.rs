@@ -1,0 +1,122 @@
+//! From settings to clients: URLs, TLS, credentials. Nothing here puts a URL into a message, as it may hold a password.
+
+use std::path::Path;
+
+use redis::io::tcp::TcpSettings;
+use redis::{Client, ConnectionAddr, ConnectionInfo, IntoConnectionInfo, ProtocolVersion, RedisError, TlsCertificates};
+
+use super::open::OpenError;
+
+/// Clients for the URLs of the settings, in their order.
+pub(super) fn clients(urls: &[String], tls_ca_file: &str) -> Result<Vec<Client>, OpenError> {
+    let certificates = certificates(tls_ca_file)?;
+    urls.iter()
+        .enumerate()
+        .map(|(index, url)| {
+            let info = url
+                .as_str()
+                .into_connection_info()
+                .map_err(|source| OpenError::InvalidUrl {
+                    index,
+                    reason: source.category().to_owned(),
+                })?;
+            client(info, certificates.as_ref()).map_err(|source| OpenError::InvalidUrl {
+                index,
+                reason: source.to_string(),
+            })
+        })
+        .collect()
+}
+
+/// A client for a server on a unix socket.
+pub(super) fn socket_client(path: &Path) -> Result<Client, RedisError> {
+    client(ConnectionAddr::Unix(path.to_owned()).into_connection_info()?, None)
+}
+
+/// A client for another node, with the credentials and TLS settings of `like`.
+pub(super) fn sibling(like: &Client, host: &str, port: u16) -> Result<Client, RedisError> {
+    let info = like.get_connection_info().clone();
+    let addr = match info.addr() {
+        ConnectionAddr::TcpTls {
+            insecure, tls_params, ..
+        } => ConnectionAddr::TcpTls {
+            host: host.to_owned(),
+            port,
+            insecure: *insecure,
+            tls_params: tls_params.clone(),
+        },
+        _ => ConnectionAddr::Tcp(host.to_owned(), port),
+    };
+    Client::open(info.set_addr(addr))
+}
+
+/// The host of a client's address, where it has one.
+pub(super) fn host(client: &Client) -> Option<&str> {
+    match client.get_connection_info().addr() {
+        ConnectionAddr::Tcp(host, _) | ConnectionAddr::TcpTls { host, .. } => Some(host),
+        _ => None,
+    }
+}
+
+fn client(info: ConnectionInfo, certificates: Option<&TlsCertificates>) -> Result<Client, RedisError> {
+    // RESP2, whatever the URL says: the shapes of script replies depend on it.
+    let handshake = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP2);
+    let info = info
+        .set_tcp_settings(TcpSettings::default().set_nodelay(true))
+        .set_redis_settings(handshake);
+    if !matches!(info.addr(), ConnectionAddr::TcpTls { .. }) {
+        return Client::open(info);
+    }
+    // One provider for the whole process; when someone installed one before, that one serves.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    match certificates {
+        Some(certificates) => Client::build_with_tls(info, certificates.clone()),
+        None => Client::open(info),
+    }
+}
+
+fn certificates(tls_ca_file: &str) -> Result<Option<TlsCertificates>, OpenError> {
+    if tls_ca_file.is_empty() {
+        return Ok(None);
+    }
+    let root = std::fs::read(tls_ca_file).map_err(|source| OpenError::Io {
+        what: format!("can't read redis.tls_ca_file {tls_ca_file}"),
+        source,
+    })?;
+    Ok(Some(TlsCertificates {
+        client_tls: None,
+        root_cert: Some(root),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bad_url_is_named_by_its_place_and_its_password_is_not_shown() {
+        for url in [
+            "redis://user:hunter2@host:99999999",
+            "http://user:hunter2@host",
+            "hunter2",
+        ] {
+            let error = clients(&[String::from("redis://ok"), url.to_owned()], "").unwrap_err();
+            assert!(error.to_string().contains("redis.urls[1]"), "{error}");
+            assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn a_sibling_keeps_user_and_tls() {
+        let seed = clients(&[String::from("rediss://user:pw@a:7000")], "")
+            .unwrap()
+            .remove(0);
+        let other = sibling(&seed, "b", 7001).unwrap();
+        assert_eq!(other.get_connection_info().addr().to_string(), "b:7001");
+        assert!(matches!(
+            other.get_connection_info().addr(),
+            ConnectionAddr::TcpTls { .. }
+        ));
+        assert_eq!(other.get_connection_info().redis_settings().username(), Some("user"));
+    }
+}

@@ -1,0 +1,339 @@
+//! What a server must be like before money is put on it. Each refusal says what would be lost and what to set.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use redis::Value;
+use thiserror::Error;
+
+use crate::settings::{Durability, RedisMode};
+
+use super::cluster::SLOTS;
+use super::connection::Link;
+use super::error::Failure;
+use super::health::info;
+use super::topology::Topology;
+
+/// Oldest servers with script flags and CONFIG GET of several names.
+const OLDEST_REDIS: (u32, u32) = (7, 0);
+const OLDEST_VALKEY: (u32, u32) = (7, 2);
+
+/// A server's setting that must have one value.
+struct Needed {
+    name: &'static str,
+    value: &'static str,
+    otherwise: &'static str,
+}
+
+/// Checked in this order; the first that differs is reported.
+const NEEDED: [Needed; 4] = [
+    Needed {
+        name: "maxmemory-policy",
+        value: "noeviction",
+        otherwise: "pools and idempotency records would be evicted when memory is full, and repeated entries counted twice",
+    },
+    Needed {
+        name: "appendonly",
+        value: "yes",
+        otherwise: "a restart would lose every entry and payout since the last snapshot",
+    },
+    Needed {
+        name: "appendfsync",
+        value: "always",
+        otherwise: "a power loss would lose acknowledged entries and payouts (everysec: the last 2 seconds; no: what the kernel has not yet written, some 30 seconds)",
+    },
+    Needed {
+        name: "no-appendfsync-on-rewrite",
+        value: "no",
+        otherwise: "while the append-only file is rewritten, a power loss would lose acknowledged entries and payouts",
+    },
+];
+
+/// Why a server is refused.
+#[derive(Debug, Clone, Error)]
+pub enum CheckError {
+    /// The version lacks what the scripts need.
+    #[error("{node}: version {found} is too old: Redis 7.0 or Valkey 7.2 is the oldest that works")]
+    Version {
+        /// Address.
+        node: Arc<str>,
+        /// What INFO says.
+        found: String,
+    },
+    /// A setting would lose money.
+    #[error(
+        "{node}: {name} is {found:?}, it must be {needed:?}: {otherwise}. Set it by CONFIG SET {name} {needed} and in the server's configuration file"
+    )]
+    Setting {
+        /// Address.
+        node: Arc<str>,
+        /// Name of the server's setting.
+        name: &'static str,
+        /// Its value.
+        found: String,
+        /// The value it must have.
+        needed: &'static str,
+        /// What would be lost.
+        otherwise: &'static str,
+    },
+    /// The server is in cluster mode and `redis.mode` is not, or the reverse.
+    #[error("{node}: the server runs in {found} mode: set redis.mode = {set:?}")]
+    Mode {
+        /// Address.
+        node: Arc<str>,
+        /// `redis_mode` of INFO.
+        found: String,
+        /// What `redis.mode` should be.
+        set: &'static str,
+    },
+    /// The server takes no writes.
+    #[error("{node}: this is a replica and takes no writes: redis.urls must name its primary")]
+    Replica {
+        /// Address.
+        node: Arc<str>,
+    },
+    /// A failover could lose what only the primary has.
+    #[error(
+        "{node}: {replicas} replica(s) are connected and redis.durability is \"local\": a failover would lose acknowledged entries and payouts that no replica has yet. Set redis.durability = \"replicated\", required when replicas exist"
+    )]
+    Durability {
+        /// Address.
+        node: Arc<str>,
+        /// How many replicas are connected.
+        replicas: u32,
+    },
+    /// The account may not look or may not run scripts.
+    #[error("{node}: {command} is refused ({answer}): grant it by ACL SETUSER <user> {grant}")]
+    Forbidden {
+        /// Address.
+        node: Arc<str>,
+        /// The command tried.
+        command: &'static str,
+        /// The server's answer.
+        answer: String,
+        /// The ACL rules to add.
+        grant: &'static str,
+    },
+    /// The server has no CONFIG command, as some managed ones.
+    #[error(
+        "{node}: CONFIG GET does not exist here ({answer}), so that appendfsync can't be checked: use a server that answers it"
+    )]
+    NoConfig {
+        /// Address.
+        node: Arc<str>,
+        /// The server's answer.
+        answer: String,
+    },
+    /// Part of the key space belongs to no node.
+    #[error("the cluster serves {covered} of {SLOTS} slots: assign the others (redis-cli --cluster fix)")]
+    Slots {
+        /// How many slots have an owner.
+        covered: usize,
+    },
+    /// No answer.
+    #[error("can't check the server: {0}")]
+    NoAnswer(String),
+}
+
+/// What this instance expects of the servers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rules {
+    pub(super) mode: RedisMode,
+    pub(super) durability: Durability,
+}
+
+impl Rules {
+    /// Checks every primary.
+    pub(super) async fn check(&self, topology: &Topology) -> Result<(), CheckError> {
+        for node in topology.primaries() {
+            self.check_node(&node).await?;
+        }
+        match topology {
+            Topology::Cluster(cluster) if cluster.map().covered() < SLOTS => Err(CheckError::Slots {
+                covered: cluster.map().covered(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same while running: which rule is broken, if one is. That a node does not answer breaks none.
+    pub(super) async fn broken(&self, topology: &Topology) -> Option<String> {
+        for node in topology.primaries() {
+            match self.check_node(&node).await {
+                Ok(()) | Err(CheckError::NoAnswer(_) | CheckError::Replica { .. }) => {}
+                Err(error) => return Some(error.to_string()),
+            }
+        }
+        None
+    }
+
+    /// One server; also used before a cluster's nodes are known.
+    pub(super) async fn check_node(&self, link: &Link) -> Result<(), CheckError> {
+        let node = || Arc::clone(link.node());
+        let server = info(link, "server")
+            .await
+            .map_err(|failure| refused(link, failure, "INFO", "+info"))?;
+        check_version(node(), &server)?;
+        self.check_mode(node(), &server)?;
+        let replication = info(link, "replication")
+            .await
+            .map_err(|failure| refused(link, failure, "INFO", "+info"))?;
+        if replication.get("role").is_some_and(|role| role == "slave") {
+            return Err(CheckError::Replica { node: node() });
+        }
+        let replicas = replication
+            .get("connected_slaves")
+            .and_then(|count| count.parse().ok())
+            .unwrap_or(0);
+        if replicas > 0 && self.durability == Durability::Local {
+            return Err(CheckError::Durability { node: node(), replicas });
+        }
+        if replicas == 0 && self.durability == Durability::Replicated {
+            tracing::warn!(node = %link.node(), "no replica is connected: entries get 503 until one is");
+        }
+        check_settings(link).await?;
+        self.check_commands(link).await
+    }
+
+    fn check_mode(&self, node: Arc<str>, server: &HashMap<String, String>) -> Result<(), CheckError> {
+        let found = server
+            .get("redis_mode")
+            .or_else(|| server.get("server_mode"))
+            .map_or("standalone", String::as_str);
+        match (self.mode, found) {
+            (RedisMode::Cluster, "cluster") | (RedisMode::Embedded | RedisMode::Standalone, "standalone") => Ok(()),
+            (_, "cluster") => Err(CheckError::Mode {
+                node,
+                found: found.to_owned(),
+                set: "cluster",
+            }),
+            (_, _) => Err(CheckError::Mode {
+                node,
+                found: found.to_owned(),
+                set: "standalone",
+            }),
+        }
+    }
+
+    async fn check_commands(&self, link: &Link) -> Result<(), CheckError> {
+        let mut script = redis::cmd("EVAL");
+        script.arg("#!lua flags=no-writes\nreturn 1").arg(0);
+        link.send(&script)
+            .await
+            .map_err(|failure| refused(link, failure, "EVAL", "+eval +evalsha"))?;
+        if self.durability == Durability::Replicated {
+            let mut wait = redis::cmd("WAIT");
+            wait.arg(0).arg(1);
+            link.send(&wait)
+                .await
+                .map_err(|failure| refused(link, failure, "WAIT", "+wait"))?;
+        }
+        Ok(())
+    }
+}
+
+fn check_version(node: Arc<str>, server: &HashMap<String, String>) -> Result<(), CheckError> {
+    let (found, oldest) = match (server.get("valkey_version"), server.get("redis_version")) {
+        (Some(valkey), _) => (valkey.as_str(), OLDEST_VALKEY),
+        (None, Some(redis)) => (redis.as_str(), OLDEST_REDIS),
+        (None, None) => ("unknown", OLDEST_REDIS),
+    };
+    let mut numbers = found.split('.').map_while(|number| number.parse::<u32>().ok());
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    if version >= oldest {
+        Ok(())
+    } else {
+        Err(CheckError::Version {
+            node,
+            found: found.to_owned(),
+        })
+    }
+}
+
+async fn check_settings(link: &Link) -> Result<(), CheckError> {
+    let mut question = redis::cmd("CONFIG");
+    question.arg("GET");
+    for needed in &NEEDED {
+        question.arg(needed.name);
+    }
+    let answer = link
+        .send(&question)
+        .await
+        .map_err(|failure| refused(link, failure, "CONFIG GET", "+config|get"))?;
+    let found = pairs(&answer);
+    for needed in &NEEDED {
+        let value = found.get(needed.name).map_or("", String::as_str);
+        if value != needed.value {
+            return Err(CheckError::Setting {
+                node: Arc::clone(link.node()),
+                name: needed.name,
+                found: value.to_owned(),
+                needed: needed.value,
+                otherwise: needed.otherwise,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The answer of CONFIG GET as a table.
+pub(super) fn pairs(answer: &Value) -> HashMap<String, String> {
+    redis::from_redis_value_ref(answer).unwrap_or_default()
+}
+
+fn refused(link: &Link, failure: Failure, command: &'static str, grant: &'static str) -> CheckError {
+    let node = Arc::clone(link.node());
+    match &failure {
+        Failure::Redis { source, .. } if source.code() == Some("NOPERM") => CheckError::Forbidden {
+            node,
+            command,
+            answer: source.to_string(),
+            grant,
+        },
+        Failure::Redis { source, .. }
+            if source.code() == Some("ERR")
+                && source
+                    .detail()
+                    .is_some_and(|detail| detail.to_lowercase().contains("unknown command")) =>
+        {
+            CheckError::NoConfig {
+                node,
+                answer: source.to_string(),
+            }
+        }
+        _ => CheckError::NoAnswer(failure.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn version(pairs: &[(&str, &str)]) -> Result<(), CheckError> {
+        check_version(
+            "n".into(),
+            &pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+        )
+    }
+
+    #[test]
+    fn old_servers_are_refused() {
+        assert!(version(&[("redis_version", "7.0.0")]).is_ok());
+        assert!(version(&[("redis_version", "8.2.1")]).is_ok());
+        assert!(version(&[("redis_version", "6.2.14")]).is_err());
+        assert!(version(&[("redis_version", "7.2.4"), ("valkey_version", "8.0.1")]).is_ok());
+        assert!(version(&[("redis_version", "7.2.4"), ("valkey_version", "7.0.0")]).is_err());
+        assert!(version(&[]).is_err());
+    }
+
+    #[test]
+    fn a_server_in_the_wrong_mode_is_named() {
+        let rules = Rules {
+            mode: RedisMode::Standalone,
+            durability: Durability::Local,
+        };
+        let server = HashMap::from([(String::from("redis_mode"), String::from("cluster"))]);
+        let error = rules.check_mode("n".into(), &server).unwrap_err();
+        assert!(error.to_string().contains("set redis.mode = \"cluster\""), "{error}");
+    }
+}

@@ -1,0 +1,178 @@
+//! The link to one server: connects when first used, shares one connection, leaves it when it fails.
+//!
+//! redis-rs' `ConnectionManager` is not used: it fails the first call after a loss, and keeps a connection whose
+//! answers merely stopped. Here whoever decides that a connection is bad says so, and the next call opens another.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwapOption;
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, Cmd, ErrorKind, Pipeline, RedisError, Value};
+use tokio::sync::Mutex;
+
+use super::address;
+use super::error::Failure;
+
+/// Calls that may wait in front of one connection's socket before callers wait themselves.
+const PIPELINE_BUFFER: usize = 4096;
+
+/// Time limits of a link.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// To open a connection, handshake included.
+    pub(super) connect: Duration,
+    /// For one answer.
+    pub(super) response: Duration,
+    /// For a call with all its repeats.
+    pub(super) total: Duration,
+}
+
+/// The link to one server.
+pub(super) struct Link {
+    /// Address for messages; never holds credentials.
+    node: Arc<str>,
+    client: Client,
+    config: AsyncConnectionConfig,
+    current: ArcSwapOption<MultiplexedConnection>,
+    /// Held while connecting, so that one caller connects for all; keeps the last failure for those that waited.
+    connecting: Mutex<Option<(Instant, Failure)>>,
+    /// Where the connection's own task runs: the runtime that opened the store. On that of the caller, a worker
+    /// thread that stops first would take everyone's connection with it.
+    home: tokio::runtime::Handle,
+}
+
+impl Link {
+    pub(super) fn new(client: Client, limits: Limits) -> Self {
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(limits.connect))
+            .set_response_timeout(Some(limits.response))
+            .set_pipeline_buffer_size(PIPELINE_BUFFER);
+        Self {
+            node: client.get_connection_info().addr().to_string().into(),
+            client,
+            config,
+            current: ArcSwapOption::empty(),
+            connecting: Mutex::new(None),
+            home: tokio::runtime::Handle::current(),
+        }
+    }
+
+    /// A link to another node, with the same credentials, limits and home.
+    pub(super) fn sibling(&self, host: &str, port: u16) -> Result<Self, RedisError> {
+        let client = address::sibling(&self.client, host, port)?;
+        Ok(Self {
+            node: client.get_connection_info().addr().to_string().into(),
+            client,
+            config: self.config.clone(),
+            current: ArcSwapOption::empty(),
+            connecting: Mutex::new(None),
+            home: self.home.clone(),
+        })
+    }
+
+    /// `host:port` or the socket's path.
+    pub(super) fn node(&self) -> &Arc<str> {
+        &self.node
+    }
+
+    /// The host of the address, where it has one.
+    pub(super) fn host(&self) -> Option<&str> {
+        address::host(&self.client)
+    }
+
+    /// Sends one command and returns its answer; an error answer is an `Err`.
+    pub(super) async fn send(&self, command: &Cmd) -> Result<Value, Failure> {
+        let connection = self.connection().await?;
+        let answer = MultiplexedConnection::clone(&connection)
+            .send_packed_command(command)
+            .await;
+        self.judge(&connection, answer.and_then(Value::extract_error))
+    }
+
+    /// Sends commands together on one connection and returns each one's answer, errors among them as values.
+    pub(super) async fn send_all(&self, pipeline: &Pipeline) -> Result<Vec<Value>, Failure> {
+        let connection = self.connection().await?;
+        let answer = MultiplexedConnection::clone(&connection)
+            .send_packed_commands(pipeline, 0, pipeline.len())
+            .await;
+        // Among several answers the refusal of a replica is a value, and calls for another connection all the same.
+        let demoted = |answer: &Value| matches!(answer, Value::ServerError(error) if error.code() == "READONLY");
+        if answer.as_ref().is_ok_and(|answers| answers.iter().any(demoted)) {
+            self.leave_if(&connection);
+        }
+        self.judge(&connection, answer)
+    }
+
+    /// Adds the node's name to a failure.
+    pub(super) fn failure(&self, source: RedisError) -> Failure {
+        Failure::Redis {
+            node: Arc::clone(&self.node),
+            source,
+        }
+    }
+
+    /// Leaves the connection after a failure that it may be the cause of; calls in flight on it are not cut off.
+    fn judge<T>(&self, used: &Arc<MultiplexedConnection>, answer: Result<T, RedisError>) -> Result<T, Failure> {
+        answer.map_err(|source| {
+            if matches!(source.kind(), ErrorKind::Io | ErrorKind::Parse) || source.code() == Some("READONLY") {
+                self.leave_if(used);
+            }
+            self.failure(source)
+        })
+    }
+
+    /// Leaves `used` unless another caller has opened a newer connection meanwhile.
+    fn leave_if(&self, used: &Arc<MultiplexedConnection>) {
+        let current = self.current.load();
+        if current.as_ref().is_some_and(|current| Arc::ptr_eq(current, used)) {
+            self.current.compare_and_swap(&*current, None);
+        }
+    }
+
+    async fn connection(&self) -> Result<Arc<MultiplexedConnection>, Failure> {
+        if let Some(connection) = self.current.load_full() {
+            return Ok(connection);
+        }
+        let asked_at = Instant::now();
+        let mut last_failure = self.connecting.lock().await;
+        if let Some(connection) = self.current.load_full() {
+            return Ok(connection);
+        }
+        // An attempt that began after we asked failed while we waited: with a frozen server each of a thousand
+        // callers would otherwise wait for a connect timeout of its own, one after the other.
+        if let Some((began_at, failure)) = last_failure.as_ref()
+            && *began_at >= asked_at
+        {
+            return Err(failure.clone());
+        }
+        let began_at = Instant::now();
+        match self.connect().await {
+            Ok(connection) => {
+                let connection = Arc::new(connection);
+                self.current.store(Some(Arc::clone(&connection)));
+                *last_failure = None;
+                Ok(connection)
+            }
+            Err(source) => {
+                let failure = Failure::Connect {
+                    node: Arc::clone(&self.node),
+                    source,
+                };
+                *last_failure = Some((began_at, failure.clone()));
+                Err(failure)
+            }
+        }
+    }
+
+    async fn connect(&self) -> Result<MultiplexedConnection, RedisError> {
+        let (client, config) = (self.client.clone(), self.config.clone());
+        let connecting = self
+            .home
+            .spawn(async move { client.get_multiplexed_async_connection_with_config(&config).await });
+        match connecting.await {
+            Ok(connected) => connected,
+            Err(stopped) => Err(std::io::Error::new(std::io::ErrorKind::NotConnected, stopped).into()),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The lock on the data directory: one instance per directory.
+
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+const LOCK_FILE: &str = "jackpot.lock";
+/// More than any process id has digits.
+const LONGEST_PID: u64 = 20;
+
+/// Why the data directory can't be held.
+#[derive(Debug, Error)]
+pub enum DataDirError {
+    /// Another instance holds it.
+    #[error("the data directory {} is held by another instance (process {pid}): stop it, or set another data_dir", path.display())]
+    Held {
+        /// The directory.
+        path: PathBuf,
+        /// Process id of the holder, as it wrote it.
+        pid: String,
+    },
+    /// It can't be made, opened or locked.
+    #[error("can't use the data directory {}", path.display())]
+    Io {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Held from start to stop. The kernel frees it when the process dies, however it dies.
+pub(super) struct DataDirLock {
+    _file: File,
+}
+
+impl DataDirLock {
+    /// Makes the directory where it does not exist (mode 0700), locks it and writes this process' id into the lock.
+    pub(super) fn take(data_dir: &Path) -> Result<Self, DataDirError> {
+        let failed = |source| DataDirError::Io {
+            path: data_dir.to_owned(),
+            source,
+        };
+        make_private(data_dir).map_err(failed)?;
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(data_dir.join(LOCK_FILE))
+            .map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(DataDirError::Held {
+                    path: data_dir.to_owned(),
+                    pid: holder(file),
+                });
+            }
+            Err(TryLockError::Error(source)) => return Err(failed(source)),
+        }
+        file.set_len(0).and_then(|()| file.rewind()).map_err(failed)?;
+        write!(file, "{}", std::process::id()).map_err(failed)?;
+        Ok(Self { _file: file })
+    }
+}
+
+/// Makes a directory and its parents, readable by their owner alone.
+pub(super) fn make_private(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+fn holder(file: File) -> String {
+    let mut pid = String::new();
+    match file.take(LONGEST_PID).read_to_string(&mut pid) {
+        Ok(length) if length > 0 => pid,
+        _ => String::from("unknown"),
+    }
+}

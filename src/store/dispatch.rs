@@ -1,0 +1,216 @@
+//! One call to its end: attempts until an answer, a final refusal, or the total time limit.
+//!
+//! A lost reply leaves the outcome unknown. Every script that writes is idempotent by the ids in its arguments, so
+//! repeating it is right in each case, and not repeating it would only hand the question to the caller.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use redis::{Cmd, Value};
+use tokio::time::{Instant, timeout_at};
+
+use super::connection::{Limits, Link};
+use super::error::{Failure, Next, StoreError, Verdict};
+use super::script::{By, Call};
+use super::topology::{Seen, Topology};
+
+/// Pause before the first repeat, doubled for each further one.
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+/// The longest pause; shorter than a failover, so that its end is met soon.
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
+/// Redirections followed at once; beyond it two nodes disagree and need time.
+const REDIRECTS_AT_ONCE: u32 = 2;
+
+/// What is to be done.
+#[derive(Clone, Copy)]
+pub(super) enum Request<'a> {
+    Script(&'a Call<'a>),
+    Plain(&'a Cmd),
+}
+
+/// Sends requests to the right node and repeats what may be repeated.
+pub(super) struct Dispatcher {
+    pub(super) topology: Topology,
+    pub(super) limits: Limits,
+    /// `durability = replicated`: how long to wait for a replica, in milliseconds.
+    pub(super) wait_ms: Option<u64>,
+}
+
+/// Where and how the next attempt goes.
+struct Aim {
+    by: By,
+    redirect: Option<(Arc<Link>, bool)>,
+    redirects: u32,
+    pause: Duration,
+}
+
+impl Dispatcher {
+    /// Never takes longer than the total limit.
+    pub(super) async fn perform(&self, request: Request<'_>) -> Result<Value, StoreError> {
+        let deadline = Instant::now() + self.limits.total;
+        let mut last = None;
+        if let Ok(result) = timeout_at(deadline, self.attempts(request, &mut last)).await {
+            return result;
+        }
+        Err(match last {
+            Some(failure) => Failure::into_error(failure, &Verdict::Unavailable, &request.name()),
+            None => StoreError::Unavailable {
+                what: request.name(),
+                cause: format!("no answer within {} ms", self.limits.total.as_millis()),
+            },
+        })
+    }
+
+    async fn attempts(&self, request: Request<'_>, last: &mut Option<Failure>) -> Result<Value, StoreError> {
+        let mut aim = Aim {
+            by: By::Hash,
+            redirect: None,
+            redirects: 0,
+            pause: FIRST_PAUSE,
+        };
+        loop {
+            let (owner, seen) = self.topology.pick(request.key());
+            let (link, asking) = match (aim.redirect.take(), owner) {
+                (Some((link, asking)), _) => (Some(link), asking),
+                (None, owner) => (owner, false),
+            };
+            let failure = match &link {
+                None => Failure::NoOwner,
+                Some(link) => match self.attempt(link, request, aim.by, asking).await {
+                    Ok(answer) => return Ok(answer),
+                    Err(failure) => failure,
+                },
+            };
+            if let Err(verdict) = self.after(&failure, &mut aim, link, asking, &seen).await {
+                return Err(failure.into_error(&verdict, &request.name()));
+            }
+            *last = Some(failure);
+        }
+    }
+
+    /// Prepares the next attempt, or says why there is none.
+    async fn after(
+        &self,
+        failure: &Failure,
+        aim: &mut Aim,
+        link: Option<Arc<Link>>,
+        asking: bool,
+        seen: &Seen,
+    ) -> Result<(), Verdict> {
+        match (failure.next(), link) {
+            (Next::GiveUp(verdict), _) => return Err(verdict),
+            // To the same node: only there the script is missing, and only it can answer.
+            (Next::SendSource, Some(link)) if aim.by == By::Hash => {
+                aim.by = By::Source;
+                aim.redirect = Some((link, asking));
+            }
+            (Next::SendSource, _) => return Err(Verdict::Script),
+            (Next::Redirect { to, asking }, Some(link)) => {
+                let named = self
+                    .topology
+                    .named(&link, &to)
+                    .and_then(Result::ok)
+                    .ok_or(Verdict::Unavailable)?;
+                aim.redirects += 1;
+                if aim.redirects > REDIRECTS_AT_ONCE {
+                    aim.wait().await;
+                }
+                if !asking {
+                    self.topology.look_again(seen).await;
+                }
+                aim.redirect = Some((named, asking));
+            }
+            (Next::Repeat, _) => aim.wait().await,
+            (Next::Reconnect | Next::Redirect { .. }, _) => {
+                aim.wait().await;
+                self.topology.look_again(seen).await;
+            }
+        }
+        Ok(())
+    }
+
+    async fn attempt(&self, link: &Link, request: Request<'_>, by: By, asking: bool) -> Result<Value, Failure> {
+        let mut pipeline = match (request, self.wait_ms) {
+            (Request::Script(call), None) if !asking => return link.send(&call.command(by)).await,
+            (Request::Plain(command), _) if !asking => return link.send(command).await,
+            (Request::Script(call), Some(wait_ms)) => call.replicated(by, wait_ms),
+            (Request::Script(call), None) => only(&call.command(by)),
+            (Request::Plain(command), _) => only(command),
+        };
+        if asking {
+            pipeline = permitted(&pipeline);
+        }
+        let mut answers = link.send_all(&pipeline).await?;
+        let replicas = match (request, self.wait_ms) {
+            (Request::Script(_), Some(_)) => answers.pop(),
+            _ => None,
+        };
+        let answer = answers.into_iter().nth(usize::from(asking)).unwrap_or(Value::Nil);
+        let answer = answer.extract_error().map_err(|source| link.failure(source))?;
+        match replicas.map(Value::extract_error) {
+            None => Ok(answer),
+            Some(Ok(Value::Int(count))) if count >= 1 => Ok(answer),
+            Some(Ok(_)) => Err(Failure::NotReplicated {
+                node: Arc::clone(link.node()),
+            }),
+            Some(Err(source)) => Err(link.failure(source)),
+        }
+    }
+}
+
+impl Aim {
+    async fn wait(&mut self) {
+        tokio::time::sleep(self.pause).await;
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+impl Request<'_> {
+    fn name(&self) -> String {
+        match self {
+            Self::Script(call) => call.script_name().to_owned(),
+            Self::Plain(command) => command_name(command),
+        }
+    }
+
+    /// The key that decides the slot. All our keys carry a hash tag, so in a plain command the first argument with
+    /// one is a key, wherever the command has it (`XREAD STREAMS key`).
+    fn key(&self) -> Option<&[u8]> {
+        match self {
+            Self::Script(call) => call.first_key().map(str::as_bytes),
+            Self::Plain(command) => {
+                let arguments = || {
+                    command.args_iter().skip(1).filter_map(|arg| match arg {
+                        redis::Arg::Simple(bytes) => Some(bytes),
+                        _ => None,
+                    })
+                };
+                arguments()
+                    .find(|bytes| bytes.contains(&b'{'))
+                    .or_else(|| arguments().next())
+            }
+        }
+    }
+}
+
+fn command_name(command: &Cmd) -> String {
+    match command.args_iter().next() {
+        Some(redis::Arg::Simple(name)) => String::from_utf8_lossy(name).into_owned(),
+        _ => String::from("command"),
+    }
+}
+
+fn only(command: &Cmd) -> redis::Pipeline {
+    let mut pipeline = redis::Pipeline::with_capacity(1);
+    pipeline.add_command(command.clone());
+    pipeline
+}
+
+/// ASKING lets a node take the one command behind it for a slot that is on its way to it.
+fn permitted(pipeline: &redis::Pipeline) -> redis::Pipeline {
+    let mut permitted = redis::Pipeline::with_capacity(pipeline.len() * 2);
+    for command in pipeline.cmd_iter() {
+        permitted.cmd("ASKING").add_command(command.clone());
+    }
+    permitted
+}

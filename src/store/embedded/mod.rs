@@ -1,0 +1,189 @@
+//! The private server of embedded mode: found or started, supervised, stopped.
+//!
+//! A second server on the same directory would overwrite what the first one acknowledged. So a server that a killed
+//! service left behind is adopted when it answers, and otherwise ended, and seen to be gone, before another starts.
+
+mod left_over;
+mod memory;
+mod process;
+mod program;
+mod server;
+mod supervise;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use redis::RedisError;
+use thiserror::Error;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::settings;
+
+use super::address;
+use super::connection::{Limits, Link};
+use super::data_dir::make_private;
+
+use server::Plan;
+use supervise::Running;
+
+/// Longest path of a unix socket in bytes: `sun_path` holds 108 with the final zero.
+const LONGEST_SOCKET_PATH: usize = 107;
+
+/// Why the private server can't be had.
+#[derive(Debug, Error)]
+pub enum EmbeddedError {
+    /// There is no program to start.
+    #[error("{0}")]
+    NoProgram(String),
+    /// The socket's path is longer than the system allows.
+    #[error("the socket's path {} has {length} bytes, the system allows {LONGEST_SOCKET_PATH}: set a shorter data_dir", path.display())]
+    SocketPathTooLong {
+        /// The path.
+        path: PathBuf,
+        /// Its length in bytes.
+        length: usize,
+    },
+    /// Somebody else's server answers on our socket.
+    #[error("the server on {} is not ours ({reason}): stop it, or set another data_dir", socket.display())]
+    Foreign {
+        /// The socket.
+        socket: PathBuf,
+        /// Why it is not ours.
+        reason: String,
+    },
+    /// A server holds the socket, does not answer, and can't be found to be ended.
+    #[error("a server holds {} but does not answer, and no process here names that socket: stop it first ({cause})", socket.display())]
+    Silent {
+        /// The socket.
+        socket: PathBuf,
+        /// What happened instead of an answer.
+        cause: String,
+    },
+    /// A left-over server did not end even by SIGKILL.
+    #[error("process {pid} was left by another run and can't be ended")]
+    CannotEnd {
+        /// Its process id.
+        pid: u32,
+    },
+    /// The server ended while it started.
+    #[error("the private server ended at once ({status}); the end of its log {}:\n{log_tail}", log.display())]
+    Died {
+        /// How it ended.
+        status: String,
+        /// Its log file.
+        log: PathBuf,
+        /// The last lines of it.
+        log_tail: String,
+    },
+    /// The server runs and does not answer.
+    #[error("the private server does not answer: {cause}; its log is {}", log.display())]
+    NoAnswer {
+        /// The last failure.
+        cause: String,
+        /// Its log file.
+        log: PathBuf,
+    },
+    /// The socket's address can't be used.
+    #[error("can't use the socket")]
+    Socket(#[from] RedisError),
+    /// Files or processes.
+    #[error("{what}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// Why it failed.
+        source: io::Error,
+    },
+}
+
+impl EmbeddedError {
+    fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        let what = what.into();
+        move |source| Self::Io { what, source }
+    }
+}
+
+/// Where the private server lives; absolute, so that a process found later can be compared.
+#[derive(Debug, Clone)]
+struct Place {
+    dir: PathBuf,
+    socket: PathBuf,
+    log: PathBuf,
+}
+
+impl Place {
+    fn make(data_dir: &Path) -> Result<Self, EmbeddedError> {
+        let dir = data_dir.join("redis");
+        make_private(&dir).map_err(EmbeddedError::io(format!("can't make {}", dir.display())))?;
+        let dir = dir
+            .canonicalize()
+            .map_err(EmbeddedError::io(format!("can't resolve {}", dir.display())))?;
+        let socket = dir.join("redis.sock");
+        let length = socket.as_os_str().len();
+        if length > LONGEST_SOCKET_PATH {
+            return Err(EmbeddedError::SocketPathTooLong { path: socket, length });
+        }
+        Ok(Self {
+            log: dir.join("redis.log"),
+            dir,
+            socket,
+        })
+    }
+}
+
+/// The private server and who supervises it.
+pub(super) struct Embedded {
+    link: Arc<Link>,
+    /// Sending, or dropping this, makes the supervisor stop the server.
+    stop: watch::Sender<()>,
+    supervisor: JoinHandle<()>,
+}
+
+impl Embedded {
+    /// Adopts the server left on the socket, or starts one; returns when it answers and has loaded its data.
+    /// The caller holds the lock on the data directory.
+    pub(super) async fn start(
+        settings: &settings::Redis,
+        data_dir: &Path,
+        limits: Limits,
+    ) -> Result<Self, EmbeddedError> {
+        let plan = Plan {
+            place: Place::make(data_dir)?,
+            program: program::find(&settings.server_program)?,
+            max_memory_bytes: memory::limit(settings.max_memory_mib)?,
+        };
+        let link = Arc::new(Link::new(address::socket_client(&plan.place.socket)?, limits));
+        let adopted = left_over::settle(&plan.place, &link).await?;
+        let mut running = match adopted {
+            Some(pid) => Running::adopted(pid, &plan.place.socket),
+            None => Running::child(plan.spawn()?, &plan.place.socket),
+        };
+        let ready = match running.until_ready(&plan.place, &link).await {
+            Ok(()) if adopted.is_some() => plan.apply(&link).await,
+            ready => ready,
+        };
+        if let Err(error) = ready {
+            running.end().await;
+            return Err(error);
+        }
+        tracing::info!(pid = running.pid(), adopted = adopted.is_some(), socket = %plan.place.socket.display(), "the private Redis answers");
+        let (stop, stopping) = watch::channel(());
+        let supervisor = tokio::spawn(supervise::supervise(plan, running, stopping));
+        Ok(Self { link, stop, supervisor })
+    }
+
+    /// The link to the server.
+    pub(super) fn link(&self) -> &Arc<Link> {
+        &self.link
+    }
+
+    /// Stops the server and waits until it is gone.
+    pub(super) async fn stop(self) {
+        drop(self.stop);
+        if let Err(error) = self.supervisor.await {
+            tracing::error!(%error, "the supervisor of the private Redis failed");
+        }
+    }
+}

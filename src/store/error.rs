@@ -1,0 +1,272 @@
+//! What can go wrong with a call, and what an answer from Redis means for it.
+
+use std::sync::Arc;
+
+use redis::{ErrorKind, RedisError};
+use thiserror::Error;
+
+/// Why a call has no answer.
+#[derive(Debug, Clone, Error)]
+pub enum StoreError {
+    /// Nobody answered in time, or the answer is not durable: the outcome is *unknown*. Repeat with the same ids.
+    #[error("Redis is unavailable for {what}: {cause}")]
+    Unavailable {
+        /// The script or command.
+        what: String,
+        /// The last thing that went wrong.
+        cause: String,
+    },
+    /// Redis is at its memory limit and refused the call before it wrote anything.
+    #[error("Redis is out of memory")]
+    OutOfMemory,
+    /// Redis refused the call for a reason that a repeat does not cure: a defect, or a key of a wrong type.
+    #[error("Redis refused {what}: {code} {detail}")]
+    Script {
+        /// The script or command.
+        what: String,
+        /// Redis' error code, such as `ERR` or `WRONGTYPE`.
+        code: String,
+        /// The rest of Redis' message.
+        detail: String,
+    },
+    /// A script answered with one of our own error codes (`JP_…`).
+    #[error("script {what}: {code} {detail}")]
+    Protocol {
+        /// The script.
+        what: String,
+        /// The code, beginning with `JP_`.
+        code: String,
+        /// The rest of the message.
+        detail: String,
+    },
+}
+
+/// How a call ended, for metrics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// Answered.
+    Ok,
+    /// See [`StoreError::Unavailable`].
+    Unavailable,
+    /// See [`StoreError::OutOfMemory`].
+    OutOfMemory,
+    /// See [`StoreError::Script`] and [`StoreError::Protocol`].
+    Refused,
+}
+
+impl Outcome {
+    /// As a label.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Unavailable => "unavailable",
+            Self::OutOfMemory => "out-of-memory",
+            Self::Refused => "refused",
+        }
+    }
+}
+
+impl<T> From<&Result<T, StoreError>> for Outcome {
+    fn from(result: &Result<T, StoreError>) -> Self {
+        match result {
+            Ok(_) => Self::Ok,
+            Err(StoreError::Unavailable { .. }) => Self::Unavailable,
+            Err(StoreError::OutOfMemory) => Self::OutOfMemory,
+            Err(StoreError::Script { .. } | StoreError::Protocol { .. }) => Self::Refused,
+        }
+    }
+}
+
+/// One attempt's failure. Shared, because callers that wait for the same connection get the same one.
+#[derive(Debug, Clone, Error)]
+pub(super) enum Failure {
+    #[error("{node}: {source}")]
+    Redis { node: Arc<str>, source: RedisError },
+    #[error("{node}: no connection: {source}")]
+    Connect { node: Arc<str>, source: RedisError },
+    #[error("{node}: applied, but no replica confirmed it in time")]
+    NotReplicated { node: Arc<str> },
+    #[error("no node serves the slot of this key")]
+    NoOwner,
+}
+
+/// What a failed attempt calls for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// The server forgot the script: send the source to the same node.
+    SendSource,
+    /// Another node owns the slot, for good (`MOVED`) or while the slot moves (`ASK`).
+    Redirect { to: (String, u16), asking: bool },
+    /// Wait a little, then repeat on the same connection.
+    Repeat,
+    /// The connection, or the node behind it, is no good: leave both, then repeat.
+    Reconnect,
+    /// A repeat within this call changes nothing.
+    GiveUp(Verdict),
+}
+
+/// The kinds of final failure.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Unavailable,
+    OutOfMemory,
+    Script,
+    Protocol,
+}
+
+impl Failure {
+    /// Decides by the code of Redis' answer, or by the lack of an answer.
+    pub(super) fn next(&self) -> Next {
+        match self {
+            Self::Redis { source, .. } => after(source),
+            Self::Connect { source, .. } => match source.code() {
+                // Credentials do not heal within a call; hammering may lock the account out.
+                Some("WRONGPASS" | "NOAUTH" | "NOPERM" | "DENIED") => Next::GiveUp(Verdict::Unavailable),
+                _ if source.kind() == ErrorKind::AuthenticationFailed => Next::GiveUp(Verdict::Unavailable),
+                _ => Next::Reconnect,
+            },
+            Self::NotReplicated { .. } => Next::Repeat,
+            Self::NoOwner => Next::Reconnect,
+        }
+    }
+
+    /// The final error of a call to `what`.
+    pub(super) fn into_error(self, verdict: &Verdict, what: &str) -> StoreError {
+        let what = what.to_owned();
+        let parts = |failure: &Self| match failure {
+            Self::Redis { source, .. } => (
+                source.code().unwrap_or("ERR").to_owned(),
+                source.detail().unwrap_or_default().to_owned(),
+            ),
+            other => (String::from("ERR"), other.to_string()),
+        };
+        match verdict {
+            Verdict::Unavailable => StoreError::Unavailable {
+                what,
+                cause: self.to_string(),
+            },
+            Verdict::OutOfMemory => StoreError::OutOfMemory,
+            Verdict::Script => {
+                let (code, detail) = parts(&self);
+                StoreError::Script { what, code, detail }
+            }
+            Verdict::Protocol => {
+                let (code, detail) = parts(&self);
+                StoreError::Protocol { what, code, detail }
+            }
+        }
+    }
+}
+
+fn after(error: &RedisError) -> Next {
+    let Some(code) = error.code() else {
+        // No answer, half an answer, or one that is not Redis' protocol: the connection is done for.
+        return match error.kind() {
+            ErrorKind::InvalidClientConfig | ErrorKind::Client => Next::GiveUp(Verdict::Script),
+            _ => Next::Reconnect,
+        };
+    };
+    match code {
+        "NOSCRIPT" => Next::SendSource,
+        "MOVED" | "ASK" => match error.redirect_node().and_then(|(node, _slot)| host_and_port(node)) {
+            Some(to) => Next::Redirect {
+                to,
+                asking: code == "ASK",
+            },
+            None => Next::GiveUp(Verdict::Unavailable),
+        },
+        "LOADING" | "TRYAGAIN" | "CLUSTERDOWN" | "MASTERDOWN" | "BUSY" => Next::Repeat,
+        // A replica now: behind a fixed address the new primary is found only by connecting again.
+        "READONLY" => Next::Reconnect,
+        "OOM" => Next::GiveUp(Verdict::OutOfMemory),
+        "MISCONF" | "NOREPLICAS" | "NOAUTH" | "NOPERM" | "UNKILLABLE" => Next::GiveUp(Verdict::Unavailable),
+        code if code.starts_with("JP_") => Next::GiveUp(Verdict::Protocol),
+        _ => Next::GiveUp(Verdict::Script),
+    }
+}
+
+/// Splits `host:port`; the host may be empty (the node that answered) or an IPv6 address.
+pub(super) fn host_and_port(node: &str) -> Option<(String, u16)> {
+    let (host, port) = node.rsplit_once(':')?;
+    Some((host.trim_matches(['[', ']']).to_owned(), port.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn next(answer: &str) -> Next {
+        let source = redis::parse_redis_value(answer.as_bytes())
+            .unwrap()
+            .extract_error()
+            .unwrap_err();
+        Failure::Redis {
+            node: "n".into(),
+            source,
+        }
+        .next()
+    }
+
+    #[test]
+    fn each_answer_calls_for_its_own_step() {
+        assert_eq!(next("-NOSCRIPT No matching script.\r\n"), Next::SendSource);
+        for code in ["LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "BUSY"] {
+            assert_eq!(next(&format!("-{code} x\r\n")), Next::Repeat, "{code}");
+        }
+        assert_eq!(next("-READONLY You can't write\r\n"), Next::Reconnect);
+        assert_eq!(next("-OOM command not allowed\r\n"), Next::GiveUp(Verdict::OutOfMemory));
+        for code in ["MISCONF", "NOREPLICAS", "NOAUTH"] {
+            assert_eq!(
+                next(&format!("-{code} x\r\n")),
+                Next::GiveUp(Verdict::Unavailable),
+                "{code}"
+            );
+        }
+        assert_eq!(next("-JP_STALE epoch\r\n"), Next::GiveUp(Verdict::Protocol));
+        assert_eq!(next("-WRONGTYPE Operation\r\n"), Next::GiveUp(Verdict::Script));
+        let to = (String::from("10.0.0.1"), 7001);
+        assert_eq!(
+            next("-MOVED 3999 10.0.0.1:7001\r\n"),
+            Next::Redirect {
+                to: to.clone(),
+                asking: false
+            }
+        );
+        assert_eq!(next("-ASK 3999 10.0.0.1:7001\r\n"), Next::Redirect { to, asking: true });
+    }
+
+    #[test]
+    fn our_own_code_and_text_are_kept() {
+        let source = redis::parse_redis_value(b"-JP_CORRUPT state of n\r\n")
+            .unwrap()
+            .extract_error()
+            .unwrap_err();
+        let failure = Failure::Redis {
+            node: "n".into(),
+            source,
+        };
+        match failure.into_error(&Verdict::Protocol, "enter") {
+            StoreError::Protocol { what, code, detail } => {
+                assert_eq!(
+                    (what.as_str(), code.as_str(), detail.as_str()),
+                    ("enter", "JP_CORRUPT", "state of n")
+                );
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_lost_connection_is_left() {
+        let source = RedisError::from(std::io::Error::from(std::io::ErrorKind::TimedOut));
+        assert_eq!(
+            Failure::Redis {
+                node: "n".into(),
+                source
+            }
+            .next(),
+            Next::Reconnect
+        );
+    }
+}

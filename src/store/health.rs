@@ -1,0 +1,150 @@
+//! How Redis is: asked twice a second, read by everyone without a call.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use futures_util::future::join_all;
+use redis::Value;
+use tokio::time::MissedTickBehavior;
+
+use super::checks::Rules;
+use super::connection::Link;
+use super::dispatch::Dispatcher;
+use super::error::Failure;
+
+/// Time between two looks.
+const INTERVAL: Duration = Duration::from_millis(500);
+/// Every how many looks the start-up checks run again: a failover can put a server with other settings behind the
+/// same address.
+const RULES_EVERY: u32 = 20;
+
+/// How Redis is, as of half a second ago.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    /// At least one primary answers. In a cluster the others may be down: see `cause`.
+    pub up: bool,
+    /// What is wrong, if something is, also while `up`; names the node, holds no credentials.
+    pub cause: Option<Arc<str>>,
+    /// Memory that counts towards the limit, of the fullest node, in bytes.
+    pub used_bytes: u64,
+    /// The limit of that node in bytes: its `maxmemory`, or the machine's memory when that is 0.
+    pub limit_bytes: u64,
+    /// New entries must get 503: memory is above `redis.refuse_entries_above_memory_pct`, nobody answers, or a
+    /// server no longer keeps the start-up checks' rules.
+    pub refuse_entries: bool,
+}
+
+impl Health {
+    /// Memory used, in percent of the limit, rounded down; 0 while unknown.
+    #[must_use]
+    pub fn memory_pct(&self) -> u64 {
+        self.used_bytes
+            .saturating_mul(100)
+            .checked_div(self.limit_bytes)
+            .unwrap_or(0)
+    }
+}
+
+/// What one look at one node found.
+struct Look {
+    used: u64,
+    limit: u64,
+}
+
+/// Looks at every primary at once and sums up. `broken_rule` stays true until the rules are checked again.
+async fn look(dispatcher: &Dispatcher, above_pct: u8, broken_rule: Option<&Arc<str>>) -> Health {
+    let (_, seen) = dispatcher.topology.pick(None);
+    let nodes = dispatcher.topology.primaries();
+    let looks = join_all(nodes.iter().map(|node| memory_of(node))).await;
+    let mut health = Health {
+        up: false,
+        cause: None,
+        used_bytes: 0,
+        limit_bytes: 0,
+        refuse_entries: false,
+    };
+    for look in looks {
+        match look {
+            Ok(Look { used, limit }) => {
+                health.up = true;
+                // Fractions compared without division: used/limit > the fullest so far.
+                if u128::from(used) * u128::from(health.limit_bytes.max(1))
+                    >= u128::from(health.used_bytes) * u128::from(limit)
+                {
+                    (health.used_bytes, health.limit_bytes) = (used, limit);
+                }
+            }
+            Err(failure) => health.cause = Some(failure.to_string().into()),
+        }
+    }
+    if health.cause.is_some() {
+        dispatcher.topology.look_again(&seen).await;
+    }
+    if let Some(broken) = broken_rule {
+        health.cause = Some(Arc::clone(broken));
+    }
+    let full = u128::from(health.used_bytes) * 100 > u128::from(health.limit_bytes) * u128::from(above_pct);
+    health.refuse_entries = !health.up || full || broken_rule.is_some();
+    health
+}
+
+async fn memory_of(node: &Link) -> Result<Look, Failure> {
+    let info = info(node, "memory").await?;
+    let number = |key: &str| info.get(key).and_then(|value| value.parse::<u64>().ok()).unwrap_or(0);
+    let limit = match number("maxmemory") {
+        0 => number("total_system_memory"),
+        limit => limit,
+    };
+    Ok(Look {
+        used: number("used_memory").saturating_sub(number("mem_not_counted_for_evict")),
+        limit,
+    })
+}
+
+/// One section of INFO as a table.
+pub(super) async fn info(node: &Link, section: &str) -> Result<HashMap<String, String>, Failure> {
+    let mut question = redis::cmd("INFO");
+    question.arg(section);
+    let answer = node.send(&question).await?;
+    let text = match &answer {
+        Value::BulkString(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        Value::VerbatimString { text, .. } => text.clone(),
+        _ => String::new(),
+    };
+    Ok(text
+        .lines()
+        .filter_map(|line| line.split_once(':'))
+        .map(|(key, value)| (key.to_owned(), value.trim_end().to_owned()))
+        .collect())
+}
+
+/// The first look, before anyone asks.
+pub(super) async fn first(dispatcher: &Dispatcher, above_pct: u8) -> Health {
+    look(dispatcher, above_pct, None).await
+}
+
+/// Looks until it is dropped. Each look is bounded by the connect and response limits.
+pub(super) async fn watch(dispatcher: Arc<Dispatcher>, above_pct: u8, rules: Rules, current: Arc<ArcSwap<Health>>) {
+    let mut ticks = tokio::time::interval(INTERVAL);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut broken: Option<Arc<str>> = None;
+    for count in 1_u32.. {
+        ticks.tick().await;
+        if count.is_multiple_of(RULES_EVERY) {
+            broken = rules.broken(&dispatcher.topology).await.map(Into::into);
+        }
+        let health = look(&dispatcher, above_pct, broken.as_ref()).await;
+        let before = current.swap(Arc::new(health.clone()));
+        if before.up != health.up || before.refuse_entries != health.refuse_entries {
+            tracing::warn!(
+                up = health.up,
+                refuse_entries = health.refuse_entries,
+                memory_pct = health.memory_pct(),
+                cause = health.cause.as_deref().unwrap_or("none"),
+                "the state of Redis changed"
+            );
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Every key in Redis, built here and nowhere else.
+//!
+//! All keys of a jackpot carry its hash tag `{id}`, so that one script touches one slot of a cluster.
+
+use crate::ids::Id;
+
+/// The keys of one jackpot.
+#[derive(Debug, Clone)]
+pub struct JackpotKeys {
+    /// Hash: status, versions, event number, sequence, claim order, epoch, generation (`lua/jackpot/state.lua`).
+    pub state: String,
+    /// Hash: reserve, overflow, remainders and totals of each tier (`lua/jackpot/tiers.lua`).
+    pub meters: String,
+    /// Hash: definition as JSON by version.
+    pub definitions: String,
+    /// Hash: "commitment opened closed" by epoch, times in ms, "-" while open.
+    pub epochs: String,
+    /// Hash: idempotency records by entry id (`lua/jackpot/record.lua`), one of two generations.
+    pub seen_a: String,
+    /// The other generation.
+    pub seen_b: String,
+    /// Sorted set: ids of entries without a final outcome, by sequence.
+    pub pending: String,
+    /// Hash: "digest at" by adjustment id.
+    pub adjustments: String,
+    /// Stream of events, ids `<sequence>-<event number>`.
+    pub events: String,
+    prefix: String,
+}
+
+impl JackpotKeys {
+    /// The keys of the jackpot `id`.
+    #[must_use]
+    pub fn new(id: &Id) -> Self {
+        let prefix = format!("jp:{{{id}}}");
+        let key = |name: &str| format!("{prefix}:{name}");
+        Self {
+            state: key("state"),
+            meters: key("meters"),
+            definitions: key("definitions"),
+            epochs: key("epochs"),
+            seen_a: key("seen:a"),
+            seen_b: key("seen:b"),
+            pending: key("pending"),
+            adjustments: key("adjustments"),
+            events: key("events"),
+            prefix,
+        }
+    }
+
+    /// The pool of a tier: a plain integer.
+    #[must_use]
+    pub fn pool(&self, tier: &Id) -> String {
+        format!("{}:pool:{tier}", self.prefix)
+    }
+}
+
+/// Sorted set with the ids of all jackpots, all with score 0, for listing in order.
+pub const JACKPOT_INDEX: &str = "jp:index";

@@ -1,0 +1,212 @@
+//! Opening the store: connect in the configured mode, check the servers, start watching.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use thiserror::Error;
+use tokio::time::{Instant, timeout};
+
+use crate::settings::{self, Durability, RedisMode};
+
+use super::address;
+use super::checks::{CheckError, Rules};
+use super::cluster::Cluster;
+use super::connection::{Limits, Link};
+use super::data_dir::{DataDirError, DataDirLock};
+use super::dispatch::Dispatcher;
+use super::embedded::{Embedded, EmbeddedError};
+use super::error::Failure;
+use super::health;
+use super::topology::Topology;
+use super::{Inner, Store};
+
+/// How long a server may load its data before it answers. Loading takes about a minute per 10 GiB.
+const LOADING_LIMIT: Duration = Duration::from_secs(300);
+/// Pause between two looks at a server that loads.
+const LOADING_PAUSE: Duration = Duration::from_millis(20);
+
+/// Why the store can't be opened.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// `redis.urls` is empty, or has several in standalone mode.
+    #[error("redis.urls needs {needed} in {mode} mode")]
+    Urls {
+        /// How many.
+        needed: &'static str,
+        /// The mode.
+        mode: &'static str,
+    },
+    /// A URL can't be used. The message does not repeat it, as it may hold a password.
+    #[error(
+        "redis.urls[{index}] can't be used ({reason}): redis://[user[:password]@]host[:port][/db], rediss:// for TLS, redis+unix:///path for a socket"
+    )]
+    InvalidUrl {
+        /// Place in the list, from 0.
+        index: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The data directory can't be held.
+    #[error(transparent)]
+    DataDir(#[from] DataDirError),
+    /// The private server can't be had.
+    #[error(transparent)]
+    Embedded(#[from] EmbeddedError),
+    /// Nobody answers.
+    #[error("Redis does not answer: {cause}")]
+    Unreachable {
+        /// The last failure.
+        cause: String,
+    },
+    /// A server would lose money.
+    #[error(transparent)]
+    Check(#[from] CheckError),
+    /// A file can't be read.
+    #[error("{what}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+}
+
+impl Store {
+    /// Opens the store: holds the data directory, in embedded mode starts or adopts the private server, and checks
+    /// every primary. Takes at most the total limit when nobody answers; a server that loads its data is waited for.
+    pub async fn open(settings: &settings::Redis, data_dir: &Path) -> Result<Self, OpenError> {
+        let lock = DataDirLock::take(data_dir)?;
+        let limits = Limits {
+            connect: Duration::from_millis(settings.connect_timeout_ms),
+            response: Duration::from_millis(settings.response_timeout_ms),
+            total: Duration::from_millis(settings.total_timeout_ms),
+        };
+        let (topology, embedded) = match settings.mode {
+            RedisMode::Embedded => {
+                let embedded = Embedded::start(settings, data_dir, limits).await?;
+                (Topology::Single(Arc::clone(embedded.link())), Some(embedded))
+            }
+            RedisMode::Standalone => (standalone(settings, limits)?, None),
+            RedisMode::Cluster => (cluster(settings, limits).await?, None),
+        };
+        match Self::over(topology, settings, limits).await {
+            Ok((dispatcher, health, watcher)) => Ok(Self {
+                inner: Arc::new(Inner {
+                    dispatcher,
+                    health,
+                    watcher,
+                    observer: OnceLock::new(),
+                    embedded: Mutex::new(embedded),
+                    lock: Mutex::new(Some(lock)),
+                }),
+            }),
+            Err(error) => {
+                if let Some(embedded) = embedded {
+                    embedded.stop().await;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    async fn over(
+        topology: Topology,
+        settings: &settings::Redis,
+        limits: Limits,
+    ) -> Result<(Arc<Dispatcher>, Arc<ArcSwap<health::Health>>, tokio::task::AbortHandle), OpenError> {
+        for node in topology.primaries() {
+            answering(&node, limits).await?;
+        }
+        let rules = Rules {
+            mode: settings.mode,
+            durability: settings.durability,
+        };
+        rules.check(&topology).await?;
+        // The count must come before the connection's own time limit, or a slow replica would cost a connection.
+        let wait_ms =
+            (settings.durability == Durability::Replicated).then_some((settings.response_timeout_ms * 3 / 4).max(1));
+        let dispatcher = Arc::new(Dispatcher {
+            topology,
+            limits,
+            wait_ms,
+        });
+        let above_pct = settings.refuse_entries_above_memory_pct;
+        let health = Arc::new(ArcSwap::from_pointee(health::first(&dispatcher, above_pct).await));
+        let watcher = tokio::spawn(health::watch(
+            Arc::clone(&dispatcher),
+            above_pct,
+            rules,
+            Arc::clone(&health),
+        ))
+        .abort_handle();
+        Ok((dispatcher, health, watcher))
+    }
+}
+
+fn standalone(settings: &settings::Redis, limits: Limits) -> Result<Topology, OpenError> {
+    let mut clients = address::clients(&settings.urls, &settings.tls_ca_file)?;
+    match (clients.pop(), clients.is_empty()) {
+        (Some(client), true) => Ok(Topology::Single(Arc::new(Link::new(client, limits)))),
+        _ => Err(OpenError::Urls {
+            needed: "one URL",
+            mode: "standalone",
+        }),
+    }
+}
+
+async fn cluster(settings: &settings::Redis, limits: Limits) -> Result<Topology, OpenError> {
+    let clients = address::clients(&settings.urls, &settings.tls_ca_file)?;
+    if clients.is_empty() {
+        return Err(OpenError::Urls {
+            needed: "at least one URL",
+            mode: "cluster",
+        });
+    }
+    let rules = Rules {
+        mode: settings.mode,
+        durability: settings.durability,
+    };
+    let cluster = Cluster::new(clients, limits);
+    let learned = match timeout(limits.total, cluster.refresh(&cluster.map())).await {
+        Ok(learned) => learned,
+        Err(_) => Err(Failure::NoOwner),
+    };
+    if let Err(failure) = learned {
+        // A server that is no cluster node says so only in words; its INFO says it for certain.
+        for seed in cluster.seeds() {
+            if let Ok(Err(error @ CheckError::Mode { .. })) = timeout(limits.total, rules.check_node(seed)).await {
+                return Err(error.into());
+            }
+        }
+        return Err(OpenError::Unreachable {
+            cause: failure.to_string(),
+        });
+    }
+    Ok(Topology::Cluster(cluster))
+}
+
+/// Waits until a server answers: the total limit for a first answer, longer while it says that it is loading.
+async fn answering(node: &Link, limits: Limits) -> Result<(), OpenError> {
+    let began_at = Instant::now();
+    loop {
+        let failure = match node.send(&redis::cmd("PING")).await {
+            Ok(_) => return Ok(()),
+            Err(failure) => failure,
+        };
+        let limit = match &failure {
+            // PING itself may be forbidden to this user; that is an answer, and the checks say what to grant.
+            Failure::Redis { source, .. } if source.code() == Some("NOPERM") => return Ok(()),
+            Failure::Redis { source, .. } if source.code() == Some("LOADING") => LOADING_LIMIT,
+            failure if matches!(failure.next(), super::error::Next::GiveUp(_)) => Duration::ZERO,
+            _ => limits.total,
+        };
+        if began_at.elapsed() >= limit {
+            return Err(OpenError::Unreachable {
+                cause: failure.to_string(),
+            });
+        }
+        tokio::time::sleep(LOADING_PAUSE).await;
+    }
+}

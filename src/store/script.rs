@@ -1,0 +1,181 @@
+//! A Lua script as sent to Redis, and one call of it being put together.
+
+use redis::{Arg, Cmd, Pipeline, ToRedisArgs};
+
+/// A script: name, flags and Lua source, its SHA-1 computed once.
+#[derive(Debug)]
+pub struct Script {
+    name: &'static str,
+    source: String,
+    sha1: String,
+}
+
+impl Script {
+    /// Joins `parts` behind a `#!lua` first line. With that line Redis refuses a script up front, before its first
+    /// write, when memory is full or a key was not declared; without it a script can half-run.
+    ///
+    /// `flags` is "" or Redis' script flags, comma-separated, such as "allow-oom" or "no-writes".
+    #[must_use]
+    pub fn new(name: &'static str, flags: &str, parts: &[&str]) -> Self {
+        let mut source = String::from("#!lua");
+        if !flags.is_empty() {
+            source.push_str(" flags=");
+            source.push_str(flags);
+        }
+        for part in parts {
+            source.push('\n');
+            source.push_str(part);
+        }
+        let sha1 = redis::Script::new(&source).get_hash().to_owned();
+        Self { name, source, sha1 }
+    }
+
+    /// The name, for logs and metrics.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+/// One call of a script being put together: its keys, all in one slot, then its arguments.
+#[derive(Debug)]
+pub struct Call<'s> {
+    script: &'s Script,
+    keys: Vec<String>,
+    args: Cmd,
+}
+
+/// What each attempt of a call sends first: the hash, or the whole source when the server forgot the script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    Hash,
+    Source,
+}
+
+impl<'s> Call<'s> {
+    /// A call without keys and arguments yet.
+    #[must_use]
+    pub fn new(script: &'s Script) -> Self {
+        Self {
+            script,
+            keys: Vec::new(),
+            args: Cmd::new(),
+        }
+    }
+
+    /// Adds the next of `KEYS`.
+    #[must_use]
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.keys.push(key.into());
+        self
+    }
+
+    /// Adds the next of `ARGV`; a slice adds one for each of its elements.
+    #[must_use]
+    pub fn arg(mut self, arg: impl ToRedisArgs) -> Self {
+        self.args.arg(arg);
+        self
+    }
+
+    /// The script that is called.
+    pub(super) fn script_name(&self) -> &'static str {
+        self.script.name
+    }
+
+    /// The key that decides the slot; `None` for a script without keys.
+    pub(super) fn first_key(&self) -> Option<&str> {
+        self.keys.first().map(String::as_str)
+    }
+
+    /// The command to send.
+    pub(super) fn command(&self, by: By) -> Cmd {
+        let mut command = match by {
+            By::Hash => redis::cmd("EVALSHA").arg(&self.script.sha1).to_owned(),
+            By::Source => redis::cmd("EVAL").arg(&self.script.source).to_owned(),
+        };
+        command.arg(self.keys.len()).arg(&self.keys);
+        for arg in self.args.args_iter() {
+            if let Arg::Simple(bytes) = arg {
+                command.arg(bytes);
+            }
+        }
+        command
+    }
+
+    /// The command, and behind it on the same connection what makes Redis say whether a replica has its effect.
+    ///
+    /// WAIT covers what *this* connection wrote. A repeat, whose script finds its work done and writes nothing, may
+    /// come on a new connection that wrote nothing, and newer servers then answer at once though no replica has the
+    /// first call's effect. The marker write in between makes WAIT cover everything before it.
+    pub(super) fn replicated(&self, by: By, wait_ms: u64) -> Pipeline {
+        let mut pipeline = Pipeline::with_capacity(3);
+        pipeline.add_command(self.command(by));
+        if let Some(key) = self.first_key() {
+            pipeline.cmd("SET").arg(marker_key(key)).arg("");
+        }
+        pipeline.cmd("WAIT").arg(1).arg(wait_ms);
+        pipeline
+    }
+}
+
+/// A key in the slot of `key` that no script uses.
+fn marker_key(key: &str) -> String {
+    let tag = key
+        .split_once('{')
+        .and_then(|(_, rest)| rest.split_once('}'))
+        .map_or(key, |(tag, _)| tag);
+    format!("jp:wait:{{{tag}}}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use redis::cluster_routing::Slot;
+
+    #[test]
+    fn the_first_line_carries_the_flags() {
+        assert_eq!(
+            Script::new("a", "allow-oom", &["return 1", "-- b"]).source,
+            "#!lua flags=allow-oom\nreturn 1\n-- b"
+        );
+        assert_eq!(Script::new("a", "", &["return 1"]).source, "#!lua\nreturn 1");
+    }
+
+    #[test]
+    fn a_call_sends_the_count_of_keys_the_keys_and_the_arguments() {
+        let script = Script::new("a", "", &["return 1"]);
+        let call = Call::new(&script)
+            .key("jp:{x}:state")
+            .key("jp:{x}:meters")
+            .arg(7)
+            .arg(&["b", "c"][..]);
+        let sent: Vec<String> = call
+            .command(By::Source)
+            .args_iter()
+            .filter_map(|arg| match arg {
+                Arg::Simple(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(
+            sent,
+            [
+                "EVAL",
+                "#!lua\nreturn 1",
+                "2",
+                "jp:{x}:state",
+                "jp:{x}:meters",
+                "7",
+                "b",
+                "c"
+            ]
+        );
+    }
+
+    #[test]
+    fn the_marker_is_in_the_slot_of_the_call() {
+        for key in ["jp:{spring}:state", "untagged"] {
+            assert_eq!(Slot::for_key(marker_key(key)), Slot::for_key(key));
+        }
+    }
+}

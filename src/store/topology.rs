@@ -1,0 +1,62 @@
+//! One server or many: who takes a call.
+
+use std::sync::Arc;
+
+use redis::RedisError;
+
+use super::cluster::{Cluster, Map, slot_of};
+use super::connection::Link;
+
+/// Where calls go.
+pub(super) enum Topology {
+    /// Everything to one server.
+    Single(Arc<Link>),
+    /// By slot.
+    Cluster(Cluster),
+}
+
+/// What a call saw of the topology, to tell later whether it has changed since.
+pub(super) enum Seen {
+    Single,
+    Cluster(Arc<Map>),
+}
+
+impl Topology {
+    /// The node for `key`, any node without one; `None` while nobody owns the slot.
+    pub(super) fn pick(&self, key: Option<&[u8]>) -> (Option<Arc<Link>>, Seen) {
+        match self {
+            Self::Single(link) => (Some(Arc::clone(link)), Seen::Single),
+            Self::Cluster(cluster) => {
+                let map = cluster.map();
+                let link = match key {
+                    Some(key) => map.owner(slot_of(key)),
+                    None => map.primaries().first(),
+                };
+                (link.map(Arc::clone), Seen::Cluster(map))
+            }
+        }
+    }
+
+    /// After a failure: learns who owns the slots now. A failure of this is no news; the repeat will meet it.
+    pub(super) async fn look_again(&self, seen: &Seen) {
+        if let (Self::Cluster(cluster), Seen::Cluster(map)) = (self, seen) {
+            let _ = cluster.refresh(map).await;
+        }
+    }
+
+    /// The link to a node named in a redirection; `None` outside a cluster.
+    pub(super) fn named(&self, by: &Link, to: &(String, u16)) -> Option<Result<Arc<Link>, RedisError>> {
+        match self {
+            Self::Single(_) => None,
+            Self::Cluster(cluster) => Some(cluster.link_to(by, &to.0, to.1)),
+        }
+    }
+
+    /// Every node that takes writes.
+    pub(super) fn primaries(&self) -> Vec<Arc<Link>> {
+        match self {
+            Self::Single(link) => vec![Arc::clone(link)],
+            Self::Cluster(cluster) => cluster.map().primaries().to_vec(),
+        }
+    }
+}

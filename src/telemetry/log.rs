@@ -1,0 +1,43 @@
+//! Log lines, for people or for machines, on standard error: standard output belongs to the commands' results.
+
+use std::io::IsTerminal;
+use std::panic::PanicHookInfo;
+
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::ParseError;
+use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
+
+use crate::settings::{Log, LogFormat};
+
+/// Why there is no log.
+#[derive(Debug, thiserror::Error)]
+pub enum TelemetryError {
+    /// `log.level` is no filter.
+    #[error("setting log.level: {0}")]
+    Filter(#[from] ParseError),
+    /// Something else in this process writes the log already.
+    #[error("log: {0}")]
+    Taken(#[from] TryInitError),
+}
+
+/// Starts logging for the whole process; panics are logged as well, once, within the request they ended.
+///
+/// # Errors
+/// A bad filter, or a second call.
+pub fn init(settings: &Log) -> Result<(), TelemetryError> {
+    let filter = EnvFilter::try_new(&settings.level)?;
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr);
+    match settings.format {
+        LogFormat::Pretty => lines.with_ansi(std::io::stderr().is_terminal()).finish().try_init()?,
+        LogFormat::Json => lines.json().flatten_event(true).finish().try_init()?,
+    }
+    std::panic::set_hook(Box::new(log_panic));
+    Ok(())
+}
+
+fn log_panic(info: &PanicHookInfo<'_>) {
+    let place = info.location().map(ToString::to_string);
+    tracing::error!(place, cause = info.payload_as_str().unwrap_or("no text"), "panic");
+}

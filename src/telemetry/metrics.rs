@@ -1,0 +1,367 @@
+//! Metrics in the Prometheus text format. Every label comes from a closed or bounded set: a client can't invent one.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+
+/// Jackpots with labels of their own; those beyond share the label `other`.
+const MAX_JACKPOT_LABELS: usize = 1_000;
+
+/// Upper bounds in seconds. A script takes some 20 µs when all is well, and 2.5 s at the time limit.
+const SECONDS: [f64; 15] = [
+    0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0,
+];
+
+/// How an entry was answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryResult {
+    /// Counted and drawn.
+    Accepted,
+    /// An answer given before.
+    Replayed,
+    /// Not counted: paused, closed, a used id, a bad amount.
+    Refused,
+}
+
+/// What a claim said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaimResult {
+    /// Money was taken.
+    Paid,
+    /// The pool was below the minimum.
+    Retry,
+}
+
+/// How a script call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScriptResult {
+    /// It answered.
+    Ok,
+    /// It failed, or nobody knows.
+    Error,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct JackpotLabel {
+    jackpot: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct EntryLabels {
+    jackpot: String,
+    result: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ClaimLabels {
+    jackpot: String,
+    result: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ScriptLabels {
+    script: &'static str,
+    result: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    route: String,
+    method: &'static str,
+    status: u16,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RouteLabels {
+    route: String,
+    method: &'static str,
+}
+
+type Seconds<L> = Family<L, Histogram, fn() -> Histogram>;
+type Ratio = Gauge<f64, AtomicU64>;
+
+fn seconds() -> Histogram {
+    Histogram::new(SECONDS)
+}
+
+/// The counters of one jackpot, looked up once and then without a lock.
+pub struct JackpotMetrics {
+    accepted: Counter,
+    replayed: Counter,
+    refused: Counter,
+    paid: Counter,
+    retry: Counter,
+    /// Attempts after the first.
+    pub redraws: Counter,
+    /// Entries without a final outcome, as last seen by this instance.
+    pub pending: Gauge,
+}
+
+impl JackpotMetrics {
+    /// Counts `count` entries that were answered in this way.
+    pub fn entries(&self, result: EntryResult, count: u64) {
+        match result {
+            EntryResult::Accepted => self.accepted.inc_by(count),
+            EntryResult::Replayed => self.replayed.inc_by(count),
+            EntryResult::Refused => self.refused.inc_by(count),
+        };
+    }
+
+    /// Counts a claim.
+    pub fn claim(&self, result: ClaimResult) {
+        match result {
+            ClaimResult::Paid => self.paid.inc(),
+            ClaimResult::Retry => self.retry.inc(),
+        };
+    }
+}
+
+/// All metrics of the service.
+pub struct Metrics {
+    registry: Registry,
+    jackpots: Mutex<HashMap<String, Arc<JackpotMetrics>>>,
+    entries: Family<EntryLabels, Counter>,
+    claims: Family<ClaimLabels, Counter>,
+    redraws: Family<JackpotLabel, Counter>,
+    pending: Family<JackpotLabel, Gauge>,
+    scripts: Seconds<ScriptLabels>,
+    requests: Family<RequestLabels, Counter>,
+    request_seconds: Seconds<RouteLabels>,
+    rate_limited: Counter,
+    streams: Gauge,
+    redis_up: Gauge,
+    redis_memory: Ratio,
+}
+
+impl Default for Metrics {
+    fn default() -> Metrics {
+        Metrics::new()
+    }
+}
+
+impl Metrics {
+    /// All metrics at zero.
+    #[must_use]
+    pub fn new() -> Metrics {
+        let mut metrics = Metrics {
+            registry: Registry::with_prefix("jackpot"),
+            jackpots: Mutex::default(),
+            entries: Family::default(),
+            claims: Family::default(),
+            redraws: Family::default(),
+            pending: Family::default(),
+            scripts: Family::new_with_constructor(seconds),
+            requests: Family::default(),
+            request_seconds: Family::new_with_constructor(seconds),
+            rate_limited: Counter::default(),
+            streams: Gauge::default(),
+            redis_up: Gauge::default(),
+            redis_memory: Ratio::default(),
+        };
+        metrics.register();
+        metrics
+    }
+
+    /// The library adds `_total` to counters.
+    fn register(&mut self) {
+        let registry = &mut self.registry;
+        registry.register("entries", "Entries by result", self.entries.clone());
+        registry.register("claims", "Claims by result", self.claims.clone());
+        registry.register("redraws", "Attempts after the first", self.redraws.clone());
+        registry.register("pending", "Entries without a final outcome", self.pending.clone());
+        registry.register(
+            "script_seconds",
+            "Time of Redis script calls with their repeats",
+            self.scripts.clone(),
+        );
+        registry.register("http_requests", "Requests answered", self.requests.clone());
+        registry.register(
+            "http_request_seconds",
+            "Time to the head of the answer",
+            self.request_seconds.clone(),
+        );
+        registry.register(
+            "rate_limited",
+            "Requests refused by the limit per key",
+            self.rate_limited.clone(),
+        );
+        registry.register("meter_streams", "Open meter streams", self.streams.clone());
+        registry.register("redis_up", "1 when Redis answers", self.redis_up.clone());
+        registry.register(
+            "redis_memory_ratio",
+            "Used share of maxmemory, fullest node",
+            self.redis_memory.clone(),
+        );
+    }
+
+    /// The counters of a jackpot. Call it for jackpots that exist, and keep the answer: a name that a client made up
+    /// must not become a label.
+    pub fn jackpot(&self, id: &str) -> Arc<JackpotMetrics> {
+        let mut jackpots = self.jackpots.lock().unwrap_or_else(PoisonError::into_inner);
+        let label = if jackpots.contains_key(id) || jackpots.len() < MAX_JACKPOT_LABELS {
+            id
+        } else {
+            "other"
+        };
+        if let Some(known) = jackpots.get(label) {
+            return Arc::clone(known);
+        }
+        let made = Arc::new(self.make_jackpot(label));
+        jackpots.insert(label.to_owned(), Arc::clone(&made));
+        made
+    }
+
+    fn make_jackpot(&self, id: &str) -> JackpotMetrics {
+        let label = JackpotLabel { jackpot: id.to_owned() };
+        let entries = |result: &'static str| {
+            self.entries.get_or_create_owned(&EntryLabels {
+                jackpot: id.to_owned(),
+                result,
+            })
+        };
+        let claims = |result: &'static str| {
+            self.claims.get_or_create_owned(&ClaimLabels {
+                jackpot: id.to_owned(),
+                result,
+            })
+        };
+        JackpotMetrics {
+            accepted: entries("accepted"),
+            replayed: entries("replayed"),
+            refused: entries("refused"),
+            paid: claims("paid"),
+            retry: claims("retry"),
+            redraws: self.redraws.get_or_create_owned(&label),
+            pending: self.pending.get_or_create_owned(&label),
+        }
+    }
+
+    /// Records a script call.
+    pub fn script(&self, script: &'static str, result: ScriptResult, took: Duration) {
+        let result = match result {
+            ScriptResult::Ok => "ok",
+            ScriptResult::Error => "error",
+        };
+        self.scripts
+            .get_or_create(&ScriptLabels { script, result })
+            .observe(took.as_secs_f64());
+    }
+
+    /// Records an answered request; `route` is the pattern of the route table.
+    pub fn request(&self, route: &str, method: &str, status: u16, took: Duration) {
+        let (route, method) = (route.to_owned(), method_label(method));
+        self.request_seconds
+            .get_or_create(&RouteLabels {
+                route: route.clone(),
+                method,
+            })
+            .observe(took.as_secs_f64());
+        self.requests
+            .get_or_create(&RequestLabels { route, method, status })
+            .inc();
+    }
+
+    /// Counts a request that the limit per key refused.
+    pub fn rate_limited(&self) {
+        self.rate_limited.inc();
+    }
+
+    /// Opens a meter stream unless `limit` are open; the stream is open until the guard is dropped.
+    #[must_use]
+    pub fn open_stream(&self, limit: usize) -> Option<StreamGuard> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        if self.streams.inc() < limit {
+            return Some(StreamGuard(self.streams.clone()));
+        }
+        self.streams.dec();
+        None
+    }
+
+    /// Sets what is known of Redis; `memory_ratio` is the used share of maxmemory.
+    pub fn set_redis(&self, up: bool, memory_ratio: f64) {
+        self.redis_up.set(i64::from(up));
+        self.redis_memory.set(memory_ratio);
+    }
+
+    /// The text that Prometheus reads.
+    ///
+    /// # Errors
+    /// Never in practice: writing to a string does not fail.
+    pub fn encode(&self) -> Result<String, fmt::Error> {
+        let mut text = String::new();
+        prometheus_client::encoding::text::encode(&mut text, &self.registry)?;
+        Ok(text)
+    }
+}
+
+/// An open meter stream.
+pub struct StreamGuard(Gauge);
+
+impl Drop for StreamGuard {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+/// The methods there are; a made-up one must not become a label.
+fn method_label(method: &str) -> &'static str {
+    const METHODS: [&str; 7] = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"];
+    METHODS.into_iter().find(|known| *known == method).unwrap_or("other")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_the_prefix_and_their_units() {
+        let metrics = Metrics::new();
+        let spring = metrics.jackpot("spring");
+        spring.entries(EntryResult::Accepted, 2);
+        spring.claim(ClaimResult::Retry);
+        metrics.script("enter", ScriptResult::Ok, Duration::from_micros(50));
+        metrics.request("/v1/jackpots/{id}", "BREW", 405, Duration::from_millis(1));
+        metrics.set_redis(true, 0.25);
+        let text = metrics.encode().unwrap();
+        for line in [
+            "jackpot_entries_total{jackpot=\"spring\",result=\"accepted\"} 2",
+            "jackpot_claims_total{jackpot=\"spring\",result=\"retry\"} 1",
+            "jackpot_script_seconds_count{script=\"enter\",result=\"ok\"} 1",
+            "jackpot_http_requests_total{route=\"/v1/jackpots/{id}\",method=\"other\",status=\"405\"} 1",
+            "jackpot_redis_memory_ratio 0.25",
+            "jackpot_redis_up 1",
+        ] {
+            assert!(text.contains(line), "{line} is missing in\n{text}");
+        }
+    }
+
+    #[test]
+    fn labels_of_jackpots_are_bounded() {
+        let metrics = Metrics::new();
+        for i in 0..MAX_JACKPOT_LABELS + 5 {
+            metrics.jackpot(&format!("j{i}")).redraws.inc();
+        }
+        let text = metrics.encode().unwrap();
+        assert!(text.contains("jackpot_redraws_total{jackpot=\"other\"} 5"));
+        assert!(!text.contains("j1003"));
+    }
+
+    #[test]
+    fn streams_are_counted_while_open_and_limited() {
+        let metrics = Metrics::new();
+        let first = metrics.open_stream(1).unwrap();
+        assert!(metrics.open_stream(1).is_none());
+        drop(first);
+        assert!(metrics.open_stream(1).is_some());
+        assert!(metrics.open_stream(0).is_none());
+    }
+}

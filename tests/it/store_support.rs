@@ -1,0 +1,183 @@
+//! Real servers for the tests of the store: started on free ports, ended with the test.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use jackpot::settings::{Durability, Redis, RedisMode};
+use jackpot::store::{Call, Script, Store, StoreError};
+use redis::Value;
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+/// Longest wait for anything that a test waits for.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What the start-up checks demand.
+pub const SAFE: [&str; 8] = [
+    "--appendonly",
+    "yes",
+    "--appendfsync",
+    "always",
+    "--maxmemory-policy",
+    "noeviction",
+    "--save",
+    "",
+];
+
+/// A server of its own, with its directory; killed when dropped.
+pub struct Server {
+    child: Child,
+    pub port: u16,
+    pub dir: TempDir,
+    args: Vec<String>,
+}
+
+impl Server {
+    pub fn start(args: &[&str]) -> Self {
+        let port = free_port();
+        let port_text = port.to_string();
+        let mut all = vec!["--port", port_text.as_str()];
+        all.extend(args);
+        Self::start_with(port, TempDir::new().unwrap(), &all)
+    }
+
+    /// With all arguments given, for one that must not have a plain port.
+    pub fn start_with(port: u16, dir: TempDir, args: &[&str]) -> Self {
+        let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
+        let child = spawn(dir.path(), &args);
+        Self { child, port, dir, args }
+    }
+
+    pub fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// A plain connection beside the store, once the server answers.
+    pub fn connection(&self) -> redis::Connection {
+        let client = redis::Client::open(self.url()).unwrap();
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let answer = client
+                .get_connection_with_timeout(Duration::from_secs(1))
+                .and_then(|mut connection| redis::cmd("PING").query::<String>(&mut connection).map(|_| connection));
+            match answer {
+                Ok(connection) => return connection,
+                Err(error) => assert!(Instant::now() < deadline, "redis-server does not answer: {error}"),
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    pub fn ready(self) -> Self {
+        drop(self.connection());
+        self
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        send_signal(self.child.id(), signal);
+    }
+
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    pub fn restart(&mut self) {
+        self.child = spawn(self.dir.path(), &self.args);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may be dead already; and SIGKILL also ends a stopped one.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn spawn(dir: &Path, args: &[String]) -> Child {
+    Command::new("redis-server")
+        .args(args)
+        .arg("--dir")
+        .arg(dir)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("redis-server is needed on PATH: apt-get install redis-server")
+}
+
+pub fn send_signal(pid: u32, signal: Signal) {
+    kill_process(Pid::from_raw(pid.try_into().unwrap()).unwrap(), signal).unwrap();
+}
+
+/// A free port whose cluster bus port (10,000 above) exists too.
+pub fn free_port() -> u16 {
+    loop {
+        let port = TcpListener::bind(("127.0.0.1", 0))
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        if port < 55_536 && TcpListener::bind(("127.0.0.1", port + 10_000)).is_ok() {
+            return port;
+        }
+    }
+}
+
+pub fn settings(mode: RedisMode, urls: &[String]) -> Redis {
+    Redis {
+        mode,
+        urls: urls.to_vec(),
+        durability: Durability::Local,
+        tls_ca_file: String::new(),
+        connect_timeout_ms: 400,
+        response_timeout_ms: 400,
+        total_timeout_ms: 1500,
+        server_program: String::new(),
+        max_memory_mib: 64,
+        refuse_entries_above_memory_pct: 80,
+    }
+}
+
+/// A store on that server, with a data directory of its own.
+pub async fn open(settings: &Redis) -> (Store, TempDir) {
+    let dir = TempDir::new().unwrap();
+    (Store::open(settings, dir.path()).await.unwrap(), dir)
+}
+
+/// The message of a refusal to open, causes included.
+pub async fn refusal(settings: &Redis) -> String {
+    let dir = TempDir::new().unwrap();
+    let error = Store::open(settings, dir.path())
+        .await
+        .expect_err("the store must refuse this server");
+    format!("{error} {error:?}")
+}
+
+/// Writes ARGV[1] into KEYS[1] and returns it: idempotent, like every script that the store repeats.
+pub fn put() -> Script {
+    Script::new("put", "", &["redis.call('SET', KEYS[1], ARGV[1])", "return ARGV[1]"])
+}
+
+pub async fn call(store: &Store, script: &Script, key: &str, value: &str) -> Result<Value, StoreError> {
+    store.call(&Call::new(script).key(key).arg(value)).await
+}
+
+pub async fn get(store: &Store, key: &str) -> Result<Option<String>, StoreError> {
+    let value = store.run(redis::cmd("GET").arg(key)).await?;
+    Ok(redis::from_redis_value(value).unwrap())
+}
+
+/// Polls until `probe` gives a value.
+pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, mut probe: impl FnMut() -> F) -> T {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(value) = probe().await {
+            return value;
+        }
+        assert!(Instant::now() < deadline, "not within {PATIENCE:?}: {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}

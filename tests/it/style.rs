@@ -1,0 +1,183 @@
+//! The house's rules that a compiler cannot check: length of files, leftovers, and the arrows between rooms.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Folders whose text files are read.
+const FOLDERS: [&str; 6] = ["src", "tests", "lua", "scripts", "config", "docs"];
+
+/// Lines of a file: beyond that it has a second purpose.
+const MAX_LINES: usize = 400;
+
+/// Longer files, each with its own limit. A new line here needs a reason.
+const LONGER: [(&str, usize); 0] = [];
+
+/// What may stay in no file; written in two parts, so that this file passes too.
+const LEFTOVERS: [&str; 6] = [
+    concat!("TO", "DO"),
+    concat!("FIX", "ME"),
+    concat!("XX", "X"),
+    concat!("to", "do!("),
+    concat!("unimpl", "emented!("),
+    concat!("#[ig", "nore"),
+];
+
+/// What a test may not do: it polls with a deadline (`support::eventually`).
+const SLEEP: &str = concat!("sl", "eep(");
+
+/// `needle` may stand in files of `src/` only where `allowed` says, else it breaks the arrow named by `why`.
+struct Arrow {
+    needle: &'static str,
+    allowed: fn(&str) -> bool,
+    why: &'static str,
+}
+
+const ARROWS: [Arrow; 6] = [
+    Arrow {
+        needle: "jp:{",
+        allowed: |path| path == "src/store/keys.rs",
+        why: "only store/keys.rs builds a key",
+    },
+    Arrow {
+        needle: "ResponseError for",
+        allowed: |path| path == "src/http/problem.rs",
+        why: "only http/problem.rs turns an error into a status",
+    },
+    Arrow {
+        needle: "StatusCode",
+        allowed: |path| path.starts_with("src/http/") || path.starts_with("src/simulate/") || path.ends_with("/api.rs"),
+        why: "statuses belong to the edge",
+    },
+    Arrow {
+        needle: "actix_web",
+        allowed: |path| !is_pure(path),
+        why: "definition, draw and money are pure",
+    },
+    Arrow {
+        needle: "redis::",
+        allowed: |path| !is_pure(path),
+        why: "definition, draw and money are pure",
+    },
+    Arrow {
+        needle: "sqlx",
+        allowed: |path| !is_pure(path),
+        why: "definition, draw and money are pure",
+    },
+];
+
+fn is_pure(path: &str) -> bool {
+    let pure = ["definition", "draw", "money"];
+    path.trim_end_matches(".rs").split('/').any(|part| pure.contains(&part))
+}
+
+/// Everything wrong with one file; `path` is relative to the project.
+fn violations(path: &str, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let limit = LONGER
+        .iter()
+        .find(|(name, _)| *name == path)
+        .map_or(MAX_LINES, |(_, limit)| *limit);
+    let lines = text.lines().count();
+    let extension = Path::new(path).extension().and_then(OsStr::to_str).unwrap_or_default();
+    if lines > limit && ["rs", "lua", "sh"].contains(&extension) {
+        found.push(format!("{path}: {lines} lines, at most {limit}"));
+    }
+    if extension == "lua" && !text.starts_with("--") {
+        found.push(format!(
+            "{path}: no header that says its purpose, keys, arguments and replies"
+        ));
+    }
+    // A unit test may spell a key out: it looks at what the code under test made.
+    let code_lines = text
+        .lines()
+        .position(|line| line.trim() == "#[cfg(test)]")
+        .unwrap_or(lines);
+    for (index, line) in text.lines().enumerate() {
+        let mut report = |what: &str| found.push(format!("{path}:{}: {what}", index + 1));
+        for leftover in LEFTOVERS.iter().filter(|leftover| line.contains(**leftover)) {
+            report(&format!("{leftover} is left over"));
+        }
+        let comment = line.trim_start().starts_with("//");
+        if path.starts_with("tests/") && !comment && line.contains(SLEEP) {
+            report("a test polls with a deadline, it does not sleep");
+        }
+        if path.starts_with("src/") && !comment && index < code_lines {
+            for arrow in ARROWS
+                .iter()
+                .filter(|arrow| line.contains(arrow.needle) && !(arrow.allowed)(path))
+            {
+                report(arrow.why);
+            }
+        }
+    }
+    found
+}
+
+fn files_below(folder: &Path, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
+    for path in entries.map(|entry| entry.expect("a folder of the project can be read").path()) {
+        if path.is_dir() {
+            files_below(&path, files);
+        } else {
+            files.push(path);
+        }
+    }
+}
+
+#[test]
+fn the_house_keeps_its_rules() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    for folder in FOLDERS {
+        files_below(&top.join(folder), &mut files);
+    }
+    assert!(
+        files.iter().any(|file| file.ends_with("src/lib.rs")),
+        "the files were found"
+    );
+    let found: Vec<String> = files
+        .iter()
+        .filter_map(|file| Some((file.strip_prefix(top).ok()?.to_str()?, fs::read_to_string(file).ok()?)))
+        .flat_map(|(path, text)| violations(path, &text))
+        .collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn each_rule_finds_what_breaks_it() {
+    let broken = [
+        ("src/money.rs", "use redis::Cmd;".to_owned()),
+        ("src/jackpot/definition/tier.rs", "use actix_web::web;".to_owned()),
+        ("src/jackpot/draw.rs", "use sqlx::Row;".to_owned()),
+        ("src/jackpot/store.rs", "format!(\"jp:{{{id}}}:pool\")".to_owned()),
+        (
+            "src/jackpot/error.rs",
+            "impl actix_web::ResponseError for PlayError {".to_owned(),
+        ),
+        ("src/ledger/mod.rs", "StatusCode::CONFLICT".to_owned()),
+        ("src/clock.rs", format!("// {} later", LEFTOVERS[0])),
+        ("tests/it/entries.rs", format!("tokio::time::{SLEEP}second).await;")),
+        ("lua/jackpot/enter.lua", "local pool = 0".to_owned()),
+        ("src/long.rs", "\n".repeat(MAX_LINES + 1)),
+    ];
+    for (path, text) in broken {
+        assert_eq!(violations(path, &text).len(), 1, "{path}: {text}");
+    }
+    let sound = [
+        ("src/store/keys.rs", "format!(\"jp:{{{id}}}:pool\")"),
+        ("src/http/problem.rs", "impl ResponseError for Problem {"),
+        ("src/jackpot/store.rs", "use redis::Value;\n// jp:{spring}:pool"),
+        ("src/simulate/run.rs", "StatusCode::OK"),
+        (
+            "src/store/script.rs",
+            "#[cfg(test)]\nmod tests { const KEY: &str = \"jp:{spring}:state\"; }",
+        ),
+        ("lua/jackpot/enter.lua", "-- Adds an entry."),
+    ];
+    for (path, text) in sound {
+        assert_eq!(violations(path, text), [""; 0], "{path}");
+    }
+}

@@ -1,0 +1,161 @@
+//! A cluster of three primaries, made of local processes: there is no container image that could be broken as well.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::net::TcpListener;
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use tokio::process::Command;
+
+use super::eventually;
+use super::local::LocalServer;
+
+const NODES: usize = 3;
+const FORM_DEADLINE: Duration = Duration::from_secs(30);
+/// How often other ports are tried when someone took one between the check and the start.
+const START_ATTEMPTS: usize = 5;
+/// A node that does not answer for so long is seen as failed by the others, in milliseconds.
+const NODE_TIMEOUT_MS: &str = "2000";
+
+/// Three nodes that cover all slots. The processes end when this goes.
+pub struct TestCluster {
+    nodes: Vec<LocalServer>,
+}
+
+impl TestCluster {
+    /// Starts the nodes and waits until each of them calls the cluster healthy.
+    ///
+    /// # Panics
+    /// When `redis-server` or `redis-cli` is not installed, or the cluster does not form in 30 s.
+    pub async fn start() -> Self {
+        let mut nodes = Vec::with_capacity(NODES);
+        while nodes.len() < NODES {
+            nodes.push(start_node().await);
+        }
+        let cluster = Self { nodes };
+        cluster.form().await;
+        cluster
+    }
+
+    /// The nodes' URLs, for `redis.urls`.
+    pub fn urls(&self) -> Vec<String> {
+        self.nodes.iter().map(|node| node.url().to_owned()).collect()
+    }
+
+    /// The node that holds `key`, to be frozen, killed or looked into.
+    pub async fn node_of(&mut self, key: &str) -> &mut LocalServer {
+        let slot: u16 = ask(&self.nodes[0], redis::cmd("CLUSTER").arg("KEYSLOT").arg(key)).await;
+        let ranges: Vec<(u16, u16, redis::Value)> = ask(&self.nodes[0], redis::cmd("CLUSTER").arg("SLOTS")).await;
+        let (_, _, owner) = ranges
+            .into_iter()
+            .find(|(from, to, _)| (*from..=*to).contains(&slot))
+            .expect("all slots are covered");
+        let (_, port, ..): (String, u16, String, redis::Value) =
+            redis::from_redis_value(owner).expect("CLUSTER SLOTS names host, port and id");
+        let end = format!(":{port}");
+        self.nodes
+            .iter_mut()
+            .find(|node| node.url().ends_with(&end))
+            .expect("the owner was started here")
+    }
+
+    /// A connection to the node that holds `key`.
+    pub async fn connection_to(&mut self, key: &str) -> MultiplexedConnection {
+        self.node_of(key).await.connection().await
+    }
+
+    async fn form(&self) {
+        let output = Command::new("redis-cli")
+            .args(["--cluster", "create"])
+            .args(self.nodes.iter().map(|node| node.url().trim_start_matches("redis://")))
+            .arg("--cluster-yes")
+            .output()
+            .await
+            .expect("redis-cli is not installed: apt-get install redis-tools");
+        assert!(
+            output.status.success(),
+            "the cluster was not made: {}",
+            String::from_utf8_lossy(&output.stdout)
+        );
+        for node in &self.nodes {
+            eventually(FORM_DEADLINE, "every node calls the cluster healthy", async || {
+                let info: String = ask(node, redis::cmd("CLUSTER").arg("INFO")).await;
+                info.contains("cluster_state:ok").then_some(())
+            })
+            .await;
+        }
+    }
+}
+
+async fn ask<T: redis::FromRedisValue>(node: &LocalServer, command: &redis::Cmd) -> T {
+    command
+        .query_async(&mut node.connection().await)
+        .await
+        .expect("a node of the test's cluster answers")
+}
+
+async fn start_node() -> LocalServer {
+    let options = ["--cluster-enabled", "yes", "--cluster-node-timeout", NODE_TIMEOUT_MS];
+    let mut last = None;
+    for _ in 0..START_ATTEMPTS {
+        match LocalServer::on_port("redis-server", free_port_pair(), &options).await {
+            Ok(node) => return node,
+            Err(error) => last = Some(error),
+        }
+    }
+    panic!("no cluster node started (apt-get install redis-server?): {last:?}");
+}
+
+/// A free port whose bus port, 10,000 above, is free too. Both lie below the range from which the kernel gives ports
+/// to clients, so that no connection of another test takes one in between.
+fn free_port_pair() -> u16 {
+    const BUS_OFFSET: u16 = 10_000;
+    const LOWEST: u16 = 11_000;
+    const CHOICES: u64 = 11_000;
+    let free = |port| TcpListener::bind(("127.0.0.1", port)).is_ok();
+    loop {
+        let random = RandomState::new().build_hasher().finish() % CHOICES;
+        let port = LOWEST + u16::try_from(random).expect("11,000 choices fit");
+        if free(port) && free(port + BUS_OFFSET) {
+            return port;
+        }
+    }
+}
+
+#[tokio::test]
+async fn heavy_a_cluster_serves_every_slot_and_survives_a_frozen_node() {
+    let mut cluster = TestCluster::start().await;
+    let client = redis::cluster::ClusterClient::new(cluster.urls()).expect("the URLs are valid");
+    let mut connection = client.get_async_connection().await.expect("the cluster answers");
+    let mut owners = std::collections::BTreeSet::new();
+    for id in ["a", "b", "c", "d", "e", "f", "g", "h"] {
+        let key = format!("{{{id}}}:k");
+        redis::cmd("SET")
+            .arg(&key)
+            .arg(id)
+            .exec_async(&mut connection)
+            .await
+            .expect("SET works on every slot");
+        let mut owner = cluster.connection_to(&key).await;
+        let value: String = redis::cmd("GET")
+            .arg(&key)
+            .query_async(&mut owner)
+            .await
+            .expect("the owner has it");
+        assert_eq!(value, id);
+        owners.insert(cluster.node_of(&key).await.url().to_owned());
+    }
+    assert_eq!(owners.len(), NODES, "the keys lie on all nodes");
+
+    let frozen = cluster.node_of("{a}:k").await;
+    let mut direct = frozen.connection().await;
+    frozen.freeze();
+    let asked = tokio::time::timeout(Duration::from_millis(200), redis::cmd("PING").exec_async(&mut direct)).await;
+    assert!(!matches!(asked, Ok(Ok(()))), "a frozen node does not answer");
+    frozen.thaw();
+    eventually(Duration::from_secs(10), "a thawed node answers", async || {
+        let mut again = frozen.connection().await;
+        redis::cmd("PING").exec_async(&mut again).await.ok()
+    })
+    .await;
+}

@@ -1,0 +1,14 @@
+//! What the tests share: servers that can be broken on purpose, the real binary, and waiting without sleeping.
+//!
+//! Backends come from the environment, else from a Docker engine, else from local binaries, else the test fails
+//! and says what to install. A test is never skipped.
+
+pub mod cluster;
+pub mod local;
+pub mod proxy;
+pub mod redis;
+pub mod resp;
+pub mod service;
+pub mod wait;
+
+pub use wait::{eventually, free_port};

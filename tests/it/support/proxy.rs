@@ -1,0 +1,196 @@
+//! A proxy in front of Redis that loses replies, cuts connections and stalls, at a chosen command.
+//!
+//! It reads RESP far enough to know where a command and its reply end, so that exactly one reply can be lost: the
+//! server has executed the command, and the client never hears of it.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::{Bytes, BytesMut};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+
+use super::resp::{frame_length, is_error, is_push};
+
+/// The proxy. Connections and listener close when it goes.
+pub struct ChaosProxy {
+    url: String,
+    shared: Arc<Shared>,
+    listener: AbortHandle,
+}
+
+struct Shared {
+    rule: Mutex<Option<Rule>>,
+    lost: watch::Sender<usize>,
+    mode: watch::Sender<Mode>,
+}
+
+/// Which reply is lost next.
+struct Rule {
+    needles: Vec<Vec<u8>>,
+    pass_first: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Pass,
+    /// Nothing goes back to the clients.
+    Stalled,
+    /// Open connections end, new ones are closed at once.
+    Down,
+}
+
+impl ChaosProxy {
+    /// Listens on a free port of the loopback address, in front of `upstream` (`redis://host:port` or
+    /// `redis+unix:///path`).
+    pub async fn in_front_of(upstream: &str) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0))
+            .await
+            .expect("the loopback address has a free port");
+        let url = format!(
+            "redis://{}",
+            listener.local_addr().expect("a bound socket has an address")
+        );
+        let (mode, _) = watch::channel(Mode::Pass);
+        let (lost, _) = watch::channel(0);
+        let shared = Arc::new(Shared {
+            rule: Mutex::new(None),
+            lost,
+            mode,
+        });
+        let accepting = tokio::spawn(accept(listener, upstream.to_owned(), Arc::clone(&shared)));
+        Self {
+            url,
+            shared,
+            listener: accepting.abort_handle(),
+        }
+    }
+
+    /// Where clients connect.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// After `pass_first` of them, loses the reply to the next command whose bytes contain all `needles` (`["EVAL",
+    /// "jp:{spring}"]`), and closes that connection. Once. Commands that Redis answered with an error (NOSCRIPT)
+    /// pass and don't count: they changed nothing, so losing their reply would prove nothing.
+    pub fn lose_reply(&self, needles: &[&str], pass_first: usize) {
+        let needles = needles.iter().map(|needle| needle.as_bytes().to_vec()).collect();
+        *self.shared.rule.lock().unwrap_or_else(PoisonError::into_inner) = Some(Rule { needles, pass_first });
+    }
+
+    /// How many replies were lost so far. A test asserts on it, or it proves nothing.
+    pub fn lost(&self) -> usize {
+        *self.shared.lost.borrow()
+    }
+
+    /// Commands go through, answers don't come back, until [`pass`](Self::pass): a frozen server.
+    pub fn stall(&self) {
+        self.shared.mode.send_replace(Mode::Stalled);
+    }
+
+    /// Cuts every connection and refuses new ones, until [`pass`](Self::pass): a server that is gone.
+    pub fn down(&self) {
+        self.shared.mode.send_replace(Mode::Down);
+    }
+
+    /// Everything goes through again; what a stall held back arrives now.
+    pub fn pass(&self) {
+        self.shared.mode.send_replace(Mode::Pass);
+    }
+}
+
+impl Drop for ChaosProxy {
+    fn drop(&mut self) {
+        self.down();
+        self.listener.abort();
+    }
+}
+
+async fn accept(listener: TcpListener, upstream: String, shared: Arc<Shared>) {
+    while let Ok((client, _)) = listener.accept().await {
+        if *shared.mode.borrow() == Mode::Down {
+            continue;
+        }
+        // The client notices a lost or failed connection; there is nobody else to tell.
+        let (upstream, shared) = (upstream.clone(), Arc::clone(&shared));
+        tokio::spawn(async move {
+            if let Some(path) = upstream.strip_prefix("redis+unix://") {
+                carry(client, UnixStream::connect(path).await?, &shared).await
+            } else {
+                let address = upstream.trim_start_matches("redis://").trim_end_matches('/');
+                carry(client, TcpStream::connect(address).await?, &shared).await
+            }
+        });
+    }
+}
+
+/// One connection, until an end closes it or a rule says so.
+async fn carry<S>(mut client: TcpStream, mut server: S, shared: &Shared) -> std::io::Result<()>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    client.set_nodelay(true)?;
+    let mut mode = shared.mode.subscribe();
+    let (mut commands, mut replies) = (BytesMut::new(), BytesMut::new());
+    let mut unanswered: VecDeque<Bytes> = VecDeque::new();
+    loop {
+        let now = *mode.borrow_and_update();
+        if now == Mode::Down {
+            return Ok(());
+        }
+        tokio::select! {
+            _ = mode.changed() => {}
+            read = client.read_buf(&mut commands) => {
+                if read? == 0 {
+                    return Ok(());
+                }
+                while let Some(length) = frame_length(&commands) {
+                    let command = commands.split_to(length).freeze();
+                    server.write_all(&command).await?;
+                    unanswered.push_back(command);
+                }
+            }
+            read = server.read_buf(&mut replies), if now == Mode::Pass => {
+                if read? == 0 {
+                    return Ok(());
+                }
+                while let Some(length) = frame_length(&replies) {
+                    let reply = replies.split_to(length);
+                    let command = if is_push(&reply) { None } else { unanswered.pop_front() };
+                    if command.is_some_and(|command| shared.loses(&command, &reply)) {
+                        return Ok(());
+                    }
+                    client.write_all(&reply).await?;
+                }
+            }
+        }
+    }
+}
+
+impl Shared {
+    /// Whether the reply to this command is the one to lose; then the rule is used up.
+    fn loses(&self, command: &[u8], reply: &[u8]) -> bool {
+        let mut slot = self.rule.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(rule) = slot.as_mut() else {
+            return false;
+        };
+        let matches = rule.needles.iter().all(|needle| contains(command, needle));
+        if !matches || is_error(reply) {
+            return false;
+        }
+        if rule.pass_first > 0 {
+            rule.pass_first -= 1;
+            return false;
+        }
+        *slot = None;
+        self.lost.send_modify(|lost| *lost += 1);
+        true
+    }
+}
+
+fn contains(haystack: &[u8], needle: &[u8]) -> bool {
+    haystack.windows(needle.len()).any(|window| window == needle)
+}

@@ -1,0 +1,297 @@
+//! The real binary, run as a user would, that may be killed and started again.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use reqwest::{Method, StatusCode};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::{eventually, free_port};
+
+/// The draw secret of the published test vectors.
+pub const MASTER_SECRET: &str = "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f";
+
+const READY_DEADLINE: Duration = Duration::from_secs(30);
+const STOP_DEADLINE: Duration = Duration::from_secs(20);
+/// Above every limit of the service itself: an answer that takes longer is a hang.
+const ANSWER_DEADLINE: Duration = Duration::from_secs(30);
+
+/// A running service with a data directory of its own. Nothing of it is left when this goes.
+pub struct Service {
+    data: TempDir,
+    port: u16,
+    environment: Vec<(String, String)>,
+    process: Child,
+    client: reqwest::Client,
+    operator_key: String,
+}
+
+/// What the service answered.
+#[derive(Debug)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: StatusCode,
+    /// Header fields.
+    pub headers: reqwest::header::HeaderMap,
+    /// The body as JSON; `Null` when it is none.
+    pub body: Value,
+}
+
+impl Service {
+    /// Starts it with its embedded Redis and waits until it is ready.
+    pub async fn start() -> Self {
+        Self::start_with(&[]).await
+    }
+
+    /// The same with more environment, such as `("JACKPOT__REDIS__MODE", "standalone")`.
+    ///
+    /// # Panics
+    /// When it is not ready in 30 s; with its log.
+    pub async fn start_with(environment: &[(&str, &str)]) -> Self {
+        let data = tempfile::Builder::new()
+            .prefix("jackpot-it-")
+            .tempdir()
+            .expect("a temporary directory can be made");
+        let port = free_port();
+        let environment: Vec<_> = environment
+            .iter()
+            .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+            .collect();
+        let process = spawn(data.path(), port, &environment);
+        let client = reqwest::Client::builder()
+            .timeout(ANSWER_DEADLINE)
+            .build()
+            .expect("the HTTP client starts");
+        let mut service = Self {
+            data,
+            port,
+            environment,
+            process,
+            client,
+            operator_key: String::new(),
+        };
+        service.wait_until_ready().await;
+        service
+    }
+
+    /// The URL of a path on this service.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    /// Its data directory.
+    pub fn data_dir(&self) -> &Path {
+        self.data.path()
+    }
+
+    /// What it wrote to stdout and stderr so far.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.data.path().join("service.log")).unwrap_or_default()
+    }
+
+    /// One request with the operator's key.
+    ///
+    /// # Panics
+    /// When no answer comes: for a request that is meant to be cut, use [`try_call`](Self::try_call).
+    pub async fn call(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
+        match self.try_call(method, path, body).await {
+            Ok(answer) => answer,
+            Err(error) => panic!("no answer for {path}: {error}\n{}", self.log()),
+        }
+    }
+
+    /// One request with the operator's key, which may go unanswered.
+    ///
+    /// # Errors
+    /// When the connection fails or ends before the answer.
+    pub async fn try_call(&self, method: Method, path: &str, body: Option<Value>) -> reqwest::Result<Answer> {
+        let mut request = self
+            .client
+            .request(method, self.url(path))
+            .bearer_auth(&self.operator_key);
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        let response = request.send().await?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        let body = serde_json::from_slice(&response.bytes().await?).unwrap_or(Value::Null);
+        Ok(Answer { status, headers, body })
+    }
+
+    /// `GET` with the operator's key.
+    pub async fn get(&self, path: &str) -> Answer {
+        self.call(Method::GET, path, None).await
+    }
+
+    /// `PUT` with the operator's key.
+    pub async fn put(&self, path: &str, body: Value) -> Answer {
+        self.call(Method::PUT, path, Some(body)).await
+    }
+
+    /// `POST` with the operator's key.
+    pub async fn post(&self, path: &str, body: Value) -> Answer {
+        self.call(Method::POST, path, Some(body)).await
+    }
+
+    /// `kill -9`, as a crash would. Its Redis goes on, as after a crash.
+    pub fn kill9(&mut self) {
+        self.process.kill().expect("a process started here can be killed");
+        self.process.wait().expect("a killed process can be waited for");
+    }
+
+    /// SIGTERM, and waits for the end.
+    ///
+    /// # Panics
+    /// When it has not ended in 20 s; with its log.
+    pub async fn stop(&mut self) -> ExitStatus {
+        kill_process(Pid::from_child(&self.process), Signal::TERM).expect("a process started here can be signalled");
+        let process = &mut self.process;
+        eventually(STOP_DEADLINE, "the service ends after SIGTERM", async || {
+            process.try_wait().expect("a child can be asked for its status")
+        })
+        .await
+    }
+
+    /// Starts it again on its own data directory and port, after [`kill9`](Self::kill9) or [`stop`](Self::stop).
+    pub async fn restart(&mut self) {
+        self.process = spawn(self.data.path(), self.port, &self.environment);
+        self.wait_until_ready().await;
+    }
+
+    /// The processes that run in its data directory: its embedded Redis, when it has one.
+    pub fn redis_pids(&self) -> Vec<Pid> {
+        let inside = self.data.path().join("redis");
+        processes_in(&inside)
+    }
+
+    async fn wait_until_ready(&mut self) {
+        let ready = self.url("/readyz");
+        let (process, client) = (&mut self.process, &self.client);
+        let log = self.data.path().join("service.log");
+        eventually(READY_DEADLINE, "the service is ready", async || {
+            if let Some(status) = process.try_wait().expect("a child can be asked for its status") {
+                panic!(
+                    "the service ended with {status}:\n{}",
+                    std::fs::read_to_string(&log).unwrap_or_default()
+                );
+            }
+            client
+                .get(&ready)
+                .send()
+                .await
+                .ok()
+                .filter(|answer| answer.status().is_success())
+                .map(drop)
+        })
+        .await;
+        let key = std::fs::read_to_string(self.data.path().join("operator.key")).expect("the operator key was written");
+        key.trim().clone_into(&mut self.operator_key);
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("--- the service's log\n{}", self.log());
+        }
+        // Dead already after kill9 or stop; its Redis may live on after kill9.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        for pid in processes_in(self.data.path()) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+}
+
+fn spawn(data: &Path, port: u16, environment: &[(String, String)]) -> Child {
+    let log = File::options()
+        .create(true)
+        .append(true)
+        .open(data.join("service.log"))
+        .expect("the log can be written");
+    let errors = log.try_clone().expect("a file can be opened twice");
+    Command::new(env!("CARGO_BIN_EXE_jackpot"))
+        .arg("serve")
+        .current_dir(data)
+        .env("JACKPOT__HTTP__LISTEN", format!("127.0.0.1:{port}"))
+        .env("JACKPOT__DATA_DIR", data)
+        .env("JACKPOT__FAIRNESS__MASTER_SECRET", MASTER_SECRET)
+        .envs(environment.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::null())
+        .stdout(log)
+        .stderr(errors)
+        .spawn()
+        .expect("the binary that cargo built starts")
+}
+
+/// Processes whose working directory lies in `directory`: a pid file may be stale, this cannot.
+fn processes_in(directory: &Path) -> Vec<Pid> {
+    let Ok(entries) = std::fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    entries
+        .flatten()
+        .filter(|entry| std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(directory)))
+        .filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?))
+        .collect()
+}
+
+#[tokio::test]
+async fn heavy_the_service_survives_kill9_and_leaves_nothing_behind() {
+    let mut service = Service::start().await;
+    let data = service.data_dir().to_owned();
+    let definition = json!({
+        "id": "kept", "name": "Kept", "currency": "KRW", "status": "open", "contribution": {"fixed": 1},
+        "tiers": [{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 100, "seed": 0, "reserve_ppm": 0,
+                   "cap": null, "must_hit_by": null}],
+        "odds": {"total": 1000, "ranks": []},
+    });
+    let entry = json!({"entry_id": "e1", "player_id": "p1", "stake": 100});
+    assert_eq!(
+        service.put("/v1/jackpots/kept", definition).await.status,
+        StatusCode::CREATED
+    );
+    let first = service.post("/v1/jackpots/kept/entries", entry.clone()).await;
+    assert_eq!(first.status, StatusCode::CREATED, "{:?}", first.body);
+    let redis = service.redis_pids();
+    assert_eq!(redis.len(), 1, "one embedded Redis");
+
+    service.kill9();
+    assert!(
+        service.try_call(Method::GET, "/healthz", None).await.is_err(),
+        "nobody answers after kill -9"
+    );
+    service.restart().await;
+    assert_eq!(
+        service.redis_pids(),
+        redis,
+        "the Redis that was left running is adopted"
+    );
+    let again = service.post("/v1/jackpots/kept/entries", entry).await;
+    assert_eq!(
+        (again.status, again.body),
+        (StatusCode::OK, first.body),
+        "the entry is kept"
+    );
+    assert_eq!(again.headers["idempotency-replayed"], "true");
+    let meter = service.get("/v1/jackpots/kept/meter").await;
+    assert_eq!(meter.body["meters"][0]["pool"], 1, "it counted once: {:?}", meter.body);
+
+    assert!(service.stop().await.success(), "SIGTERM ends it well");
+    assert_eq!(service.redis_pids(), [], "its Redis ends with it");
+    service.restart().await;
+    service.kill9();
+    assert_eq!(service.redis_pids().len(), 1);
+    drop(service);
+    eventually(
+        Duration::from_secs(5),
+        "the Redis left by kill -9 is gone",
+        async || processes_in(&data).is_empty().then_some(()),
+    )
+    .await;
+    assert!(!data.exists());
+}
