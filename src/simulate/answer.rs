@@ -99,8 +99,7 @@ struct WireDraw {
 
 /// Reads an answer and checks that it is one to this entry. The error says what is wrong with it.
 pub fn read(plan: &Plan, entry: &Entry, body: &[u8]) -> Result<Answer, String> {
-    let wire: Wire =
-        serde_json::from_slice(body).map_err(|error| format!("it can't be read: {error}"))?;
+    let wire: Wire = serde_json::from_slice(body).map_err(|error| format!("it can't be read: {error}"))?;
     for (field, got, sent) in [
         ("entry_id", &wire.entry_id, &entry.id),
         ("jackpot_id", &wire.jackpot_id, &plan.jackpot_id),
@@ -148,10 +147,8 @@ fn payout(plan: &Plan, wire: WireOutcome) -> Result<Option<Payout>, String> {
     }
     let takes_pool = match (wire.rank, wire.prize.as_str()) {
         (0, "none") => {
-            let empty = wire.tier.is_none()
-                && wire.amount.is_none()
-                && wire.payout_id.is_none()
-                && wire.claim_order.is_none();
+            let empty =
+                wire.tier.is_none() && wire.amount.is_none() && wire.payout_id.is_none() && wire.claim_order.is_none();
             return if empty {
                 Ok(None)
             } else {
@@ -165,9 +162,7 @@ fn payout(plan: &Plan, wire: WireOutcome) -> Result<Option<Payout>, String> {
     let (Some(tier), Some(amount), Some(payout_id), Some(claim_order)) =
         (wire.tier, wire.amount, wire.payout_id, wire.claim_order)
     else {
-        return Err(
-            "it has a prize but does not say tier, amount, payout_id and claim_order".to_owned(),
-        );
+        return Err("it has a prize but does not say tier, amount, payout_id and claim_order".to_owned());
     };
     let index = plan
         .tiers

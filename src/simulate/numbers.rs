@@ -63,8 +63,7 @@ impl Numbers {
     pub fn of(evidence: &Evidence, elapsed_s: f64, repeats: u64, mut client: Client) -> Self {
         let entries = evidence.records.len() as u64;
         let replays = evidence.repeated.len() as u64;
-        client.of_ceiling_percent =
-            100.0 * per(entries + replays, elapsed_s) / client.ceiling_per_s;
+        client.of_ceiling_percent = 100.0 * per(entries + replays, elapsed_s) / client.ceiling_per_s;
         let mut numbers = Self {
             elapsed_s,
             entries,
@@ -109,8 +108,7 @@ impl Numbers {
 
 /// The latencies of all entries, three digits exact.
 pub fn histogram(evidence: &Evidence) -> Histogram<u64> {
-    let mut histogram =
-        Histogram::new_with_max(LONGEST_US, 3).expect("bounds that hdrhistogram accepts");
+    let mut histogram = Histogram::new_with_max(LONGEST_US, 3).expect("bounds that hdrhistogram accepts");
     for record in &evidence.records {
         histogram.saturating_record(record.latency_us().max(1));
     }

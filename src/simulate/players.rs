@@ -108,8 +108,7 @@ impl Game {
     /// How far the ordinary entries must have come for a collision: they are spread evenly over the run.
     fn collision_is_due(&self, number: usize) -> bool {
         let due = self.plan.entries * (number as u64 + 1) / (u64::from(self.plan.collisions) + 1);
-        self.progress.regular.load(Ordering::Relaxed) >= due
-            || self.next.load(Ordering::Relaxed) >= self.plan.entries
+        self.progress.regular.load(Ordering::Relaxed) >= due || self.next.load(Ordering::Relaxed) >= self.plan.entries
     }
 
     fn micros(&self) -> u64 {
@@ -195,10 +194,7 @@ impl Player {
         let body = Bytes::from(Plan::body(&entry).to_string());
         let sent_us = game.micros();
         let timed = async |body: Bytes| {
-            let answered = self
-                .api
-                .call(Method::POST, &game.entries_url, Some(body))
-                .await?;
+            let answered = self.api.call(Method::POST, &game.entries_url, Some(body)).await?;
             Ok::<_, SimulateError>((answered, game.micros()))
         };
         let ((answered, answered_us), second) = if replay == Some(Replay::AtOnce) {
@@ -234,12 +230,7 @@ impl Player {
 
     async fn send_again(&mut self, entry: &Entry, first: Seen) -> Result<(), SimulateError> {
         let body = Bytes::from(Plan::body(entry).to_string());
-        let again = seen(
-            &self
-                .api
-                .call(Method::POST, &self.game.entries_url, Some(body))
-                .await?,
-        );
+        let again = seen(&self.api.call(Method::POST, &self.game.entries_url, Some(body)).await?);
         self.keep_pair(Repeated {
             entry_id: entry.id.clone(),
             first,
@@ -270,9 +261,7 @@ impl Player {
                 .iter()
                 .filter(|attempt| attempt.result == Outcome::Retry)
                 .count();
-            progress
-                .retries
-                .fetch_add(retries as u64, Ordering::Relaxed);
+            progress.retries.fetch_add(retries as u64, Ordering::Relaxed);
             progress
                 .paid
                 .fetch_add(u64::from(answer.payout.is_some()), Ordering::Relaxed);

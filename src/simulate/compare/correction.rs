@@ -34,11 +34,7 @@ impl Plays for Correction {
         }
         self.0.add(-left).await?;
         let rest = pool + left;
-        Ok(if rest > 0 {
-            Take::Paid(rest)
-        } else {
-            Take::Retry
-        })
+        Ok(if rest > 0 { Take::Paid(rest) } else { Take::Retry })
     }
 
     fn seen(&self) -> Seen {

@@ -29,8 +29,7 @@ const STALL: Duration = Duration::from_millis(1_500);
 const LONGEST_PAUSE_US: u64 = 5_000;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Deletes the lock only if it is still the holder's own.
-const RELEASE: &str =
-    "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
+const RELEASE: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
 
 pub struct Lock {
     player: Player,

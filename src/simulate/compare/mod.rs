@@ -95,8 +95,7 @@ impl Way {
         self.gave_up += round.gave_up;
         self.lost_locks += round.lost_locks;
         *seconds += round.elapsed.as_secs_f64();
-        self.entries_per_s =
-            f64::from(self.rounds * (spec.winners + spec.contributions)) / *seconds;
+        self.entries_per_s = f64::from(self.rounds * (spec.winners + spec.contributions)) / *seconds;
     }
 }
 
@@ -112,12 +111,7 @@ pub async fn all(args: &Args) -> Result<Vec<Way>, SimulateError> {
         ways.push(bare(&server, &spec, correction::NAMES, correction::Correction).await?);
         ways.push(bare(&server, &spec, multi_exec::NAMES, multi_exec::MultiExec).await?);
         bar.say("comparison: distributed lock");
-        ways.push(
-            bare(&server, &spec, lock::NAMES, |player| {
-                lock::Lock::new(player, false)
-            })
-            .await?,
-        );
+        ways.push(bare(&server, &spec, lock::NAMES, |player| lock::Lock::new(player, false)).await?);
         ways.push(
             bare(&server, &spec, lock::NAMES_STALLED, |player| {
                 lock::Lock::new(player, true)
@@ -149,11 +143,7 @@ async fn bare<W: collision::Plays>(
         let mut players = Vec::new();
         for index in 0..spec.connections() {
             let unique = u64::from(number * spec.connections() + index);
-            players.push(make(
-                server
-                    .player(&key, spec.min_payout, unique, index == 0)
-                    .await?,
-            ));
+            players.push(make(server.player(&key, spec.min_payout, unique, index == 0).await?));
         }
         let mut round = collision::play(spec, players).await?;
         round.left = server.get(&key).await?;

@@ -26,11 +26,7 @@ impl Plays for MultiExec {
             return Ok(Take::Retry);
         }
         let mut transaction = redis::pipe();
-        transaction
-            .atomic()
-            .cmd("DECRBY")
-            .arg(&player.key)
-            .arg(pool);
+        transaction.atomic().cmd("DECRBY").arg(&player.key).arg(pool);
         let (left,): (i64,) = transaction.query_async(&mut player.connection).await?;
         player.note(left);
         Ok(Take::Paid(pool))

@@ -133,10 +133,7 @@ impl RedisServer {
 
     /// Reads a pool.
     pub async fn get(&self, key: &str) -> Result<i64, SimulateError> {
-        Ok(redis::cmd("GET")
-            .arg(key)
-            .query_async(&mut self.admin.clone())
-            .await?)
+        Ok(redis::cmd("GET").arg(key).query_async(&mut self.admin.clone()).await?)
     }
 }
 
@@ -185,9 +182,7 @@ async fn connect(client: &Client) -> redis::RedisResult<MultiplexedConnection> {
     let config = AsyncConnectionConfig::new()
         .set_connection_timeout(Some(READY_LIMIT))
         .set_response_timeout(Some(RESPONSE_LIMIT));
-    client
-        .get_multiplexed_async_connection_with_config(&config)
-        .await
+    client.get_multiplexed_async_connection_with_config(&config).await
 }
 
 fn program() -> Result<PathBuf, SimulateError> {

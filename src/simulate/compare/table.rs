@@ -64,10 +64,7 @@ pub fn text(ways: &[Way]) -> String {
     }
     let mut text = format!("{}\n{table}", caption(ways));
     for way in ways {
-        text.push_str(&format!(
-            "\n  {}: {}. Rate: {}.",
-            way.name, way.how, way.includes
-        ));
+        text.push_str(&format!("\n  {}: {}. Rate: {}.", way.name, way.how, way.includes));
         if way.gave_up > 0 {
             text.push_str(&format!(
                 " {} entries were given up, waiting for the lock.",

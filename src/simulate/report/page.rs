@@ -92,9 +92,7 @@ fn cards(summary: &Summary) -> String {
     }
     let cards: String = cards
         .iter()
-        .map(|(value, name)| {
-            format!("<div class=\"card\"><b>{value}</b><span>{name}</span></div>\n")
-        })
+        .map(|(value, name)| format!("<div class=\"card\"><b>{value}</b><span>{name}</span></div>\n"))
         .collect();
     format!("<div class=\"cards\">\n{cards}</div>\n")
 }
@@ -105,12 +103,7 @@ fn plotted(plots: &[Plot]) -> String {
         let legend: String = plot
             .legend
             .iter()
-            .map(|(colour, text)| {
-                format!(
-                    "<li><i style=\"background:{colour}\"></i>{}</li>",
-                    escape(text)
-                )
-            })
+            .map(|(colour, text)| format!("<li><i style=\"background:{colour}\"></i>{}</li>", escape(text)))
             .collect();
         let legend = if legend.is_empty() {
             legend
@@ -165,14 +158,8 @@ fn comparison(ways: &[Way]) -> String {
             let class = if way.is_wrong() { "bad" } else { "good" };
             let mut cells = compared::cells(way).into_iter();
             let name = cells.next().unwrap_or_default();
-            let rest: String = cells
-                .map(|cell| format!("<td>{}</td>", escape(&cell)))
-                .collect();
-            let row = if way.is_wrong() {
-                ""
-            } else {
-                " class=\"ours\""
-            };
+            let rest: String = cells.map(|cell| format!("<td>{}</td>", escape(&cell))).collect();
+            let row = if way.is_wrong() { "" } else { " class=\"ours\"" };
             format!(
                 "<tr{row}><td class=\"{class}\"><b>{}</b></td>{rest}</tr>\n",
                 escape(&name)
@@ -201,13 +188,7 @@ fn details(summary: &Summary) -> String {
     let pairs = |rows: Vec<(String, String)>| -> String {
         let rows: String = rows
             .iter()
-            .map(|(name, value)| {
-                format!(
-                    "<tr><td>{}</td><td>{}</td></tr>\n",
-                    escape(name),
-                    escape(value)
-                )
-            })
+            .map(|(name, value)| format!("<tr><td>{}</td><td>{}</td></tr>\n", escape(name), escape(value)))
             .collect();
         format!("<table>\n{rows}</table>")
     };
@@ -228,17 +209,11 @@ fn details(summary: &Summary) -> String {
         ),
         (
             "collisions".to_owned(),
-            format!(
-                "{} of {} winners ({chosen})",
-                asked.collisions, asked.winners
-            ),
+            format!("{} of {} winners ({chosen})", asked.collisions, asked.winners),
         ),
         (
             "sent again".to_owned(),
-            format!(
-                "{} % of the entries, all of collisions",
-                asked.replays_percent
-            ),
+            format!("{} % of the entries, all of collisions", asked.replays_percent),
         ),
         ("kills".to_owned(), asked.kills.clone()),
     ];

@@ -62,6 +62,7 @@ impl Service {
             .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
             .collect();
         let process = spawn(data.path(), port, &environment);
+        jackpot::tls::install_provider();
         let client = reqwest::Client::builder()
             .timeout(ANSWER_DEADLINE)
             .build()

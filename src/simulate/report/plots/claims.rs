@@ -17,12 +17,7 @@ pub fn plot(played: &Played) -> Result<Plot, SimulateError> {
     let title = "Claims over time";
     let end = played.summary.numbers.elapsed_s;
     let points = points(played);
-    let low = points
-        .iter()
-        .map(|point| point.1)
-        .fold(f64::MAX, f64::min)
-        .min(100.0)
-        * 0.7;
+    let low = points.iter().map(|point| point.1).fold(f64::MAX, f64::min).min(100.0) * 0.7;
     let high = points.iter().map(|point| point.1).fold(100.0, f64::max) * 1.6;
     let retries = retries(played, end);
     let most = retries.iter().copied().fold(1.0, f64::max) * 1.1;
@@ -45,9 +40,11 @@ pub fn plot(played: &Played) -> Result<Plot, SimulateError> {
             .y_labels(5)
             .y_label_formatter(&|y| short(*y))
             .draw()?;
-        chart.draw_series(points.iter().map(|&(at, amount, colour)| {
-            Circle::new((at, amount), 3, colour.mix(0.75).filled())
-        }))?;
+        chart.draw_series(
+            points
+                .iter()
+                .map(|&(at, amount, colour)| Circle::new((at, amount), 3, colour.mix(0.75).filled())),
+        )?;
         let mut chart = ChartBuilder::on(&refusals)
             .margin(2)
             .margin_left(8)
@@ -96,9 +93,7 @@ pub fn plot(played: &Played) -> Result<Plot, SimulateError> {
     Ok(Plot {
         title,
         caption,
-        legend: legend
-            .map(|(colour, text)| (css(colour), text.to_owned()))
-            .into(),
+        legend: legend.map(|(colour, text)| (css(colour), text.to_owned())).into(),
         svg,
         wide: false,
     })

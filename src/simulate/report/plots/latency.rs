@@ -48,16 +48,9 @@ pub fn percentiles(played: &Played) -> Result<Plot, SimulateError> {
             .x_label_formatter(&|x| percentile(*x))
             .y_label_formatter(&|y| milliseconds(*y))
             .draw()?;
-        chart.draw_series(LineSeries::new(
-            points.iter().copied(),
-            BLUE.stroke_width(2),
-        ))?;
+        chart.draw_series(LineSeries::new(points.iter().copied(), BLUE.stroke_width(2)))?;
         let named = NAMED.map(|(quantile, name)| (nines(quantile), at(quantile), name));
-        chart.draw_series(
-            named
-                .iter()
-                .map(|&(x, y, _)| Circle::new((x, y), 4, BLUE.filled())),
-        )?;
+        chart.draw_series(named.iter().map(|&(x, y, _)| Circle::new((x, y), 4, BLUE.filled())))?;
         let style = label().color(&INK).pos(Pos::new(HPos::Right, VPos::Bottom));
         chart.draw_series(named.iter().map(|&(x, y, name)| {
             Text::new(
@@ -68,8 +61,7 @@ pub fn percentiles(played: &Played) -> Result<Plot, SimulateError> {
         }))?;
         Ok(())
     })?;
-    let caption =
-        "From a player's first try to its answer, repeats after a lost answer included.".to_owned();
+    let caption = "From a player's first try to its answer, repeats after a lost answer included.".to_owned();
     Ok(Plot {
         title,
         caption,
@@ -107,10 +99,7 @@ pub fn histogram(played: &Played) -> Result<Plot, SimulateError> {
             .draw()?;
         chart.draw_series(bars.iter().map(|&(from, to, count)| {
             // A hairline between bars, on a logarithmic axis.
-            Rectangle::new(
-                [(from * 1.012, 0.0), (to / 1.012, count)],
-                BLUE.mix(0.75).filled(),
-            )
+            Rectangle::new([(from * 1.012, 0.0), (to / 1.012, count)], BLUE.mix(0.75).filled())
         }))?;
         Ok(())
     })?;
@@ -132,8 +121,7 @@ pub fn histogram(played: &Played) -> Result<Plot, SimulateError> {
 fn bars(played: &Played) -> Vec<(f64, f64, f64)> {
     let mut counts = std::collections::BTreeMap::<i64, i64>::new();
     for record in &played.evidence.records {
-        let column =
-            (millis(record.latency_us().max(1)).log10() * COLUMNS_PER_DECADE).floor() as i64;
+        let column = (millis(record.latency_us().max(1)).log10() * COLUMNS_PER_DECADE).floor() as i64;
         *counts.entry(column).or_default() += 1;
     }
     let edge = |column: i64| 10_f64.powf(float(column) / COLUMNS_PER_DECADE);

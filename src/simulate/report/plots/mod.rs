@@ -8,9 +8,7 @@ mod throughput;
 use std::error::Error;
 
 use plotters::coord::Shift;
-use plotters::prelude::{
-    DrawingArea, IntoDrawingArea, IntoFont, RGBColor, SVGBackend, TextStyle, WHITE,
-};
+use plotters::prelude::{DrawingArea, IntoDrawingArea, IntoFont, RGBColor, SVGBackend, TextStyle, WHITE};
 use plotters::style::Color;
 
 use crate::simulate::SimulateError;
@@ -58,11 +56,7 @@ pub fn all(played: &Played) -> Result<Vec<Plot>, SimulateError> {
 }
 
 /// Draws into a text; the page sets its width.
-fn svg(
-    size: (u32, u32),
-    title: &str,
-    draw: impl FnOnce(&Area<'_>) -> Drawn,
-) -> Result<String, SimulateError> {
+fn svg(size: (u32, u32), title: &str, draw: impl FnOnce(&Area<'_>) -> Drawn) -> Result<String, SimulateError> {
     let mut text = String::new();
     {
         let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
@@ -75,11 +69,7 @@ fn svg(
             .map_err(|error| SimulateError::Report(error.to_string()))?;
     }
     let fixed = format!("<svg width=\"{}\" height=\"{}\"", size.0, size.1);
-    Ok(text.replacen(
-        &fixed,
-        &format!("<svg role=\"img\" aria-label=\"{title}\""),
-        1,
-    ))
+    Ok(text.replacen(&fixed, &format!("<svg role=\"img\" aria-label=\"{title}\""), 1))
 }
 
 fn label() -> TextStyle<'static> {
@@ -122,11 +112,7 @@ fn collisions(played: &Played) -> Vec<f64> {
             *first = (*first).min(record.sent_us);
         }
     }
-    first
-        .into_iter()
-        .filter(|at| *at != u64::MAX)
-        .map(seconds)
-        .collect()
+    first.into_iter().filter(|at| *at != u64::MAX).map(seconds).collect()
 }
 
 #[cfg(test)]
@@ -135,9 +121,6 @@ mod tests {
 
     #[test]
     fn axis_labels_are_short() {
-        assert_eq!(
-            [0.5, 950.0, 1_500.0, 2e6].map(short),
-            ["0.5", "950", "1.5k", "2M"]
-        );
+        assert_eq!([0.5, 950.0, 1_500.0, 2e6].map(short), ["0.5", "950", "1.5k", "2M"]);
     }
 }
