@@ -42,7 +42,7 @@ impl PlayMetrics {
         match &record.state {
             State::Paid { .. } => self.0.jackpot(id.as_str()).claim(ClaimResult::Paid),
             State::Pending { refusals, .. } if !refusals.is_empty() => {
-                self.0.jackpot(id.as_str()).claim(ClaimResult::Retry)
+                self.0.jackpot(id.as_str()).claim(ClaimResult::Retry);
             }
             State::Pending { .. } | State::Lost | State::Ended { .. } => {}
         }

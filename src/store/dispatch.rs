@@ -148,10 +148,10 @@ impl Dispatcher {
         let answer = answers.into_iter().nth(usize::from(asking)).unwrap_or(Value::Nil);
         let answer = answer.extract_error().map_err(|source| link.failure(source))?;
         // Without its marker WAIT may answer for a connection that has written nothing.
-        let marked = marker.is_none_or(|marker| marker.extract_error().is_ok());
+        let was_written = marker.is_none_or(|marker| marker.extract_error().is_ok());
         match replicas.map(Value::extract_error) {
             None => Ok(answer),
-            Some(_) if !marked => Err(Failure::NotReplicated {
+            Some(_) if !was_written => Err(Failure::NotReplicated {
                 node: Arc::clone(link.node()),
             }),
             Some(Ok(Value::Int(count))) if count >= 1 => Ok(answer),
