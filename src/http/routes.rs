@@ -22,7 +22,7 @@ pub struct Rooms {
 #[derive(Clone)]
 pub(super) struct Table {
     web: Data<Web>,
-    table: Data<RouteTable>,
+    refusals: Data<RouteTable>,
     text: Data<DocumentText>,
     mount: Arc<dyn Fn(&mut ServiceConfig) + Send + Sync>,
     metrics_here: bool,
@@ -38,7 +38,7 @@ impl Table {
         }
         Ok(Table {
             web: Data::new(web),
-            table: Data::new(RouteTable::of(&document)),
+            refusals: Data::new(RouteTable::of(&document)),
             text: Data::new(DocumentText::of(&document)?),
             mount: rooms.mount,
             metrics_here,
@@ -48,7 +48,7 @@ impl Table {
     pub(super) fn mount(&self, config: &mut ServiceConfig) {
         config
             .app_data(self.web.clone())
-            .app_data(self.table.clone())
+            .app_data(self.refusals.clone())
             .app_data(self.text.clone())
             .route("/healthz", web::get().to(health::healthz))
             .route("/readyz", web::get().to(health::readyz))
@@ -65,7 +65,7 @@ impl Table {
     pub(super) fn mount_metrics(&self, config: &mut ServiceConfig) {
         config
             .app_data(self.web.clone())
-            .app_data(self.table.clone())
+            .app_data(self.refusals.clone())
             .route("/metrics", web::get().to(health::metrics))
             .default_service(web::to(fallback::refuse));
     }

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
     /// The named file can't be read or is not TOML.
-    #[error("settings file {}: {source}", path.display())]
+    #[error("settings file {}: {reason}", path.display())]
     File {
         /// The file that was asked for.
         path: PathBuf,
-        /// What the parser or the system says.
-        source: config::ConfigError,
+        /// What the parser or the system says, and where; without the line itself, which may hold a secret.
+        reason: String,
     },
     /// `JACKPOT_ENV` is no plain name.
     #[error("JACKPOT_ENV={0:?}: must be a name of letters, digits, - and _")]

@@ -63,15 +63,20 @@ fn chosen_file(file: Option<&Path>, variables: &[(OsString, OsString)]) -> Resul
 }
 
 fn read(path: &Path) -> Result<layer::Layer, SettingsError> {
-    File::from(path)
-        .format(FileFormat::Toml)
-        .required(true)
-        .collect()
-        .map(layer::flatten)
-        .map_err(|source| SettingsError::File {
-            path: path.to_owned(),
-            source,
-        })
+    let failed = |reason: String| SettingsError::File {
+        path: path.to_owned(),
+        reason,
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    // Parsed twice: the parser's own report would repeat the line at fault.
+    toml::from_str::<toml::Table>(&text).map_err(|error| failed(without_the_line(&error, &text)))?;
+    let table = File::from_str(&text, FileFormat::Toml).collect()?;
+    Ok(layer::flatten(table))
+}
+
+fn without_the_line(error: &toml::de::Error, text: &str) -> String {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    format!("line {}: {}", before.matches('\n').count() + 1, error.message())
 }
 
 fn assemble(merged: &layer::Layer) -> Result<Settings, SettingsError> {
@@ -80,25 +85,16 @@ fn assemble(merged: &layer::Layer) -> Result<Settings, SettingsError> {
         builder = builder.set_override(key, value.clone())?;
     }
     let config = builder.build()?;
-    // Types and ranges have been checked: what can fail here is the text of an enumeration or an address.
+    // Types and ranges have been checked: what can fail here is the text of an address.
     serde_path_to_error::deserialize(config).map_err(|error| {
         let key = error.path().to_string();
         let value = merged
             .get(&key)
             .map_or_else(String::new, |value| format!(" = {:?}", value.kind.to_string()));
-        SettingsError::OutOfRange {
-            key,
-            value,
-            rule: rule(&error.into_inner().to_string()),
-        }
+        let rule = format!(
+            "an address with a port, such as 127.0.0.1:8080 ({})",
+            error.into_inner()
+        );
+        SettingsError::OutOfRange { key, value, rule }
     })
-}
-
-/// `unknown variant `x`, expected …` → `…`; other messages as they are.
-fn rule(message: &str) -> String {
-    let message = message.split(" for key `").next().unwrap_or(message);
-    match message.split_once("expected ") {
-        Some((_, expected)) => expected.to_owned(),
-        None => format!("valid ({message})"),
-    }
 }

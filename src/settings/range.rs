@@ -34,8 +34,36 @@ const RANGES: &[Range] = &[
     Range("play.recovery_after_ms", 100, 600_000, Zero::Plain),
 ];
 
-/// Refuses the first integer outside its range.
+/// The keys that take one of a few words. The structs would refuse others too, but not say which there are.
+const WORDS: &[(&str, &[&str])] = &[
+    ("redis.mode", &["embedded", "standalone", "cluster"]),
+    ("redis.durability", &["local", "replicated"]),
+    ("log.format", &["pretty", "json"]),
+];
+
+/// Refuses the first value outside its range.
 pub(super) fn check(merged: &Layer) -> Result<(), SettingsError> {
+    integers(merged)?;
+    words(merged)
+}
+
+fn words(merged: &Layer) -> Result<(), SettingsError> {
+    for (key, words) in WORDS {
+        let Some(ValueKind::String(word)) = merged.get(*key).map(|value| &value.kind) else {
+            continue;
+        };
+        if !words.contains(&word.as_str()) {
+            return Err(SettingsError::OutOfRange {
+                key: (*key).to_owned(),
+                value: format!(" = {word:?}"),
+                rule: words.join(" or "),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn integers(merged: &Layer) -> Result<(), SettingsError> {
     for (key, value) in merged {
         let ValueKind::I64(number) = value.kind else {
             continue;

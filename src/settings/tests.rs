@@ -132,7 +132,7 @@ fn values_out_of_range_are_named_with_the_range() {
     );
     let text = refusal(None, &[("JACKPOT__REDIS__MODE", "sentinel")]);
     assert!(
-        text.starts_with("setting redis.mode = \"sentinel\": must be") && text.contains("`cluster`"),
+        text == "setting redis.mode = \"sentinel\": must be embedded or standalone or cluster",
         "{text}"
     );
     let text = refusal(None, &[("JACKPOT__HTTP__LISTEN", "8080")]);
@@ -153,6 +153,9 @@ fn secrets_are_not_repeated() {
         ("JACKPOT__REDIS__URLS", "http://u:hidden@h"),
     ];
     assert!(!refusal(None, &url).contains("hidden"));
+    let unquoted = format!("\n[fairness]\nmaster_secret = {}\n", "5f".repeat(32));
+    let text = refusal(Some(&unquoted), &[]);
+    assert!(text.contains("line 3") && !text.contains("5f5f"), "{text}");
     let secret = "ab".repeat(32);
     let settings = with(None, &[("JACKPOT__FAIRNESS__MASTER_SECRET", &secret)]).unwrap();
     assert!(!format!("{settings:?}").contains(&secret));

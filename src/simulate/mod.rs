@@ -1,1 +1,177 @@
-//! The simulate room.
+//! `jackpot simulate`: plays a jackpot from outside, checks every promise, measures and reports.
+//!
+//! It knows the service by its HTTP contract alone. [`plan`] says what is played, [`players`] play it,
+//! [`evidence`] is what they saw, [`check`] judges it, [`report`] and [`table`] show it, [`compare`] plays the same
+//! collision in the usual ways on a bare Redis.
+
+mod answer;
+mod args;
+mod ceiling;
+mod check;
+mod check_draw;
+mod client;
+mod compare;
+mod error;
+mod evidence;
+mod game;
+mod kill;
+mod machine;
+mod numbers;
+mod plan;
+mod players;
+mod progress;
+mod report;
+mod service;
+mod summary;
+mod table;
+
+pub use args::Args;
+pub use error::SimulateError;
+
+use service::PrivateService;
+
+/// What a run came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every rule that could be judged held.
+    NoViolation,
+    /// The first rule that did not hold, and where.
+    Violated {
+        /// Its name.
+        rule: String,
+        /// The first place.
+        detail: String,
+    },
+}
+
+impl Verdict {
+    /// 0 without a violation, else 1.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::NoViolation => 0,
+            Self::Violated { .. } => 1,
+        }
+    }
+}
+
+/// Runs the simulation and prints what came of it on stdout. Needs a Tokio runtime with several threads to
+/// load a service with more than one core's worth of requests.
+///
+/// # Errors
+/// [`SimulateError`] when there is no verdict; its `exit_code` tells options that make no sense (2) from the rest.
+pub async fn run(args: Args) -> Result<Verdict, SimulateError> {
+    args.validate()?;
+    // Another part of the process may have chosen one already; either serves.
+    let _chosen = rustls::crypto::ring::default_provider().install_default();
+    raise_open_files();
+    tokio::select! {
+        verdict = conduct(&args) => verdict,
+        // Dropping the run stops what it started.
+        interrupted = interrupted() => Err(interrupted),
+    }
+}
+
+async fn conduct(args: &Args) -> Result<Verdict, SimulateError> {
+    let played = if args.compare_only {
+        None
+    } else {
+        Some(simulate(args).await?)
+    };
+    let ways = if args.compare || args.compare_only {
+        compare::all(args).await?
+    } else {
+        Vec::new()
+    };
+    let page = report::Page {
+        played: played.as_ref(),
+        ways: &ways,
+    };
+    if let Some(path) = &args.report {
+        write(path, &report::html(&page)?)?;
+    }
+    if let Some(path) = &args.json {
+        write(path, &report::json(&page))?;
+    }
+    if !args.quiet {
+        if let Some(played) = &played {
+            println!(
+                "{}\n{}",
+                table::numbers(&played.summary),
+                table::findings(&played.summary)
+            );
+        }
+        if !ways.is_empty() {
+            println!("{}", compare::table::text(&ways));
+        }
+    }
+    let Some(played) = &played else {
+        return Ok(Verdict::NoViolation);
+    };
+    println!("{}", table::verdict(&played.summary));
+    Ok(played.summary.verdict())
+}
+
+/// The game against a private service, which is stopped after it, or a given one.
+async fn simulate(args: &Args) -> Result<game::Played, SimulateError> {
+    if let (Some(url), Some(key)) = (&args.url, &args.key) {
+        let secret = args
+            .master_secret
+            .as_deref()
+            .and_then(|text| hex::decode(text).ok()?.try_into().ok());
+        let target = client::Target {
+            url: url.trim_end_matches('/').to_owned(),
+            key: key.clone(),
+            secret,
+        };
+        return game::play(args, target, None).await;
+    }
+    let mut service = PrivateService::start(args.seed, args.keep_data).await?;
+    let target = service.target()?;
+    let played = game::play(args, target, Some(&mut service)).await;
+    let stopped = service.stop().await;
+    let played = played?;
+    if let Some(kept) = stopped? {
+        eprintln!("the private service's data is kept in {}", kept.display());
+    }
+    Ok(played)
+}
+
+fn write(path: &std::path::Path, text: &str) -> Result<(), SimulateError> {
+    std::fs::write(path, text).map_err(|source| SimulateError::File {
+        doing: "writing",
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// Two connections per player, and as many in the private service, pass the usual limit of 1,024 open files.
+fn raise_open_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    // When refused, the run goes on and says "too many open files" where it needs them.
+    let _kept = setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: limit.maximum,
+            maximum: limit.maximum,
+        },
+    );
+}
+
+/// Returns at Ctrl-C or SIGTERM.
+async fn interrupted() -> SimulateError {
+    use tokio::signal::unix::{SignalKind, signal};
+    let watching = |error| SimulateError::Process("watching for signals", error);
+    let (mut interrupt, mut terminate) = match (
+        signal(SignalKind::interrupt()),
+        signal(SignalKind::terminate()),
+    ) {
+        (Ok(interrupt), Ok(terminate)) => (interrupt, terminate),
+        (Err(error), _) | (_, Err(error)) => return watching(error),
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    SimulateError::Interrupted
+}

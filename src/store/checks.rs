@@ -144,7 +144,7 @@ pub(super) struct Rules {
 
 impl Rules {
     /// Checks every primary.
-    pub(super) async fn check(&self, topology: &Topology) -> Result<(), CheckError> {
+    pub(super) async fn check(self, topology: &Topology) -> Result<(), CheckError> {
         for node in topology.primaries() {
             self.check_node(&node).await?;
         }
@@ -157,7 +157,7 @@ impl Rules {
     }
 
     /// The same while running: which rule is broken, if one is. That a node does not answer breaks none.
-    pub(super) async fn broken(&self, topology: &Topology) -> Option<String> {
+    pub(super) async fn broken(self, topology: &Topology) -> Option<String> {
         for node in topology.primaries() {
             match self.check_node(&node).await {
                 Ok(()) | Err(CheckError::NoAnswer(_) | CheckError::Replica { .. }) => {}
@@ -168,16 +168,16 @@ impl Rules {
     }
 
     /// One server; also used before a cluster's nodes are known.
-    pub(super) async fn check_node(&self, link: &Link) -> Result<(), CheckError> {
+    pub(super) async fn check_node(self, link: &Link) -> Result<(), CheckError> {
         let node = || Arc::clone(link.node());
         let server = info(link, "server")
             .await
-            .map_err(|failure| refused(link, failure, "INFO", "+info"))?;
+            .map_err(|failure| refused(link, &failure, "INFO", "+info"))?;
         check_version(node(), &server)?;
         self.check_mode(node(), &server)?;
         let replication = info(link, "replication")
             .await
-            .map_err(|failure| refused(link, failure, "INFO", "+info"))?;
+            .map_err(|failure| refused(link, &failure, "INFO", "+info"))?;
         if replication.get("role").is_some_and(|role| role == "slave") {
             return Err(CheckError::Replica { node: node() });
         }
@@ -195,7 +195,7 @@ impl Rules {
         self.check_commands(link).await
     }
 
-    fn check_mode(&self, node: Arc<str>, server: &HashMap<String, String>) -> Result<(), CheckError> {
+    fn check_mode(self, node: Arc<str>, server: &HashMap<String, String>) -> Result<(), CheckError> {
         let found = server
             .get("redis_mode")
             .or_else(|| server.get("server_mode"))
@@ -215,18 +215,18 @@ impl Rules {
         }
     }
 
-    async fn check_commands(&self, link: &Link) -> Result<(), CheckError> {
+    async fn check_commands(self, link: &Link) -> Result<(), CheckError> {
         let mut script = redis::cmd("EVAL");
         script.arg("#!lua flags=no-writes\nreturn 1").arg(0);
         link.send(&script)
             .await
-            .map_err(|failure| refused(link, failure, "EVAL", "+eval +evalsha"))?;
+            .map_err(|failure| refused(link, &failure, "EVAL", "+eval +evalsha"))?;
         if self.durability == Durability::Replicated {
             let mut wait = redis::cmd("WAIT");
             wait.arg(0).arg(1);
             link.send(&wait)
                 .await
-                .map_err(|failure| refused(link, failure, "WAIT", "+wait"))?;
+                .map_err(|failure| refused(link, &failure, "WAIT", "+wait"))?;
         }
         Ok(())
     }
@@ -259,7 +259,7 @@ async fn check_settings(link: &Link) -> Result<(), CheckError> {
     let answer = link
         .send(&question)
         .await
-        .map_err(|failure| refused(link, failure, "CONFIG GET", "+config|get"))?;
+        .map_err(|failure| refused(link, &failure, "CONFIG GET", "+config|get"))?;
     let found = pairs(&answer);
     for needed in &NEEDED {
         let value = found.get(needed.name).map_or("", String::as_str);
@@ -281,9 +281,9 @@ pub(super) fn pairs(answer: &Value) -> HashMap<String, String> {
     redis::from_redis_value_ref(answer).unwrap_or_default()
 }
 
-fn refused(link: &Link, failure: Failure, command: &'static str, grant: &'static str) -> CheckError {
+fn refused(link: &Link, failure: &Failure, command: &'static str, grant: &'static str) -> CheckError {
     let node = Arc::clone(link.node());
-    match &failure {
+    match failure {
         Failure::Redis { source, .. } if source.code() == Some("NOPERM") => CheckError::Forbidden {
             node,
             command,

@@ -166,7 +166,9 @@ async fn ask(link: Arc<Link>, question: &redis::Cmd) -> (Arc<Link>, Result<Value
 }
 
 fn range(row: &Value) -> Option<(u16, u16, String, u16)> {
-    let Value::Array(fields) = row else { return None };
+    let Value::Array(fields) = row else {
+        return None;
+    };
     let [Value::Int(first), Value::Int(last), Value::Array(primary), ..] = fields.as_slice() else {
         return None;
     };
@@ -179,7 +181,9 @@ fn range(row: &Value) -> Option<(u16, u16, String, u16)> {
         Value::Nil => String::new(),
         _ => return None,
     };
-    let Value::Int(port) = primary.get(1)? else { return None };
+    let Value::Int(port) = primary.get(1)? else {
+        return None;
+    };
     Some((first, last, host, u16::try_from(*port).ok()?))
 }
 

@@ -34,12 +34,22 @@ pub(super) struct Link {
     node: Arc<str>,
     client: Client,
     config: AsyncConnectionConfig,
+    /// Where the connections' own tasks run: the runtime that opened the store. On that of the caller, a worker
+    /// thread that stops first would take everyone's connection with it.
+    home: tokio::runtime::Handle,
+    /// For single commands.
+    plain: Lane,
+    /// For commands sent together. A WAIT among them holds up all that comes behind it on its connection, and must
+    /// not hold up reads and the health watcher while a replica is away.
+    together: Lane,
+}
+
+/// One connection of a link, opened when first used.
+#[derive(Default)]
+struct Lane {
     current: ArcSwapOption<MultiplexedConnection>,
     /// Held while connecting, so that one caller connects for all; keeps the last failure for those that waited.
     connecting: Mutex<Option<(Instant, Failure)>>,
-    /// Where the connection's own task runs: the runtime that opened the store. On that of the caller, a worker
-    /// thread that stops first would take everyone's connection with it.
-    home: tokio::runtime::Handle,
 }
 
 impl Link {
@@ -48,27 +58,25 @@ impl Link {
             .set_connection_timeout(Some(limits.connect))
             .set_response_timeout(Some(limits.response))
             .set_pipeline_buffer_size(PIPELINE_BUFFER);
-        Self {
-            node: client.get_connection_info().addr().to_string().into(),
-            client,
-            config,
-            current: ArcSwapOption::empty(),
-            connecting: Mutex::new(None),
-            home: tokio::runtime::Handle::current(),
-        }
+        Self::with(client, config, tokio::runtime::Handle::current())
     }
 
     /// A link to another node, with the same credentials, limits and home.
     pub(super) fn sibling(&self, host: &str, port: u16) -> Result<Self, RedisError> {
         let client = address::sibling(&self.client, host, port)?;
-        Ok(Self {
-            node: client.get_connection_info().addr().to_string().into(),
+        Ok(Self::with(client, self.config.clone(), self.home.clone()))
+    }
+
+    fn with(client: Client, config: AsyncConnectionConfig, home: tokio::runtime::Handle) -> Self {
+        let node = client.get_connection_info().addr().to_string().into();
+        Self {
+            node,
             client,
-            config: self.config.clone(),
-            current: ArcSwapOption::empty(),
-            connecting: Mutex::new(None),
-            home: self.home.clone(),
-        })
+            config,
+            home,
+            plain: Lane::default(),
+            together: Lane::default(),
+        }
     }
 
     /// `host:port` or the socket's path.
@@ -83,25 +91,25 @@ impl Link {
 
     /// Sends one command and returns its answer; an error answer is an `Err`.
     pub(super) async fn send(&self, command: &Cmd) -> Result<Value, Failure> {
-        let connection = self.connection().await?;
+        let connection = self.connection(&self.plain).await?;
         let answer = MultiplexedConnection::clone(&connection)
             .send_packed_command(command)
             .await;
-        self.judge(&connection, answer.and_then(Value::extract_error))
+        self.judge(&self.plain, &connection, answer.and_then(Value::extract_error))
     }
 
     /// Sends commands together on one connection and returns each one's answer, errors among them as values.
     pub(super) async fn send_all(&self, pipeline: &Pipeline) -> Result<Vec<Value>, Failure> {
-        let connection = self.connection().await?;
+        let connection = self.connection(&self.together).await?;
         let answer = MultiplexedConnection::clone(&connection)
             .send_packed_commands(pipeline, 0, pipeline.len())
             .await;
         // Among several answers the refusal of a replica is a value, and calls for another connection all the same.
         let demoted = |answer: &Value| matches!(answer, Value::ServerError(error) if error.code() == "READONLY");
         if answer.as_ref().is_ok_and(|answers| answers.iter().any(demoted)) {
-            self.leave_if(&connection);
+            self.together.leave(&connection);
         }
-        self.judge(&connection, answer)
+        self.judge(&self.together, &connection, answer)
     }
 
     /// Adds the node's name to a failure.
@@ -113,30 +121,27 @@ impl Link {
     }
 
     /// Leaves the connection after a failure that it may be the cause of; calls in flight on it are not cut off.
-    fn judge<T>(&self, used: &Arc<MultiplexedConnection>, answer: Result<T, RedisError>) -> Result<T, Failure> {
+    fn judge<T>(
+        &self,
+        lane: &Lane,
+        used: &Arc<MultiplexedConnection>,
+        answer: Result<T, RedisError>,
+    ) -> Result<T, Failure> {
         answer.map_err(|source| {
             if matches!(source.kind(), ErrorKind::Io | ErrorKind::Parse) || source.code() == Some("READONLY") {
-                self.leave_if(used);
+                lane.leave(used);
             }
             self.failure(source)
         })
     }
 
-    /// Leaves `used` unless another caller has opened a newer connection meanwhile.
-    fn leave_if(&self, used: &Arc<MultiplexedConnection>) {
-        let current = self.current.load();
-        if current.as_ref().is_some_and(|current| Arc::ptr_eq(current, used)) {
-            self.current.compare_and_swap(&*current, None);
-        }
-    }
-
-    async fn connection(&self) -> Result<Arc<MultiplexedConnection>, Failure> {
-        if let Some(connection) = self.current.load_full() {
+    async fn connection(&self, lane: &Lane) -> Result<Arc<MultiplexedConnection>, Failure> {
+        if let Some(connection) = lane.current.load_full() {
             return Ok(connection);
         }
         let asked_at = Instant::now();
-        let mut last_failure = self.connecting.lock().await;
-        if let Some(connection) = self.current.load_full() {
+        let mut last_failure = lane.connecting.lock().await;
+        if let Some(connection) = lane.current.load_full() {
             return Ok(connection);
         }
         // An attempt that began after we asked failed while we waited: with a frozen server each of a thousand
@@ -150,7 +155,7 @@ impl Link {
         match self.connect().await {
             Ok(connection) => {
                 let connection = Arc::new(connection);
-                self.current.store(Some(Arc::clone(&connection)));
+                lane.current.store(Some(Arc::clone(&connection)));
                 *last_failure = None;
                 Ok(connection)
             }
@@ -173,6 +178,16 @@ impl Link {
         match connecting.await {
             Ok(connected) => connected,
             Err(stopped) => Err(std::io::Error::new(std::io::ErrorKind::NotConnected, stopped).into()),
+        }
+    }
+}
+
+impl Lane {
+    /// Leaves `used` unless another caller has opened a newer connection meanwhile.
+    fn leave(&self, used: &Arc<MultiplexedConnection>) {
+        let current = self.current.load();
+        if current.as_ref().is_some_and(|current| Arc::ptr_eq(current, used)) {
+            self.current.compare_and_swap(&*current, None);
         }
     }
 }

@@ -16,8 +16,8 @@ use super::error::Failure;
 
 /// Time between two looks.
 const INTERVAL: Duration = Duration::from_millis(500);
-/// Every how many looks the start-up checks run again: a failover can put a server with other settings behind the
-/// same address.
+/// Every how many looks the start-up checks run again, beside each look after one that found something wrong: a
+/// failover can put a server with other settings behind the same address.
 const RULES_EVERY: u32 = 20;
 
 /// How Redis is, as of half a second ago.
@@ -132,7 +132,7 @@ pub(super) async fn watch(dispatcher: Arc<Dispatcher>, above_pct: u8, rules: Rul
     let mut broken: Option<Arc<str>> = None;
     for count in 1_u32.. {
         ticks.tick().await;
-        if count.is_multiple_of(RULES_EVERY) {
+        if current.load().cause.is_some() || count.is_multiple_of(RULES_EVERY) {
             broken = rules.broken(&dispatcher.topology).await.map(Into::into);
         }
         let health = look(&dispatcher, above_pct, broken.as_ref()).await;

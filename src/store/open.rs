@@ -23,7 +23,7 @@ use super::topology::Topology;
 use super::{Inner, Store};
 
 /// How long a server may load its data before it answers. Loading takes about a minute per 10 GiB.
-const LOADING_LIMIT: Duration = Duration::from_secs(300);
+const LOADING_LIMIT: Duration = Duration::from_mins(5);
 /// Pause between two looks at a server that loads.
 const LOADING_PAUSE: Duration = Duration::from_millis(20);
 
@@ -191,9 +191,8 @@ async fn cluster(settings: &settings::Redis, limits: Limits) -> Result<Topology,
 async fn answering(node: &Link, limits: Limits) -> Result<(), OpenError> {
     let began_at = Instant::now();
     loop {
-        let failure = match node.send(&redis::cmd("PING")).await {
-            Ok(_) => return Ok(()),
-            Err(failure) => failure,
+        let Err(failure) = node.send(&redis::cmd("PING")).await else {
+            return Ok(());
         };
         let limit = match &failure {
             // PING itself may be forbidden to this user; that is an answer, and the checks say what to grant.

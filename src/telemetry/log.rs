@@ -31,7 +31,12 @@ pub fn init(settings: &Log) -> Result<(), TelemetryError> {
         .with_writer(std::io::stderr);
     match settings.format {
         LogFormat::Pretty => lines.with_ansi(std::io::stderr().is_terminal()).finish().try_init()?,
-        LogFormat::Json => lines.json().flatten_event(true).finish().try_init()?,
+        LogFormat::Json => lines
+            .json()
+            .flatten_event(true)
+            .with_current_span(false)
+            .finish()
+            .try_init()?,
     }
     std::panic::set_hook(Box::new(log_panic));
     Ok(())

@@ -128,7 +128,7 @@ async fn our_own_errors_are_told_apart_and_not_repeated() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&seen);
     store.observe(Arc::new(move |name, outcome, _took| {
-        sink.lock().unwrap().push((name, outcome))
+        sink.lock().unwrap().push((name, outcome));
     }));
     let ours = Script::new(
         "ours",
@@ -140,7 +140,7 @@ async fn our_own_errors_are_told_apart_and_not_repeated() {
     );
     match store.call(&Call::new(&ours).key("tries")).await {
         Err(StoreError::Protocol { what, code, .. }) => {
-            assert_eq!((what.as_str(), code.as_str()), ("ours", "JP_STALE"))
+            assert_eq!((what.as_str(), code.as_str()), ("ours", "JP_STALE"));
         }
         other => panic!("{other:?}"),
     }
@@ -227,9 +227,23 @@ async fn a_replicated_answer_waits_for_the_replica() {
 
     replica.signal(Signal::STOP);
     match call(&store, &script, "jp:{a}:k", "w").await {
-        Err(StoreError::Unavailable { cause, .. }) => assert!(cause.contains("no replica"), "{cause}"),
+        Err(StoreError::Unavailable { cause, .. }) => {
+            assert!(cause.contains("no replica"), "{cause}");
+        }
         other => panic!("{other:?}"),
     }
+    let waiting = call(&store, &script, "jp:{a}:k", "x");
+    let reading = async {
+        let began_at = Instant::now();
+        get(&store, "jp:{a}:k").await.unwrap();
+        began_at.elapsed()
+    };
+    let (waited, read) = tokio::join!(waiting, reading);
+    assert!(
+        waited.is_err() && read < Duration::from_millis(200),
+        "a read waits for no replica: {read:?}"
+    );
+    assert!(store.health().up);
     replica.signal(Signal::CONT);
     eventually("the replica confirms again", || async {
         call(&store, &script, "jp:{a}:k", "w").await.ok()

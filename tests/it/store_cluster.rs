@@ -60,19 +60,6 @@ impl Nodes {
         self.nodes.iter().map(Server::url).collect()
     }
 
-    /// A key that this node owns; `redis-cli --cluster create` deals the slots out in order.
-    fn key_of(&self, node: u16) -> String {
-        (0..)
-            .map(|n| format!("jp:{{j{n}}}:k"))
-            .find(|key| {
-                let first = Slot::new(node * 5461 + 10)
-                    .map(|_| (node * 5461 + 10, node * 5461 + 5000))
-                    .unwrap();
-                (first.0..first.1).any(|slot| Slot::new(slot) == Some(Slot::for_key(key)))
-            })
-            .unwrap()
-    }
-
     fn id_of(&self, node: usize) -> String {
         redis::cmd("CLUSTER")
             .arg("MYID")
@@ -81,13 +68,22 @@ impl Nodes {
     }
 }
 
+/// A key that this node owns; `redis-cli --cluster create` deals the slots out in order, a third to each.
+fn key_of(node: u16) -> String {
+    let owned: Vec<Slot> = (node * 5461 + 10..node * 5461 + 5000).filter_map(Slot::new).collect();
+    (0..1000)
+        .map(|n| format!("jp:{{j{n}}}:k"))
+        .find(|key| owned.contains(&Slot::for_key(key)))
+        .unwrap()
+}
+
 #[tokio::test]
 async fn a_frozen_node_fails_its_own_calls_in_time_and_no_others() {
     let cluster = Nodes::start("60000").await;
     let settings = settings(RedisMode::Cluster, &cluster.urls());
     let (store, _dir) = open(&settings).await;
     let script = put();
-    let keys: Vec<String> = (0..3).map(|node| cluster.key_of(node)).collect();
+    let keys: Vec<String> = (0..3).map(key_of).collect();
     for key in &keys {
         call(&store, &script, key, "v").await.unwrap();
     }
@@ -137,7 +133,7 @@ async fn the_replica_of_a_frozen_primary_is_found() {
     let cluster = Nodes::start("1000").await;
     let (store, _dir) = open(&settings(RedisMode::Cluster, &cluster.urls())).await;
     let script = put();
-    let key = cluster.key_of(0);
+    let key = key_of(0);
     call(&store, &script, &key, "before").await.unwrap();
     let replica = node(&["--cluster-node-timeout", "1000"]);
     let (new, known) = (
@@ -173,7 +169,7 @@ async fn a_slot_is_followed_while_it_moves_and_after() {
     let cluster = Nodes::start("60000").await;
     let (store, _dir) = open(&settings(RedisMode::Cluster, &cluster.urls())).await;
     let script = put();
-    let key = cluster.key_of(0);
+    let key = key_of(0);
     let mut nodes: Vec<redis::Connection> = cluster.nodes.iter().map(Server::connection).collect();
     let slot: u16 = redis::cmd("CLUSTER")
         .arg("KEYSLOT")
@@ -225,7 +221,7 @@ async fn a_cluster_that_is_down_is_unavailable_within_the_total_limit() {
     let settings = settings(RedisMode::Cluster, &cluster.urls());
     let dir = TempDir::new().unwrap();
     let store = Store::open(&settings, dir.path()).await.unwrap();
-    let (script, key) = (put(), cluster.key_of(0));
+    let (script, key) = (put(), key_of(0));
     for node in &cluster.nodes {
         let mut node = node.connection();
         redis::cmd("CONFIG")

@@ -1,15 +1,19 @@
 //! Real servers for the tests of the store: started on free ports, ended with the test.
 
+use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 use jackpot::settings::{Durability, Redis, RedisMode};
 use jackpot::store::{Call, Script, Store, StoreError};
 use redis::Value;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
+
+use crate::support::wait;
 
 /// Longest wait for anything that a test waits for.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -29,6 +33,7 @@ pub const SAFE: [&str; 8] = [
 /// A server of its own, with its directory; killed when dropped.
 pub struct Server {
     child: Child,
+    serving: Receiver<()>,
     pub port: u16,
     pub dir: TempDir,
     args: Vec<String>,
@@ -46,33 +51,32 @@ impl Server {
     /// With all arguments given, for one that must not have a plain port.
     pub fn start_with(port: u16, dir: TempDir, args: &[&str]) -> Self {
         let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
-        let child = spawn(dir.path(), &args);
-        Self { child, port, dir, args }
+        let (child, serving) = spawn(dir.path(), &args);
+        Self {
+            child,
+            serving,
+            port,
+            dir,
+            args,
+        }
+    }
+
+    /// Waits until it takes connections.
+    pub fn ready(self) -> Self {
+        self.serving
+            .recv_timeout(PATIENCE)
+            .expect("redis-server does not start");
+        self
     }
 
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
-    /// A plain connection beside the store, once the server answers.
+    /// A plain connection beside the store.
     pub fn connection(&self) -> redis::Connection {
         let client = redis::Client::open(self.url()).unwrap();
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            let answer = client
-                .get_connection_with_timeout(Duration::from_secs(1))
-                .and_then(|mut connection| redis::cmd("PING").query::<String>(&mut connection).map(|_| connection));
-            match answer {
-                Ok(connection) => return connection,
-                Err(error) => assert!(Instant::now() < deadline, "redis-server does not answer: {error}"),
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
-
-    pub fn ready(self) -> Self {
-        drop(self.connection());
-        self
+        client.get_connection_with_timeout(PATIENCE).unwrap()
     }
 
     pub fn signal(&self, signal: Signal) {
@@ -85,7 +89,7 @@ impl Server {
     }
 
     pub fn restart(&mut self) {
-        self.child = spawn(self.dir.path(), &self.args);
+        (self.child, self.serving) = spawn(self.dir.path(), &self.args);
     }
 }
 
@@ -97,15 +101,27 @@ impl Drop for Server {
     }
 }
 
-fn spawn(dir: &Path, args: &[String]) -> Child {
-    Command::new("redis-server")
+/// Starts a server; the receiver hears of it when its log says that it serves.
+fn spawn(dir: &Path, args: &[String]) -> (Child, Receiver<()>) {
+    let mut child = Command::new("redis-server")
         .args(args)
         .arg("--dir")
         .arg(dir)
         .stdin(Stdio::null())
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
         .spawn()
-        .expect("redis-server is needed on PATH: apt-get install redis-server")
+        .expect("redis-server is needed on PATH: apt-get install redis-server");
+    let log = BufReader::new(child.stdout.take().unwrap());
+    let (says, serving) = channel();
+    // Reads on to the end, or a full pipe would stop the server.
+    std::thread::spawn(move || {
+        for line in log.lines().map_while(Result::ok) {
+            if line.contains("Ready to accept connections") {
+                let _ = says.send(());
+            }
+        }
+    });
+    (child, serving)
 }
 
 pub fn send_signal(pid: u32, signal: Signal) {
@@ -172,12 +188,5 @@ pub async fn get(store: &Store, key: &str) -> Result<Option<String>, StoreError>
 
 /// Polls until `probe` gives a value.
 pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, mut probe: impl FnMut() -> F) -> T {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        if let Some(value) = probe().await {
-            return value;
-        }
-        assert!(Instant::now() < deadline, "not within {PATIENCE:?}: {what}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    wait::eventually(PATIENCE, what, async || probe().await).await
 }

@@ -6,7 +6,7 @@ use jackpot::settings::RedisMode;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tempfile::TempDir;
 
-use crate::store_support::{SAFE, Server, call, eventually, free_port, get, open, put, refusal, settings};
+use crate::store_support::{SAFE, Server, call, free_port, get, open, put, refusal, settings};
 
 fn authority() -> CertifiedIssuer<'static, KeyPair> {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
@@ -41,11 +41,7 @@ async fn a_server_is_trusted_by_our_authority_alone() {
         &key,
     ]);
     args.extend(SAFE);
-    let _server = Server::start_with(port, TempDir::new().unwrap(), &args);
-    eventually("the server listens", || async {
-        std::net::TcpStream::connect(("127.0.0.1", port)).ok()
-    })
-    .await;
+    let _server = Server::start_with(port, TempDir::new().unwrap(), &args).ready();
 
     let mut settings = settings(RedisMode::Standalone, &[format!("rediss://127.0.0.1:{port}")]);
     settings.tls_ca_file = path("ca.pem");

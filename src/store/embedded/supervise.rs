@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// How long a started server may take to answer at all.
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 /// How long it may take to load its data; about a minute per 10 GiB.
-const LOADING_LIMIT: Duration = Duration::from_secs(300);
+const LOADING_LIMIT: Duration = Duration::from_mins(5);
 
 /// A server that runs.
 pub(super) struct Running {
@@ -63,9 +63,8 @@ impl Running {
     pub(super) async fn until_ready(&mut self, place: &Place, link: &Link) -> Result<(), EmbeddedError> {
         let began_at = Instant::now();
         loop {
-            let failure = match link.send(&redis::cmd("PING")).await {
-                Ok(_) => return Ok(()),
-                Err(failure) => failure,
+            let Err(failure) = link.send(&redis::cmd("PING")).await else {
+                return Ok(());
             };
             let loading = matches!(&failure, Failure::Redis { source, .. } if source.code() == Some("LOADING"));
             if began_at.elapsed() > if loading { LOADING_LIMIT } else { ANSWER_LIMIT } {
@@ -89,17 +88,16 @@ impl Running {
 
     /// Resolves when it has died, with how.
     async fn gone(&mut self) -> String {
-        let status = match &mut self.child {
-            Some(child) => child
+        let status = if let Some(child) = &mut self.child {
+            child
                 .wait()
                 .await
-                .map_or_else(|error| error.to_string(), |status| status.to_string()),
-            None => {
-                while process::serves(self.pid, &self.socket) {
-                    tokio::time::sleep(LOOK).await;
-                }
-                String::from("adopted, status unknown")
+                .map_or_else(|error| error.to_string(), |status| status.to_string())
+        } else {
+            while process::serves(self.pid, &self.socket) {
+                tokio::time::sleep(LOOK).await;
             }
+            String::from("adopted, status unknown")
         };
         self.ended = true;
         status

@@ -1,0 +1,125 @@
+//! Everything a run has seen, for the checks to judge.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+use super::answer::Answer;
+use super::check_draw::EpochSeed;
+use super::plan::{Entry, Plan};
+
+/// One entry with its answer.
+#[derive(Debug, Clone)]
+pub struct Record {
+    pub entry: Entry,
+    /// Sent in a collision, as a chosen winner where the draw secret is known.
+    pub collision: Option<u32>,
+    /// Since the start of the run, in microseconds; `sent` is the first try.
+    pub sent_us: u64,
+    pub answered_us: u64,
+    /// The error says what is wrong with the answer itself.
+    pub answer: Result<Answer, String>,
+}
+
+impl Record {
+    /// What the player waited, repeats included, in microseconds.
+    pub fn latency_us(&self) -> u64 {
+        self.answered_us - self.sent_us
+    }
+}
+
+/// Two answers to the same entry.
+#[derive(Debug, Clone)]
+pub struct Repeated {
+    pub entry_id: String,
+    pub first: Seen,
+    pub again: Seen,
+    /// Both calls were in flight at the same instant.
+    pub at_once: bool,
+}
+
+/// One of them.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// 201.
+    pub created: bool,
+    /// `Idempotency-Replayed: true`.
+    pub replayed: bool,
+    /// Calls without an answer before.
+    pub repeats: u32,
+    pub body: Bytes,
+}
+
+/// The meters of one tier as the service shows them, in minor units unless named.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Meter {
+    pub pool: i64,
+    pub reserve: i64,
+    pub overflow: i64,
+    pub remainder_micro: i64,
+    pub contributed: i64,
+    pub funded: i64,
+    pub paid: i64,
+    pub wins: u64,
+}
+
+/// What the gauge of pending entries said after the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pending {
+    /// None were left after so many milliseconds.
+    None { after_ms: u64 },
+    /// So many were left when the limit had passed.
+    Left(u64),
+    /// It could not be seen; the reason.
+    Unknown(String),
+}
+
+/// Everything a run has seen.
+#[derive(Debug, Clone)]
+pub struct Evidence {
+    pub plan: Plan,
+    /// In the order of their sequence, entries without a readable answer last.
+    pub records: Vec<Record>,
+    pub repeated: Vec<Repeated>,
+    /// One per tier of the plan, in its order.
+    pub meters: Vec<Meter>,
+    pub pending: Pending,
+    /// The seeds of the epochs that answers name, when the draw secret is known.
+    pub seeds: Option<Seeds>,
+    /// Times the service was killed during the run.
+    pub kills: u32,
+}
+
+/// The seeds of the epochs that the answers of a run name.
+#[derive(Debug, Clone)]
+pub struct Seeds {
+    /// Seed and commitment.
+    pub by_epoch: BTreeMap<u64, (EpochSeed, String)>,
+}
+
+impl Seeds {
+    /// Seeds and commitments of all epochs that answers name.
+    pub fn of(secret: &[u8; 32], plan: &Plan, records: &[Record]) -> Self {
+        let mut by_epoch = BTreeMap::new();
+        for answer in records
+            .iter()
+            .filter_map(|record| record.answer.as_ref().ok())
+        {
+            by_epoch.entry(answer.epoch).or_insert_with(|| {
+                let seed = EpochSeed::derive(secret, &plan.jackpot_id, answer.epoch);
+                let commitment = seed.commitment();
+                (seed, commitment)
+            });
+        }
+        Self { by_epoch }
+    }
+}
+
+impl Evidence {
+    /// Entries with a readable answer, in sequence.
+    pub fn answers(&self) -> impl DoubleEndedIterator<Item = (&Record, &Answer)> {
+        self.records
+            .iter()
+            .filter_map(|record| Some((record, record.answer.as_ref().ok()?)))
+    }
+}

@@ -1,0 +1,311 @@
+//! One game from the definition of its jackpot to the findings.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use super::check_draw::EpochSeed;
+use super::client::{Api, Target};
+use super::evidence::{Evidence, Meter, Pending, Seeds};
+use super::machine::{self, Machine};
+use super::numbers::{Client, Numbers};
+use super::plan::Plan;
+use super::players::Game;
+use super::progress::Bar;
+use super::service::{self, PrivateService};
+use super::summary::{Parameters, Summary};
+use super::{Args, SimulateError, ceiling, check, kill};
+
+/// Entries without an outcome are finished within this after the last answer.
+const PENDING_LIMIT: Duration = Duration::from_secs(10);
+const PENDING_POLL: Duration = Duration::from_millis(50);
+const PENDING_GAUGE: &str = "jackpot_pending";
+/// `/proc` counts CPU time in hundredths of a second.
+const TICKS_PER_S: f64 = 100.0;
+
+/// A game that was played to its end.
+#[derive(Debug)]
+pub struct Played {
+    pub summary: Summary,
+    pub evidence: Evidence,
+    /// When the service was killed, in microseconds of the run.
+    pub kills_us: Vec<u64>,
+}
+
+/// Plays it. `service` is the private one, when there is one.
+pub async fn play(
+    args: &Args,
+    target: Target,
+    mut service: Option<&mut PrivateService>,
+) -> Result<Played, SimulateError> {
+    let bar = Bar::new(args.quiet);
+    bar.say("measuring the client alone");
+    let ceiling_per_s = ceiling::measure(args.players).await?;
+
+    let plan = Arc::new(Plan::new(args, target.secret.is_some()));
+    let repeats = Arc::new(AtomicU64::new(0));
+    let api = Api::new(&target, Arc::clone(&repeats))?;
+    define(&api, &plan).await?;
+    bar.say("searching entries that win");
+    let winners = search(&api, &plan, target.secret).await?;
+
+    let secret = target.secret;
+    let game = Arc::new(Game::new(
+        Arc::clone(&plan),
+        target,
+        winners,
+        Arc::clone(&repeats),
+    )?);
+    bar.start(Arc::clone(&game), args.entries + args.collision_entries());
+    let before = cpu(service.as_deref());
+    let (say_over, over) = watch::channel(false);
+    let playing = async {
+        let haul = game.play().await;
+        say_over.send_replace(true);
+        haul
+    };
+    let (haul, kills_us) = tokio::try_join!(
+        playing,
+        kill::kill_and_restart(args, service.as_deref_mut(), &game, over)
+    )?;
+    let elapsed_s = game.started().elapsed().as_secs_f64();
+    let used = cpu(service.as_deref());
+    bar.finish();
+
+    let pending = pending(&api, &plan).await;
+    let mut records = haul.records;
+    records.sort_by_key(|record| {
+        record
+            .answer
+            .as_ref()
+            .map_or(u64::MAX, |answer| answer.sequence)
+    });
+    let evidence = Evidence {
+        seeds: secret.map(|secret| Seeds::of(&secret, &plan, &records)),
+        records,
+        repeated: haul.repeated,
+        meters: meters(&api, &plan).await?,
+        pending,
+        kills: u32::try_from(kills_us.len()).unwrap_or(u32::MAX),
+        plan: Plan::clone(&plan),
+    };
+    if args.url.is_some() {
+        let path = format!("/v1/jackpots/{}/close", plan.jackpot_id);
+        api.send(
+            Method::POST,
+            &path,
+            &json!({ "reason": "the simulation has ended" }),
+        )
+        .await?;
+    }
+    let cores =
+        |now: Option<u64>, then: Option<u64>| Some(seconds(now?.saturating_sub(then?)) / elapsed_s);
+    let client = Client {
+        ceiling_per_s,
+        of_ceiling_percent: 0.0,
+        cores_used: cores(used.0, before.0),
+        service_cores_used: if kills_us.is_empty() {
+            cores(used.1, before.1)
+        } else {
+            None
+        },
+    };
+    let summary = Summary {
+        parameters: Parameters::of(args, &plan),
+        machine: Machine::here(),
+        numbers: Numbers::of(
+            &evidence,
+            elapsed_s,
+            repeats.load(Ordering::Relaxed),
+            client,
+        ),
+        findings: check::all(&evidence),
+    };
+    Ok(Played {
+        summary,
+        evidence,
+        kills_us,
+    })
+}
+
+/// Makes the jackpot; one that is there already has a history that no check could tell from this run's.
+async fn define(api: &Api, plan: &Plan) -> Result<(), SimulateError> {
+    let path = format!("/v1/jackpots/{}", plan.jackpot_id);
+    let known = api.send_once(Method::GET, &api.url(&path), None).await;
+    if known.is_ok_and(|answer| answer.status.is_success()) {
+        let id = &plan.jackpot_id;
+        return Err(SimulateError::Usage(format!(
+            "the jackpot {id} exists already: choose another --seed or --jackpot"
+        )));
+    }
+    api.send(Method::PUT, &path, &plan.definition()).await?;
+    Ok(())
+}
+
+async fn search(
+    api: &Api,
+    plan: &Arc<Plan>,
+    secret: Option<[u8; 32]>,
+) -> Result<Vec<Vec<super::plan::Entry>>, SimulateError> {
+    let Some(secret) = secret else {
+        return plan.winners(None);
+    };
+    let path = format!("/v1/jackpots/{}/fairness", plan.jackpot_id);
+    let fairness = api.get(&path).await?;
+    let open = fairness["epochs"]
+        .as_array()
+        .and_then(|epochs| epochs.last());
+    let unreadable = || SimulateError::Unreadable {
+        call: path.clone(),
+        detail: format!("no open epoch in {fairness}"),
+    };
+    let epoch = open
+        .and_then(|epoch| epoch["epoch"].as_u64())
+        .ok_or_else(unreadable)?;
+    let published = open
+        .and_then(|epoch| epoch["commitment"].as_str())
+        .ok_or_else(unreadable)?;
+    let seed = EpochSeed::derive(&secret, &plan.jackpot_id, epoch);
+    if seed.commitment() != published {
+        return Err(SimulateError::Usage(format!(
+            "the draw secret gives commitment {} for epoch {epoch}, the service publishes {published}: it is another service's secret",
+            seed.commitment()
+        )));
+    }
+    let plan = Arc::clone(plan);
+    tokio::task::spawn_blocking(move || plan.winners(Some(&seed))).await?
+}
+
+async fn meters(api: &Api, plan: &Plan) -> Result<Vec<Meter>, SimulateError> {
+    let path = format!("/v1/jackpots/{}", plan.jackpot_id);
+    let shown = api.get(&path).await?;
+    plan.tiers
+        .iter()
+        .map(|tier| {
+            let items = shown["meters"]
+                .as_array()
+                .map_or(&[] as &[Value], Vec::as_slice);
+            read_meter(items.iter().find(|meter| meter["tier"] == tier.name)).ok_or_else(|| {
+                SimulateError::Unreadable {
+                    call: path.clone(),
+                    detail: format!("no full meter of {} in {}", tier.name, shown["meters"]),
+                }
+            })
+        })
+        .collect()
+}
+
+fn read_meter(shown: Option<&Value>) -> Option<Meter> {
+    let shown = shown?;
+    let whole = |name: &str| shown[name].as_i64();
+    Some(Meter {
+        pool: whole("pool")?,
+        reserve: whole("reserve")?,
+        overflow: whole("overflow")?,
+        remainder_micro: whole("remainder_micro")?,
+        contributed: whole("contributed")?,
+        funded: whole("funded")?,
+        paid: whole("paid")?,
+        wins: shown["wins"].as_u64()?,
+    })
+}
+
+/// Waits until the gauge says that no entry is left without an outcome.
+async fn pending(api: &Api, plan: &Plan) -> Pending {
+    let started = Instant::now();
+    let url = api.url("/metrics");
+    loop {
+        let left = match api.send_once(Method::GET, &url, None).await {
+            Ok(answer) if answer.status.is_success() => {
+                gauge(&String::from_utf8_lossy(&answer.body), &plan.jackpot_id)
+            }
+            Ok(answer) => return Pending::Unknown(format!("/metrics answers {}", answer.status)),
+            Err(error) => {
+                return Pending::Unknown(format!("/metrics: {}", super::client::chain(&error)));
+            }
+        };
+        match left {
+            None => return Pending::Unknown(format!("/metrics has no gauge {PENDING_GAUGE}")),
+            Some(0) => {
+                return Pending::None {
+                    after_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+                };
+            }
+            Some(left) if started.elapsed() > PENDING_LIMIT => return Pending::Left(left),
+            Some(_) => tokio::time::sleep(PENDING_POLL).await,
+        }
+    }
+}
+
+/// Sum of the gauge's series, of this jackpot's where they name jackpots.
+fn gauge(text: &str, jackpot_id: &str) -> Option<u64> {
+    let mut sum = None;
+    for line in text
+        .lines()
+        .filter_map(|line| line.strip_prefix(PENDING_GAUGE))
+    {
+        let (labels, value) = match line.strip_prefix('{') {
+            Some(rest) => rest.split_once('}')?,
+            None if line.starts_with(' ') => ("", line),
+            None => continue,
+        };
+        if labels.contains("jackpot=") && !labels.contains(&format!("jackpot=\"{jackpot_id}\"")) {
+            continue;
+        }
+        sum = Some(sum.unwrap_or(0) + value.split_whitespace().next()?.parse::<u64>().ok()?);
+    }
+    sum
+}
+
+/// CPU ticks of this process and of the private service's.
+fn cpu(service: Option<&PrivateService>) -> (Option<u64>, Option<u64>) {
+    let of_service = service.map(|service| {
+        service::pids(service)
+            .iter()
+            .filter_map(|pid| machine::cpu_ticks(&pid.to_string()))
+            .sum()
+    });
+    (machine::cpu_ticks("self"), of_service)
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "hundredths of seconds to be shown"
+)]
+fn seconds(ticks: u64) -> f64 {
+    ticks as f64 / TICKS_PER_S
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{gauge, read_meter};
+
+    #[test]
+    fn the_gauge_is_read_with_and_without_labels() {
+        assert_eq!(
+            gauge(
+                "# TYPE jackpot_pending gauge\njackpot_pending 3\njackpot_pending_age_seconds 9\n",
+                "sim-1"
+            ),
+            Some(3)
+        );
+        let labelled =
+            "jackpot_pending{jackpot=\"sim-1\"} 2\njackpot_pending{jackpot=\"other\"} 5\n";
+        assert_eq!(gauge(labelled, "sim-1"), Some(2));
+        assert_eq!(gauge("jackpot_entries_total 3\n", "sim-1"), None);
+    }
+
+    #[test]
+    fn a_meter_needs_all_its_terms() {
+        let mut shown = json!({"tier":"grand","pool":1,"reserve":2,"overflow":3,"remainder_micro":4,"contributed":5,"funded":6,"paid":7,"wins":8});
+        assert_eq!(read_meter(Some(&shown)).unwrap().remainder_micro, 4);
+        shown.as_object_mut().unwrap().remove("overflow");
+        assert!(read_meter(Some(&shown)).is_none());
+    }
+}

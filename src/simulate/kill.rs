@@ -1,0 +1,123 @@
+//! `kill -9` of the private service at random moments of the run.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use tokio::sync::watch;
+
+use super::Args;
+use super::SimulateError;
+use super::players::{Game, Progress};
+use super::service::PrivateService;
+
+const PROGRESS_POLL: Duration = Duration::from_millis(1);
+/// A kill at a point of the run comes up to this late, in microseconds, so that it hits any step of a call.
+const JITTER_US: u64 = 20_000;
+
+/// When the service is killed.
+#[derive(Debug)]
+pub enum Moments {
+    /// Never.
+    Never,
+    /// When so many entries have been answered, ascending.
+    AtEntries(Vec<u64>),
+    /// After so many seconds, half to one and a half of the named ones, at most so often.
+    Every { seconds: u32, at_most: u32 },
+}
+
+impl Moments {
+    /// As the options ask.
+    pub fn new(args: &Args, rng: &mut StdRng) -> Self {
+        match (args.kill_every, args.kills) {
+            (None, None) => Self::Never,
+            (Some(seconds), at_most) => Self::Every {
+                seconds,
+                at_most: at_most.unwrap_or(u32::MAX),
+            },
+            (None, Some(kills)) => {
+                let last = args.entries + args.collision_entries();
+                let mut points: Vec<u64> = (0..kills).map(|_| rng.random_range(0..last)).collect();
+                points.sort_unstable();
+                Self::AtEntries(points)
+            }
+        }
+    }
+}
+
+/// Kills and restarts until the moments or the run are over. Returns when it killed, in microseconds of the run.
+pub async fn kill_and_restart(
+    args: &Args,
+    service: Option<&mut PrivateService>,
+    game: &Game,
+    mut over: watch::Receiver<bool>,
+) -> Result<Vec<u64>, SimulateError> {
+    let mut rng = StdRng::seed_from_u64(args.seed);
+    let mut kills = Vec::new();
+    let Some(service) = service else {
+        return Ok(kills);
+    };
+    match Moments::new(args, &mut rng) {
+        Moments::Never => {}
+        Moments::AtEntries(points) => {
+            for point in points {
+                wait_for_entries(&game.progress, point).await;
+                tokio::time::sleep(Duration::from_micros(rng.random_range(0..JITTER_US))).await;
+                kills.push(elapsed_us(game));
+                service.kill_and_restart(args.kill_redis).await?;
+            }
+        }
+        Moments::Every { seconds, at_most } => {
+            let mean_us = u64::from(seconds) * 1_000_000;
+            while kills.len() < at_most as usize {
+                let pause = Duration::from_micros(rng.random_range(mean_us / 2..mean_us * 3 / 2));
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => {}
+                    // Closed or true: the players are done either way.
+                    _ = over.wait_for(|over| *over) => break,
+                }
+                kills.push(elapsed_us(game));
+                service.kill_and_restart(args.kill_redis).await?;
+            }
+        }
+    }
+    Ok(kills)
+}
+
+/// Returns too when the run is over, because then all entries are answered.
+async fn wait_for_entries(progress: &Progress, point: u64) {
+    while progress.entries.load(Ordering::Relaxed) < point {
+        tokio::time::sleep(PROGRESS_POLL).await;
+    }
+}
+
+fn elapsed_us(game: &Game) -> u64 {
+    u64::try_from(game.started().elapsed().as_micros()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use rand::SeedableRng;
+    use rand::rngs::StdRng;
+
+    use super::{Args, Moments};
+
+    #[test]
+    fn points_are_ascending_inside_the_run_and_follow_from_the_seed() {
+        let args = Args::parse_from(["simulate", "--kills", "20", "--entries", "1000"]);
+        let points = |seed| match Moments::new(&args, &mut StdRng::seed_from_u64(seed)) {
+            Moments::AtEntries(points) => points,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(points(3), points(3));
+        assert_eq!(points(3).len(), 20);
+        assert!(points(3).is_sorted());
+        assert!(
+            points(3)
+                .iter()
+                .all(|point| *point < args.entries + args.collision_entries())
+        );
+    }
+}

@@ -1,0 +1,278 @@
+//! The page around the plots.
+
+use std::fmt::Write as _;
+
+use super::Page;
+use super::plots::Plot;
+use crate::simulate::Verdict;
+use crate::simulate::check::Judged;
+use crate::simulate::compare::{Way, table as compared};
+use crate::simulate::summary::Summary;
+use crate::simulate::table::{duration, grouped, grouped_rate, remarks, rows};
+
+const STYLE: &str = include_str!("style.css");
+
+/// The whole page.
+pub fn html(page: &Page<'_>, plots: &[Plot], at: jiff::Timestamp) -> String {
+    let mut body = String::new();
+    let summary = page.summary();
+    body.push_str(&header(summary, at));
+    if let Some(summary) = summary {
+        body.push_str(&verdict(summary));
+        body.push_str(&cards(summary));
+        body.push_str(&plotted(plots));
+        body.push_str(&checks(summary));
+    }
+    if !page.ways.is_empty() {
+        body.push_str(&comparison(page.ways));
+    }
+    if let Some(summary) = summary {
+        body.push_str(&details(summary));
+    }
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>Jackpot simulation</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
+    )
+}
+
+fn header(summary: Option<&Summary>, at: jiff::Timestamp) -> String {
+    let machine = summary.map_or_else(String::new, |summary| {
+        let machine = &summary.machine;
+        let memory = machine
+            .memory_mib
+            .map_or_else(String::new, |mib| format!(", {} GiB", mib.div_ceil(1024)));
+        format!(
+            " · {}, {} cores{memory} · {} · jackpot {}",
+            machine.processor, machine.cores, machine.system, machine.version
+        )
+    });
+    format!(
+        "<header><h1>Jackpot simulation</h1><p>{}{}</p></header>\n",
+        at.strftime("%Y-%m-%d %H:%M UTC"),
+        escape(&machine)
+    )
+}
+
+fn verdict(summary: &Summary) -> String {
+    let held = summary
+        .findings
+        .iter()
+        .filter(|finding| matches!(finding.judged, Judged::Held(_)))
+        .count();
+    let (class, word, text) = match summary.verdict() {
+        Verdict::NoViolation => (
+            "",
+            "No violation",
+            format!(
+                "{held} of {} checks held, {} could not be judged.",
+                summary.findings.len(),
+                summary.findings.len() - held
+            ),
+        ),
+        Verdict::Violated { rule, detail } => (" bad", "Violated", format!("{rule}: {detail}")),
+    };
+    format!(
+        "<section class=\"verdict{class}\"><strong>{word}</strong><span>{}</span></section>\n",
+        escape(&text)
+    )
+}
+
+fn cards(summary: &Summary) -> String {
+    let numbers = &summary.numbers;
+    let mut cards = vec![
+        (grouped_rate(numbers.entries_per_s), "entries per second"),
+        (duration(numbers.latency.p50_us), "median latency"),
+        (duration(numbers.latency.p99_us), "99th percentile"),
+        (grouped(numbers.paid), "claims paid, each once"),
+        (grouped(numbers.retries), "claims answered retry"),
+        (grouped(numbers.replays), "entries sent again"),
+    ];
+    if numbers.kills > 0 {
+        cards.push((numbers.kills.to_string(), "kill -9 of the service"));
+    }
+    let cards: String = cards
+        .iter()
+        .map(|(value, name)| {
+            format!("<div class=\"card\"><b>{value}</b><span>{name}</span></div>\n")
+        })
+        .collect();
+    format!("<div class=\"cards\">\n{cards}</div>\n")
+}
+
+fn plotted(plots: &[Plot]) -> String {
+    let mut html = String::from("<div class=\"plots\">\n");
+    for plot in plots {
+        let legend: String = plot
+            .legend
+            .iter()
+            .map(|(colour, text)| {
+                format!(
+                    "<li><i style=\"background:{colour}\"></i>{}</li>",
+                    escape(text)
+                )
+            })
+            .collect();
+        let legend = if legend.is_empty() {
+            legend
+        } else {
+            format!("<ul class=\"legend\">{legend}</ul>\n")
+        };
+        let class = if plot.wide { " class=\"wide\"" } else { "" };
+        let _infallible = writeln!(
+            html,
+            "<section{class}><h2>{}</h2><p class=\"caption\">{}</p>\n{legend}{}</section>",
+            plot.title,
+            escape(&plot.caption),
+            plot.svg
+        );
+    }
+    html.push_str("</div>\n");
+    html
+}
+
+fn checks(summary: &Summary) -> String {
+    let rows: String = summary
+        .findings
+        .iter()
+        .map(|finding| {
+            let (mark, class, seen) = match &finding.judged {
+                Judged::Held(seen) => ("✓", "good", seen),
+                Judged::Violated(seen) => ("✗", "bad", seen),
+                Judged::NotChecked(seen) => ("–", "wait", seen),
+            };
+            format!(
+                "<tr><td class=\"mark {class}\">{mark}</td><td class=\"rule\">{}</td><td>{}<div class=\"seen\">{}</div></td></tr>\n",
+                finding.rule,
+                escape(finding.demand),
+                escape(seen)
+            )
+        })
+        .collect();
+    format!(
+        "<section><h2>Checks</h2><p class=\"caption\">Judged from outside, from the answers and meters alone; – could not be judged.</p>\n\
+         <table>\n{rows}</table></section>\n"
+    )
+}
+
+fn comparison(ways: &[Way]) -> String {
+    let head: String = compared::HEADER
+        .iter()
+        .map(|title| format!("<th>{title}</th>"))
+        .collect();
+    let rows: String = ways
+        .iter()
+        .map(|way| {
+            let class = if way.is_wrong() { "bad" } else { "good" };
+            let mut cells = compared::cells(way).into_iter();
+            let name = cells.next().unwrap_or_default();
+            let rest: String = cells
+                .map(|cell| format!("<td>{}</td>", escape(&cell)))
+                .collect();
+            let row = if way.is_wrong() {
+                ""
+            } else {
+                " class=\"ours\""
+            };
+            format!(
+                "<tr{row}><td class=\"{class}\"><b>{}</b></td>{rest}</tr>\n",
+                escape(&name)
+            )
+        })
+        .collect();
+    let notes: String = ways
+        .iter()
+        .map(|way| {
+            format!(
+                "<li><b>{}</b>: {}. Its rate includes {}.</li>\n",
+                escape(way.name),
+                escape(way.how),
+                escape(way.includes)
+            )
+        })
+        .collect();
+    format!(
+        "<section><h2>The same collision, done the usual ways</h2><p class=\"caption\">{}.</p>\n<div class=\"scroll\"><table class=\"figures\">\n\
+         <tr>{head}</tr>\n{rows}</table></div>\n<ul class=\"notes\">\n{notes}</ul></section>\n",
+        escape(&compared::caption(ways))
+    )
+}
+
+fn details(summary: &Summary) -> String {
+    let pairs = |rows: Vec<(String, String)>| -> String {
+        let rows: String = rows
+            .iter()
+            .map(|(name, value)| {
+                format!(
+                    "<tr><td>{}</td><td>{}</td></tr>\n",
+                    escape(name),
+                    escape(value)
+                )
+            })
+            .collect();
+        format!("<table>\n{rows}</table>")
+    };
+    let asked = &summary.parameters;
+    let chosen = if asked.winners_chosen {
+        "chosen beforehand"
+    } else {
+        "not chosen: the draw secret is not known"
+    };
+    let parameters = vec![
+        ("service".to_owned(), asked.service.clone()),
+        ("jackpot".to_owned(), asked.jackpot_id.clone()),
+        ("seed".to_owned(), asked.seed.to_string()),
+        ("players".to_owned(), grouped(asked.players.into())),
+        (
+            "entries".to_owned(),
+            format!("{} and those of collisions", grouped(asked.entries)),
+        ),
+        (
+            "collisions".to_owned(),
+            format!(
+                "{} of {} winners ({chosen})",
+                asked.collisions, asked.winners
+            ),
+        ),
+        (
+            "sent again".to_owned(),
+            format!(
+                "{} % of the entries, all of collisions",
+                asked.replays_percent
+            ),
+        ),
+        ("kills".to_owned(), asked.kills.clone()),
+    ];
+    let notes: String = remarks(summary)
+        .iter()
+        .map(|remark| format!("<li>{}</li>", escape(remark)))
+        .collect();
+    let notes = if notes.is_empty() {
+        notes
+    } else {
+        format!("<ul class=\"notes\">{notes}</ul>")
+    };
+    format!(
+        "<section><h2>Numbers and parameters</h2><div class=\"columns\">{}{}</div>{notes}\n\
+         <details><summary class=\"caption\">Definition of the jackpot</summary><pre>{}</pre></details></section>\n",
+        pairs(rows(summary)),
+        pairs(parameters),
+        escape(&format!("{:#}", asked.definition))
+    )
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escape;
+
+    #[test]
+    fn what_a_service_answers_can_not_become_markup() {
+        assert_eq!(escape("<b a=\"1\">&"), "&lt;b a=&quot;1&quot;&gt;&amp;");
+    }
+}

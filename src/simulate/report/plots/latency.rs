@@ -1,0 +1,171 @@
+//! Latency by percentile, and how it is spread.
+
+use plotters::prelude::{ChartBuilder, Circle, IntoLogRange, LineSeries, Rectangle, Text};
+use plotters::style::Color;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::{BLUE, GRID, HALF, INK, Plot, float, label, seconds, svg};
+use crate::simulate::SimulateError;
+use crate::simulate::game::Played;
+use crate::simulate::numbers;
+use crate::simulate::table::duration;
+
+/// Percentiles that are named in the plot.
+const NAMED: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")];
+/// Columns of the histogram per tenfold latency.
+const COLUMNS_PER_DECADE: f64 = 16.0;
+
+/// Latency against the percentile, stretched towards the slowest.
+pub fn percentiles(played: &Played) -> Result<Plot, SimulateError> {
+    let title = "Latency by percentile";
+    let histogram = numbers::histogram(&played.evidence);
+    let at = |quantile: f64| millis(histogram.value_at_quantile(quantile));
+    let nines = |quantile: f64| -(1.0 - quantile).log10();
+    let last = nines(0.9999);
+    let points: Vec<(f64, f64)> = (0..=200_u32)
+        .map(|step| {
+            let x = last * f64::from(step) / 200.0;
+            (x, at(1.0 - 10_f64.powf(-x)))
+        })
+        .collect();
+    let (low, high) = (at(0.0) * 0.8, at(0.9999) * 1.6);
+    let svg = svg(HALF, title, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin(8)
+            .margin_right(18)
+            .x_label_area_size(28)
+            .y_label_area_size(62)
+            .build_cartesian_2d(0.0..last, (low..high).log_scale())?;
+        chart
+            .configure_mesh()
+            .disable_x_mesh()
+            .light_line_style(GRID.mix(0.0))
+            .bold_line_style(GRID)
+            .axis_style(GRID)
+            .label_style(label())
+            .x_labels(5)
+            .y_labels(6)
+            .x_label_formatter(&|x| percentile(*x))
+            .y_label_formatter(&|y| milliseconds(*y))
+            .draw()?;
+        chart.draw_series(LineSeries::new(
+            points.iter().copied(),
+            BLUE.stroke_width(2),
+        ))?;
+        let named = NAMED.map(|(quantile, name)| (nines(quantile), at(quantile), name));
+        chart.draw_series(
+            named
+                .iter()
+                .map(|&(x, y, _)| Circle::new((x, y), 4, BLUE.filled())),
+        )?;
+        let style = label().color(&INK).pos(Pos::new(HPos::Right, VPos::Bottom));
+        chart.draw_series(named.iter().map(|&(x, y, name)| {
+            Text::new(
+                format!("{name} {}", milliseconds(y)),
+                (x - 0.06, y * 1.06),
+                style.clone(),
+            )
+        }))?;
+        Ok(())
+    })?;
+    let caption =
+        "From a player's first try to its answer, repeats after a lost answer included.".to_owned();
+    Ok(Plot {
+        title,
+        caption,
+        legend: Vec::new(),
+        svg,
+        wide: false,
+    })
+}
+
+/// How many entries took how long.
+pub fn histogram(played: &Played) -> Result<Plot, SimulateError> {
+    let title = "Latency histogram";
+    let bars = bars(played);
+    let left = bars.iter().map(|bar| bar.0).fold(f64::MAX, f64::min) / 1.2;
+    let right = bars.iter().map(|bar| bar.1).fold(f64::MIN, f64::max) * 1.2;
+    let top = bars.iter().map(|bar| bar.2).fold(1.0, f64::max) * 1.08;
+    let svg = svg(HALF, title, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin(8)
+            .margin_right(18)
+            .x_label_area_size(28)
+            .y_label_area_size(52)
+            .build_cartesian_2d((left..right).log_scale(), 0.0..top)?;
+        chart
+            .configure_mesh()
+            .disable_x_mesh()
+            .light_line_style(GRID.mix(0.0))
+            .bold_line_style(GRID)
+            .axis_style(GRID)
+            .label_style(label())
+            .x_labels(6)
+            .y_labels(6)
+            .x_label_formatter(&|x| milliseconds(*x))
+            .y_label_formatter(&|y| super::short(*y))
+            .draw()?;
+        chart.draw_series(bars.iter().map(|&(from, to, count)| {
+            // A hairline between bars, on a logarithmic axis.
+            Rectangle::new(
+                [(from * 1.012, 0.0), (to / 1.012, count)],
+                BLUE.mix(0.75).filled(),
+            )
+        }))?;
+        Ok(())
+    })?;
+    let caption = format!(
+        "{} entries, on a logarithmic axis.",
+        crate::simulate::table::grouped(played.summary.numbers.entries)
+    );
+    Ok(Plot {
+        title,
+        caption,
+        legend: Vec::new(),
+        svg,
+        wide: false,
+    })
+}
+
+/// From, to (both milliseconds) and count of each column that has any.
+#[expect(clippy::cast_possible_truncation, reason = "a few dozen columns")]
+fn bars(played: &Played) -> Vec<(f64, f64, f64)> {
+    let mut counts = std::collections::BTreeMap::<i64, i64>::new();
+    for record in &played.evidence.records {
+        let column =
+            (millis(record.latency_us().max(1)).log10() * COLUMNS_PER_DECADE).floor() as i64;
+        *counts.entry(column).or_default() += 1;
+    }
+    let edge = |column: i64| 10_f64.powf(float(column) / COLUMNS_PER_DECADE);
+    counts
+        .into_iter()
+        .map(|(column, count)| (edge(column), edge(column + 1), float(count)))
+        .collect()
+}
+
+fn millis(micros: u64) -> f64 {
+    seconds(micros) * 1e3
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a latency in microseconds"
+)]
+fn milliseconds(value: f64) -> String {
+    if value < 1.0 {
+        duration((value * 1e3).round() as u64)
+    } else {
+        format!("{} ms", super::short(value))
+    }
+}
+
+/// The percentile with so many nines.
+fn percentile(nines: f64) -> String {
+    let value = 100.0 * (1.0 - 10_f64.powf(-nines));
+    if nines < 0.5 {
+        format!("{value:.0} %")
+    } else {
+        format!("{value:.*} %", if nines < 2.1 { 0 } else { 2 })
+    }
+}

@@ -1,0 +1,143 @@
+//! The plots of a run, as SVG text.
+
+mod claims;
+mod latency;
+mod pool;
+mod throughput;
+
+use std::error::Error;
+
+use plotters::coord::Shift;
+use plotters::prelude::{
+    DrawingArea, IntoDrawingArea, IntoFont, RGBColor, SVGBackend, TextStyle, WHITE,
+};
+use plotters::style::Color;
+
+use crate::simulate::SimulateError;
+use crate::simulate::game::Played;
+
+const INK: RGBColor = RGBColor(31, 41, 55);
+const MUTED: RGBColor = RGBColor(107, 119, 133);
+const GRID: RGBColor = RGBColor(232, 236, 240);
+const TEAL: RGBColor = RGBColor(13, 128, 118);
+const AMBER: RGBColor = RGBColor(217, 119, 6);
+const RED: RGBColor = RGBColor(200, 48, 48);
+const BLUE: RGBColor = RGBColor(46, 98, 196);
+/// One per tier.
+const TIERS: [RGBColor; 4] = [TEAL, BLUE, AMBER, RGBColor(126, 72, 176)];
+
+const WIDE: (u32, u32) = (1_120, 320);
+const HALF: (u32, u32) = (550, 320);
+const LABEL_PX: i32 = 13;
+
+type Area<'s> = DrawingArea<SVGBackend<'s>, Shift>;
+type Drawn = Result<(), Box<dyn Error + Send + Sync>>;
+
+/// One plot of the page.
+#[derive(Debug)]
+pub struct Plot {
+    pub title: &'static str,
+    /// What is to be seen in it.
+    pub caption: String,
+    /// Colours and what they stand for.
+    pub legend: Vec<(String, String)>,
+    pub svg: String,
+    /// Takes the whole width.
+    pub wide: bool,
+}
+
+/// All plots of a run, in the page's order.
+pub fn all(played: &Played) -> Result<Vec<Plot>, SimulateError> {
+    Ok(vec![
+        pool::plot(played)?,
+        throughput::plot(played)?,
+        claims::plot(played)?,
+        latency::percentiles(played)?,
+        latency::histogram(played)?,
+    ])
+}
+
+/// Draws into a text; the page sets its width.
+fn svg(
+    size: (u32, u32),
+    title: &str,
+    draw: impl FnOnce(&Area<'_>) -> Drawn,
+) -> Result<String, SimulateError> {
+    let mut text = String::new();
+    {
+        let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
+        let drawn = area
+            .fill(&WHITE.mix(0.0))
+            .map_err(Into::into)
+            .and_then(|()| draw(&area));
+        drawn
+            .and_then(|()| area.present().map_err(Into::into))
+            .map_err(|error| SimulateError::Report(error.to_string()))?;
+    }
+    let fixed = format!("<svg width=\"{}\" height=\"{}\"", size.0, size.1);
+    Ok(text.replacen(
+        &fixed,
+        &format!("<svg role=\"img\" aria-label=\"{title}\""),
+        1,
+    ))
+}
+
+fn label() -> TextStyle<'static> {
+    ("sans-serif", LABEL_PX).into_font().color(&MUTED)
+}
+
+fn css(colour: RGBColor) -> String {
+    format!("#{:02x}{:02x}{:02x}", colour.0, colour.1, colour.2)
+}
+
+/// Seconds of the run.
+#[expect(clippy::cast_precision_loss, reason = "positions on a plot")]
+fn seconds(micros: u64) -> f64 {
+    micros as f64 / 1e6
+}
+
+/// A number as a position.
+#[expect(clippy::cast_precision_loss, reason = "positions on a plot")]
+fn float(number: i64) -> f64 {
+    number as f64
+}
+
+/// A position as a short number: 1500 as 1.5k.
+fn short(value: f64) -> String {
+    let trim = |value: f64, unit: &str| format!("{}{unit}", (value * 10.0).round() / 10.0);
+    match value.abs() {
+        1e6.. => trim(value / 1e6, "M"),
+        1e3.. => trim(value / 1e3, "k"),
+        _ => trim(value, ""),
+    }
+}
+
+/// When each collision was released: the first of its entries.
+fn collisions(played: &Played) -> Vec<f64> {
+    let count = played.evidence.plan.collisions as usize;
+    let mut first = vec![u64::MAX; count];
+    for record in &played.evidence.records {
+        if let Some(number) = record.collision {
+            let first = &mut first[number as usize];
+            *first = (*first).min(record.sent_us);
+        }
+    }
+    first
+        .into_iter()
+        .filter(|at| *at != u64::MAX)
+        .map(seconds)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn axis_labels_are_short() {
+        assert_eq!(
+            [0.5, 950.0, 1_500.0, 2e6].map(short),
+            ["0.5", "950", "1.5k", "2M"]
+        );
+    }
+}

@@ -1,0 +1,83 @@
+//! Entries per second over time, with collisions and kills.
+
+use plotters::prelude::{AreaSeries, ChartBuilder, LineSeries, PathElement};
+use plotters::style::Color;
+
+use super::{GRID, HALF, MUTED, Plot, RED, TEAL, collisions, css, label, seconds, short, svg};
+use crate::simulate::SimulateError;
+use crate::simulate::game::Played;
+
+const COLUMNS: usize = 80;
+
+/// Answers per second, by time of the answer.
+pub fn plot(played: &Played) -> Result<Plot, SimulateError> {
+    let title = "Throughput over time";
+    let end = played.summary.numbers.elapsed_s;
+    let rates = rates(played, end);
+    let top = rates.iter().map(|point| point.1).fold(1.0, f64::max) * 1.1;
+    let marks = collisions(played);
+    let svg = svg(HALF, title, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin(8)
+            .margin_right(18)
+            .x_label_area_size(28)
+            .y_label_area_size(52)
+            .build_cartesian_2d(0.0..end, 0.0..top)?;
+        chart
+            .configure_mesh()
+            .disable_x_mesh()
+            .light_line_style(GRID.mix(0.0))
+            .bold_line_style(GRID)
+            .axis_style(GRID)
+            .label_style(label())
+            .x_labels(6)
+            .y_labels(6)
+            .x_label_formatter(&|x| format!("{} s", short(*x)))
+            .y_label_formatter(&|y| short(*y))
+            .draw()?;
+        chart.draw_series(AreaSeries::new(rates.iter().copied(), 0.0, TEAL.mix(0.12)))?;
+        chart.draw_series(LineSeries::new(rates.iter().copied(), TEAL.stroke_width(2)))?;
+        chart.draw_series(marks.iter().map(|at| {
+            PathElement::new([(*at, 0.0), (*at, top)], MUTED.mix(0.35).stroke_width(1))
+        }))?;
+        let kills = played.kills_us.iter().map(|at| seconds(*at));
+        chart.draw_series(
+            kills.map(|at| PathElement::new([(at, 0.0), (at, top)], RED.mix(0.8).stroke_width(1))),
+        )?;
+        Ok(())
+    })?;
+    let mut legend = vec![(css(TEAL), "entries/s".to_owned())];
+    if !marks.is_empty() {
+        legend.push((css(MUTED), "collision".to_owned()));
+    }
+    if !played.kills_us.is_empty() {
+        legend.push((css(RED), "kill -9".to_owned()));
+    }
+    Ok(Plot {
+        title,
+        caption: "Entries answered per second, replays not counted.".to_owned(),
+        legend,
+        svg,
+        wide: false,
+    })
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "columns of a plot"
+)]
+fn rates(played: &Played, end: f64) -> Vec<(f64, f64)> {
+    let width = end / COLUMNS as f64;
+    let mut counts = [0_u32; COLUMNS];
+    for record in &played.evidence.records {
+        let column = (seconds(record.answered_us) / width) as usize;
+        counts[column.min(COLUMNS - 1)] += 1;
+    }
+    let rates = counts
+        .iter()
+        .enumerate()
+        .map(|(column, count)| ((column as f64 + 0.5) * width, f64::from(*count) / width));
+    rates.collect()
+}

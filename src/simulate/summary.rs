@@ -1,0 +1,86 @@
+//! What a run is told by: its parameters, machine, numbers and findings. This is the shape of `--json`.
+
+use serde::Serialize;
+
+use super::check::{Finding, Judged};
+use super::machine::Machine;
+use super::numbers::Numbers;
+use super::plan::Plan;
+use super::{Args, Verdict};
+
+/// What was asked for.
+#[derive(Debug, Clone, Serialize)]
+pub struct Parameters {
+    pub service: String,
+    pub jackpot_id: String,
+    pub seed: u64,
+    pub players: u32,
+    pub entries: u64,
+    pub winners: u32,
+    pub collisions: u32,
+    /// Whether the winners of collisions were chosen beforehand.
+    pub winners_chosen: bool,
+    pub replays_percent: u32,
+    pub kills: String,
+    pub definition: serde_json::Value,
+}
+
+impl Parameters {
+    /// As the options gave them.
+    pub fn of(args: &Args, plan: &Plan) -> Self {
+        let what = if args.kill_redis {
+            "service and Redis"
+        } else {
+            "service"
+        };
+        let kills = match (args.kill_every, args.kills) {
+            (None, None) => "none".to_owned(),
+            (None, Some(kills)) => format!("{what} {kills} times at random points"),
+            (Some(seconds), None) => format!("{what} every {seconds} s"),
+            (Some(seconds), Some(kills)) => {
+                format!("{what} every {seconds} s, at most {kills} times")
+            }
+        };
+        Self {
+            service: args
+                .url
+                .clone()
+                .unwrap_or_else(|| "private, embedded Redis (appendfsync always)".to_owned()),
+            jackpot_id: plan.jackpot_id.clone(),
+            seed: args.seed,
+            players: args.players,
+            entries: args.entries,
+            winners: args.winners,
+            collisions: args.collisions,
+            winners_chosen: plan.searched,
+            replays_percent: args.replays,
+            kills,
+            definition: plan.definition(),
+        }
+    }
+}
+
+/// One run, told.
+#[derive(Debug, Clone, Serialize)]
+pub struct Summary {
+    pub parameters: Parameters,
+    pub machine: Machine,
+    pub numbers: Numbers,
+    pub findings: Vec<Finding>,
+}
+
+impl Summary {
+    /// The first violation, if any.
+    pub fn verdict(&self) -> Verdict {
+        self.findings
+            .iter()
+            .find_map(|finding| match &finding.judged {
+                Judged::Violated(detail) => Some(Verdict::Violated {
+                    rule: finding.rule.to_owned(),
+                    detail: detail.clone(),
+                }),
+                _ => None,
+            })
+            .unwrap_or(Verdict::NoViolation)
+    }
+}

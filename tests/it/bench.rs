@@ -1,0 +1,376 @@
+//! One jackpot on a real Redis, for tests of scripts: calls their wrappers, and looks at the raw keys.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use jackpot::ids::Id;
+use jackpot::jackpot::definition::Definition;
+use jackpot::jackpot::operate::{Operate, Operator};
+use jackpot::jackpot::record::{Record, Sent};
+use jackpot::jackpot::scripts::{
+    self, EnterEntry, Entered, EntryReply, Fence, Finished, ScriptError, Snapshot, Wanted,
+};
+use jackpot::jackpot::view::{Known, Status, View, Views};
+use jackpot::ledger::event::Event;
+use jackpot::ledger::fold::Fold;
+use jackpot::master_secret::MasterSecret;
+use jackpot::money::Minor;
+use jackpot::settings::{Durability, Redis, RedisMode};
+use jackpot::store::Store;
+use redis::aio::MultiplexedConnection;
+use serde_json::{Value, json};
+
+use crate::support::redis::TestRedis;
+
+/// The secret of the published test vectors.
+pub const SECRET: [u8; 32] = [0x5f; 32];
+
+/// Settings for a store on one server.
+pub fn standalone(url: &str) -> Redis {
+    Redis {
+        mode: RedisMode::Standalone,
+        urls: vec![url.to_owned()],
+        durability: Durability::Local,
+        tls_ca_file: String::new(),
+        connect_timeout_ms: 2_000,
+        response_timeout_ms: 5_000,
+        total_timeout_ms: 10_000,
+        server_program: String::new(),
+        max_memory_mib: 0,
+        refuse_entries_above_memory_pct: 80,
+    }
+}
+
+/// A tier as JSON, changed by what is given.
+pub fn tier(name: &str, share_ppm: u32, change: &Value) -> Value {
+    let mut tier =
+        json!({"tier": name, "share_ppm": share_ppm, "min_payout": 1, "seed": 0, "reserve_ppm": 0, "cap": null});
+    merge(&mut tier, change);
+    tier
+}
+
+/// A rank as JSON.
+pub fn rank(rank: u32, prize: &Value) -> Value {
+    json!({"rank": rank, "weight": 1, "prize": prize})
+}
+
+/// A definition with one tier, `grand`: rank 1 takes all, rank 2 half, rank 3 seven units.
+pub fn document(id: &str, change: &Value) -> Value {
+    let mut document = json!({"id": id, "name": "a test", "currency": "KRW", "contribution": {"fixed": 1},
+        "tiers": [tier("grand", 1_000_000, &json!({"min_payout": 100}))],
+        "odds": {"total": 1000, "ranks": [
+            rank(1, &json!({"pool": {"tier": "grand", "take": "all"}})),
+            rank(2, &json!({"pool": {"tier": "grand", "take": {"share_ppm": 500_000}}})),
+            rank(3, &json!({"fixed": {"tier": "grand", "amount": 7}}))]}});
+    merge(&mut document, change);
+    document
+}
+
+fn merge(into: &mut Value, change: &Value) {
+    for (field, value) in change.as_object().expect("an object") {
+        into[field] = value.clone();
+    }
+}
+
+/// A checked definition.
+pub fn definition(document: Value) -> Definition {
+    Definition::check(serde_json::from_value(document).expect("well formed")).expect("valid")
+}
+
+/// What a player sends.
+pub fn sent(player: &str, stake: u64) -> Sent {
+    let (player, stake) = (
+        Id::parse(player).expect("an id"),
+        Minor::try_from(stake).expect("in range"),
+    );
+    Sent {
+        player,
+        stake,
+        client_seed: None,
+    }
+}
+
+/// An entry of player `p` with stake 100 that drew `rank`.
+pub fn entry(entry_id: &str, rank: u32) -> EnterEntry {
+    EnterEntry {
+        entry_id: entry_id.to_owned(),
+        sent: sent("p", 100),
+        rank,
+    }
+}
+
+pub fn operator() -> Operator {
+    Operator {
+        who: "tester".to_owned(),
+        request_id: "r".to_owned(),
+    }
+}
+
+/// A jackpot of its own.
+pub struct Bench {
+    pub id: Id,
+    pub store: Store,
+    pub operate: Operate,
+    _redis: Arc<TestRedis>,
+    _directory: tempfile::TempDir,
+    raw: MultiplexedConnection,
+}
+
+impl Bench {
+    /// Defines a jackpot as [`document`] changed by `change`.
+    pub async fn with(change: &Value) -> Self {
+        Self::on(Arc::new(TestRedis::start().await), change).await
+    }
+
+    /// The same on a server that is there.
+    pub async fn on(redis: Arc<TestRedis>, change: &Value) -> Self {
+        let id = Id::parse(&TestRedis::id("t")).expect("an id");
+        let directory = tempfile::tempdir().expect("a directory");
+        let store = Store::open(&standalone(redis.url()), directory.path())
+            .await
+            .expect("the store opens");
+        let views = Arc::new(Views::new(store.clone(), MasterSecret::new(SECRET)));
+        let operate = Operate::new(store.clone(), views);
+        let raw = redis.connection().await;
+        let bench = Self {
+            id,
+            store,
+            operate,
+            _redis: redis,
+            _directory: directory,
+            raw,
+        };
+        bench.define(change).await;
+        bench
+    }
+
+    pub async fn define(&self, change: &Value) {
+        let definition = definition(document(self.id.as_str(), change));
+        self.operate
+            .define(&self.id, &definition, Wanted::Any, Status::Open, &operator())
+            .await
+            .expect("defined");
+    }
+
+    /// What an instance that has just read knows.
+    pub async fn fresh(&self) -> (Arc<Known>, Arc<View>) {
+        self.operate.views.refresh(&self.id).await.expect("readable")
+    }
+
+    pub async fn enter(&self, entries: &[EnterEntry]) -> Entered {
+        let (known, view) = self.fresh().await;
+        self.enter_as(&known.fence(&view), &view.definition, entries)
+            .await
+            .expect("a reply")
+    }
+
+    pub async fn enter_as(
+        &self,
+        fence: &Fence,
+        definition: &Definition,
+        entries: &[EnterEntry],
+    ) -> Result<Entered, ScriptError> {
+        let known = self.operate.views.known(&self.id);
+        scripts::enter(&self.store, &known.keys, fence, definition, entries).await
+    }
+
+    /// Enters one entry that is taken; its record.
+    pub async fn take(&self, entry_id: &str, rank: u32) -> Record {
+        match self.enter(&[entry(entry_id, rank)]).await.replies.remove(0) {
+            EntryReply::Taken(record) => record,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The claim of a redraw, under the definition in force.
+    pub async fn claim(&self, entry_id: &str, attempt: u32, rank: u32) -> Finished {
+        let (known, view) = self.fresh().await;
+        let prize = view.definition.money_prize(rank).expect("a money prize").clone();
+        let (fence, tiers) = (known.fence(&view), view.definition.tiers());
+        scripts::claim(
+            &self.store,
+            &known.keys,
+            &fence,
+            tiers,
+            (entry_id, attempt, rank),
+            &prize,
+        )
+        .await
+        .expect("a reply")
+    }
+
+    pub async fn finish(&self, entry_id: &str, attempt: u32) -> Finished {
+        let (known, view) = self.fresh().await;
+        let (fence, tiers) = (known.fence(&view), view.definition.tiers());
+        scripts::finish(&self.store, &known.keys, &fence, tiers, (entry_id, attempt))
+            .await
+            .expect("a reply")
+    }
+
+    pub async fn status(&self, wanted: Status) {
+        self.operate
+            .set_status(&self.id, wanted, "a test".to_owned(), &operator())
+            .await
+            .expect("done");
+    }
+
+    pub async fn fund(&self, adjustment_id: &str, amount: u64) {
+        let wish = funding(adjustment_id, amount);
+        assert!(self.operate.adjust(&self.id, &wish).await.expect("done").0);
+    }
+
+    pub async fn snapshot(&self) -> Snapshot {
+        self.operate.views.snapshot(&self.id).await.expect("readable")
+    }
+
+    /// Pool, reserve and overflow of the first tier.
+    pub async fn money(&self) -> (u64, u64, u64) {
+        let meter = &self.snapshot().await.meters[0];
+        (meter.pool, meter.reserve, meter.overflow)
+    }
+
+    /// Every key of the jackpot, byte for byte.
+    pub async fn dump(&self) -> BTreeMap<String, Vec<u8>> {
+        let mut raw = self.raw.clone();
+        let pattern = format!("jp:{}:*", self.tag());
+        let keys: Vec<String> = redis::cmd("KEYS")
+            .arg(pattern)
+            .query_async(&mut raw)
+            .await
+            .expect("KEYS");
+        let mut dump = BTreeMap::new();
+        for key in keys {
+            let bytes = redis::cmd("DUMP").arg(&key).query_async(&mut raw).await.expect("DUMP");
+            dump.insert(key, bytes);
+        }
+        dump
+    }
+
+    fn tag(&self) -> String {
+        format!("{{{}}}", self.id)
+    }
+
+    /// A raw command on this jackpot's Redis.
+    pub async fn raw<T: redis::FromRedisValue>(&self, command: &mut redis::Cmd) -> T {
+        command.query_async(&mut self.raw.clone()).await.expect("a reply")
+    }
+
+    /// The events, as the stream holds them.
+    pub async fn events(&self) -> Vec<Event> {
+        let known = self.operate.views.known(&self.id);
+        let mut command = redis::cmd("XRANGE");
+        let reply: Vec<(String, HashMap<String, String>)> =
+            self.raw(command.arg(&known.keys.events).arg("-").arg("+")).await;
+        reply
+            .into_iter()
+            .map(|(_, fields)| Event::parse(fields).expect("readable"))
+            .collect()
+    }
+
+    /// Rebuilds the jackpot from its events and compares everything with Redis.
+    pub async fn assert_rebuilds(&self) {
+        let mut fold = Fold::default();
+        for event in self.events().await {
+            fold.apply(&event).expect("follows");
+        }
+        let snapshot = self.snapshot().await;
+        let state = (
+            snapshot.n,
+            Some(snapshot.status),
+            snapshot.version,
+            snapshot.last_version,
+            snapshot.epoch,
+        );
+        let rebuilt = (
+            fold.n,
+            fold.status,
+            fold.version,
+            fold.last_version,
+            fold.epochs.last().expect("an epoch").epoch,
+        );
+        assert_eq!(rebuilt, state);
+        assert_eq!(fold.waiting.map(|v| fold.definitions[&v].clone()), snapshot.waiting);
+        for meter in &snapshot.meters {
+            let read = |name: &str| {
+                fold.meters
+                    .get(&(meter.tier.clone(), name.to_owned()))
+                    .copied()
+                    .unwrap_or_default()
+            };
+            assert_eq!(i128::from(read("pool")), i128::from(meter.pool));
+            assert_eq!(i128::from(read("reserve")), i128::from(meter.reserve));
+            assert_eq!(i128::from(read("overflow")), i128::from(meter.overflow));
+            assert_eq!(
+                i128::from(read("pool_micro") + read("reserve_micro")),
+                i128::from(meter.remainder_micro)
+            );
+            assert_eq!(i128::from(read("contributed")), i128::from(meter.contributed));
+            assert_eq!(
+                i128::from(read("contributed_micro")),
+                i128::from(meter.contributed_micro)
+            );
+            assert_eq!(
+                (read("funded"), i128::from(read("paid"))),
+                (meter.funded, i128::from(meter.paid))
+            );
+            assert_eq!(i128::from(read("wins")), i128::from(meter.wins));
+        }
+        let keys = &self.operate.views.known(&self.id).keys;
+        let hash = async |key: &str| {
+            self.raw::<BTreeMap<String, String>>(redis::cmd("HGETALL").arg(key))
+                .await
+        };
+        let fields = hash(&keys.state).await;
+        assert_eq!(
+            (&fold.sequence.to_string(), &fold.claim_order.to_string()),
+            (&fields["seq"], &fields["order"])
+        );
+        let (newer, older) = if fields["gen"] == "a" {
+            (&keys.seen_a, &keys.seen_b)
+        } else {
+            (&keys.seen_b, &keys.seen_a)
+        };
+        let texts = |records: HashMap<String, Record>| {
+            records
+                .into_iter()
+                .map(|(id, r)| (id, r.to_text()))
+                .collect::<BTreeMap<_, _>>()
+        };
+        assert_eq!(texts(fold.seen), hash(newer).await);
+        assert_eq!(texts(fold.seen_before), hash(older).await);
+        let definitions = fold
+            .definitions
+            .into_iter()
+            .map(|(version, json)| (version.to_string(), json));
+        assert_eq!(definitions.collect::<BTreeMap<_, _>>(), hash(&keys.definitions).await);
+        let adjustments = fold
+            .adjustments
+            .into_iter()
+            .map(|(id, (digest, at))| (id.to_string(), format!("{digest} {at}")));
+        assert_eq!(adjustments.collect::<BTreeMap<_, _>>(), hash(&keys.adjustments).await);
+        assert_eq!(fold.epochs, self.operate.epochs(&self.id).await.expect("readable"));
+        let pending: Vec<(String, u64)> = self
+            .raw(redis::cmd("ZRANGE").arg(&keys.pending).arg(0).arg(-1).arg("WITHSCORES"))
+            .await;
+        let pending = pending
+            .into_iter()
+            .map(|(entry, seq)| (seq, entry))
+            .collect::<BTreeMap<_, _>>();
+        assert_eq!(fold.pending, pending);
+    }
+}
+
+/// Money put into the pool of `grand`.
+pub fn funding(adjustment_id: &str, amount: u64) -> scripts::Adjust {
+    scripts::Adjust {
+        adjustment_id: Id::parse(adjustment_id).expect("an id"),
+        digest: format!("fund-{amount}"),
+        tier: Id::parse("grand").expect("an id"),
+        from: None,
+        to: Some("pool"),
+        amount: Minor::try_from(amount).expect("in range"),
+        reason: "a test".to_owned(),
+        who: "tester".to_owned(),
+        request_id: "r".to_owned(),
+    }
+}

@@ -1,0 +1,283 @@
+//! A server on a port of its own with a few routes that show what the base does.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::web::{self, Data, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse};
+use jackpot::http::Web;
+use jackpot::http::auth::{Anyone, Operate, Play, PlayOrRead, Read};
+use jackpot::http::body::Body;
+use jackpot::http::health::{Readiness, ReadinessFn};
+use jackpot::http::problem::Problem;
+use jackpot::http::query::{PathOf, QueryOf};
+use jackpot::http::request_id::RequestId;
+use jackpot::http::routes::Rooms;
+use jackpot::http::server::{self, Running};
+use jackpot::keys::{KeyFile, KeyStore, Limits, Role};
+use jackpot::settings::{self, Settings};
+use jackpot::stopping::Stopping;
+use jackpot::telemetry::Metrics;
+use reqwest::{Client, Method, RequestBuilder, Response};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::sync::Notify;
+use utoipa::OpenApi;
+
+use crate::support;
+
+/// Bodies larger than this are refused by the servers here.
+pub const MAX_BODY: usize = 1024;
+
+pub struct TestServer {
+    pub running: Option<Running>,
+    pub keys: KeyFile,
+    pub slow: Arc<Slow>,
+    pub metrics: Arc<Metrics>,
+    base: String,
+    client: Client,
+    follower: tokio::task::JoinHandle<()>,
+    _directory: TempDir,
+}
+
+/// A handler that waits: says when it was reached, answers when it is let go.
+#[derive(Default)]
+pub struct Slow {
+    pub reached: Notify,
+    pub release: Notify,
+}
+
+pub struct Options {
+    pub limits: Limits,
+    pub readiness: ReadinessFn,
+    pub metrics_listen: &'static str,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            limits: Limits {
+                per_second: 0,
+                burst: 0,
+            },
+            readiness: Arc::new(Readiness::default),
+            metrics_listen: "",
+        }
+    }
+}
+
+pub async fn server() -> TestServer {
+    server_with(Options::default()).await
+}
+
+pub async fn server_with(options: Options) -> TestServer {
+    let directory = tempfile::tempdir().unwrap();
+    let settings = settings_in(directory.path(), options.metrics_listen);
+    let keys = KeyFile::of(&settings);
+    let store = Arc::new(KeyStore::open(keys.clone(), options.limits).unwrap());
+    let follower = tokio::spawn(Arc::clone(&store).follow());
+    let metrics = Arc::new(Metrics::new());
+    let web = Web {
+        keys: store,
+        metrics: Arc::clone(&metrics),
+        readiness: options.readiness,
+        stopping: Stopping::default(),
+        max_body_bytes: MAX_BODY,
+        max_streams: 1,
+    };
+    let slow = Arc::new(Slow::default());
+    let running = server::start(&settings.http, web, rooms(Arc::clone(&slow))).unwrap();
+    let base = format!("http://{}", running.address());
+    let running = Some(running);
+    TestServer {
+        running,
+        keys,
+        slow,
+        metrics,
+        base,
+        client: Client::new(),
+        follower,
+        _directory: directory,
+    }
+}
+
+fn settings_in(directory: &Path, metrics_listen: &str) -> Settings {
+    let file = directory.join("settings.toml");
+    let text = format!(
+        "data_dir = {:?}\n[http]\nlisten = \"127.0.0.1:0\"\nworkers = 1\nmetrics_listen = {metrics_listen:?}\n\
+         shutdown_timeout_s = 20\nmax_body_bytes = {MAX_BODY}\n",
+        directory.to_str().unwrap()
+    );
+    std::fs::write(&file, text).unwrap();
+    settings::Settings::load(Some(&file)).unwrap()
+}
+
+impl Drop for TestServer {
+    fn drop(&mut self) {
+        self.follower.abort();
+    }
+}
+
+impl TestServer {
+    pub fn key(&self, role: Role, name: &str) -> String {
+        self.keys.add(name.parse().unwrap(), role).unwrap().expose().to_owned()
+    }
+
+    /// Waits until the service honours the key: it reads the file every half second.
+    pub async fn honoured_key(&self, role: Role, name: &str) -> String {
+        let key = self.key(role, name);
+        eventually("the key to be honoured", async || {
+            self.get("/test/anyone")
+                .bearer_auth(&key)
+                .send()
+                .await
+                .unwrap()
+                .status()
+                == 200
+        })
+        .await;
+        key
+    }
+
+    pub fn get(&self, path: &str) -> RequestBuilder {
+        self.request(Method::GET, path)
+    }
+
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.client.request(method, format!("{}{path}", self.base))
+    }
+
+    /// Posts text as JSON to the route that only parses it.
+    pub async fn echo(&self, body: impl Into<String>) -> Response {
+        self.request(Method::POST, "/test/echo")
+            .header("content-type", "application/json")
+            .body(body.into())
+            .send()
+            .await
+            .unwrap()
+    }
+}
+
+/// Polls until `holds`; a test that waits longer than 5 s has failed.
+pub async fn eventually(what: &str, holds: impl AsyncFn() -> bool) {
+    support::eventually(Duration::from_secs(5), what, async || holds().await.then_some(())).await;
+}
+
+/// Checks everything that a problem has, and hands its body over.
+pub async fn problem(answer: Response, status: u16, code: &str) -> Value {
+    assert_eq!(
+        answer.headers()["content-type"],
+        "application/problem+json",
+        "{answer:?}"
+    );
+    assert!(!answer.headers()["x-request-id"].is_empty());
+    assert_eq!(answer.status(), status, "{answer:?}");
+    let body: Value = answer.json().await.unwrap();
+    assert_eq!(body["code"], code, "{body}");
+    assert_eq!(body["type"], format!("/problems/{code}"));
+    assert_eq!(body["status"], status);
+    for text in ["title", "detail"] {
+        assert!(
+            body[text].as_str().is_some_and(|text| !text.is_empty()),
+            "{text} in {body}"
+        );
+    }
+    assert!(body["errors"].is_array());
+    body
+}
+
+pub fn field(problem: &Value) -> &str {
+    problem["errors"][0]["field"].as_str().unwrap()
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Echo {
+    name: String,
+    amount: i64,
+    note: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Page {
+    limit: Option<u32>,
+}
+
+/// Parses itself, as the ids of the rooms do.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct ShortId(String);
+
+impl TryFrom<String> for ShortId {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<ShortId, &'static str> {
+        if text.len() <= 4 {
+            Ok(ShortId(text))
+        } else {
+            Err("must have at most 4 characters")
+        }
+    }
+}
+
+#[derive(OpenApi)]
+#[openapi(paths(echo, item))]
+struct TestDoc;
+
+#[utoipa::path(post, path = "/test/echo", responses((status = 200)))]
+async fn echo(body: Body<Echo>) -> HttpResponse {
+    HttpResponse::Ok().json(body.0)
+}
+
+#[utoipa::path(get, path = "/test/items/{id}", responses((status = 200)))]
+async fn item(id: PathOf<ShortId>, page: QueryOf<Page>) -> HttpResponse {
+    HttpResponse::Ok().body(format!("{} {:?}", id.0.0, page.0.limit))
+}
+
+async fn panics(request: HttpRequest) -> HttpResponse {
+    panic!("a handler gave up on {}", request.path());
+}
+
+async fn slow(slow: Data<Slow>) -> HttpResponse {
+    slow.reached.notify_one();
+    slow.release.notified().await;
+    HttpResponse::Ok().body("at last")
+}
+
+async fn anyone(caller: Anyone, query: web::Query<Vec<(String, String)>>) -> Result<HttpResponse, Problem> {
+    if query.is_empty() {
+        return Ok(HttpResponse::Ok().finish());
+    }
+    caller.require_read().map(|caller| HttpResponse::Ok().body(caller.name))
+}
+
+fn rooms(state: Arc<Slow>) -> Rooms {
+    let state = Data::from(state);
+    let mount = move |config: &mut ServiceConfig| {
+        config
+            .app_data(state.clone())
+            .service(web::resource("/test/echo").route(web::post().to(echo)))
+            .service(web::resource("/test/items/{id}").route(web::get().to(item)))
+            .route("/test/panic", web::get().to(panics))
+            .route("/test/slow", web::get().to(slow))
+            .route("/test/id", web::get().to(async |id: RequestId| id.as_str().to_owned()))
+            .route(
+                "/test/play",
+                web::post().to(async |caller: Play, _body: Body<Echo>| caller.0.name),
+            )
+            .route("/test/read", web::get().to(async |caller: Read| caller.0.name))
+            .route("/test/operate", web::get().to(async |caller: Operate| caller.0.name))
+            .route(
+                "/test/play-or-read",
+                web::get().to(async |caller: PlayOrRead| caller.0.name),
+            )
+            .route("/test/anyone", web::get().to(anyone));
+    };
+    Rooms {
+        mount: Arc::new(mount),
+        document: TestDoc::openapi(),
+    }
+}

@@ -1,0 +1,8 @@
+//! The HTTP front over real connections, with routes made for the tests.
+
+mod auth;
+mod errors;
+mod kit;
+mod rate;
+mod service;
+mod stop;

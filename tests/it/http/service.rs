@@ -1,0 +1,153 @@
+//! Health, readiness, metrics, and the description of the API.
+
+use std::sync::Arc;
+
+use jackpot::http::health::{Readiness, RedisState};
+use jackpot::http::problem::FieldError;
+use serde_json::Value;
+
+use super::kit::{Options, problem, server, server_with};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn health_and_readiness_need_no_key() {
+    let server = server().await;
+    assert_eq!(server.get("/healthz").send().await.unwrap().status(), 200);
+    assert_eq!(server.get("/readyz").send().await.unwrap().status(), 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_ready_is_named() {
+    let readiness = || Readiness {
+        redis: Some(RedisState {
+            up: false,
+            memory_ratio: 0.5,
+        }),
+        causes: vec![FieldError::new("redis", "connection refused")],
+    };
+    let server = server_with(Options {
+        readiness: Arc::new(readiness),
+        ..Options::default()
+    })
+    .await;
+    let answer = server.get("/readyz").send().await.unwrap();
+    assert_eq!(answer.headers()["retry-after"], "1");
+    let body = problem(answer, 503, "not-ready").await;
+    assert_eq!(body["errors"][0]["field"], "redis");
+    assert_eq!(server.get("/healthz").send().await.unwrap().status(), 200);
+    let text = server.get("/metrics").send().await.unwrap().text().await.unwrap();
+    assert!(
+        text.contains("jackpot_redis_up 0") && text.contains("jackpot_redis_memory_ratio 0.5"),
+        "{text}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn metrics_count_routes_and_not_paths() {
+    let server = server().await;
+    for path in ["/test/items/a", "/test/items/b", "/made-up", "/made/up/too"] {
+        server.get(path).send().await.unwrap();
+    }
+    let answer = server.get("/metrics").send().await.unwrap();
+    assert!(
+        answer.headers()["content-type"]
+            .to_str()
+            .unwrap()
+            .starts_with("application/openmetrics-text")
+    );
+    let text = answer.text().await.unwrap();
+    for line in [
+        "# TYPE jackpot_http_requests counter",
+        r#"jackpot_http_requests_total{route="/test/items/{id}",method="GET",status="200"} 2"#,
+        r#"jackpot_http_requests_total{route="unmatched",method="GET",status="404"} 2"#,
+        r#"jackpot_http_request_seconds_count{route="/test/items/{id}",method="GET"} 2"#,
+        "jackpot_meter_streams 0",
+    ] {
+        assert!(text.contains(line), "{line} is missing in\n{text}");
+    }
+    assert!(!text.contains("made"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn metrics_can_have_an_address_of_their_own() {
+    let server = server_with(Options {
+        metrics_listen: "127.0.0.1:0",
+        ..Options::default()
+    })
+    .await;
+    problem(server.get("/metrics").send().await.unwrap(), 404, "not-found").await;
+    let address = server.running.as_ref().unwrap().metrics_address().unwrap();
+    let text = reqwest::get(format!("http://{address}/metrics"))
+        .await
+        .unwrap()
+        .text()
+        .await
+        .unwrap();
+    assert!(text.contains("# TYPE"));
+    assert_eq!(
+        reqwest::get(format!("http://{address}/test/id"))
+            .await
+            .unwrap()
+            .status(),
+        404
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_description_is_openapi_3_1_with_all_routes() {
+    let server = server().await;
+    let document: Value = server.get("/openapi.json").send().await.unwrap().json().await.unwrap();
+    assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
+    for path in [
+        "/healthz",
+        "/readyz",
+        "/metrics",
+        "/problems/{code}",
+        "/openapi.json",
+        "/test/echo",
+    ] {
+        assert!(document["paths"][path].is_object(), "{path} is missing");
+    }
+    assert_eq!(document["components"]["securitySchemes"]["bearer"]["scheme"], "bearer");
+    for name in ["Unauthorized", "InvalidRequest", "StoreUnavailable"] {
+        let schema =
+            &document["components"]["responses"][name]["content"]["application/problem+json"]["schema"]["$ref"];
+        let name = schema.as_str().unwrap().strip_prefix("#/components/schemas/").unwrap();
+        assert!(document["components"]["schemas"][name]["properties"]["code"].is_object());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_loads_nothing_from_elsewhere() {
+    let server = server().await;
+    let page = server.get("/docs").send().await.unwrap();
+    assert_eq!(page.url().path(), "/docs/");
+    let html = page.text().await.unwrap();
+    let script = server
+        .get("/docs/swagger-initializer.js")
+        .send()
+        .await
+        .unwrap()
+        .text()
+        .await
+        .unwrap();
+    assert!(html.contains("swagger-ui") && script.contains("/openapi.json"));
+    for text in [&html, &script] {
+        assert!(
+            !text.contains("http://") && !text.contains("https://") && !text.contains("\"//"),
+            "{text}"
+        );
+    }
+    // Its own default is a validator on the internet.
+    assert!(script.contains(r#""validatorUrl": "none""#), "{script}");
+    for file in ["swagger-ui.css", "swagger-ui-bundle.js"] {
+        assert_eq!(server.get(&format!("/docs/{file}")).send().await.unwrap().status(), 200);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_problem_explains_itself() {
+    let server = server().await;
+    let answer = server.get("/problems/entry-id-reused").send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+    assert!(answer.text().await.unwrap().starts_with("entry-id-reused: "));
+}
