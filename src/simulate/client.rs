@@ -80,6 +80,8 @@ impl Api {
             (AUTHORIZATION, bearer),
             (CONTENT_TYPE, HeaderValue::from_static("application/json")),
         ]);
+        // For https. Another part of the process may have chosen one already; either serves.
+        let _chosen = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder()
             .default_headers(headers)
             .http1_only()
