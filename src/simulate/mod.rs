@@ -61,7 +61,6 @@ impl Verdict {
 /// [`SimulateError`] when there is no verdict; its `exit_code` tells options that make no sense (2) from the rest.
 pub async fn run(args: Args) -> Result<Verdict, SimulateError> {
     args.validate()?;
-    crate::tls::install_provider();
     raise_open_files();
     tokio::select! {
         verdict = conduct(&args) => verdict,

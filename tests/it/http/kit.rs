@@ -97,7 +97,7 @@ pub async fn server_with(options: Options) -> TestServer {
         slow,
         metrics,
         base,
-        client: client(),
+        client: crate::support::http_client(),
         follower,
         _directory: directory,
     }
@@ -280,9 +280,4 @@ fn rooms(state: Arc<Slow>) -> Rooms {
         mount: Arc::new(mount),
         document: TestDoc::openapi(),
     }
-}
-
-fn client() -> Client {
-    jackpot::tls::install_provider();
-    Client::new()
 }

@@ -10,15 +10,13 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{eventually, free_port};
+use super::{eventually, free_port, http_client};
 
 /// The draw secret of the published test vectors.
 pub const MASTER_SECRET: &str = "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f";
 
 const READY_DEADLINE: Duration = Duration::from_secs(30);
 const STOP_DEADLINE: Duration = Duration::from_secs(20);
-/// Above every limit of the service itself: an answer that takes longer is a hang.
-const ANSWER_DEADLINE: Duration = Duration::from_secs(30);
 
 /// A running service with a data directory of its own. Nothing of it is left when this goes.
 pub struct Service {
@@ -62,11 +60,7 @@ impl Service {
             .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
             .collect();
         let process = spawn(data.path(), port, &environment);
-        jackpot::tls::install_provider();
-        let client = reqwest::Client::builder()
-            .timeout(ANSWER_DEADLINE)
-            .build()
-            .expect("the HTTP client starts");
+        let client = http_client();
         let mut service = Self {
             data,
             port,
