@@ -11,6 +11,9 @@ pub enum SimulateError {
     /// The HTTP client could not be built.
     #[error("the HTTP client could not be set up")]
     Client(#[source] reqwest::Error),
+    /// The system's certificates could not be read.
+    #[error("TLS could not be set up")]
+    Tls(#[from] rustls::Error),
     /// An address that can't be called.
     #[error("{url} is not an address that can be called: {detail}")]
     Url {

@@ -61,8 +61,6 @@ impl Verdict {
 /// [`SimulateError`] when there is no verdict; its `exit_code` tells options that make no sense (2) from the rest.
 pub async fn run(args: Args) -> Result<Verdict, SimulateError> {
     args.validate()?;
-    // Another part of the process may have chosen one already; either serves.
-    let _chosen = rustls::crypto::ring::default_provider().install_default();
     raise_open_files();
     tokio::select! {
         verdict = conduct(&args) => verdict,
