@@ -1,7 +1,7 @@
 //! The HTTP client of one player: one kept-alive connection, and the same request until it is answered.
 
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -16,7 +16,7 @@ use super::SimulateError;
 /// A request without an answer is given up after this, and repeated.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// A call that is repeated without an answer for this long ends the run.
-const ANSWER_LIMIT: Duration = Duration::from_secs(60);
+const ANSWER_LIMIT: Duration = Duration::from_mins(1);
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 /// Short, because a restart of the service is what a run waits for most.
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
@@ -73,10 +73,8 @@ impl Api {
             detail,
         };
         let base = Url::parse(&target.url).map_err(|error| bad_url(error.to_string()))?;
-        let mut bearer =
-            HeaderValue::from_str(&format!("Bearer {}", target.key)).map_err(|_| {
-                SimulateError::Usage("--key has characters that no header can carry".to_owned())
-            })?;
+        let mut bearer = HeaderValue::from_str(&format!("Bearer {}", target.key))
+            .map_err(|_| SimulateError::Usage("--key has characters that no header can carry".to_owned()))?;
         bearer.set_sensitive(true);
         let headers = HeaderMap::from_iter([
             (AUTHORIZATION, bearer),
@@ -92,11 +90,7 @@ impl Api {
             .timeout(REQUEST_TIMEOUT)
             .build()
             .map_err(SimulateError::Client)?;
-        Ok(Self {
-            http,
-            base,
-            repeats,
-        })
+        Ok(Self { http, base, repeats })
     }
 
     /// The address of a path.
@@ -110,32 +104,21 @@ impl Api {
     ///
     /// # Errors
     /// [`SimulateError::Refused`] for a status that isn't 2xx nor a reason to repeat, [`SimulateError::NoAnswer`].
-    pub async fn call(
-        &self,
-        method: Method,
-        url: &Url,
-        body: Option<Bytes>,
-    ) -> Result<Answered, SimulateError> {
+    pub async fn call(&self, method: Method, url: &Url, body: Option<Bytes>) -> Result<Answered, SimulateError> {
         let started = Instant::now();
         let mut pause = FIRST_PAUSE;
         let mut repeats = 0;
         loop {
             let last = match self.send_once(method.clone(), url, body.clone()).await {
                 Ok(answered) if answered.status.is_success() => {
-                    return Ok(Answered {
-                        repeats,
-                        ..answered
-                    });
+                    return Ok(Answered { repeats, ..answered });
                 }
                 Ok(answered) if is_for_now(answered.status) => answered.status.to_string(),
                 Ok(answered) => {
                     return Err(SimulateError::Refused {
                         call: format!("{method} {}", url.path()),
                         status: answered.status.as_u16(),
-                        body: String::from_utf8_lossy(&answered.body)
-                            .chars()
-                            .take(SHOWN)
-                            .collect(),
+                        body: String::from_utf8_lossy(&answered.body).chars().take(SHOWN).collect(),
                     });
                 }
                 Err(error) => chain(&error),
@@ -157,39 +140,24 @@ impl Api {
 
     /// `GET`, as JSON.
     pub async fn get(&self, path: &str) -> Result<Value, SimulateError> {
-        self.call(Method::GET, &self.url(path), None)
-            .await?
-            .json(path)
+        self.call(Method::GET, &self.url(path), None).await?.json(path)
     }
 
     /// `PUT` or `POST` of a JSON body.
-    pub async fn send(
-        &self,
-        method: Method,
-        path: &str,
-        body: &Value,
-    ) -> Result<Answered, SimulateError> {
+    pub async fn send(&self, method: Method, path: &str, body: &Value) -> Result<Answered, SimulateError> {
         self.call(method, &self.url(path), Some(Bytes::from(body.to_string())))
             .await
     }
 
     /// One try, whatever its status.
-    pub async fn send_once(
-        &self,
-        method: Method,
-        url: &Url,
-        body: Option<Bytes>,
-    ) -> Result<Answered, reqwest::Error> {
+    pub async fn send_once(&self, method: Method, url: &Url, body: Option<Bytes>) -> Result<Answered, reqwest::Error> {
         let mut request = self.http.request(method, url.clone());
         if let Some(body) = body {
             request = request.body(body);
         }
         let response = request.send().await?;
         let status = response.status();
-        let replayed = response
-            .headers()
-            .get(REPLAYED)
-            .is_some_and(|value| value == "true");
+        let replayed = response.headers().get(REPLAYED).is_some_and(|value| value == "true");
         Ok(Answered {
             status,
             replayed,

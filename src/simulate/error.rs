@@ -81,6 +81,9 @@ pub enum SimulateError {
     /// The Redis of the comparison.
     #[error("the comparison's Redis: {0}")]
     Redis(#[from] redis::RedisError),
+    /// Our own script in the comparison.
+    #[error("the comparison's own script")]
+    Script(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// No server program for the comparison.
     #[error("the comparison needs redis-server or valkey-server on PATH")]
     NoRedisServer,
@@ -96,7 +99,12 @@ pub enum SimulateError {
 }
 
 impl SimulateError {
+    pub(super) fn script(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self::Script(Box::new(error))
+    }
+
     /// 2 for options that make no sense, 130 after Ctrl-C, else 1.
+    #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_) => 2,

@@ -46,6 +46,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// 0 without a violation, else 1.
+    #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::NoViolation => 0,
@@ -160,10 +161,7 @@ fn raise_open_files() {
 async fn interrupted() -> SimulateError {
     use tokio::signal::unix::{SignalKind, signal};
     let watching = |error| SimulateError::Process("watching for signals", error);
-    let (mut interrupt, mut terminate) = match (
-        signal(SignalKind::interrupt()),
-        signal(SignalKind::terminate()),
-    ) {
+    let (mut interrupt, mut terminate) = match (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) {
         (Ok(interrupt), Ok(terminate)) => (interrupt, terminate),
         (Err(error), _) | (_, Err(error)) => return watching(error),
     };
