@@ -21,7 +21,9 @@ pub enum Outcome {
 /// One attempt as answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct Attempt {
-    pub attempt: u32,
+    /// From 0.
+    #[serde(rename = "attempt")]
+    pub number: u32,
     pub rank: u32,
     pub result: Outcome,
 }
@@ -36,7 +38,7 @@ pub struct Payout {
     pub tier: usize,
     /// Minor units.
     pub amount: i64,
-    pub payout_id: String,
+    pub id: String,
     pub claim_order: u64,
 }
 
@@ -174,7 +176,7 @@ fn payout(plan: &Plan, wire: WireOutcome) -> Result<Option<Payout>, String> {
         takes_pool,
         tier: index,
         amount,
-        payout_id,
+        id: payout_id,
         claim_order,
     }))
 }
@@ -212,7 +214,7 @@ mod tests {
         assert_eq!(
             *read.attempts,
             [Attempt {
-                attempt: 0,
+                number: 0,
                 rank: 1,
                 result: Outcome::Paid
             }]

@@ -46,6 +46,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// 0 without a violation, else 1.
+    #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::NoViolation => 0,

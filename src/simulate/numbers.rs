@@ -11,6 +11,7 @@ const LONGEST_US: u64 = 600_000_000;
 
 /// Latencies in microseconds, from the first try to the answer, repeats after a lost answer included.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the unit, which the JSON shows too")]
 pub struct Latency {
     pub p50_us: u64,
     pub p90_us: u64,

@@ -109,7 +109,7 @@ impl Plan {
             ranks.push((rank, odds_ppm << tier));
             prizes.push(Prize::Pool { tier });
         }
-        ranks.push((ranks.len() as u32 + 1, FIXED_ODDS_PPM));
+        ranks.push((args.tiers + 1, FIXED_ODDS_PPM));
         prizes.push(Prize::Fixed {
             tier: 0,
             amount: (tiers[0].pool_micro * FIXED_CONTRIBUTIONS / MILLION).max(1),
@@ -182,7 +182,7 @@ impl Plan {
         Entry {
             id: format!("s{}-e{index}", self.seed),
             player,
-            client_seed: (index % 3 == 0).then(|| format!("c{:x}", mix(self.seed, index))),
+            client_seed: index.is_multiple_of(3).then(|| format!("c{:x}", mix(self.seed, index))),
         }
     }
 

@@ -106,8 +106,8 @@ impl Game {
     }
 
     /// How far the ordinary entries must have come for a collision: they are spread evenly over the run.
-    fn collision_is_due(&self, number: usize) -> bool {
-        let due = self.plan.entries * (number as u64 + 1) / (u64::from(self.plan.collisions) + 1);
+    fn collision_is_due(&self, number: u32) -> bool {
+        let due = self.plan.entries * u64::from(number + 1) / (u64::from(self.plan.collisions) + 1);
         self.progress.regular.load(Ordering::Relaxed) >= due || self.next.load(Ordering::Relaxed) >= self.plan.entries
     }
 
@@ -143,11 +143,11 @@ impl Player {
     async fn play(mut self) -> Result<Haul, SimulateError> {
         let game = Arc::clone(&self.game);
         let collisions = if self.number < game.plan.winners {
-            game.winners.len()
+            game.plan.collisions
         } else {
             0
         };
-        let mut met = 0;
+        let mut met = 0_u32;
         loop {
             if met < collisions && game.collision_is_due(met) {
                 self.collide(met).await?;
@@ -170,10 +170,10 @@ impl Player {
     }
 
     /// Waits for the other winners of this collision, then sends at the same instant as they.
-    async fn collide(&mut self, number: usize) -> Result<(), SimulateError> {
+    async fn collide(&mut self, number: u32) -> Result<(), SimulateError> {
         let game = Arc::clone(&self.game);
-        let entry = game.winners[number][self.number as usize].clone();
-        let replay = if self.number % TWIN_WINNERS == 0 {
+        let entry = game.winners[number as usize][self.number as usize].clone();
+        let replay = if self.number.is_multiple_of(TWIN_WINNERS) {
             Replay::AtOnce
         } else {
             Replay::Later
@@ -181,7 +181,7 @@ impl Player {
         if game.barrier.wait().await.is_leader() {
             game.progress.collisions.fetch_add(1, Ordering::Relaxed);
         }
-        self.enter(entry, Some(number as u32), Some(replay)).await
+        self.enter(entry, Some(number), Some(replay)).await
     }
 
     async fn enter(

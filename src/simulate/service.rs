@@ -18,7 +18,7 @@ use super::SimulateError;
 use super::client::{Api, Target};
 
 /// A start, also one that replays what Redis has on disk, is ready within this.
-const READY_LIMIT: Duration = Duration::from_secs(60);
+const READY_LIMIT: Duration = Duration::from_mins(1);
 const READY_POLL: Duration = Duration::from_millis(20);
 /// A stop that takes longer than this is ended by force.
 const STOP_LIMIT: Duration = Duration::from_secs(30);

@@ -36,12 +36,12 @@ fn recompute(plan: &Plan, seeds: &Seeds, record: &Record, answer: &Answer) -> Re
     }
     for attempt in &answer.attempts {
         let client_seed = record.entry.client_seed.as_deref();
-        let ticket = seed.ticket(&plan.jackpot_id, id, attempt.attempt, client_seed, plan.odds.total);
+        let ticket = seed.ticket(&plan.jackpot_id, id, attempt.number, client_seed, plan.odds.total);
         let rank = plan.odds.rank(ticket);
         if rank != attempt.rank {
             return Err(format!(
                 "{id} attempt {} drew rank {}; recomputed it is {rank} (ticket {ticket})",
-                attempt.attempt, attempt.rank
+                attempt.number, attempt.rank
             ));
         }
     }
@@ -73,8 +73,8 @@ fn fits(plan: &Plan, answer: &Answer) -> Result<(), String> {
     let mut refused = Vec::new();
     for (number, attempt) in (0..).zip(&answer.attempts) {
         let Attempt { rank, result, .. } = *attempt;
-        if attempt.attempt != number {
-            return Err(format!("has attempt {} where {number} belongs", attempt.attempt));
+        if attempt.number != number {
+            return Err(format!("has attempt {} where {number} belongs", attempt.number));
         }
         if (rank == 0) != (result == Outcome::None) {
             return Err(format!(
@@ -91,19 +91,19 @@ fn fits(plan: &Plan, answer: &Answer) -> Result<(), String> {
     if let Some(early) = before.iter().find(|attempt| attempt.result != Outcome::Retry) {
         return Err(format!(
             "was redrawn after attempt {} had the result {:?}",
-            early.attempt, early.result
+            early.number, early.result
         ));
     }
-    if last.result == Outcome::Retry && last.attempt < plan.max_redraws {
+    if last.result == Outcome::Retry && last.number < plan.max_redraws {
         return Err(format!(
             "was given up after attempt {} of {}",
-            last.attempt, plan.max_redraws
+            last.number, plan.max_redraws
         ));
     }
-    if last.attempt > plan.max_redraws {
+    if last.number > plan.max_redraws {
         return Err(format!(
             "was redrawn {} times of at most {}",
-            last.attempt, plan.max_redraws
+            last.number, plan.max_redraws
         ));
     }
     let paid_rank = answer.payout.as_ref().map(|payout| payout.rank);
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn attempts_that_do_not_follow_are_found() {
-        let attempt = |attempt, rank, result| Attempt { attempt, rank, result };
+        let attempt = |number, rank, result| Attempt { number, rank, result };
         let retry = |number| attempt(number, 1, Outcome::Retry);
         for (attempts, told) in [
             (vec![], "never drawn"),

@@ -123,13 +123,13 @@ impl Model {
                         meter.reserve -= meter.pool;
                     }
                     self.claims += 1;
-                    let payout_id = format!("pay-{}", self.claims);
+                    let id = format!("pay-{}", self.claims);
                     answer.payout = Some(Box::new(Payout {
                         rank,
                         takes_pool,
                         tier: prize.tier(),
                         amount,
-                        payout_id,
+                        id,
                         claim_order: self.claims,
                     }));
                     Outcome::Paid
@@ -137,11 +137,7 @@ impl Model {
             }
         };
         let mut attempts = answer.attempts.to_vec();
-        attempts.push(Attempt {
-            attempt: number,
-            rank,
-            result,
-        });
+        attempts.push(Attempt { number, rank, result });
         answer.attempts = attempts.into();
         result
     }

@@ -27,8 +27,8 @@ pub fn one_per_win(evidence: &Evidence) -> Result<String, String> {
         let Some(payout) = answer.payout.as_deref() else {
             continue;
         };
-        if let Some(other) = payout_ids.insert(payout.payout_id.as_str(), id) {
-            return Err(format!("payout {} was given to {other} and to {id}", payout.payout_id));
+        if let Some(other) = payout_ids.insert(payout.id.as_str(), id) {
+            return Err(format!("payout {} was given to {other} and to {id}", payout.id));
         }
         paid[payout.tier] += payout.amount;
         wins[payout.tier] += u64::from(payout.takes_pool);
@@ -100,7 +100,7 @@ mod tests {
     fn a_payout_id_given_twice_is_found() {
         let mut evidence = fixture::honest("");
         let [a, b] = fixture::first_paid(&evidence);
-        fixture::payout(&mut evidence, b).payout_id = fixture::payout(&mut evidence, a).payout_id.clone();
+        fixture::payout(&mut evidence, b).id = fixture::payout(&mut evidence, a).id.clone();
         assert!(one_per_win(&evidence).unwrap_err().contains("was given to"));
     }
 

@@ -248,7 +248,7 @@ mod tests {
         // The next entry is told the same prize, as separate GET and DECRBY calls would.
         let twin = fixture::answer(&mut evidence, pool + 1);
         twin.attempts = [Attempt {
-            attempt: 0,
+            number: 0,
             rank: paid.rank,
             result: Outcome::Paid,
         }]

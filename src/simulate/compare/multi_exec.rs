@@ -7,7 +7,7 @@ use crate::simulate::SimulateError;
 pub const NAMES: (&str, &str, &str) = (
     "MULTI/EXEC",
     "reads the pool, then subtracts it in a transaction, without WATCH as commonly written",
-    "Redis alone: 1 call per contribution, 3 per winner; nothing is idempotent, drawn or recorded",
+    "bare calls: 1 call per contribution, 3 per winner; nothing is idempotent, drawn or recorded",
 );
 
 pub struct MultiExec(pub Player);

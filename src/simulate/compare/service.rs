@@ -124,7 +124,8 @@ impl Plays for Player {
     }
 }
 
-fn definition(id: &str, spec: &Spec) -> Value {
+/// Its jackpot: one tier, one rank that takes all.
+pub fn definition(id: &str, spec: &Spec) -> Value {
     json!({ "id": id, "name": "Comparison", "currency": "KRW", "status": "open", "contribution": { "fixed": 1 },
             "tiers": [{ "tier": "grand", "share_ppm": 1_000_000, "min_payout": spec.min_payout, "seed": 0, "reserve_ppm": 0,
                         "cap": null, "must_hit_by": null }],

@@ -1,14 +1,15 @@
 //! The claims: pools taken with their amounts, and refusals beneath.
 
-use plotters::prelude::{ChartBuilder, Circle, IntoLogRange, Rectangle};
+use plotters::prelude::{BindKeyPoints, ChartBuilder, Circle, IntoLogRange, Rectangle};
 use plotters::style::{Color, RGBColor};
 
-use super::{AMBER, BLUE, GRID, HALF, Plot, RED, TEAL, css, float, label, seconds, short, svg};
+use super::{AMBER, BLUE, GRID, HALF, Plot, RED, TEAL, css, float, label, seconds, short, svg, ticks};
 use crate::simulate::SimulateError;
 use crate::simulate::answer::Outcome;
 use crate::simulate::game::Played;
 
 const COLUMNS: usize = 80;
+const COLUMNS_F: f64 = 80.0;
 /// Height of the upper part, in pixels.
 const AMOUNTS_PX: u32 = 215;
 
@@ -28,7 +29,7 @@ pub fn plot(played: &Played) -> Result<Plot, SimulateError> {
             .margin_right(18)
             .x_label_area_size(2)
             .y_label_area_size(52)
-            .build_cartesian_2d(0.0..end, (low..high).log_scale())?;
+            .build_cartesian_2d(0.0..end, (low..high).log_scale().with_key_points(ticks(low, high)))?;
         chart
             .configure_mesh()
             .disable_x_mesh()
@@ -65,7 +66,7 @@ pub fn plot(played: &Played) -> Result<Plot, SimulateError> {
             .x_label_formatter(&|x| format!("{} s", short(*x)))
             .y_label_formatter(&|y| short(*y))
             .draw()?;
-        let width = end / float(COLUMNS as i64);
+        let width = end / COLUMNS_F;
         chart.draw_series(
             (0_i32..)
                 .zip(&retries)
@@ -124,7 +125,7 @@ fn points(played: &Played) -> Vec<(f64, f64, RGBColor)> {
 fn retries(played: &Played, end: f64) -> [f64; COLUMNS] {
     let mut counts = [0.0; COLUMNS];
     for (record, answer) in played.evidence.answers() {
-        let column = (seconds(record.answered_us) / end * COLUMNS as f64) as usize;
+        let column = (seconds(record.answered_us) / end * COLUMNS_F) as usize;
         counts[column.min(COLUMNS - 1)] += answer
             .attempts
             .iter()

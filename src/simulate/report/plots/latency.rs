@@ -1,10 +1,10 @@
 //! Latency by percentile, and how it is spread.
 
-use plotters::prelude::{ChartBuilder, Circle, IntoLogRange, LineSeries, Rectangle, Text};
+use plotters::prelude::{BindKeyPoints, ChartBuilder, Circle, IntoLogRange, LineSeries, Rectangle, Text};
 use plotters::style::Color;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::{BLUE, GRID, HALF, INK, Plot, float, label, seconds, svg};
+use super::{BLUE, GRID, HALF, INK, Plot, float, label, seconds, svg, ticks};
 use crate::simulate::SimulateError;
 use crate::simulate::game::Played;
 use crate::simulate::numbers;
@@ -32,10 +32,10 @@ pub fn percentiles(played: &Played) -> Result<Plot, SimulateError> {
     let svg = svg(HALF, title, |area| {
         let mut chart = ChartBuilder::on(area)
             .margin(8)
-            .margin_right(18)
+            .margin_right(30)
             .x_label_area_size(28)
             .y_label_area_size(62)
-            .build_cartesian_2d(0.0..last, (low..high).log_scale())?;
+            .build_cartesian_2d(0.0..last, (low..high).log_scale().with_key_points(ticks(low, high)))?;
         chart
             .configure_mesh()
             .disable_x_mesh()
@@ -51,11 +51,11 @@ pub fn percentiles(played: &Played) -> Result<Plot, SimulateError> {
         chart.draw_series(LineSeries::new(points.iter().copied(), BLUE.stroke_width(2)))?;
         let named = NAMED.map(|(quantile, name)| (nines(quantile), at(quantile), name));
         chart.draw_series(named.iter().map(|&(x, y, _)| Circle::new((x, y), 4, BLUE.filled())))?;
-        let style = label().color(&INK).pos(Pos::new(HPos::Right, VPos::Bottom));
+        let style = label().color(&INK).pos(Pos::new(HPos::Left, VPos::Top));
         chart.draw_series(named.iter().map(|&(x, y, name)| {
             Text::new(
                 format!("{name} {}", milliseconds(y)),
-                (x - 0.06, y * 1.06),
+                (x + 0.06, y / 1.03),
                 style.clone(),
             )
         }))?;
@@ -84,7 +84,7 @@ pub fn histogram(played: &Played) -> Result<Plot, SimulateError> {
             .margin_right(18)
             .x_label_area_size(28)
             .y_label_area_size(52)
-            .build_cartesian_2d((left..right).log_scale(), 0.0..top)?;
+            .build_cartesian_2d((left..right).log_scale().with_key_points(ticks(left, right)), 0.0..top)?;
         chart
             .configure_mesh()
             .disable_x_mesh()

@@ -102,6 +102,14 @@ fn short(value: f64) -> String {
     }
 }
 
+/// The ticks 1, 2 and 5 of every decade of a logarithmic axis; of a long one the decades alone.
+fn ticks(low: f64, high: f64) -> Vec<f64> {
+    let steps: &[f64] = if high / low > 2e3 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+    let decades = (-9..=12_i32).map(|power| 10_f64.powi(power));
+    let all = decades.flat_map(|decade| steps.iter().map(move |step| step * decade));
+    all.filter(|tick| (low..=high).contains(tick)).collect()
+}
+
 /// When each collision was released: the first of its entries.
 fn collisions(played: &Played) -> Vec<f64> {
     let count = played.evidence.plan.collisions as usize;
@@ -117,7 +125,13 @@ fn collisions(played: &Played) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::short;
+    use super::{short, ticks};
+
+    #[test]
+    fn a_logarithmic_axis_has_ticks_inside_its_range() {
+        assert_eq!(ticks(0.9, 20.5), [1.0, 2.0, 5.0, 10.0, 20.0]);
+        assert_eq!(ticks(9.0, 100_001.0), [10.0, 100.0, 1_000.0, 10_000.0, 100_000.0]);
+    }
 
     #[test]
     fn axis_labels_are_short() {
