@@ -26,7 +26,12 @@ impl Reply {
         let mut items = items.into_iter();
         let code = items.next().and_then(text).ok_or_else(|| unexpected(&Value::Nil))?;
         if code == "unknown" {
-            return Err(ScriptError::Unknown);
+            // Jackpots are never removed: one that this instance has seen was lost.
+            return Err(if known > 0 {
+                ScriptError::Behind { at: 0, known }
+            } else {
+                ScriptError::Unknown
+            });
         }
         let n = items.next();
         let rest = items.collect();
