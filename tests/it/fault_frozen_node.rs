@@ -59,7 +59,8 @@ async fn with_a_frozen_node(frozen_key: &str) {
     }
     assert!(!on_it.is_empty() && !beside.is_empty(), "{on_it:?} {beside:?}");
 
-    cluster.node_of(frozen_key).await.freeze();
+    let mut neighbour = cluster.connection_to(&key(beside[0], "state")).await;
+    cluster.node_at(&owner).freeze();
     let mut stuck = JoinSet::new();
     for jackpot in &on_it {
         for n in 0..AT_ONCE {
@@ -88,8 +89,6 @@ async fn with_a_frozen_node(frozen_key: &str) {
         }
     }
     stuck.join_all().await;
-    let given_up = beside[0];
-    let mut neighbour = cluster.connection_to(&key(given_up, "state")).await;
     eventually(PATIENCE, "the other nodes have given the node up", async || {
         let nodes: String = redis::cmd("CLUSTER")
             .arg("NODES")
@@ -109,7 +108,7 @@ async fn with_a_frozen_node(frozen_key: &str) {
         assert_unavailable(&answer, began_at.elapsed());
     }
 
-    cluster.node_of(frozen_key).await.thaw();
+    cluster.node_at(&owner).thaw();
     for jackpot in &on_it {
         let ids: Vec<String> = (0..AT_ONCE).map(|n| format!("during{n}")).collect();
         join_all(ids.iter().map(|id| answered(&service, jackpot, id))).await;
