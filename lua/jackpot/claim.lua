@@ -28,6 +28,7 @@ if not pending or has_refused(pending, rank) then
   return { 'ok', num(state.n), '=' .. text }
 end
 
+redis.call('ZCARD', KEYS[5]) -- its type, before the first write
 local tiers = read_tiers(state.tiers, KEYS[2], 7)
 local prize, at = parse_prize(ARGV[8]), now_ms()
 local amount, before = take(state, tiers, prize)
@@ -40,8 +41,14 @@ else
 end
 
 append_event(KEYS[6], state, at, 'claim', {
-  'entry', entry_id, 'claims', claim_text(pending.seq, attempt, rank, prize, amount, state, before),
-  'meters', changes(tiers), 'applied', state.applied or '',
+  'entry',
+  entry_id,
+  'claims',
+  claim_text(pending.seq, attempt, rank, prize, amount, state, before),
+  'meters',
+  changes(tiers),
+  'applied',
+  state.applied or '',
 })
 write_tiers(tiers, KEYS[2])
 redis.call('HSET', seen, entry_id, record)

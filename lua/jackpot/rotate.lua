@@ -11,7 +11,7 @@
 --       {'pending', n} the older generation holds entries without an outcome
 --       {'idle', n} both generations are empty: nothing to drop
 -- Invariants: a record stays for at least one retention; an epoch is never opened twice. Runs when memory is full.
--- Cost: O(definitions kept); the records are freed in the background (UNLINK).
+-- Cost: O(definitions kept), at most 1,000 of them dropped; the records are freed in the background (UNLINK).
 
 local state = read_state(KEYS[1])
 if not state then
@@ -21,6 +21,7 @@ local refusal = fence(state)
 if refusal then
   return { refusal, num(state.n) }
 end
+local MAX_PRUNED = 1000 -- definitions dropped by one call, what unpack surely takes; the next one drops the rest
 local kind, at = ARGV[5], now_ms()
 local older = state.gen == 'a' and KEYS[5] or KEYS[4]
 
@@ -44,8 +45,9 @@ state.epoch = num(tonumber(closed) + 1)
 state.commitment = ARGV[6]
 local fields = { 'epoch', state.epoch, 'commitment', state.commitment }
 if kind == 'generation' then
-  local gen = state.gen == 'a' and 'b' or 'a'
-  for field, value in pairs({ gen = gen, gen_start = num(state.seq), gen_opened = num(at), gen_version = state.version }) do
+  state.gen = state.gen == 'a' and 'b' or 'a'
+  local opened_now = { gen = state.gen, gen_start = num(state.seq), gen_opened = num(at), gen_version = state.version }
+  for field, value in pairs(opened_now) do
     fields[#fields + 1] = field
     fields[#fields + 1] = value
   end
@@ -53,19 +55,44 @@ end
 local unused = {}
 if kind == 'generation' then
   for _, version in ipairs(redis.call('HKEYS', KEYS[2])) do
-    if tonumber(version) < kept_from then
+    if tonumber(version) < kept_from and #unused < MAX_PRUNED then
       unused[#unused + 1] = version
     end
   end
 end
 
 append_event(KEYS[7], state, at, 'rotate', {
-  'kind', kind, 'closed', closed, 'closed_commitment', commitment, 'epoch', state.epoch, 'commitment', state.commitment,
-  'dropped', kind == 'generation' and (state.gen == 'a' and 'b' or 'a') or '',
-  'reason', ARGV[8], 'who', ARGV[9], 'request_id', ARGV[10], 'meters', '', 'applied', '',
+  'kind',
+  kind,
+  'closed',
+  closed,
+  'closed_commitment',
+  commitment,
+  'epoch',
+  state.epoch,
+  'commitment',
+  state.commitment,
+  'dropped',
+  kind == 'generation' and state.gen or '',
+  'reason',
+  ARGV[8],
+  'who',
+  ARGV[9],
+  'request_id',
+  ARGV[10],
+  'meters',
+  '',
+  'applied',
+  '',
 })
-redis.call('HSET', KEYS[3], closed, commitment .. ' ' .. opened .. ' ' .. num(at),
-  state.epoch, state.commitment .. ' ' .. num(at) .. ' -')
+redis.call(
+  'HSET',
+  KEYS[3],
+  closed,
+  commitment .. ' ' .. opened .. ' ' .. num(at),
+  state.epoch,
+  state.commitment .. ' ' .. num(at) .. ' -'
+)
 if kind == 'generation' then
   redis.call('UNLINK', older)
 end

@@ -80,6 +80,7 @@ impl Api {
             (AUTHORIZATION, bearer),
             (CONTENT_TYPE, HeaderValue::from_static("application/json")),
         ]);
+        crate::tls::install_provider();
         let http = reqwest::Client::builder()
             .default_headers(headers)
             .http1_only()

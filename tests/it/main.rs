@@ -2,6 +2,19 @@
 
 mod bench;
 mod cli_key;
+mod fault_behind;
+mod fault_frozen_node;
+mod fault_full_disk;
+mod fault_full_memory;
+mod fault_graceful_stop;
+mod fault_kill9_load;
+mod fault_killed_between;
+mod fault_load;
+mod fault_lost_reply;
+mod fault_other_secret;
+mod fault_redis_down;
+mod fault_script_flush;
+mod fault_support;
 mod http;
 mod model;
 mod promise_conservation;

@@ -42,6 +42,15 @@ impl TestCluster {
         self.nodes.iter().map(|node| node.url().to_owned()).collect()
     }
 
+    /// The node that clients reach by `url`; asks nobody, so also while one is frozen.
+    ///
+    /// # Panics
+    /// When no node has that URL.
+    pub fn node_at(&self, url: &str) -> &LocalServer {
+        let node = self.nodes.iter().find(|node| node.url() == url);
+        node.expect("the URL is that of a node")
+    }
+
     /// The node that holds `key`, to be frozen, killed or looked into.
     pub async fn node_of(&mut self, key: &str) -> &mut LocalServer {
         let slot: u16 = ask(&self.nodes[0], redis::cmd("CLUSTER").arg("KEYSLOT").arg(key)).await;

@@ -31,6 +31,8 @@ struct Shared {
 struct Rule {
     needles: Vec<Vec<u8>>,
     pass_first: usize,
+    /// Whether that is the end of all connections.
+    then_down: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,8 +79,22 @@ impl ChaosProxy {
     /// "jp:{spring}"]`), and closes that connection. Once. Commands that Redis answered with an error (NOSCRIPT)
     /// pass and don't count: they changed nothing, so losing their reply would prove nothing.
     pub fn lose_reply(&self, needles: &[&str], pass_first: usize) {
+        self.lose(needles, pass_first, false);
+    }
+
+    /// The same, and from that moment on it is [`down`](Self::down): the client can neither hear of what the server
+    /// did, nor ask again.
+    pub fn lose_reply_and_go_down(&self, needles: &[&str], pass_first: usize) {
+        self.lose(needles, pass_first, true);
+    }
+
+    fn lose(&self, needles: &[&str], pass_first: usize, then_down: bool) {
         let needles = needles.iter().map(|needle| needle.as_bytes().to_vec()).collect();
-        *self.shared.rule.lock().unwrap_or_else(PoisonError::into_inner) = Some(Rule { needles, pass_first });
+        *self.shared.rule.lock().unwrap_or_else(PoisonError::into_inner) = Some(Rule {
+            needles,
+            pass_first,
+            then_down,
+        });
     }
 
     /// How many replies were lost so far. A test asserts on it, or it proves nothing.
@@ -184,6 +200,9 @@ impl Shared {
         if rule.pass_first > 0 {
             rule.pass_first -= 1;
             return false;
+        }
+        if rule.then_down {
+            self.mode.send_replace(Mode::Down);
         }
         *slot = None;
         self.lost.send_modify(|lost| *lost += 1);

@@ -10,15 +10,13 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{eventually, free_port};
+use super::{eventually, free_port, http_client};
 
 /// The draw secret of the published test vectors.
 pub const MASTER_SECRET: &str = "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f";
 
 const READY_DEADLINE: Duration = Duration::from_secs(30);
 const STOP_DEADLINE: Duration = Duration::from_secs(20);
-/// Above every limit of the service itself: an answer that takes longer is a hang.
-const ANSWER_DEADLINE: Duration = Duration::from_secs(30);
 
 /// A running service with a data directory of its own. Nothing of it is left when this goes.
 pub struct Service {
@@ -28,6 +26,44 @@ pub struct Service {
     process: Child,
     client: reqwest::Client,
     operator_key: String,
+}
+
+/// A client of a service that goes on while the service is killed and started again.
+#[derive(Clone)]
+pub struct Caller {
+    base: String,
+    key: String,
+    client: reqwest::Client,
+}
+
+impl Caller {
+    /// `POST` with the operator's key, which may go unanswered.
+    ///
+    /// # Errors
+    /// When the connection fails or ends before the answer.
+    pub async fn post(&self, path: &str, body: &Value) -> reqwest::Result<Answer> {
+        self.send(Method::POST, path, Some(body)).await
+    }
+
+    /// `GET` on a connection of its own, as a newcomer would.
+    ///
+    /// # Errors
+    /// When nobody accepts the connection, or it ends before the answer.
+    pub async fn get_alone(&self, path: &str) -> reqwest::Result<StatusCode> {
+        Ok(http_client().get(format!("{}{path}", self.base)).send().await?.status())
+    }
+
+    async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> reqwest::Result<Answer> {
+        let request = self.client.request(method, format!("{}{path}", self.base));
+        let request = match body {
+            Some(body) => request.json(body),
+            None => request,
+        };
+        let response = request.bearer_auth(&self.key).send().await?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        let body = serde_json::from_slice(&response.bytes().await?).unwrap_or(Value::Null);
+        Ok(Answer { status, headers, body })
+    }
 }
 
 /// What the service answered.
@@ -62,10 +98,7 @@ impl Service {
             .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
             .collect();
         let process = spawn(data.path(), port, &environment);
-        let client = reqwest::Client::builder()
-            .timeout(ANSWER_DEADLINE)
-            .build()
-            .expect("the HTTP client starts");
+        let client = http_client();
         let mut service = Self {
             data,
             port,
@@ -109,17 +142,16 @@ impl Service {
     /// # Errors
     /// When the connection fails or ends before the answer.
     pub async fn try_call(&self, method: Method, path: &str, body: Option<Value>) -> reqwest::Result<Answer> {
-        let mut request = self
-            .client
-            .request(method, self.url(path))
-            .bearer_auth(&self.operator_key);
-        if let Some(body) = body {
-            request = request.json(&body);
+        self.caller().send(method, path, body.as_ref()).await
+    }
+
+    /// A client with the operator's key that does not borrow the service.
+    pub fn caller(&self) -> Caller {
+        Caller {
+            base: self.url(""),
+            key: self.operator_key.clone(),
+            client: self.client.clone(),
         }
-        let response = request.send().await?;
-        let (status, headers) = (response.status(), response.headers().clone());
-        let body = serde_json::from_slice(&response.bytes().await?).unwrap_or(Value::Null);
-        Ok(Answer { status, headers, body })
     }
 
     /// `GET` with the operator's key.

@@ -1,0 +1,82 @@
+//! A stop under load: what was accepted is answered.
+
+use reqwest::{Method, StatusCode};
+use tokio::task::JoinSet;
+
+use crate::fault_load::{Load, assert_each_counted_once};
+use crate::fault_support::{PATIENCE, balanced, create, embedded, entry, lively, own_redis, sequence};
+use crate::support::eventually;
+use crate::support::proxy::ChaosProxy;
+use crate::support::service::Service;
+
+const JACKPOT: &str = "last-orders";
+
+#[tokio::test]
+async fn every_request_that_was_accepted_before_a_stop_is_answered() {
+    const ENTRIES: u64 = 64;
+    let server = own_redis(&[]).await;
+    let redis = &mut server.connection().await;
+    let proxy = ChaosProxy::in_front_of(server.url()).await;
+    // Limits above the time that the answers are held back, and below that of a stop.
+    let mut service = Service::start_with(&[
+        ("JACKPOT__REDIS__MODE", "standalone"),
+        ("JACKPOT__REDIS__URLS", proxy.url()),
+        ("JACKPOT__REDIS__RESPONSE_TIMEOUT_MS", "30000"),
+        ("JACKPOT__REDIS__TOTAL_TIMEOUT_MS", "30000"),
+        ("JACKPOT__HTTP__SHUTDOWN_TIMEOUT_S", "60"),
+    ])
+    .await;
+    create(&service, lively(JACKPOT)).await;
+    let first = service
+        .post(&format!("/v1/jackpots/{JACKPOT}/entries"), entry("first"))
+        .await;
+    assert_eq!(first.status, StatusCode::CREATED, "{:?}", first.body);
+
+    // From here on Redis does what it is asked, and its answers wait: each request is known to be in the service.
+    proxy.stall();
+    let mut entries = JoinSet::new();
+    for n in 0..ENTRIES {
+        let (caller, path) = (service.caller(), format!("/v1/jackpots/{JACKPOT}/entries"));
+        entries.spawn(async move { caller.post(&path, &entry(&format!("e{n}"))).await });
+    }
+    eventually(PATIENCE, "all requests are in the service", async || {
+        (sequence(redis, JACKPOT).await == ENTRIES + 1).then_some(())
+    })
+    .await;
+
+    let outsider = service.caller();
+    let release = async {
+        eventually(PATIENCE, "the service takes no connection any more", async || {
+            outsider.get_alone("/healthz").await.is_err().then_some(())
+        })
+        .await;
+        assert_eq!(entries.len() as u64, ENTRIES);
+        proxy.pass();
+    };
+    let (status, ()) = tokio::join!(service.stop(), release);
+    assert!(status.success(), "{status}\n{}", service.log());
+    while let Some(answer) = entries.join_next().await {
+        let answer = answer.expect("the task ran").expect("an accepted request is answered");
+        assert_eq!(answer.status, StatusCode::CREATED, "{:?}", answer.body);
+    }
+    service.restart().await;
+    assert_eq!(balanced(&service, JACKPOT).await["contributed"], ENTRIES + 1);
+}
+
+#[tokio::test]
+async fn heavy_a_stop_and_a_start_under_load_lose_no_acknowledged_entry() {
+    const STOPS: usize = 2;
+    let (mut service, url) = embedded(&[]).await;
+    create(&service, lively(JACKPOT)).await;
+    let load = Load::start(&service, JACKPOT, 12);
+    for _ in 0..STOPS {
+        load.until_answered(100).await;
+        assert!(service.stop().await.success(), "{}", service.log());
+        assert_eq!(service.redis_pids(), [], "its Redis ends with it");
+        assert!(service.try_call(Method::GET, "/healthz", None).await.is_err());
+        service.restart().await;
+    }
+    load.until_answered(100).await;
+    let played = load.finish().await;
+    assert_each_counted_once(&service, &url, JACKPOT, &played).await;
+}

@@ -1,0 +1,209 @@
+//! What the tests of faults share: jackpots whose draws are known beforehand, services with short time limits, and
+//! the books looked at from outside.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jackpot::ids::Id;
+use jackpot::jackpot::draw::EpochSeed;
+use jackpot::jackpot::odds::Odds;
+use jackpot::master_secret::MasterSecret;
+use redis::aio::MultiplexedConnection;
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use crate::support::eventually;
+use crate::support::local::{LocalServer, connect};
+use crate::support::service::{Answer, Service};
+
+/// Longest wait for anything that a test waits for.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+/// No entry may be pending for longer, once an instance runs and Redis answers.
+pub const RECOVERED_WITHIN: Duration = Duration::from_secs(10);
+
+/// Limits under which a fault is over in seconds.
+pub const LIMITS: [(&str, &str); 3] = [
+    ("JACKPOT__REDIS__CONNECT_TIMEOUT_MS", "500"),
+    ("JACKPOT__REDIS__RESPONSE_TIMEOUT_MS", "500"),
+    ("JACKPOT__REDIS__TOTAL_TIMEOUT_MS", "1500"),
+];
+/// The total limit of [`LIMITS`], and as much again and more for a machine that runs other tests at the same time.
+pub const ANSWERED_WITHIN: Duration = Duration::from_millis(1500 + 3500);
+
+const MICRO: i64 = 1_000_000;
+
+/// The secret of the published test vectors, that [`Service`] runs with.
+const SECRET: MasterSecret = MasterSecret::new([0x5f; 32]);
+
+/// A Redis of the test's own, to be stopped, filled or put back.
+pub async fn own_redis(extra: &[&str]) -> LocalServer {
+    LocalServer::on_socket("redis-server", extra)
+        .await
+        .expect("redis-server is needed on PATH: apt-get install redis-server")
+}
+
+/// A service on a Redis that somebody else runs, with [`LIMITS`].
+pub async fn service_on(url: &str, more: &[(&str, &str)]) -> Service {
+    let mode = [("JACKPOT__REDIS__MODE", "standalone"), ("JACKPOT__REDIS__URLS", url)];
+    Service::start_with(&[&LIMITS[..], &mode, more].concat()).await
+}
+
+/// A service with its embedded Redis, with [`LIMITS`]; and the URL of that Redis.
+pub async fn embedded(more: &[(&str, &str)]) -> (Service, String) {
+    let service = Service::start_with(&[&LIMITS[..], more].concat()).await;
+    let socket = service.data_dir().join("redis/redis.sock");
+    let url = format!("redis+unix://{}", socket.display());
+    (service, url)
+}
+
+/// A connection to a server that may be starting again.
+pub async fn connection(url: &str) -> MultiplexedConnection {
+    eventually(PATIENCE, "Redis answers", async || {
+        let mut connection = connect(url).await.ok()?;
+        redis::cmd("PING").exec_async(&mut connection).await.ok()?;
+        Some(connection)
+    })
+    .await
+}
+
+fn definition(id: &str, min_payout: u64, odds: &Value) -> Value {
+    json!({
+        "id": id, "name": "A fault", "currency": "KRW", "status": "open", "contribution": {"fixed": 1},
+        "tiers": [{"tier": "grand", "share_ppm": 1_000_000, "min_payout": min_payout, "seed": 0, "reserve_ppm": 0,
+                   "cap": null, "must_hit_by": null}],
+        "odds": odds,
+    })
+}
+
+/// Half of the tickets draw rank 1, all of the pool from a million on, which is to say never: `retry`; the other half
+/// rank 2, one unit. Which entry draws what says [`entry_drawing`].
+pub fn redrawing(id: &str) -> Value {
+    definition(
+        id,
+        1_000_000,
+        &json!({"total": 2, "ranks": [
+            {"rank": 1, "weight": 1, "prize": {"pool": {"tier": "grand", "take": "all"}}},
+            {"rank": 2, "weight": 1, "prize": {"fixed": {"tier": "grand", "amount": 1}}}]}),
+    )
+}
+
+/// Winners, redraws and losers in quick succession, for players under load.
+pub fn lively(id: &str) -> Value {
+    definition(
+        id,
+        20,
+        &json!({"total": 10, "ranks": [
+            {"rank": 1, "weight": 1, "prize": {"pool": {"tier": "grand", "take": "all"}}},
+            {"rank": 2, "weight": 2, "prize": {"fixed": {"tier": "grand", "amount": 2}}}]}),
+    )
+}
+
+/// Creates a jackpot.
+pub async fn create(service: &Service, definition: Value) {
+    let path = format!("/v1/jackpots/{}", definition["id"].as_str().expect("an id"));
+    let answer = service.put(&path, definition).await;
+    assert_eq!(answer.status, StatusCode::CREATED, "{:?}", answer.body);
+}
+
+/// An id whose attempts of [`redrawing`] draw these ranks, the first of `<stem>0`, `<stem>1`, … that does.
+pub fn entry_drawing(jackpot: &str, stem: &str, ranks: &[u32]) -> String {
+    let odds = Odds::new(2, [(1, 1), (2, 1)]).expect("a table");
+    let seed = EpochSeed::derive(&SECRET, &Id::parse(jackpot).expect("an id"), 1);
+    let draws = |id: &String| {
+        (0..)
+            .zip(ranks)
+            .all(|(attempt, rank)| seed.rank(id, None, attempt, &odds) == *rank)
+    };
+    (0..)
+        .map(|i| format!("{stem}{i}"))
+        .find(draws)
+        .expect("every second id draws a rank")
+}
+
+/// The body of an entry.
+pub fn entry(id: &str) -> Value {
+    json!({"entry_id": id, "player_id": "p1", "stake": 100})
+}
+
+/// Enters it.
+pub async fn enter(service: &Service, jackpot: &str, id: &str) -> Answer {
+    service
+        .post(&format!("/v1/jackpots/{jackpot}/entries"), entry(id))
+        .await
+}
+
+/// The answer is 503 with `Retry-After`, and came in time.
+pub fn assert_unavailable(answer: &Answer, took: Duration) {
+    assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE, "{:?}", answer.body);
+    assert_eq!(answer.body["code"], "store-unavailable");
+    let retry = answer.headers.get("retry-after").expect("a 503 says when to try again");
+    let seconds: u32 = retry.to_str().expect("text").parse().expect("whole seconds");
+    assert!(seconds >= 1, "{retry:?}");
+    assert!(took < ANSWERED_WITHIN, "it took {took:?}");
+}
+
+/// Enters it and demands a 503 in time.
+pub async fn enter_unavailable(service: &Service, jackpot: &str, id: &str) {
+    let began_at = tokio::time::Instant::now();
+    let answer = enter(service, jackpot, id).await;
+    assert_unavailable(&answer, began_at.elapsed());
+}
+
+/// What the meters say, and that each tier's balance holds: contributed + funded = pool + reserve + overflow +
+/// remainder + paid. `contributed` is rounded down, so it holds to less than one unit of fraction.
+pub async fn balanced(service: &Service, jackpot: &str) -> Value {
+    let answer = service.get(&format!("/v1/jackpots/{jackpot}")).await;
+    assert_eq!(answer.status, StatusCode::OK, "{:?}", answer.body);
+    let meters = answer.body["meters"].as_array().expect("meters");
+    assert_eq!(meters.len(), 1);
+    let of = |name: &str| meters[0][name].as_i64().expect("an integer");
+    let came = (of("contributed") + of("funded")) * MICRO;
+    let is = (of("pool") + of("reserve") + of("overflow") + of("paid")) * MICRO + of("remainder_micro");
+    // Fixed contributions of whole units leave no fraction.
+    assert_eq!(came, is, "money was made or lost: {}", meters[0]);
+    meters[0].clone()
+}
+
+/// A key of a jackpot, as `src/store/keys.rs` builds it.
+pub fn key(jackpot: &str, name: &str) -> String {
+    format!("jp:{{{jackpot}}}:{name}")
+}
+
+/// Waits until no entry of the jackpot is pending, looking only into Redis.
+pub async fn until_nothing_is_pending(redis: &mut MultiplexedConnection, jackpot: &str) {
+    eventually(RECOVERED_WITHIN, "no entry is pending", async || {
+        let pending: Result<u64, _> = redis::cmd("ZCARD")
+            .arg(key(jackpot, "pending"))
+            .query_async(redis)
+            .await;
+        (pending.ok()? == 0).then_some(())
+    })
+    .await;
+}
+
+/// How many entries Redis has numbered, which it does in the step that counts them.
+pub async fn sequence(redis: &mut MultiplexedConnection, jackpot: &str) -> u64 {
+    let state = key(jackpot, "state");
+    let found: Option<u64> = redis::cmd("HGET")
+        .arg(state)
+        .arg("seq")
+        .query_async(redis)
+        .await
+        .expect("HGET");
+    found.expect("the jackpot is there")
+}
+
+/// Everything that Redis holds of a jackpot, byte for byte.
+pub async fn everything(redis: &mut MultiplexedConnection, jackpot: &str) -> BTreeMap<String, Vec<u8>> {
+    let keys: Vec<String> = redis::cmd("KEYS")
+        .arg(key(jackpot, "*"))
+        .query_async(redis)
+        .await
+        .expect("KEYS");
+    let mut all = BTreeMap::new();
+    for key in keys {
+        let dump = redis::cmd("DUMP").arg(&key).query_async(redis).await.expect("DUMP");
+        all.insert(key, dump);
+    }
+    all
+}
