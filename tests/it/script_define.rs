@@ -2,12 +2,11 @@
 
 use jackpot::ids::Id;
 use jackpot::jackpot::error::PlayError;
-use jackpot::jackpot::scripts::{Adjust, Define, Defined, Fence, Rotate, Rotated, ScriptError, Wanted};
+use jackpot::jackpot::scripts::{Define, Defined, Fence, Rotated, ScriptError, Wanted};
 use jackpot::jackpot::view::Status;
-use jackpot::money::{MAX_MINOR, Minor};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::bench::{Bench, definition, document, funding, operator, put, rule_of, tier};
+use crate::bench::{Bench, definition, document, operator, put, rule_of, tier};
 
 #[tokio::test]
 async fn the_same_definition_again_changes_nothing() {

@@ -2,12 +2,12 @@
 
 use jackpot::ids::Id;
 use jackpot::jackpot::error::PlayError;
-use jackpot::jackpot::scripts::{Adjust, Define, Defined, Fence, Rotate, Rotated, ScriptError, Wanted};
+use jackpot::jackpot::scripts::{Adjust, Rotate, Rotated, ScriptError, Wanted};
 use jackpot::jackpot::view::Status;
 use jackpot::money::{MAX_MINOR, Minor};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::bench::{Bench, definition, document, funding, operator, put, rule_of, tier};
+use crate::bench::{Bench, funding, operator, put, rule_of, tier};
 
 #[tokio::test]
 async fn a_redis_that_lost_the_jackpot_or_some_of_its_events_is_not_played_on() {
