@@ -16,3 +16,4 @@ pub mod simulate;
 pub mod stopping;
 pub mod store;
 pub mod telemetry;
+pub mod tls;

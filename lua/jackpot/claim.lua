@@ -28,6 +28,7 @@ if not pending or has_refused(pending, rank) then
   return { 'ok', num(state.n), '=' .. text }
 end
 
+redis.call('ZCARD', KEYS[5]) -- its type, before the first write
 local tiers = read_tiers(state.tiers, KEYS[2], 7)
 local prize, at = parse_prize(ARGV[8]), now_ms()
 local amount, before = take(state, tiers, prize)

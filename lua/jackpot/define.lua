@@ -4,19 +4,23 @@
 -- KEYS  1 state  2 meters  3 definitions  4 epochs  5 pending  6 events  7.. pool of each tier of the NEW definition
 -- ARGV  1..4 fence (state.lua); for a jackpot that does not exist: 0, 1, commitment of epoch 1, ''
 --       5 definition (JSON, kept as it is)  6 its tiers: "name seed cap;" each  7 digest of what touches money or odds
---       8 currency  9 wanted: '' any | 'absent' only create | 'present' only change | a number: only change from this last version
+--       8 currency  9 wanted: '' any | 'absent' only create | 'present' only change | '3,4' only change from one of these last versions
 --       10 status when created: open | paused  11 who  12 request id
+--       13 last version the caller has read, '' for none  14 nonce: one for this PUT and all its repeats
 -- Reply {'created' | 'changed' | 'waits' | 'same', n, last version}
---       {'exists', n, last version} | {'mismatch', n, last version} | {'absent'} wanted a version of what is not there
---       {'behind' | 'secret' | 'stale', n} | {'closed', n}
+--       {'mismatch', n} what was wanted is not so | {'closed', n} | {'behind' | 'secret' | 'stale', n}
+--       {'status', n} a jackpot is created open or paused
 --       {'tier-removed', n, tier} a tier stays, because money may be in it
 --       {'currency', n, currency} not changed once money has been there
 -- Invariants: `definitions` holds every version that an entry still remembered was drawn under; the last PUT is
--- the target: it replaces a definition that waits.
+-- the target: it replaces a definition that waits. A repeat of a PUT that was done (same nonce) answers as the first
+-- did and changes nothing, also when another PUT came between; one that was held up on its way changes nothing when
+-- another was acknowledged meanwhile ('stale', by the last version).
 -- Cost: O(tiers).
 
 local FIRST_POOL = 7
 local json, tiers_text, money, currency, wanted = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
+local nonce = ARGV[14]
 local at = now_ms()
 
 local function fresh_meters(tiers, fresh)
@@ -52,7 +56,7 @@ local function create()
     fields[#fields + 1] = field
     fields[#fields + 1] = type(state[field]) == 'number' and num(state[field]) or state[field]
   end
-  redis.call('HSET', KEYS[1], unpack(fields))
+  redis.call('HSET', KEYS[1], 'put', nonce .. ' created 1', unpack(fields))
   redis.call('HSET', KEYS[3], '1', json)
   redis.call('HSET', KEYS[4], '1', ARGV[3] .. ' ' .. num(at) .. ' -')
   return { 'created', num(state.n), '1' }
@@ -60,32 +64,41 @@ end
 
 local state = read_state(KEYS[1])
 if not state then
-  if wanted ~= '' and wanted ~= 'absent' then
-    return { 'absent' }
-  end
   if tonumber(ARGV[1]) > 0 then
     return { 'behind', '0' }
+  end
+  if wanted ~= '' and wanted ~= 'absent' then
+    return { 'mismatch', '0' }
+  end
+  if ARGV[10] ~= 'open' and ARGV[10] ~= 'paused' then
+    return { 'status', '0' }
   end
   return create()
 end
 
 local refusal = fence(state)
-if refusal then
+if refusal == 'behind' or refusal == 'secret' then
   return { refusal, num(state.n) }
 end
-local last = num(state.last_version)
-if wanted == 'absent' then
-  return { 'exists', num(state.n), last }
+local put, mode, put_version = string.match(redis.call('HGET', KEYS[1], 'put') or '', '^(%S+) (%S+) (%S+)$')
+if put == nonce then
+  return { mode, num(state.n), put_version }
 end
-if wanted ~= '' and wanted ~= 'present' and wanted ~= last then
-  return { 'mismatch', num(state.n), last }
+local last = num(state.last_version)
+local target = state.next ~= '' and state.next or state.version
+local same = redis.call('HGET', KEYS[3], target) == json
+if same and wanted ~= 'absent' and state.status ~= 'closed' then
+  return { 'same', num(state.n), last } -- also when its version was not expected: what is asked for is so (RFC 9110, 13.1.1)
+end
+if refusal or last ~= ARGV[13] then
+  return { 'stale', num(state.n) }
+end
+local expected = wanted == '' or wanted == 'present' or string.find(',' .. wanted .. ',', ',' .. last .. ',', 1, true)
+if wanted == 'absent' or not expected then
+  return { 'mismatch', num(state.n) }
 end
 if state.status == 'closed' then
   return { 'closed', num(state.n) }
-end
-local target = state.next ~= '' and state.next or state.version
-if redis.call('HGET', KEYS[3], target) == json then
-  return { 'same', num(state.n), last }
 end
 
 local fresh = {}
@@ -113,7 +126,7 @@ local superseded = state.next
 state.last_version = state.last_version + 1
 local version = num(state.last_version)
 state.next, state.next_tiers, state.next_money = version, tiers_text, money
-local mode = (live and money ~= state.money) and 'waits' or 'changed'
+mode = (live and money ~= state.money) and 'waits' or 'changed'
 if mode == 'changed' then
   apply_next(state, tiers)
 end
@@ -128,7 +141,7 @@ redis.call('HSET', KEYS[3], version, json)
 if superseded ~= '' then
   redis.call('HDEL', KEYS[3], superseded)
 end
-redis.call('HSET', KEYS[1], 'last_version', version, 'currency', currency,
+redis.call('HSET', KEYS[1], 'put', nonce .. ' ' .. mode .. ' ' .. version, 'last_version', version, 'currency', currency,
   'next', state.next, 'next_tiers', state.next_tiers, 'next_money', state.next_money)
 write_state(KEYS[1], state)
 return { mode, num(state.n), version }

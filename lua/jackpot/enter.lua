@@ -48,23 +48,23 @@ local older = redis.call('HMGET', seen_before, unpack(ids))
 local tiers, amounts, at
 local replies, taken_at, missed = {}, {}, false
 local records, pendings, skipped, pools, claims = {}, {}, {}, {}, {}
-local first_seq, stamp = state.seq + 1, ' ' .. state.epoch .. '.' .. state.version .. ' '
+local version, first_seq, stamp = state.version, state.seq + 1, ' ' .. state.epoch .. '.' .. state.version .. ' '
 
--- The tail of the record of one that drew a prize, after its claim if it is for money.
+-- The tail of the record of one that drew a prize, after its claim if it is for money; and whether it is pending.
 local function settle(prize_text)
   local rank, who, money = string.match(prize_text, '^(%d+)|([^|]+)|(.*)$')
   local seq = num(state.seq)
   if money == '' then
     claims[#claims + 1] = seq .. ',0,' .. rank .. ',later,-,0,0,0;'
-    return ' p - ' .. num(at) .. ' ' .. who
+    return ' p - ' .. num(at) .. ' ' .. who, true
   end
   local prize = parse_prize(money)
   local amount, before = take(state, tiers, prize)
   claims[#claims + 1] = claim_text(seq, '0', rank, prize, amount, state, before)
   if amount then
-    return paid_text('-', rank, prize, amount, state)
+    return paid_text('-', rank, prize, amount, state), false
   end
-  return ' p ' .. rank .. 'r ' .. num(at) .. ' ' .. who
+  return ' p ' .. rank .. 'r ' .. num(at) .. ' ' .. who, true
 end
 
 -- Takes one entry, in memory, and returns its record; nil and the reason in `refusal` when it does not fit.
@@ -88,8 +88,9 @@ local function enter(id, fingerprint, row, prize_text)
   pools[#pools + 1] = text
   local record = num(state.seq) .. stamp .. fingerprint .. ' ' .. text
   if prize_text ~= '' then
-    record = record .. settle(prize_text)
-    if string.find(record, ' p ', 1, true) then
+    local tail, pending = settle(prize_text)
+    record = record .. tail
+    if pending then
       pendings[#pendings + 1] = num(state.seq)
       pendings[#pendings + 1] = id
     end
@@ -135,7 +136,7 @@ if #records > 0 then
     redis.call('ZCARD', KEYS[5]) -- its type, before the first write
   end
   append_event(KEYS[6], state, at, 'enter', {
-    'epoch', state.epoch, 'version', ARGV[4], 'first', num(first_seq), 'count', num(#records / 2),
+    'epoch', state.epoch, 'version', version, 'first', num(first_seq), 'count', num(#records / 2),
     'block', ARGV[7], 'skip', table.concat(skipped, ','), 'pools', table.concat(pools, ';'),
     'claims', table.concat(claims), 'meters', changes(tiers), 'applied', state.applied or '',
   })

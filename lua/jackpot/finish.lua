@@ -25,6 +25,7 @@ if not pending then
   return { 'ok', num(state.n), '=' .. text }
 end
 
+redis.call('ZCARD', KEYS[5]) -- its type, before the first write
 local tiers = read_tiers(state.tiers, KEYS[2], 7)
 apply_when_settled(state, tiers, KEYS[5])
 local record = pending.head .. ' n ' .. pending.refusals

@@ -11,7 +11,7 @@
 --       {'pending', n} the older generation holds entries without an outcome
 --       {'idle', n} both generations are empty: nothing to drop
 -- Invariants: a record stays for at least one retention; an epoch is never opened twice. Runs when memory is full.
--- Cost: O(definitions kept); the records are freed in the background (UNLINK).
+-- Cost: O(definitions kept), at most 1,000 of them dropped; the records are freed in the background (UNLINK).
 
 local state = read_state(KEYS[1])
 if not state then
@@ -21,6 +21,7 @@ local refusal = fence(state)
 if refusal then
   return { refusal, num(state.n) }
 end
+local MAX_PRUNED = 1000 -- definitions dropped by one call, what unpack surely takes; the next one drops the rest
 local kind, at = ARGV[5], now_ms()
 local older = state.gen == 'a' and KEYS[5] or KEYS[4]
 
@@ -53,7 +54,7 @@ end
 local unused = {}
 if kind == 'generation' then
   for _, version in ipairs(redis.call('HKEYS', KEYS[2])) do
-    if tonumber(version) < kept_from then
+    if tonumber(version) < kept_from and #unused < MAX_PRUNED then
       unused[#unused + 1] = version
     end
   end

@@ -4,7 +4,8 @@
 --   1 known n     the highest event number the caller has seen of this jackpot
 --   2 epoch       the epoch the caller draws in
 --   3 commitment  of that epoch, from the caller's own master secret
---   4 version     of the definition the caller knows; it decides which pools KEYS names
+--   4 version     of the definition the caller knows, and its money digest: "3 5f0c..."; it decides which pools KEYS
+--                 names. The digest tells two definitions apart that got one version, before and after a loss
 --
 -- A Lua number is a double: exact below 2^53, so every amount is bounded by MAX before it is written, and
 -- written with '%.0f' (tostring(1e15 + 1) gives 1e+15).
@@ -83,7 +84,7 @@ local function fence(state)
   if state.epoch == ARGV[2] and state.commitment ~= ARGV[3] then
     return 'secret'
   end
-  if state.epoch ~= ARGV[2] or state.version ~= ARGV[4] then
+  if state.epoch ~= ARGV[2] or state.version .. ' ' .. state.money ~= ARGV[4] then
     return 'stale'
   end
   return nil

@@ -24,10 +24,12 @@ if state.status == 'closed' or (state.status == 'suspended' and wanted ~= 'close
   return { state.status, num(state.n) }
 end
 
-local tiers = read_tiers(state.tiers, KEYS[2], 5)
+-- The tiers are read only when they may change: a jackpot with a damaged meter can be paused all the same.
+local tiers = { first_pool = 5 }
 local before = state.status
 state.status = wanted
 if wanted == 'paused' and state.next ~= '' and redis.call('ZCARD', KEYS[3]) == 0 then
+  tiers = read_tiers(state.tiers, KEYS[2], 5)
   apply_next(state, tiers)
 end
 append_event(KEYS[4], state, now_ms(), 'status', {

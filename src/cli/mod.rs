@@ -2,6 +2,7 @@
 
 mod key;
 mod serve;
+mod simulate;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -22,6 +23,7 @@ enum Command {
     Serve(SettingsArgs),
     /// Make, list and revoke API keys.
     Key(key::Args),
+    Simulate(crate::simulate::Args),
 }
 
 /// Which settings count: the compiled-in default, this file, and `JACKPOT__SECTION__KEY` in the environment.
@@ -39,6 +41,7 @@ impl Cli {
         let result = match self.command {
             Command::Serve(args) => serve::run(&args),
             Command::Key(args) => key::run(args),
+            Command::Simulate(args) => return simulate::run(args),
         };
         match result {
             Ok(()) => ExitCode::SUCCESS,

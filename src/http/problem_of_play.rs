@@ -39,7 +39,7 @@ impl From<PlayError> for Problem {
                 Problem::store_unavailable("new entries are refused for now; repeat the same id later")
             }
             PlayError::Unsettled => Problem::store_unavailable("the definition kept changing; repeat the same id"),
-            PlayError::Lost { .. } | PlayError::Contradiction(_) => internal(&error),
+            PlayError::Lost { .. } | PlayError::Contradiction(_) | PlayError::Random(_) => internal(&error),
         }
     }
 }

@@ -161,10 +161,10 @@ mod tests {
         let table = odds(1000, &[(1, 5), (2, 45), (3, 150), (7, 300)]);
         let seed = seed("statistics");
         let expected = [(0, 500_u32), (1, 5), (2, 45), (3, 150), (7, 300)];
-        let mut seen = std::collections::BTreeMap::new();
+        let mut counts = std::collections::BTreeMap::new();
         let draws = 400_000_u32;
         for i in 0..draws {
-            *seen
+            *counts
                 .entry(seed.rank(&format!("e{i}"), None, 0, &table))
                 .or_insert(0_u32) += 1;
         }
@@ -172,11 +172,11 @@ mod tests {
             .iter()
             .map(|(rank, weight)| {
                 let mean = f64::from(draws) * f64::from(*weight) / 1000.0;
-                (f64::from(seen[rank]) - mean).powi(2) / mean
+                (f64::from(counts[rank]) - mean).powi(2) / mean
             })
             .sum();
         let critical = ChiSquared::new(4.0).expect("4 degrees of freedom").inverse_cdf(0.99);
-        assert!(statistic < critical, "chi-square {statistic} >= {critical}: {seen:?}");
+        assert!(statistic < critical, "chi-square {statistic} >= {critical}: {counts:?}");
     }
 
     /// Serial correlation at lags 1 to 5 of 200,000 tickets, entry after entry and attempt after attempt: within the

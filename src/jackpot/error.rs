@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::ids::Id;
+use crate::random::RandomError;
 use crate::store::StoreError;
 
 use super::definition::Violation;
@@ -48,6 +49,9 @@ pub enum PlayError {
         /// What it should have.
         what: String,
     },
+    /// The system has no randomness.
+    #[error(transparent)]
+    Random(#[from] RandomError),
     /// A record and the draw do not agree.
     #[error(transparent)]
     Contradiction(#[from] Contradiction),

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use thiserror::Error;
-use tracing::info;
+use tracing::{error, info};
 
 use super::definition::Definition;
 use super::document::Document;
 use super::error::PlayError;
 use super::operate::{Operate, Operator};
-use super::scripts::Wanted;
+use super::scripts::{ScriptError, Wanted};
 use super::view::Status;
 
 /// Why a file defines no jackpot.
@@ -69,6 +69,10 @@ pub async fn define_from(directory: &Path, operate: &Operate) -> Result<(), File
         match operate.define(id, &definition, Wanted::Absent, Status::Open, &by).await {
             Ok(_) => info!(jackpot_id = %id, file = at(), "defined a jackpot"),
             Err(PlayError::PreconditionFailed) => {}
+            // It is there, and says so to its callers; the others are served.
+            Err(error @ (PlayError::Script(ScriptError::Behind { .. }) | PlayError::Lost { .. })) => {
+                error!(jackpot_id = %id, %error, "this jackpot can't be read");
+            }
             Err(source) => {
                 return Err(FileError::Define {
                     path: at(),

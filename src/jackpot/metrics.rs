@@ -8,7 +8,6 @@ use crate::telemetry::{ClaimResult, EntryResult, Metrics};
 use super::error::PlayError;
 use super::play::Played;
 use super::record::{Record, State};
-use super::scripts::ScriptError;
 use super::steps::Step;
 
 /// The counters of entries, claims and redraws.
@@ -28,12 +27,11 @@ impl PlayMetrics {
         Self(metrics)
     }
 
-    /// An entry was answered. A jackpot that does not exist is not counted: its name is the client's.
+    /// An entry was answered.
     pub(super) fn entry(&self, id: &Id, result: &Result<Played, PlayError>) {
         let kind = match result {
             Ok(played) if played.replayed => EntryResult::Replayed,
             Ok(_) => EntryResult::Accepted,
-            Err(PlayError::Script(ScriptError::Unknown)) => return,
             Err(_) => EntryResult::Refused,
         };
         self.0.jackpot(id.as_str()).entries(kind, 1);
@@ -44,7 +42,7 @@ impl PlayMetrics {
         match &record.state {
             State::Paid { .. } => self.0.jackpot(id.as_str()).claim(ClaimResult::Paid),
             State::Pending { refusals, .. } if !refusals.is_empty() => {
-                self.0.jackpot(id.as_str()).claim(ClaimResult::Retry)
+                self.0.jackpot(id.as_str()).claim(ClaimResult::Retry);
             }
             State::Pending { .. } | State::Lost | State::Ended { .. } => {}
         }

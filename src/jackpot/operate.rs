@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
+use tracing::debug;
+
 use crate::ids::Id;
+use crate::random;
 use crate::store::Store;
 use crate::store::keys::JACKPOT_INDEX;
 
 use super::definition::{Definition, Violation};
-use super::document::Tier;
 use super::error::PlayError;
 use super::scripts::{
-    self, Adjust, Adjusted, Define, Defined, Fence, Rotate, Rotated, ScriptError, SetStatus, Snapshot, StatusSet,
-    Wanted,
+    self, Adjust, Adjusted, Define, Defined, Fence, Rotate, Rotated, ScriptError, SetStatus, StatusSet, Wanted,
 };
 use super::view::{Epoch, Known, Status, View, Views};
 
@@ -25,6 +26,15 @@ pub struct Operator {
     pub who: String,
     /// Of the HTTP request.
     pub request_id: String,
+}
+
+/// A definition that was put.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Put {
+    /// Whether the jackpot is new.
+    pub created: bool,
+    /// The last version of its definition, right after this PUT.
+    pub version: u64,
 }
 
 /// Defines and operates jackpots.
@@ -42,7 +52,7 @@ impl Operate {
         Self { views, store }
     }
 
-    /// Creates a jackpot (true) or changes its definition (false). Repeating it changes nothing.
+    /// Creates a jackpot or changes its definition. Repeating it changes nothing.
     pub async fn define(
         &self,
         id: &Id,
@@ -50,61 +60,65 @@ impl Operate {
         wanted: Wanted,
         status: Status,
         by: &Operator,
-    ) -> Result<bool, PlayError> {
-        // The index first: a crash in between leaves a name without a jackpot, which listing passes over.
-        self.store
-            .run(&redis::cmd("ZADD").arg(JACKPOT_INDEX).arg(0).arg(id.as_str()).to_owned())
-            .await?;
-        let wish = Define {
-            definition,
-            wanted,
-            status,
-            who: &by.who,
-            request_id: &by.request_id,
-        };
+    ) -> Result<Put, PlayError> {
+        if matches!(wanted, Wanted::Any | Wanted::Absent) {
+            // The index first: a crash in between leaves a name without a jackpot, which listing passes over.
+            self.add_to_index(std::slice::from_ref(id)).await?;
+        }
+        // A repeat, here or in the store after a lost reply, is told from another PUT by this.
+        let nonce = hex::encode(random::bytes::<16>()?);
         for _ in 0..MAX_STALE {
-            let (known, fence) = match self.views.refresh(id).await {
+            let (known, fence, last_version) = match self.views.refresh(id).await {
                 Ok((known, view)) => {
                     let fence = known.fence(&view);
-                    (known, fence)
+                    (known, fence, Some(view.last_version))
                 }
                 Err(PlayError::Script(ScriptError::Unknown)) => self.first_fence(id),
                 Err(error) => return Err(error),
             };
-            let (n, defined) = match scripts::define(&self.store, &known.keys, &fence, &wish).await {
+            let (who, request_id, wanted) = (&*by.who, &*by.request_id, wanted.clone());
+            let wish = Define {
+                definition,
+                wanted,
+                status,
+                last_version,
+                nonce: &nonce,
+                who,
+                request_id,
+            };
+            let (n, defined) = match known.note(scripts::define(&self.store, &known.keys, &fence, &wish).await) {
                 Err(ScriptError::Stale) => continue,
                 other => other?,
             };
             known.saw(n);
-            return match defined {
-                Defined::Created(_) | Defined::Changed(_) => {
-                    self.views.refresh(id).await?;
-                    Ok(matches!(defined, Defined::Created(_)))
-                }
-                Defined::Mismatch => Err(PlayError::PreconditionFailed),
-                Defined::Closed => Err(PlayError::Stopped(Status::Closed)),
-                Defined::TierRemoved(tier) => {
-                    let rule = format!("'{tier}' must stay: money may be in it; set its share_ppm to 0 instead");
-                    Err(PlayError::Invalid(vec![Violation::new("tiers", rule)]))
-                }
-                Defined::Currency(currency) => {
-                    let rule = format!("must stay {currency}: money has been there");
-                    Err(PlayError::Invalid(vec![Violation::new("currency", rule)]))
-                }
-            };
+            if let Err(error) = self.views.refresh(id).await {
+                debug!(%error, "not read after a definition; the next call reads it");
+            }
+            return put(defined);
         }
         Err(PlayError::Unsettled)
     }
 
-    fn first_fence(&self, id: &Id) -> (Arc<Known>, Fence) {
+    /// Adds names to the index of jackpots.
+    pub async fn add_to_index(&self, ids: &[Id]) -> Result<(), PlayError> {
+        let mut command = redis::cmd("ZADD");
+        command.arg(JACKPOT_INDEX);
+        for id in ids {
+            command.arg(0).arg(id.as_str());
+        }
+        self.store.run(&command).await?;
+        Ok(())
+    }
+
+    fn first_fence(&self, id: &Id) -> (Arc<Known>, Fence, Option<u64>) {
         let (known, seed) = (self.views.known(id), self.views.seed(id, 1));
         let fence = Fence {
             known: known.n(),
             epoch: 1,
             commitment: seed.commitment(),
-            version: 0,
+            definition: String::new(),
         };
-        (known, fence)
+        (known, fence, None)
     }
 
     /// Pauses, resumes or closes. Repeating it changes nothing.
@@ -187,7 +201,7 @@ impl Operate {
             if view.epoch != epoch {
                 return Ok(None);
             }
-            match scripts::rotate(&self.store, &known.keys, &known.fence(&view), &next, why).await {
+            match known.note(scripts::rotate(&self.store, &known.keys, &known.fence(&view), &next, why).await) {
                 Err(ScriptError::Stale) => self.views.refresh(id).await?,
                 Ok((n, rotated)) => {
                     known.saw(n);
@@ -198,15 +212,6 @@ impl Operate {
             };
         }
         Err(PlayError::Unsettled)
-    }
-
-    /// A jackpot at this instant.
-    pub async fn read(&self, id: &Id) -> Result<(Snapshot, Vec<Tier>), PlayError> {
-        let snapshot = self.views.snapshot(id).await?;
-        let tiers = super::view::parse_definition(id, &snapshot.definition)?
-            .tiers()
-            .to_vec();
-        Ok((snapshot, tiers))
     }
 
     /// The epochs, the oldest first.
@@ -246,11 +251,33 @@ impl Operate {
     ) -> Result<T, PlayError> {
         let (mut known, mut view) = self.views.view(id).await?;
         for _ in 0..MAX_STALE {
-            match call(&known, &view).await {
+            match known.note(call(&known, &view).await) {
                 Err(ScriptError::Stale) => (known, view) = self.views.refresh(id).await?,
                 other => return Ok(other?),
             }
         }
         Err(PlayError::Unsettled)
+    }
+}
+
+fn put(defined: Defined) -> Result<Put, PlayError> {
+    let invalid = |field: &str, rule: String| Err(PlayError::Invalid(vec![Violation::new(field, rule)]));
+    match defined {
+        Defined::Created(version) => Ok(Put { created: true, version }),
+        Defined::Changed(version) => Ok(Put {
+            created: false,
+            version,
+        }),
+        Defined::Mismatch => Err(PlayError::PreconditionFailed),
+        Defined::Closed => Err(PlayError::Stopped(Status::Closed)),
+        Defined::Status => invalid(
+            "status",
+            "must be open or paused when the jackpot is created".to_owned(),
+        ),
+        Defined::TierRemoved(tier) => invalid(
+            "tiers",
+            format!("'{tier}' must stay: money may be in it; set its share_ppm to 0 instead"),
+        ),
+        Defined::Currency(currency) => invalid("currency", format!("must stay {currency}: money has been there")),
     }
 }

@@ -59,7 +59,10 @@ impl Play {
     /// One entry, from its id to its outcome. Safe to repeat: the same id gives the same answer.
     pub async fn enter(&self, id: &Id, entry_id: &Id, sent: Sent) -> Result<Played, PlayError> {
         let result = self.enter_once(id, entry_id.as_str(), sent).await;
-        self.metrics.entry(id, &result);
+        // The name of a jackpot that was never read is only a client's; it must not become a label.
+        if self.views.is_used(id) {
+            self.metrics.entry(id, &result);
+        }
         result
     }
 
@@ -70,7 +73,7 @@ impl Play {
                 // Repeats are answered before anything else is looked at, and a limit that was raised since this
                 // instance last looked refuses nobody.
                 (known, view) = self.views.refresh(id).await?;
-                if let Some(found) = scripts::lookup(&self.store, &known.keys, known.n(), entry_id).await? {
+                if let Some(found) = known.note(scripts::lookup(&self.store, &known.keys, known.n(), entry_id).await)? {
                     return self.replay(&view, entry_id, sent, found.record).await;
                 }
                 if let Some(refusal) = self.refusal(&view, sent.stake) {
@@ -85,14 +88,16 @@ impl Play {
                 sent: sent.clone(),
                 rank,
             };
-            let entered = scripts::enter(
-                &self.store,
-                &known.keys,
-                &known.fence(&view),
-                &view.definition,
-                &[entry],
-            )
-            .await?;
+            let entered = known.note(
+                scripts::enter(
+                    &self.store,
+                    &known.keys,
+                    &known.fence(&view),
+                    &view.definition,
+                    &[entry],
+                )
+                .await,
+            )?;
             known.saw(entered.n);
             match (entered.replies.into_iter().next(), entered.refusal) {
                 (Some(EntryReply::Taken(record)), _) => {
@@ -111,7 +116,7 @@ impl Play {
     /// The answer of an entry that was taken before; it is brought to its outcome if it has none.
     pub async fn find(&self, id: &Id, entry_id: &str) -> Result<Played, PlayError> {
         let (known, view) = self.views.view(id).await?;
-        let found = scripts::lookup(&self.store, &known.keys, known.n(), entry_id).await?;
+        let found = known.note(scripts::lookup(&self.store, &known.keys, known.n(), entry_id).await)?;
         let found = found.ok_or_else(|| PlayError::EntryNotFound(entry_id.to_owned()))?;
         known.saw(found.n);
         let sent = found.sent.ok_or_else(|| PlayError::Lost {
@@ -224,18 +229,20 @@ impl Play {
                     what: format!("the prize of rank {rank}"),
                 };
                 let prize = pinned.money_prize(rank).ok_or_else(lost)?;
-                Ok(scripts::claim(
-                    &self.store,
-                    &known.keys,
-                    &fence,
-                    tiers,
-                    (entry_id, attempt, rank),
-                    prize,
-                )
-                .await?)
+                Ok(known.note(
+                    scripts::claim(
+                        &self.store,
+                        &known.keys,
+                        &fence,
+                        tiers,
+                        (entry_id, attempt, rank),
+                        prize,
+                    )
+                    .await,
+                )?)
             }
             Step::Finish { attempt } => {
-                Ok(scripts::finish(&self.store, &known.keys, &fence, tiers, (entry_id, attempt)).await?)
+                Ok(known.note(scripts::finish(&self.store, &known.keys, &fence, tiers, (entry_id, attempt)).await)?)
             }
             Step::Answer(_) => Err(PlayError::Unsettled),
         }

@@ -2,8 +2,10 @@
 //!
 //! Any number of instances do this at once: every step is done once by its script, whoever calls it.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
+use futures_util::{StreamExt, stream};
 use tracing::{Instrument, debug, error, info_span, warn};
 
 use crate::ids::Id;
@@ -15,13 +17,15 @@ use super::error::PlayError;
 use super::metrics::PlayMetrics;
 use super::operate::Operate;
 use super::play::Play;
-use super::scripts::{self, Rotated};
+use super::scripts::{self, Rotated, ScriptError};
 
 /// Jackpots read from the index at a time.
 const PAGE: usize = 500;
 /// Pending entries looked at in one call.
 const BATCH: usize = 100;
-/// Rounds between two looks at the retention.
+/// Jackpots worked on at the same time: one on a frozen node must not hold up the others.
+const AT_ONCE: usize = 32;
+/// Rounds between two looks at the retention and at the index.
 const ROUNDS_PER_ROTATION: u64 = 10;
 
 /// The recovery worker of an instance.
@@ -46,8 +50,9 @@ impl Recovery {
     pub async fn run(self, stopping: Stopping) {
         let pause = Duration::from_millis(self.settings.recovery_interval_ms);
         for round in 0_u64.. {
-            if let Err(error) = self.round(round.is_multiple_of(ROUNDS_PER_ROTATION)).await {
-                warn!(%error, "recovery could not look at all jackpots; it tries again");
+            tokio::select! {
+                () = self.round(round.is_multiple_of(ROUNDS_PER_ROTATION)) => {}
+                () = stopping.wait() => return,
             }
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
@@ -56,21 +61,52 @@ impl Recovery {
         }
     }
 
-    async fn round(&self, rotate: bool) -> Result<(), PlayError> {
-        let mut after = None;
-        loop {
-            let ids = self.operate.ids(after.as_ref(), PAGE).await?;
-            for id in &ids {
-                let work = async {
-                    if let Err(error) = self.jackpot(id, rotate).await {
-                        debug!(%error, "recovery passed this jackpot over");
-                    }
-                };
-                work.instrument(info_span!("recovery", jackpot_id = %id)).await;
+    async fn round(&self, rotate: bool) {
+        let work = |id: Id| async move {
+            let span = info_span!("recovery", jackpot_id = %id);
+            if let Err(error) = self.jackpot(&id, rotate).instrument(span.clone()).await {
+                span.in_scope(|| debug!(%error, "recovery passed this jackpot over"));
             }
-            match ids.last() {
-                Some(last) if ids.len() == PAGE => after = Some(last.clone()),
-                _ => return Ok(()),
+        };
+        stream::iter(self.jackpots(rotate).await)
+            .for_each_concurrent(AT_ONCE, work)
+            .await;
+    }
+
+    /// The jackpots of the index and those that this instance has used: the index is on one node of a cluster, and
+    /// when that is away, the jackpots of the others still need their recovery.
+    async fn jackpots(&self, repair: bool) -> BTreeSet<Id> {
+        let used = self.operate.views.used();
+        match self.indexed().await {
+            Ok(mut ids) => {
+                let lost = used.into_iter().filter(|id| !ids.contains(id)).collect::<Vec<_>>();
+                if repair && !lost.is_empty() {
+                    warn!(
+                        count = lost.len(),
+                        "the index has lost names of jackpots; adding them again"
+                    );
+                    if let Err(error) = self.operate.add_to_index(&lost).await {
+                        warn!(%error, "the index was not repaired; the next round tries again");
+                    }
+                }
+                ids.extend(lost);
+                ids
+            }
+            Err(error) => {
+                warn!(%error, "the index of jackpots can't be read; working on those in use");
+                used.into_iter().collect()
+            }
+        }
+    }
+
+    async fn indexed(&self) -> Result<BTreeSet<Id>, PlayError> {
+        let mut all = BTreeSet::new();
+        loop {
+            let page = self.operate.ids(all.last(), PAGE).await?;
+            let full = page.len() == PAGE;
+            all.extend(page);
+            if !full {
+                return Ok(all);
             }
         }
     }
@@ -81,7 +117,8 @@ impl Recovery {
         let mut after = Some(0);
         while let Some(from) = after {
             let age = self.settings.recovery_after_ms;
-            let (last, entries) = scripts::pending(&self.store, &known.keys, known.n(), (from, age, BATCH)).await?;
+            let found = scripts::pending(&self.store, &known.keys, known.n(), (from, age, BATCH)).await;
+            let (last, entries) = known.note(found)?;
             for entry in entries {
                 debug!(entry_id = entry.entry_id, "finishing an entry that nobody finished");
                 if let Err(error) = self.play.finish_pending(id, &entry.entry_id, entry.record).await {
@@ -108,10 +145,10 @@ impl Recovery {
 
     async fn count(&self, pending: &str) -> Result<u64, PlayError> {
         let value = self.store.run(&redis::cmd("ZCARD").arg(pending).to_owned()).await?;
-        let unexpected = |error: redis::ParsingError| scripts::ScriptError::Reply {
+        let reply = |error: redis::ParsingError| ScriptError::Reply {
             script: "ZCARD",
             reply: error.to_string(),
         };
-        Ok(redis::from_redis_value(value).map_err(unexpected)?)
+        Ok(redis::from_redis_value(value).map_err(reply)?)
     }
 }

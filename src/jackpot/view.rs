@@ -2,7 +2,7 @@
 //! the same step in which they write (`stale`), so that being behind costs a repeat and never a wrong result.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::ids::Id;
@@ -97,6 +97,10 @@ pub struct View {
     pub definition: Arc<Definition>,
     /// Its version.
     pub version: u64,
+    /// Its version and money digest, for the fence.
+    pub stamp: String,
+    /// Highest version given.
+    pub last_version: u64,
     /// The open epoch.
     pub epoch: u64,
     /// Its seed.
@@ -111,6 +115,7 @@ pub struct Known {
     /// Its keys.
     pub keys: JackpotKeys,
     n: AtomicU64,
+    lost: AtomicBool,
     view: RwLock<Option<Arc<View>>>,
     definitions: RwLock<BTreeMap<u64, Arc<Definition>>>,
 }
@@ -123,6 +128,7 @@ impl Known {
         Self {
             keys: JackpotKeys::new(id),
             n: AtomicU64::new(0),
+            lost: AtomicBool::new(false),
             view: RwLock::default(),
             definitions: RwLock::default(),
         }
@@ -138,13 +144,34 @@ impl Known {
         self.n.fetch_max(n, Ordering::Relaxed);
     }
 
+    /// Remembers that Redis lost events: from then on this instance does not play this jackpot, also when others
+    /// have gone on from the older state and passed the number that this instance knows.
+    pub fn note<T>(&self, result: Result<T, ScriptError>) -> Result<T, ScriptError> {
+        if let Err(error @ ScriptError::Behind { .. }) = &result
+            && !self.lost.swap(true, Ordering::Relaxed)
+        {
+            tracing::error!(%error, "this jackpot is suspended on this instance until its events are restored");
+        }
+        result
+    }
+
+    /// An error once Redis was seen behind.
+    fn whole(&self) -> Result<(), ScriptError> {
+        let known = self.n();
+        if self.lost.load(Ordering::Relaxed) {
+            Err(ScriptError::Behind { at: 0, known })
+        } else {
+            Ok(())
+        }
+    }
+
     /// The fence for a script call under this view.
     pub fn fence(&self, view: &View) -> Fence {
         Fence {
             known: self.n(),
             epoch: view.epoch,
             commitment: view.commitment.clone(),
-            version: view.version,
+            definition: view.stamp.clone(),
         }
     }
 }
@@ -174,6 +201,14 @@ impl Views {
         known.get(id).cloned().unwrap_or_else(|| Arc::new(Known::new(id)))
     }
 
+    /// Whether this jackpot has been read: its name is not just a client's.
+    pub fn is_used(&self, id: &Id) -> bool {
+        self.known
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .contains_key(id)
+    }
+
     /// The jackpots used so far.
     pub fn used(&self) -> Vec<Id> {
         self.known
@@ -187,6 +222,7 @@ impl Views {
     /// The view as last read, or read now.
     pub async fn view(&self, id: &Id) -> Result<(Arc<Known>, Arc<View>), PlayError> {
         let known = self.known(id);
+        known.whole()?;
         let cached = known.view.read().unwrap_or_else(PoisonError::into_inner).clone();
         match cached {
             Some(view) => Ok((known, view)),
@@ -206,8 +242,10 @@ impl Views {
         let definition = Arc::new(parse_definition(id, &snapshot.definition)?);
         let view = Arc::new(View {
             id: id.clone(),
+            stamp: format!("{} {}", snapshot.version, definition.money_digest()),
             definition,
             version: snapshot.version,
+            last_version: snapshot.last_version,
             epoch: snapshot.epoch,
             seed,
             commitment,
@@ -219,7 +257,8 @@ impl Views {
     /// Reads a jackpot whole.
     pub async fn snapshot(&self, id: &Id) -> Result<Snapshot, PlayError> {
         let known = self.known(id);
-        let snapshot = scripts::snapshot(&self.store, &known.keys, known.n()).await?;
+        known.whole()?;
+        let snapshot = known.note(scripts::snapshot(&self.store, &known.keys, known.n()).await)?;
         known.saw(snapshot.n);
         self.known
             .write()

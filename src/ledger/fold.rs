@@ -325,10 +325,6 @@ impl Fold {
     }
 
     /// Refusals, time and content of a pending entry.
-    #[expect(
-        clippy::type_complexity,
-        reason = "the parts of State::Pending, used three lines away"
-    )]
     fn pending_record(
         &mut self,
         entry_id: &str,

@@ -21,7 +21,9 @@ pub enum Outcome {
 /// One attempt as answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct Attempt {
-    pub attempt: u32,
+    /// From 0.
+    #[serde(rename = "attempt")]
+    pub number: u32,
     pub rank: u32,
     pub result: Outcome,
 }
@@ -36,7 +38,7 @@ pub struct Payout {
     pub tier: usize,
     /// Minor units.
     pub amount: i64,
-    pub payout_id: String,
+    pub id: String,
     pub claim_order: u64,
 }
 
@@ -99,8 +101,7 @@ struct WireDraw {
 
 /// Reads an answer and checks that it is one to this entry. The error says what is wrong with it.
 pub fn read(plan: &Plan, entry: &Entry, body: &[u8]) -> Result<Answer, String> {
-    let wire: Wire =
-        serde_json::from_slice(body).map_err(|error| format!("it can't be read: {error}"))?;
+    let wire: Wire = serde_json::from_slice(body).map_err(|error| format!("it can't be read: {error}"))?;
     for (field, got, sent) in [
         ("entry_id", &wire.entry_id, &entry.id),
         ("jackpot_id", &wire.jackpot_id, &plan.jackpot_id),
@@ -148,10 +149,8 @@ fn payout(plan: &Plan, wire: WireOutcome) -> Result<Option<Payout>, String> {
     }
     let takes_pool = match (wire.rank, wire.prize.as_str()) {
         (0, "none") => {
-            let empty = wire.tier.is_none()
-                && wire.amount.is_none()
-                && wire.payout_id.is_none()
-                && wire.claim_order.is_none();
+            let empty =
+                wire.tier.is_none() && wire.amount.is_none() && wire.payout_id.is_none() && wire.claim_order.is_none();
             return if empty {
                 Ok(None)
             } else {
@@ -165,9 +164,7 @@ fn payout(plan: &Plan, wire: WireOutcome) -> Result<Option<Payout>, String> {
     let (Some(tier), Some(amount), Some(payout_id), Some(claim_order)) =
         (wire.tier, wire.amount, wire.payout_id, wire.claim_order)
     else {
-        return Err(
-            "it has a prize but does not say tier, amount, payout_id and claim_order".to_owned(),
-        );
+        return Err("it has a prize but does not say tier, amount, payout_id and claim_order".to_owned());
     };
     let index = plan
         .tiers
@@ -179,7 +176,7 @@ fn payout(plan: &Plan, wire: WireOutcome) -> Result<Option<Payout>, String> {
         takes_pool,
         tier: index,
         amount,
-        payout_id,
+        id: payout_id,
         claim_order,
     }))
 }
@@ -217,7 +214,7 @@ mod tests {
         assert_eq!(
             *read.attempts,
             [Attempt {
-                attempt: 0,
+                number: 0,
                 rank: 1,
                 result: Outcome::Paid
             }]

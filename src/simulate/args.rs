@@ -12,10 +12,7 @@ use super::SimulateError;
 /// Exit code: 0 when nothing was violated, 1 when something was (the first violation is named) or the run
 /// could not be finished, 2 when the options make no sense.
 #[derive(Debug, Clone, Parser)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct Args {
     /// Concurrent players, each with one kept-alive connection.
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=20_000), help_heading = "Load")]
@@ -65,12 +62,7 @@ pub struct Args {
     #[arg(long, value_name = "URL", requires = "key", help_heading = "Service")]
     pub url: Option<String>,
     /// Key with the role `operate` for --url.
-    #[arg(
-        long,
-        env = "JACKPOT_KEY",
-        hide_env_values = true,
-        help_heading = "Service"
-    )]
+    #[arg(long, env = "JACKPOT_KEY", hide_env_values = true, help_heading = "Service")]
     pub key: Option<String>,
     /// Draw secret of the service at --url (64 hex digits). Without it its draws can't be recomputed while the
     /// epoch is open, and winners can't be chosen beforehand.
@@ -186,10 +178,7 @@ mod tests {
     #[test]
     fn defaults_are_the_announced_run() {
         let args = parse("").unwrap();
-        assert_eq!(
-            (args.players, args.winners, args.entries),
-            (500, 200, 200_000)
-        );
+        assert_eq!((args.players, args.winners, args.entries), (500, 200, 200_000));
     }
 
     #[test]
@@ -198,10 +187,7 @@ mod tests {
             ("--players 10 --winners 11", "--winners"),
             ("--url http://localhost:1 --key k --kills 3", "--kills"),
             ("--url localhost --key k", "--url"),
-            (
-                "--url http://localhost:1 --key k --master-secret 5f",
-                "--master-secret",
-            ),
+            ("--url http://localhost:1 --key k --master-secret 5f", "--master-secret"),
             ("--kill-redis", "--kill-redis"),
             ("--jackpot a:b", "--jackpot"),
             ("--players 0", "--players"),

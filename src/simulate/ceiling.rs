@@ -25,9 +25,9 @@ const REQUEST_LIMIT: usize = 8_192;
 /// Requests per second that the client reaches against the responder. Both share this machine's cores, so that
 /// the client alone could do somewhat more.
 pub async fn measure(players: u32) -> Result<f64, SimulateError> {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).await.map_err(|error| {
-        SimulateError::Process("binding the responder of the client's measurement", error)
-    })?;
+    let listener = TcpListener::bind(("127.0.0.1", 0))
+        .await
+        .map_err(|error| SimulateError::Process("binding the responder of the client's measurement", error))?;
     let port = listener
         .local_addr()
         .map_err(|error| SimulateError::Process("reading the responder's address", error))?
@@ -47,9 +47,8 @@ pub async fn measure(players: u32) -> Result<f64, SimulateError> {
         let answered = Arc::clone(&answered);
         players_of_it.spawn(async move {
             let url = api.url("/v1/jackpots/ceiling/entries");
-            let body = Bytes::from_static(
-                br#"{"entry_id":"s1-e123456","player_id":"p123","stake":100,"client_seed":null}"#,
-            );
+            let body =
+                Bytes::from_static(br#"{"entry_id":"s1-e123456","player_id":"p123","stake":100,"client_seed":null}"#);
             while started.elapsed() < DURATION {
                 api.call(Method::POST, &url, Some(body.clone())).await?;
                 answered.fetch_add(1, Ordering::Relaxed);

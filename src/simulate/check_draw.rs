@@ -41,14 +41,7 @@ impl EpochSeed {
     }
 
     /// The number below `total` that this attempt of this entry draws.
-    pub fn ticket(
-        &self,
-        jackpot_id: &str,
-        entry_id: &str,
-        attempt: u32,
-        client_seed: Option<&str>,
-        total: u64,
-    ) -> u64 {
+    pub fn ticket(&self, jackpot_id: &str, entry_id: &str, attempt: u32, client_seed: Option<&str>, total: u64) -> u64 {
         let limit = (1_u128 << 64) / u128::from(total) * u128::from(total);
         for block in 0_u32.. {
             let mut message = format!("draw\n{jackpot_id}\n{entry_id}\n{attempt}\n{block}");

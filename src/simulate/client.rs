@@ -1,12 +1,14 @@
 //! The HTTP client of one player: one kept-alive connection, and the same request until it is answered.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, StatusCode, Url};
+use rustls::ClientConfig;
+use rustls_platform_verifier::BuilderVerifierExt;
 use serde_json::Value;
 
 use super::SimulateError;
@@ -14,7 +16,7 @@ use super::SimulateError;
 /// A request without an answer is given up after this, and repeated.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// A call that is repeated without an answer for this long ends the run.
-const ANSWER_LIMIT: Duration = Duration::from_secs(60);
+const ANSWER_LIMIT: Duration = Duration::from_mins(1);
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 /// Short, because a restart of the service is what a run waits for most.
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
@@ -71,29 +73,25 @@ impl Api {
             detail,
         };
         let base = Url::parse(&target.url).map_err(|error| bad_url(error.to_string()))?;
-        let mut bearer =
-            HeaderValue::from_str(&format!("Bearer {}", target.key)).map_err(|_| {
-                SimulateError::Usage("--key has characters that no header can carry".to_owned())
-            })?;
+        let mut bearer = HeaderValue::from_str(&format!("Bearer {}", target.key))
+            .map_err(|_| SimulateError::Usage("--key has characters that no header can carry".to_owned()))?;
         bearer.set_sensitive(true);
         let headers = HeaderMap::from_iter([
             (AUTHORIZATION, bearer),
             (CONTENT_TYPE, HeaderValue::from_static("application/json")),
         ]);
+        crate::tls::install_provider();
         let http = reqwest::Client::builder()
             .default_headers(headers)
             .http1_only()
             .no_proxy()
+            .tls_backend_preconfigured(tls()?)
             .pool_max_idle_per_host(1)
             .tcp_nodelay(true)
             .timeout(REQUEST_TIMEOUT)
             .build()
             .map_err(SimulateError::Client)?;
-        Ok(Self {
-            http,
-            base,
-            repeats,
-        })
+        Ok(Self { http, base, repeats })
     }
 
     /// The address of a path.
@@ -107,32 +105,21 @@ impl Api {
     ///
     /// # Errors
     /// [`SimulateError::Refused`] for a status that isn't 2xx nor a reason to repeat, [`SimulateError::NoAnswer`].
-    pub async fn call(
-        &self,
-        method: Method,
-        url: &Url,
-        body: Option<Bytes>,
-    ) -> Result<Answered, SimulateError> {
+    pub async fn call(&self, method: Method, url: &Url, body: Option<Bytes>) -> Result<Answered, SimulateError> {
         let started = Instant::now();
         let mut pause = FIRST_PAUSE;
         let mut repeats = 0;
         loop {
             let last = match self.send_once(method.clone(), url, body.clone()).await {
                 Ok(answered) if answered.status.is_success() => {
-                    return Ok(Answered {
-                        repeats,
-                        ..answered
-                    });
+                    return Ok(Answered { repeats, ..answered });
                 }
                 Ok(answered) if is_for_now(answered.status) => answered.status.to_string(),
                 Ok(answered) => {
                     return Err(SimulateError::Refused {
                         call: format!("{method} {}", url.path()),
                         status: answered.status.as_u16(),
-                        body: String::from_utf8_lossy(&answered.body)
-                            .chars()
-                            .take(SHOWN)
-                            .collect(),
+                        body: String::from_utf8_lossy(&answered.body).chars().take(SHOWN).collect(),
                     });
                 }
                 Err(error) => chain(&error),
@@ -154,39 +141,24 @@ impl Api {
 
     /// `GET`, as JSON.
     pub async fn get(&self, path: &str) -> Result<Value, SimulateError> {
-        self.call(Method::GET, &self.url(path), None)
-            .await?
-            .json(path)
+        self.call(Method::GET, &self.url(path), None).await?.json(path)
     }
 
     /// `PUT` or `POST` of a JSON body.
-    pub async fn send(
-        &self,
-        method: Method,
-        path: &str,
-        body: &Value,
-    ) -> Result<Answered, SimulateError> {
+    pub async fn send(&self, method: Method, path: &str, body: &Value) -> Result<Answered, SimulateError> {
         self.call(method, &self.url(path), Some(Bytes::from(body.to_string())))
             .await
     }
 
     /// One try, whatever its status.
-    pub async fn send_once(
-        &self,
-        method: Method,
-        url: &Url,
-        body: Option<Bytes>,
-    ) -> Result<Answered, reqwest::Error> {
+    pub async fn send_once(&self, method: Method, url: &Url, body: Option<Bytes>) -> Result<Answered, reqwest::Error> {
         let mut request = self.http.request(method, url.clone());
         if let Some(body) = body {
             request = request.body(body);
         }
         let response = request.send().await?;
         let status = response.status();
-        let replayed = response
-            .headers()
-            .get(REPLAYED)
-            .is_some_and(|value| value == "true");
+        let replayed = response.headers().get(REPLAYED).is_some_and(|value| value == "true");
         Ok(Answered {
             status,
             replayed,
@@ -194,6 +166,20 @@ impl Api {
             repeats: 0,
         })
     }
+}
+
+/// Read once and shared: with its own copy, every player would load the system's certificates again.
+fn tls() -> Result<ClientConfig, SimulateError> {
+    static SHARED: OnceLock<ClientConfig> = OnceLock::new();
+    if let Some(config) = SHARED.get() {
+        return Ok(config.clone());
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .and_then(BuilderVerifierExt::with_platform_verifier)?
+        .with_no_client_auth();
+    Ok(SHARED.get_or_init(|| config).clone())
 }
 
 /// Statuses after which the same call may succeed.

@@ -11,6 +11,9 @@ pub enum SimulateError {
     /// The HTTP client could not be built.
     #[error("the HTTP client could not be set up")]
     Client(#[source] reqwest::Error),
+    /// The system's certificates could not be read.
+    #[error("TLS could not be set up")]
+    Tls(#[from] rustls::Error),
     /// An address that can't be called.
     #[error("{url} is not an address that can be called: {detail}")]
     Url {
@@ -78,6 +81,9 @@ pub enum SimulateError {
     /// The Redis of the comparison.
     #[error("the comparison's Redis: {0}")]
     Redis(#[from] redis::RedisError),
+    /// Our own script in the comparison.
+    #[error("the comparison's own script")]
+    Script(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// No server program for the comparison.
     #[error("the comparison needs redis-server or valkey-server on PATH")]
     NoRedisServer,
@@ -93,7 +99,12 @@ pub enum SimulateError {
 }
 
 impl SimulateError {
+    pub(super) fn script(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self::Script(Box::new(error))
+    }
+
     /// 2 for options that make no sense, 130 after Ctrl-C, else 1.
+    #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_) => 2,

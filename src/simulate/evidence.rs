@@ -101,10 +101,7 @@ impl Seeds {
     /// Seeds and commitments of all epochs that answers name.
     pub fn of(secret: &[u8; 32], plan: &Plan, records: &[Record]) -> Self {
         let mut by_epoch = BTreeMap::new();
-        for answer in records
-            .iter()
-            .filter_map(|record| record.answer.as_ref().ok())
-        {
+        for answer in records.iter().filter_map(|record| record.answer.as_ref().ok()) {
             by_epoch.entry(answer.epoch).or_insert_with(|| {
                 let seed = EpochSeed::derive(secret, &plan.jackpot_id, answer.epoch);
                 let commitment = seed.commitment();

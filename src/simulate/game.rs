@@ -54,12 +54,7 @@ pub async fn play(
     let winners = search(&api, &plan, target.secret).await?;
 
     let secret = target.secret;
-    let game = Arc::new(Game::new(
-        Arc::clone(&plan),
-        target,
-        winners,
-        Arc::clone(&repeats),
-    )?);
+    let game = Arc::new(Game::new(Arc::clone(&plan), target, winners, Arc::clone(&repeats))?);
     bar.start(Arc::clone(&game), args.entries + args.collision_entries());
     let before = cpu(service.as_deref());
     let (say_over, over) = watch::channel(false);
@@ -78,12 +73,7 @@ pub async fn play(
 
     let pending = pending(&api, &plan).await;
     let mut records = haul.records;
-    records.sort_by_key(|record| {
-        record
-            .answer
-            .as_ref()
-            .map_or(u64::MAX, |answer| answer.sequence)
-    });
+    records.sort_by_key(|record| record.answer.as_ref().map_or(u64::MAX, |answer| answer.sequence));
     let evidence = Evidence {
         seeds: secret.map(|secret| Seeds::of(&secret, &plan, &records)),
         records,
@@ -95,15 +85,10 @@ pub async fn play(
     };
     if args.url.is_some() {
         let path = format!("/v1/jackpots/{}/close", plan.jackpot_id);
-        api.send(
-            Method::POST,
-            &path,
-            &json!({ "reason": "the simulation has ended" }),
-        )
-        .await?;
+        api.send(Method::POST, &path, &json!({ "reason": "the simulation has ended" }))
+            .await?;
     }
-    let cores =
-        |now: Option<u64>, then: Option<u64>| Some(seconds(now?.saturating_sub(then?)) / elapsed_s);
+    let cores = |now: Option<u64>, then: Option<u64>| Some(seconds(now?.saturating_sub(then?)) / elapsed_s);
     let client = Client {
         ceiling_per_s,
         of_ceiling_percent: 0.0,
@@ -117,12 +102,7 @@ pub async fn play(
     let summary = Summary {
         parameters: Parameters::of(args, &plan),
         machine: Machine::here(),
-        numbers: Numbers::of(
-            &evidence,
-            elapsed_s,
-            repeats.load(Ordering::Relaxed),
-            client,
-        ),
+        numbers: Numbers::of(&evidence, elapsed_s, repeats.load(Ordering::Relaxed), client),
         findings: check::all(&evidence),
     };
     Ok(Played {
@@ -156,16 +136,12 @@ async fn search(
     };
     let path = format!("/v1/jackpots/{}/fairness", plan.jackpot_id);
     let fairness = api.get(&path).await?;
-    let open = fairness["epochs"]
-        .as_array()
-        .and_then(|epochs| epochs.last());
+    let open = fairness["epochs"].as_array().and_then(|epochs| epochs.last());
     let unreadable = || SimulateError::Unreadable {
         call: path.clone(),
         detail: format!("no open epoch in {fairness}"),
     };
-    let epoch = open
-        .and_then(|epoch| epoch["epoch"].as_u64())
-        .ok_or_else(unreadable)?;
+    let epoch = open.and_then(|epoch| epoch["epoch"].as_u64()).ok_or_else(unreadable)?;
     let published = open
         .and_then(|epoch| epoch["commitment"].as_str())
         .ok_or_else(unreadable)?;
@@ -186,14 +162,10 @@ async fn meters(api: &Api, plan: &Plan) -> Result<Vec<Meter>, SimulateError> {
     plan.tiers
         .iter()
         .map(|tier| {
-            let items = shown["meters"]
-                .as_array()
-                .map_or(&[] as &[Value], Vec::as_slice);
-            read_meter(items.iter().find(|meter| meter["tier"] == tier.name)).ok_or_else(|| {
-                SimulateError::Unreadable {
-                    call: path.clone(),
-                    detail: format!("no full meter of {} in {}", tier.name, shown["meters"]),
-                }
+            let items = shown["meters"].as_array().map_or(&[] as &[Value], Vec::as_slice);
+            read_meter(items.iter().find(|meter| meter["tier"] == tier.name)).ok_or_else(|| SimulateError::Unreadable {
+                call: path.clone(),
+                detail: format!("no full meter of {} in {}", tier.name, shown["meters"]),
             })
         })
         .collect()
@@ -220,9 +192,7 @@ async fn pending(api: &Api, plan: &Plan) -> Pending {
     let url = api.url("/metrics");
     loop {
         let left = match api.send_once(Method::GET, &url, None).await {
-            Ok(answer) if answer.status.is_success() => {
-                gauge(&String::from_utf8_lossy(&answer.body), &plan.jackpot_id)
-            }
+            Ok(answer) if answer.status.is_success() => gauge(&String::from_utf8_lossy(&answer.body), &plan.jackpot_id),
             Ok(answer) => return Pending::Unknown(format!("/metrics answers {}", answer.status)),
             Err(error) => {
                 return Pending::Unknown(format!("/metrics: {}", super::client::chain(&error)));
@@ -244,10 +214,7 @@ async fn pending(api: &Api, plan: &Plan) -> Pending {
 /// Sum of the gauge's series, of this jackpot's where they name jackpots.
 fn gauge(text: &str, jackpot_id: &str) -> Option<u64> {
     let mut sum = None;
-    for line in text
-        .lines()
-        .filter_map(|line| line.strip_prefix(PENDING_GAUGE))
-    {
+    for line in text.lines().filter_map(|line| line.strip_prefix(PENDING_GAUGE)) {
         let (labels, value) = match line.strip_prefix('{') {
             Some(rest) => rest.split_once('}')?,
             None if line.starts_with(' ') => ("", line),
@@ -272,10 +239,7 @@ fn cpu(service: Option<&PrivateService>) -> (Option<u64>, Option<u64>) {
     (machine::cpu_ticks("self"), of_service)
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "hundredths of seconds to be shown"
-)]
+#[expect(clippy::cast_precision_loss, reason = "hundredths of seconds to be shown")]
 fn seconds(ticks: u64) -> f64 {
     ticks as f64 / TICKS_PER_S
 }
@@ -295,8 +259,7 @@ mod tests {
             ),
             Some(3)
         );
-        let labelled =
-            "jackpot_pending{jackpot=\"sim-1\"} 2\njackpot_pending{jackpot=\"other\"} 5\n";
+        let labelled = "jackpot_pending{jackpot=\"sim-1\"} 2\njackpot_pending{jackpot=\"other\"} 5\n";
         assert_eq!(gauge(labelled, "sim-1"), Some(2));
         assert_eq!(gauge("jackpot_entries_total 3\n", "sim-1"), None);
     }

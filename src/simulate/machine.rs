@@ -27,17 +27,13 @@ impl Machine {
             let line = text.lines().find(|line| line.starts_with(name))?;
             Some(line.split_once(':')?.1.trim().to_owned())
         };
-        let memory = field("/proc/meminfo", "MemTotal")
-            .and_then(|text| text.split(' ').next()?.parse::<u64>().ok());
+        let memory = field("/proc/meminfo", "MemTotal").and_then(|text| text.split(' ').next()?.parse::<u64>().ok());
         let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         Self {
-            processor: field("/proc/cpuinfo", "model name")
-                .unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
+            processor: field("/proc/cpuinfo", "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
             cores: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             memory_mib: memory.map(|kib| kib / 1024),
-            system: format!("{} {}", std::env::consts::OS, kernel.trim())
-                .trim()
-                .to_owned(),
+            system: format!("{} {}", std::env::consts::OS, kernel.trim()).trim().to_owned(),
             version: env!("CARGO_PKG_VERSION"),
             optimised: !cfg!(debug_assertions),
         }

@@ -46,6 +46,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// 0 without a violation, else 1.
+    #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::NoViolation => 0,
@@ -61,8 +62,6 @@ impl Verdict {
 /// [`SimulateError`] when there is no verdict; its `exit_code` tells options that make no sense (2) from the rest.
 pub async fn run(args: Args) -> Result<Verdict, SimulateError> {
     args.validate()?;
-    // Another part of the process may have chosen one already; either serves.
-    let _chosen = rustls::crypto::ring::default_provider().install_default();
     raise_open_files();
     tokio::select! {
         verdict = conduct(&args) => verdict,
@@ -162,10 +161,7 @@ fn raise_open_files() {
 async fn interrupted() -> SimulateError {
     use tokio::signal::unix::{SignalKind, signal};
     let watching = |error| SimulateError::Process("watching for signals", error);
-    let (mut interrupt, mut terminate) = match (
-        signal(SignalKind::interrupt()),
-        signal(SignalKind::terminate()),
-    ) {
+    let (mut interrupt, mut terminate) = match (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) {
         (Ok(interrupt), Ok(terminate)) => (interrupt, terminate),
         (Err(error), _) | (_, Err(error)) => return watching(error),
     };

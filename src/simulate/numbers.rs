@@ -11,6 +11,7 @@ const LONGEST_US: u64 = 600_000_000;
 
 /// Latencies in microseconds, from the first try to the answer, repeats after a lost answer included.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the unit, which the JSON shows too")]
 pub struct Latency {
     pub p50_us: u64,
     pub p90_us: u64,
@@ -63,8 +64,7 @@ impl Numbers {
     pub fn of(evidence: &Evidence, elapsed_s: f64, repeats: u64, mut client: Client) -> Self {
         let entries = evidence.records.len() as u64;
         let replays = evidence.repeated.len() as u64;
-        client.of_ceiling_percent =
-            100.0 * per(entries + replays, elapsed_s) / client.ceiling_per_s;
+        client.of_ceiling_percent = 100.0 * per(entries + replays, elapsed_s) / client.ceiling_per_s;
         let mut numbers = Self {
             elapsed_s,
             entries,
@@ -109,8 +109,7 @@ impl Numbers {
 
 /// The latencies of all entries, three digits exact.
 pub fn histogram(evidence: &Evidence) -> Histogram<u64> {
-    let mut histogram =
-        Histogram::new_with_max(LONGEST_US, 3).expect("bounds that hdrhistogram accepts");
+    let mut histogram = Histogram::new_with_max(LONGEST_US, 3).expect("bounds that hdrhistogram accepts");
     for record in &evidence.records {
         histogram.saturating_record(record.latency_us().max(1));
     }

@@ -95,10 +95,7 @@ impl Plan {
     pub fn new(args: &Args, searched: bool) -> Self {
         let (contribution, micro) = match args.rate_ppm {
             Some(rate) => (json!({ "rate_ppm": rate }), STAKE * i64::from(rate)),
-            None => (
-                json!({ "fixed": args.contribution }),
-                args.contribution * MILLION,
-            ),
+            None => (json!({ "fixed": args.contribution }), args.contribution * MILLION),
         };
         let tiers = tiers(args, micro);
         let odds_ppm = u64::from(args.odds_ppm.unwrap_or(if searched {
@@ -112,16 +109,13 @@ impl Plan {
             ranks.push((rank, odds_ppm << tier));
             prizes.push(Prize::Pool { tier });
         }
-        ranks.push((ranks.len() as u32 + 1, FIXED_ODDS_PPM));
+        ranks.push((args.tiers + 1, FIXED_ODDS_PPM));
         prizes.push(Prize::Fixed {
             tier: 0,
             amount: (tiers[0].pool_micro * FIXED_CONTRIBUTIONS / MILLION).max(1),
         });
         Self {
-            jackpot_id: args
-                .jackpot
-                .clone()
-                .unwrap_or_else(|| format!("sim-{}", args.seed)),
+            jackpot_id: args.jackpot.clone().unwrap_or_else(|| format!("sim-{}", args.seed)),
             seed: args.seed,
             players: args.players,
             entries: args.entries,
@@ -188,7 +182,7 @@ impl Plan {
         Entry {
             id: format!("s{}-e{index}", self.seed),
             player,
-            client_seed: (index % 3 == 0).then(|| format!("c{:x}", mix(self.seed, index))),
+            client_seed: index.is_multiple_of(3).then(|| format!("c{:x}", mix(self.seed, index))),
         }
     }
 
@@ -218,8 +212,7 @@ impl Plan {
                             let id = format!("s{}-w{number}", self.seed);
                             number += 1;
                             let wins = seed.is_none_or(|seed| {
-                                let ticket =
-                                    seed.ticket(&self.jackpot_id, &id, 0, None, self.odds.total);
+                                let ticket = seed.ticket(&self.jackpot_id, &id, 0, None, self.odds.total);
                                 self.odds.rank(ticket) == 1
                             });
                             if wins {
@@ -260,11 +253,7 @@ fn tiers(args: &Args, micro: i64) -> Vec<Tier> {
         .map(|(number, name)| {
             let last = number == count;
             let share_ppm = if last { left_ppm } else { MILLION / count };
-            let tier_micro = if last {
-                left_micro
-            } else {
-                micro * share_ppm / MILLION
-            };
+            let tier_micro = if last { left_micro } else { micro * share_ppm / MILLION };
             left_ppm -= share_ppm;
             left_micro -= tier_micro;
             let reserve_micro = tier_micro * reserve_ppm / MILLION;
@@ -316,11 +305,7 @@ mod tests {
                 1_000_000,
                 "{line}"
             );
-            let micro: i64 = plan
-                .tiers
-                .iter()
-                .map(|tier| tier.pool_micro + tier.reserve_micro)
-                .sum();
+            let micro: i64 = plan.tiers.iter().map(|tier| tier.pool_micro + tier.reserve_micro).sum();
             let expected = plan.contribution["fixed"].as_i64().map_or_else(
                 || plan.contribution["rate_ppm"].as_i64().unwrap() * 100,
                 |fixed| fixed * 1_000_000,
@@ -332,18 +317,8 @@ mod tests {
     #[test]
     fn weights_fit_the_table_at_the_highest_odds() {
         let plan = plan("--tiers 4 --odds-ppm 60000");
-        assert!(
-            plan.odds
-                .ranks
-                .iter()
-                .map(|(_, weight)| weight)
-                .sum::<u64>()
-                <= plan.odds.total
-        );
-        assert_eq!(
-            plan.definition()["odds"]["ranks"].as_array().unwrap().len(),
-            5
-        );
+        assert!(plan.odds.ranks.iter().map(|(_, weight)| weight).sum::<u64>() <= plan.odds.total);
+        assert_eq!(plan.definition()["odds"]["ranks"].as_array().unwrap().len(), 5);
     }
 
     #[test]
@@ -371,9 +346,6 @@ mod tests {
         let kinds: Vec<Replay> = (0..10_000).filter_map(|index| plan.replay(index)).collect();
         assert!((800..1_200).contains(&kinds.len()), "{}", kinds.len());
         let at_once = kinds.iter().filter(|kind| **kind == Replay::AtOnce).count();
-        assert!(
-            (kinds.len() / 3..kinds.len() * 2 / 3).contains(&at_once),
-            "{at_once}"
-        );
+        assert!((kinds.len() / 3..kinds.len() * 2 / 3).contains(&at_once), "{at_once}");
     }
 }

@@ -106,10 +106,9 @@ impl Game {
     }
 
     /// How far the ordinary entries must have come for a collision: they are spread evenly over the run.
-    fn collision_is_due(&self, number: usize) -> bool {
-        let due = self.plan.entries * (number as u64 + 1) / (u64::from(self.plan.collisions) + 1);
-        self.progress.regular.load(Ordering::Relaxed) >= due
-            || self.next.load(Ordering::Relaxed) >= self.plan.entries
+    fn collision_is_due(&self, number: u32) -> bool {
+        let due = self.plan.entries * u64::from(number + 1) / (u64::from(self.plan.collisions) + 1);
+        self.progress.regular.load(Ordering::Relaxed) >= due || self.next.load(Ordering::Relaxed) >= self.plan.entries
     }
 
     fn micros(&self) -> u64 {
@@ -144,11 +143,11 @@ impl Player {
     async fn play(mut self) -> Result<Haul, SimulateError> {
         let game = Arc::clone(&self.game);
         let collisions = if self.number < game.plan.winners {
-            game.winners.len()
+            game.plan.collisions
         } else {
             0
         };
-        let mut met = 0;
+        let mut met = 0_u32;
         loop {
             if met < collisions && game.collision_is_due(met) {
                 self.collide(met).await?;
@@ -171,10 +170,10 @@ impl Player {
     }
 
     /// Waits for the other winners of this collision, then sends at the same instant as they.
-    async fn collide(&mut self, number: usize) -> Result<(), SimulateError> {
+    async fn collide(&mut self, number: u32) -> Result<(), SimulateError> {
         let game = Arc::clone(&self.game);
-        let entry = game.winners[number][self.number as usize].clone();
-        let replay = if self.number % TWIN_WINNERS == 0 {
+        let entry = game.winners[number as usize][self.number as usize].clone();
+        let replay = if self.number.is_multiple_of(TWIN_WINNERS) {
             Replay::AtOnce
         } else {
             Replay::Later
@@ -182,7 +181,7 @@ impl Player {
         if game.barrier.wait().await.is_leader() {
             game.progress.collisions.fetch_add(1, Ordering::Relaxed);
         }
-        self.enter(entry, Some(number as u32), Some(replay)).await
+        self.enter(entry, Some(number), Some(replay)).await
     }
 
     async fn enter(
@@ -195,10 +194,7 @@ impl Player {
         let body = Bytes::from(Plan::body(&entry).to_string());
         let sent_us = game.micros();
         let timed = async |body: Bytes| {
-            let answered = self
-                .api
-                .call(Method::POST, &game.entries_url, Some(body))
-                .await?;
+            let answered = self.api.call(Method::POST, &game.entries_url, Some(body)).await?;
             Ok::<_, SimulateError>((answered, game.micros()))
         };
         let ((answered, answered_us), second) = if replay == Some(Replay::AtOnce) {
@@ -234,12 +230,7 @@ impl Player {
 
     async fn send_again(&mut self, entry: &Entry, first: Seen) -> Result<(), SimulateError> {
         let body = Bytes::from(Plan::body(entry).to_string());
-        let again = seen(
-            &self
-                .api
-                .call(Method::POST, &self.game.entries_url, Some(body))
-                .await?,
-        );
+        let again = seen(&self.api.call(Method::POST, &self.game.entries_url, Some(body)).await?);
         self.keep_pair(Repeated {
             entry_id: entry.id.clone(),
             first,
@@ -270,9 +261,7 @@ impl Player {
                 .iter()
                 .filter(|attempt| attempt.result == Outcome::Retry)
                 .count();
-            progress
-                .retries
-                .fetch_add(retries as u64, Ordering::Relaxed);
+            progress.retries.fetch_add(retries as u64, Ordering::Relaxed);
             progress
                 .paid
                 .fetch_add(u64::from(answer.payout.is_some()), Ordering::Relaxed);

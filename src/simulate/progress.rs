@@ -53,8 +53,7 @@ impl Bar {
         let task = tokio::spawn(async move {
             loop {
                 let seen = &game.progress;
-                let number =
-                    |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+                let number = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
                 bar.set_position(number(&seen.entries));
                 bar.set_message(format!(
                     "{} paid  {} retries  {} replays  {} collisions",
@@ -76,12 +75,7 @@ impl Bar {
     }
 
     fn end(&self) {
-        if let Some(task) = self
-            .task
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
-        {
+        if let Some(task) = self.task.lock().unwrap_or_else(PoisonError::into_inner).take() {
             task.abort();
         }
     }

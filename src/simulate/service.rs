@@ -18,7 +18,7 @@ use super::SimulateError;
 use super::client::{Api, Target};
 
 /// A start, also one that replays what Redis has on disk, is ready within this.
-const READY_LIMIT: Duration = Duration::from_secs(60);
+const READY_LIMIT: Duration = Duration::from_mins(1);
 const READY_POLL: Duration = Duration::from_millis(20);
 /// A stop that takes longer than this is ended by force.
 const STOP_LIMIT: Duration = Duration::from_secs(30);
@@ -112,9 +112,7 @@ impl PrivateService {
             }
             match tokio::time::timeout(STOP_LIMIT, child.wait()).await {
                 Ok(waited) => {
-                    waited.map_err(|error| {
-                        SimulateError::Process("waiting for the private service", error)
-                    })?;
+                    waited.map_err(|error| SimulateError::Process("waiting for the private service", error))?;
                 }
                 Err(_late) => {
                     let what = format!("did not stop within {} s of SIGTERM", STOP_LIMIT.as_secs());
@@ -135,9 +133,8 @@ impl PrivateService {
     }
 
     async fn spawn(&mut self) -> Result<(), SimulateError> {
-        let program = std::env::current_exe().map_err(|error| {
-            SimulateError::Process("finding this executable for the private service", error)
-        })?;
+        let program = std::env::current_exe()
+            .map_err(|error| SimulateError::Process("finding this executable for the private service", error))?;
         let path = self.data.path().join(LOG_FILE);
         let opened = File::options()
             .append(true)
@@ -157,9 +154,7 @@ impl PrivateService {
             .stdout(out)
             .stderr(err);
         // What is set for this process is meant for another service.
-        for (name, _) in
-            std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("JACKPOT_"))
-        {
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("JACKPOT_")) {
             command.env_remove(name);
         }
         command
@@ -186,14 +181,10 @@ impl PrivateService {
         let url = api.url("/readyz");
         let started = Instant::now();
         while started.elapsed() < READY_LIMIT {
-            let ended = self
-                .child
-                .as_mut()
-                .and_then(|child| child.try_wait().transpose());
+            let ended = self.child.as_mut().and_then(|child| child.try_wait().transpose());
             if let Some(status) = ended {
-                let status = status.map_err(|error| {
-                    SimulateError::Process("waiting for the private service", error)
-                })?;
+                let status =
+                    status.map_err(|error| SimulateError::Process("waiting for the private service", error))?;
                 self.child = None;
                 return Err(self.failed(format!("ended at its start ({status})")));
             }
@@ -242,8 +233,7 @@ pub fn kill_servers(directory: &Path) {
     for pid in pids_below(directory, PID_FILE_DEPTH) {
         let deadline = Instant::now() + GONE_LIMIT;
         // An error means that it has ended already.
-        while is_redis(pid) && kill_process(pid, Signal::KILL).is_ok() && Instant::now() < deadline
-        {
+        while is_redis(pid) && kill_process(pid, Signal::KILL).is_ok() && Instant::now() < deadline {
             std::thread::sleep(GONE_POLL);
         }
     }
@@ -305,15 +295,7 @@ mod tests {
         let below = directory.path().join("redis");
         std::fs::create_dir(&below).unwrap();
         let mut server = std::process::Command::new("redis-server")
-            .args([
-                "--port",
-                "0",
-                "--save",
-                "",
-                "--unixsocket",
-                "s.sock",
-                "--pidfile",
-            ])
+            .args(["--port", "0", "--save", "", "--unixsocket", "s.sock", "--pidfile"])
             .arg(below.join("redis.pid"))
             .current_dir(&below)
             .stdout(std::process::Stdio::null())
@@ -330,11 +312,7 @@ mod tests {
     #[test]
     fn a_pid_that_is_no_redis_is_left_alone() {
         let directory = tempfile::tempdir().unwrap();
-        std::fs::write(
-            directory.path().join("some.pid"),
-            std::process::id().to_string(),
-        )
-        .unwrap();
+        std::fs::write(directory.path().join("some.pid"), std::process::id().to_string()).unwrap();
         kill_servers(directory.path());
         assert_eq!(
             pids_below(directory.path(), 1).len(),

@@ -53,10 +53,7 @@ pub fn rows(summary: &Summary) -> Vec<(String, String)> {
                 numbers.paid_fixed
             ),
         ),
-        (
-            "amount paid".to_owned(),
-            grouped(numbers.paid_amount.unsigned_abs()),
-        ),
+        ("amount paid".to_owned(), grouped(numbers.paid_amount.unsigned_abs())),
         ("claims answered retry".to_owned(), grouped(numbers.retries)),
         (
             "entries redrawn".to_owned(),
@@ -96,9 +93,9 @@ pub fn rows(summary: &Summary) -> Vec<(String, String)> {
         ),
     ));
     if let Some(cores) = client.cores_used {
-        let service = client.service_cores_used.map_or_else(String::new, |cores| {
-            format!(", service and Redis {cores:.2}")
-        });
+        let service = client
+            .service_cores_used
+            .map_or_else(String::new, |cores| format!(", service and Redis {cores:.2}"));
         rows.push((
             "cores used".to_owned(),
             format!("client {cores:.2}{service}, of {}", summary.machine.cores),
@@ -111,7 +108,9 @@ pub fn rows(summary: &Summary) -> Vec<(String, String)> {
 pub fn remarks(summary: &Summary) -> Vec<String> {
     let mut remarks = Vec::new();
     if summary.numbers.client.of_ceiling_percent > CLIENT_BOUND_PERCENT {
-        remarks.push("The client is near its own limit: entries/s is a lower bound of what the service can do.".to_owned());
+        remarks.push(
+            "The client is near its own limit: entries/s is a lower bound of what the service can do.".to_owned(),
+        );
     }
     if !summary.parameters.winners_chosen {
         remarks.push(
@@ -121,10 +120,7 @@ pub fn remarks(summary: &Summary) -> Vec<String> {
         );
     }
     if !summary.machine.optimised {
-        remarks.push(
-            "This is a debug build: its rates and latencies say nothing about a release."
-                .to_owned(),
-        );
+        remarks.push("This is a debug build: its rates and latencies say nothing about a release.".to_owned());
     }
     remarks
 }
@@ -209,10 +205,7 @@ mod tests {
     fn numbers_read_well() {
         assert_eq!(
             ["0", "999", "1,000", "1,234,567"],
-            [0, 999, 1_000, 1_234_567]
-                .map(grouped)
-                .each_ref()
-                .map(String::as_str)
+            [0, 999, 1_000, 1_234_567].map(grouped).each_ref().map(String::as_str)
         );
         assert_eq!(grouped_rate(12_345.6), "12,346");
         assert_eq!(

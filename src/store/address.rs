@@ -67,8 +67,7 @@ fn client(info: ConnectionInfo, certificates: Option<&TlsCertificates>) -> Resul
     if !matches!(info.addr(), ConnectionAddr::TcpTls { .. }) {
         return Client::open(info);
     }
-    // One provider for the whole process; when someone installed one before, that one serves.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+    crate::tls::install_provider();
     match certificates {
         Some(certificates) => Client::build_with_tls(info, certificates.clone()),
         None => Client::open(info),

@@ -141,14 +141,19 @@ impl Dispatcher {
             pipeline = permitted(&pipeline);
         }
         let mut answers = link.send_all(&pipeline).await?;
-        let replicas = match (request, self.wait_ms) {
-            (Request::Script(_), Some(_)) => answers.pop(),
-            _ => None,
+        let (replicas, marker) = match (request, self.wait_ms) {
+            (Request::Script(call), Some(_)) => (answers.pop(), call.first_key().and_then(|_| answers.pop())),
+            _ => (None, None),
         };
         let answer = answers.into_iter().nth(usize::from(asking)).unwrap_or(Value::Nil);
         let answer = answer.extract_error().map_err(|source| link.failure(source))?;
+        // Without its marker WAIT may answer for a connection that has written nothing.
+        let was_written = marker.is_none_or(|marker| marker.extract_error().is_ok());
         match replicas.map(Value::extract_error) {
             None => Ok(answer),
+            Some(_) if !was_written => Err(Failure::NotReplicated {
+                node: Arc::clone(link.node()),
+            }),
             Some(Ok(Value::Int(count))) if count >= 1 => Ok(answer),
             Some(Ok(_)) => Err(Failure::NotReplicated {
                 node: Arc::clone(link.node()),

@@ -111,12 +111,15 @@ impl<'s> Call<'s> {
         let mut pipeline = Pipeline::with_capacity(3);
         pipeline.add_command(self.command(by));
         if let Some(key) = self.first_key() {
-            pipeline.cmd("SET").arg(marker_key(key)).arg("");
+            pipeline.cmd("EVAL").arg(MARK).arg(1).arg(marker_key(key));
         }
         pipeline.cmd("WAIT").arg(1).arg(wait_ms);
         pipeline
     }
 }
+
+/// Writes the marker also when memory is full, as the claims that must run then are to be replicated too.
+const MARK: &str = "#!lua flags=allow-oom\nreturn redis.call('SET', KEYS[1], '')";
 
 /// A key in the slot of `key` that no script uses.
 fn marker_key(key: &str) -> String {

@@ -67,6 +67,23 @@ async fn the_first_claims_of_a_call_are_made_in_sequence() {
     bench.assert_rebuilds().await;
 }
 
+/// Every text of a record may read like a mark of its own.
+#[tokio::test]
+async fn names_that_look_like_marks_are_no_marks() {
+    for name in ["p", "n", "w"] {
+        let prize = json!({"pool": {"tier": name, "take": "all"}});
+        let odds = json!({"total": 1, "ranks": [rank(1, &prize)]});
+        let bench = Bench::with(&json!({"tiers": [tier(name, 1_000_000, &json!({}))], "odds": odds})).await;
+        let mut entry = entry(name, 1);
+        entry.sent.player = jackpot::ids::Id::parse(name).expect("an id");
+        entry.sent.client_seed = Some(jackpot::ids::ClientSeed::parse(name).expect("a seed"));
+        let entered = bench.enter(&[entry]).await;
+        assert_eq!(paid(taken(&entered, 0)), Some((1, 1)));
+        assert_eq!(bench.snapshot().await.pending, 0);
+        bench.assert_rebuilds().await;
+    }
+}
+
 #[tokio::test]
 async fn a_repeated_id_answers_as_before_and_changes_nothing() {
     let bench = Bench::with(&json!({})).await;

@@ -2,7 +2,7 @@
 
 use jackpot::ids::Id;
 use jackpot::jackpot::error::PlayError;
-use jackpot::jackpot::scripts::{Adjust, Rotate, Rotated, ScriptError, Wanted};
+use jackpot::jackpot::scripts::{Adjust, Define, Defined, Fence, Rotate, Rotated, ScriptError, Wanted};
 use jackpot::jackpot::view::Status;
 use jackpot::money::{MAX_MINOR, Minor};
 use serde_json::{Value, json};
@@ -15,6 +15,7 @@ async fn put(bench: &Bench, change: &Value, wanted: Wanted) -> Result<bool, Play
         .operate
         .define(&bench.id, &definition, wanted, Status::Open, &operator())
         .await
+        .map(|put| put.created)
 }
 
 fn rule_of(result: Result<impl std::fmt::Debug, PlayError>) -> String {
@@ -37,23 +38,147 @@ async fn a_definition_is_put_only_on_the_version_that_was_expected() {
     let bench = Bench::with(&json!({})).await;
     let other = json!({"name": "other"});
     let before = bench.dump().await;
-    for wanted in [Wanted::Absent, Wanted::Version(7)] {
+    for wanted in [Wanted::Absent, Wanted::Versions(vec![7])] {
         assert!(matches!(
             put(&bench, &other, wanted).await,
             Err(PlayError::PreconditionFailed)
         ));
     }
     assert_eq!(bench.dump().await, before);
-    for wanted in [Wanted::Version(1), Wanted::Present] {
+    for wanted in [Wanted::Versions(vec![9, 1]), Wanted::Present] {
         assert!(put(&bench, &other, wanted).await.is_ok());
     }
     let nobody = Id::parse("nobody-at-all").expect("an id");
     let definition = definition(document("nobody-at-all", &json!({})));
     let put = bench
         .operate
-        .define(&nobody, &definition, Wanted::Version(1), Status::Open, &operator())
+        .define(
+            &nobody,
+            &definition,
+            Wanted::Versions(vec![1]),
+            Status::Open,
+            &operator(),
+        )
         .await;
     assert!(matches!(put, Err(PlayError::PreconditionFailed)), "{put:?}");
+}
+
+/// A PUT as one instance sends it, having read the jackpot as it is now.
+async fn draft(bench: &Bench) -> (Fence, Option<u64>) {
+    let (known, view) = bench.fresh().await;
+    (known.fence(&view), Some(view.last_version))
+}
+
+async fn send(
+    bench: &Bench,
+    drafted: &(Fence, Option<u64>),
+    name: &str,
+    wanted: Wanted,
+    nonce: &str,
+) -> Result<Defined, ScriptError> {
+    let definition = definition(document(bench.id.as_str(), &json!({"name": name})));
+    let (fence, last_version) = drafted;
+    let (who, request_id, last_version, status) = ("tester", "r", *last_version, Status::Open);
+    let wish = Define {
+        definition: &definition,
+        wanted,
+        status,
+        last_version,
+        nonce,
+        who,
+        request_id,
+    };
+    let keys = &bench.operate.views.known(&bench.id).keys;
+    jackpot::jackpot::scripts::define(&bench.store, keys, fence, &wish)
+        .await
+        .map(|(_, defined)| defined)
+}
+
+#[tokio::test]
+async fn a_put_whose_reply_was_lost_answers_the_same_when_it_is_repeated() {
+    let bench = Bench::with(&json!({})).await;
+    let first = draft(&bench).await;
+    let wanted = Wanted::Versions(vec![1]);
+    assert_eq!(
+        send(&bench, &first, "two", wanted.clone(), "n1")
+            .await
+            .expect("a reply"),
+        Defined::Changed(2)
+    );
+    let before = bench.dump().await;
+    assert_eq!(
+        send(&bench, &first, "two", wanted.clone(), "n1")
+            .await
+            .expect("a reply"),
+        Defined::Changed(2)
+    );
+    let after_reading = draft(&bench).await;
+    assert_eq!(
+        send(&bench, &after_reading, "two", wanted, "n1")
+            .await
+            .expect("a reply"),
+        Defined::Changed(2)
+    );
+    assert_eq!(bench.dump().await, before);
+}
+
+#[tokio::test]
+async fn a_put_that_was_held_up_does_not_replace_a_later_one() {
+    let bench = Bench::with(&json!({})).await;
+    let (held_up, later) = (draft(&bench).await, draft(&bench).await);
+    assert_eq!(
+        send(&bench, &later, "later", Wanted::Any, "b").await.expect("a reply"),
+        Defined::Changed(2)
+    );
+    let before = bench.dump().await;
+    assert!(matches!(
+        send(&bench, &held_up, "held up", Wanted::Any, "a").await,
+        Err(ScriptError::Stale)
+    ));
+    assert_eq!(bench.dump().await, before);
+}
+
+#[tokio::test]
+async fn a_jackpot_is_created_open_or_paused() {
+    let bench = Bench::with(&json!({})).await;
+    for status in [Status::Closed, Status::Suspended] {
+        let id = Id::parse(&crate::support::redis::TestRedis::id("c")).expect("an id");
+        let definition = definition(document(id.as_str(), &json!({})));
+        let put = bench
+            .operate
+            .define(&id, &definition, Wanted::Any, status, &operator())
+            .await;
+        assert_eq!(rule_of(put), "status");
+        let put = bench
+            .operate
+            .define(&id, &definition, Wanted::Any, Status::Paused, &operator())
+            .await;
+        assert!(put.expect("done").created);
+        assert_eq!(
+            bench.operate.views.snapshot(&id).await.expect("readable").status,
+            Status::Paused
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_redis_that_lost_the_jackpot_or_some_of_its_events_is_not_played_on() {
+    let bench = Bench::with(&json!({})).await;
+    bench.take("e", 0).await;
+    let keys = bench.operate.views.known(&bench.id).keys.clone();
+    let state: Vec<u8> = bench.raw(redis::cmd("DUMP").arg(&keys.state)).await;
+    bench.raw::<()>(redis::cmd("DEL").arg(&keys.state)).await;
+    let lost = bench.operate.views.snapshot(&bench.id).await;
+    assert!(
+        matches!(lost, Err(PlayError::Script(ScriptError::Behind { at: 0, .. }))),
+        "{lost:?}"
+    );
+    bench
+        .raw::<()>(redis::cmd("RESTORE").arg(&keys.state).arg(0).arg(state))
+        .await;
+    let again = bench.operate.views.view(&bench.id).await;
+    let suspended = matches!(again, Err(PlayError::Script(ScriptError::Behind { .. })));
+    assert!(suspended, "this instance stays away, whatever Redis says now");
 }
 
 #[tokio::test]
@@ -276,6 +401,36 @@ async fn an_epoch_is_closed_once_by_callers_who_saw_it_open() {
     assert_eq!(epochs[1].commitment, next);
     assert_eq!(bench.take("e2", 0).await.epoch, 2);
     bench.assert_rebuilds().await;
+}
+
+#[tokio::test]
+async fn a_rotation_drops_many_definitions_in_steps() {
+    let bench = Bench::with(&json!({})).await;
+    let keys = bench.operate.views.known(&bench.id).keys.clone();
+    bench.take("e", 0).await;
+    let mut many = redis::cmd("HSET");
+    many.arg(&keys.definitions);
+    for version in 2..9_000 {
+        many.arg(version).arg("{}");
+    }
+    bench.raw::<()>(&mut many).await;
+    // As if they had been put: the next one is 9,000 and in force when the generation is opened.
+    bench
+        .raw::<()>(redis::cmd("HSET").arg(&keys.state).arg("last_version").arg(8_999))
+        .await;
+    put(&bench, &json!({"name": "nine thousand"}), Wanted::Any)
+        .await
+        .expect("done");
+    let left = async || bench.raw::<u64>(redis::cmd("HLEN").arg(&keys.definitions)).await;
+    let mut counts = Vec::new();
+    for i in 0..3 {
+        bench.take(&format!("e{i}"), 0).await;
+        bench.operate.views.refresh(&bench.id).await.expect("readable");
+        let rotated = bench.operate.rotate_by_retention(&bench.id, 0).await.expect("done");
+        assert!(matches!(rotated, Some(Rotated::Opened(_))), "{rotated:?}");
+        counts.push(left().await);
+    }
+    assert_eq!(counts, [9_000, 8_000, 7_000]);
 }
 
 #[tokio::test]

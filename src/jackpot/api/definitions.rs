@@ -19,6 +19,7 @@ use crate::jackpot::document::{Document, PutStatus};
 use crate::jackpot::error::PlayError;
 use crate::jackpot::scripts::{ScriptError, Snapshot, Wanted};
 use crate::jackpot::view::{Meter, Status};
+use crate::store::StoreError;
 
 /// Largest page of a list.
 const MAX_PAGE: u32 = 1_000;
@@ -129,17 +130,19 @@ pub(crate) async fn put(
 ) -> Result<HttpResponse, Problem> {
     let wanted = wanted(&request)?;
     let (definition, status) = check(&id, document)?;
-    let created = api
+    let put = api
         .operate
         .define(&id, &definition, wanted, status, &operator(caller, &request_id))
         .await?;
-    let (snapshot, etag) = read(&api, &id).await?;
-    let mut answer = if created {
+    let mut answer = if put.created {
         HttpResponse::Created()
     } else {
         HttpResponse::Ok()
     };
-    Ok(answer.insert_header((ETAG, etag)).json(snapshot))
+    // The tag of what this PUT made: another one may have come between it and this read.
+    Ok(answer
+        .insert_header((ETAG, etag(put.version)))
+        .json(read(&api, &id).await?.0))
 }
 
 /// All jackpots, in the order of their ids.
@@ -165,6 +168,11 @@ pub(crate) async fn list(
             match read(&api, &id).await {
                 // The name of one that was never defined after all.
                 Err(PlayError::Script(ScriptError::Unknown)) => Ok(None),
+                // One that cannot be shown does not hide the others.
+                Err(error) if !is_unavailable(&error) => {
+                    tracing::error!(jackpot_id = %id, %error, "left out of the list");
+                    Ok(None)
+                }
                 other => other.map(|(jackpot, _)| Some(jackpot)),
             }
         }
@@ -209,13 +217,26 @@ pub(super) async fn read(api: &Api, id: &Id) -> Result<(Jackpot, String), PlayEr
         pending: snapshot.waiting.as_deref().map(parse).transpose().map_err(lost)?,
         meters: meters.into_iter().map(Into::into).collect(),
     };
-    Ok((jackpot, format!("\"{last_version}\"")))
+    Ok((jackpot, etag(last_version)))
+}
+
+fn is_unavailable(error: &PlayError) -> bool {
+    matches!(
+        error,
+        PlayError::Script(ScriptError::Store(StoreError::Unavailable { .. }))
+    )
+}
+
+fn etag(version: u64) -> String {
+    format!("\"{version}\"")
 }
 
 fn check(id: &Id, mut document: Document) -> Result<(Definition, Status), PlayError> {
     let status = match document.status.take() {
+        Some(PutStatus::Open) | None => Status::Open,
         Some(PutStatus::Paused) => Status::Paused,
-        _ => Status::Open,
+        Some(PutStatus::Suspended) => Status::Suspended,
+        Some(PutStatus::Closed) => Status::Closed,
     };
     let wrong_id = (document.id != *id).then(|| Violation::new("id", format!("must be '{id}', as in the path")));
     match (Definition::check(document), wrong_id) {
@@ -240,12 +261,10 @@ fn wanted(request: &HttpRequest) -> Result<Wanted, PlayError> {
         (None, None) => Ok(Wanted::Any),
         (None, Some(star)) if star == "*" => Ok(Wanted::Absent),
         (Some(tag), None) if tag == "*" => Ok(Wanted::Present),
-        (Some(tag), None) => {
-            let version = tag
-                .strip_prefix('"')
-                .and_then(|t| t.strip_suffix('"'))
-                .and_then(|t| t.parse().ok());
-            version.map(Wanted::Version).ok_or(PlayError::PreconditionFailed)
+        (Some(tags), None) => {
+            // A tag that this service did not make matches nothing.
+            let version = |tag: &str| tag.trim().strip_prefix('"')?.strip_suffix('"')?.parse().ok();
+            Ok(Wanted::Versions(tags.split(',').filter_map(version).collect()))
         }
         (None, Some(_)) => Err(PlayError::Invalid(vec![Violation::new("If-None-Match", "must be *")])),
         (Some(_), Some(_)) => Err(PlayError::Invalid(vec![Violation::new(

@@ -178,7 +178,7 @@ pub(crate) async fn stream(
         .open_stream(web.max_streams)
         .ok_or_else(Problem::too_many_streams)?;
     let mut latest = api.meters.listen(&id, &now);
-    let stopping = web.stopping.clone();
+    let (stopping, meters) = (web.stopping.clone(), api.meters.clone());
     let events = async_stream::stream! {
         let _place = place;
         let mut shown = Arc::new(now);
@@ -197,7 +197,8 @@ pub(crate) async fn stream(
                 Err(_silence) => yield Ok(Bytes::from_static(b":\n\n")),
                 Ok(Err(_ended)) => return,
                 Ok(Ok(now)) => {
-                    shown = now;
+                    // Read again: what the shared reader saw may be older than this event may be.
+                    shown = meters.read(&id).await.map_or(now, Arc::new);
                     next = Instant::now() + EVENT_EVERY;
                     yield Ok(shown.event());
                 }

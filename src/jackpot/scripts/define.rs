@@ -14,8 +14,12 @@ pub struct Define<'a> {
     pub definition: &'a Definition,
     /// What must be there.
     pub wanted: Wanted,
-    /// Status of a jackpot that this creates: open or paused.
+    /// Status of a jackpot that this creates.
     pub status: Status,
+    /// Last version that this instance has read; `None`: there was no such jackpot.
+    pub last_version: Option<u64>,
+    /// One for this PUT and all its repeats.
+    pub nonce: &'a str,
     /// Name of the operator's key.
     pub who: &'a str,
     /// Of the HTTP request.
@@ -23,7 +27,7 @@ pub struct Define<'a> {
 }
 
 /// What must be there before a definition is put.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted {
     /// Anything or nothing.
     Any,
@@ -31,8 +35,8 @@ pub enum Wanted {
     Absent,
     /// Something (`If-Match: *`).
     Present,
-    /// This last version (`If-Match`).
-    Version(u64),
+    /// One of these last versions (`If-Match`).
+    Versions(Vec<u64>),
 }
 
 /// What became of it.
@@ -42,8 +46,10 @@ pub enum Defined {
     Created(u64),
     /// In force, waiting, or as it was: the jackpot was there. With the last version.
     Changed(u64),
-    /// It was to be absent, or to have another version than this last one.
+    /// It is not what was expected.
     Mismatch,
+    /// A jackpot is created open or paused.
+    Status,
     /// Closed is final.
     Closed,
     /// A tier stays once it is defined.
@@ -71,11 +77,11 @@ pub async fn define(
     ];
     let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
     let json = serde_json::to_string(wish.definition.document()).expect("plain data is JSON");
-    let wanted = match wish.wanted {
+    let wanted = match &wish.wanted {
         Wanted::Any => String::new(),
         Wanted::Absent => "absent".to_owned(),
         Wanted::Present => "present".to_owned(),
-        Wanted::Version(version) => version.to_string(),
+        Wanted::Versions(versions) => versions.iter().map(u64::to_string).collect::<Vec<_>>().join(",") + ",",
     };
     let call = fenced(&DEFINE, &all, fence)
         .arg(json)
@@ -85,12 +91,15 @@ pub async fn define(
         .arg(wanted)
         .arg(wish.status.as_str())
         .arg(wish.who)
-        .arg(wish.request_id);
+        .arg(wish.request_id)
+        .arg(wish.last_version.map(|v| v.to_string()).unwrap_or_default())
+        .arg(wish.nonce);
     let reply = run(store, &DEFINE, call, fence.known).await?.fenced()?;
     let defined = match reply.code() {
         "created" => Defined::Created(reply.number(0)?),
         "changed" | "waits" | "same" => Defined::Changed(reply.number(0)?),
-        "exists" | "mismatch" | "absent" => Defined::Mismatch,
+        "mismatch" => Defined::Mismatch,
+        "status" => Defined::Status,
         "closed" => Defined::Closed,
         "tier-removed" => Defined::TierRemoved(reply.text(0)?),
         "currency" => Defined::Currency(reply.text(0)?),

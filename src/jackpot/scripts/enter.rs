@@ -135,13 +135,11 @@ fn rows(definition: &Definition, entries: &[EnterEntry]) -> (Vec<Vec<TierAmount>
     let row_of = entries.iter().map(|entry| {
         *of_stake.entry(entry.sent.stake).or_insert_with(|| {
             let amounts = split(definition, entry.sent.stake);
-            match rows.iter().position(|row| *row == amounts) {
-                Some(at) => at + 1,
-                None => {
-                    rows.push(amounts);
-                    rows.len()
-                }
-            }
+            let at = rows.iter().position(|row| *row == amounts).unwrap_or_else(|| {
+                rows.push(amounts);
+                rows.len() - 1
+            });
+            at + 1
         })
     });
     let row_of = row_of.collect();

@@ -55,8 +55,8 @@ pub struct Fence {
     pub epoch: u64,
     /// Of that epoch's seed, from this instance's own secret.
     pub commitment: String,
-    /// Definition this instance knows; 0 for none.
-    pub version: u64,
+    /// Definition this instance knows, `version digest`; empty for none.
+    pub definition: String,
 }
 
 /// Why a script did nothing, for reasons that any script may have.
@@ -96,16 +96,11 @@ pub enum ScriptError {
 }
 
 fn fenced<'s>(script: &'s Script, keys: &[&str], fence: &Fence) -> Call<'s> {
-    let version = if fence.version == 0 {
-        String::new()
-    } else {
-        fence.version.to_string()
-    };
     let call = keys.iter().fold(Call::new(script), |call, key| call.key(*key));
     call.arg(fence.known)
         .arg(fence.epoch)
         .arg(&fence.commitment)
-        .arg(version)
+        .arg(&fence.definition)
 }
 
 fn pools<'a>(keys: &'a JackpotKeys, tiers: &'a [Tier]) -> impl Iterator<Item = String> + 'a {

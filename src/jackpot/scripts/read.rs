@@ -48,7 +48,7 @@ pub async fn snapshot(store: &Store, keys: &JackpotKeys, known: u64) -> Result<S
     let (mut version, mut tiers) = (String::new(), Vec::<Id>::new());
     for _ in 0..MAX_ROUNDS {
         let fixed = [&keys.state, &keys.meters, &keys.definitions, &keys.pending];
-        let call = fixed.into_iter().fold(Call::new(&VIEW), |call, key| call.key(key));
+        let call = fixed.into_iter().fold(Call::new(&VIEW), Call::key);
         let call = tiers.iter().fold(call, |call, tier| call.key(keys.pool(tier)));
         let reply = run(store, &VIEW, call.arg(known).arg(&version), known).await?;
         if reply.code() != "stale" {
@@ -136,7 +136,7 @@ pub async fn lookup(
     let fixed = [&keys.state, &keys.seen_a, &keys.seen_b, &keys.events];
     let call = fixed
         .into_iter()
-        .fold(Call::new(&LOOKUP), |call, key| call.key(key))
+        .fold(Call::new(&LOOKUP), Call::key)
         .arg(known)
         .arg(entry_id);
     let reply = run(store, &LOOKUP, call, known).await?;
@@ -199,7 +199,7 @@ pub async fn pending(
     let fixed = [&keys.state, &keys.seen_a, &keys.seen_b, &keys.pending];
     let call = fixed
         .into_iter()
-        .fold(Call::new(&PENDING), |call, key| call.key(key))
+        .fold(Call::new(&PENDING), Call::key)
         .arg(known)
         .arg(after)
         .arg(age_ms)

@@ -25,13 +25,11 @@ impl Reply {
         };
         let mut items = items.into_iter();
         let code = items.next().and_then(text).ok_or_else(|| unexpected(&Value::Nil))?;
-        if code == "unknown" {
-            // Jackpots are never removed: one that this instance has seen was lost.
-            return Err(if known > 0 {
-                ScriptError::Behind { at: 0, known }
-            } else {
-                ScriptError::Unknown
-            });
+        // A jackpot whose events this instance has seen exists: a Redis that knows nothing of it has lost it.
+        match code.as_str() {
+            "unknown" if known > 0 => return Err(ScriptError::Behind { at: 0, known }),
+            "unknown" => return Err(ScriptError::Unknown),
+            _ => {}
         }
         let n = items.next();
         let rest = items.collect();

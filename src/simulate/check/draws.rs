@@ -19,20 +19,15 @@ pub fn recomputed(evidence: &Evidence) -> Judged {
         }
         attempts += answer.attempts.len();
     }
-    Judged::Held(format!(
-        "{attempts} attempts of {} entries",
-        evidence.records.len()
-    ))
+    Judged::Held(format!("{attempts} attempts of {} entries", evidence.records.len()))
 }
 
 fn recompute(plan: &Plan, seeds: &Seeds, record: &Record, answer: &Answer) -> Result<(), String> {
     let id = &record.entry.id;
-    let (seed, commitment) = seeds.by_epoch.get(&answer.epoch).ok_or_else(|| {
-        format!(
-            "{id} was drawn in epoch {}, whose seed is not known",
-            answer.epoch
-        )
-    })?;
+    let (seed, commitment) = seeds
+        .by_epoch
+        .get(&answer.epoch)
+        .ok_or_else(|| format!("{id} was drawn in epoch {}, whose seed is not known", answer.epoch))?;
     if *commitment != *answer.commitment {
         return Err(format!(
             "{id} was drawn under commitment {}, epoch {} has {commitment}",
@@ -41,18 +36,12 @@ fn recompute(plan: &Plan, seeds: &Seeds, record: &Record, answer: &Answer) -> Re
     }
     for attempt in &answer.attempts {
         let client_seed = record.entry.client_seed.as_deref();
-        let ticket = seed.ticket(
-            &plan.jackpot_id,
-            id,
-            attempt.attempt,
-            client_seed,
-            plan.odds.total,
-        );
+        let ticket = seed.ticket(&plan.jackpot_id, id, attempt.number, client_seed, plan.odds.total);
         let rank = plan.odds.rank(ticket);
         if rank != attempt.rank {
             return Err(format!(
                 "{id} attempt {} drew rank {}; recomputed it is {rank} (ticket {ticket})",
-                attempt.attempt, attempt.rank
+                attempt.number, attempt.rank
             ));
         }
     }
@@ -84,11 +73,8 @@ fn fits(plan: &Plan, answer: &Answer) -> Result<(), String> {
     let mut refused = Vec::new();
     for (number, attempt) in (0..).zip(&answer.attempts) {
         let Attempt { rank, result, .. } = *attempt;
-        if attempt.attempt != number {
-            return Err(format!(
-                "has attempt {} where {number} belongs",
-                attempt.attempt
-            ));
+        if attempt.number != number {
+            return Err(format!("has attempt {} where {number} belongs", attempt.number));
         }
         if (rank == 0) != (result == Outcome::None) {
             return Err(format!(
@@ -96,41 +82,34 @@ fn fits(plan: &Plan, answer: &Answer) -> Result<(), String> {
             ));
         }
         if refused.contains(&rank) && result != Outcome::Retry {
-            return Err(format!(
-                "was refused rank {rank}, then granted it at attempt {number}"
-            ));
+            return Err(format!("was refused rank {rank}, then granted it at attempt {number}"));
         }
         if result == Outcome::Retry {
             refused.push(rank);
         }
     }
-    if let Some(early) = before
-        .iter()
-        .find(|attempt| attempt.result != Outcome::Retry)
-    {
+    if let Some(early) = before.iter().find(|attempt| attempt.result != Outcome::Retry) {
         return Err(format!(
             "was redrawn after attempt {} had the result {:?}",
-            early.attempt, early.result
+            early.number, early.result
         ));
     }
-    if last.result == Outcome::Retry && last.attempt < plan.max_redraws {
+    if last.result == Outcome::Retry && last.number < plan.max_redraws {
         return Err(format!(
             "was given up after attempt {} of {}",
-            last.attempt, plan.max_redraws
+            last.number, plan.max_redraws
         ));
     }
-    if last.attempt > plan.max_redraws {
+    if last.number > plan.max_redraws {
         return Err(format!(
             "was redrawn {} times of at most {}",
-            last.attempt, plan.max_redraws
+            last.number, plan.max_redraws
         ));
     }
     let paid_rank = answer.payout.as_ref().map(|payout| payout.rank);
     let drawn = (last.result == Outcome::Paid).then_some(last.rank);
     if paid_rank != drawn {
-        return Err(format!(
-            "was paid rank {paid_rank:?}, its last attempt says {drawn:?}"
-        ));
+        return Err(format!("was paid rank {paid_rank:?}, its last attempt says {drawn:?}"));
     }
     Ok(())
 }
@@ -144,9 +123,7 @@ mod tests {
     fn a_rank_that_was_not_drawn_is_found() {
         let mut evidence = fixture::honest("");
         fixture::answer(&mut evidence, 5).attempts[0].rank += 1;
-        assert!(
-            matches!(recomputed(&evidence), Judged::Violated(text) if text.contains("recomputed"))
-        );
+        assert!(matches!(recomputed(&evidence), Judged::Violated(text) if text.contains("recomputed")));
     }
 
     #[test]
@@ -161,27 +138,19 @@ mod tests {
         assert!(matches!(recomputed(&evidence), Judged::Violated(_)));
         let mut evidence = fixture::honest("");
         fixture::answer(&mut evidence, 5).commitment = "ab".into();
-        assert!(
-            matches!(recomputed(&evidence), Judged::Violated(text) if text.contains("commitment"))
-        );
+        assert!(matches!(recomputed(&evidence), Judged::Violated(text) if text.contains("commitment")));
     }
 
     #[test]
     fn without_the_secret_it_says_so() {
         let mut evidence = fixture::honest("");
         evidence.seeds = None;
-        assert!(
-            matches!(recomputed(&evidence), Judged::NotChecked(text) if text.contains("--master-secret"))
-        );
+        assert!(matches!(recomputed(&evidence), Judged::NotChecked(text) if text.contains("--master-secret")));
     }
 
     #[test]
     fn attempts_that_do_not_follow_are_found() {
-        let attempt = |attempt, rank, result| Attempt {
-            attempt,
-            rank,
-            result,
-        };
+        let attempt = |number, rank, result| Attempt { number, rank, result };
         let retry = |number| attempt(number, 1, Outcome::Retry);
         for (attempts, told) in [
             (vec![], "never drawn"),

@@ -55,16 +55,11 @@ pub fn honest(line: &str) -> Evidence {
 impl Model {
     /// One entry with its first claim. True when it is to be redrawn.
     fn enter(&mut self, number: u64) -> bool {
-        let entry = self
-            .plan
-            .regular(number, u32::try_from(number % 7).unwrap());
+        let entry = self.plan.regular(number, u32::try_from(number % 7).unwrap());
         let mut contributions = Vec::new();
         for (index, tier) in self.plan.tiers.iter().enumerate() {
             let (meter, remainders) = (&mut self.meters[index], &mut self.pools[index]);
-            let (pool, reserve) = (
-                remainders.0 + tier.pool_micro,
-                remainders.1 + tier.reserve_micro,
-            );
+            let (pool, reserve) = (remainders.0 + tier.pool_micro, remainders.1 + tier.reserve_micro);
             meter.pool += pool / MICRO;
             meter.reserve += reserve / MICRO;
             *remainders = (pool % MICRO, reserve % MICRO);
@@ -128,13 +123,13 @@ impl Model {
                         meter.reserve -= meter.pool;
                     }
                     self.claims += 1;
-                    let payout_id = format!("pay-{}", self.claims);
+                    let id = format!("pay-{}", self.claims);
                     answer.payout = Some(Box::new(Payout {
                         rank,
                         takes_pool,
                         tier: prize.tier(),
                         amount,
-                        payout_id,
+                        id,
                         claim_order: self.claims,
                     }));
                     Outcome::Paid
@@ -142,11 +137,7 @@ impl Model {
             }
         };
         let mut attempts = answer.attempts.to_vec();
-        attempts.push(Attempt {
-            attempt: number,
-            rank,
-            result,
-        });
+        attempts.push(Attempt { number, rank, result });
         answer.attempts = attempts.into();
         result
     }
@@ -206,11 +197,7 @@ pub fn paid_where(evidence: &Evidence, matches: impl Fn(&Payout) -> bool) -> usi
         let answer = record.answer.as_ref().expect("an answer");
         answer.attempts.len() == 1 && answer.payout.as_deref().is_some_and(&matches)
     };
-    evidence
-        .records
-        .iter()
-        .position(paid)
-        .expect("the fixture has one")
+    evidence.records.iter().position(paid).expect("the fixture has one")
 }
 
 /// The first two entries paid at their first attempt.

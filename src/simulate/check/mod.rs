@@ -143,10 +143,7 @@ mod tests {
             "--tiers 4 --contribution 4",
         ] {
             for finding in all(&fixture::honest(line)) {
-                assert!(
-                    matches!(finding.judged, Judged::Held(_)),
-                    "{line}: {finding:?}"
-                );
+                assert!(matches!(finding.judged, Judged::Held(_)), "{line}: {finding:?}");
             }
         }
     }
@@ -154,10 +151,7 @@ mod tests {
     #[test]
     fn a_restart_value_that_hides_takes_is_not_judged_rather_than_misjudged() {
         for finding in all(&fixture::honest("--reserve-ppm 300000 --pool-seed 20")) {
-            assert!(
-                !matches!(finding.judged, Judged::Violated(_)),
-                "{finding:?}"
-            );
+            assert!(!matches!(finding.judged, Judged::Violated(_)), "{finding:?}");
         }
     }
 }

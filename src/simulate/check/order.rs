@@ -83,9 +83,7 @@ pub fn claims_are_in_order(evidence: &Evidence) -> Result<String, String> {
     }
     let count = numbers.len() as u64;
     match (1..=count).find(|number| !numbers.contains(number)) {
-        Some(missing) => Err(format!(
-            "{count} claims were paid, but none is number {missing}"
-        )),
+        Some(missing) => Err(format!("{count} claims were paid, but none is number {missing}")),
         None => Ok(format!("{count} claims, {redrawn} of them after a redraw")),
     }
 }
@@ -99,33 +97,18 @@ mod tests {
     fn a_gap_and_a_double_are_found() {
         let mut evidence = fixture::honest("");
         evidence.records.remove(10);
-        assert!(
-            sequences_are_dense(&evidence)
-                .unwrap_err()
-                .contains("nobody")
-        );
+        assert!(sequences_are_dense(&evidence).unwrap_err().contains("nobody"));
         let mut evidence = fixture::honest("");
         fixture::answer(&mut evidence, 10).sequence = 10;
-        assert!(
-            sequences_are_dense(&evidence)
-                .unwrap_err()
-                .contains("twice")
-        );
+        assert!(sequences_are_dense(&evidence).unwrap_err().contains("twice"));
     }
 
     #[test]
     fn an_entry_that_overtook_is_found() {
         let mut evidence = fixture::honest("");
         let late = evidence.records[20].answered_us + 1;
-        (
-            evidence.records[15].sent_us,
-            evidence.records[15].answered_us,
-        ) = (late, late + 9);
-        assert!(
-            sequences_follow_time(&evidence)
-                .unwrap_err()
-                .contains("higher one")
-        );
+        (evidence.records[15].sent_us, evidence.records[15].answered_us) = (late, late + 9);
+        assert!(sequences_follow_time(&evidence).unwrap_err().contains("higher one"));
     }
 
     #[test]

@@ -27,11 +27,8 @@ pub fn one_per_win(evidence: &Evidence) -> Result<String, String> {
         let Some(payout) = answer.payout.as_deref() else {
             continue;
         };
-        if let Some(other) = payout_ids.insert(payout.payout_id.as_str(), id) {
-            return Err(format!(
-                "payout {} was given to {other} and to {id}",
-                payout.payout_id
-            ));
+        if let Some(other) = payout_ids.insert(payout.id.as_str(), id) {
+            return Err(format!("payout {} was given to {other} and to {id}", payout.id));
         }
         paid[payout.tier] += payout.amount;
         wins[payout.tier] += u64::from(payout.takes_pool);
@@ -75,23 +72,15 @@ pub fn amounts_fit(evidence: &Evidence) -> Result<String, String> {
                         payout.amount
                     ));
                 }
-                smallest = Some(
-                    smallest.map_or(payout.amount, |smallest: i64| smallest.min(payout.amount)),
-                );
+                smallest = Some(smallest.map_or(payout.amount, |smallest: i64| smallest.min(payout.amount)));
             }
             Some(Prize::Fixed { tier, amount }) if !payout.takes_pool && tier == payout.tier => {
                 if payout.amount != amount {
-                    return Err(format!(
-                        "{id} was paid {} for a fixed prize of {amount}",
-                        payout.amount
-                    ));
+                    return Err(format!("{id} was paid {} for a fixed prize of {amount}", payout.amount));
                 }
             }
             _ => {
-                return Err(format!(
-                    "{id} was paid a prize that rank {} does not have",
-                    payout.rank
-                ));
+                return Err(format!("{id} was paid a prize that rank {} does not have", payout.rank));
             }
         }
     }
@@ -111,8 +100,7 @@ mod tests {
     fn a_payout_id_given_twice_is_found() {
         let mut evidence = fixture::honest("");
         let [a, b] = fixture::first_paid(&evidence);
-        fixture::payout(&mut evidence, b).payout_id =
-            fixture::payout(&mut evidence, a).payout_id.clone();
+        fixture::payout(&mut evidence, b).id = fixture::payout(&mut evidence, a).id.clone();
         assert!(one_per_win(&evidence).unwrap_err().contains("was given to"));
     }
 
@@ -124,11 +112,7 @@ mod tests {
         assert!(one_per_win(&evidence).unwrap_err().contains("meter says"));
         let mut evidence = fixture::honest("");
         evidence.meters[0].wins += 1;
-        assert!(
-            one_per_win(&evidence)
-                .unwrap_err()
-                .contains("took the pool")
-        );
+        assert!(one_per_win(&evidence).unwrap_err().contains("took the pool"));
     }
 
     #[test]
@@ -140,11 +124,7 @@ mod tests {
         twice.push(twice[0]);
         assert_eq!(twice[0].result, Outcome::Paid);
         *attempts = twice.into();
-        assert!(
-            one_per_win(&evidence)
-                .unwrap_err()
-                .contains("2 paid attempts")
-        );
+        assert!(one_per_win(&evidence).unwrap_err().contains("2 paid attempts"));
     }
 
     #[test]
@@ -152,11 +132,7 @@ mod tests {
         let mut evidence = fixture::honest("");
         let pool = fixture::paid_where(&evidence, |payout| payout.takes_pool);
         fixture::payout(&mut evidence, pool).amount = evidence.plan.tiers[0].min_payout - 1;
-        assert!(
-            amounts_fit(&evidence)
-                .unwrap_err()
-                .contains("minimum payout")
-        );
+        assert!(amounts_fit(&evidence).unwrap_err().contains("minimum payout"));
         let mut evidence = fixture::honest("");
         let fixed = fixture::paid_where(&evidence, |payout| !payout.takes_pool);
         fixture::payout(&mut evidence, fixed).amount += 1;

@@ -7,9 +7,7 @@ use crate::simulate::evidence::{Evidence, Pending};
 pub fn none_left(evidence: &Evidence) -> Judged {
     match &evidence.pending {
         Pending::None { after_ms } => Judged::Held(format!("none after {after_ms} ms")),
-        Pending::Left(count) => Judged::Violated(format!(
-            "{count} entries still had no outcome 10 s after the run"
-        )),
+        Pending::Left(count) => Judged::Violated(format!("{count} entries still had no outcome 10 s after the run")),
         Pending::Unknown(why) => Judged::NotChecked(why.clone()),
     }
 }
@@ -25,9 +23,6 @@ mod tests {
         evidence.pending = Pending::Left(2);
         assert!(matches!(none_left(&evidence), Judged::Violated(text) if text.contains('2')));
         evidence.pending = Pending::Unknown("no gauge".to_owned());
-        assert_eq!(
-            none_left(&evidence),
-            Judged::NotChecked("no gauge".to_owned())
-        );
+        assert_eq!(none_left(&evidence), Judged::NotChecked("no gauge".to_owned()));
     }
 }

@@ -67,10 +67,7 @@ impl<'e> TierReplay<'e> {
             .filter_map(|(_, answer)| {
                 Some((
                     answer.sequence,
-                    answer
-                        .payout
-                        .as_deref()
-                        .filter(|payout| payout.tier == index)?,
+                    answer.payout.as_deref().filter(|payout| payout.tier == index)?,
                 ))
             })
             .collect();
@@ -92,12 +89,8 @@ impl<'e> TierReplay<'e> {
 
     fn play(mut self, evidence: &'e Evidence) -> Result<String, String> {
         for (record, answer) in evidence.answers() {
-            self.enter(evidence, answer).map_err(|wrong| {
-                format!(
-                    "at sequence {} ({}): {wrong}",
-                    answer.sequence, record.entry.id
-                )
-            })?;
+            self.enter(evidence, answer)
+                .map_err(|wrong| format!("at sequence {} ({}): {wrong}", answer.sequence, record.entry.id))?;
         }
         while !self.redrawn.is_empty() {
             self.place_next(u64::MAX)?;
@@ -119,14 +112,9 @@ impl<'e> TierReplay<'e> {
         let shown = answer.contributions[self.index].pool;
         let added = carry(&mut self.pool_micro, self.tier.pool_micro);
         while self.pool + added != shown {
-            let told = format!(
-                "the pool is told as {shown}, played back {}",
-                self.pool + added
-            );
+            let told = format!("the pool is told as {shown}, played back {}", self.pool + added);
             if self.redrawn.is_empty() {
-                return Err(format!(
-                    "{told}, and no redraw's claim is left to explain it"
-                ));
+                return Err(format!("{told}, and no redraw's claim is left to explain it"));
             }
             self.place_next(answer.sequence)
                 .map_err(|wrong| format!("{told}; {wrong}"))?;
@@ -260,7 +248,7 @@ mod tests {
         // The next entry is told the same prize, as separate GET and DECRBY calls would.
         let twin = fixture::answer(&mut evidence, pool + 1);
         twin.attempts = [Attempt {
-            attempt: 0,
+            number: 0,
             rank: paid.rank,
             result: Outcome::Paid,
         }]

@@ -74,11 +74,7 @@ mod tests {
     fn another_answer_is_found() {
         let mut evidence = fixture::honest("");
         evidence.repeated[0].again.body = "{\"sequence\":99}".into();
-        assert!(
-            same_answer(&evidence)
-                .unwrap_err()
-                .contains("when repeated")
-        );
+        assert!(same_answer(&evidence).unwrap_err().contains("when repeated"));
     }
 
     #[test]
@@ -99,10 +95,6 @@ mod tests {
     fn a_replay_that_does_not_say_so_is_found() {
         let mut evidence = fixture::honest("");
         evidence.repeated[0].again.replayed = false;
-        assert!(
-            same_answer(&evidence)
-                .unwrap_err()
-                .contains("not as a replay")
-        );
+        assert!(same_answer(&evidence).unwrap_err().contains("not as a replay"));
     }
 }

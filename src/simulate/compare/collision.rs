@@ -110,11 +110,7 @@ pub async fn play<W: Plays>(spec: &Spec, players: Vec<W>) -> Result<Round, Simul
         tasks.spawn(async move {
             barrier.wait().await;
             let mut gave_up = 0;
-            let take = if wins {
-                Some(player.win().await?)
-            } else {
-                None
-            };
+            let take = if wins { Some(player.win().await?) } else { None };
             for _ in 0..contributions {
                 gave_up += u64::from(!player.contribute().await?);
             }

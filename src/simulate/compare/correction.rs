@@ -11,7 +11,7 @@ use crate::simulate::SimulateError;
 pub const NAMES: (&str, &str, &str) = (
     "corrected afterwards",
     "GET, DECRBY; below zero it pays what was left and adds the difference back",
-    "Redis alone: 1 call per contribution, 3 or 4 per winner; nothing is idempotent, drawn or recorded",
+    "bare calls: 1 call per contribution, 3 or 4 per winner; nothing is idempotent, drawn or recorded",
 );
 
 pub struct Correction(pub Player);
@@ -34,11 +34,7 @@ impl Plays for Correction {
         }
         self.0.add(-left).await?;
         let rest = pool + left;
-        Ok(if rest > 0 {
-            Take::Paid(rest)
-        } else {
-            Take::Retry
-        })
+        Ok(if rest > 0 { Take::Paid(rest) } else { Take::Retry })
     }
 
     fn seen(&self) -> Seen {

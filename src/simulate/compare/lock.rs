@@ -3,6 +3,7 @@
 //! Exact while every holder is faster than the lock's lifetime. A holder that stalls (garbage collection, a paused
 //! machine, a slow network) works on without the lock it believes to hold; the second line shows one such holder.
 
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use rand::RngExt;
@@ -14,43 +15,41 @@ use crate::simulate::SimulateError;
 pub const NAMES: (&str, &str, &str) = (
     "lock",
     "SET NX PX around every contribution and every GET, DECRBY",
-    "Redis alone: 3 calls and more per contribution, 5 and more per winner; nothing is idempotent, drawn or recorded",
+    "bare calls: 3 calls and more per contribution, 5 and more per winner; nothing is idempotent, drawn or recorded",
 );
 
 pub const NAMES_STALLED: (&str, &str, &str) = (
     "lock, a holder stalls",
-    "the same; in each round one winner pauses between GET and DECRBY for longer than the lock lives (1.5 s, lifetime 1 s)",
-    "as above, with the pause of each round in its rate",
+    "the same; in each round the first winner pauses between GET and DECRBY for longer than the lock lives (1.5 s, lifetime 1 s)",
+    "the same, and the pause in each round",
 );
 
-const LIFETIME: Duration = Duration::from_secs(1);
+const LIFETIME_MS: u64 = 1_000;
 const STALL: Duration = Duration::from_millis(1_500);
 /// Pause between tries: 1 ms up to this, in microseconds.
 const LONGEST_PAUSE_US: u64 = 5_000;
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// Deletes the lock only if it is still the holder's own.
-const RELEASE: &str =
-    "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
+const RELEASE: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
 
 pub struct Lock {
     player: Player,
-    lock_key: String,
+    key: String,
     release: redis::Script,
-    /// The first winner stalls.
-    stalls: bool,
+    /// The first winner of a round that finds enough stalls.
+    one_stalls: bool,
     lost: u64,
 }
 
 impl Lock {
-    /// `one_stalls`: the first winner of a round does.
+    /// `one_stalls`: the first winner of a round that finds enough in the pool does.
     pub fn new(player: Player, one_stalls: bool) -> Self {
-        let lock_key = format!("{}:lock", player.key);
-        let stalls = one_stalls && player.is_first;
+        let key = format!("{}:lock", player.key);
         Self {
             player,
-            lock_key,
+            key,
             release: redis::Script::new(RELEASE),
-            stalls,
+            one_stalls,
             lost: 0,
         }
     }
@@ -59,11 +58,11 @@ impl Lock {
         let started = Instant::now();
         while started.elapsed() < PATIENCE {
             let mut set = redis::cmd("SET");
-            set.arg(&self.lock_key)
+            set.arg(&self.key)
                 .arg(self.player.number)
                 .arg("NX")
                 .arg("PX")
-                .arg(LIFETIME.as_millis() as u64);
+                .arg(LIFETIME_MS);
             let answer: Option<String> = set.query_async(&mut self.player.connection).await?;
             if answer.is_some() {
                 return Ok(true);
@@ -75,7 +74,7 @@ impl Lock {
     }
 
     async fn release(&mut self) -> Result<(), SimulateError> {
-        let mut script = self.release.key(&self.lock_key);
+        let mut script = self.release.key(&self.key);
         let deleted: u64 = script
             .arg(self.player.number)
             .invoke_async(&mut self.player.connection)
@@ -90,7 +89,7 @@ impl Lock {
         if pool < self.player.min_payout {
             return Ok(Take::Retry);
         }
-        if self.stalls {
+        if self.one_stalls && !self.player.stalled.swap(true, Ordering::Relaxed) {
             tokio::time::sleep(STALL).await;
         }
         self.player.take(pool).await?;

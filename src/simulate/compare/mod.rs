@@ -7,9 +7,12 @@ mod correction;
 mod lock;
 mod multi_exec;
 mod naive;
+mod script;
 mod server;
 mod service;
 pub mod table;
+
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -32,6 +35,12 @@ pub struct Way {
     pub rounds: u32,
     /// Winners that claimed at the same instant, per round.
     pub winners: u32,
+    /// Contributions meanwhile, per round, and the connections that sent them.
+    pub contributions: u32,
+    /// See above.
+    pub contributors: u32,
+    /// In the pool when a round begins.
+    pub start: i64,
     /// Put into the pools: start values and contributions.
     pub put_in: i64,
     /// Paid to winners.
@@ -72,6 +81,9 @@ impl Way {
             how,
             includes,
             winners: spec.winners,
+            contributions: spec.contributions,
+            contributors: spec.contributors,
+            start: spec.start,
             ..Self::default()
         }
     }
@@ -95,8 +107,7 @@ impl Way {
         self.gave_up += round.gave_up;
         self.lost_locks += round.lost_locks;
         *seconds += round.elapsed.as_secs_f64();
-        self.entries_per_s =
-            f64::from(self.rounds * (spec.winners + spec.contributions)) / *seconds;
+        self.entries_per_s = f64::from(self.rounds * (spec.winners + spec.contributions)) / *seconds;
     }
 }
 
@@ -112,18 +123,15 @@ pub async fn all(args: &Args) -> Result<Vec<Way>, SimulateError> {
         ways.push(bare(&server, &spec, correction::NAMES, correction::Correction).await?);
         ways.push(bare(&server, &spec, multi_exec::NAMES, multi_exec::MultiExec).await?);
         bar.say("comparison: distributed lock");
-        ways.push(
-            bare(&server, &spec, lock::NAMES, |player| {
-                lock::Lock::new(player, false)
-            })
-            .await?,
-        );
+        ways.push(bare(&server, &spec, lock::NAMES, |player| lock::Lock::new(player, false)).await?);
         ways.push(
             bare(&server, &spec, lock::NAMES_STALLED, |player| {
                 lock::Lock::new(player, true)
             })
             .await?,
         );
+        bar.say("comparison: our script");
+        ways.push(script(&server, &spec).await?);
     }
     bar.say("comparison: this service");
     let service = PrivateService::start(args.seed, false).await?;
@@ -146,19 +154,31 @@ async fn bare<W: collision::Plays>(
     for number in 0..spec.rounds {
         let key = format!("{{{}}}:pool:{number}", names.0);
         server.set(&key, spec.start).await?;
+        let stalled = Arc::default();
         let mut players = Vec::new();
         for index in 0..spec.connections() {
             let unique = u64::from(number * spec.connections() + index);
-            players.push(make(
-                server
-                    .player(&key, spec.min_payout, unique, index == 0)
-                    .await?,
-            ));
+            players.push(make(server.player(&key, spec.min_payout, unique, &stalled).await?));
         }
         let mut round = collision::play(spec, players).await?;
         round.left = server.get(&key).await?;
         way.add(spec, &round, &mut seconds);
     }
+    Ok(way)
+}
+
+/// Our script alone; each round has a jackpot of its own.
+async fn script(server: &RedisServer, spec: &Spec) -> Result<Way, SimulateError> {
+    let stores = script::Stores::open(server, spec).await?;
+    let mut way = Way::new(script::NAMES, spec);
+    let mut seconds = 0.0;
+    for number in 0..spec.rounds {
+        let jackpot = stores.jackpot(number, spec).await?;
+        let mut round = collision::play(spec, jackpot.players()).await?;
+        round.left = jackpot.pool().await?;
+        way.add(spec, &round, &mut seconds);
+    }
+    stores.close().await;
     Ok(way)
 }
 

@@ -7,7 +7,7 @@ use crate::simulate::SimulateError;
 pub const NAMES: (&str, &str, &str) = (
     "MULTI/EXEC",
     "reads the pool, then subtracts it in a transaction, without WATCH as commonly written",
-    "Redis alone: 1 call per contribution, 3 per winner; nothing is idempotent, drawn or recorded",
+    "bare calls: 1 call per contribution, 3 per winner; nothing is idempotent, drawn or recorded",
 );
 
 pub struct MultiExec(pub Player);
@@ -26,11 +26,7 @@ impl Plays for MultiExec {
             return Ok(Take::Retry);
         }
         let mut transaction = redis::pipe();
-        transaction
-            .atomic()
-            .cmd("DECRBY")
-            .arg(&player.key)
-            .arg(pool);
+        transaction.atomic().cmd("DECRBY").arg(&player.key).arg(pool);
         let (left,): (i64,) = transaction.query_async(&mut player.connection).await?;
         player.note(left);
         Ok(Take::Paid(pool))

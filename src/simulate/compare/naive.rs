@@ -7,7 +7,7 @@ use crate::simulate::SimulateError;
 pub const NAMES: (&str, &str, &str) = (
     "GET, DECRBY",
     "reads the pool, and if it is enough subtracts what was read",
-    "Redis alone: 1 call per contribution, 3 per winner; nothing is idempotent, drawn or recorded",
+    "bare calls: 1 call per contribution, 3 per winner; nothing is idempotent, drawn or recorded",
 );
 
 pub struct Naive(pub Player);

@@ -1,7 +1,9 @@
 //! A bare Redis for the comparison, as durable as the service's own: AOF, fsync before each answer.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use rand::SeedableRng;
@@ -18,7 +20,7 @@ const PROGRAMS: [&str; 2] = ["redis-server", "valkey-server"];
 const READY_LIMIT: Duration = Duration::from_secs(10);
 const READY_POLL: Duration = Duration::from_millis(10);
 /// Long, because a way's slowness is to be measured, not cut short.
-const RESPONSE_LIMIT: Duration = Duration::from_secs(60);
+const RESPONSE_LIMIT: Duration = Duration::from_mins(1);
 
 /// The server; dropping it ends it and removes its data.
 #[derive(Debug)]
@@ -26,7 +28,8 @@ pub struct RedisServer {
     child: Child,
     client: Client,
     admin: MultiplexedConnection,
-    _data: TempDir,
+    data: TempDir,
+    url: String,
 }
 
 /// One player's connection and pool.
@@ -38,8 +41,8 @@ pub struct Player {
     pub min_payout: i64,
     /// Different for every player.
     pub number: u64,
-    /// The first winner of its round.
-    pub is_first: bool,
+    /// Shared by the players of a round: whether one of them has stalled.
+    pub stalled: Arc<AtomicBool>,
     pub rng: StdRng,
     /// Whether a `DECRBY` ever left less than nothing.
     pub saw_negative: bool,
@@ -81,7 +84,8 @@ impl RedisServer {
             .kill_on_drop(true)
             .spawn()
             .map_err(|error| SimulateError::Process("starting the comparison's Redis", error))?;
-        let client = Client::open(format!("redis+unix://{}", socket.display()))?;
+        let url = format!("redis+unix://{}", socket.display());
+        let client = Client::open(url.as_str())?;
         let started = Instant::now();
         let admin = loop {
             match connect(&client).await {
@@ -97,8 +101,19 @@ impl RedisServer {
             child,
             client,
             admin,
-            _data: data,
+            data,
+            url,
         })
+    }
+
+    /// Where it answers.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Its directory; what is put there goes with it.
+    pub fn data(&self) -> &Path {
+        self.data.path()
     }
 
     /// A new connection to the pool at `key`.
@@ -107,7 +122,7 @@ impl RedisServer {
         key: &str,
         min_payout: i64,
         number: u64,
-        is_first: bool,
+        stalled: &Arc<AtomicBool>,
     ) -> Result<Player, SimulateError> {
         let connection = connect(&self.client).await?;
         let rng = StdRng::seed_from_u64(number);
@@ -116,7 +131,7 @@ impl RedisServer {
             key: key.to_owned(),
             min_payout,
             number,
-            is_first,
+            stalled: Arc::clone(stalled),
             rng,
             saw_negative: false,
         })
@@ -133,10 +148,7 @@ impl RedisServer {
 
     /// Reads a pool.
     pub async fn get(&self, key: &str) -> Result<i64, SimulateError> {
-        Ok(redis::cmd("GET")
-            .arg(key)
-            .query_async(&mut self.admin.clone())
-            .await?)
+        Ok(redis::cmd("GET").arg(key).query_async(&mut self.admin.clone()).await?)
     }
 }
 
@@ -185,9 +197,7 @@ async fn connect(client: &Client) -> redis::RedisResult<MultiplexedConnection> {
     let config = AsyncConnectionConfig::new()
         .set_connection_timeout(Some(READY_LIMIT))
         .set_response_timeout(Some(RESPONSE_LIMIT));
-    client
-        .get_multiplexed_async_connection_with_config(&config)
-        .await
+    client.get_multiplexed_async_connection_with_config(&config).await
 }
 
 fn program() -> Result<PathBuf, SimulateError> {

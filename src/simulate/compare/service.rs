@@ -38,11 +38,10 @@ impl Jackpot {
         let api = Api::new(&target, Arc::new(AtomicU64::new(0)))?;
         api.send(Method::PUT, &path, &definition(&id, spec)).await?;
         let fund = json!({ "adjustment_id": "start", "tier": "grand", "meter": "pool", "amount": spec.start, "reason": "comparison" });
-        api.send(Method::POST, &format!("{path}/adjustments"), &fund)
-            .await?;
-        let secret = target.secret.ok_or_else(|| {
-            SimulateError::Usage("the comparison needs a private service".to_owned())
-        })?;
+        api.send(Method::POST, &format!("{path}/adjustments"), &fund).await?;
+        let secret = target
+            .secret
+            .ok_or_else(|| SimulateError::Usage("the comparison needs a private service".to_owned()))?;
         let (winners, contributions) = search(&EpochSeed::derive(&secret, &id, 1), &id, spec);
         Ok(Self {
             target,
@@ -56,12 +55,9 @@ impl Jackpot {
     /// The players: winners first. Their connections are open.
     pub async fn players(&self, spec: &Spec) -> Result<Vec<Player>, SimulateError> {
         let mut players = Vec::new();
-        let mut contributions = self.contributions.chunks(
-            self.contributions
-                .len()
-                .div_ceil(spec.contributors as usize)
-                .max(1),
-        );
+        let mut contributions = self
+            .contributions
+            .chunks(self.contributions.len().div_ceil(spec.contributors as usize).max(1));
         for number in 0..spec.connections() {
             let api = Api::new(&self.target, Arc::new(AtomicU64::new(0)))?;
             api.call(Method::GET, &api.url("/healthz"), None).await?;
@@ -120,9 +116,7 @@ impl Plays for Player {
 
     async fn win(&mut self) -> Result<Take, SimulateError> {
         let answer = self.enter().await?;
-        Ok(answer["outcome"]["amount"]
-            .as_i64()
-            .map_or(Take::Retry, Take::Paid))
+        Ok(answer["outcome"]["amount"].as_i64().map_or(Take::Retry, Take::Paid))
     }
 
     fn seen(&self) -> Seen {
@@ -130,7 +124,8 @@ impl Plays for Player {
     }
 }
 
-fn definition(id: &str, spec: &Spec) -> Value {
+/// Its jackpot: one tier, one rank that takes all.
+pub fn definition(id: &str, spec: &Spec) -> Value {
     json!({ "id": id, "name": "Comparison", "currency": "KRW", "status": "open", "contribution": { "fixed": 1 },
             "tiers": [{ "tier": "grand", "share_ppm": 1_000_000, "min_payout": spec.min_payout, "seed": 0, "reserve_ppm": 0,
                         "cap": null, "must_hit_by": null }],
@@ -154,9 +149,7 @@ fn search(seed: &EpochSeed, jackpot_id: &str, spec: &Spec) -> (Vec<String>, Vec<
         } else if rank == 0 && contributions.len() < spec.contributions as usize {
             contributions.push(id);
         }
-        if winners.len() == spec.winners as usize
-            && contributions.len() == spec.contributions as usize
-        {
+        if winners.len() == spec.winners as usize && contributions.len() == spec.contributions as usize {
             break;
         }
     }

@@ -1,27 +1,26 @@
 //! The comparison, as printed.
 
 use comfy_table::presets::UTF8_FULL_CONDENSED;
-use comfy_table::{CellAlignment, ContentArrangement, Table};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table};
 
 use super::Way;
 use crate::simulate::table::{WIDTH, grouped, grouped_rate};
 
 /// Column titles, for the terminal and the report alike.
-pub const HEADER: [&str; 10] = [
+pub const HEADER: [&str; 9] = [
     "way",
     "put in",
     "paid",
     "left in pools",
-    "out of nothing",
-    "payouts without cover",
+    "from nothing",
+    "payouts uncovered",
     "below minimum",
-    "rounds below zero",
-    "locks lost",
+    "rounds below 0",
     "entries/s",
 ];
 
 /// One way's cells.
-pub fn cells(way: &Way) -> [String; 10] {
+pub fn cells(way: &Way) -> [String; 9] {
     [
         format!("{} {}", if way.is_wrong() { "✗" } else { "✓" }, way.name),
         signed(way.put_in),
@@ -31,7 +30,6 @@ pub fn cells(way: &Way) -> [String; 10] {
         format!("{} of {}", way.uncovered_payouts, way.payouts),
         grouped(way.below_minimum),
         format!("{} of {}", way.negative_rounds, way.rounds),
-        grouped(way.lost_locks),
         grouped_rate(way.entries_per_s),
     ]
 }
@@ -42,9 +40,13 @@ pub fn caption(ways: &[Way]) -> String {
         return String::new();
     };
     format!(
-        "{} rounds: a pool of money, {} winners at the same instant, 1,000 contributions by 50 others meanwhile; every way on a Redis of its \
-         own kind of durability (AOF, fsync always), one connection per player",
-        first.rounds, first.winners
+        "{} rounds: {} in the pool, {} winners at one instant, {} contributions by {} others meanwhile. Each way on Redis \
+         with AOF and fsync always, one connection per player",
+        first.rounds,
+        grouped(first.start.unsigned_abs()),
+        first.winners,
+        grouped(first.contributions.into()),
+        first.contributors
     )
 }
 
@@ -59,23 +61,33 @@ pub fn text(ways: &[Way]) -> String {
     for way in ways {
         table.add_row(cells(way));
     }
+    if let Some(names) = table.column_mut(0) {
+        names.set_constraint(ColumnConstraint::ContentWidth);
+    }
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     let mut text = format!("{}\n{table}", caption(ways));
     for way in ways {
-        text.push_str(&format!(
-            "\n  {}: {}. Rate: {}.",
-            way.name, way.how, way.includes
-        ));
-        if way.gave_up > 0 {
-            text.push_str(&format!(
-                " {} entries were given up, waiting for the lock.",
-                way.gave_up
-            ));
-        }
+        text.push_str("\n  ");
+        text.push_str(way.name);
+        text.push_str(": ");
+        text.push_str(&note(way));
     }
     text
+}
+
+/// How a way works, what its rate includes, and what else happened.
+pub fn note(way: &Way) -> String {
+    let lost = match way.lost_locks {
+        0 => String::new(),
+        lost => format!(" {lost} times a lock expired while its holder worked on."),
+    };
+    let gave_up = match way.gave_up {
+        0 => String::new(),
+        gave_up => format!(" {gave_up} entries were given up, waiting for the lock."),
+    };
+    format!("{}. Rate: {}.{lost}{gave_up}", way.how, way.includes)
 }
 
 fn signed(amount: i64) -> String {

@@ -32,8 +32,5 @@ pub fn html(page: &Page<'_>) -> Result<String, SimulateError> {
 
 /// As JSON: `run` and `comparison`.
 pub fn json(page: &Page<'_>) -> String {
-    format!(
-        "{:#}\n",
-        json!({ "run": page.summary(), "comparison": page.ways })
-    )
+    format!("{:#}\n", json!({ "run": page.summary(), "comparison": page.ways }))
 }

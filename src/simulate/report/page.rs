@@ -90,28 +90,23 @@ fn cards(summary: &Summary) -> String {
     if numbers.kills > 0 {
         cards.push((numbers.kills.to_string(), "kill -9 of the service"));
     }
-    let cards: String = cards
+    let cards = cards
         .iter()
-        .map(|(value, name)| {
-            format!("<div class=\"card\"><b>{value}</b><span>{name}</span></div>\n")
-        })
-        .collect();
+        .map(|(value, name)| format!("<div class=\"card\"><b>{value}</b><span>{name}</span></div>\n"))
+        .collect::<Vec<_>>()
+        .concat();
     format!("<div class=\"cards\">\n{cards}</div>\n")
 }
 
 fn plotted(plots: &[Plot]) -> String {
     let mut html = String::from("<div class=\"plots\">\n");
     for plot in plots {
-        let legend: String = plot
+        let legend = plot
             .legend
             .iter()
-            .map(|(colour, text)| {
-                format!(
-                    "<li><i style=\"background:{colour}\"></i>{}</li>",
-                    escape(text)
-                )
-            })
-            .collect();
+            .map(|(colour, text)| format!("<li><i style=\"background:{colour}\"></i>{}</li>", escape(text)))
+            .collect::<Vec<_>>()
+            .concat();
         let legend = if legend.is_empty() {
             legend
         } else {
@@ -131,7 +126,7 @@ fn plotted(plots: &[Plot]) -> String {
 }
 
 fn checks(summary: &Summary) -> String {
-    let rows: String = summary
+    let rows = summary
         .findings
         .iter()
         .map(|finding| {
@@ -147,7 +142,8 @@ fn checks(summary: &Summary) -> String {
                 escape(seen)
             )
         })
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     format!(
         "<section><h2>Checks</h2><p class=\"caption\">Judged from outside, from the answers and meters alone; – could not be judged.</p>\n\
          <table>\n{rows}</table></section>\n"
@@ -155,41 +151,40 @@ fn checks(summary: &Summary) -> String {
 }
 
 fn comparison(ways: &[Way]) -> String {
-    let head: String = compared::HEADER
+    let head = compared::HEADER
         .iter()
         .map(|title| format!("<th>{title}</th>"))
-        .collect();
-    let rows: String = ways
+        .collect::<Vec<_>>()
+        .concat();
+    let rows = ways
         .iter()
         .map(|way| {
             let class = if way.is_wrong() { "bad" } else { "good" };
             let mut cells = compared::cells(way).into_iter();
             let name = cells.next().unwrap_or_default();
-            let rest: String = cells
+            let rest = cells
                 .map(|cell| format!("<td>{}</td>", escape(&cell)))
-                .collect();
-            let row = if way.is_wrong() {
-                ""
-            } else {
-                " class=\"ours\""
-            };
+                .collect::<Vec<_>>()
+                .concat();
+            let row = if way.is_wrong() { "" } else { " class=\"ours\"" };
             format!(
                 "<tr{row}><td class=\"{class}\"><b>{}</b></td>{rest}</tr>\n",
                 escape(&name)
             )
         })
-        .collect();
-    let notes: String = ways
+        .collect::<Vec<_>>()
+        .concat();
+    let notes = ways
         .iter()
         .map(|way| {
             format!(
-                "<li><b>{}</b>: {}. Its rate includes {}.</li>\n",
+                "<li><b>{}</b>: {}</li>\n",
                 escape(way.name),
-                escape(way.how),
-                escape(way.includes)
+                escape(&compared::note(way))
             )
         })
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     format!(
         "<section><h2>The same collision, done the usual ways</h2><p class=\"caption\">{}.</p>\n<div class=\"scroll\"><table class=\"figures\">\n\
          <tr>{head}</tr>\n{rows}</table></div>\n<ul class=\"notes\">\n{notes}</ul></section>\n",
@@ -199,16 +194,11 @@ fn comparison(ways: &[Way]) -> String {
 
 fn details(summary: &Summary) -> String {
     let pairs = |rows: Vec<(String, String)>| -> String {
-        let rows: String = rows
+        let rows = rows
             .iter()
-            .map(|(name, value)| {
-                format!(
-                    "<tr><td>{}</td><td>{}</td></tr>\n",
-                    escape(name),
-                    escape(value)
-                )
-            })
-            .collect();
+            .map(|(name, value)| format!("<tr><td>{}</td><td>{}</td></tr>\n", escape(name), escape(value)))
+            .collect::<Vec<_>>()
+            .concat();
         format!("<table>\n{rows}</table>")
     };
     let asked = &summary.parameters;
@@ -228,24 +218,19 @@ fn details(summary: &Summary) -> String {
         ),
         (
             "collisions".to_owned(),
-            format!(
-                "{} of {} winners ({chosen})",
-                asked.collisions, asked.winners
-            ),
+            format!("{} of {} winners ({chosen})", asked.collisions, asked.winners),
         ),
         (
             "sent again".to_owned(),
-            format!(
-                "{} % of the entries, all of collisions",
-                asked.replays_percent
-            ),
+            format!("{} % of the entries, all of collisions", asked.replays_percent),
         ),
         ("kills".to_owned(), asked.kills.clone()),
     ];
-    let notes: String = remarks(summary)
+    let notes = remarks(summary)
         .iter()
         .map(|remark| format!("<li>{}</li>", escape(remark)))
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     let notes = if notes.is_empty() {
         notes
     } else {

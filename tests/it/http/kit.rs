@@ -97,7 +97,7 @@ pub async fn server_with(options: Options) -> TestServer {
         slow,
         metrics,
         base,
-        client: Client::new(),
+        client: crate::support::http_client(),
         follower,
         _directory: directory,
     }

@@ -4,6 +4,7 @@
 //! and says what to install. A test is never skipped.
 
 pub mod cluster;
+mod http;
 pub mod local;
 pub mod proxy;
 pub mod redis;
@@ -11,4 +12,5 @@ pub mod resp;
 pub mod service;
 pub mod wait;
 
+pub use http::http_client;
 pub use wait::{eventually, free_port};

@@ -10,15 +10,13 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{eventually, free_port};
+use super::{eventually, free_port, http_client};
 
 /// The draw secret of the published test vectors.
 pub const MASTER_SECRET: &str = "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f";
 
 const READY_DEADLINE: Duration = Duration::from_secs(30);
 const STOP_DEADLINE: Duration = Duration::from_secs(20);
-/// Above every limit of the service itself: an answer that takes longer is a hang.
-const ANSWER_DEADLINE: Duration = Duration::from_secs(30);
 
 /// A running service with a data directory of its own. Nothing of it is left when this goes.
 pub struct Service {
@@ -52,7 +50,7 @@ impl Caller {
     /// # Errors
     /// When nobody accepts the connection, or it ends before the answer.
     pub async fn get_alone(&self, path: &str) -> reqwest::Result<StatusCode> {
-        Ok(new_client().get(format!("{}{path}", self.base)).send().await?.status())
+        Ok(http_client().get(format!("{}{path}", self.base)).send().await?.status())
     }
 
     async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> reqwest::Result<Answer> {
@@ -99,7 +97,7 @@ impl Service {
             .iter()
             .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
             .collect();
-        let client = new_client();
+        let client = http_client();
         let process = spawn(data.path(), port, &environment);
         let mut service = Self {
             data,
@@ -239,15 +237,6 @@ impl Drop for Service {
             let _ = kill_process(pid, Signal::KILL);
         }
     }
-}
-
-fn new_client() -> reqwest::Client {
-    // Without a provider there is no client, though nothing here is encrypted; installed before, it is installed.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder()
-        .timeout(ANSWER_DEADLINE)
-        .build()
-        .expect("the HTTP client starts")
 }
 
 fn spawn(data: &Path, port: u16, environment: &[(String, String)]) -> Child {

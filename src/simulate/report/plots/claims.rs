@@ -1,14 +1,15 @@
 //! The claims: pools taken with their amounts, and refusals beneath.
 
-use plotters::prelude::{ChartBuilder, Circle, IntoLogRange, Rectangle};
+use plotters::prelude::{BindKeyPoints, ChartBuilder, Circle, IntoLogRange, Rectangle};
 use plotters::style::{Color, RGBColor};
 
-use super::{AMBER, BLUE, GRID, HALF, Plot, RED, TEAL, css, float, label, seconds, short, svg};
+use super::{AMBER, BLUE, GRID, HALF, Plot, RED, TEAL, css, float, label, seconds, short, svg, ticks};
 use crate::simulate::SimulateError;
 use crate::simulate::answer::Outcome;
 use crate::simulate::game::Played;
 
 const COLUMNS: usize = 80;
+const COLUMNS_F: f64 = 80.0;
 /// Height of the upper part, in pixels.
 const AMOUNTS_PX: u32 = 215;
 
@@ -17,12 +18,7 @@ pub fn plot(played: &Played) -> Result<Plot, SimulateError> {
     let title = "Claims over time";
     let end = played.summary.numbers.elapsed_s;
     let points = points(played);
-    let low = points
-        .iter()
-        .map(|point| point.1)
-        .fold(f64::MAX, f64::min)
-        .min(100.0)
-        * 0.7;
+    let low = points.iter().map(|point| point.1).fold(f64::MAX, f64::min).min(100.0) * 0.7;
     let high = points.iter().map(|point| point.1).fold(100.0, f64::max) * 1.6;
     let retries = retries(played, end);
     let most = retries.iter().copied().fold(1.0, f64::max) * 1.1;
@@ -33,7 +29,7 @@ pub fn plot(played: &Played) -> Result<Plot, SimulateError> {
             .margin_right(18)
             .x_label_area_size(2)
             .y_label_area_size(52)
-            .build_cartesian_2d(0.0..end, (low..high).log_scale())?;
+            .build_cartesian_2d(0.0..end, (low..high).log_scale().with_key_points(ticks(low, high)))?;
         chart
             .configure_mesh()
             .disable_x_mesh()
@@ -45,9 +41,11 @@ pub fn plot(played: &Played) -> Result<Plot, SimulateError> {
             .y_labels(5)
             .y_label_formatter(&|y| short(*y))
             .draw()?;
-        chart.draw_series(points.iter().map(|&(at, amount, colour)| {
-            Circle::new((at, amount), 3, colour.mix(0.75).filled())
-        }))?;
+        chart.draw_series(
+            points
+                .iter()
+                .map(|&(at, amount, colour)| Circle::new((at, amount), 3, colour.mix(0.75).filled())),
+        )?;
         let mut chart = ChartBuilder::on(&refusals)
             .margin(2)
             .margin_left(8)
@@ -68,7 +66,7 @@ pub fn plot(played: &Played) -> Result<Plot, SimulateError> {
             .x_label_formatter(&|x| format!("{} s", short(*x)))
             .y_label_formatter(&|y| short(*y))
             .draw()?;
-        let width = end / float(COLUMNS as i64);
+        let width = end / COLUMNS_F;
         chart.draw_series(
             (0_i32..)
                 .zip(&retries)
@@ -96,9 +94,7 @@ pub fn plot(played: &Played) -> Result<Plot, SimulateError> {
     Ok(Plot {
         title,
         caption,
-        legend: legend
-            .map(|(colour, text)| (css(colour), text.to_owned()))
-            .into(),
+        legend: legend.map(|(colour, text)| (css(colour), text.to_owned())).into(),
         svg,
         wide: false,
     })
@@ -129,7 +125,7 @@ fn points(played: &Played) -> Vec<(f64, f64, RGBColor)> {
 fn retries(played: &Played, end: f64) -> [f64; COLUMNS] {
     let mut counts = [0.0; COLUMNS];
     for (record, answer) in played.evidence.answers() {
-        let column = (seconds(record.answered_us) / end * COLUMNS as f64) as usize;
+        let column = (seconds(record.answered_us) / end * COLUMNS_F) as usize;
         counts[column.min(COLUMNS - 1)] += answer
             .attempts
             .iter()

@@ -1,10 +1,10 @@
 //! Latency by percentile, and how it is spread.
 
-use plotters::prelude::{ChartBuilder, Circle, IntoLogRange, LineSeries, Rectangle, Text};
+use plotters::prelude::{BindKeyPoints, ChartBuilder, Circle, IntoLogRange, LineSeries, Rectangle, Text};
 use plotters::style::Color;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::{BLUE, GRID, HALF, INK, Plot, float, label, seconds, svg};
+use super::{BLUE, GRID, HALF, INK, Plot, float, label, seconds, svg, ticks};
 use crate::simulate::SimulateError;
 use crate::simulate::game::Played;
 use crate::simulate::numbers;
@@ -32,10 +32,10 @@ pub fn percentiles(played: &Played) -> Result<Plot, SimulateError> {
     let svg = svg(HALF, title, |area| {
         let mut chart = ChartBuilder::on(area)
             .margin(8)
-            .margin_right(18)
+            .margin_right(30)
             .x_label_area_size(28)
             .y_label_area_size(62)
-            .build_cartesian_2d(0.0..last, (low..high).log_scale())?;
+            .build_cartesian_2d(0.0..last, (low..high).log_scale().with_key_points(ticks(low, high)))?;
         chart
             .configure_mesh()
             .disable_x_mesh()
@@ -48,28 +48,20 @@ pub fn percentiles(played: &Played) -> Result<Plot, SimulateError> {
             .x_label_formatter(&|x| percentile(*x))
             .y_label_formatter(&|y| milliseconds(*y))
             .draw()?;
-        chart.draw_series(LineSeries::new(
-            points.iter().copied(),
-            BLUE.stroke_width(2),
-        ))?;
+        chart.draw_series(LineSeries::new(points.iter().copied(), BLUE.stroke_width(2)))?;
         let named = NAMED.map(|(quantile, name)| (nines(quantile), at(quantile), name));
-        chart.draw_series(
-            named
-                .iter()
-                .map(|&(x, y, _)| Circle::new((x, y), 4, BLUE.filled())),
-        )?;
-        let style = label().color(&INK).pos(Pos::new(HPos::Right, VPos::Bottom));
+        chart.draw_series(named.iter().map(|&(x, y, _)| Circle::new((x, y), 4, BLUE.filled())))?;
+        let style = label().color(&INK).pos(Pos::new(HPos::Left, VPos::Top));
         chart.draw_series(named.iter().map(|&(x, y, name)| {
             Text::new(
                 format!("{name} {}", milliseconds(y)),
-                (x - 0.06, y * 1.06),
+                (x + 0.06, y / 1.03),
                 style.clone(),
             )
         }))?;
         Ok(())
     })?;
-    let caption =
-        "From a player's first try to its answer, repeats after a lost answer included.".to_owned();
+    let caption = "From a player's first try to its answer, repeats after a lost answer included.".to_owned();
     Ok(Plot {
         title,
         caption,
@@ -92,7 +84,7 @@ pub fn histogram(played: &Played) -> Result<Plot, SimulateError> {
             .margin_right(18)
             .x_label_area_size(28)
             .y_label_area_size(52)
-            .build_cartesian_2d((left..right).log_scale(), 0.0..top)?;
+            .build_cartesian_2d((left..right).log_scale().with_key_points(ticks(left, right)), 0.0..top)?;
         chart
             .configure_mesh()
             .disable_x_mesh()
@@ -107,10 +99,7 @@ pub fn histogram(played: &Played) -> Result<Plot, SimulateError> {
             .draw()?;
         chart.draw_series(bars.iter().map(|&(from, to, count)| {
             // A hairline between bars, on a logarithmic axis.
-            Rectangle::new(
-                [(from * 1.012, 0.0), (to / 1.012, count)],
-                BLUE.mix(0.75).filled(),
-            )
+            Rectangle::new([(from * 1.012, 0.0), (to / 1.012, count)], BLUE.mix(0.75).filled())
         }))?;
         Ok(())
     })?;
@@ -132,8 +121,7 @@ pub fn histogram(played: &Played) -> Result<Plot, SimulateError> {
 fn bars(played: &Played) -> Vec<(f64, f64, f64)> {
     let mut counts = std::collections::BTreeMap::<i64, i64>::new();
     for record in &played.evidence.records {
-        let column =
-            (millis(record.latency_us().max(1)).log10() * COLUMNS_PER_DECADE).floor() as i64;
+        let column = (millis(record.latency_us().max(1)).log10() * COLUMNS_PER_DECADE).floor() as i64;
         *counts.entry(column).or_default() += 1;
     }
     let edge = |column: i64| 10_f64.powf(float(column) / COLUMNS_PER_DECADE);

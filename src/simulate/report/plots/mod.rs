@@ -8,9 +8,7 @@ mod throughput;
 use std::error::Error;
 
 use plotters::coord::Shift;
-use plotters::prelude::{
-    DrawingArea, IntoDrawingArea, IntoFont, RGBColor, SVGBackend, TextStyle, WHITE,
-};
+use plotters::prelude::{DrawingArea, IntoDrawingArea, IntoFont, RGBColor, SVGBackend, TextStyle, WHITE};
 use plotters::style::Color;
 
 use crate::simulate::SimulateError;
@@ -58,11 +56,7 @@ pub fn all(played: &Played) -> Result<Vec<Plot>, SimulateError> {
 }
 
 /// Draws into a text; the page sets its width.
-fn svg(
-    size: (u32, u32),
-    title: &str,
-    draw: impl FnOnce(&Area<'_>) -> Drawn,
-) -> Result<String, SimulateError> {
+fn svg(size: (u32, u32), title: &str, draw: impl FnOnce(&Area<'_>) -> Drawn) -> Result<String, SimulateError> {
     let mut text = String::new();
     {
         let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
@@ -75,11 +69,7 @@ fn svg(
             .map_err(|error| SimulateError::Report(error.to_string()))?;
     }
     let fixed = format!("<svg width=\"{}\" height=\"{}\"", size.0, size.1);
-    Ok(text.replacen(
-        &fixed,
-        &format!("<svg role=\"img\" aria-label=\"{title}\""),
-        1,
-    ))
+    Ok(text.replacen(&fixed, &format!("<svg role=\"img\" aria-label=\"{title}\""), 1))
 }
 
 fn label() -> TextStyle<'static> {
@@ -112,6 +102,14 @@ fn short(value: f64) -> String {
     }
 }
 
+/// The ticks 1, 2 and 5 of every decade of a logarithmic axis; of a long one the decades alone.
+fn ticks(low: f64, high: f64) -> Vec<f64> {
+    let steps: &[f64] = if high / low > 2e3 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+    let decades = (-9..=12_i32).map(|power| 10_f64.powi(power));
+    let all = decades.flat_map(|decade| steps.iter().map(move |step| step * decade));
+    all.filter(|tick| (low..=high).contains(tick)).collect()
+}
+
 /// When each collision was released: the first of its entries.
 fn collisions(played: &Played) -> Vec<f64> {
     let count = played.evidence.plan.collisions as usize;
@@ -122,22 +120,21 @@ fn collisions(played: &Played) -> Vec<f64> {
             *first = (*first).min(record.sent_us);
         }
     }
-    first
-        .into_iter()
-        .filter(|at| *at != u64::MAX)
-        .map(seconds)
-        .collect()
+    first.into_iter().filter(|at| *at != u64::MAX).map(seconds).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::short;
+    use super::{short, ticks};
+
+    #[test]
+    fn a_logarithmic_axis_has_ticks_inside_its_range() {
+        assert_eq!(ticks(0.9, 20.5), [1.0, 2.0, 5.0, 10.0, 20.0]);
+        assert_eq!(ticks(9.0, 100_001.0), [10.0, 100.0, 1_000.0, 10_000.0, 100_000.0]);
+    }
 
     #[test]
     fn axis_labels_are_short() {
-        assert_eq!(
-            [0.5, 950.0, 1_500.0, 2e6].map(short),
-            ["0.5", "950", "1.5k", "2M"]
-        );
+        assert_eq!([0.5, 950.0, 1_500.0, 2e6].map(short), ["0.5", "950", "1.5k", "2M"]);
     }
 }

@@ -18,12 +18,7 @@ pub fn plot(played: &Played) -> Result<Plot, SimulateError> {
     let lines: Vec<Vec<(f64, f64)>> = (0..evidence.plan.tiers.len())
         .map(|tier| line(played, tier, end))
         .collect();
-    let top = lines
-        .iter()
-        .flatten()
-        .map(|point| point.1)
-        .fold(1.0, f64::max)
-        * 1.05;
+    let top = lines.iter().flatten().map(|point| point.1).fold(1.0, f64::max) * 1.05;
     let marks = collisions(played);
     let svg = svg(WIDE, title, |area| {
         let mut chart = ChartBuilder::on(area)
@@ -43,14 +38,13 @@ pub fn plot(played: &Played) -> Result<Plot, SimulateError> {
             .x_label_formatter(&|x| format!("{} s", short(*x)))
             .y_label_formatter(&|y| short(*y))
             .draw()?;
-        chart.draw_series(marks.iter().map(|at| {
-            PathElement::new([(*at, 0.0), (*at, top)], MUTED.mix(0.35).stroke_width(1))
-        }))?;
+        chart.draw_series(
+            marks
+                .iter()
+                .map(|at| PathElement::new([(*at, 0.0), (*at, top)], MUTED.mix(0.35).stroke_width(1))),
+        )?;
         for (line, colour) in lines.iter().zip(TIERS) {
-            chart.draw_series(LineSeries::new(
-                line.iter().copied(),
-                colour.stroke_width(1),
-            ))?;
+            chart.draw_series(LineSeries::new(line.iter().copied(), colour.stroke_width(1)))?;
         }
         Ok(())
     })?;
@@ -64,7 +58,9 @@ pub fn plot(played: &Played) -> Result<Plot, SimulateError> {
     if !marks.is_empty() {
         legend.push((css(MUTED), "collision".to_owned()));
     }
-    let caption = "Each entry adds its contribution; each winner takes the whole pool. In minor units, as the answers told it.".to_owned();
+    let caption =
+        "Each entry adds its contribution; each winner takes the whole pool. In minor units, as the answers told it."
+            .to_owned();
     Ok(Plot {
         title,
         caption,

@@ -37,13 +37,13 @@ pub fn plot(played: &Played) -> Result<Plot, SimulateError> {
             .draw()?;
         chart.draw_series(AreaSeries::new(rates.iter().copied(), 0.0, TEAL.mix(0.12)))?;
         chart.draw_series(LineSeries::new(rates.iter().copied(), TEAL.stroke_width(2)))?;
-        chart.draw_series(marks.iter().map(|at| {
-            PathElement::new([(*at, 0.0), (*at, top)], MUTED.mix(0.35).stroke_width(1))
-        }))?;
-        let kills = played.kills_us.iter().map(|at| seconds(*at));
         chart.draw_series(
-            kills.map(|at| PathElement::new([(at, 0.0), (at, top)], RED.mix(0.8).stroke_width(1))),
+            marks
+                .iter()
+                .map(|at| PathElement::new([(*at, 0.0), (*at, top)], MUTED.mix(0.35).stroke_width(1))),
         )?;
+        let kills = played.kills_us.iter().map(|at| seconds(*at));
+        chart.draw_series(kills.map(|at| PathElement::new([(at, 0.0), (at, top)], RED.mix(0.8).stroke_width(1))))?;
         Ok(())
     })?;
     let mut legend = vec![(css(TEAL), "entries/s".to_owned())];
