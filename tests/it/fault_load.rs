@@ -102,9 +102,9 @@ async fn play(
     stop: watch::Receiver<bool>,
     tally: Arc<Tally>,
 ) -> Vec<Played> {
-    let mut played = Vec::new();
+    let mut acknowledged = Vec::new();
     while !*stop.borrow() {
-        let entry = json!({"entry_id": format!("{player}-{}", played.len()), "player_id": player, "stake": 100});
+        let entry = json!({"entry_id": format!("{player}-{}", acknowledged.len()), "player_id": player, "stake": 100});
         // What `eventually` does; its borrowing closure cannot be sent to a task of its own.
         let (mut tries, deadline) = (0, Instant::now() + PATIENCE);
         let mut pace = interval(REPEAT_EVERY);
@@ -119,13 +119,13 @@ async fn play(
                 "not within {PATIENCE:?}: {entry} is answered"
             );
         };
-        played.push(Played {
+        acknowledged.push(Played {
             entry,
             body,
             at_once: tries == 1,
         });
     }
-    played
+    acknowledged
 }
 
 async fn attempt(caller: &Caller, path: &str, entry: &Value, tally: &Tally) -> Option<Value> {

@@ -251,7 +251,8 @@ impl Case<'_> {
             .expect("done");
         let held = self.older.values().any(|r| matches!(r.state, State::Pending { .. }));
         let opened = matches!(rotated, Some(jackpot::jackpot::scripts::Rotated::Opened(_)));
-        assert_eq!(opened, !held && !(self.newer.is_empty() && self.older.is_empty()));
+        let idle = self.newer.is_empty() && self.older.is_empty();
+        assert_eq!(opened, !held && !idle);
         if opened {
             self.older = std::mem::take(&mut self.newer);
         }

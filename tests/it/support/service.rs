@@ -97,8 +97,8 @@ impl Service {
             .iter()
             .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
             .collect();
-        let process = spawn(data.path(), port, &environment);
         let client = http_client();
+        let process = spawn(data.path(), port, &environment);
         let mut service = Self {
             data,
             port,
