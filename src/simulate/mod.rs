@@ -1,7 +1,7 @@
 //! `jackpot simulate`: plays a jackpot from outside, checks every promise, measures and reports.
 //!
-//! It knows the service by its HTTP contract alone. [`plan`] says what is played, [`players`] play it,
-//! [`evidence`] is what they saw, [`check`] judges it, [`report`] and [`table`] show it, [`compare`] plays the same
+//! It knows the service by its HTTP contract alone. `plan` says what is played, `players` play it,
+//! `evidence` is what they saw, `check` judges it, `report` and `table` show it, `compare` plays the same
 //! collision in the usual ways on a bare Redis.
 
 mod answer;

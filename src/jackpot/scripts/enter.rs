@@ -61,7 +61,7 @@ pub enum Refusal {
     TooLarge,
 }
 
-/// Takes entries under the definition of the fence's version. At most [`MAX_ENTRIES`].
+/// Takes entries under the definition of the fence's version. At most `MAX_ENTRIES`.
 pub async fn enter(
     store: &Store,
     keys: &JackpotKeys,
