@@ -74,7 +74,7 @@ pub enum AppError {
 }
 
 /// The service, put together but not listening yet.
-pub struct App {
+struct App {
     settings: Settings,
     web: Web,
     rooms: Rooms,
@@ -86,7 +86,7 @@ pub struct App {
 ///
 /// # Errors
 /// Whatever is missing or wrong, before any request is accepted.
-pub async fn build(settings: Settings) -> Result<App, AppError> {
+async fn build(settings: Settings) -> Result<App, AppError> {
     tokio::fs::create_dir_all(&settings.data_dir)
         .await
         .map_err(|source| AppError::DataDirectory {
@@ -227,29 +227,36 @@ async fn check_secret(operate: &Operate) -> Result<(), AppError> {
     }
 }
 
-impl App {
-    /// Serves until SIGTERM or SIGINT, then stops in order.
-    ///
-    /// # Errors
-    /// An address that can't be had, or a server that ended with an error.
-    pub async fn run(self) -> Result<(), AppError> {
-        let store = self.store.clone();
-        let result = self.serve().await;
-        // Last, also after an error: whatever was accepted has been answered by now.
-        store.close().await;
-        tracing::info!("stopped");
-        result
-    }
+/// Runs the service until SIGTERM or SIGINT, then stops it in order. A signal during the start ends it as well.
+///
+/// # Errors
+/// Whatever keeps it from starting, or a server that ended with an error.
+pub async fn serve(settings: Settings) -> Result<(), AppError> {
+    let mut signals = Signals::listen()?;
+    let app = tokio::select! {
+        app = build(settings) => app?,
+        name = signals.next() => {
+            // Dropping the unfinished start ends a private server that it had begun.
+            tracing::info!(signal = name, "stopped while starting");
+            return Ok(());
+        }
+    };
+    let store = app.store.clone();
+    let result = app.run(signals).await;
+    // Last, also after an error: whatever was accepted has been answered by now.
+    store.close().await;
+    tracing::info!("stopped");
+    result
+}
 
-    async fn serve(self) -> Result<(), AppError> {
-        // Heard from here on: a signal during the start stops as well.
-        let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+impl App {
+    async fn run(self, mut signals: Signals) -> Result<(), AppError> {
         let keys = tokio::spawn(Arc::clone(&self.web.keys).follow());
         let stopping = self.web.stopping.clone();
         let running = server::start(&self.settings.http, self.web, self.rooms)?;
         let recovery = tokio::spawn(self.recovery.run(stopping));
         announce(&running, &self.settings);
-        let name = either(&mut terminate, &mut interrupt).await;
+        let name = signals.next().await;
         tracing::info!(signal = name, "stopping");
         running.stop().await?;
         keys.abort();
@@ -263,9 +270,24 @@ fn announce(running: &Running, settings: &Settings) {
     tracing::info!(address = %running.address(), %metrics, data_dir = %settings.data_dir.display(), "listening");
 }
 
-async fn either(terminate: &mut Signal, interrupt: &mut Signal) -> &'static str {
-    tokio::select! {
-        _ = terminate.recv() => "SIGTERM",
-        _ = interrupt.recv() => "SIGINT",
+/// The signals that end the service, heard from the first moment.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
     }
 }

@@ -1,4 +1,29 @@
 //! Jackpot: shared prize pools on Redis with one atomic claim per winner.
+//!
+//! # The map of the house
+//!
+//! Rooms are capabilities. Data flows one way: `http → jackpot → store → Redis`, and `Redis stream → ledger`.
+//!
+//! | where | what |
+//! | --- | --- |
+//! | `main.rs`, [`cli`] | the command line: `serve`, `key`, `simulate` |
+//! | [`app`] | puts the service together, starts it in order, stops it in reverse |
+//! | [`settings`] | `config/default.toml` ← a file ← the environment |
+//! | [`http`] | server, problem+json, keys and roles, limits, `OpenAPI`; no business rule |
+//! | [`jackpot`] | definition and draw (pure), play (enter → draw → claim → redraw), recovery, operators, their routes |
+//! | [`store`] | Redis: connection (embedded, standalone, cluster), keys, script calls, health |
+//! | [`ledger`] | the events of a jackpot, and the state they rebuild |
+//! | [`simulate`] | the load simulation from outside, its checks, report and comparison |
+//! | [`money`], [`ids`] | small types that everyone uses |
+//! | [`keys`], [`master_secret`], [`durable_file`], [`random`], [`tls`] | secrets, and the files they live in |
+//! | [`telemetry`], [`stopping`] | log lines and metrics; the signal to end |
+//! | `lua/jackpot/` | one file per decision, and the parts they share; each has its contract in its header |
+//!
+//! # The path of an entry
+//!
+//! [`jackpot::api`] parses and authorises → [`jackpot::play`] draws attempt 0 ([`jackpot::draw`], no Redis) → one call of
+//! `enter.lua` ([`jackpot::scripts`]) adds the contribution, numbers the entry and makes its first claim → the answer; or,
+//! after a refused claim, [`jackpot::steps`] says which attempt is next, until an outcome stands.
 
 pub mod app;
 pub mod cli;

@@ -41,8 +41,14 @@ else
 end
 
 append_event(KEYS[6], state, at, 'claim', {
-  'entry', entry_id, 'claims', claim_text(pending.seq, attempt, rank, prize, amount, state, before),
-  'meters', changes(tiers), 'applied', state.applied or '',
+  'entry',
+  entry_id,
+  'claims',
+  claim_text(pending.seq, attempt, rank, prize, amount, state, before),
+  'meters',
+  changes(tiers),
+  'applied',
+  state.applied or '',
 })
 write_tiers(tiers, KEYS[2])
 redis.call('HSET', seen, entry_id, record)

@@ -4,7 +4,8 @@
 -- KEYS  1 state  2 meters  3 definitions  4 epochs  5 pending  6 events  7.. pool of each tier of the NEW definition
 -- ARGV  1..4 fence (state.lua); for a jackpot that does not exist: 0, 1, commitment of epoch 1, ''
 --       5 definition (JSON, kept as it is)  6 its tiers: "name seed cap;" each  7 digest of what touches money or odds
---       8 currency  9 wanted: '' any | 'absent' only create | 'present' only change | '3,4' only change from one of these last versions
+--       8 currency
+--       9 wanted: '' any | 'absent' only create | 'present' only change | ',3,4,' only change from one of these
 --       10 status when created: open | paused  11 who  12 request id
 --       13 last version the caller has read, '' for none  14 nonce: one for this PUT and all its repeats
 -- Reply {'created' | 'changed' | 'waits' | 'same', n, last version}
@@ -36,9 +37,24 @@ end
 
 local function create()
   local state = {
-    n = 0, status = ARGV[10], version = '1', tiers = tiers_text, money = money, next = '', next_tiers = '',
-    next_money = '', last_version = 1, currency = currency, seq = 0, order = 0, epoch = '1', commitment = ARGV[3],
-    gen = 'a', gen_start = 0, gen_opened = at, gen_version = '1',
+    n = 0,
+    status = ARGV[10],
+    version = '1',
+    tiers = tiers_text,
+    money = money,
+    next = '',
+    next_tiers = '',
+    next_money = '',
+    last_version = 1,
+    currency = currency,
+    seq = 0,
+    order = 0,
+    epoch = '1',
+    commitment = ARGV[3],
+    gen = 'a',
+    gen_start = 0,
+    gen_opened = at,
+    gen_version = '1',
   }
   local fresh = {}
   for name in rows_of(tiers_text) do
@@ -46,9 +62,32 @@ local function create()
   end
   local tiers = read_tiers(tiers_text, KEYS[2], FIRST_POOL, fresh)
   append_event(KEYS[6], state, at, 'define', {
-    'version', '1', 'json', json, 'tiers', tiers_text, 'money', money, 'currency', currency, 'mode', 'created',
-    'status', state.status, 'epoch', '1', 'commitment', ARGV[3], 'who', ARGV[11], 'request_id', ARGV[12],
-    'meters', '', 'applied', '1',
+    'version',
+    '1',
+    'json',
+    json,
+    'tiers',
+    tiers_text,
+    'money',
+    money,
+    'currency',
+    currency,
+    'mode',
+    'created',
+    'status',
+    state.status,
+    'epoch',
+    '1',
+    'commitment',
+    ARGV[3],
+    'who',
+    ARGV[11],
+    'request_id',
+    ARGV[12],
+    'meters',
+    '',
+    'applied',
+    '1',
   })
   fresh_meters(tiers, fresh)
   local fields = {}
@@ -88,12 +127,13 @@ local last = num(state.last_version)
 local target = state.next ~= '' and state.next or state.version
 local same = redis.call('HGET', KEYS[3], target) == json
 if same and wanted ~= 'absent' and state.status ~= 'closed' then
-  return { 'same', num(state.n), last } -- also when its version was not expected: what is asked for is so (RFC 9110, 13.1.1)
+  -- Also when its version was not expected: what is asked for is so (RFC 9110, 13.1.1).
+  return { 'same', num(state.n), last }
 end
 if refusal or last ~= ARGV[13] then
   return { 'stale', num(state.n) }
 end
-local expected = wanted == '' or wanted == 'present' or string.find(',' .. wanted .. ',', ',' .. last .. ',', 1, true)
+local expected = wanted == '' or wanted == 'present' or string.find(wanted, ',' .. last .. ',', 1, true)
 if wanted == 'absent' or not expected then
   return { 'mismatch', num(state.n) }
 end
@@ -131,9 +171,28 @@ if mode == 'changed' then
   apply_next(state, tiers)
 end
 append_event(KEYS[6], state, at, 'define', {
-  'version', version, 'json', json, 'tiers', tiers_text, 'money', money, 'currency', currency, 'mode', mode,
-  'superseded', superseded, 'who', ARGV[11], 'request_id', ARGV[12],
-  'meters', changes(tiers), 'applied', state.applied or '',
+  'version',
+  version,
+  'json',
+  json,
+  'tiers',
+  tiers_text,
+  'money',
+  money,
+  'currency',
+  currency,
+  'mode',
+  mode,
+  'superseded',
+  superseded,
+  'who',
+  ARGV[11],
+  'request_id',
+  ARGV[12],
+  'meters',
+  changes(tiers),
+  'applied',
+  state.applied or '',
 })
 fresh_meters(tiers, fresh)
 write_tiers(tiers, KEYS[2])
@@ -141,7 +200,21 @@ redis.call('HSET', KEYS[3], version, json)
 if superseded ~= '' then
   redis.call('HDEL', KEYS[3], superseded)
 end
-redis.call('HSET', KEYS[1], 'put', nonce .. ' ' .. mode .. ' ' .. version, 'last_version', version, 'currency', currency,
-  'next', state.next, 'next_tiers', state.next_tiers, 'next_money', state.next_money)
+redis.call(
+  'HSET',
+  KEYS[1],
+  'put',
+  nonce .. ' ' .. mode .. ' ' .. version,
+  'last_version',
+  version,
+  'currency',
+  currency,
+  'next',
+  state.next,
+  'next_tiers',
+  state.next_tiers,
+  'next_money',
+  state.next_money
+)
 write_state(KEYS[1], state)
 return { mode, num(state.n), version }

@@ -136,9 +136,26 @@ if #records > 0 then
     redis.call('ZCARD', KEYS[5]) -- its type, before the first write
   end
   append_event(KEYS[6], state, at, 'enter', {
-    'epoch', state.epoch, 'version', version, 'first', num(first_seq), 'count', num(#records / 2),
-    'block', ARGV[7], 'skip', table.concat(skipped, ','), 'pools', table.concat(pools, ';'),
-    'claims', table.concat(claims), 'meters', changes(tiers), 'applied', state.applied or '',
+    'epoch',
+    state.epoch,
+    'version',
+    version,
+    'first',
+    num(first_seq),
+    'count',
+    num(#records / 2),
+    'block',
+    ARGV[7],
+    'skip',
+    table.concat(skipped, ','),
+    'pools',
+    table.concat(pools, ';'),
+    'claims',
+    table.concat(claims),
+    'meters',
+    changes(tiers),
+    'applied',
+    state.applied or '',
   })
   write_tiers(tiers, KEYS[2])
   redis.call('HSET', seen_now, unpack(records))

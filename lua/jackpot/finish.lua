@@ -30,8 +30,16 @@ local tiers = read_tiers(state.tiers, KEYS[2], 7)
 apply_when_settled(state, tiers, KEYS[5])
 local record = pending.head .. ' n ' .. pending.refusals
 append_event(KEYS[6], state, now_ms(), 'finish', {
-  'entry', entry_id, 'seq', pending.seq, 'attempt', ARGV[6],
-  'meters', changes(tiers), 'applied', state.applied or '',
+  'entry',
+  entry_id,
+  'seq',
+  pending.seq,
+  'attempt',
+  ARGV[6],
+  'meters',
+  changes(tiers),
+  'applied',
+  state.applied or '',
 })
 write_tiers(tiers, KEYS[2])
 redis.call('HSET', seen, entry_id, record)

@@ -45,8 +45,9 @@ state.epoch = num(tonumber(closed) + 1)
 state.commitment = ARGV[6]
 local fields = { 'epoch', state.epoch, 'commitment', state.commitment }
 if kind == 'generation' then
-  local gen = state.gen == 'a' and 'b' or 'a'
-  for field, value in pairs({ gen = gen, gen_start = num(state.seq), gen_opened = num(at), gen_version = state.version }) do
+  state.gen = state.gen == 'a' and 'b' or 'a'
+  local opened_now = { gen = state.gen, gen_start = num(state.seq), gen_opened = num(at), gen_version = state.version }
+  for field, value in pairs(opened_now) do
     fields[#fields + 1] = field
     fields[#fields + 1] = value
   end
@@ -61,12 +62,37 @@ if kind == 'generation' then
 end
 
 append_event(KEYS[7], state, at, 'rotate', {
-  'kind', kind, 'closed', closed, 'closed_commitment', commitment, 'epoch', state.epoch, 'commitment', state.commitment,
-  'dropped', kind == 'generation' and (state.gen == 'a' and 'b' or 'a') or '',
-  'reason', ARGV[8], 'who', ARGV[9], 'request_id', ARGV[10], 'meters', '', 'applied', '',
+  'kind',
+  kind,
+  'closed',
+  closed,
+  'closed_commitment',
+  commitment,
+  'epoch',
+  state.epoch,
+  'commitment',
+  state.commitment,
+  'dropped',
+  kind == 'generation' and state.gen or '',
+  'reason',
+  ARGV[8],
+  'who',
+  ARGV[9],
+  'request_id',
+  ARGV[10],
+  'meters',
+  '',
+  'applied',
+  '',
 })
-redis.call('HSET', KEYS[3], closed, commitment .. ' ' .. opened .. ' ' .. num(at),
-  state.epoch, state.commitment .. ' ' .. num(at) .. ' -')
+redis.call(
+  'HSET',
+  KEYS[3],
+  closed,
+  commitment .. ' ' .. opened .. ' ' .. num(at),
+  state.epoch,
+  state.commitment .. ' ' .. num(at) .. ' -'
+)
 if kind == 'generation' then
   redis.call('UNLINK', older)
 end

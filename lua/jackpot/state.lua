@@ -101,5 +101,16 @@ end
 -- an entry is found by its sequence and the reader's place by the number.
 local function append_event(key, state, at, kind, fields)
   state.n = state.n + 1
-  redis.call('XADD', key, num(state.seq) .. '-' .. num(state.n), 'n', num(state.n), 'at', num(at), 'type', kind, unpack(fields))
+  redis.call(
+    'XADD',
+    key,
+    num(state.seq) .. '-' .. num(state.n),
+    'n',
+    num(state.n),
+    'at',
+    num(at),
+    'type',
+    kind,
+    unpack(fields)
+  )
 end

@@ -33,8 +33,20 @@ if wanted == 'paused' and state.next ~= '' and redis.call('ZCARD', KEYS[3]) == 0
   apply_next(state, tiers)
 end
 append_event(KEYS[4], state, now_ms(), 'status', {
-  'before', before, 'after', wanted, 'reason', ARGV[6], 'who', ARGV[7], 'request_id', ARGV[8],
-  'meters', changes(tiers), 'applied', state.applied or '',
+  'before',
+  before,
+  'after',
+  wanted,
+  'reason',
+  ARGV[6],
+  'who',
+  ARGV[7],
+  'request_id',
+  ARGV[8],
+  'meters',
+  changes(tiers),
+  'applied',
+  state.applied or '',
 })
 write_tiers(tiers, KEYS[2])
 redis.call('HSET', KEYS[1], 'status', wanted)

@@ -19,7 +19,14 @@ if state.version ~= ARGV[2] then
   return { 'stale', num(state.n), state.version, state.tiers }
 end
 local waiting = state.next ~= '' and redis.call('HGET', KEYS[3], state.next) or ''
-local out = { 'ok', num(state.n), num(now_ms()), redis.call('ZCARD', KEYS[4]), redis.call('HGET', KEYS[3], state.version), waiting }
+local out = {
+  'ok',
+  num(state.n),
+  num(now_ms()),
+  redis.call('ZCARD', KEYS[4]),
+  redis.call('HGET', KEYS[3], state.version),
+  waiting,
+}
 for _, field in ipairs(STATE) do
   out[#out + 1] = field
   out[#out + 1] = type(state[field]) == 'number' and num(state[field]) or state[field]

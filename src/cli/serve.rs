@@ -8,6 +8,6 @@ pub(super) fn run(args: &SettingsArgs) -> CommandResult {
     let settings = Settings::load(args.config.as_deref())?;
     telemetry::init(&settings.log)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(async { app::build(settings).await?.run().await })?;
+    runtime.block_on(app::serve(settings))?;
     Ok(())
 }

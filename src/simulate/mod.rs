@@ -103,11 +103,19 @@ async fn conduct(args: &Args) -> Result<Verdict, SimulateError> {
             println!("{}", compare::table::text(&ways));
         }
     }
-    let Some(played) = &played else {
-        return Ok(Verdict::NoViolation);
+    let verdict = played
+        .as_ref()
+        .map_or(Verdict::NoViolation, |played| played.summary.verdict());
+    let verdict = if verdict == Verdict::NoViolation {
+        compare::verdict(&ways)
+    } else {
+        verdict
     };
-    println!("{}", table::verdict(&played.summary));
-    Ok(played.summary.verdict())
+    println!(
+        "{}",
+        table::verdict(&verdict, played.as_ref().map(|played| &played.summary))
+    );
+    Ok(verdict)
 }
 
 /// The game against a private service, which is stopped after it, or a given one.

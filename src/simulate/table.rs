@@ -145,22 +145,19 @@ pub fn findings(summary: &Summary) -> String {
 }
 
 /// The last line.
-pub fn verdict(summary: &Summary) -> String {
-    match summary.verdict() {
-        Verdict::NoViolation => {
-            let unchecked: Vec<&str> = summary
-                .findings
-                .iter()
-                .filter(|finding| matches!(finding.judged, Judged::NotChecked(_)))
-                .map(|finding| finding.rule)
-                .collect();
-            if unchecked.is_empty() {
-                "no violation".to_owned()
-            } else {
-                format!("no violation; not checked: {}", unchecked.join(", "))
-            }
-        }
-        Verdict::Violated { rule, detail } => format!("VIOLATED: {rule}: {detail}"),
+pub fn verdict(verdict: &Verdict, summary: Option<&Summary>) -> String {
+    if let Verdict::Violated { rule, detail } = verdict {
+        return format!("VIOLATED: {rule}: {detail}");
+    }
+    let findings = summary.map_or(&[] as &[_], |summary| &summary.findings);
+    let unchecked = findings
+        .iter()
+        .filter(|finding| matches!(finding.judged, Judged::NotChecked(_)));
+    let unchecked: Vec<&str> = unchecked.map(|finding| finding.rule).collect();
+    if unchecked.is_empty() {
+        "no violation".to_owned()
+    } else {
+        format!("no violation; not checked: {}", unchecked.join(", "))
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jackpot::ids::Id;
 use jackpot::jackpot::definition::Definition;
+use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::operate::{Operate, Operator};
 use jackpot::jackpot::record::{Record, Sent};
 use jackpot::jackpot::scripts::{
@@ -372,5 +373,23 @@ pub fn funding(adjustment_id: &str, amount: u64) -> scripts::Adjust {
         reason: "a test".to_owned(),
         who: "tester".to_owned(),
         request_id: "r".to_owned(),
+    }
+}
+
+/// Puts a definition: whether the jackpot is new.
+pub async fn put(bench: &Bench, change: &Value, wanted: Wanted) -> Result<bool, PlayError> {
+    let definition = definition(document(bench.id.as_str(), change));
+    let put = bench
+        .operate
+        .define(&bench.id, &definition, wanted, Status::Open, &operator())
+        .await?;
+    Ok(put.created)
+}
+
+/// The field whose rule was broken.
+pub fn rule_of(result: Result<impl std::fmt::Debug, PlayError>) -> String {
+    match result {
+        Err(PlayError::Invalid(wrong)) => wrong[0].field.clone(),
+        other => panic!("{other:?}"),
     }
 }

@@ -20,6 +20,7 @@ mod model;
 mod promise_conservation;
 mod proxy;
 mod script_claim;
+mod script_define;
 mod script_enter;
 mod script_operate;
 mod store_calls;

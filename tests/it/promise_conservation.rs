@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::bench::{Bench, funding, rank, sent, tier};
 use crate::model::{Model, Prize, Rules};
-use crate::support::redis::TestRedis;
+use crate::support::redis::{Flavour, TestRedis};
 
 /// Sequences of operations tried, each on a jackpot of its own.
 const CASES: u32 = 60;
@@ -251,7 +251,8 @@ impl Case<'_> {
             .expect("done");
         let held = self.older.values().any(|r| matches!(r.state, State::Pending { .. }));
         let opened = matches!(rotated, Some(jackpot::jackpot::scripts::Rotated::Opened(_)));
-        assert_eq!(opened, !held && !(self.newer.is_empty() && self.older.is_empty()));
+        let idle = self.newer.is_empty() && self.older.is_empty();
+        assert_eq!(opened, !held && !idle);
         if opened {
             self.older = std::mem::take(&mut self.newer);
         }
@@ -311,13 +312,22 @@ async fn try_case(redis: &Arc<TestRedis>, rules: &[Rules], rate: u128, steps: &[
 
 #[test]
 fn any_sequence_of_operations_keeps_every_unit() {
+    try_on(Flavour::Redis);
+}
+
+#[test]
+fn any_sequence_of_operations_keeps_every_unit_on_valkey() {
+    try_on(Flavour::Valkey);
+}
+
+fn try_on(flavour: Flavour) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .expect("a runtime");
     // A container is removed on the runtime, also when this test ends.
     let _entered = runtime.enter();
-    let redis = Arc::new(runtime.block_on(TestRedis::start()));
+    let redis = Arc::new(runtime.block_on(TestRedis::of(flavour)));
     let config = Config {
         cases: CASES,
         failure_persistence: None,

@@ -81,7 +81,10 @@ pub async fn define(
         Wanted::Any => String::new(),
         Wanted::Absent => "absent".to_owned(),
         Wanted::Present => "present".to_owned(),
-        Wanted::Versions(versions) => versions.iter().map(u64::to_string).collect::<Vec<_>>().join(",") + ",",
+        Wanted::Versions(versions) => {
+            let versions = versions.iter().map(u64::to_string).collect::<Vec<_>>();
+            format!(",{},", versions.join(","))
+        }
     };
     let call = fenced(&DEFINE, &all, fence)
         .arg(json)

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use super::progress::Bar;
 use super::service::PrivateService;
-use super::{Args, SimulateError};
+use super::{Args, SimulateError, Verdict};
 use collision::{Round, Spec};
 use server::RedisServer;
 
@@ -27,6 +27,8 @@ use server::RedisServer;
 pub struct Way {
     /// Short name.
     pub name: &'static str,
+    /// It is this service's, so that a wrong payout is a violation.
+    pub ours: bool,
     /// How it works, in a sentence.
     pub how: &'static str,
     /// What its rate includes.
@@ -111,6 +113,17 @@ impl Way {
     }
 }
 
+/// A wrong payout of ours is a violation like any other.
+pub fn verdict(ways: &[Way]) -> Verdict {
+    match ways.iter().find(|way| way.ours && way.is_wrong()) {
+        None => Verdict::NoViolation,
+        Some(way) => Verdict::Violated {
+            rule: "comparison".to_owned(),
+            detail: format!("{}: {}", way.name, table::cells(way).join(", ")),
+        },
+    }
+}
+
 /// Plays every way, on servers of its own that are gone afterwards.
 pub async fn all(args: &Args) -> Result<Vec<Way>, SimulateError> {
     let spec = Spec::of(args);
@@ -170,7 +183,10 @@ async fn bare<W: collision::Plays>(
 /// Our script alone; each round has a jackpot of its own.
 async fn script(server: &RedisServer, spec: &Spec) -> Result<Way, SimulateError> {
     let stores = script::Stores::open(server, spec).await?;
-    let mut way = Way::new(script::NAMES, spec);
+    let mut way = Way {
+        ours: true,
+        ..Way::new(script::NAMES, spec)
+    };
     let mut seconds = 0.0;
     for number in 0..spec.rounds {
         let jackpot = stores.jackpot(number, spec).await?;
@@ -184,7 +200,10 @@ async fn script(server: &RedisServer, spec: &Spec) -> Result<Way, SimulateError>
 
 /// Ours, over HTTP; each round has a jackpot of its own.
 async fn ours(service: &PrivateService, spec: &Spec) -> Result<Way, SimulateError> {
-    let mut way = Way::new(service::NAMES, spec);
+    let mut way = Way {
+        ours: true,
+        ..Way::new(service::NAMES, spec)
+    };
     let mut seconds = 0.0;
     for number in 0..spec.rounds {
         let jackpot = service::Jackpot::make(service.target()?, number, spec).await?;
@@ -200,7 +219,15 @@ mod tests {
     use std::time::Duration;
 
     use super::collision::{Round, Spec};
-    use super::{Way, naive};
+    use super::{Verdict, Way, naive, verdict};
+
+    #[test]
+    fn only_our_own_mistakes_are_violations() {
+        let theirs = judged(&[1_000, 1_000], -990);
+        assert_eq!(verdict(std::slice::from_ref(&theirs)), Verdict::NoViolation);
+        let ours = Way { ours: true, ..theirs };
+        assert!(matches!(verdict(&[ours]), Verdict::Violated { rule, .. } if rule == "comparison"));
+    }
 
     fn judged(paid: &[i64], left: i64) -> Way {
         let spec = Spec {

@@ -1,10 +1,10 @@
 //! The comparison, as printed.
 
 use comfy_table::presets::UTF8_FULL_CONDENSED;
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table};
+use comfy_table::{CellAlignment, Table};
 
 use super::Way;
-use crate::simulate::table::{WIDTH, grouped, grouped_rate};
+use crate::simulate::table::{grouped, grouped_rate};
 
 /// Column titles, for the terminal and the report alike.
 pub const HEADER: [&str; 9] = [
@@ -53,16 +53,12 @@ pub fn caption(ways: &[Way]) -> String {
 /// The table with what each rate includes.
 pub fn text(ways: &[Way]) -> String {
     let mut table = Table::new();
+    // Titles in two lines: their figures need less room than they, and figures are not to be wrapped.
     table
         .load_style(UTF8_FULL_CONDENSED)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(WIDTH);
-    table.set_header(HEADER);
+        .set_header(HEADER.map(|title| title.replacen(' ', "\n", 1)));
     for way in ways {
         table.add_row(cells(way));
-    }
-    if let Some(names) = table.column_mut(0) {
-        names.set_constraint(ColumnConstraint::ContentWidth);
     }
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);

@@ -63,11 +63,10 @@ fn verdict(summary: &Summary) -> String {
         Verdict::NoViolation => (
             "",
             "No violation",
-            format!(
-                "{held} of {} checks held, {} could not be judged.",
-                summary.findings.len(),
-                summary.findings.len() - held
-            ),
+            match summary.findings.len() {
+                all if all == held => format!("All {all} checks held."),
+                all => format!("{held} of {all} checks held, {} could not be judged.", all - held),
+            },
         ),
         Verdict::Violated { rule, detail } => (" bad", "Violated", format!("{rule}: {detail}")),
     };
@@ -166,7 +165,7 @@ fn comparison(ways: &[Way]) -> String {
                 .map(|cell| format!("<td>{}</td>", escape(&cell)))
                 .collect::<Vec<_>>()
                 .concat();
-            let row = if way.is_wrong() { "" } else { " class=\"ours\"" };
+            let row = if way.ours { " class=\"ours\"" } else { "" };
             format!(
                 "<tr{row}><td class=\"{class}\"><b>{}</b></td>{rest}</tr>\n",
                 escape(&name)

@@ -141,10 +141,10 @@ fn millis(micros: u64) -> f64 {
     reason = "a latency in microseconds"
 )]
 fn milliseconds(value: f64) -> String {
-    if value < 1.0 {
-        duration((value * 1e3).round() as u64)
-    } else {
-        format!("{} ms", super::short(value))
+    match value {
+        ..1.0 => duration((value * 1e3).round() as u64),
+        1.0..1e3 => format!("{} ms", super::short(value)),
+        _ => format!("{} s", super::short(value / 1e3)),
     }
 }
 
