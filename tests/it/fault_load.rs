@@ -44,6 +44,8 @@ pub struct Played {
     pub body: Value,
     /// Whether the first try was the answered one.
     pub at_once: bool,
+    /// Whether an earlier try had been taken, unknown to the player.
+    pub replayed: bool,
 }
 
 impl Load {
@@ -108,11 +110,11 @@ async fn play(
         // What `eventually` does; its borrowing closure cannot be sent to a task of its own.
         let (mut tries, deadline) = (0, Instant::now() + PATIENCE);
         let mut pace = interval(REPEAT_EVERY);
-        let body = loop {
+        let (body, replayed) = loop {
             pace.tick().await;
             tries += 1;
-            if let Some(body) = attempt(&caller, &path, &entry, &tally).await {
-                break body;
+            if let Some(answer) = attempt(&caller, &path, &entry, &tally).await {
+                break answer;
             }
             assert!(
                 Instant::now() < deadline,
@@ -123,12 +125,13 @@ async fn play(
             entry,
             body,
             at_once: tries == 1,
+            replayed,
         });
     }
     acknowledged
 }
 
-async fn attempt(caller: &Caller, path: &str, entry: &Value, tally: &Tally) -> Option<Value> {
+async fn attempt(caller: &Caller, path: &str, entry: &Value, tally: &Tally) -> Option<(Value, bool)> {
     let began_at = Instant::now();
     let Ok(answer) = caller.post(path, entry).await else {
         tally.cut.fetch_add(1, Ordering::Relaxed);
@@ -141,7 +144,9 @@ async fn attempt(caller: &Caller, path: &str, entry: &Value, tally: &Tally) -> O
     }
     assert!(answer.status.is_success(), "{} {}", answer.status, answer.body);
     tally.answered.fetch_add(1, Ordering::Relaxed);
-    Some(answer.body)
+    let replayed = answer.headers.contains_key("idempotency-replayed");
+    assert_eq!(answer.status == StatusCode::OK, replayed, "{}", answer.body);
+    Some((answer.body, replayed))
 }
 
 /// Every acknowledged entry is there with the same answer, was counted once, and was paid once; nothing else was.
