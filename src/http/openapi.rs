@@ -15,10 +15,11 @@ pub const BEARER: &str = "bearer";
 
 /// Problem answers that operations of rooms can give: status, name, description, and when. A room describes only
 /// those of its own.
-const COMMON: [(&str, &str, &str, When); 8] = [
+const COMMON: [(&str, &str, &str, When); 9] = [
     ("400", "InvalidJson", "`invalid-json`", When::Body),
     ("401", "Unauthorized", "`unauthorized`", When::Key),
     ("403", "Forbidden", "`forbidden`", When::Key),
+    ("404", "JackpotNotFound", "`jackpot-not-found`", When::Jackpot),
     ("413", "TooLarge", "`too-large`", When::Body),
     (
         "422",
@@ -44,6 +45,8 @@ enum When {
     Body,
     /// Those that need a key.
     Key,
+    /// Those of one jackpot.
+    Jackpot,
 }
 
 /// What the service itself serves; rooms merge theirs into it in [`super::routes`].
@@ -94,7 +97,12 @@ pub(super) fn complete(document: &mut utoipa::openapi::OpenApi) {
         for operation in operations.into_iter().flatten() {
             let (body, key) = (operation.request_body.is_some(), operation.security.is_some());
             for (status, name, _, when) in COMMON {
-                let applies = when == When::Always || (when == When::Body && body) || (when == When::Key && key);
+                let applies = match when {
+                    When::Always => true,
+                    When::Body => body,
+                    When::Key => key,
+                    When::Jackpot => path.starts_with("/v1/jackpots/{id}"),
+                };
                 let responses = &mut operation.responses.responses;
                 if applies && !responses.contains_key(status) {
                     responses.insert(status.to_owned(), RefOr::Ref(Ref::from_response_name(name)));

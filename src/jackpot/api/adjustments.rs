@@ -78,7 +78,7 @@ pub(crate) struct Adjustment {
 /// Funds, corrects or moves money of a tier, once per `adjustment_id`.
 ///
 /// A meter never goes below 0, and a pool is never raised above its cap. Works on a jackpot of any status.
-#[utoipa::path(post, path = "/v1/jackpots/{id}/adjustments", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
+#[utoipa::path(post, path = "/v1/jackpots/{id}/adjustments", operation_id = "adjust_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
     request_body(content = AdjustmentBody, examples(
         ("fund" = (value = json!({"adjustment_id": "launch-seed", "tier": "grand", "meter": "pool", "amount": 500, "reason": "launch seed"}))),
         ("move" = (value = json!({"adjustment_id": "m1", "tier": "grand", "from": "pool", "to": "reserve", "amount": 4, "reason": "next seed"}))))),

@@ -108,7 +108,7 @@ pub(crate) struct PageQuery {
 ///
 /// What touches money or odds of a live pool waits for the next take of all, or, while the jackpot is paused with
 /// nothing pending, applies at once. The last PUT is the target: it replaces a definition that waits.
-#[utoipa::path(put, path = "/v1/jackpots/{id}", tag = "jackpots", security(("bearer" = [])),
+#[utoipa::path(put, path = "/v1/jackpots/{id}", operation_id = "put_jackpot", tag = "jackpots", security(("bearer" = [])),
     params(("id" = String, Path), ("If-Match" = Option<String>, Header), ("If-None-Match" = Option<String>, Header)),
     request_body(content = Document, example = json!({"id": "spring", "name": "Spring wheel", "currency": "KRW", "status": "open",
         "contribution": {"fixed": 1},
@@ -146,7 +146,7 @@ pub(crate) async fn put(
 }
 
 /// All jackpots, in the order of their ids.
-#[utoipa::path(get, path = "/v1/jackpots", tag = "jackpots", security(("bearer" = [])), params(PageQuery),
+#[utoipa::path(get, path = "/v1/jackpots", operation_id = "list_jackpots", tag = "jackpots", security(("bearer" = [])), params(PageQuery),
     responses((status = 200, description = "A page", body = JackpotPage)))]
 pub(crate) async fn list(
     _: auth::Read,
@@ -188,7 +188,7 @@ pub(crate) async fn list(
 }
 
 /// A jackpot, with the `ETag` of its definition.
-#[utoipa::path(get, path = "/v1/jackpots/{id}", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
+#[utoipa::path(get, path = "/v1/jackpots/{id}", operation_id = "get_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
     responses((status = 200, description = "The jackpot", body = Jackpot),
         (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody)))]
 pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {

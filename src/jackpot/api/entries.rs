@@ -115,7 +115,7 @@ pub(crate) struct AttemptBody {
 }
 
 /// Takes an entry: it contributes once, is drawn once and has one outcome. Safe to repeat with the same id.
-#[utoipa::path(post, path = "/v1/jackpots/{id}/entries", tag = "entries", security(("bearer" = [])), params(("id" = String, Path)),
+#[utoipa::path(post, path = "/v1/jackpots/{id}/entries", operation_id = "make_entry", tag = "entries", security(("bearer" = [])), params(("id" = String, Path)),
     request_body(content = EntryBody, example = json!({"entry_id": "round-8812-p7", "player_id": "p7", "stake": 100, "client_seed": null})),
     responses((status = 201, description = "Taken", body = Entry),
         (status = 200, description = "Taken before, with `Idempotency-Replayed: true`", body = Entry),
@@ -149,7 +149,7 @@ pub(crate) async fn post(
 }
 
 /// An entry that is remembered, with the body of its first answer.
-#[utoipa::path(get, path = "/v1/jackpots/{id}/entries/{entry_id}", tag = "entries", security(("bearer" = [])),
+#[utoipa::path(get, path = "/v1/jackpots/{id}/entries/{entry_id}", operation_id = "get_entry", tag = "entries", security(("bearer" = [])),
     params(("id" = String, Path), ("entry_id" = String, Path)),
     responses((status = 200, description = "The entry", body = Entry),
         (status = 404, description = "`jackpot-not-found`, `entry-not-found`", body = crate::http::problem::ProblemBody)))]

@@ -38,7 +38,7 @@ pub(crate) struct EpochBody {
 }
 
 /// The epochs with their commitments. Needs no key.
-#[utoipa::path(get, path = "/v1/jackpots/{id}/fairness", tag = "jackpots", params(("id" = String, Path)),
+#[utoipa::path(get, path = "/v1/jackpots/{id}/fairness", operation_id = "get_fairness", tag = "jackpots", params(("id" = String, Path)),
     responses((status = 200, description = "The epochs", body = Fairness),
         (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody)))]
 pub(crate) async fn get(PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
@@ -46,7 +46,7 @@ pub(crate) async fn get(PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpRe
 }
 
 /// Closes the open epoch at once and opens the next. Entries remembered keep their answers.
-#[utoipa::path(post, path = "/v1/jackpots/{id}/fairness/rotate", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
+#[utoipa::path(post, path = "/v1/jackpots/{id}/fairness/rotate", operation_id = "rotate_epoch", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
     request_body = ReasonBody, responses((status = 200, description = "The epochs now", body = Fairness)))]
 pub(crate) async fn rotate(
     auth::Operate(caller): auth::Operate,

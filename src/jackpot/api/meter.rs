@@ -147,7 +147,7 @@ impl Meters {
 }
 
 /// The pool of each tier. Needs no key when the jackpot's `public_meter` is set.
-#[utoipa::path(get, path = "/v1/jackpots/{id}/meter", tag = "jackpots", security((), ("bearer" = [])), params(("id" = String, Path)),
+#[utoipa::path(get, path = "/v1/jackpots/{id}/meter", operation_id = "get_meter", tag = "jackpots", security((), ("bearer" = [])), params(("id" = String, Path)),
     responses((status = 200, description = "The meter", body = MeterNow),
         (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody)))]
 pub(crate) async fn get(caller: Anyone, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
@@ -159,7 +159,7 @@ pub(crate) async fn get(caller: Anyone, PathOf(id): PathOf<Id>, api: Data<Api>) 
 }
 
 /// The same as server-sent events, `event: meter`: at once, and when it changed, at most once a second.
-#[utoipa::path(get, path = "/v1/jackpots/{id}/meter/stream", tag = "jackpots", security((), ("bearer" = [])), params(("id" = String, Path)),
+#[utoipa::path(get, path = "/v1/jackpots/{id}/meter/stream", operation_id = "stream_meter", tag = "jackpots", security((), ("bearer" = [])), params(("id" = String, Path)),
     responses((status = 200, description = "Events without end", content_type = "text/event-stream", body = String),
         (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody),
         (status = 503, description = "`too-many-streams`", body = crate::http::problem::ProblemBody)))]

@@ -103,3 +103,26 @@ pub(crate) struct ReasonBody {
     #[schema(value_type = String, example = "check", min_length = 1, max_length = 500)]
     reason: ReasonText,
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_operation_has_a_name_of_its_own_and_says_what_it_does() {
+        let document = serde_json::to_value(ApiDoc::openapi()).expect("JSON");
+        let mut names = BTreeSet::new();
+        let mut count = 0;
+        for (path, item) in document["paths"].as_object().expect("paths") {
+            for (method, operation) in item.as_object().expect("operations") {
+                count += 1;
+                names.insert(operation["operationId"].to_string());
+                assert!(operation["summary"].is_string(), "{method} {path}");
+            }
+        }
+        assert_eq!(names.len(), count);
+        assert_eq!(count, 13);
+    }
+}

@@ -14,7 +14,7 @@ use crate::ids::Id;
 use crate::jackpot::view::Status;
 
 /// Stops entries. What is pending is finished. With nothing pending, a definition that waits applies at once.
-#[utoipa::path(post, path = "/v1/jackpots/{id}/pause", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
+#[utoipa::path(post, path = "/v1/jackpots/{id}/pause", operation_id = "pause_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
     request_body = ReasonBody, responses((status = 200, description = "Paused", body = Jackpot),
         (status = 409, description = "`jackpot-closed`", body = crate::http::problem::ProblemBody)))]
 pub(crate) async fn pause(
@@ -28,7 +28,7 @@ pub(crate) async fn pause(
 }
 
 /// Takes entries again.
-#[utoipa::path(post, path = "/v1/jackpots/{id}/resume", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
+#[utoipa::path(post, path = "/v1/jackpots/{id}/resume", operation_id = "resume_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
     request_body = ReasonBody, responses((status = 200, description = "Open", body = Jackpot),
         (status = 409, description = "`jackpot-closed`, `jackpot-suspended`", body = crate::http::problem::ProblemBody)))]
 pub(crate) async fn resume(
@@ -42,7 +42,7 @@ pub(crate) async fn resume(
 }
 
 /// Stops entries for good. What is pending is finished; the money that is left can be adjusted.
-#[utoipa::path(post, path = "/v1/jackpots/{id}/close", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
+#[utoipa::path(post, path = "/v1/jackpots/{id}/close", operation_id = "close_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
     request_body = ReasonBody, responses((status = 200, description = "Closed", body = Jackpot)))]
 pub(crate) async fn close(
     auth::Operate(caller): auth::Operate,
