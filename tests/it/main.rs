@@ -1,6 +1,7 @@
 //! The integration tests: one binary, a file per promise or capability.
 
 mod bench;
+mod boundary_amounts;
 mod cli_key;
 mod fault_behind;
 mod fault_frozen_node;
