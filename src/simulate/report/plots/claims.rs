@@ -30,13 +30,7 @@ pub fn plot(played: &Played) -> Result<Plot, SimulateError> {
             .x_label_area_size(2)
             .y_label_area_size(52)
             .build_cartesian_2d(0.0..end, (low..high).log_scale().with_key_points(ticks(low, high)))?;
-        chart
-            .configure_mesh()
-            .disable_x_mesh()
-            .light_line_style(GRID.mix(0.0))
-            .bold_line_style(GRID)
-            .axis_style(GRID)
-            .label_style(label())
+        grid!(chart)
             .x_labels(0)
             .y_labels(5)
             .y_label_formatter(&|y| short(*y))
@@ -54,13 +48,7 @@ pub fn plot(played: &Played) -> Result<Plot, SimulateError> {
             .x_label_area_size(28)
             .y_label_area_size(52)
             .build_cartesian_2d(0.0..end, 0.0..most)?;
-        chart
-            .configure_mesh()
-            .disable_x_mesh()
-            .light_line_style(GRID.mix(0.0))
-            .bold_line_style(GRID)
-            .axis_style(GRID)
-            .label_style(label())
+        grid!(chart)
             .x_labels(6)
             .y_labels(3)
             .x_label_formatter(&|x| format!("{} s", short(*x)))

@@ -36,13 +36,7 @@ pub fn percentiles(played: &Played) -> Result<Plot, SimulateError> {
             .x_label_area_size(28)
             .y_label_area_size(62)
             .build_cartesian_2d(0.0..last, (low..high).log_scale().with_key_points(ticks(low, high)))?;
-        chart
-            .configure_mesh()
-            .disable_x_mesh()
-            .light_line_style(GRID.mix(0.0))
-            .bold_line_style(GRID)
-            .axis_style(GRID)
-            .label_style(label())
+        grid!(chart)
             .x_labels(5)
             .y_labels(6)
             .x_label_formatter(&|x| percentile(*x))
@@ -85,13 +79,7 @@ pub fn histogram(played: &Played) -> Result<Plot, SimulateError> {
             .x_label_area_size(28)
             .y_label_area_size(52)
             .build_cartesian_2d((left..right).log_scale().with_key_points(ticks(left, right)), 0.0..top)?;
-        chart
-            .configure_mesh()
-            .disable_x_mesh()
-            .light_line_style(GRID.mix(0.0))
-            .bold_line_style(GRID)
-            .axis_style(GRID)
-            .label_style(label())
+        grid!(chart)
             .x_labels(6)
             .y_labels(6)
             .x_label_formatter(&|x| milliseconds(*x))

@@ -1,5 +1,19 @@
 //! The plots of a run, as SVG text.
 
+/// The grid that every plot has; what differs is chained on to it. A macro, because the type of a chart has the types
+/// of its axes and of its canvas in it.
+macro_rules! grid {
+    ($chart:expr) => {
+        $chart
+            .configure_mesh()
+            .disable_x_mesh()
+            .light_line_style(GRID.mix(0.0))
+            .bold_line_style(GRID)
+            .axis_style(GRID)
+            .label_style(label())
+    };
+}
+
 mod claims;
 mod latency;
 mod pool;

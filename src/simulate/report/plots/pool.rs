@@ -27,13 +27,7 @@ pub fn plot(played: &Played) -> Result<Plot, SimulateError> {
             .x_label_area_size(28)
             .y_label_area_size(52)
             .build_cartesian_2d(0.0..end, 0.0..top)?;
-        chart
-            .configure_mesh()
-            .disable_x_mesh()
-            .light_line_style(GRID.mix(0.0))
-            .bold_line_style(GRID)
-            .axis_style(GRID)
-            .label_style(label())
+        grid!(chart)
             .y_labels(6)
             .x_label_formatter(&|x| format!("{} s", short(*x)))
             .y_label_formatter(&|y| short(*y))
