@@ -15,12 +15,13 @@ pub const BEARER: &str = "bearer";
 
 /// Problem answers that operations of rooms can give: status, name, description, and when. A room describes only
 /// those of its own.
-const COMMON: [(&str, &str, &str, When); 9] = [
+const COMMON: [(&str, &str, &str, When); 10] = [
     ("400", "InvalidJson", "`invalid-json`", When::Body),
     ("401", "Unauthorized", "`unauthorized`", When::Key),
     ("403", "Forbidden", "`forbidden`", When::Key),
     ("404", "JackpotNotFound", "`jackpot-not-found`", When::Jackpot),
     ("413", "TooLarge", "`too-large`", When::Body),
+    ("415", "UnsupportedMediaType", "`unsupported-media-type`", When::Body),
     (
         "422",
         "InvalidRequest",

@@ -69,8 +69,21 @@ pub(crate) struct AdjustmentBody {
 pub(crate) struct Adjustment {
     #[schema(value_type = String, example = "spring")]
     jackpot_id: Id,
-    #[serde(flatten)]
-    body: AdjustmentBody,
+    #[schema(value_type = String, example = "launch-seed")]
+    adjustment_id: Id,
+    #[schema(value_type = String, example = "grand")]
+    tier: Id,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    meter: Option<MeterName>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<MeterName>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<MeterName>,
+    /// Minor units.
+    #[schema(example = 500)]
+    amount: i64,
+    #[schema(value_type = String, example = "launch seed")]
+    reason: ReasonText,
     /// When, RFC 3339.
     at: String,
 }
@@ -83,7 +96,7 @@ pub(crate) struct Adjustment {
         ("fund" = (value = json!({"adjustment_id": "launch-seed", "tier": "grand", "meter": "pool", "amount": 500, "reason": "launch seed"}))),
         ("move" = (value = json!({"adjustment_id": "m1", "tier": "grand", "from": "pool", "to": "reserve", "amount": 4, "reason": "next seed"}))))),
     responses((status = 201, description = "Done", body = Adjustment), (status = 200, description = "Done before", body = Adjustment),
-        (status = 422, description = "`invalid-request`, `adjustment-id-reused`, `amount-too-large`", body = crate::http::problem::ProblemBody)))]
+        (status = 422, description = "`invalid-request`, `adjustment-id-reused`, `amount-too-large`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn post(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
@@ -101,10 +114,26 @@ pub(crate) async fn post(
     if !now {
         answer.insert_header(super::entries::REPLAYED);
     }
+    let AdjustmentBody {
+        adjustment_id,
+        tier,
+        meter,
+        from,
+        to,
+        amount,
+        reason,
+    } = body;
+    let at = rfc3339(at_ms);
     Ok(answer.json(Adjustment {
         jackpot_id: id,
-        body,
-        at: rfc3339(at_ms),
+        adjustment_id,
+        tier,
+        meter,
+        from,
+        to,
+        amount,
+        reason,
+        at,
     }))
 }
 

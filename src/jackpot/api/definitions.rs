@@ -15,10 +15,11 @@ use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
 use crate::ids::Id;
 use crate::jackpot::definition::{Definition, Violation};
-use crate::jackpot::document::{Document, PutStatus};
+use crate::jackpot::document::{Contribution, Document, OddsTable, PutStatus, Tier};
 use crate::jackpot::error::PlayError;
 use crate::jackpot::scripts::{ScriptError, Snapshot, Wanted};
 use crate::jackpot::view::{Meter, Status};
+use crate::money::Minor;
 use crate::store::StoreError;
 
 /// Largest page of a list.
@@ -28,20 +29,55 @@ const DEFAULT_PAGE: u32 = 100;
 /// Jackpots of a page read at the same time.
 const READ_AT_ONCE: usize = 16;
 
-/// A jackpot: its definition, status and meters.
+/// A jackpot: its definition, status and meters. The fields of the definition are spelled out, because a schema that
+/// refuses other fields can't be extended.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Jackpot {
-    #[serde(flatten)]
-    document: Document,
+    #[schema(value_type = String, example = "spring")]
+    id: Id,
+    #[schema(example = "Spring wheel")]
+    name: String,
+    #[schema(example = "KRW")]
+    currency: String,
     /// open, paused, suspended or closed
     #[schema(example = "open")]
     status: &'static str,
+    contribution: Contribution,
+    tiers: Vec<Tier>,
+    odds: OddsTable,
+    max_redraws: u32,
+    #[schema(value_type = Option<u64>)]
+    max_stake: Option<Minor>,
+    public_meter: bool,
+    #[schema(value_type = Option<String>)]
+    room: Option<Id>,
     /// Of the definition in force.
     #[schema(example = 3)]
     version: u64,
     /// The definition that waits for the next take of all.
     pending: Option<Document>,
     meters: Vec<MeterBody>,
+}
+
+impl Jackpot {
+    fn new(document: Document, pending: Option<Document>, status: Status, version: u64, meters: Vec<Meter>) -> Self {
+        Self {
+            id: document.id,
+            name: document.name,
+            currency: document.currency,
+            status: status.as_str(),
+            contribution: document.contribution,
+            tiers: document.tiers,
+            odds: document.odds,
+            max_redraws: document.max_redraws,
+            max_stake: document.max_stake,
+            public_meter: document.public_meter,
+            room: document.room,
+            version,
+            pending,
+            meters: meters.into_iter().map(Into::into).collect(),
+        }
+    }
 }
 
 /// The money of a tier, in minor units unless named otherwise.
@@ -118,8 +154,8 @@ pub(crate) struct PageQuery {
             {"rank": 3, "weight": 50_000, "prize": {"fixed": {"tier": "grand", "amount": 10}}}]},
         "max_redraws": 16, "max_stake": 1_000_000_000, "public_meter": true, "room": null})),
     responses((status = 201, description = "Created", body = Jackpot), (status = 200, description = "Changed, or as it was", body = Jackpot),
-        (status = 409, description = "`jackpot-closed`", body = crate::http::problem::ProblemBody),
-        (status = 412, description = "`precondition-failed`", body = crate::http::problem::ProblemBody)))]
+        (status = 409, description = "`jackpot-closed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 412, description = "`precondition-failed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn put(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
@@ -190,7 +226,7 @@ pub(crate) async fn list(
 /// A jackpot, with the `ETag` of its definition.
 #[utoipa::path(get, path = "/v1/jackpots/{id}", operation_id = "get_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
     responses((status = 200, description = "The jackpot", body = Jackpot),
-        (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody)))]
+        (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
     let (jackpot, etag) = read(&api, &id).await?;
     Ok(HttpResponse::Ok().insert_header((ETAG, etag)).json(jackpot))
@@ -210,13 +246,9 @@ pub(super) async fn read(api: &Api, id: &Id) -> Result<(Jackpot, String), PlayEr
         meters,
         ..
     } = snapshot;
-    let jackpot = Jackpot {
-        document: parse(&snapshot.definition).map_err(lost)?,
-        status: status.as_str(),
-        version,
-        pending: snapshot.waiting.as_deref().map(parse).transpose().map_err(lost)?,
-        meters: meters.into_iter().map(Into::into).collect(),
-    };
+    let document = parse(&snapshot.definition).map_err(lost)?;
+    let pending = snapshot.waiting.as_deref().map(parse).transpose().map_err(lost)?;
+    let jackpot = Jackpot::new(document, pending, status, version, meters);
     Ok((jackpot, etag(last_version)))
 }
 

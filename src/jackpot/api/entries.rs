@@ -119,9 +119,9 @@ pub(crate) struct AttemptBody {
     request_body(content = EntryBody, example = json!({"entry_id": "round-8812-p7", "player_id": "p7", "stake": 100, "client_seed": null})),
     responses((status = 201, description = "Taken", body = Entry),
         (status = 200, description = "Taken before, with `Idempotency-Replayed: true`", body = Entry),
-        (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody),
-        (status = 409, description = "`jackpot-paused`, `jackpot-suspended`, `jackpot-closed`", body = crate::http::problem::ProblemBody),
-        (status = 422, description = "`invalid-request`, `entry-id-reused`, `amount-too-large`", body = crate::http::problem::ProblemBody)))]
+        (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`jackpot-paused`, `jackpot-suspended`, `jackpot-closed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 422, description = "`invalid-request`, `entry-id-reused`, `amount-too-large`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn post(
     _: auth::Play,
     PathOf(id): PathOf<Id>,
@@ -152,7 +152,7 @@ pub(crate) async fn post(
 #[utoipa::path(get, path = "/v1/jackpots/{id}/entries/{entry_id}", operation_id = "get_entry", tag = "entries", security(("bearer" = [])),
     params(("id" = String, Path), ("entry_id" = String, Path)),
     responses((status = 200, description = "The entry", body = Entry),
-        (status = 404, description = "`jackpot-not-found`, `entry-not-found`", body = crate::http::problem::ProblemBody)))]
+        (status = 404, description = "`jackpot-not-found`, `entry-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn get(
     _: auth::PlayOrRead,
     PathOf((id, entry_id)): PathOf<(Id, EntryRef)>,

@@ -40,7 +40,7 @@ pub(crate) struct EpochBody {
 /// The epochs with their commitments. Needs no key.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/fairness", operation_id = "get_fairness", tag = "jackpots", params(("id" = String, Path)),
     responses((status = 200, description = "The epochs", body = Fairness),
-        (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody)))]
+        (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn get(PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
     answer(&api, id).await
 }

@@ -149,7 +149,7 @@ impl Meters {
 /// The pool of each tier. Needs no key when the jackpot's `public_meter` is set.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/meter", operation_id = "get_meter", tag = "jackpots", security((), ("bearer" = [])), params(("id" = String, Path)),
     responses((status = 200, description = "The meter", body = MeterNow),
-        (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody)))]
+        (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn get(caller: Anyone, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
     let now = api.meters.read(&id).await?;
     if !now.public {
@@ -161,8 +161,8 @@ pub(crate) async fn get(caller: Anyone, PathOf(id): PathOf<Id>, api: Data<Api>) 
 /// The same as server-sent events, `event: meter`: at once, and when it changed, at most once a second.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/meter/stream", operation_id = "stream_meter", tag = "jackpots", security((), ("bearer" = [])), params(("id" = String, Path)),
     responses((status = 200, description = "Events without end", content_type = "text/event-stream", body = String),
-        (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody),
-        (status = 503, description = "`too-many-streams`", body = crate::http::problem::ProblemBody)))]
+        (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "`too-many-streams`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn stream(
     caller: Anyone,
     PathOf(id): PathOf<Id>,

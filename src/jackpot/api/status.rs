@@ -16,7 +16,7 @@ use crate::jackpot::view::Status;
 /// Stops entries. What is pending is finished. With nothing pending, a definition that waits applies at once.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/pause", operation_id = "pause_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
     request_body = ReasonBody, responses((status = 200, description = "Paused", body = Jackpot),
-        (status = 409, description = "`jackpot-closed`", body = crate::http::problem::ProblemBody)))]
+        (status = 409, description = "`jackpot-closed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn pause(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
@@ -30,7 +30,7 @@ pub(crate) async fn pause(
 /// Takes entries again.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/resume", operation_id = "resume_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
     request_body = ReasonBody, responses((status = 200, description = "Open", body = Jackpot),
-        (status = 409, description = "`jackpot-closed`, `jackpot-suspended`", body = crate::http::problem::ProblemBody)))]
+        (status = 409, description = "`jackpot-closed`, `jackpot-suspended`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn resume(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
