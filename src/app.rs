@@ -270,10 +270,13 @@ fn announce(running: &Running, settings: &Settings) {
     tracing::info!(address = %running.address(), %metrics, data_dir = %settings.data_dir.display(), "listening");
 }
 
-/// The signals that end the service, heard from the first moment.
+/// The signals that end the service, heard from the first moment. A closed terminal (SIGHUP) is one too: ending
+/// without order would leave the private Redis behind.
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    hangup: Signal,
+    quit: Signal,
 }
 
 impl Signals {
@@ -281,6 +284,8 @@ impl Signals {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
+            hangup: signal(SignalKind::hangup())?,
+            quit: signal(SignalKind::quit())?,
         })
     }
 
@@ -288,6 +293,8 @@ impl Signals {
         tokio::select! {
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.interrupt.recv() => "SIGINT",
+            _ = self.hangup.recv() => "SIGHUP",
+            _ = self.quit.recv() => "SIGQUIT",
         }
     }
 }

@@ -22,6 +22,7 @@
 local FIRST_POOL = 7
 local json, tiers_text, money, currency, wanted = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local nonce = ARGV[14]
+local MAX_PUTS = 16 -- PUTs whose repeats are known: more than there are operators at work on one jackpot
 local at = now_ms()
 
 local function fresh_meters(tiers, fresh)
@@ -95,7 +96,7 @@ local function create()
     fields[#fields + 1] = field
     fields[#fields + 1] = type(state[field]) == 'number' and num(state[field]) or state[field]
   end
-  redis.call('HSET', KEYS[1], 'put', nonce .. ' created 1', unpack(fields))
+  redis.call('HSET', KEYS[1], 'puts', nonce .. ' created 1;', unpack(fields))
   redis.call('HSET', KEYS[3], '1', json)
   redis.call('HSET', KEYS[4], '1', ARGV[3] .. ' ' .. num(at) .. ' -')
   return { 'created', num(state.n), '1' }
@@ -119,8 +120,9 @@ local refusal = fence(state)
 if refusal == 'behind' or refusal == 'secret' then
   return { refusal, num(state.n) }
 end
-local put, mode, put_version = string.match(redis.call('HGET', KEYS[1], 'put') or '', '^(%S+) (%S+) (%S+)$')
-if put == nonce then
+local puts = redis.call('HGET', KEYS[1], 'puts') or ''
+local mode, put_version = string.match(puts, nonce .. ' (%l+) (%d+);')
+if mode then
   return { mode, num(state.n), put_version }
 end
 local last = num(state.last_version)
@@ -160,6 +162,15 @@ for _, tier in ipairs(tiers) do
 end
 if touched and currency ~= state.currency then
   return { 'currency', num(state.n), state.currency }
+end
+
+-- The oldest leave the list of PUTs when it is full.
+local function remember(outcome, version)
+  local _, count = string.gsub(puts, ';', '')
+  if count >= MAX_PUTS then
+    puts = string.gsub(puts, '^[^;]*;', '', 1)
+  end
+  return puts .. nonce .. ' ' .. outcome .. ' ' .. version .. ';'
 end
 
 local superseded = state.next
@@ -203,8 +214,8 @@ end
 redis.call(
   'HSET',
   KEYS[1],
-  'put',
-  nonce .. ' ' .. mode .. ' ' .. version,
+  'puts',
+  remember(mode, version),
   'last_version',
   version,
   'currency',

@@ -19,9 +19,10 @@ local out = { 'ok', num(state.n), '' }
 for i = 1, #found, 2 do
   local record = find_record(state, KEYS[2], KEYS[3], found[i])
   local entered = record and string.match(record, '^%S+ %S+ %S+ %S+ p %S+ (%d+) ')
-  if entered and tonumber(entered) <= oldest then
+  -- One that is no pending record is damage: it is told, not passed over, because it blocks the rotation.
+  if not entered or tonumber(entered) <= oldest then
     out[#out + 1] = found[i]
-    out[#out + 1] = record
+    out[#out + 1] = record or ''
   end
   out[3] = found[i + 1]
 end

@@ -74,6 +74,8 @@ append_event(KEYS[7], state, at, 'rotate', {
   state.commitment,
   'dropped',
   kind == 'generation' and state.gen or '',
+  'pruned',
+  table.concat(unused, ','),
   'reason',
   ARGV[8],
   'who',

@@ -24,7 +24,8 @@ pub struct Document {
     pub currency: String,
     /// Status of a jackpot that this creates, open unless it says; without effect on one that is there. Answers show
     /// the status as it is.
-    #[serde(default, skip_serializing)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub status: Option<PutStatus>,
     /// What each entry adds.
     pub contribution: Contribution,
@@ -43,6 +44,7 @@ pub struct Document {
     pub max_stake: Option<Minor>,
     /// Whether anyone may read the meter without a key.
     #[serde(default)]
+    #[schema(default = false)]
     pub public_meter: bool,
     /// The waiting room in front of this jackpot; null: none.
     #[serde(default)]
@@ -87,19 +89,19 @@ pub struct Tier {
     #[schema(value_type = u32, example = 1_000_000, maximum = 1_000_000)]
     pub share_ppm: Ppm,
     /// Smallest amount that a pool prize pays; below it the claim says retry.
-    #[schema(value_type = u64, example = 100)]
+    #[schema(value_type = u64, example = 100, maximum = 9_007_199_254_740_991_u64)]
     pub min_payout: Minor,
     /// What the pool restarts at after a take of all, as far as reserve and overflow reach. At most the cap.
     #[serde(default)]
-    #[schema(value_type = u64, example = 0)]
+    #[schema(value_type = u64, default = 0, maximum = 9_007_199_254_740_991_u64)]
     pub seed: Minor,
     /// Part of the tier's share that goes to its reserve, parts per million.
     #[serde(default)]
-    #[schema(value_type = u32, example = 0, maximum = 1_000_000)]
+    #[schema(value_type = u32, default = 0, maximum = 1_000_000)]
     pub reserve_ppm: Ppm,
     /// Ceiling of the pool, from 1; contributions beyond it go to the overflow. null: none.
     #[serde(default)]
-    #[schema(value_type = Option<u64>)]
+    #[schema(value_type = Option<u64>, minimum = 1, maximum = 9_007_199_254_740_991_u64)]
     pub cap: Option<Minor>,
     /// Reserved: null.
     #[serde(default)]

@@ -47,10 +47,11 @@ pub async fn define_from(directory: &Path, operate: &Operate) -> Result<(), File
     for path in toml_files(directory)? {
         let at = || path.display().to_string();
         let text = std::fs::read_to_string(&path).map_err(|source| FileError::Read { path: at(), source })?;
-        let document: Document = toml::from_str(&text).map_err(|e| FileError::Definition {
+        let mut document: Document = toml::from_str(&text).map_err(|e| FileError::Definition {
             path: at(),
             reason: e.to_string(),
         })?;
+        let status = document.status.take().map_or(Status::Open, Status::from);
         let definition = Definition::check(document).map_err(|wrong| {
             let rules = wrong
                 .iter()
@@ -66,7 +67,7 @@ pub async fn define_from(directory: &Path, operate: &Operate) -> Result<(), File
             request_id: String::new(),
         };
         let id = &definition.document().id;
-        match operate.define(id, &definition, Wanted::Absent, Status::Open, &by).await {
+        match operate.define(id, &definition, Wanted::Absent, status, &by).await {
             Ok(_) => info!(jackpot_id = %id, file = at(), "defined a jackpot"),
             Err(PlayError::PreconditionFailed) => {}
             // It is there, and says so to its callers; the others are served.

@@ -17,7 +17,7 @@ use super::error::PlayError;
 use super::metrics::PlayMetrics;
 use super::operate::Operate;
 use super::play::Play;
-use super::scripts::{self, Rotated, ScriptError};
+use super::scripts::{self, PendingEntry, Rotated, ScriptError};
 
 /// Jackpots read from the index at a time.
 const PAGE: usize = 500;
@@ -65,7 +65,12 @@ impl Recovery {
         let work = |id: Id| async move {
             let span = info_span!("recovery", jackpot_id = %id);
             if let Err(error) = self.jackpot(&id, rotate).instrument(span.clone()).await {
-                span.in_scope(|| debug!(%error, "recovery passed this jackpot over"));
+                // Said in every tenth round: a frozen node or a suspended jackpot lasts.
+                span.in_scope(|| match error {
+                    PlayError::Script(ScriptError::Unknown) => {}
+                    error if rotate => warn!(%error, "recovery passed this jackpot over"),
+                    error => debug!(%error, "recovery passed this jackpot over"),
+                });
             }
         };
         stream::iter(self.jackpots(rotate).await)
@@ -120,10 +125,16 @@ impl Recovery {
             let found = scripts::pending(&self.store, &known.keys, known.n(), (from, age, BATCH)).await;
             let (last, entries) = known.note(found)?;
             for entry in entries {
-                debug!(entry_id = entry.entry_id, "finishing an entry that nobody finished");
-                if let Err(error) = self.play.finish_pending(id, &entry.entry_id, entry.record).await {
-                    // The next ones are not held up by it, and the next round tries it again.
-                    error!(entry_id = entry.entry_id, %error, "a pending entry could not be finished");
+                let result = match entry {
+                    Ok(entry) => self.finish(id, entry).await,
+                    Err((entry_id, error)) => Err((entry_id, PlayError::Script(error.into()))),
+                };
+                // The next ones are not held up by it, and the next round tries it again; said in every tenth.
+                match result {
+                    Err((entry_id, error)) if rotate => {
+                        error!(entry_id, %error, "a pending entry could not be finished");
+                    }
+                    Err(_) | Ok(()) => {}
                 }
             }
             after = last;
@@ -132,6 +143,13 @@ impl Recovery {
             self.rotate(id).await?;
         }
         Ok(())
+    }
+
+    async fn finish(&self, id: &Id, entry: PendingEntry) -> Result<(), (String, PlayError)> {
+        let PendingEntry { entry_id, record } = entry;
+        debug!(entry_id, "finishing an entry that nobody finished");
+        let finished = self.play.finish_pending(id, &entry_id, record).await;
+        finished.map_err(|error| (entry_id, error))
     }
 
     async fn rotate(&self, id: &Id) -> Result<(), PlayError> {

@@ -11,7 +11,7 @@ use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
 use super::definition::Definition;
-use super::document::Document;
+use super::document::{Document, PutStatus};
 use super::draw::EpochSeed;
 use super::error::PlayError;
 use super::scripts::{self, Fence, ScriptError, Snapshot};
@@ -47,6 +47,17 @@ impl Status {
         [Self::Open, Self::Paused, Self::Suspended, Self::Closed]
             .into_iter()
             .find(|s| s.as_str() == text)
+    }
+}
+
+impl From<PutStatus> for Status {
+    fn from(status: PutStatus) -> Self {
+        match status {
+            PutStatus::Open => Self::Open,
+            PutStatus::Paused => Self::Paused,
+            PutStatus::Suspended => Self::Suspended,
+            PutStatus::Closed => Self::Closed,
+        }
     }
 }
 

@@ -92,6 +92,8 @@ pub enum Kind {
         commitment: String,
         /// Whether the older generation of records was dropped too.
         dropped: bool,
+        /// Versions of definitions that no record needs any more.
+        pruned: Vec<u64>,
     },
 }
 
@@ -242,6 +244,7 @@ fn parse_kind(fields: &Fields) -> Result<Kind, Unreadable> {
             epoch: fields.parse("epoch")?,
             commitment: fields.text("commitment")?.to_owned(),
             dropped: fields.text("kind")? == "generation",
+            pruned: fields.read("pruned", parse_numbers)?,
         },
         _ => return Err(fields.wrong("type")),
     })
@@ -265,11 +268,7 @@ fn parse_define(fields: &Fields) -> Result<Define, Unreadable> {
 }
 
 fn parse_enter(fields: &Fields) -> Result<Kind, Unreadable> {
-    let skipped = fields.read("skip", |text| {
-        text.split_terminator(',')
-            .map(|i| i.parse::<usize>().ok())
-            .collect::<Option<Vec<_>>>()
-    })?;
+    let skipped = fields.read("skip", parse_numbers::<usize>)?;
     let lines = fields.text("block")?.lines().enumerate();
     let taken = lines
         .filter(|(i, _)| skipped.binary_search(&(i + 1)).is_err())
@@ -299,6 +298,11 @@ fn parse_enter(fields: &Fields) -> Result<Kind, Unreadable> {
         entries,
         claims: fields.read("claims", parse_claims)?,
     })
+}
+
+/// `1,2,3`, or nothing.
+fn parse_numbers<T: std::str::FromStr>(text: &str) -> Option<Vec<T>> {
+    text.split_terminator(',').map(|number| number.parse().ok()).collect()
 }
 
 /// `seq,attempt,rank,result,tier,amount,order,pool before;` each.

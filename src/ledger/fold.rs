@@ -42,8 +42,19 @@ pub struct Fold {
     pub pending: BTreeMap<u64, String>,
     /// Digest and time in ms by adjustment id.
     pub adjustments: BTreeMap<Id, (String, i64)>,
-    /// Definition in force when the newer generation was opened: older ones are dropped with the generation before.
-    generation_version: u64,
+    /// The newer generation of records.
+    pub generation: Generation,
+}
+
+/// When and where a generation of records began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Generation {
+    /// Sequence of the last entry before it.
+    pub start: u64,
+    /// ms of Redis' clock.
+    pub opened_ms: i64,
+    /// Definition in force then: older ones are dropped with the generation before.
+    pub version: u64,
 }
 
 /// An event that does not follow from those before it.
@@ -144,7 +155,11 @@ impl Fold {
                 epoch,
                 commitment,
                 dropped,
-            } => self.rotate(event.at_ms, *epoch, commitment, *dropped)?,
+                pruned,
+            } => {
+                self.rotate(event.at_ms, *epoch, commitment, *dropped)?;
+                self.definitions.retain(|version, _| !pruned.contains(version));
+            }
         }
         if let Some(version) = event.applied {
             self.version = version;
@@ -198,7 +213,11 @@ impl Fold {
     fn define(&mut self, event: &Event, define: &super::event::Define) {
         if let Some((status, commitment)) = &define.created {
             self.status = Some(*status);
-            self.generation_version = define.version;
+            self.generation = Generation {
+                start: 0,
+                opened_ms: event.at_ms,
+                version: define.version,
+            };
             let (commitment, opened_ms) = (commitment.clone(), event.at_ms);
             self.epochs.push(Epoch {
                 epoch: 1,
@@ -311,9 +330,11 @@ impl Fold {
         });
         if dropped {
             self.seen_before = std::mem::take(&mut self.seen);
-            let oldest = self.generation_version;
-            self.definitions.retain(|version, _| *version >= oldest);
-            self.generation_version = self.version;
+            self.generation = Generation {
+                start: self.sequence,
+                opened_ms: at_ms,
+                version: self.version,
+            };
         }
         Ok(())
     }

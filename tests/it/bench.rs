@@ -326,6 +326,15 @@ impl Bench {
             (&fold.sequence.to_string(), &fold.claim_order.to_string()),
             (&fields["seq"], &fields["order"])
         );
+        let generation = (
+            fold.generation.start.to_string(),
+            fold.generation.opened_ms.to_string(),
+            fold.generation.version.to_string(),
+        );
+        assert_eq!(
+            (&generation.0, &generation.1, &generation.2),
+            (&fields["gen_start"], &fields["gen_opened"], &fields["gen_version"])
+        );
         let (newer, older) = if fields["gen"] == "a" {
             (&keys.seen_a, &keys.seen_b)
         } else {

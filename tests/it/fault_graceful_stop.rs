@@ -87,3 +87,16 @@ async fn heavy_a_stop_and_a_start_under_load_lose_no_acknowledged_entry() {
     );
     assert_each_counted_once(&service, &url, JACKPOT, &played).await;
 }
+
+/// A closed terminal and Ctrl-\ end it in order too: a private Redis left behind would surprise.
+#[tokio::test]
+async fn heavy_every_signal_that_ends_it_ends_its_redis_too() {
+    use rustix::process::Signal;
+    for signal in [Signal::HUP, Signal::QUIT, Signal::INT] {
+        let mut service = crate::support::service::Service::start().await;
+        assert_eq!(service.redis_pids().len(), 1);
+        let status = service.stop_by(signal).await;
+        assert!(status.success(), "{signal:?}: {status}");
+        assert_eq!(service.redis_pids(), []);
+    }
+}

@@ -169,6 +169,35 @@ async fn records_stay_while_an_entry_among_them_is_pending() {
 }
 
 #[tokio::test]
+async fn a_pending_entry_that_cannot_be_read_is_told_and_holds_up_no_other() {
+    let bench = Bench::with(&json!({})).await;
+    bench.take("bad", 1).await;
+    bench.take("gone", 1).await;
+    bench.take("good", 1).await;
+    let keys = &bench.operate.views.known(&bench.id).keys;
+    bench
+        .raw::<()>(
+            redis::cmd("HSET")
+                .arg(&keys.seen_a)
+                .arg("bad")
+                .arg("1 1.1 f 1+1 p 1z 5 p 1 *"),
+        )
+        .await;
+    bench.raw::<()>(redis::cmd("HDEL").arg(&keys.seen_a).arg("gone")).await;
+    let pending = jackpot::jackpot::scripts::pending(&bench.store, keys, 0, (0, 0, 100))
+        .await
+        .expect("a reply");
+    let told = pending
+        .1
+        .into_iter()
+        .map(|entry| entry.map(|e| e.entry_id).map_err(|(id, _)| id));
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        [Err("bad".to_owned()), Err("gone".to_owned()), Ok("good".to_owned())]
+    );
+}
+
+#[tokio::test]
 async fn the_pool_restarts_from_the_reserve_then_the_overflow_and_is_refilled_to_the_cap() {
     let tiers = json!([tier(
         "grand",

@@ -95,6 +95,7 @@ async fn a_put_whose_reply_was_lost_answers_the_same_when_it_is_repeated() {
             .expect("a reply"),
         Defined::Changed(2)
     );
+    assert_eq!(bench.snapshot().await.last_version, 2);
     let after_reading = draft(&bench).await;
     assert_eq!(
         send(&bench, &after_reading, "two", wanted, "n1")
@@ -103,6 +104,36 @@ async fn a_put_whose_reply_was_lost_answers_the_same_when_it_is_repeated() {
         Defined::Changed(2)
     );
     assert_eq!(bench.dump().await, before);
+}
+
+#[tokio::test]
+async fn a_repeat_is_known_also_after_other_puts() {
+    let bench = Bench::with(&json!({})).await;
+    for (name, nonce, version) in [("a", "aa", 2), ("b", "bb", 3), ("c", "cc", 4)] {
+        let drafted = draft(&bench).await;
+        assert_eq!(
+            send(&bench, &drafted, name, Wanted::Any, nonce).await.expect("a reply"),
+            Defined::Changed(version)
+        );
+    }
+    let before = bench.dump().await;
+    let drafted = draft(&bench).await;
+    assert_eq!(
+        send(&bench, &drafted, "a", Wanted::Versions(vec![1]), "aa")
+            .await
+            .expect("a reply"),
+        Defined::Changed(2)
+    );
+    assert_eq!(bench.dump().await, before, "what was put later stays");
+    for i in 0..40 {
+        let (drafted, name) = (draft(&bench).await, format!("n{i}"));
+        send(&bench, &drafted, &name, Wanted::Any, &format!("{i:02}ff"))
+            .await
+            .expect("a reply");
+    }
+    let key = &bench.operate.views.known(&bench.id).keys.state;
+    let puts: String = bench.raw(redis::cmd("HGET").arg(key).arg("puts")).await;
+    assert_eq!(puts.matches(';').count(), 16, "the list does not grow: {puts}");
 }
 
 #[tokio::test]

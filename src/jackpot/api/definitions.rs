@@ -15,7 +15,7 @@ use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
 use crate::ids::Id;
 use crate::jackpot::definition::{Definition, Violation};
-use crate::jackpot::document::{Contribution, Document, OddsTable, PutStatus, Tier};
+use crate::jackpot::document::{Contribution, Document, OddsTable, Tier};
 use crate::jackpot::error::PlayError;
 use crate::jackpot::scripts::{ScriptError, Snapshot, Wanted};
 use crate::jackpot::view::{Meter, Status};
@@ -264,12 +264,7 @@ fn etag(version: u64) -> String {
 }
 
 fn check(id: &Id, mut document: Document) -> Result<(Definition, Status), PlayError> {
-    let status = match document.status.take() {
-        Some(PutStatus::Open) | None => Status::Open,
-        Some(PutStatus::Paused) => Status::Paused,
-        Some(PutStatus::Suspended) => Status::Suspended,
-        Some(PutStatus::Closed) => Status::Closed,
-    };
+    let status = document.status.take().map_or(Status::Open, Status::from);
     let wrong_id = (document.id != *id).then(|| Violation::new("id", format!("must be '{id}', as in the path")));
     match (Definition::check(document), wrong_id) {
         (Ok(definition), None) => Ok((definition, status)),

@@ -76,7 +76,7 @@ impl MeterNow {
     }
 
     fn shows_the_same(&self, other: &Self) -> bool {
-        self.status == other.status && self.meters == other.meters
+        self.status == other.status && self.meters == other.meters && self.public == other.public
     }
 
     fn event(&self) -> Bytes {
@@ -170,9 +170,11 @@ pub(crate) async fn stream(
     web: Data<Web>,
 ) -> Result<HttpResponse, Problem> {
     let now = api.meters.read(&id).await?;
+    let may_read = caller.require_read();
     if !now.public {
-        caller.require_read()?;
+        may_read.as_ref().map_err(Clone::clone)?;
     }
+    let may_read = may_read.is_ok();
     let place = web
         .metrics
         .open_stream(web.max_streams)
@@ -199,6 +201,9 @@ pub(crate) async fn stream(
                 Ok(Ok(now)) => {
                     // Read again: what the shared reader saw may be older than this event may be.
                     shown = meters.read(&id).await.map_or(now, Arc::new);
+                    if !shown.public && !may_read {
+                        return;
+                    }
                     next = Instant::now() + EVENT_EVERY;
                     yield Ok(shown.event());
                 }

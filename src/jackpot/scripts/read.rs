@@ -10,7 +10,7 @@ use crate::store::{Call, Store};
 
 use super::reply::Reply;
 use super::{LOOKUP, PENDING, ScriptError, VIEW, run};
-use crate::jackpot::record::{Record, Sent};
+use crate::jackpot::record::{Record, Sent, Unreadable};
 use crate::jackpot::view::{Epoch, Meter, Status};
 
 /// Most rounds of naming the pools of another version before giving up: each needs a definition put in between.
@@ -195,7 +195,7 @@ pub async fn pending(
     keys: &JackpotKeys,
     known: u64,
     (after, age_ms, limit): (u64, u64, usize),
-) -> Result<(Option<u64>, Vec<PendingEntry>), ScriptError> {
+) -> Result<(Option<u64>, Vec<Result<PendingEntry, (String, Unreadable)>>), ScriptError> {
     let fixed = [&keys.state, &keys.seen_a, &keys.seen_b, &keys.pending];
     let call = fixed
         .into_iter()
@@ -213,13 +213,14 @@ pub async fn pending(
     let Some((last, entries)) = texts.split_first() else {
         return Err(reply.unexpected());
     };
+    // One that cannot be read holds up none of the others.
     let one = |pair: &[String]| {
-        Ok(PendingEntry {
-            entry_id: pair[0].clone(),
-            record: Record::parse(&pair[1])?,
-        })
+        let (entry_id, record) = (pair[0].clone(), Record::parse(&pair[1]));
+        record
+            .map(|record| PendingEntry { entry_id, record })
+            .map_err(|error| (pair[0].clone(), error))
     };
-    let entries = entries.chunks_exact(2).map(one).collect::<Result<_, ScriptError>>()?;
+    let entries = entries.chunks_exact(2).map(one).collect();
     Ok((last.parse().ok(), entries))
 }
 

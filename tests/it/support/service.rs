@@ -176,13 +176,18 @@ impl Service {
     }
 
     /// SIGTERM, and waits for the end.
+    pub async fn stop(&mut self) -> ExitStatus {
+        self.stop_by(Signal::TERM).await
+    }
+
+    /// A signal that ends it, and waits for the end.
     ///
     /// # Panics
     /// When it has not ended in 20 s; with its log.
-    pub async fn stop(&mut self) -> ExitStatus {
-        kill_process(Pid::from_child(&self.process), Signal::TERM).expect("a process started here can be signalled");
+    pub async fn stop_by(&mut self, signal: Signal) -> ExitStatus {
+        kill_process(Pid::from_child(&self.process), signal).expect("a process started here can be signalled");
         let process = &mut self.process;
-        eventually(STOP_DEADLINE, "the service ends after SIGTERM", async || {
+        eventually(STOP_DEADLINE, "the service ends after a signal", async || {
             process.try_wait().expect("a child can be asked for its status")
         })
         .await
