@@ -54,7 +54,9 @@ pub enum AppError {
     #[error("Redis: {0}")]
     Store(#[from] OpenError),
     /// A jackpot of Redis was opened with another draw secret.
-    #[error("jackpot '{jackpot}' was opened with another draw secret: set fairness.master_secret to that one")]
+    #[error(
+        "jackpot '{jackpot}' was opened with another draw secret: set fairness.master_secret to that one, or put its master.secret back into the data directory"
+    )]
     OtherSecret {
         /// Which jackpot.
         jackpot: Id,

@@ -118,6 +118,13 @@ impl Args {
                 self.winners, self.players
             ));
         }
+        for file in self.report.iter().chain(&self.json) {
+            // Asked before the run: afterwards it would be lost.
+            let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+            if directory.is_some_and(|directory| !directory.is_dir()) {
+                return usage(format!("{}: there is no such directory", file.display()));
+            }
+        }
         if self.kill_redis && self.kills.is_none() && self.kill_every.is_none() {
             return usage("--kill-redis needs --kills or --kill-every".to_owned());
         }

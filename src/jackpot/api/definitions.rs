@@ -252,6 +252,16 @@ pub(super) async fn read(api: &Api, id: &Id) -> Result<(Jackpot, String), PlayEr
     Ok((jackpot, etag(last_version)))
 }
 
+/// The version of an entity tag; `Some(None)` for one that this service did not make, and for a weak one, which
+/// match nothing; `None` for what is no tag.
+fn version_of(tag: &str) -> Option<Option<u64>> {
+    let opaque = |tag: &str| tag.strip_prefix('"')?.strip_suffix('"').map(ToOwned::to_owned);
+    match tag.strip_prefix("W/") {
+        Some(weak) => opaque(weak).map(|_| None),
+        None => opaque(tag).map(|text| text.parse().ok()),
+    }
+}
+
 fn is_unavailable(error: &PlayError) -> bool {
     matches!(
         error,
@@ -289,9 +299,19 @@ fn wanted(request: &HttpRequest) -> Result<Wanted, PlayError> {
         (None, Some(star)) if star == "*" => Ok(Wanted::Absent),
         (Some(tag), None) if tag == "*" => Ok(Wanted::Present),
         (Some(tags), None) => {
-            // A tag that this service did not make matches nothing.
-            let version = |tag: &str| tag.trim().strip_prefix('"')?.strip_suffix('"')?.parse().ok();
-            Ok(Wanted::Versions(tags.split(',').filter_map(version).collect()))
+            let versions = tags
+                .split(',')
+                .map(|tag| version_of(tag.trim()))
+                .collect::<Option<Vec<_>>>();
+            let wrong = || {
+                PlayError::Invalid(vec![Violation::new(
+                    "If-Match",
+                    "must be * or tags in quotes, as ETag gives them",
+                )])
+            };
+            Ok(Wanted::Versions(
+                versions.ok_or_else(wrong)?.into_iter().flatten().collect(),
+            ))
         }
         (None, Some(_)) => Err(PlayError::Invalid(vec![Violation::new("If-None-Match", "must be *")])),
         (Some(_), Some(_)) => Err(PlayError::Invalid(vec![Violation::new(

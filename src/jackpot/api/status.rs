@@ -1,6 +1,7 @@
 //! Pause, resume, close.
 
 use actix_web::HttpResponse;
+use actix_web::http::header::ETAG;
 use actix_web::web::Data;
 
 use super::definitions::{Jackpot, read};
@@ -65,5 +66,6 @@ async fn set(
     api.operate
         .set_status(id, wanted, body.reason.0, &operator(caller, request_id))
         .await?;
-    Ok(HttpResponse::Ok().json(read(api, id).await?.0))
+    let (jackpot, etag) = read(api, id).await?;
+    Ok(HttpResponse::Ok().insert_header((ETAG, etag)).json(jackpot))
 }
