@@ -252,13 +252,13 @@ pub(super) async fn read(api: &Api, id: &Id) -> Result<(Jackpot, String), PlayEr
     Ok((jackpot, etag(last_version)))
 }
 
-/// The version of an entity tag; `Some(None)` for one that this service did not make, and for a weak one, which
-/// match nothing; `None` for what is no tag.
-fn version_of(tag: &str) -> Option<Option<u64>> {
+/// The version of an entity tag; 0, which no definition has, for one that this service did not make and for a weak
+/// one: they match nothing. `None` for what is no tag.
+fn version_of(tag: &str) -> Option<u64> {
     let opaque = |tag: &str| tag.strip_prefix('"')?.strip_suffix('"').map(ToOwned::to_owned);
     match tag.strip_prefix("W/") {
-        Some(weak) => opaque(weak).map(|_| None),
-        None => opaque(tag).map(|text| text.parse().ok()),
+        Some(weak) => opaque(weak).map(|_| 0),
+        None => opaque(tag).map(|text| text.parse().unwrap_or_default()),
     }
 }
 
@@ -318,5 +318,21 @@ fn wanted(request: &HttpRequest) -> Result<Wanted, PlayError> {
             "If-None-Match",
             "must not stand beside If-Match",
         )])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_strong_tags_of_ours_name_a_version() {
+        assert_eq!(version_of("\"7\""), Some(7));
+        for nothing in ["W/\"7\"", "\"nonsense\"", "\"\"", "\"-1\""] {
+            assert_eq!(version_of(nothing), Some(0), "{nothing}");
+        }
+        for none in ["7", "", "\"7", "garbage", "*"] {
+            assert_eq!(version_of(none), None, "{none}");
+        }
     }
 }
