@@ -309,9 +309,7 @@ fn wanted(request: &HttpRequest) -> Result<Wanted, PlayError> {
                     "must be * or tags in quotes, as ETag gives them",
                 )])
             };
-            Ok(Wanted::Versions(
-                versions.ok_or_else(wrong)?.into_iter().flatten().collect(),
-            ))
+            Ok(Wanted::Versions(versions.ok_or_else(wrong)?))
         }
         (None, Some(_)) => Err(PlayError::Invalid(vec![Violation::new("If-None-Match", "must be *")])),
         (Some(_), Some(_)) => Err(PlayError::Invalid(vec![Violation::new(
