@@ -16,6 +16,7 @@ mod fault_other_secret;
 mod fault_redis_down;
 mod fault_script_flush;
 mod fault_support;
+mod given;
 mod http;
 mod model;
 mod promise_conservation;

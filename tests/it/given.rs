@@ -1,0 +1,109 @@
+//! What tests of jackpots begin with: settings, definitions, entries, adjustments.
+
+use jackpot::ids::Id;
+use jackpot::jackpot::definition::Definition;
+use jackpot::jackpot::operate::Operator;
+use jackpot::jackpot::record::Sent;
+use jackpot::jackpot::scripts::{self, EnterEntry};
+use jackpot::money::Minor;
+use jackpot::settings::{Durability, Redis, RedisMode};
+use serde_json::{Value, json};
+
+/// The secret of the published test vectors.
+pub const SECRET: [u8; 32] = [0x5f; 32];
+
+/// Settings for a store on one server.
+pub fn standalone(url: &str) -> Redis {
+    Redis {
+        mode: RedisMode::Standalone,
+        urls: vec![url.to_owned()],
+        durability: Durability::Local,
+        tls_ca_file: String::new(),
+        connect_timeout_ms: 2_000,
+        response_timeout_ms: 5_000,
+        total_timeout_ms: 10_000,
+        server_program: String::new(),
+        max_memory_mib: 0,
+        refuse_entries_above_memory_pct: 80,
+    }
+}
+
+/// A tier as JSON, changed by what is given.
+pub fn tier(name: &str, share_ppm: u32, change: &Value) -> Value {
+    let mut tier =
+        json!({"tier": name, "share_ppm": share_ppm, "min_payout": 1, "seed": 0, "reserve_ppm": 0, "cap": null});
+    merge(&mut tier, change);
+    tier
+}
+
+/// A rank as JSON.
+pub fn rank(rank: u32, prize: &Value) -> Value {
+    json!({"rank": rank, "weight": 1, "prize": prize})
+}
+
+/// A definition with one tier, `grand`: rank 1 takes all, rank 2 half, rank 3 seven units.
+pub fn document(id: &str, change: &Value) -> Value {
+    let mut document = json!({"id": id, "name": "a test", "currency": "KRW", "contribution": {"fixed": 1},
+        "tiers": [tier("grand", 1_000_000, &json!({"min_payout": 100}))],
+        "odds": {"total": 1000, "ranks": [
+            rank(1, &json!({"pool": {"tier": "grand", "take": "all"}})),
+            rank(2, &json!({"pool": {"tier": "grand", "take": {"share_ppm": 500_000}}})),
+            rank(3, &json!({"fixed": {"tier": "grand", "amount": 7}}))]}});
+    merge(&mut document, change);
+    document
+}
+
+fn merge(into: &mut Value, change: &Value) {
+    for (field, value) in change.as_object().expect("an object") {
+        into[field] = value.clone();
+    }
+}
+
+/// A checked definition.
+pub fn definition(document: Value) -> Definition {
+    Definition::check(serde_json::from_value(document).expect("well formed")).expect("valid")
+}
+
+/// What a player sends.
+pub fn sent(player: &str, stake: u64) -> Sent {
+    let (player, stake) = (
+        Id::parse(player).expect("an id"),
+        Minor::try_from(stake).expect("in range"),
+    );
+    Sent {
+        player,
+        stake,
+        client_seed: None,
+    }
+}
+
+/// An entry of player `p` with stake 100 that drew `rank`.
+pub fn entry(entry_id: &str, rank: u32) -> EnterEntry {
+    EnterEntry {
+        entry_id: entry_id.to_owned(),
+        sent: sent("p", 100),
+        rank,
+    }
+}
+
+pub fn operator() -> Operator {
+    Operator {
+        who: "tester".to_owned(),
+        request_id: "r".to_owned(),
+    }
+}
+
+/// Money put into the pool of `grand`.
+pub fn funding(adjustment_id: &str, amount: u64) -> scripts::Adjust {
+    scripts::Adjust {
+        adjustment_id: Id::parse(adjustment_id).expect("an id"),
+        digest: format!("fund-{amount}"),
+        tier: Id::parse("grand").expect("an id"),
+        from: None,
+        to: Some("pool"),
+        amount: Minor::try_from(amount).expect("in range"),
+        reason: "a test".to_owned(),
+        who: "tester".to_owned(),
+        request_id: "r".to_owned(),
+    }
+}
