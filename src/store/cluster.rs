@@ -4,20 +4,33 @@
 //! it looks the slots up again, and keeps sending to a frozen primary after its replica took over, as a timeout
 //! teaches it nothing. Here a node is a [`Link`] like any single server, the repeats of a call are counted in one
 //! place ([`super::dispatch`]), and each failure asks the *other* nodes who owns the slots now.
+//!
+//! Nodes may disagree: a primary that its peers cannot reach still names itself after its replica was promoted. So
+//! several are asked, and the one that knows the latest epoch and sees its cluster working is believed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use futures_util::StreamExt;
+use futures_util::future::join;
 use futures_util::stream::FuturesUnordered;
 use redis::{Client, RedisError, Value};
+use tokio::time::{Duration, Instant, timeout_at};
 
 use super::connection::{Limits, Link};
 use super::error::Failure;
+use super::health::table;
 
 /// Slots of a cluster, by the cluster specification.
 pub(super) const SLOTS: usize = 16384;
+
+/// How long the other nodes may take once one has answered; a frozen one delays a look by no more than this.
+const OTHERS_WAIT: Duration = Duration::from_millis(100);
+/// The shortest time between two looks, so that a thousand failing calls do not become a thousand looks.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+/// Nodes remembered while no whole map is at hand; a cluster has at most about this many.
+const MAX_KNOWN: usize = 1000;
 
 /// The nodes of a cluster and who owns what.
 pub(super) struct Cluster {
@@ -25,7 +38,8 @@ pub(super) struct Cluster {
     map: ArcSwap<Map>,
     /// Every node that a call was sent to, by address, so that its connection outlives a change of the map.
     known: Mutex<HashMap<(String, u16), Arc<Link>>>,
-    refreshing: tokio::sync::Mutex<()>,
+    /// When the last look ended.
+    refreshing: tokio::sync::Mutex<Option<Instant>>,
 }
 
 /// The owners of the slots, as one node told at one moment.
@@ -33,6 +47,39 @@ pub(super) struct Cluster {
 pub(super) struct Map {
     ranges: Vec<Range>,
     primaries: Vec<Arc<Link>>,
+    standing: Standing,
+}
+
+/// How far a node's view of the cluster is to be believed. The order of the fields is the order of their weight: a
+/// node cut off from its peers knows that it is (`cluster_state:fail`) a node timeout later; a node that has just
+/// joined knows the latest epoch and few of the slots; and of two that see everything, the later epoch is right.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Standing {
+    state_ok: bool,
+    whole: bool,
+    epoch: u64,
+    covered: usize,
+}
+
+impl Standing {
+    fn new(info: &HashMap<String, String>, covered: usize) -> Self {
+        Self {
+            state_ok: info.get("cluster_state").is_some_and(|state| state == "ok"),
+            whole: covered == SLOTS,
+            epoch: info
+                .get("cluster_current_epoch")
+                .and_then(|epoch| epoch.parse().ok())
+                .unwrap_or(0),
+            covered,
+        }
+    }
+
+    /// Whether the best answer of a look is better than what is known. Where only a cut-off node answered in time,
+    /// it is not. A whole and working cluster counts whatever its epoch, as it may have been built anew.
+    fn replaces(self, known: Self) -> bool {
+        self.state_ok && (self.whole || self.epoch >= known.epoch)
+            || self.epoch >= known.epoch && self.covered >= known.covered
+    }
 }
 
 struct Range {
@@ -74,7 +121,7 @@ impl Cluster {
                 .collect(),
             map: ArcSwap::default(),
             known: Mutex::default(),
-            refreshing: tokio::sync::Mutex::new(()),
+            refreshing: tokio::sync::Mutex::default(),
         }
     }
 
@@ -87,29 +134,49 @@ impl Cluster {
         self.map.load_full()
     }
 
-    /// Asks all nodes at once who owns the slots and takes the first answer, so that a frozen node delays nobody.
-    /// Does nothing when the map is no longer the one that the caller `seen` failing.
+    /// Asks all nodes at once who owns the slots and takes the most credible of the answers that come in time.
+    /// Does nothing when the map is no longer the one that the caller `seen` failing, or was looked at just now.
     pub(super) async fn refresh(&self, seen: &Arc<Map>) -> Result<(), Failure> {
-        let _one_at_a_time = self.refreshing.lock().await;
-        if !Arc::ptr_eq(&self.map.load(), seen) {
+        let mut last_look = self.refreshing.lock().await;
+        let known = self.map.load_full();
+        let just_now = last_look.is_some_and(|at| at.elapsed() < BETWEEN_LOOKS);
+        if !Arc::ptr_eq(&known, seen) || (just_now && !known.ranges.is_empty()) {
             return Ok(());
         }
-        let mut question = redis::cmd("CLUSTER");
-        question.arg("SLOTS");
-        let mut answers: FuturesUnordered<_> = self.candidates().into_iter().map(|link| ask(link, &question)).collect();
+        let found = self.best_map().await;
+        *last_look = Some(Instant::now());
+        let map = found?;
+        if map.standing.replaces(known.standing) {
+            self.forget_others(&map);
+            self.map.store(Arc::new(map));
+        }
+        Ok(())
+    }
+
+    /// All answers, or those within [`OTHERS_WAIT`] of the first usable one, so that a frozen node delays nobody for
+    /// long; the best of them.
+    async fn best_map(&self) -> Result<Map, Failure> {
+        let mut answers: FuturesUnordered<_> = self.candidates().into_iter().map(ask).collect();
         let mut failure = Failure::NoOwner;
-        while let Some((link, answer)) = answers.next().await {
-            match answer.and_then(|answer| self.read(&link, &answer)) {
+        let mut best: Option<(Map, Instant)> = None;
+        loop {
+            let next = match &best {
+                None => answers.next().await,
+                Some((_, until)) => timeout_at(*until, answers.next()).await.ok().flatten(),
+            };
+            let Some((link, answer)) = next else {
+                return best.map(|(map, _)| map).ok_or(failure);
+            };
+            match answer.and_then(|(slots, info)| self.read(&link, &slots, &info)) {
                 Ok(map) if map.ranges.is_empty() => {}
-                Ok(map) => {
-                    self.forget_others(&map);
-                    self.map.store(Arc::new(map));
-                    return Ok(());
-                }
+                Ok(map) => match &mut best {
+                    None => best = Some((map, Instant::now() + OTHERS_WAIT)),
+                    Some((best, _)) if map.standing > best.standing => *best = map,
+                    Some(_) => {}
+                },
                 Err(one) => failure = one,
             }
         }
-        Err(failure)
     }
 
     /// The link to a node that another one named; an empty host means the host of the one who `told`.
@@ -133,16 +200,21 @@ impl Cluster {
         self.seeds.iter().chain(known.values()).map(Arc::clone).collect()
     }
 
-    /// Without this the table of nodes would grow with every node that ever was.
+    /// Without this the table of nodes would grow with every node that ever was. Not by a partial map, though: the
+    /// nodes it leaves out are those that may know better.
     fn forget_others(&self, map: &Map) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if !(map.standing.state_ok && map.standing.whole) && known.len() <= MAX_KNOWN {
+            return;
+        }
         known.retain(|_, link| map.primaries.iter().any(|primary| Arc::ptr_eq(primary, link)));
     }
 
-    /// Reads the answer to CLUSTER SLOTS: `[[first, last, [host, port, …], replicas…], …]`.
-    fn read(&self, told: &Link, answer: &Value) -> Result<Map, Failure> {
+    /// Reads the answers to CLUSTER SLOTS, `[[first, last, [host, port, …], replicas…], …]`, and to CLUSTER INFO; a
+    /// node that may not answer the latter is believed last.
+    fn read(&self, told: &Link, slots: &Value, info: &Value) -> Result<Map, Failure> {
         let mut map = Map::default();
-        let Value::Array(rows) = answer else {
+        let Value::Array(rows) = slots else {
             return Err(Failure::NoOwner);
         };
         for row in rows {
@@ -156,13 +228,16 @@ impl Cluster {
             map.ranges.push(Range { first, last, owner });
         }
         map.ranges.sort_unstable_by_key(|range| range.first);
+        map.standing = Standing::new(&table(info), map.covered());
         Ok(map)
     }
 }
 
-async fn ask(link: Arc<Link>, question: &redis::Cmd) -> (Arc<Link>, Result<Value, Failure>) {
-    let answer = link.send(question).await;
-    (link, answer)
+/// What a node says of the slots and of itself; on the connection that calls and the watcher keep open.
+async fn ask(link: Arc<Link>) -> (Arc<Link>, Result<(Value, Value), Failure>) {
+    let [mut slots, mut info] = [redis::cmd("CLUSTER"), redis::cmd("CLUSTER")];
+    let (slots, info) = join(link.send(slots.arg("SLOTS")), link.send(info.arg("INFO"))).await;
+    (link, slots.map(|slots| (slots, info.unwrap_or(Value::Nil))))
 }
 
 fn range(row: &Value) -> Option<(u16, u16, String, u16)> {
@@ -208,6 +283,43 @@ fn hash_tag(key: &[u8]) -> Option<&[u8]> {
 mod tests {
     use super::*;
     use redis::cluster_routing::Slot;
+
+    fn standing(state: &str, epoch: u64, covered: usize) -> Standing {
+        let info = format!("cluster_state:{state}\r\ncluster_current_epoch:{epoch}\r\n");
+        Standing::new(&table(&Value::BulkString(info.into_bytes())), covered)
+    }
+
+    #[test]
+    fn the_latest_working_view_is_believed() {
+        let promoted = standing("ok", 7, SLOTS);
+        for lesser in [
+            standing("fail", 6, SLOTS), // cut off, and knows it
+            standing("ok", 6, SLOTS),   // cut off, and does not know it yet
+            standing("ok", 7, 5461),    // has just joined
+            standing("fail", 9, SLOTS),
+            Standing::new(&HashMap::new(), SLOTS),
+        ] {
+            assert!(promoted > lesser && promoted.replaces(lesser), "{lesser:?}");
+        }
+        assert!(
+            standing("fail", 6, SLOTS) > standing("fail", 6, 5461),
+            "the best of the rest"
+        );
+    }
+
+    #[test]
+    fn a_cut_off_node_alone_replaces_nothing_better() {
+        let known = standing("ok", 7, SLOTS);
+        assert!(!standing("fail", 6, SLOTS).replaces(known));
+        assert!(!standing("fail", 7, 5461).replaces(known));
+        assert!(!standing("ok", 6, 5461).replaces(known));
+        assert!(standing("ok", 8, 16000).replaces(known), "slots may really be lost");
+        assert!(standing("ok", 1, SLOTS).replaces(known), "a cluster built anew");
+        assert!(
+            standing("fail", 0, 1).replaces(Standing::default()),
+            "anything for a start"
+        );
+    }
 
     #[test]
     fn slots_are_those_of_the_specification() {

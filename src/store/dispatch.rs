@@ -121,7 +121,7 @@ impl Dispatcher {
                 aim.redirect = Some((named, asking));
             }
             (Next::Repeat, _) => aim.wait().await,
-            (Next::Reconnect | Next::Redirect { .. }, _) => {
+            (Next::LookAgain | Next::Reconnect | Next::Redirect { .. }, _) => {
                 aim.wait().await;
                 self.topology.look_again(seen).await;
             }

@@ -89,6 +89,8 @@ pub(super) enum Failure {
     NotReplicated { node: Arc<str> },
     #[error("no node serves the slot of this key")]
     NoOwner,
+    #[error("{node}: cluster_state is {state}")]
+    ClusterState { node: Arc<str>, state: String },
 }
 
 /// What a failed attempt calls for.
@@ -100,6 +102,8 @@ pub(super) enum Next {
     Redirect { to: (String, u16), asking: bool },
     /// Wait a little, then repeat on the same connection.
     Repeat,
+    /// The node answers but may be cut off from its peers, and replaced: ask all nodes who owns the slots, then repeat.
+    LookAgain,
     /// The connection, or the node behind it, is no good: leave both, then repeat.
     Reconnect,
     /// A repeat within this call changes nothing.
@@ -126,7 +130,8 @@ impl Failure {
                 _ if source.kind() == ErrorKind::AuthenticationFailed => Next::GiveUp(Verdict::Unavailable),
                 _ => Next::Reconnect,
             },
-            Self::NotReplicated { .. } => Next::Repeat,
+            // The replica that no longer confirms may be the primary by now.
+            Self::NotReplicated { .. } | Self::ClusterState { .. } => Next::LookAgain,
             Self::NoOwner => Next::Reconnect,
         }
     }
@@ -176,7 +181,8 @@ fn after(error: &RedisError) -> Next {
             },
             None => Next::GiveUp(Verdict::Unavailable),
         },
-        "LOADING" | "TRYAGAIN" | "CLUSTERDOWN" | "MASTERDOWN" | "BUSY" => Next::Repeat,
+        "LOADING" | "TRYAGAIN" | "BUSY" => Next::Repeat,
+        "CLUSTERDOWN" | "MASTERDOWN" => Next::LookAgain,
         // A replica now: behind a fixed address the new primary is found only by connecting again.
         "READONLY" => Next::Reconnect,
         "OOM" => Next::GiveUp(Verdict::OutOfMemory),
@@ -211,9 +217,13 @@ mod tests {
     #[test]
     fn each_answer_calls_for_its_own_step() {
         assert_eq!(next("-NOSCRIPT No matching script.\r\n"), Next::SendSource);
-        for code in ["LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "BUSY"] {
+        for code in ["LOADING", "TRYAGAIN", "BUSY"] {
             assert_eq!(next(&format!("-{code} x\r\n")), Next::Repeat, "{code}");
         }
+        for code in ["CLUSTERDOWN", "MASTERDOWN"] {
+            assert_eq!(next(&format!("-{code} x\r\n")), Next::LookAgain, "{code}");
+        }
+        assert_eq!(Failure::NotReplicated { node: "n".into() }.next(), Next::LookAgain);
         assert_eq!(next("-READONLY You can't write\r\n"), Next::Reconnect);
         assert_eq!(next("-OOM command not allowed\r\n"), Next::GiveUp(Verdict::OutOfMemory));
         for code in ["MISCONF", "NOREPLICAS", "NOAUTH"] {

@@ -51,13 +51,16 @@ impl Health {
 struct Look {
     used: u64,
     limit: u64,
+    /// The node answers, but its cluster does not work for it.
+    trouble: Option<Failure>,
 }
 
 /// Looks at every primary at once and sums up. `broken_rule` stays true until the rules are checked again.
 async fn look(dispatcher: &Dispatcher, above_pct: u8, broken_rule: Option<&Arc<str>>) -> Health {
     let (_, seen) = dispatcher.topology.pick(None);
     let nodes = dispatcher.topology.primaries();
-    let looks = join_all(nodes.iter().map(|node| memory_of(node))).await;
+    let in_cluster = dispatcher.topology.is_cluster();
+    let looks = join_all(nodes.iter().map(|node| look_at(node, in_cluster))).await;
     let mut health = Health {
         up: false,
         cause: None,
@@ -67,8 +70,11 @@ async fn look(dispatcher: &Dispatcher, above_pct: u8, broken_rule: Option<&Arc<s
     };
     for look in looks {
         match look {
-            Ok(Look { used, limit }) => {
+            Ok(Look { used, limit, trouble }) => {
                 health.up = true;
+                if let Some(trouble) = trouble {
+                    health.cause = Some(trouble.to_string().into());
+                }
                 // Fractions compared without division: used/limit > the fullest so far.
                 if u128::from(used) * u128::from(health.limit_bytes.max(1))
                     >= u128::from(health.used_bytes) * u128::from(limit)
@@ -90,7 +96,8 @@ async fn look(dispatcher: &Dispatcher, above_pct: u8, broken_rule: Option<&Arc<s
     health
 }
 
-async fn memory_of(node: &Link) -> Result<Look, Failure> {
+async fn look_at(node: &Link, in_cluster: bool) -> Result<Look, Failure> {
+    let trouble = if in_cluster { cluster_trouble(node).await? } else { None };
     let info = info(node, "memory").await?;
     let number = |key: &str| info.get(key).and_then(|value| value.parse::<u64>().ok()).unwrap_or(0);
     let limit = match number("maxmemory") {
@@ -100,24 +107,40 @@ async fn memory_of(node: &Link) -> Result<Look, Failure> {
     Ok(Look {
         used: number("used_memory").saturating_sub(number("mem_not_counted_for_evict")),
         limit,
+        trouble,
     })
+}
+
+/// A primary cut off from its peers answers INFO as ever; only this tells. It makes no reason to refuse entries, as
+/// the other primaries may be well.
+async fn cluster_trouble(node: &Link) -> Result<Option<Failure>, Failure> {
+    let mut question = redis::cmd("CLUSTER");
+    question.arg("INFO");
+    let state = table(&node.send(&question).await?).remove("cluster_state");
+    Ok(state.filter(|state| state != "ok").map(|state| Failure::ClusterState {
+        node: Arc::clone(node.node()),
+        state,
+    }))
 }
 
 /// One section of INFO as a table.
 pub(super) async fn info(node: &Link, section: &str) -> Result<HashMap<String, String>, Failure> {
     let mut question = redis::cmd("INFO");
     question.arg(section);
-    let answer = node.send(&question).await?;
-    let text = match &answer {
+    Ok(table(&node.send(&question).await?))
+}
+
+/// The lines `key:value` of an answer; empty for an answer of another kind.
+pub(super) fn table(answer: &Value) -> HashMap<String, String> {
+    let text = match answer {
         Value::BulkString(bytes) => String::from_utf8_lossy(bytes).into_owned(),
         Value::VerbatimString { text, .. } => text.clone(),
         _ => String::new(),
     };
-    Ok(text
-        .lines()
+    text.lines()
         .filter_map(|line| line.split_once(':'))
         .map(|(key, value)| (key.to_owned(), value.trim_end().to_owned()))
-        .collect())
+        .collect()
 }
 
 /// The first look, before anyone asks.
@@ -137,7 +160,10 @@ pub(super) async fn watch(dispatcher: Arc<Dispatcher>, above_pct: u8, rules: Rul
         }
         let health = look(&dispatcher, above_pct, broken.as_ref()).await;
         let before = current.swap(Arc::new(health.clone()));
-        if before.up != health.up || before.refuse_entries != health.refuse_entries {
+        if before.up != health.up
+            || before.refuse_entries != health.refuse_entries
+            || before.cause.is_some() != health.cause.is_some()
+        {
             tracing::warn!(
                 up = health.up,
                 refuse_entries = health.refuse_entries,

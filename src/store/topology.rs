@@ -52,6 +52,11 @@ impl Topology {
         }
     }
 
+    /// Whether nodes have a `cluster_state`.
+    pub(super) fn is_cluster(&self) -> bool {
+        matches!(self, Self::Cluster(_))
+    }
+
     /// Every node that takes writes.
     pub(super) fn primaries(&self) -> Vec<Arc<Link>> {
         match self {

@@ -66,6 +66,31 @@ impl Nodes {
             .query(&mut self.nodes[node].connection())
             .unwrap()
     }
+
+    /// A new replica of the first node, in step with it.
+    async fn replica_of_first(&self, node_timeout_ms: &str) -> Server {
+        let replica = node(&["--cluster-node-timeout", node_timeout_ms]);
+        let (new, known) = (
+            format!("127.0.0.1:{}", replica.port),
+            format!("127.0.0.1:{}", self.nodes[0].port),
+        );
+        redis_cli(&[
+            "--cluster",
+            "add-node",
+            &new,
+            &known,
+            "--cluster-slave",
+            "--cluster-master-id",
+            &self.id_of(0),
+        ]);
+        let mut beside = self.nodes[0].connection();
+        eventually("the replica is in step", || {
+            let count: i64 = redis::cmd("WAIT").arg(1).arg(50).query(&mut beside).unwrap();
+            async move { (count == 1).then_some(()) }
+        })
+        .await;
+        replica
+    }
 }
 
 /// A key that this node owns; `redis-cli --cluster create` deals the slots out in order, a third to each.
@@ -135,32 +160,65 @@ async fn the_replica_of_a_frozen_primary_is_found() {
     let script = put();
     let key = key_of(0);
     call(&store, &script, &key, "before").await.unwrap();
-    let replica = node(&["--cluster-node-timeout", "1000"]);
-    let (new, known) = (
-        format!("127.0.0.1:{}", replica.port),
-        format!("127.0.0.1:{}", cluster.nodes[0].port),
-    );
-    redis_cli(&[
-        "--cluster",
-        "add-node",
-        &new,
-        &known,
-        "--cluster-slave",
-        "--cluster-master-id",
-        &cluster.id_of(0),
-    ]);
-    let mut beside = cluster.nodes[0].connection();
-    eventually("the replica is in step", || {
-        let count: i64 = redis::cmd("WAIT").arg(1).arg(50).query(&mut beside).unwrap();
-        async move { (count == 1).then_some(()) }
-    })
-    .await;
+    let _replica = cluster.replica_of_first("1000").await;
     cluster.nodes[0].signal(Signal::STOP);
     eventually("a call reaches the promoted replica", || async {
         call(&store, &script, &key, "after").await.ok()
     })
     .await;
     assert_eq!(get(&store, &key).await.unwrap().as_deref(), Some("after"));
+    store.close().await;
+}
+
+/// The old primary answers us all the while. Forgetting its peers makes it deaf to them for a minute (they are on its
+/// list of banned nodes): it hears neither of the promotion nor of anybody else's slots, as if it were cut off.
+#[tokio::test]
+async fn an_isolated_primary_is_left_for_its_promoted_replica() {
+    let cluster = Nodes::start("60000").await;
+    let (store, _dir) = open(&settings(RedisMode::Cluster, &cluster.urls()[..1])).await;
+    let (script, key) = (put(), key_of(0));
+    call(&store, &script, &key, "before").await.unwrap();
+    let replica = cluster.replica_of_first("60000").await;
+    let mut old = cluster.nodes[0].connection();
+    redis::cmd("CONFIG")
+        .arg("SET")
+        .arg("cluster-require-full-coverage")
+        .arg("yes")
+        .exec(&mut old)
+        .unwrap();
+    let id_of_replica: String = redis::cmd("CLUSTER")
+        .arg("MYID")
+        .query(&mut replica.connection())
+        .unwrap();
+    for peer in [cluster.id_of(1), cluster.id_of(2), id_of_replica] {
+        redis::cmd("CLUSTER").arg("FORGET").arg(peer).exec(&mut old).unwrap();
+    }
+    eventually("the watcher names the isolated primary", || async {
+        store
+            .health()
+            .cause
+            .filter(|cause| cause.contains("cluster_state is fail"))
+    })
+    .await;
+    assert!(store.health().up && !store.health().refuse_entries);
+    call(&store, &script, &key_of(1), "other shard").await.unwrap();
+    redis::cmd("CLUSTER")
+        .arg("FAILOVER")
+        .arg("TAKEOVER")
+        .exec(&mut replica.connection())
+        .unwrap();
+    eventually("a call reaches the promoted replica", || async {
+        call(&store, &script, &key, "after").await.ok()
+    })
+    .await;
+    let there: Option<String> = redis::cmd("GET").arg(&key).query(&mut replica.connection()).unwrap();
+    assert_eq!(there.as_deref(), Some("after"));
+    eventually("the watcher sees a whole cluster", || async {
+        store.health().cause.is_none().then_some(())
+    })
+    .await;
+    let info: String = redis::cmd("CLUSTER").arg("INFO").query(&mut old).unwrap();
+    assert!(info.contains("cluster_state:fail"), "still isolated: {info}");
     store.close().await;
 }
 
