@@ -7,6 +7,7 @@ use std::sync::Arc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use utoipa::OpenApi;
 
+use crate::durable_file::make_private_dir;
 use crate::http::Web;
 use crate::http::health::{Readiness, ReadinessFn, RedisState};
 use crate::http::problem::FieldError;
@@ -25,6 +26,7 @@ use crate::jackpot::scripts::ScriptError;
 use crate::jackpot::view::Views;
 use crate::keys::{KeyFile, KeyStore, KeysError, Limits};
 use crate::master_secret::{self, MasterSecret, MasterSecretError};
+use crate::open_files;
 use crate::settings::Settings;
 use crate::stopping::Stopping;
 use crate::store::{OpenError, Outcome, Store};
@@ -89,12 +91,10 @@ struct App {
 /// # Errors
 /// Whatever is missing or wrong, before any request is accepted.
 async fn build(settings: Settings) -> Result<App, AppError> {
-    tokio::fs::create_dir_all(&settings.data_dir)
-        .await
-        .map_err(|source| AppError::DataDirectory {
-            path: settings.data_dir.clone(),
-            source,
-        })?;
+    make_private_dir(&settings.data_dir).map_err(|source| AppError::DataDirectory {
+        path: settings.data_dir.clone(),
+        source,
+    })?;
     let master_secret = master_secret::load(&settings.fairness.master_secret, &settings.data_dir)?;
     let keys = KeyStore::open(KeyFile::of(&settings), limits(&settings))?;
     let store = Store::open(&settings.redis, &settings.data_dir).await?;
@@ -234,6 +234,10 @@ async fn check_secret(operate: &Operate) -> Result<(), AppError> {
 /// # Errors
 /// Whatever keeps it from starting, or a server that ended with an error.
 pub async fn serve(settings: Settings) -> Result<(), AppError> {
+    // Each stream and connection takes one; and who can open none can't even see whether the private server lives.
+    open_files::raise();
+    // The private server inherits it, whose files hold every entry.
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     let mut signals = Signals::listen()?;
     let app = tokio::select! {
         app = build(settings) => app?,

@@ -1,12 +1,28 @@
 //! Small files that must be whole or absent after a crash: secrets and keys.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Only the owner reads and writes.
 const SECRET_MODE: u32 = 0o600;
+/// Only the owner enters.
+const PRIVATE_MODE: u32 = 0o700;
+
+/// Makes a directory and its parents, for their owner alone; those that exist stay as they are.
+pub fn make_private_dir(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(PRIVATE_MODE).create(path)
+}
+
+/// Makes a directory and its parents, and closes it to all but its owner also when it exists.
+pub fn make_or_close_dir(path: &Path) -> io::Result<()> {
+    make_private_dir(path)?;
+    if std::fs::metadata(path)?.permissions().mode() & 0o7777 == PRIVATE_MODE {
+        return Ok(());
+    }
+    std::fs::set_permissions(path, Permissions::from_mode(PRIVATE_MODE))
+}
 
 /// Replaces `path` by `content` in one step: a reader sees the old or the new file, never a part.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
@@ -73,8 +89,6 @@ fn sync_directory(path: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
 
     fn mode(path: &Path) -> u32 {
@@ -94,6 +108,20 @@ mod tests {
             1,
             "no temporary file is left"
         );
+    }
+
+    #[test]
+    fn a_private_directory_is_closed_also_when_it_exists() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("outer/inner");
+        make_private_dir(&path).unwrap();
+        assert_eq!(mode(&path), 0o700);
+        assert_eq!(mode(path.parent().unwrap()), 0o700);
+        std::fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        make_private_dir(&path).unwrap();
+        assert_eq!(mode(&path), 0o755);
+        make_or_close_dir(&path).unwrap();
+        assert_eq!(mode(&path), 0o700);
     }
 
     #[test]

@@ -16,7 +16,7 @@
 //! | [`simulate`] | the load simulation from outside, its checks, report and comparison |
 //! | [`money`], [`ids`] | small types that everyone uses |
 //! | [`keys`], [`master_secret`], [`durable_file`], [`random`], [`tls`] | secrets, and the files they live in |
-//! | [`telemetry`], [`stopping`] | log lines and metrics; the signal to end |
+//! | [`telemetry`], [`stopping`], [`open_files`] | log lines and metrics; the signal to end; the limit on open files |
 //! | `lua/jackpot/` | one file per decision, and the parts they share; each has its contract in its header |
 //!
 //! # The path of an entry
@@ -35,6 +35,7 @@ pub mod keys;
 pub mod ledger;
 pub mod master_secret;
 pub mod money;
+pub mod open_files;
 pub mod random;
 pub mod settings;
 pub mod simulate;

@@ -160,7 +160,7 @@ impl KeyFile {
     fn change(&self, edit: impl FnOnce(&mut Vec<Key>) -> Result<(), KeysError>) -> Result<Vec<Key>, KeysError> {
         for file in [&self.path, &self.operator_key] {
             if let Some(directory) = file.parent() {
-                std::fs::create_dir_all(directory).map_err(|e| KeysError::Io {
+                durable_file::make_private_dir(directory).map_err(|e| KeysError::Io {
                     path: directory.to_owned(),
                     source: e,
                 })?;

@@ -62,7 +62,8 @@ impl Verdict {
 /// [`SimulateError`] when there is no verdict; its `exit_code` tells options that make no sense (2) from the rest.
 pub async fn run(args: Args) -> Result<Verdict, SimulateError> {
     args.validate()?;
-    raise_open_files();
+    // Two connections per player, and as many in the private service, pass the usual limit.
+    crate::open_files::raise();
     tokio::select! {
         verdict = conduct(&args) => verdict,
         // Dropping the run stops what it started.
@@ -149,20 +150,6 @@ fn write(path: &std::path::Path, text: &str) -> Result<(), SimulateError> {
         path: path.to_owned(),
         source,
     })
-}
-
-/// Two connections per player, and as many in the private service, pass the usual limit of 1,024 open files.
-fn raise_open_files() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    // When refused, the run goes on and says "too many open files" where it needs them.
-    let _kept = setrlimit(
-        Resource::Nofile,
-        Rlimit {
-            current: limit.maximum,
-            maximum: limit.maximum,
-        },
-    );
 }
 
 /// Returns at Ctrl-C or SIGTERM.

@@ -1,11 +1,13 @@
 //! The lock on the data directory: one instance per directory.
 
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
+
+use crate::durable_file::make_private_dir;
 
 const LOCK_FILE: &str = "jackpot.lock";
 /// More than any process id has digits.
@@ -44,7 +46,7 @@ impl DataDirLock {
             path: data_dir.to_owned(),
             source,
         };
-        make_private(data_dir).map_err(failed)?;
+        make_private_dir(data_dir).map_err(failed)?;
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -67,11 +69,6 @@ impl DataDirLock {
         write!(file, "{}", std::process::id()).map_err(failed)?;
         Ok(Self { _file: file })
     }
-}
-
-/// Makes a directory and its parents, readable by their owner alone.
-pub(super) fn make_private(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 fn holder(file: File) -> String {

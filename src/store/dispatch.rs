@@ -141,11 +141,14 @@ impl Dispatcher {
             pipeline = permitted(&pipeline);
         }
         let mut answers = link.send_all(&pipeline).await?;
+        if asking {
+            answers = without_permissions(answers);
+        }
         let (replicas, marker) = match (request, self.wait_ms) {
             (Request::Script(call), Some(_)) => (answers.pop(), call.first_key().and_then(|_| answers.pop())),
             _ => (None, None),
         };
-        let answer = answers.into_iter().nth(usize::from(asking)).unwrap_or(Value::Nil);
+        let answer = answers.into_iter().next().unwrap_or(Value::Nil);
         let answer = answer.extract_error().map_err(|source| link.failure(source))?;
         // Without its marker WAIT may answer for a connection that has written nothing.
         let was_written = marker.is_none_or(|marker| marker.extract_error().is_ok());
@@ -218,4 +221,34 @@ fn permitted(pipeline: &redis::Pipeline) -> redis::Pipeline {
         permitted.cmd("ASKING").add_command(command.clone());
     }
     permitted
+}
+
+/// The answers of what [`permitted`] made, without those to ASKING, of which one is before each.
+fn without_permissions(answers: Vec<Value>) -> Vec<Value> {
+    answers.into_iter().skip(1).step_by(2).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_answer_under_ask_is_the_one_behind_its_permission() {
+        let mut pipeline = redis::Pipeline::new();
+        pipeline.cmd("EVALSHA").cmd("EVAL").cmd("WAIT");
+        assert_eq!(permitted(&pipeline).len(), 6);
+        let answers = [
+            Value::Okay,
+            Value::Int(7),
+            Value::Okay,
+            Value::Nil,
+            Value::Okay,
+            Value::Int(1),
+        ];
+        assert_eq!(
+            without_permissions(answers.to_vec()),
+            [Value::Int(7), Value::Nil, Value::Int(1)],
+            "the script's, the marker's and WAIT's"
+        );
+    }
 }

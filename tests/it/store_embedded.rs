@@ -200,6 +200,74 @@ async fn a_frozen_server_of_a_killed_service_is_ended_before_another_starts() {
 }
 
 #[tokio::test]
+async fn an_open_directory_is_closed_before_a_server_writes_there() {
+    let dir = TempDir::new().unwrap();
+    let place = dir.path().join("redis");
+    std::fs::create_dir(&place).unwrap();
+    std::fs::set_permissions(&place, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let store = Store::open(&embedded(), dir.path()).await.unwrap();
+    let mode = std::fs::metadata(&place).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode, 0o700);
+    store.close().await;
+}
+
+#[tokio::test]
+async fn the_server_of_another_directory_at_the_same_path_is_not_touched() {
+    let dir = TempDir::new().unwrap();
+    let data_dir = dir.path().join("data");
+    std::fs::create_dir_all(data_dir.join("redis")).unwrap();
+    let place = data_dir.canonicalize().unwrap().join("redis");
+    // As in another container: its command line names our socket, and its directory is another one.
+    let mut other = Command::new("redis-server")
+        .args(["--port", "0", "--save", "", "--set-proc-title", "no", "--unixsocket"])
+        .arg(place.join("redis.sock"))
+        .arg("--dir")
+        .arg(&place)
+        .stdout(Stdio::null())
+        .spawn()
+        .map(Owner)
+        .unwrap();
+    eventually("it listens", || async {
+        std::os::unix::net::UnixStream::connect(place.join("redis.sock")).ok()
+    })
+    .await;
+    std::fs::rename(&data_dir, dir.path().join("elsewhere")).unwrap();
+
+    let store = Store::open(&embedded(), &data_dir).await.unwrap();
+    assert_ne!(server_pid(&store).await, Some(other.0.id()));
+    store.close().await;
+    assert!(other.0.try_wait().unwrap().is_none(), "it still runs");
+}
+
+#[tokio::test]
+async fn a_server_that_is_just_ending_does_not_fail_the_start() {
+    if let Ok(dir) = std::env::var(OWNED_DIRECTORY) {
+        return own(&dir).await;
+    }
+    // The moment of its end falls elsewhere in each round: before, while and after it is found.
+    for head_start_ms in [0, 1, 2, 4, 8] {
+        let dir = TempDir::new().unwrap();
+        let (owner, pid) = Owner::start(
+            "store_embedded::a_server_that_is_just_ending_does_not_fail_the_start",
+            dir.path(),
+        );
+        let orphan = Orphan(pid);
+        owner.kill();
+        let ending = tokio::spawn(async move {
+            tokio::time::sleep(std::time::Duration::from_millis(head_start_ms)).await;
+            send_signal(pid, Signal::TERM);
+        });
+        let mut settings = embedded();
+        settings.total_timeout_ms = 20_000;
+        let store = Store::open(&settings, dir.path()).await.unwrap();
+        ending.await.unwrap();
+        assert_eq!(get(&store, "jp:{a}:k").await.unwrap().as_deref(), Some("acknowledged"));
+        store.close().await;
+        assert!(!alive(orphan.0));
+    }
+}
+
+#[tokio::test]
 async fn somebody_elses_server_on_our_socket_is_not_touched() {
     let dir = TempDir::new().unwrap();
     let place = dir.path().join("redis");

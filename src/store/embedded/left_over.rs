@@ -1,59 +1,98 @@
 //! What a killed service left behind on our socket.
 
+use std::time::Duration;
+
 use redis::Value;
+use tokio::time::Instant;
 
 use crate::store::checks::pairs;
 use crate::store::connection::Link;
 use crate::store::error::Failure;
 use crate::store::health::info;
 
-use super::{EmbeddedError, Place, process};
+use super::process::{self, Seen};
+use super::{EmbeddedError, Place};
+
+/// How long it may stay unclear who is on the socket: a server that is just ending answers one question and not the next.
+const SETTLE_LIMIT: Duration = Duration::from_secs(5);
+/// Pause between two looks.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// How one look went.
+enum Found {
+    /// A server to adopt, or nobody.
+    Settled(Option<u32>),
+    /// It may be another story in a moment; the error if not.
+    Unclear(EmbeddedError),
+}
 
 /// The process id of a server to adopt, or none; then nobody is on our socket and files any more.
 pub(super) async fn settle(place: &Place, link: &Link) -> Result<Option<u32>, EmbeddedError> {
+    let deadline = Instant::now() + SETTLE_LIMIT;
+    loop {
+        match look(place, link).await? {
+            Found::Settled(server) => return Ok(server),
+            Found::Unclear(error) if Instant::now() >= deadline => return Err(error),
+            Found::Unclear(_) => tokio::time::sleep(PAUSE).await,
+        }
+    }
+}
+
+async fn look(place: &Place, link: &Link) -> Result<Found, EmbeddedError> {
     match info(link, "server").await {
         // A server that still loads its data answers this too.
         Ok(server) => {
             let pid = server.get("process_id").and_then(|pid| pid.parse().ok()).unwrap_or(0);
-            prove_ours(place, link, pid).await?;
+            if let Some(unclear) = prove_ours(place, link, pid).await? {
+                return Ok(Found::Unclear(unclear));
+            }
             end_all(place, Some(pid)).await?;
-            Ok(Some(pid))
+            Ok(Found::Settled(Some(pid)))
         }
         Err(failure) => {
-            let found = process::serving(&place.socket);
+            let found = serving(place)?;
             if found.is_empty() && !nobody_listens(&failure) {
-                return Err(EmbeddedError::Silent {
+                return Ok(Found::Unclear(EmbeddedError::Silent {
                     socket: place.socket.clone(),
                     cause: failure.to_string(),
-                });
+                }));
             }
             if !found.is_empty() {
                 tracing::warn!(?found, cause = %failure, "a Redis left by another run does not answer and is ended");
             }
             end_all(place, None).await?;
-            Ok(None)
+            Ok(Found::Settled(None))
         }
     }
 }
 
-async fn prove_ours(place: &Place, link: &Link, pid: u32) -> Result<(), EmbeddedError> {
+/// None when it is ours; an error that may pass when that can't be told yet.
+async fn prove_ours(place: &Place, link: &Link, pid: u32) -> Result<Option<EmbeddedError>, EmbeddedError> {
     let foreign = |reason| EmbeddedError::Foreign {
         socket: place.socket.clone(),
         reason,
     };
-    if !process::serves(pid, &place.socket) {
-        return Err(foreign(format!(
-            "its process {pid} was not started on this socket by this service"
-        )));
+    let not_started_here = || foreign(format!("its process {pid} was not started here by this service"));
+    match process::look(pid, place) {
+        Ok(Seen::Ours) => {}
+        Ok(Seen::Other) => return Err(not_started_here()),
+        // It ended after its answer; or it still answers, from where its number means another process.
+        Ok(Seen::Gone) => return Ok(Some(not_started_here())),
+        Err(source) => return Ok(Some(unknown(place)(source))),
     }
     let mut question = redis::cmd("CONFIG");
     question.arg("GET").arg("dir");
-    let answer: Value = link
-        .send(&question)
-        .await
-        .map_err(|failure| foreign(failure.to_string()))?;
+    let answer: Value = match link.send(&question).await {
+        Ok(answer) => answer,
+        Err(failure) => {
+            return Ok(Some(EmbeddedError::NoAnswer {
+                cause: failure.to_string(),
+                log: place.log.clone(),
+            }));
+        }
+    };
     match pairs(&answer).get("dir") {
-        Some(dir) if *place.dir == **dir => Ok(()),
+        Some(dir) if *place.dir == **dir => Ok(None),
         dir => Err(foreign(format!(
             "its directory is {}",
             dir.map_or("unknown", String::as_str)
@@ -61,13 +100,22 @@ async fn prove_ours(place: &Place, link: &Link, pid: u32) -> Result<(), Embedded
     }
 }
 
-async fn end_all(place: &Place, but: Option<u32>) -> Result<(), EmbeddedError> {
-    for pid in process::serving(&place.socket) {
-        if Some(pid) != but && !process::end(pid, &place.socket).await {
+/// Ends every server of that place but one, and sees that they are gone.
+pub(super) async fn end_all(place: &Place, but: Option<u32>) -> Result<(), EmbeddedError> {
+    for pid in serving(place)? {
+        if Some(pid) != but && !process::end(pid, place).await {
             return Err(EmbeddedError::CannotEnd { pid });
         }
     }
     Ok(())
+}
+
+fn serving(place: &Place) -> Result<Vec<u32>, EmbeddedError> {
+    process::serving(place).map_err(unknown(place))
+}
+
+fn unknown(place: &Place) -> impl FnOnce(std::io::Error) -> EmbeddedError {
+    EmbeddedError::io(format!("can't tell which processes serve {}", place.socket.display()))
 }
 
 /// No socket, or one that no process holds: the sure signs that nobody is there.

@@ -19,17 +19,21 @@ use thiserror::Error;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::durable_file::make_or_close_dir;
 use crate::settings;
 
 use super::address;
 use super::connection::{Limits, Link};
-use super::data_dir::make_private;
 
+use process::DirId;
 use server::Plan;
 use supervise::Running;
 
 /// Longest path of a unix socket in bytes: `sun_path` holds 108 with the final zero.
 const LONGEST_SOCKET_PATH: usize = 107;
+
+/// How many adopted servers may fail during one start; each is followed by another look at who is there.
+const ADOPTIONS_LIMIT: u32 = 3;
 
 /// Why the private server can't be had.
 #[derive(Debug, Error)]
@@ -109,6 +113,8 @@ impl EmbeddedError {
 #[derive(Debug, Clone)]
 struct Place {
     dir: PathBuf,
+    /// What `dir` is, for processes that see another directory at the same path.
+    id: DirId,
     socket: PathBuf,
     log: PathBuf,
 }
@@ -116,7 +122,10 @@ struct Place {
 impl Place {
     fn make(data_dir: &Path) -> Result<Self, EmbeddedError> {
         let dir = data_dir.join("redis");
-        make_private(&dir).map_err(EmbeddedError::io(format!("can't make {}", dir.display())))?;
+        make_or_close_dir(&dir).map_err(EmbeddedError::io(format!(
+            "can't make {} for its owner alone",
+            dir.display()
+        )))?;
         let dir = dir
             .canonicalize()
             .map_err(EmbeddedError::io(format!("can't resolve {}", dir.display())))?;
@@ -126,6 +135,7 @@ impl Place {
             return Err(EmbeddedError::SocketPathTooLong { path: socket, length });
         }
         Ok(Self {
+            id: DirId::of(&dir).map_err(EmbeddedError::io(format!("can't look at {}", dir.display())))?,
             log: dir.join("redis.log"),
             dir,
             socket,
@@ -155,19 +165,28 @@ impl Embedded {
             max_memory_bytes: memory::limit(settings.max_memory_mib)?,
         };
         let link = Arc::new(Link::new(address::socket_client(&plan.place.socket)?, limits));
-        let adopted = left_over::settle(&plan.place, &link).await?;
-        let mut running = match adopted {
-            Some(pid) => Running::adopted(pid, &plan.place.socket),
-            None => Running::child(plan.spawn()?, &plan.place.socket),
-        };
-        let ready = match running.until_ready(&plan.place, &link).await {
-            Ok(()) if adopted.is_some() => plan.apply(&link).await,
-            ready => ready,
-        };
-        if let Err(error) = ready {
+        let mut failed_adoptions = 0;
+        let (running, adopted) = loop {
+            let adopted = left_over::settle(&plan.place, &link).await?;
+            let mut running = match adopted {
+                Some(pid) => Running::adopted(pid, &plan.place),
+                None => Running::child(plan.spawn()?, &plan.place),
+            };
+            let ready = match running.until_ready(&plan.place, &link).await {
+                Ok(()) if adopted.is_some() => plan.apply(&link).await,
+                ready => ready,
+            };
+            let Err(error) = ready else {
+                break (running, adopted);
+            };
             running.end().await;
-            return Err(error);
-        }
+            // It may have been about to end when it was found.
+            failed_adoptions += 1;
+            if adopted.is_none() || failed_adoptions >= ADOPTIONS_LIMIT {
+                return Err(error);
+            }
+            tracing::warn!(%error, "the Redis left by another run is gone again");
+        };
         tracing::info!(pid = running.pid(), adopted = adopted.is_some(), socket = %plan.place.socket.display(), "the private Redis answers");
         let (stop, stopping) = watch::channel(());
         let supervisor = tokio::spawn(supervise::supervise(plan, running, stopping));

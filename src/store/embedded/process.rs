@@ -1,13 +1,19 @@
-//! Processes that serve our socket, as /proc shows them. A process is known by its command line, not by its number
-//! alone: numbers are given out again.
+//! Processes that serve our socket, as /proc shows them. A process is known by its command line and its working
+//! directory, not by its number alone: numbers are given out again. Nor by the socket's path alone: in another
+//! container the same path is another directory.
 
 use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::time::Instant;
+
+use super::Place;
 
 /// How long a server may take to end by itself: it writes and syncs its file.
 const TERM_LIMIT: Duration = Duration::from_secs(5);
@@ -16,21 +22,94 @@ const KILL_LIMIT: Duration = Duration::from_secs(20);
 /// Pause between two looks.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Process ids of all servers on `socket`; none where the system has no /proc.
-pub(super) fn serving(socket: &Path) -> Vec<u32> {
-    let Ok(entries) = fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    entries
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .filter(|pid| serves(*pid, socket))
-        .collect()
+/// What a process is to us.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// A server on our socket and in our directory.
+    Ours,
+    /// Alive, and something else.
+    Other,
+    /// Dead, or there never was one.
+    Gone,
 }
 
-/// Whether that process is alive and was started as a server on `socket`.
-pub(super) fn serves(pid: u32, socket: &Path) -> bool {
-    // Of a dead process that nobody has waited for yet, the command line is empty.
-    fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| names(&line, socket))
+/// A directory, whatever its path is called: its device and its number there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct DirId {
+    device: u64,
+    inode: u64,
+}
+
+impl DirId {
+    pub(super) fn of(path: &Path) -> io::Result<Self> {
+        let found = fs::metadata(path)?;
+        Ok(Self {
+            device: found.dev(),
+            inode: found.ino(),
+        })
+    }
+}
+
+/// Process ids of all servers of that place.
+///
+/// # Errors
+/// What is not known is not "none": a second server must not start then.
+pub(super) fn serving(place: &Place) -> io::Result<Vec<u32>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc")? {
+        let Some(pid) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
+        match command_line(pid) {
+            // Mounted with hidepid, /proc says nothing of other users' processes; a server of theirs still holds the
+            // socket, which is asked first.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => continue,
+            Err(error) => return Err(error),
+            Ok(Some(line)) if names(&line, &place.socket) => {}
+            Ok(_) => continue,
+        }
+        if look(pid, place)? == Seen::Ours {
+            found.push(pid);
+        }
+    }
+    Ok(found)
+}
+
+/// What that process is.
+///
+/// # Errors
+/// It can't be told; the process may well be alive.
+pub(super) fn look(pid: u32, place: &Place) -> io::Result<Seen> {
+    match command_line(pid)? {
+        None => return Ok(Seen::Gone),
+        Some(line) if !names(&line, &place.socket) => return Ok(Seen::Other),
+        Some(_) => {}
+    }
+    match DirId::of(Path::new(&format!("/proc/{pid}/cwd"))) {
+        Ok(dir) if dir == place.id => Ok(Seen::Ours),
+        Ok(_) => Ok(Seen::Other),
+        Err(error) if says_gone(&error) => Ok(Seen::Gone),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether that server may still be alive; only a sure sign says no.
+pub(super) fn may_serve(pid: u32, place: &Place) -> bool {
+    !matches!(look(pid, place), Ok(Seen::Other | Seen::Gone))
+}
+
+/// None for a dead process; of one that nobody has waited for yet, the command line is empty.
+fn command_line(pid: u32) -> io::Result<Option<Vec<u8>>> {
+    match fs::read(format!("/proc/{pid}/cmdline")) {
+        Ok(line) => Ok(Some(line).filter(|line| !line.is_empty())),
+        Err(error) if says_gone(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// No such file, or no such process. All else, as too many open files, says nothing about the process.
+fn says_gone(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(Errno::SRCH.raw_os_error())
 }
 
 /// A client on the same socket (`redis-cli -s …`) must not be taken for its server.
@@ -42,24 +121,29 @@ fn names(command_line: &[u8], socket: &Path) -> bool {
 }
 
 /// Ends that server: SIGTERM, then SIGKILL, which also ends a stopped one. False when it is still there.
-pub(super) async fn end(pid: u32, socket: &Path) -> bool {
-    signal(pid, socket, Signal::TERM);
-    if gone(pid, socket, TERM_LIMIT).await {
+pub(super) async fn end(pid: u32, place: &Place) -> bool {
+    signal(pid, place, Signal::TERM);
+    if gone(pid, place, TERM_LIMIT).await {
         return true;
     }
     tracing::warn!(pid, "the private Redis did not end by SIGTERM and is killed");
-    signal(pid, socket, Signal::KILL);
-    gone(pid, socket, KILL_LIMIT).await
+    signal(pid, place, Signal::KILL);
+    gone(pid, place, KILL_LIMIT).await
 }
 
 /// Asks that server to end, without waiting.
-pub(super) fn terminate(pid: u32, socket: &Path) {
-    signal(pid, socket, Signal::TERM);
+pub(super) fn terminate(pid: u32, place: &Place) {
+    signal(pid, place, Signal::TERM);
 }
 
-fn signal(pid: u32, socket: &Path, signal: Signal) {
-    if !serves(pid, socket) {
-        return;
+fn signal(pid: u32, place: &Place, signal: Signal) {
+    match look(pid, place) {
+        Ok(Seen::Ours) => {}
+        Ok(Seen::Other | Seen::Gone) => return,
+        Err(error) => {
+            tracing::warn!(pid, %error, "can't tell whether this is the private Redis, so it gets no signal");
+            return;
+        }
     }
     if let Some(target) = i32::try_from(pid).ok().and_then(Pid::from_raw)
         && let Err(error) = kill_process(target, signal)
@@ -68,9 +152,9 @@ fn signal(pid: u32, socket: &Path, signal: Signal) {
     }
 }
 
-async fn gone(pid: u32, socket: &Path, limit: Duration) -> bool {
+async fn gone(pid: u32, place: &Place, limit: Duration) -> bool {
     let deadline = Instant::now() + limit;
-    while serves(pid, socket) {
+    while may_serve(pid, place) {
         if Instant::now() >= deadline {
             return false;
         }
@@ -93,5 +177,30 @@ mod tests {
         assert!(!names(b"redis-server\0--unixsocket\0/d/redis.sock2\0", socket));
         assert!(!names(b"redis-cli\0-s\0/d/redis.sock\0", socket));
         assert!(!names(b"", socket));
+    }
+
+    #[test]
+    fn only_an_absent_process_is_gone() {
+        let gone = |errno: Errno| says_gone(&io::Error::from_raw_os_error(errno.raw_os_error()));
+        assert!(gone(Errno::NOENT) && gone(Errno::SRCH));
+        for unsure in [
+            Errno::MFILE,
+            Errno::NFILE,
+            Errno::ACCESS,
+            Errno::PERM,
+            Errno::NOMEM,
+            Errno::INTR,
+        ] {
+            assert!(!gone(unsure), "{unsure}");
+        }
+    }
+
+    #[test]
+    fn this_process_serves_nothing_and_number_0_is_nobody() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::make(dir.path()).unwrap();
+        assert_eq!(look(std::process::id(), &place).unwrap(), Seen::Other);
+        assert_eq!(look(0, &place).unwrap(), Seen::Gone);
+        assert!(serving(&place).unwrap().is_empty());
     }
 }

@@ -1,6 +1,5 @@
 //! A running private server, our child or adopted, and the task that starts it again when it dies.
 
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::process::Child;
@@ -11,7 +10,7 @@ use crate::store::connection::Link;
 use crate::store::error::Failure;
 
 use super::server::{Plan, log_tail};
-use super::{EmbeddedError, Place, process};
+use super::{EmbeddedError, Place, left_over, process};
 
 /// Pause before the first restart, doubled for each further one.
 const FIRST_BACKOFF: Duration = Duration::from_millis(50);
@@ -29,27 +28,27 @@ const LOADING_LIMIT: Duration = Duration::from_mins(5);
 /// A server that runs.
 pub(super) struct Running {
     pid: u32,
-    socket: PathBuf,
+    place: Place,
     child: Option<Child>,
     ended: bool,
 }
 
 impl Running {
-    pub(super) fn adopted(pid: u32, socket: &Path) -> Self {
+    pub(super) fn adopted(pid: u32, place: &Place) -> Self {
         Self {
             pid,
-            socket: socket.to_owned(),
+            place: place.clone(),
             child: None,
             ended: false,
         }
     }
 
-    pub(super) fn child(child: Child, socket: &Path) -> Self {
+    pub(super) fn child(child: Child, place: &Place) -> Self {
         // A child that nobody has waited for has an id.
         let pid = child.id().unwrap_or(0);
         Self {
             pid,
-            socket: socket.to_owned(),
+            place: place.clone(),
             child: Some(child),
             ended: false,
         }
@@ -94,7 +93,7 @@ impl Running {
                 .await
                 .map_or_else(|error| error.to_string(), |status| status.to_string())
         } else {
-            while process::serves(self.pid, &self.socket) {
+            while process::may_serve(self.pid, &self.place) {
                 tokio::time::sleep(LOOK).await;
             }
             String::from("adopted, status unknown")
@@ -105,7 +104,7 @@ impl Running {
 
     /// Stops it and waits until it is gone.
     pub(super) async fn end(mut self) {
-        if !process::end(self.pid, &self.socket).await {
+        if !process::end(self.pid, &self.place).await {
             tracing::error!(pid = self.pid, "the private Redis can't be ended");
         }
         if let Some(child) = &mut self.child {
@@ -119,7 +118,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if !self.ended {
-            process::terminate(self.pid, &self.socket);
+            process::terminate(self.pid, &self.place);
         }
     }
 }
@@ -144,8 +143,13 @@ pub(super) async fn supervise(plan: Plan, mut running: Running, mut stopping: wa
                 _ = stopping.changed() => return,
             }
             backoff = (backoff * 2).min(LONGEST_BACKOFF);
-            match plan.spawn() {
-                Ok(child) => break Running::child(child, &plan.place.socket),
+            // Whatever was taken for its death: two servers on one file would destroy it.
+            let started = match left_over::end_all(&plan.place, None).await {
+                Ok(()) => plan.spawn(),
+                Err(error) => Err(error),
+            };
+            match started {
+                Ok(child) => break Running::child(child, &plan.place),
                 Err(error) => tracing::error!(%error, "the private Redis can't be started"),
             }
         };

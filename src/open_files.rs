@@ -1,0 +1,16 @@
+//! How many files and connections this process may have open.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Raises the soft limit, usually 1,024, to the hard one; children inherit it.
+pub fn raise() {
+    let limit = getrlimit(Resource::Nofile);
+    // When refused, the run goes on and says "too many open files" where it needs them.
+    let _kept = setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: limit.maximum,
+            maximum: limit.maximum,
+        },
+    );
+}
