@@ -121,7 +121,7 @@ if refusal == 'behind' or refusal == 'secret' then
   return { refusal, num(state.n) }
 end
 local puts = redis.call('HGET', KEYS[1], 'puts') or ''
-local mode, put_version = string.match(puts, nonce .. ' (%l+) (%d+);')
+local mode, put_version = string.match(';' .. puts, ';' .. nonce .. ' (%l+) (%d+);')
 if mode then
   return { mode, num(state.n), put_version }
 end
