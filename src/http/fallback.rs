@@ -20,6 +20,17 @@ impl RouteTable {
         )
     }
 
+    /// The part of it that a listener serving `path` alone has.
+    pub(super) fn only(&self, path: &str) -> RouteTable {
+        RouteTable(
+            self.0
+                .iter()
+                .filter(|(pattern, _)| pattern.is_match(path))
+                .cloned()
+                .collect(),
+        )
+    }
+
     /// The answer for a path and a method that have no route together.
     pub(super) fn refusal(&self, path: &str) -> HttpResponse {
         match self.0.iter().find(|(pattern, _)| pattern.is_match(path)) {

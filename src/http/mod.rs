@@ -8,6 +8,7 @@ pub mod body;
 pub mod envelope;
 mod fallback;
 pub mod health;
+mod objects;
 pub mod openapi;
 pub mod problem;
 mod problem_kinds;

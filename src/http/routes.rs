@@ -65,7 +65,7 @@ impl Table {
     pub(super) fn mount_metrics(&self, config: &mut ServiceConfig) {
         config
             .app_data(self.web.clone())
-            .app_data(self.refusals.clone())
+            .app_data(Data::new(self.refusals.only("/metrics")))
             .route("/metrics", web::get().to(health::metrics))
             .default_service(web::to(fallback::refuse));
     }
