@@ -31,10 +31,8 @@ fn log(level: &str) -> Result<(), SettingsError> {
         rule: format!("off, error, warn, info, debug, trace, or a filter{cause}"),
     };
     // A lone word that is no level would be a filter on a target of that name, and silence all others.
-    let silences = level
-        .split(',')
-        .map(str::trim)
-        .any(|part| !part.contains(['=', '[']) && !LEVELS.iter().any(|known| part.eq_ignore_ascii_case(known)));
+    let lone = !level.contains(['=', '[', ',']);
+    let silences = lone && !LEVELS.iter().any(|known| level.trim().eq_ignore_ascii_case(known));
     if silences {
         return Err(refuse(""));
     }
