@@ -2,8 +2,10 @@
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+use rustix::process::{Gid, Uid};
 
 /// Only the owner reads and writes.
 const SECRET_MODE: u32 = 0o600;
@@ -52,6 +54,7 @@ pub fn lock(path: &Path) -> io::Result<File> {
         .write(true)
         .mode(SECRET_MODE)
         .open(beside(path, ".lock"))?;
+    keep_owner(&file, path)?;
     file.lock()?;
     Ok(file)
 }
@@ -68,9 +71,33 @@ fn write_temporary(path: &Path, content: &[u8]) -> io::Result<PathBuf> {
         .create_new(true)
         .mode(SECRET_MODE)
         .open(&temporary)?;
+    keep_owner(&file, path)?;
     file.write_all(content)?;
     file.sync_all()?;
     Ok(temporary)
+}
+
+/// Gives `file` to the owner of `path`, or of its directory while there is none: what root changes must stay readable
+/// to the service.
+fn keep_owner(file: &File, path: &Path) -> io::Result<()> {
+    let model = match std::fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => std::fs::metadata(directory_of(path))?,
+        other => other?,
+    };
+    let own = file.metadata()?;
+    // Only root may give files away; others own what they can change here, or share it on purpose.
+    if !rustix::process::geteuid().is_root() || (own.uid(), own.gid()) == (model.uid(), model.gid()) {
+        return Ok(());
+    }
+    let (user, group) = (Uid::from_raw(model.uid()), Gid::from_raw(model.gid()));
+    Ok(rustix::fs::fchown(file, Some(user), Some(group))?)
+}
+
+fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(directory) if !directory.as_os_str().is_empty() => directory,
+        _ => Path::new("."),
+    }
 }
 
 fn beside(path: &Path, suffix: &str) -> PathBuf {
@@ -81,10 +108,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 
 /// Without it the new name itself may be lost with the power.
 fn sync_directory(path: &Path) -> io::Result<()> {
-    match path.parent() {
-        Some(directory) if !directory.as_os_str().is_empty() => File::open(directory)?.sync_all(),
-        _ => File::open(".")?.sync_all(),
-    }
+    File::open(directory_of(path))?.sync_all()
 }
 
 #[cfg(test)]

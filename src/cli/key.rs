@@ -6,7 +6,7 @@ use std::io::Write as _;
 use clap::Subcommand;
 
 use super::{CommandResult, SettingsArgs};
-use crate::keys::{KeyFile, KeyName, Role};
+use crate::keys::{Key, KeyFile, KeyName, Role};
 use crate::settings::Settings;
 
 #[derive(clap::Args)]
@@ -41,9 +41,19 @@ pub(super) fn run(args: Args) -> CommandResult {
     let file = KeyFile::of(&Settings::load(args.settings.config.as_deref())?);
     let mut out = std::io::stdout().lock();
     match args.action {
-        Action::New { role, name } => writeln!(out, "{}", file.add(name, role)?.expose())?,
+        Action::New { role, name } => {
+            writeln!(out, "{}", file.add(name, role)?.expose())?;
+            eprintln!("added to {}", std::path::absolute(file.path())?.display());
+        }
         Action::List => write!(out, "{}", list(&file)?)?,
-        Action::Revoke { name } => file.revoke(&name)?,
+        Action::Revoke { name } => {
+            let operates = |keys: Vec<Key>| keys.iter().any(|key| key.role == Role::Operate);
+            let before = file.read().is_ok_and(operates);
+            file.revoke(&name)?;
+            if before && !operates(file.read()?) {
+                eprintln!("warning: no operate key is left; make one with `jackpot key new --role operate`");
+            }
+        }
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use futures_util::future::LocalBoxFuture;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::Web;
+use super::objects::Objects;
 use super::problem::{FieldError, Problem};
 use super::shape;
 
@@ -82,7 +83,7 @@ async fn read(mut payload: Payload, limit: usize) -> Result<Bytes, Problem> {
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut reader);
+    let value = serde_path_to_error::deserialize(Objects(&mut reader));
     match value {
         Ok(value) => match reader.end() {
             Ok(()) => Ok(value),
@@ -139,6 +140,7 @@ mod tests {
     #[expect(dead_code, reason = "only whether it parses is looked at")]
     enum Prize {
         Fixed(Inner),
+        Share { tier: String },
     }
 
     fn refused(body: &str) -> (&'static str, String) {
@@ -214,6 +216,27 @@ mod tests {
         ] {
             assert_eq!(refused(body), ("invalid-request", field.to_owned()), "{body}");
         }
+    }
+
+    #[test]
+    fn an_array_is_no_object() {
+        for (body, field) in [
+            ("[1]", ""),
+            ("[1,null,[],null]", ""),
+            ("{\"stake\":1,\"inner\":[[\"a\"]]}", "inner[0]"),
+            ("{\"stake\":1,\"inner\":[{\"tier\":\"a\"},[\"a\"]]}", "inner[1]"),
+            ("{\"stake\":1,\"prize\":{\"fixed\":[\"a\"]}}", "prize.fixed"),
+            ("{\"stake\":1,\"prize\":{\"share\":[\"a\"]}}", "prize.share"),
+        ] {
+            let problem = parse::<Outer>(body.as_bytes()).expect_err(body);
+            assert_eq!(problem.code, "invalid-request", "{body}");
+            assert_eq!(
+                (problem.errors[0].field.as_str(), problem.errors[0].rule.as_str()),
+                (field, "must be an object"),
+                "{body}"
+            );
+        }
+        assert!(parse::<Outer>(b"{\"stake\":1,\"prize\":{\"share\":{\"tier\":\"a\"}}}").is_ok());
     }
 
     #[test]

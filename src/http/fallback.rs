@@ -3,7 +3,8 @@
 use actix_web::dev::ResourceDef;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
-use utoipa::openapi::{OpenApi, PathItem};
+use utoipa::openapi::path::Operation;
+use utoipa::openapi::{OpenApi, PathItem, RefOr};
 
 use super::problem::Problem;
 
@@ -20,6 +21,17 @@ impl RouteTable {
         )
     }
 
+    /// The part of it that a listener serving `path` alone has.
+    pub(super) fn only(&self, path: &str) -> RouteTable {
+        RouteTable(
+            self.0
+                .iter()
+                .filter(|(pattern, _)| pattern.is_match(path))
+                .cloned()
+                .collect(),
+        )
+    }
+
     /// The answer for a path and a method that have no route together.
     pub(super) fn refusal(&self, path: &str) -> HttpResponse {
         match self.0.iter().find(|(pattern, _)| pattern.is_match(path)) {
@@ -29,9 +41,18 @@ impl RouteTable {
     }
 }
 
+/// A stream has no end, so its head is not to be had without it.
+fn streams(operation: &Operation) -> bool {
+    operation.responses.responses.values().any(|response| match response {
+        RefOr::T(response) => response.content.contains_key("text/event-stream"),
+        _ => false,
+    })
+}
+
 fn methods(item: &PathItem) -> String {
     let all = [
         ("GET", item.get.is_some()),
+        ("HEAD", item.get.as_ref().is_some_and(|operation| !streams(operation))),
         ("PUT", item.put.is_some()),
         ("POST", item.post.is_some()),
         ("DELETE", item.delete.is_some()),

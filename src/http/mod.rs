@@ -8,6 +8,7 @@ pub mod body;
 pub mod envelope;
 mod fallback;
 pub mod health;
+mod objects;
 pub mod openapi;
 pub mod problem;
 mod problem_kinds;
@@ -20,10 +21,18 @@ mod shape;
 
 use std::sync::Arc;
 
+use actix_web::{Route, guard, web};
+
 use crate::keys::KeyStore;
 use crate::stopping::Stopping;
 use crate::telemetry::Metrics;
 use health::ReadinessFn;
+
+/// A route for GET and, as HTTP asks of every such resource, HEAD, whose answer is sent without its body.
+#[must_use]
+pub fn get() -> Route {
+    web::route().guard(guard::Any(guard::Get()).or(guard::Head()))
+}
 
 /// What the routes share, on all worker threads. Handlers get it as `web::Data<Web>`.
 #[derive(Clone)]

@@ -135,8 +135,8 @@ pub(super) fn routes(config: &mut ServiceConfig) {
     // Without "none" the page would send the document's address to a validator on the internet.
     let page = Config::from("/openapi.json").validator_url("none");
     config
-        .route("/openapi.json", web::get().to(document_json))
-        .route("/docs", web::get().to(to_page))
+        .route("/openapi.json", super::get().to(document_json))
+        .route("/docs", super::get().to(to_page))
         .service(SwaggerUi::new("/docs/{_:.*}").config(page));
 }
 

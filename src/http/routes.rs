@@ -50,12 +50,12 @@ impl Table {
             .app_data(self.web.clone())
             .app_data(self.refusals.clone())
             .app_data(self.text.clone())
-            .route("/healthz", web::get().to(health::healthz))
-            .route("/readyz", web::get().to(health::readyz))
-            .route("/problems/{code}", web::get().to(problem::explain))
+            .route("/healthz", super::get().to(health::healthz))
+            .route("/readyz", super::get().to(health::readyz))
+            .route("/problems/{code}", super::get().to(problem::explain))
             .default_service(web::to(fallback::refuse));
         if self.metrics_here {
-            config.route("/metrics", web::get().to(health::metrics));
+            config.route("/metrics", super::get().to(health::metrics));
         }
         openapi::routes(config);
         (self.mount)(config);
@@ -65,8 +65,8 @@ impl Table {
     pub(super) fn mount_metrics(&self, config: &mut ServiceConfig) {
         config
             .app_data(self.web.clone())
-            .app_data(self.refusals.clone())
-            .route("/metrics", web::get().to(health::metrics))
+            .app_data(Data::new(self.refusals.only("/metrics")))
+            .route("/metrics", super::get().to(health::metrics))
             .default_service(web::to(fallback::refuse));
     }
 }

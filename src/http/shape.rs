@@ -62,9 +62,7 @@ fn plain_words(message: &str) -> String {
         Some((before, expected)) if INTEGERS.contains(&expected) => {
             format!("{before}expected an integer")
         }
-        Some((before, expected)) if expected.starts_with("struct ") => {
-            format!("{before}expected an object")
-        }
+        Some((_, expected)) if expected.starts_with("struct ") => "must be an object".to_owned(),
         _ => message.to_owned(),
     }
 }

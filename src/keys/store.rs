@@ -115,10 +115,13 @@ impl KeyStore {
             if now == seen && !first {
                 continue;
             }
-            (seen, first) = (now, false);
             let store = Arc::clone(&self);
             match tokio::task::spawn_blocking(move || store.reload()).await {
-                Ok(Ok(count)) => tracing::debug!(keys = count, "API keys read"),
+                Ok(Ok(count)) => {
+                    // Only now: a file that could not be read is tried again, else a revoked key stayed valid.
+                    (seen, first) = (now, false);
+                    tracing::debug!(keys = count, "API keys read");
+                }
                 Ok(Err(error)) => {
                     tracing::error!(%error, "API keys not read, the earlier ones stay in force");
                 }

@@ -9,6 +9,9 @@ use super::{Durability, RedisMode, Settings, SettingsError};
 /// The schemes that `redis.urls` may have.
 const SCHEMES: [&str; 3] = ["redis://", "rediss://", "redis+unix://"];
 
+/// The levels of a log.
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
 /// Refuses the first combination that can't work.
 pub(super) fn together(settings: &Settings) -> Result<(), SettingsError> {
     if settings.data_dir.as_os_str().is_empty() {
@@ -18,14 +21,24 @@ pub(super) fn together(settings: &Settings) -> Result<(), SettingsError> {
     auth(settings)?;
     redis(settings)?;
     fairness(settings)?;
-    match EnvFilter::try_new(&settings.log.level) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(SettingsError::OutOfRange {
-            key: "log.level".to_owned(),
-            value: format!(" = {:?}", settings.log.level),
-            rule: format!("error, warn, info, debug, trace, or a filter ({error})"),
-        }),
+    log(&settings.log.level)
+}
+
+fn log(level: &str) -> Result<(), SettingsError> {
+    let refuse = |cause: &str| SettingsError::OutOfRange {
+        key: "log.level".to_owned(),
+        value: format!(" = {level:?}"),
+        rule: format!("off, error, warn, info, debug, trace, or a filter{cause}"),
+    };
+    // A lone word that is no level would be a filter on a target of that name, and silence all others.
+    let lone = !level.contains(['=', '[', ',']);
+    let silences = lone && !LEVELS.iter().any(|known| level.trim().eq_ignore_ascii_case(known));
+    if silences {
+        return Err(refuse(""));
     }
+    EnvFilter::try_new(level)
+        .map(|_| ())
+        .map_err(|error| refuse(&format!(" ({error})")))
 }
 
 fn conflict(text: impl Into<String>) -> SettingsError {

@@ -138,6 +138,10 @@ fn values_out_of_range_are_named_with_the_range() {
     let text = refusal(None, &[("JACKPOT__HTTP__LISTEN", "8080")]);
     assert!(text.starts_with("setting http.listen = \"8080\": must be"), "{text}");
     assert!(refusal(None, &[("JACKPOT__LOG__LEVEL", "a=b=c")]).starts_with("setting log.level = "));
+    for level in ["loud", "verbose"] {
+        assert!(refusal(None, &[("JACKPOT__LOG__LEVEL", level)]).starts_with("setting log.level = "));
+    }
+    assert!(with(None, &[("JACKPOT__LOG__LEVEL", "INFO,actix_web=debug")]).is_ok());
     assert!(refusal(None, &[("JACKPOT__HTTP__METRICS_LISTEN", "x")]).starts_with("setting http.metrics_listen = "));
 }
 

@@ -44,19 +44,19 @@ pub struct ApiDoc;
 /// Mounts the routes.
 pub fn routes(config: &mut ServiceConfig, api: &Api) {
     let jackpot = web::scope("/v1/jackpots")
-        .route("", web::get().to(definitions::list))
+        .route("", crate::http::get().to(definitions::list))
         .route("/{id}", web::put().to(definitions::put))
-        .route("/{id}", web::get().to(definitions::get))
+        .route("/{id}", crate::http::get().to(definitions::get))
         .route("/{id}/pause", web::post().to(status::pause))
         .route("/{id}/resume", web::post().to(status::resume))
         .route("/{id}/close", web::post().to(status::close))
         .route("/{id}/adjustments", web::post().to(adjustments::post))
-        .route("/{id}/meter", web::get().to(meter::get))
+        .route("/{id}/meter", crate::http::get().to(meter::get))
         .route("/{id}/meter/stream", web::get().to(meter::stream))
-        .route("/{id}/fairness", web::get().to(fairness::get))
+        .route("/{id}/fairness", crate::http::get().to(fairness::get))
         .route("/{id}/fairness/rotate", web::post().to(fairness::rotate))
         .route("/{id}/entries", web::post().to(entries::post))
-        .route("/{id}/entries/{entry_id}", web::get().to(entries::get));
+        .route("/{id}/entries/{entry_id}", crate::http::get().to(entries::get));
     config.app_data(Data::new(api.clone())).service(jackpot);
 }
 

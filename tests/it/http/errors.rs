@@ -23,14 +23,17 @@ async fn a_wrong_method_says_which_are_right() {
     let server = server().await;
     for (method, path, allow) in [
         (Method::GET, "/test/echo", "POST"),
-        (Method::DELETE, "/test/items/a", "GET"),
-        (Method::POST, "/healthz", "GET"),
-        (Method::PATCH, "/metrics", "GET"),
+        (Method::DELETE, "/test/items/a", "GET, HEAD"),
+        (Method::POST, "/healthz", "GET, HEAD"),
+        (Method::PATCH, "/metrics", "GET, HEAD"),
     ] {
         let answer = server.request(method, path).send().await.unwrap();
         assert_eq!(answer.headers()["allow"], allow, "{path}");
         problem(answer, 405, "method-not-allowed").await;
     }
+    let head = server.request(Method::HEAD, "/healthz").send().await.unwrap();
+    assert_eq!(head.status(), 200);
+    assert!(head.bytes().await.unwrap().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -260,21 +260,30 @@ fn rooms(state: Arc<Slow>) -> Rooms {
         config
             .app_data(state.clone())
             .service(web::resource("/test/echo").route(web::post().to(echo)))
-            .service(web::resource("/test/items/{id}").route(web::get().to(item)))
-            .route("/test/panic", web::get().to(panics))
-            .route("/test/slow", web::get().to(slow))
-            .route("/test/id", web::get().to(async |id: RequestId| id.as_str().to_owned()))
+            .service(web::resource("/test/items/{id}").route(jackpot::http::get().to(item)))
+            .route("/test/panic", jackpot::http::get().to(panics))
+            .route("/test/slow", jackpot::http::get().to(slow))
+            .route(
+                "/test/id",
+                jackpot::http::get().to(async |id: RequestId| id.as_str().to_owned()),
+            )
             .route(
                 "/test/play",
                 web::post().to(async |caller: Play, _body: Body<Echo>| caller.0.name),
             )
-            .route("/test/read", web::get().to(async |caller: Read| caller.0.name))
-            .route("/test/operate", web::get().to(async |caller: Operate| caller.0.name))
+            .route(
+                "/test/read",
+                jackpot::http::get().to(async |caller: Read| caller.0.name),
+            )
+            .route(
+                "/test/operate",
+                jackpot::http::get().to(async |caller: Operate| caller.0.name),
+            )
             .route(
                 "/test/play-or-read",
-                web::get().to(async |caller: PlayOrRead| caller.0.name),
+                jackpot::http::get().to(async |caller: PlayOrRead| caller.0.name),
             )
-            .route("/test/anyone", web::get().to(anyone));
+            .route("/test/anyone", jackpot::http::get().to(anyone));
     };
     Rooms {
         mount: Arc::new(mount),

@@ -83,13 +83,10 @@ async fn metrics_can_have_an_address_of_their_own() {
         .await
         .unwrap();
     assert!(text.contains("# TYPE"));
-    assert_eq!(
-        reqwest::get(format!("http://{address}/test/id"))
-            .await
-            .unwrap()
-            .status(),
-        404
-    );
+    for path in ["/test/id", "/healthz"] {
+        let answer = reqwest::get(format!("http://{address}{path}")).await.unwrap();
+        assert_eq!(answer.status(), 404, "{path}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
