@@ -45,7 +45,7 @@ impl RouteTable {
 fn streams(operation: &Operation) -> bool {
     operation.responses.responses.values().any(|response| match response {
         RefOr::T(response) => response.content.contains_key("text/event-stream"),
-        _ => false,
+        RefOr::Ref(_) => false,
     })
 }
 
