@@ -27,6 +27,7 @@
 
 pub mod app;
 pub mod cli;
+pub mod clock;
 pub mod durable_file;
 pub mod http;
 pub mod ids;

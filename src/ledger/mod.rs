@@ -3,5 +3,7 @@
 //! `event` reads them as the scripts write them; `fold` rebuilds a jackpot's whole state from them alone, which is
 //! what makes a lost Redis restorable. The SQL system of record comes on top of these two.
 
+pub mod chain;
 pub mod event;
 pub mod fold;
+pub mod sql;

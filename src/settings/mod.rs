@@ -30,6 +30,7 @@ pub struct Settings {
     pub redis: Redis,
     pub fairness: Fairness,
     pub play: Play,
+    pub ledger: Ledger,
     pub jackpots: Jackpots,
     pub log: Log,
 }
@@ -128,6 +129,45 @@ impl fmt::Debug for Fairness {
 pub struct Play {
     pub recovery_interval_ms: u64,
     pub recovery_after_ms: u64,
+}
+
+/// Whether a jackpot that Redis has lost is rebuilt without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AutoRestore {
+    /// It is.
+    On,
+    /// An operator does it.
+    Off,
+    /// It is with the embedded Redis, which has no other user.
+    #[serde(rename = "")]
+    Embedded,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "see Settings")]
+pub struct Ledger {
+    pub url: String,
+    pub max_connections: u32,
+    pub entry_index_days: u32,
+    pub poll_interval_ms: u64,
+    pub lease_ms: u64,
+    pub max_backlog_events: u64,
+    pub trim_margin_events: u64,
+    pub reconcile_interval_s: u64,
+    pub auto_restore: AutoRestore,
+    pub signing_key: String,
+}
+
+impl fmt::Debug for Ledger {
+    /// The URL can hold a password, and the key signs receipts.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ledger")
+            .field("entry_index_days", &self.entry_index_days)
+            .field("auto_restore", &self.auto_restore)
+            .finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug, Clone, Deserialize)]

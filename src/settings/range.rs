@@ -32,12 +32,20 @@ const RANGES: &[Range] = &[
     Range("fairness.retention_s", 60, 604_800, Zero::Plain),
     Range("play.recovery_interval_ms", 50, 60_000, Zero::Plain),
     Range("play.recovery_after_ms", 100, 600_000, Zero::Plain),
+    Range("ledger.max_connections", 1, 100, Zero::Plain),
+    Range("ledger.entry_index_days", 0, 3650, Zero::Plain),
+    Range("ledger.poll_interval_ms", 5, 10_000, Zero::Plain),
+    Range("ledger.lease_ms", 1_000, 300_000, Zero::Plain),
+    Range("ledger.max_backlog_events", 1_000, 100_000_000, Zero::Plain),
+    Range("ledger.trim_margin_events", 0, 1_000_000, Zero::Plain),
+    Range("ledger.reconcile_interval_s", 1, 86_400, Zero::Plain),
 ];
 
 /// The keys that take one of a few words. The structs would refuse others too, but not say which there are.
 const WORDS: &[(&str, &[&str])] = &[
     ("redis.mode", &["embedded", "standalone", "cluster"]),
     ("redis.durability", &["local", "replicated"]),
+    ("ledger.auto_restore", &["on", "off", ""]),
     ("log.format", &["pretty", "json"]),
 ];
 

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
-use super::{Api, ReasonText, operator, rfc3339};
+use super::{Api, ReasonText, operator};
+use crate::clock::rfc3339;
 use crate::http::auth;
 use crate::http::body::Body;
 use crate::http::problem::Problem;

@@ -5,7 +5,8 @@ use actix_web::web::Data;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Api, ReasonBody, operator, rfc3339};
+use super::{Api, ReasonBody, operator};
+use crate::clock::rfc3339;
 use crate::http::auth;
 use crate::http::body::Body;
 use crate::http::problem::Problem;

@@ -12,7 +12,8 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tracing::debug;
 use utoipa::ToSchema;
 
-use super::{Api, rfc3339};
+use super::Api;
+use crate::clock::rfc3339;
 use crate::http::Web;
 use crate::http::auth::Anyone;
 use crate::http::problem::Problem;

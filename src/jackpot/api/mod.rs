@@ -67,13 +67,6 @@ fn operator(caller: Caller, request_id: &RequestId) -> Operator {
     }
 }
 
-/// RFC 3339 of ms of Redis' clock.
-fn rfc3339(ms: i64) -> String {
-    jiff::Timestamp::from_millisecond(ms)
-        .map(|at| at.to_string())
-        .unwrap_or_default()
-}
-
 /// Longest reason of an operator, in characters.
 const MAX_REASON_CHARS: usize = 500;
 

@@ -1,0 +1,39 @@
+//! Times at the edge: RFC 3339 UTC outside, milliseconds inside.
+
+use jiff::Timestamp;
+
+/// RFC 3339 of ms since 1970, with as many digits of the second as it needs.
+#[must_use]
+pub fn rfc3339(ms: i64) -> String {
+    Timestamp::from_millisecond(ms)
+        .map(|at| at.to_string())
+        .unwrap_or_default()
+}
+
+/// The inverse of [`rfc3339`], for any offset; what is finer than a millisecond is rounded up, so that `from` and
+/// `to` of a query keep their meaning. `None` for anything else.
+#[must_use]
+pub fn parse_rfc3339(text: &str) -> Option<i64> {
+    let at: Timestamp = text.parse().ok()?;
+    let ms = at.as_millisecond();
+    let finer = Timestamp::from_millisecond(ms).ok()? < at;
+    Some(ms + i64::from(finer))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_come_back_as_they_went_and_fractions_round_up() {
+        for ms in [0, 1, 999, 1_763_700_000_000, -1] {
+            assert_eq!(parse_rfc3339(&rfc3339(ms)), Some(ms));
+        }
+        assert_eq!(rfc3339(1_763_700_000_000), "2025-11-21T04:40:00Z");
+        assert_eq!(parse_rfc3339("1970-01-01T00:00:00.0001Z"), Some(1));
+        assert_eq!(parse_rfc3339("1970-01-01T01:00:00+01:00"), Some(0));
+        for wrong in ["yesterday", "1970-01-01", "", "1970-01-01T00:00:00"] {
+            assert_eq!(parse_rfc3339(wrong), None, "{wrong}");
+        }
+    }
+}
