@@ -14,6 +14,7 @@ pub mod files;
 pub mod metrics;
 pub mod odds;
 pub mod operate;
+pub mod payout_id;
 pub mod play;
 pub mod record;
 pub mod recovery;

@@ -13,6 +13,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
+use super::ledger::LedgerMetrics;
+
 /// Jackpots with labels of their own; those beyond share the label `other`.
 const MAX_JACKPOT_LABELS: usize = 1_000;
 
@@ -51,8 +53,16 @@ pub enum ScriptResult {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct JackpotLabel {
+pub(super) struct JackpotLabel {
     jackpot: String,
+}
+
+impl JackpotLabel {
+    pub(super) fn new(jackpot: &str) -> Self {
+        Self {
+            jackpot: jackpot.to_owned(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -140,6 +150,8 @@ pub struct Metrics {
     streams: Gauge,
     redis_up: Gauge,
     redis_memory: Ratio,
+    /// Those of the ledger.
+    pub ledger: LedgerMetrics,
 }
 
 impl Default for Metrics {
@@ -166,6 +178,7 @@ impl Metrics {
             streams: Gauge::default(),
             redis_up: Gauge::default(),
             redis_memory: Ratio::default(),
+            ledger: LedgerMetrics::default(),
         };
         metrics.register();
         metrics
@@ -201,6 +214,7 @@ impl Metrics {
             "Used share of maxmemory, fullest node",
             self.redis_memory.clone(),
         );
+        self.ledger.register(registry);
     }
 
     /// The counters of a jackpot. Call it for jackpots that exist, and keep the answer: a name that a client made up
@@ -319,49 +333,5 @@ fn method_label(method: &str) -> &'static str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_have_the_prefix_and_their_units() {
-        let metrics = Metrics::new();
-        let spring = metrics.jackpot("spring");
-        spring.entries(EntryResult::Accepted, 2);
-        spring.claim(ClaimResult::Retry);
-        metrics.script("enter", ScriptResult::Ok, Duration::from_micros(50));
-        metrics.request("/v1/jackpots/{id}", "BREW", 405, Duration::from_millis(1));
-        metrics.set_redis(true, 0.25);
-        let text = metrics.encode().unwrap();
-        for line in [
-            "jackpot_entries_total{jackpot=\"spring\",result=\"accepted\"} 2",
-            "jackpot_claims_total{jackpot=\"spring\",result=\"retry\"} 1",
-            "jackpot_script_seconds_count{script=\"enter\",result=\"ok\"} 1",
-            "jackpot_http_requests_total{route=\"/v1/jackpots/{id}\",method=\"other\",status=\"405\"} 1",
-            "jackpot_redis_memory_ratio 0.25",
-            "jackpot_redis_up 1",
-        ] {
-            assert!(text.contains(line), "{line} is missing in\n{text}");
-        }
-    }
-
-    #[test]
-    fn labels_of_jackpots_are_bounded() {
-        let metrics = Metrics::new();
-        for i in 0..MAX_JACKPOT_LABELS + 5 {
-            metrics.jackpot(&format!("j{i}")).redraws.inc();
-        }
-        let text = metrics.encode().unwrap();
-        assert!(text.contains("jackpot_redraws_total{jackpot=\"other\"} 5"));
-        assert!(!text.contains("j1003"));
-    }
-
-    #[test]
-    fn streams_are_counted_while_open_and_limited() {
-        let metrics = Metrics::new();
-        let first = metrics.open_stream(1).unwrap();
-        assert!(metrics.open_stream(1).is_none());
-        drop(first);
-        assert!(metrics.open_stream(1).is_some());
-        assert!(metrics.open_stream(0).is_none());
-    }
-}
+#[path = "metrics_tests.rs"]
+mod tests;

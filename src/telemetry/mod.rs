@@ -1,7 +1,9 @@
 //! What the service says about itself: log lines and metrics.
 
+mod ledger;
 mod log;
 mod metrics;
 
+pub use ledger::LedgerMetrics;
 pub use log::{TelemetryError, init};
 pub use metrics::{ClaimResult, EntryResult, JackpotMetrics, Metrics, ScriptResult, StreamGuard};

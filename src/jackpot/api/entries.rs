@@ -3,7 +3,6 @@
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use tracing::Span;
 use utoipa::ToSchema;
 
@@ -14,6 +13,7 @@ use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::ids::{ClientSeed, EntryRef, Id};
 use crate::jackpot::document::Prize;
+use crate::jackpot::payout_id::payout_id;
 use crate::jackpot::play::Played;
 use crate::jackpot::record::{Payout, Sent, State};
 use crate::money::Minor;
@@ -227,10 +227,4 @@ fn paid(jackpot_id: &Id, entry_id: &str, sequence: u64, payout: &Payout, prize: 
         claim_order: Some(payout.claim_order),
         coupon: None,
     }
-}
-
-/// The id of the payout of an entry. Derived, so that every answer and the ledger name it alike without storing it:
-/// an entry is paid at most once, and its sequence is never used again.
-fn payout_id(jackpot_id: &Id, entry_id: &str, sequence: u64) -> String {
-    hex::encode(&Sha256::digest(format!("payout\n{jackpot_id}\n{entry_id}\n{sequence}"))[..16])
 }

@@ -1,0 +1,91 @@
+//! What operators did, as rows for people. Pure.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::books::{Books, Meters};
+use super::event::{Event, Kind};
+use crate::ids::Id;
+use crate::jackpot::view::Status;
+
+/// One action of an operator, or of the service in an operator's place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Action {
+    /// Name of the key; `service` and `ledger` for what the service did by itself.
+    pub who: String,
+    /// What was done.
+    pub action: &'static str,
+    /// To what: the jackpot, with the adjustment where it is one.
+    pub target: String,
+    /// What was there, JSON.
+    pub before: String,
+    /// What is there now, JSON.
+    pub after: String,
+    /// Why, as the operator said.
+    pub reason: String,
+    /// Of the HTTP request.
+    pub request_id: String,
+}
+
+/// The action that an event tells of, if it does; from the books before and after it, and the definition that was the
+/// last one put before it (JSON).
+#[must_use]
+pub fn action(
+    jackpot: &Id,
+    event: &Event,
+    fields: &BTreeMap<String, String>,
+    (before, after): (&Books, &Books),
+    last_definition: &str,
+) -> Option<Action> {
+    let text = |name: &str| fields.get(name).cloned().unwrap_or_default();
+    let mut target = jackpot.to_string();
+    let (action, was, is) = match &event.kind {
+        Kind::Define(define) => {
+            let version = |books: &Books, json: &str| match serde_json::from_str::<Value>(json) {
+                Ok(definition) => json!({"version": books.last_version, "definition": definition}),
+                Err(_) => Value::Null,
+            };
+            ("define", version(before, last_definition), version(after, &define.json))
+        }
+        Kind::Status { before, after } => {
+            let action = match after {
+                Status::Open => "resume",
+                Status::Paused => "pause",
+                Status::Suspended => "suspend",
+                Status::Closed => "close",
+            };
+            (action, json!(before.as_str()), json!(after.as_str()))
+        }
+        Kind::Adjust { adjustment_id, .. } => {
+            target = format!("{jackpot}/{adjustment_id}");
+            let tier = text("tier");
+            let held = |books: &Books| held(&tier, books.meters.iter().find(|(id, _)| id.as_str() == tier));
+            ("adjust", held(before), held(after))
+        }
+        Kind::Rotate { .. } if text("kind") == "epoch" => {
+            ("rotate", json!({"epoch": before.epoch}), json!({"epoch": after.epoch}))
+        }
+        _ => return None,
+    };
+    Some(Action {
+        who: text("who"),
+        action,
+        target,
+        before: was.to_string(),
+        after: is.to_string(),
+        reason: text("reason"),
+        request_id: text("request_id"),
+    })
+}
+
+fn held(tier: &str, meters: Option<(&Id, &Meters)>) -> Value {
+    let Meters {
+        pool,
+        reserve,
+        overflow,
+        funded,
+        ..
+    } = meters.map(|(_, meters)| *meters).unwrap_or_default();
+    json!({"tier": tier, "pool": pool, "reserve": reserve, "overflow": overflow, "funded": funded})
+}

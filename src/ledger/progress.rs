@@ -1,0 +1,69 @@
+//! How the ledger is doing, for whoever asks without waiting: readiness, metrics, reconciliation.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{PoisonError, RwLock};
+
+use crate::ids::Id;
+
+/// How far a stream is, as of the last look.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StreamState {
+    /// Events that SQL does not have yet.
+    pub lag: u64,
+    /// Whether its next event can't be applied.
+    pub stopped: bool,
+}
+
+/// What the projector of this instance last saw.
+#[derive(Debug)]
+pub struct Progress {
+    up: AtomicBool,
+    streams: RwLock<BTreeMap<Id, StreamState>>,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self {
+            // It is made when the database has just been opened.
+            up: AtomicBool::new(true),
+            streams: RwLock::default(),
+        }
+    }
+}
+
+impl Progress {
+    /// Whether SQL answered when it was last asked.
+    pub fn is_up(&self) -> bool {
+        self.up.load(Ordering::Relaxed)
+    }
+
+    /// Remembers whether SQL answers; whether that is news.
+    pub(super) fn set_up(&self, up: bool) -> bool {
+        self.up.swap(up, Ordering::Relaxed) != up
+    }
+
+    pub(super) fn set(&self, jackpot: &Id, lag: u64, stopped: bool) {
+        let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
+        streams.insert(jackpot.clone(), StreamState { lag, stopped });
+    }
+
+    pub(super) fn forget(&self, jackpot: &Id) {
+        let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
+        streams.remove(jackpot);
+    }
+
+    /// The largest lag among the streams that this instance reads, and the stream; `None` when it reads none.
+    pub fn largest_lag(&self) -> Option<(Id, u64)> {
+        let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
+        let largest = streams.iter().max_by_key(|(_, state)| state.lag);
+        largest.map(|(id, state)| (id.clone(), state.lag))
+    }
+
+    /// Streams that can't go on.
+    pub fn stopped(&self) -> Vec<Id> {
+        let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
+        let stopped = streams.iter().filter(|(_, state)| state.stopped);
+        stopped.map(|(id, _)| id.clone()).collect()
+    }
+}

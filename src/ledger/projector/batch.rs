@@ -1,0 +1,397 @@
+//! Events of one jackpot, checked and turned into the rows of one transaction. Pure but for the signatures.
+
+use std::collections::BTreeMap;
+
+use thiserror::Error;
+
+use crate::ids::Id;
+use crate::jackpot::payout_id::payout_id;
+use crate::ledger::audit::{self, Action};
+use crate::ledger::books::{Books, FoldError, Pending};
+use crate::ledger::chain::{self, ChainHash};
+use crate::ledger::event::{Claim, ClaimResult, Entered, Event, Kind, Unreadable};
+use crate::ledger::postings::{Posting, postings};
+use crate::ledger::receipt::{Receipt, UnsignedReceipt};
+use crate::money::Minor;
+
+/// An event as the stream holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Raw {
+    /// Its id in the stream.
+    pub stream_id: String,
+    /// All its fields.
+    pub fields: BTreeMap<String, String>,
+}
+
+/// The place of an event in its stream and chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cursor {
+    /// Its number, 0 before the first.
+    pub n: u64,
+    /// Its hash.
+    pub hash: ChainHash,
+    /// Its id in the stream, empty before the first.
+    pub stream_id: String,
+}
+
+/// Why an event can't be applied.
+#[derive(Debug, Error)]
+pub enum Stop {
+    /// No script of ours wrote it.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+    /// It does not follow from those before it.
+    #[error(transparent)]
+    Fold(#[from] FoldError),
+}
+
+/// A row of the record.
+#[derive(Debug)]
+pub struct EventRow {
+    /// Its place.
+    pub cursor: Cursor,
+    /// When, ms.
+    pub at_ms: i64,
+    /// What happened.
+    pub kind: String,
+    /// Entries up to and with it.
+    pub last_sequence: u64,
+    /// Canonical JSON.
+    pub body: String,
+}
+
+/// A payout with what its receipt does not show.
+#[derive(Debug)]
+pub struct PayoutRow {
+    /// The signed receipt.
+    pub receipt: Receipt,
+    /// Event that paid it.
+    pub n: u64,
+    /// Of the entry.
+    pub sequence: u64,
+    /// By which rank.
+    pub rank: u32,
+    /// When, ms.
+    pub paid_at_ms: i64,
+}
+
+/// An entry for the index by player.
+#[derive(Debug)]
+pub struct EntryRow {
+    /// As it was taken.
+    pub entered: Entered,
+    /// When, ms.
+    pub at_ms: i64,
+    /// Event that took it.
+    pub n: u64,
+    /// Its number.
+    pub sequence: u64,
+    /// Epoch of its draw.
+    pub epoch: u64,
+    /// Definition of its draw.
+    pub version: u64,
+    /// What it won in its first attempt, 0 for nothing.
+    pub rank: u32,
+    /// Whether that is final.
+    pub settled: bool,
+}
+
+/// An entry that got its outcome after its first attempt.
+#[derive(Debug)]
+pub struct SettledRow {
+    /// As it was pending.
+    pub pending: Pending,
+    /// Its number.
+    pub sequence: u64,
+    /// What it won, 0 for nothing.
+    pub rank: u32,
+}
+
+/// What a batch writes beside the cursor.
+#[derive(Debug, Default)]
+pub struct Rows {
+    /// The record.
+    pub events: Vec<EventRow>,
+    /// Double entry: event, time and line of each.
+    pub postings: Vec<(u64, i64, usize, Posting)>,
+    /// Receipts.
+    pub payouts: Vec<PayoutRow>,
+    /// Operators' actions, with event and time.
+    pub actions: Vec<(u64, i64, Action)>,
+    /// Definitions: version, event, time, JSON.
+    pub definitions: Vec<(u64, u64, i64, String)>,
+    /// Versions that Redis does not keep any more.
+    pub dropped_versions: Vec<u64>,
+    /// Epochs opened: number, commitment, time.
+    pub epochs: Vec<(u64, String, i64)>,
+    /// Epochs closed: number, event, time.
+    pub closed_epochs: Vec<(u64, u64, i64)>,
+    /// Adjustments: id, event, time, digest.
+    pub adjustments: Vec<(String, u64, i64, String)>,
+    /// The index of entries.
+    pub entries: Vec<EntryRow>,
+    /// Entries of earlier batches, or of this one, that got their outcome.
+    pub settled: Vec<SettledRow>,
+}
+
+/// Events in one piece, ready to be committed.
+#[derive(Debug)]
+pub struct Batch {
+    /// Of which jackpot.
+    pub jackpot: Id,
+    /// Where it begins: the cursor that must still stand.
+    pub from: Cursor,
+    /// Where it ends.
+    pub to: Cursor,
+    /// The books at its end.
+    pub books: Books,
+    /// The definition put last, JSON.
+    pub last_definition: String,
+    /// Its rows.
+    pub rows: Rows,
+    /// Why it ends before the last event that was given.
+    pub stop: Option<Stop>,
+}
+
+/// Where a batch begins, and what it needs.
+pub struct Start<'a> {
+    /// The jackpot.
+    pub jackpot: &'a Id,
+    /// The last event committed.
+    pub cursor: &'a Cursor,
+    /// The books there.
+    pub books: &'a Books,
+    /// The definition put last, JSON.
+    pub last_definition: &'a str,
+    /// Whether entries are indexed.
+    pub index_entries: bool,
+    /// Signs receipts.
+    pub sign: &'a dyn Fn(UnsignedReceipt) -> Receipt,
+}
+
+impl Batch {
+    /// Takes events until one can't be applied. Those before it stand.
+    #[must_use]
+    pub fn build(start: &Start<'_>, events: &[Raw]) -> Self {
+        let mut batch = Self {
+            jackpot: start.jackpot.clone(),
+            from: start.cursor.clone(),
+            to: start.cursor.clone(),
+            books: start.books.clone(),
+            last_definition: start.last_definition.to_owned(),
+            rows: Rows::default(),
+            stop: None,
+        };
+        for (i, raw) in events.iter().enumerate() {
+            if let Err(stop) = batch.add(start, raw) {
+                // The books are of no use after an error: once more, without the event that made it.
+                let whole = Self::build(start, &events[..i]);
+                return Self {
+                    stop: Some(stop),
+                    ..whole
+                };
+            }
+        }
+        batch
+    }
+
+    fn add(&mut self, start: &Start<'_>, raw: &Raw) -> Result<(), Stop> {
+        let event = Event::parse(raw.fields.clone().into_iter().collect())?;
+        let before = Before::of(&event, &self.books);
+        self.books.apply(&event)?;
+        let body = chain::body(&raw.fields);
+        self.to = Cursor {
+            n: event.n,
+            hash: self.to.hash.next(&body),
+            stream_id: raw.stream_id.clone(),
+        };
+        if let Some(books) = &before.books {
+            let (books, last) = ((books, &self.books), self.last_definition.as_str());
+            let action = audit::action(start.jackpot, &event, &raw.fields, books, last);
+            self.rows.actions.extend(action.map(|action| (event.n, event.at_ms, action)));
+        }
+        let lines = postings(&event).into_iter().enumerate();
+        self.rows
+            .postings
+            .extend(lines.map(|(line, posting)| (event.n, event.at_ms, line, posting)));
+        self.rows.events.push(EventRow {
+            cursor: self.to.clone(),
+            at_ms: event.at_ms,
+            kind: raw.fields.get("type").cloned().unwrap_or_default(),
+            last_sequence: self.books.sequence,
+            body,
+        });
+        self.details(start, before.pending, event)
+    }
+
+    fn details(&mut self, start: &Start<'_>, pending: Option<Pending>, event: Event) -> Result<(), Stop> {
+        let (n, at_ms) = (event.n, event.at_ms);
+        match event.kind {
+            Kind::Define(define) => {
+                if let Some((_, commitment)) = define.created {
+                    self.rows.epochs.push((1, commitment, at_ms));
+                }
+                self.rows.dropped_versions.extend(define.superseded);
+                self.last_definition.clone_from(&define.json);
+                self.rows.definitions.push((define.version, n, at_ms, define.json));
+            }
+            Kind::Enter {
+                epoch,
+                version,
+                first,
+                entries,
+                claims,
+            } => self.entered(start, (n, at_ms), (epoch, version, first), entries, &claims)?,
+            Kind::Claim { entry_id, claim } => {
+                if let Some(pending) = pending {
+                    self.paid(start, (n, at_ms), &entry_id, &pending.player_id, &claim)?;
+                    if matches!(claim.result, ClaimResult::Paid { .. }) {
+                        self.settle(start, pending, claim.sequence, claim.rank);
+                    }
+                }
+            }
+            Kind::Finish { sequence, .. } => {
+                if let Some(pending) = pending {
+                    self.settle(start, pending, sequence, 0);
+                }
+            }
+            Kind::Adjust { adjustment_id, digest } => {
+                self.rows
+                    .adjustments
+                    .push((adjustment_id.to_string(), n, at_ms, digest));
+            }
+            Kind::Rotate {
+                epoch,
+                commitment,
+                pruned,
+                ..
+            } => {
+                self.rows.closed_epochs.push((epoch - 1, n, at_ms));
+                self.rows.epochs.push((epoch, commitment, at_ms));
+                self.rows.dropped_versions.extend(pruned);
+            }
+            Kind::Status { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn entered(
+        &mut self,
+        start: &Start<'_>,
+        (n, at_ms): (u64, i64),
+        (epoch, version, first): (u64, u64, u64),
+        entries: Vec<Entered>,
+        claims: &[Claim],
+    ) -> Result<(), Stop> {
+        for claim in claims {
+            let place = usize::try_from(claim.sequence - first).ok();
+            if let Some(entry) = place.and_then(|place| entries.get(place)) {
+                self.paid(start, (n, at_ms), &entry.entry_id, &entry.sent.player, claim)?;
+            }
+        }
+        if !start.index_entries {
+            return Ok(());
+        }
+        let mut claims = claims.iter().peekable();
+        for (sequence, entry) in (first..).zip(entries) {
+            let mut rank = 0;
+            while let Some(claim) = claims.next_if(|claim| claim.sequence == sequence) {
+                if matches!(claim.result, ClaimResult::Paid { .. }) {
+                    rank = claim.rank;
+                }
+            }
+            self.rows.entries.push(EntryRow {
+                settled: !self.books.pending.contains_key(&sequence),
+                entered: entry,
+                at_ms,
+                n,
+                sequence,
+                epoch,
+                version,
+                rank,
+            });
+        }
+        Ok(())
+    }
+
+    fn paid(
+        &mut self,
+        start: &Start<'_>,
+        (n, at_ms): (u64, i64),
+        entry_id: &str,
+        player_id: &Id,
+        claim: &Claim,
+    ) -> Result<(), Stop> {
+        let ClaimResult::Paid {
+            tier,
+            amount,
+            claim_order,
+            pool_before,
+        } = &claim.result
+        else {
+            return Ok(());
+        };
+        let minor = |amount: u64| Minor::try_from(amount).map_err(|_| wrong(n, "an amount beyond 2^53 - 1"));
+        let after = pool_before.checked_sub(*amount);
+        let after = after.ok_or_else(|| wrong(n, "more is paid than was in the pool"))?;
+        let receipt = (start.sign)(UnsignedReceipt {
+            payout_id: payout_id(start.jackpot, entry_id, claim.sequence),
+            jackpot_id: start.jackpot.clone(),
+            entry_id: entry_id.to_owned(),
+            player_id: player_id.clone(),
+            tier: tier.clone(),
+            amount: minor(*amount)?,
+            currency: self.books.currency.clone(),
+            claim_order: *claim_order,
+            pool_before: minor(*pool_before)?,
+            pool_after: minor(after)?,
+            paid_at_ms: at_ms,
+            n,
+        });
+        self.rows.payouts.push(PayoutRow {
+            receipt,
+            n,
+            sequence: claim.sequence,
+            rank: claim.rank,
+            paid_at_ms: at_ms,
+        });
+        Ok(())
+    }
+
+    fn settle(&mut self, start: &Start<'_>, pending: Pending, sequence: u64, rank: u32) {
+        if start.index_entries {
+            self.rows.settled.push(SettledRow {
+                pending,
+                sequence,
+                rank,
+            });
+        }
+    }
+}
+
+/// What the books said before an event, as far as its rows need it.
+struct Before {
+    /// All of it, for what an operator did.
+    books: Option<Books>,
+    /// The entry that a redraw settles.
+    pending: Option<Pending>,
+}
+
+impl Before {
+    fn of(event: &Event, books: &Books) -> Self {
+        let (operated, sequence) = match &event.kind {
+            Kind::Claim { claim, .. } => (false, Some(claim.sequence)),
+            Kind::Finish { sequence, .. } => (false, Some(*sequence)),
+            Kind::Enter { .. } => (false, None),
+            _ => (true, None),
+        };
+        Self {
+            books: operated.then(|| books.clone()),
+            pending: sequence.and_then(|sequence| books.pending.get(&sequence).cloned()),
+        }
+    }
+}
+
+fn wrong(n: u64, what: &'static str) -> Stop {
+    Stop::Fold(FoldError::Unexpected { n, what })
+}

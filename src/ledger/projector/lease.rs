@@ -1,0 +1,119 @@
+//! Who reads which stream: a lease in SQL, by the database's clock.
+//!
+//! A lease is only about who tries. What makes a commit right is the token in it: it grows with each change of holder,
+//! and a transaction of a holder that was stalled meanwhile finds another one and is rolled back.
+
+use sqlx::{AssertSqlSafe, Row};
+
+use crate::ids::Id;
+use crate::ledger::sql::Sql;
+
+/// A jackpot's row, as far as leases go.
+#[derive(Debug)]
+pub struct Place {
+    /// Which jackpot.
+    pub jackpot: Id,
+    /// Last event committed.
+    pub n: u64,
+    /// Restores so far.
+    pub restores: u64,
+    /// Whether this instance may read it: its own, or nobody's any more.
+    pub free: bool,
+    /// The token in force.
+    pub token: i64,
+}
+
+/// The leases of an instance.
+#[derive(Debug, Clone)]
+pub struct Leases {
+    sql: Sql,
+    instance: String,
+    lease_ms: i64,
+}
+
+impl Leases {
+    /// `instance` names the holder; each start of the service is another one.
+    #[must_use]
+    pub fn new(sql: Sql, instance: String, lease_ms: u64) -> Self {
+        let lease_ms = i64::try_from(lease_ms).unwrap_or(i64::MAX);
+        Self {
+            sql,
+            instance,
+            lease_ms,
+        }
+    }
+
+    /// Adds the row of a jackpot that the ledger has not seen.
+    pub async fn add(&self, jackpot: &Id) -> Result<(), sqlx::Error> {
+        let hash = crate::ledger::chain::ChainHash::first(jackpot);
+        let sql = "INSERT INTO jackpots (jackpot_id, n, hash, stream_id, restores, books, stopped, holder, lease_token, \
+                   lease_until_ms) VALUES ($1, 0, $2, '', 0, '', '', '', 0, 0) ON CONFLICT (jackpot_id) DO NOTHING";
+        sqlx::query(sql)
+            .bind(jackpot.as_str())
+            .bind(hash.to_string())
+            .execute(self.sql.writer())
+            .await?;
+        Ok(())
+    }
+
+    /// All jackpots of the ledger.
+    pub async fn places(&self) -> Result<Vec<Place>, sqlx::Error> {
+        let sql = format!(
+            "SELECT jackpot_id, n, restores, lease_token, CASE WHEN holder = $1 OR holder = '' OR lease_until_ms < {} \
+             THEN 1 ELSE 0 END AS free FROM jackpots",
+            self.sql.now_ms()
+        );
+        let rows = sqlx::query(AssertSqlSafe(sql))
+            .bind(&self.instance)
+            .fetch_all(self.sql.reader())
+            .await?;
+        let place = |row: &sqlx::any::AnyRow| {
+            Ok(Id::parse(row.try_get("jackpot_id")?).ok().map(|jackpot| Place {
+                jackpot,
+                n: row.try_get::<i64, _>("n").unwrap_or_default().unsigned_abs(),
+                restores: row.try_get::<i64, _>("restores").unwrap_or_default().unsigned_abs(),
+                free: row.try_get::<i64, _>("free").unwrap_or_default() == 1,
+                token: row.try_get("lease_token").unwrap_or_default(),
+            }))
+        };
+        let places = rows.iter().map(place).collect::<Result<Vec<_>, sqlx::Error>>()?;
+        Ok(places.into_iter().flatten().collect())
+    }
+
+    /// Takes a stream over, if nobody did since `token` was read: the new token.
+    pub async fn take(&self, jackpot: &Id, token: i64) -> Result<Option<i64>, sqlx::Error> {
+        let sql = format!(
+            "UPDATE jackpots SET holder = $1, lease_token = lease_token + 1, lease_until_ms = {} + $2 \
+             WHERE jackpot_id = $3 AND lease_token = $4",
+            self.sql.now_ms()
+        );
+        let done = sqlx::query(AssertSqlSafe(sql))
+            .bind(&self.instance)
+            .bind(self.lease_ms)
+            .bind(jackpot.as_str())
+            .bind(token)
+            .execute(self.sql.writer())
+            .await?;
+        Ok((done.rows_affected() == 1).then_some(token + 1))
+    }
+
+    /// Keeps what this instance holds.
+    pub async fn renew(&self) -> Result<(), sqlx::Error> {
+        let sql = format!("UPDATE jackpots SET lease_until_ms = {} + $1 WHERE holder = $2", self.sql.now_ms());
+        sqlx::query(AssertSqlSafe(sql))
+            .bind(self.lease_ms)
+            .bind(&self.instance)
+            .execute(self.sql.writer())
+            .await?;
+        Ok(())
+    }
+
+    /// Gives back what this instance holds, so that another one need not wait.
+    pub async fn release(&self) -> Result<(), sqlx::Error> {
+        sqlx::query("UPDATE jackpots SET holder = '', lease_until_ms = 0 WHERE holder = $1")
+            .bind(&self.instance)
+            .execute(self.sql.writer())
+            .await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,125 @@
+//! What SQL holds of a stream when an instance takes it over: the cursor, the books, and the tail of the chain, checked.
+
+use sqlx::Row;
+use thiserror::Error;
+
+use super::batch::Cursor;
+use crate::ids::Id;
+use crate::ledger::books::Books;
+use crate::ledger::chain::ChainHash;
+use crate::ledger::sql::Sql;
+
+/// Events whose hashes are checked when a stream is taken over; `jackpot verify` checks all.
+const TAIL: i64 = 1_000;
+
+/// A stream as SQL has it.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The last event committed.
+    pub cursor: Cursor,
+    /// The books there.
+    pub books: Books,
+    /// The definition put last, JSON.
+    pub last_definition: String,
+    /// Id in Redis' stream of the event in front of the cursor, empty when there is none.
+    pub previous_stream_id: String,
+    /// The last event, canonical JSON.
+    pub last_body: String,
+}
+
+/// Why a stream can't be taken over.
+#[derive(Debug, Error)]
+pub enum LoadError {
+    /// The database.
+    #[error(transparent)]
+    Sql(#[from] sqlx::Error),
+    /// The ledger's own rows do not fit together.
+    #[error("{0}")]
+    Damaged(String),
+}
+
+/// Reads and checks.
+pub async fn load(sql: &Sql, jackpot: &Id) -> Result<Loaded, LoadError> {
+    let row = sqlx::query("SELECT n, hash, stream_id, books FROM jackpots WHERE jackpot_id = $1")
+        .bind(jackpot.as_str())
+        .fetch_one(sql.writer())
+        .await?;
+    let n = row.try_get::<i64, _>("n")?;
+    let hash = ChainHash::parse(row.try_get("hash")?);
+    let hash = hash.ok_or_else(|| damaged(jackpot, "its hash in table jackpots is none"))?;
+    let cursor = Cursor {
+        n: n.unsigned_abs(),
+        hash,
+        stream_id: row.try_get("stream_id")?,
+    };
+    if n == 0 {
+        return Ok(Loaded {
+            cursor,
+            books: Books::default(),
+            last_definition: String::new(),
+            previous_stream_id: String::new(),
+            last_body: String::new(),
+        });
+    }
+    let books: Books = serde_json::from_str(row.try_get("books")?)
+        .map_err(|error| damaged(jackpot, &format!("its books in table jackpots can't be read: {error}")))?;
+    if books.n != cursor.n {
+        let text = format!("its books are at event {}, its cursor at event {n}", books.n);
+        return Err(damaged(jackpot, &text));
+    }
+    let (previous_stream_id, last_body) = check_tail(sql, jackpot, &cursor).await?;
+    let last_definition = sqlx::query_scalar("SELECT json FROM definitions WHERE jackpot_id = $1 AND version = $2")
+        .bind(jackpot.as_str())
+        .bind(i64::try_from(books.last_version).unwrap_or_default())
+        .fetch_optional(sql.reader())
+        .await?
+        .unwrap_or_default();
+    Ok(Loaded {
+        cursor,
+        books,
+        last_definition,
+        previous_stream_id,
+        last_body,
+    })
+}
+
+/// Checks the hashes of the last events; returns the stream id of the one before the last, and the last one's body.
+async fn check_tail(sql: &Sql, jackpot: &Id, cursor: &Cursor) -> Result<(String, String), LoadError> {
+    let text = "SELECT n, stream_id, hash, body FROM events WHERE jackpot_id = $1 ORDER BY n DESC LIMIT $2";
+    let mut rows = sqlx::query(text)
+        .bind(jackpot.as_str())
+        .bind(TAIL + 1)
+        .fetch_all(sql.reader())
+        .await?;
+    rows.reverse();
+    let mut previous_stream_id = String::new();
+    let mut last: Option<(i64, ChainHash)> = None;
+    for row in &rows {
+        let n: i64 = row.try_get("n")?;
+        let event = |text: &str| damaged(jackpot, &format!("event {n} in table events: {text}"));
+        let hash = ChainHash::parse(row.try_get("hash")?).ok_or_else(|| event("its hash is none"))?;
+        let before = match last {
+            Some((before, _)) if before + 1 != n => return Err(event("the event before it is missing")),
+            Some((_, hash)) => Some(hash),
+            None => (n == 1).then(|| ChainHash::first(jackpot)),
+        };
+        if before.is_some_and(|before| before.next(row.try_get("body").unwrap_or_default()) != hash) {
+            return Err(event("its hash is not that of its content and the events before it"));
+        }
+        last = Some((n, hash));
+        if n.unsigned_abs() + 1 == cursor.n {
+            previous_stream_id = row.try_get("stream_id")?;
+        }
+    }
+    if last.map(|(n, hash)| (n.unsigned_abs(), hash)) != Some((cursor.n, cursor.hash)) {
+        let found = last.map_or_else(|| "none".to_owned(), |(n, _)| format!("event {n}"));
+        let text = format!("the last event in table events is {found}, or has another hash than the cursor's event {}", cursor.n);
+        return Err(damaged(jackpot, &text));
+    }
+    let last_body = rows.last().map(|row| row.try_get("body")).transpose()?;
+    Ok((previous_stream_id, last_body.unwrap_or_default()))
+}
+
+fn damaged(jackpot: &Id, what: &str) -> LoadError {
+    LoadError::Damaged(format!("the ledger of jackpot '{jackpot}' is damaged: {what}"))
+}

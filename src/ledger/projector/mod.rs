@@ -1,0 +1,354 @@
+//! The projector: each jackpot's stream → SQL, in order, rows and cursor in one transaction.
+//!
+//! Exactly once without acknowledgements: the cursor is in SQL ([`write`]) and moves only from where the batch began.
+//! A repeat after a crash reads again behind it. One instance reads a stream at a time ([`lease`]). An event that can't
+//! be applied stops its stream, never the others, and suspends its jackpot; nothing is skipped.
+//!
+//! A round: look for jackpots and leases now and then, read what is new ([`stream`]), check it and make rows of it
+//! ([`batch`]), commit all of it at once; when that fails, each stream by itself, to find the one at fault.
+
+pub mod batch;
+pub mod lease;
+pub mod load;
+pub mod stream;
+pub mod write;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::{StreamExt, stream as futures};
+use tracing::{debug, error, info, warn};
+
+use crate::ids::Id;
+use crate::jackpot::mark::Mark;
+use crate::jackpot::operate::Operate;
+use crate::ledger::Ledger;
+use crate::settings;
+use crate::stopping::Stopping;
+use crate::store::Store;
+use crate::telemetry::Metrics;
+use batch::Batch;
+use lease::Leases;
+use load::LoadError;
+use stream::{Read, Stream};
+use write::WriteError;
+
+/// Between two looks at all jackpots, also those that this instance did not hear of.
+const SWEEP: Duration = Duration::from_secs(1);
+/// Streams read at the same time.
+const AT_ONCE: usize = 32;
+/// Jackpots read from the index at a time.
+const PAGE: usize = 500;
+/// Events of one transaction, over all streams: beyond it the others wait for the next.
+const MAX_EVENTS_OF_ROUND: usize = 4_000;
+/// Pause after SQL failed, so that it is not asked thousands of times a second.
+const AFTER_FAILURE: Duration = Duration::from_millis(500);
+/// Rounds at a stop, to bring SQL up to date; what is left is read at the next start.
+const LAST_ROUNDS: usize = 50;
+
+/// Reads the streams that this instance holds.
+pub struct Projector {
+    ledger: Ledger,
+    store: Store,
+    operate: Operate,
+    metrics: Arc<Metrics>,
+    settings: settings::Ledger,
+    leases: Leases,
+    streams: BTreeMap<Id, Stream>,
+    added: BTreeSet<Id>,
+    swept_at: Option<Instant>,
+    renewed_at: Instant,
+}
+
+impl Projector {
+    /// Nothing held yet. `instance` is a name that no other start of the service has.
+    pub fn new(
+        ledger: Ledger,
+        store: Store,
+        operate: Operate,
+        metrics: Arc<Metrics>,
+        settings: settings::Ledger,
+        instance: String,
+    ) -> Self {
+        Self {
+            leases: Leases::new(ledger.sql.clone(), instance, settings.lease_ms),
+            ledger,
+            store,
+            operate,
+            metrics,
+            settings,
+            streams: BTreeMap::new(),
+            added: BTreeSet::new(),
+            swept_at: None,
+            renewed_at: Instant::now(),
+        }
+    }
+
+    /// Works until the service stops, then commits what is there and gives the streams back.
+    pub async fn run(mut self, stopping: Stopping) {
+        let pause = Duration::from_millis(self.settings.poll_interval_ms);
+        while !stopping.has_begun() {
+            let pause = match self.round().await {
+                Ok(true) => continue,
+                Ok(false) => pause,
+                Err(error) => {
+                    self.failed(&error);
+                    AFTER_FAILURE
+                }
+            };
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = stopping.wait() => {}
+            }
+        }
+        self.finish().await;
+    }
+
+    /// The last rounds.
+    pub async fn finish(mut self) {
+        for _ in 0..LAST_ROUNDS {
+            self.swept_at = None;
+            match self.round().await {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    warn!(%error, "the ledger is behind at this stop; the next start goes on");
+                    break;
+                }
+            }
+        }
+        if let Err(error) = self.leases.release().await {
+            debug!(%error, "the leases were not given back; they end by themselves");
+        }
+    }
+
+    fn failed(&self, error: &sqlx::Error) {
+        if self.ledger.progress.set_up(false) {
+            error!(%error, "the ledger's database does not answer; play goes on, events wait in Redis");
+        }
+        self.metrics.ledger.up(false);
+        for id in self.streams.keys() {
+            self.metrics.ledger.lag(id.as_str(), self.operate.views.known(id).backlog());
+        }
+    }
+
+    /// One round. Whether there is more to do at once.
+    pub async fn round(&mut self) -> Result<bool, sqlx::Error> {
+        let sweep = self.swept_at.is_none_or(|at| at.elapsed() >= SWEEP);
+        if sweep {
+            self.sweep().await?;
+            self.swept_at = Some(Instant::now());
+        }
+        self.keep_leases().await?;
+        let (batches, more) = self.read(sweep).await;
+        let committed = self.commit(batches).await?;
+        if self.ledger.progress.set_up(true) {
+            info!("the ledger's database answers again");
+        }
+        self.metrics.ledger.up(true);
+        if sweep {
+            self.report_progress();
+        }
+        Ok(more && committed)
+    }
+
+    /// Finds jackpots, tells this instance how far the ledger is with each, and takes over streams that nobody reads.
+    async fn sweep(&mut self) -> Result<(), sqlx::Error> {
+        for id in self.jackpots().await {
+            if !self.added.contains(&id) {
+                self.leases.add(&id).await?;
+                self.added.insert(id);
+            }
+        }
+        for place in self.leases.places().await? {
+            let held = self.streams.get(&place.jackpot);
+            if place.n > 0 {
+                let mark = Mark::new(place.restores, place.n).unwrap_or_default();
+                self.operate.views.learn(&place.jackpot, mark).set_ledger_n(place.n);
+            }
+            self.added.insert(place.jackpot.clone());
+            if held.is_some_and(|stream| stream.token != place.token) {
+                self.drop_stream(&place.jackpot);
+            } else if held.is_none()
+                && place.free
+                && let Some(token) = self.leases.take(&place.jackpot, place.token).await?
+            {
+                self.take_over(place.jackpot, token).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn take_over(&mut self, id: Id, token: i64) -> Result<(), sqlx::Error> {
+        match load::load(&self.ledger.sql, &id).await {
+            Ok(loaded) => {
+                debug!(jackpot_id = %id, n = loaded.cursor.n, "reading this jackpot's events");
+                self.streams.insert(id.clone(), Stream::new(id, token, loaded));
+                Ok(())
+            }
+            Err(LoadError::Sql(error)) => Err(error),
+            Err(LoadError::Damaged(reason)) => {
+                // Nothing is written on top of it. Kept by this instance, so that the next sweep does not say it again.
+                self.say_stopped(&id, &reason, token).await
+            }
+        }
+    }
+
+    async fn jackpots(&self) -> BTreeSet<Id> {
+        let mut all: BTreeSet<Id> = self.operate.views.used().into_iter().collect();
+        let mut after = None;
+        loop {
+            match self.operate.ids(after.as_ref(), PAGE).await {
+                Ok(page) => {
+                    let full = page.len() == PAGE;
+                    after = page.last().cloned();
+                    all.extend(page);
+                    if !full {
+                        return all;
+                    }
+                }
+                Err(error) => {
+                    debug!(%error, "the index of jackpots can't be read; projecting those in use");
+                    return all;
+                }
+            }
+        }
+    }
+
+    async fn keep_leases(&mut self) -> Result<(), sqlx::Error> {
+        let third = Duration::from_millis(self.settings.lease_ms / 3);
+        if self.renewed_at.elapsed() >= third && !self.streams.is_empty() {
+            self.leases.renew().await?;
+            self.renewed_at = Instant::now();
+        }
+        Ok(())
+    }
+
+    /// What is new in the streams, as batches; and whether there is more than was read.
+    async fn read(&mut self, sweep: bool) -> (Vec<(Batch, i64)>, bool) {
+        let (store, views, margin) = (&self.store, &self.operate.views, self.settings.trim_margin_events);
+        let due = self.streams.values_mut().filter(|stream| {
+            let behind = || views.known(&stream.id).mark() != stream.mark();
+            !stream.rests() && (sweep || behind())
+        });
+        let reads: Vec<_> = futures::iter(due)
+            .map(async |stream| {
+                let known = views.known(&stream.id);
+                let read = stream.read(store, &known.keys, known.mark(), margin).await;
+                (stream.id.clone(), read)
+            })
+            .buffer_unordered(AT_ONCE)
+            .collect()
+            .await;
+        let (mut batches, mut events, mut more) = (Vec::new(), 0, false);
+        for (id, read) in reads {
+            match read {
+                Ok(Read::Events(raw)) if raw.is_empty() => {}
+                Ok(Read::Events(raw)) => {
+                    if events >= MAX_EVENTS_OF_ROUND {
+                        more = true;
+                        continue;
+                    }
+                    events += raw.len();
+                    more = true;
+                    batches.extend(self.batch(&id, &raw));
+                }
+                Ok(Read::Lost) => self.lost(&id).await,
+                Ok(Read::Broken(reason)) => self.stop(&id, &reason).await,
+                // A frozen node is its own trouble; the others go on.
+                Err(error) => debug!(jackpot_id = %id, %error, "this jackpot's events can't be read now"),
+            }
+        }
+        (batches, more)
+    }
+
+    fn batch(&self, id: &Id, raw: &[batch::Raw]) -> Option<(Batch, i64)> {
+        let stream = self.streams.get(id)?;
+        let key = self.ledger.signing.signing_key();
+        let batch = stream.batch(raw, self.settings.entry_index_days > 0, &|unsigned| unsigned.sign(&key));
+        Some((batch, stream.token))
+    }
+
+    /// Commits the batches. Whether all of them stand.
+    async fn commit(&mut self, batches: Vec<(Batch, i64)>) -> Result<bool, sqlx::Error> {
+        let whole: Vec<(&Batch, i64)> = with_rows(&batches).collect();
+        if whole.is_empty() {
+            return self.advance_all(batches).await;
+        }
+        match write::commit(&self.ledger.sql, &whole).await {
+            Ok(()) => self.advance_all(batches).await,
+            Err(error) if whole.len() == 1 => {
+                let jackpot = whole[0].0.jackpot.clone();
+                self.not_committed(&jackpot, error).await?;
+                Ok(false)
+            }
+            Err(error) => {
+                debug!(%error, "not committed together; trying each by itself");
+                for (batch, token) in batches {
+                    let jackpot = batch.jackpot.clone();
+                    match write::commit(&self.ledger.sql, &[(&batch, token)]).await {
+                        Ok(()) => _ = self.advance_all(vec![(batch, token)]).await?,
+                        Err(error) => self.not_committed(&jackpot, error).await?,
+                    }
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    async fn not_committed(&mut self, jackpot: &Id, error: WriteError) -> Result<(), sqlx::Error> {
+        match error {
+            WriteError::Moved(_) => {
+                debug!(jackpot_id = %jackpot, "another instance reads this jackpot's events now");
+                self.drop_stream(jackpot);
+                Ok(())
+            }
+            // The rows contradict rows that are there: that is no passing state.
+            WriteError::Sql(sqlx::Error::Database(refused)) if refused.is_unique_violation() => {
+                let reason = format!("the ledger refuses its next events: {refused}");
+                self.stop(jackpot, &reason).await;
+                Ok(())
+            }
+            WriteError::Sql(error) => Err(error),
+        }
+    }
+
+    async fn advance_all(&mut self, batches: Vec<(Batch, i64)>) -> Result<bool, sqlx::Error> {
+        for (mut batch, _) in batches {
+            let (id, stop) = (batch.jackpot.clone(), batch.stop.take());
+            self.metrics.ledger.committed(batch.rows.events.len() as u64);
+            let Some(stream) = self.streams.get_mut(&id) else {
+                continue;
+            };
+            let moved = !batch.rows.events.is_empty();
+            stream.advance(batch);
+            self.operate.views.learn(&id, stream.mark()).set_ledger_n(stream.cursor.n);
+            if moved && stop.is_none() {
+                self.metrics.ledger.stopped(id.as_str(), false);
+            }
+            if let Some(stop) = stop {
+                self.stop(&id, &stop.to_string()).await;
+            }
+        }
+        Ok(true)
+    }
+
+    fn drop_stream(&mut self, id: &Id) {
+        self.streams.remove(id);
+    }
+
+    fn report_progress(&self) {
+        for (id, stream) in &self.streams {
+            let known = self.operate.views.known(id);
+            self.metrics.ledger.lag(id.as_str(), known.backlog());
+            self.ledger.progress.set(id, known.backlog(), stream.is_stopped());
+        }
+    }
+}
+
+/// Batches that have something to write: one may have been stopped at its first event.
+fn with_rows(batches: &[(Batch, i64)]) -> impl Iterator<Item = (&Batch, i64)> {
+    let filled = batches.iter().filter(|(batch, _)| !batch.rows.events.is_empty());
+    filled.map(|(batch, token)| (batch, *token))
+}

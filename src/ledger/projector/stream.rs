@@ -1,0 +1,184 @@
+//! One jackpot's stream, while this instance reads it.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use super::batch::{Batch, Cursor, Raw, Start};
+use super::load::Loaded;
+use crate::ids::Id;
+use crate::jackpot::mark::Mark;
+use crate::jackpot::scripts::{self, ScriptError, TailWish};
+use crate::ledger::books::Books;
+use crate::ledger::chain;
+use crate::ledger::receipt::{Receipt, UnsignedReceipt};
+use crate::store::Store;
+use crate::store::keys::JackpotKeys;
+
+/// Events read in one call: some 20 ms of work for SQL when each holds one entry.
+const MAX_EVENTS: usize = 1_000;
+/// Bytes read in one call, so that events of thousands of entries do not fill the memory.
+const MAX_BYTES: usize = 4 << 20;
+/// Batch ends that are remembered for trimming: with `MAX_EVENTS` each, more than any margin.
+const MAX_RECENT: usize = 2_000;
+/// After this, one that can't go on is tried again: an operator may have restored it.
+const RETRY: Duration = Duration::from_secs(10);
+
+/// Its place, and what is known there.
+#[derive(Debug)]
+pub struct Stream {
+    /// The jackpot.
+    pub id: Id,
+    /// Of the lease.
+    pub token: i64,
+    /// The last event committed.
+    pub cursor: Cursor,
+    /// The books there.
+    pub books: Books,
+    last_definition: String,
+    /// Number and stream id of batch ends, the oldest first, for trimming.
+    recent: VecDeque<(u64, String)>,
+    /// Whether Redis' copy of the last committed event is yet to be compared; with the stream id in front of it.
+    unchecked: Option<(String, String)>,
+    stopped_at: Option<Instant>,
+}
+
+/// What a look at the stream gave.
+#[derive(Debug)]
+pub enum Read {
+    /// Events behind the cursor; none: nothing new.
+    Events(Vec<Raw>),
+    /// Redis is behind the ledger, or has lost what this instance has seen.
+    Lost,
+    /// The stream can't be followed.
+    Broken(String),
+}
+
+impl Stream {
+    /// A stream that was taken over.
+    pub fn new(id: Id, token: i64, loaded: Loaded) -> Self {
+        let unchecked = (loaded.cursor.n > 0).then_some((loaded.previous_stream_id, loaded.last_body));
+        let recent = VecDeque::from([(loaded.cursor.n, loaded.cursor.stream_id.clone())]);
+        Self {
+            id,
+            token,
+            cursor: loaded.cursor,
+            books: loaded.books,
+            last_definition: loaded.last_definition,
+            recent,
+            unchecked,
+            stopped_at: None,
+        }
+    }
+
+    /// How far the ledger is.
+    pub fn mark(&self) -> Mark {
+        Mark::new(self.books.restores, self.cursor.n).unwrap_or_default()
+    }
+
+    /// Whether it waits after it was stopped.
+    pub fn rests(&self) -> bool {
+        self.stopped_at.is_some_and(|at| at.elapsed() < RETRY)
+    }
+
+    /// Whether it was stopped and has not gone on since.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped_at.is_some()
+    }
+
+    /// It can't go on for now. Whether that is new.
+    pub fn stop(&mut self) -> bool {
+        self.stopped_at.replace(Instant::now()).is_none()
+    }
+
+    /// Reads behind the cursor. `seen` is the highest mark that this instance has seen in Redis.
+    pub async fn read(&mut self, store: &Store, keys: &JackpotKeys, seen: Mark, margin: u64) -> Result<Read, ScriptError> {
+        if let Some(broken) = self.compare_last(store, keys).await? {
+            return Ok(Read::Broken(broken));
+        }
+        let trim = self.trim_before(margin);
+        let wish = TailWish {
+            after: Some(self.cursor.stream_id.as_str()).filter(|id| !id.is_empty()),
+            max_events: MAX_EVENTS,
+            max_bytes: MAX_BYTES,
+            trim_before: trim.as_deref(),
+        };
+        let tail = match scripts::tail(store, keys, self.mark(), &wish).await {
+            Err(ScriptError::Behind { .. } | ScriptError::Unknown) if self.cursor.n > 0 => return Ok(Read::Lost),
+            Err(ScriptError::Unknown) => return Ok(Read::Events(Vec::new())),
+            other => other?,
+        };
+        if tail.events.is_empty() && tail.mark.n() > self.cursor.n {
+            let (at, redis) = (self.cursor.n, tail.mark.n());
+            return Ok(Read::Broken(format!(
+                "Redis is at event {redis}, but its stream has none behind event {at}, the ledger's last"
+            )));
+        }
+        if tail.events.is_empty() && tail.mark < seen {
+            return Ok(Read::Lost);
+        }
+        let raw = |(stream_id, fields)| Raw { stream_id, fields };
+        Ok(Read::Events(tail.events.into_iter().map(raw).collect()))
+    }
+
+    /// Once after a take-over: the same number with another content means another history.
+    async fn compare_last(&mut self, store: &Store, keys: &JackpotKeys) -> Result<Option<String>, ScriptError> {
+        let Some((before, body)) = &self.unchecked else {
+            return Ok(None);
+        };
+        let wish = TailWish {
+            after: Some(before.as_str()).filter(|id| !id.is_empty()),
+            max_events: 1,
+            max_bytes: MAX_BYTES,
+            trim_before: None,
+        };
+        let tail = match scripts::tail(store, keys, self.mark(), &wish).await {
+            // What is lost is not another history; the read that follows says so.
+            Err(ScriptError::Behind { .. } | ScriptError::Unknown) => return Ok(None),
+            other => other?,
+        };
+        let n = self.cursor.n;
+        let same_number = tail.events.first().filter(|(_, fields)| fields.get("n") == Some(&n.to_string()));
+        if same_number.is_some_and(|(_, fields)| chain::body(fields) != *body) {
+            return Ok(Some(format!("event {n} in Redis is another one than event {n} in the ledger")));
+        }
+        self.unchecked = None;
+        Ok(None)
+    }
+
+    /// Stream id of the newest batch end that is a margin behind the cursor.
+    fn trim_before(&mut self, margin: u64) -> Option<String> {
+        let mut before = None;
+        while self.recent.len() > 1 && self.recent.front().is_some_and(|(n, _)| n + margin <= self.cursor.n) {
+            before = self.recent.pop_front().map(|(_, stream_id)| stream_id);
+        }
+        before.filter(|id| !id.is_empty())
+    }
+
+    /// Events as a batch.
+    pub fn batch(&self, events: &[Raw], index_entries: bool, sign: &dyn Fn(UnsignedReceipt) -> Receipt) -> Batch {
+        let start = Start {
+            jackpot: &self.id,
+            cursor: &self.cursor,
+            books: &self.books,
+            last_definition: &self.last_definition,
+            index_entries,
+            sign,
+        };
+        Batch::build(&start, events)
+    }
+
+    /// Moves on behind a batch that was committed.
+    pub fn advance(&mut self, batch: Batch) {
+        self.cursor = batch.to;
+        self.books = batch.books;
+        self.last_definition = batch.last_definition;
+        self.recent.push_back((self.cursor.n, self.cursor.stream_id.clone()));
+        if self.recent.len() > MAX_RECENT {
+            self.recent.pop_front();
+        }
+        self.unchecked = None;
+        if batch.stop.is_none() {
+            self.stopped_at = None;
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What the projector does when a stream can't go on: it stops that one, loudly, and leaves the others alone.
+
+use tracing::{error, warn};
+
+use super::Projector;
+use crate::ids::Id;
+use crate::jackpot::scripts::ScriptError;
+
+/// Longest reason kept in SQL and in the event of the suspension, in characters.
+const MAX_REASON_CHARS: usize = 400;
+
+impl Projector {
+    /// An event can't be applied, or the stream is not the one that the ledger knows: nothing is skipped, the jackpot
+    /// is suspended.
+    pub(super) async fn stop(&mut self, id: &Id, reason: &str) {
+        let Some(stream) = self.streams.get_mut(id) else {
+            return;
+        };
+        let token = stream.token;
+        if stream.stop() {
+            self.tell_stopped(id, reason, token).await;
+        }
+    }
+
+    /// Says why a stream stopped: in the log, the metrics, SQL and the jackpot's status.
+    pub(super) async fn tell_stopped(&self, id: &Id, reason: &str, token: i64) {
+        error!(jackpot_id = %id, reason, "the ledger can't go on with this jackpot; it is suspended");
+        self.metrics.ledger.stopped(id.as_str(), true);
+        let short: String = reason.chars().take(MAX_REASON_CHARS).collect();
+        let told = sqlx::query("UPDATE jackpots SET stopped = $1 WHERE jackpot_id = $2 AND lease_token = $3")
+            .bind(&short)
+            .bind(id.as_str())
+            .bind(token)
+            .execute(self.ledger.sql.writer())
+            .await;
+        if let Err(error) = told {
+            warn!(jackpot_id = %id, %error, "the reason is not in the ledger");
+        }
+        let reason = format!("the ledger can't go on: {short}");
+        if let Err(error) = self.operate.suspend(id, reason).await {
+            error!(jackpot_id = %id, %error, "this jackpot could not be suspended");
+        }
+    }
+
+    /// Redis has less than the ledger, or than this instance has seen.
+    pub(super) async fn lost(&mut self, id: &Id) {
+        let known = self.operate.views.known(id);
+        let (at, seen) = (self.streams.get(id).map(super::Stream::mark).unwrap_or_default(), known.mark());
+        // From here on no instance that knows more plays it.
+        let _ = known.note::<()>(Err(ScriptError::Behind { at, known: seen }));
+        if !self.auto_restore {
+            return;
+        }
+        let Some(stream) = self.streams.get(id) else {
+            return;
+        };
+        match self.restorer.restore(id, stream.token).await {
+            Ok(done) => {
+                warn!(jackpot_id = %id, records = done.records, n = done.mark.n(), "Redis had lost this jackpot; it is rebuilt from the ledger");
+                self.metrics.ledger.restored(id.as_str());
+                self.after_restore(id, done.mark).await;
+            }
+            Err(error) => error!(jackpot_id = %id, %error, "this jackpot could not be rebuilt; it is tried again"),
+        }
+    }
+
+    async fn after_restore(&self, id: &Id, mark: crate::jackpot::mark::Mark) {
+        self.operate.views.learn(id, mark);
+        if let Err(error) = self.operate.views.recheck(id).await {
+            warn!(jackpot_id = %id, %error, "not read after it was rebuilt; the next look at it does");
+        }
+    }
+}
