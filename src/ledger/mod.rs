@@ -6,4 +6,5 @@
 pub mod chain;
 pub mod event;
 pub mod fold;
+pub mod receipt;
 pub mod sql;
