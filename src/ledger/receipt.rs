@@ -170,3 +170,6 @@ impl Head {
         keys.verify(&self.key_id, &self.signed_text(), &self.signature)
     }
 }
+
+#[cfg(test)]
+mod tests;
