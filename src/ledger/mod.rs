@@ -1,11 +1,35 @@
-//! The ledger: what the events of a jackpot say.
+//! The ledger: the SQL system of record, built from the events alone.
 //!
-//! `event` reads them as the scripts write them; `fold` rebuilds a jackpot's whole state from them alone, which is
-//! what makes a lost Redis restorable. The SQL system of record comes on top of these two.
+//! Pure: [`event`] reads an event as the scripts write it; [`books`] and [`records`] rebuild a jackpot from events,
+//! [`fold`] joins them; [`chain`] hashes, [`postings`] and [`audit`] make rows of them. With SQL: [`sql`] (the
+//! database), [`projector`] (stream → SQL), [`entry_index`] (entries by player).
 
+pub mod audit;
 pub mod books;
 pub mod chain;
+pub mod entry_index;
 pub mod event;
 pub mod fold;
+pub mod postings;
+pub mod progress;
+pub mod projector;
+pub mod receipt;
 pub mod records;
 pub mod sql;
+
+use std::sync::Arc;
+
+use crate::signing::SigningKeys;
+use progress::Progress;
+use sql::Sql;
+
+/// What all parts of the ledger share.
+#[derive(Clone)]
+pub struct Ledger {
+    /// The database.
+    pub sql: Sql,
+    /// Sign receipts and heads.
+    pub signing: Arc<SigningKeys>,
+    /// How it is doing.
+    pub progress: Arc<Progress>,
+}
