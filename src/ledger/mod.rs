@@ -16,6 +16,7 @@ pub mod projector;
 pub mod receipt;
 pub mod records;
 pub mod sql;
+pub mod start;
 
 use std::sync::Arc;
 

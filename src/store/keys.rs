@@ -57,3 +57,6 @@ impl JackpotKeys {
 
 /// Sorted set with the ids of all jackpots, all with score 0, for listing in order.
 pub const JACKPOT_INDEX: &str = "jp:index";
+
+/// String: id of the ledger that this Redis belongs to.
+pub const LEDGER: &str = "jp:ledger";

@@ -1,0 +1,94 @@
+//! Opens the ledger and makes sure that this Redis and this ledger belong together.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use super::Ledger;
+use super::progress::Progress;
+use super::projector::lease::Leases;
+use super::sql::{Sql, SqlError};
+use crate::jackpot::mark::Mark;
+use crate::jackpot::view::Views;
+use crate::settings;
+use crate::signing::{self, SigningKeys, SigningKeysError};
+use crate::store::keys::LEDGER;
+use crate::store::{Store, StoreError};
+
+/// Why there is no ledger to work with.
+#[derive(Debug, Error)]
+pub enum LedgerError {
+    /// The database.
+    #[error(transparent)]
+    Sql(#[from] SqlError),
+    /// The signing keys.
+    #[error(transparent)]
+    Signing(#[from] SigningKeysError),
+    /// Redis did not say which ledger it belongs to.
+    #[error("Redis: {0}")]
+    Store(#[from] StoreError),
+    /// Redis belongs to another ledger.
+    #[error(
+        "Redis belongs to ledger {redis}, not to this one ({here}): connect the ledger that was used with it (ledger.url), or an empty Redis"
+    )]
+    Other {
+        /// Id that Redis holds.
+        redis: String,
+        /// Id of this ledger.
+        here: String,
+    },
+}
+
+impl From<sqlx::Error> for LedgerError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Sql(error.into())
+    }
+}
+
+impl Ledger {
+    /// Opens the database, brings its schema up to date, and publishes the signing keys.
+    pub async fn open(settings: &settings::Ledger, data_dir: &Path) -> Result<Self, LedgerError> {
+        let signing = Arc::new(SigningKeys::load(&settings.signing_key, data_dir)?);
+        let sql = Sql::open(settings, data_dir).await?;
+        let ledger = Self {
+            sql,
+            signing,
+            progress: Arc::new(Progress::default()),
+        };
+        if let Err(error) = signing::publish(&ledger.sql, &ledger.signing).await {
+            ledger.sql.close().await;
+            return Err(error.into());
+        }
+        Ok(ledger)
+    }
+
+    /// Ties this Redis to this ledger, or refuses one that is tied to another.
+    pub async fn claim(&self, store: &Store) -> Result<(), LedgerError> {
+        let here = self.sql.ledger_id();
+        store.run(redis::cmd("SETNX").arg(LEDGER).arg(here)).await?;
+        let value = store.run(redis::cmd("GET").arg(LEDGER)).await?;
+        let redis: Option<String> = redis::from_redis_value(value).unwrap_or_default();
+        match redis {
+            Some(redis) if redis != here => Err(LedgerError::Other {
+                redis,
+                here: here.to_owned(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Tells this instance what the ledger knows of each jackpot: a Redis that lacks it is behind, not new.
+    pub async fn teach(&self, views: &Views) -> Result<(), sqlx::Error> {
+        // Only read here: a name or a time of a lease is not needed for it.
+        let leases = Leases::new(self.sql.clone(), String::new(), 0);
+        for place in leases.places().await? {
+            if place.n > 0
+                && let Some(mark) = Mark::new(place.restores, place.n)
+            {
+                views.learn(&place.jackpot, mark).set_ledger_n(Some(place.n));
+            }
+        }
+        Ok(())
+    }
+}
