@@ -6,12 +6,13 @@ use std::sync::Arc;
 use jackpot::ids::Id;
 use jackpot::jackpot::definition::Definition;
 use jackpot::jackpot::error::PlayError;
+use jackpot::jackpot::known::Known;
 use jackpot::jackpot::operate::Operate;
 use jackpot::jackpot::record::Record;
 use jackpot::jackpot::scripts::{
     self, EnterEntry, Entered, EntryReply, Fence, Finished, ScriptError, Snapshot, Wanted,
 };
-use jackpot::jackpot::view::{Known, Status, View, Views};
+use jackpot::jackpot::view::{Status, View, Views};
 use jackpot::ledger::event::Event;
 use jackpot::ledger::fold::Fold;
 use jackpot::master_secret::MasterSecret;
@@ -191,7 +192,7 @@ impl Bench {
         }
         let snapshot = self.snapshot().await;
         let state = (
-            snapshot.n,
+            snapshot.mark.n(),
             Some(snapshot.status),
             snapshot.version,
             snapshot.last_version,
