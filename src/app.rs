@@ -132,7 +132,12 @@ async fn compose(
     };
     let views = Arc::new(Views::new(store.clone(), secret));
     let metrics = PlayMetrics::new(metrics);
-    let play = Play::new(store.clone(), Arc::clone(&views), metrics.clone());
+    let play = Play::new(
+        store.clone(),
+        Arc::clone(&views),
+        metrics.clone(),
+        settings.ledger.max_backlog_events,
+    );
     let operate = Operate::new(store.clone(), views);
     check_secret(&operate).await?;
     if !settings.jackpots.directory.is_empty() {

@@ -4,44 +4,44 @@
 -- ARGV  1..4 fence (state.lua)  5 adjustment id  6 digest of its content  7 tier
 --       8 from: meter or ''  9 to: meter or ''  (pool | reserve | overflow; '' is the world outside)
 --       10 amount, 1 to 2^53-1, minor units  11 reason  12 who  13 request id
--- Reply {'unknown'} | {'behind' | 'secret' | 'stale', n}
---       {'ok', n, at} done, at in ms | {'same', n, at} done before | {'reused', n} that id did something else
---       {'below-zero', n, held} the meter holds less | {'above-cap', n, cap} | {'too-large', n} past 2^53-1
---       {'no-tier', n}
+-- Reply {'unknown'} | {'behind' | 'restoring' | 'secret' | 'stale', mark}
+--       {'ok', mark, at} done, at in ms | {'same', mark, at} done before | {'reused', mark} that id did something else
+--       {'below-zero', mark, held} the meter holds less | {'above-cap', mark, cap} | {'too-large', mark} past 2^53-1
+--       {'no-tier', mark}
 -- Invariants: a meter is never below 0, a pool never raised above its cap; what comes from or goes to the world is
 -- in `funded`; what is moved is not.
 -- Cost: O(tiers).
 
-local state = read_state(KEYS[1])
+local state, ended = known_state(KEYS[1])
 if not state then
-  return { 'unknown' }
+  return ended
 end
 local refusal = fence(state)
-if refusal == 'behind' or refusal == 'secret' then
-  return { refusal, num(state.n) }
+if refusal == 'secret' then
+  return { refusal, mark(state) }
 end
 local adjustment_id, digest = ARGV[5], ARGV[6]
 local done = redis.call('HGET', KEYS[3], adjustment_id)
 if done then
   local was, at = string.match(done, '^(%S+) (%d+)$')
   if was == digest then
-    return { 'same', num(state.n), at }
+    return { 'same', mark(state), at }
   end
-  return { 'reused', num(state.n) }
+  return { 'reused', mark(state) }
 end
 if refusal then
-  return { refusal, num(state.n) }
+  return { refusal, mark(state) }
 end
 
 local tiers = read_tiers(state.tiers, KEYS[2], 5)
 local tier = tiers.by_name[ARGV[7]]
 if not tier then
-  return { 'no-tier', num(state.n) }
+  return { 'no-tier', mark(state) }
 end
 local from, to, amount = ARGV[8], ARGV[9], must(exact(ARGV[10]), 'JP_ARGUMENT amount')
 if from ~= '' then
   if tier[from] < amount then
-    return { 'below-zero', num(state.n), num(tier[from]) }
+    return { 'below-zero', mark(state), num(tier[from]) }
   end
   tier[from] = tier[from] - amount
 else
@@ -53,10 +53,10 @@ else
   tier.funded = tier.funded - amount
 end
 if tier.funded > MAX or tier.funded < -MAX or tier.contributed + math.max(tier.funded, 0) > MAX then
-  return { 'too-large', num(state.n) }
+  return { 'too-large', mark(state) }
 end
 if to == 'pool' and tier.cap and tier.pool > tier.cap then
-  return { 'above-cap', num(state.n), num(tier.cap) }
+  return { 'above-cap', mark(state), num(tier.cap) }
 end
 
 local at = now_ms()
@@ -87,4 +87,4 @@ append_event(KEYS[4], state, at, 'adjust', {
 write_tiers(tiers, KEYS[2])
 redis.call('HSET', KEYS[3], adjustment_id, digest .. ' ' .. num(at))
 write_state(KEYS[1], state)
-return { 'ok', num(state.n), num(at) }
+return { 'ok', mark(state), num(at) }

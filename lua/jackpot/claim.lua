@@ -2,30 +2,30 @@
 --
 -- KEYS  1 state  2 meters  3 seen:a  4 seen:b  5 pending  6 events  7.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 entry id  6 attempt  7 rank  8 prize: "tier kind value min", as it was pinned
--- Reply {'unknown'} | {'behind' | 'secret' | 'stale', n}
---       {'missing', n}             no such entry is remembered
---       {'ok', n, '+record'}       done now: paid, or still pending with one refusal more
---       {'ok', n, '=record'}       nothing to do: the entry has its outcome, or this rank refused it before
+-- Reply {'unknown'} | {'behind' | 'restoring' | 'secret' | 'stale', mark}
+--       {'missing', mark}             no such entry is remembered
+--       {'ok', mark, '+record'}       done now: paid, or still pending with one refusal more
+--       {'ok', mark, '=record'}       nothing to do: the entry has its outcome, or this rank refused it before
 -- Invariants: a rank refuses an entry once and for ever, whatever the pool holds later; an entry is paid at most
 -- once; runs in every status and when memory is full, because what was drawn is owed.
 -- Cost: O(tiers).
 
-local state = read_state(KEYS[1])
+local state, ended = known_state(KEYS[1])
 if not state then
-  return { 'unknown' }
+  return ended
 end
 local refusal = fence(state)
 if refusal then
-  return { refusal, num(state.n) }
+  return { refusal, mark(state) }
 end
 local entry_id, attempt, rank = ARGV[5], ARGV[6], ARGV[7]
 local text, seen = find_record(state, KEYS[3], KEYS[4], entry_id)
 if not text then
-  return { 'missing', num(state.n) }
+  return { 'missing', mark(state) }
 end
 local pending = parse_pending(text)
 if not pending or has_refused(pending, rank) then
-  return { 'ok', num(state.n), '=' .. text }
+  return { 'ok', mark(state), '=' .. text }
 end
 
 redis.call('ZCARD', KEYS[5]) -- its type, before the first write
@@ -56,4 +56,4 @@ if amount then
   redis.call('ZREM', KEYS[5], entry_id)
 end
 write_state(KEYS[1], state)
-return { 'ok', num(state.n), '+' .. record }
+return { 'ok', mark(state), '+' .. record }

@@ -8,11 +8,12 @@
 --       9 wanted: '' any | 'absent' only create | 'present' only change | ',3,4,' only change from one of these
 --       10 status when created: open | paused  11 who  12 request id
 --       13 last version the caller has read, '' for none  14 nonce: one for this PUT and all its repeats
--- Reply {'created' | 'changed' | 'waits' | 'same', n, last version}
---       {'mismatch', n} what was wanted is not so | {'closed', n} | {'behind' | 'secret' | 'stale', n}
---       {'status', n} a jackpot is created open or paused
---       {'tier-removed', n, tier} a tier stays, because money may be in it
---       {'currency', n, currency} not changed once money has been there
+-- Reply {'created' | 'changed' | 'waits' | 'same', mark, last version}
+--       {'mismatch', mark} what was wanted is not so | {'closed', mark}
+--       {'behind' | 'restoring' | 'secret' | 'stale', mark}
+--       {'status', mark} a jackpot is created open or paused
+--       {'tier-removed', mark, tier} a tier stays, because money may be in it
+--       {'currency', mark, currency} not changed once money has been there
 -- Invariants: `definitions` holds every version that an entry still remembered was drawn under; the last PUT is
 -- the target: it replaces a definition that waits. A repeat of a PUT that was done (same nonce) answers as the first
 -- did and changes nothing, also when another PUT came between; one that was held up on its way changes nothing when
@@ -39,6 +40,7 @@ end
 local function create()
   local state = {
     n = 0,
+    restores = 0,
     status = ARGV[10],
     version = '1',
     tiers = tiers_text,
@@ -99,11 +101,14 @@ local function create()
   redis.call('HSET', KEYS[1], 'puts', nonce .. ' created 1;', unpack(fields))
   redis.call('HSET', KEYS[3], '1', json)
   redis.call('HSET', KEYS[4], '1', ARGV[3] .. ' ' .. num(at) .. ' -')
-  return { 'created', num(state.n), '1' }
+  return { 'created', mark(state), '1' }
 end
 
-local state = read_state(KEYS[1])
+local state, ended = known_state(KEYS[1])
 if not state then
+  if ended[1] ~= 'unknown' then
+    return ended
+  end
   if tonumber(ARGV[1]) > 0 then
     return { 'behind', '0' }
   end
@@ -117,30 +122,30 @@ if not state then
 end
 
 local refusal = fence(state)
-if refusal == 'behind' or refusal == 'secret' then
-  return { refusal, num(state.n) }
+if refusal == 'secret' then
+  return { refusal, mark(state) }
 end
 local puts = redis.call('HGET', KEYS[1], 'puts') or ''
 local mode, put_version = string.match(';' .. puts, ';' .. nonce .. ' (%l+) (%d+);')
 if mode then
-  return { mode, num(state.n), put_version }
+  return { mode, mark(state), put_version }
 end
 local last = num(state.last_version)
 local target = state.next ~= '' and state.next or state.version
 local same = redis.call('HGET', KEYS[3], target) == json
 if same and wanted ~= 'absent' and state.status ~= 'closed' then
   -- Also when its version was not expected: what is asked for is so (RFC 9110, 13.1.1).
-  return { 'same', num(state.n), last }
+  return { 'same', mark(state), last }
 end
 if refusal or last ~= ARGV[13] then
-  return { 'stale', num(state.n) }
+  return { 'stale', mark(state) }
 end
 local expected = wanted == '' or wanted == 'present' or string.find(wanted, ',' .. last .. ',', 1, true)
 if wanted == 'absent' or not expected then
-  return { 'mismatch', num(state.n) }
+  return { 'mismatch', mark(state) }
 end
 if state.status == 'closed' then
-  return { 'closed', num(state.n) }
+  return { 'closed', mark(state) }
 end
 
 local fresh = {}
@@ -149,7 +154,7 @@ for name in rows_of(tiers_text) do
 end
 for name in rows_of(state.tiers) do
   if not fresh[name] then
-    return { 'tier-removed', num(state.n), name }
+    return { 'tier-removed', mark(state), name }
   end
   fresh[name] = nil
 end
@@ -161,7 +166,7 @@ for _, tier in ipairs(tiers) do
   touched = touched or held > 0 or tier.funded ~= 0
 end
 if touched and currency ~= state.currency then
-  return { 'currency', num(state.n), state.currency }
+  return { 'currency', mark(state), state.currency }
 end
 
 -- The oldest leave the list of PUTs when it is full.
@@ -228,4 +233,4 @@ redis.call(
   state.next_money
 )
 write_state(KEYS[1], state)
-return { mode, num(state.n), version }
+return { mode, mark(state), version }

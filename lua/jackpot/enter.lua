@@ -10,21 +10,18 @@
 --         prize: '' drew nothing | "rank|who|tier kind value min" | "rank|who|" for one that is not money,
 --         who: "player stake client_seed"
 -- Reply {'unknown'}                there is no such jackpot
---       {'behind', n}              this Redis lost events: nothing was read further
---       {code, n, reply, ...}      one reply an entry: '+record' taken now, '=record' seen before, '' not taken
+--       {'behind' | 'restoring', mark}  this Redis lost events, or is getting them back: nothing was read further
+--       {code, mark, reply, ...}   one reply an entry: '+record' taken now, '=record' seen before, '' not taken
 --         code 'ok' | why the first '' was not taken: 'paused', 'suspended', 'closed', 'stale', 'secret',
 --         'too-large' (a meter would pass 2^53-1). Entries behind it are not tried: send them again.
 -- Invariants: read, decide, then write; what is refused leaves no trace; one event for all that were taken.
 -- Cost: two HMGET and one HSET of n fields, one HSET of meters, one XADD; O(n) small arithmetic, O(winners) claims.
 
-local state = read_state(KEYS[1])
+local state, ended = known_state(KEYS[1])
 if not state then
-  return { 'unknown' }
+  return ended
 end
 local refusal = fence(state)
-if refusal == 'behind' then
-  return { 'behind', num(state.n) }
-end
 if state.status ~= 'open' then
   refusal = state.status
 end
@@ -164,4 +161,4 @@ if #records > 0 then
   end
   write_state(KEYS[1], state)
 end
-return { missed and refusal or 'ok', num(state.n), unpack(replies) }
+return { missed and refusal or 'ok', mark(state), unpack(replies) }

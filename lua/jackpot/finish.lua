@@ -2,27 +2,27 @@
 --
 -- KEYS  1 state  2 meters  3 seen:a  4 seen:b  5 pending  6 events  7.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 entry id  6 the last attempt that was made
--- Reply {'unknown'} | {'behind' | 'secret' | 'stale', n} | {'missing', n}
---       {'ok', n, '+record'} ended now | {'ok', n, '=record'} it had its outcome before
+-- Reply {'unknown'} | {'behind' | 'restoring' | 'secret' | 'stale', mark} | {'missing', mark}
+--       {'ok', mark, '+record'} ended now | {'ok', mark, '=record'} it had its outcome before
 -- Invariants: an outcome never changes. Runs in every status and when memory is full: it ends what was begun.
 -- Cost: O(tiers).
 
-local state = read_state(KEYS[1])
+local state, ended = known_state(KEYS[1])
 if not state then
-  return { 'unknown' }
+  return ended
 end
 local refusal = fence(state)
 if refusal then
-  return { refusal, num(state.n) }
+  return { refusal, mark(state) }
 end
 local entry_id = ARGV[5]
 local text, seen = find_record(state, KEYS[3], KEYS[4], entry_id)
 if not text then
-  return { 'missing', num(state.n) }
+  return { 'missing', mark(state) }
 end
 local pending = parse_pending(text)
 if not pending then
-  return { 'ok', num(state.n), '=' .. text }
+  return { 'ok', mark(state), '=' .. text }
 end
 
 redis.call('ZCARD', KEYS[5]) -- its type, before the first write
@@ -45,4 +45,4 @@ write_tiers(tiers, KEYS[2])
 redis.call('HSET', seen, entry_id, record)
 redis.call('ZREM', KEYS[5], entry_id)
 write_state(KEYS[1], state)
-return { 'ok', num(state.n), '+' .. record }
+return { 'ok', mark(state), '+' .. record }

@@ -1,22 +1,19 @@
 -- Reads one entry: its record, and what was sent, from the event that took it.
 --
 -- KEYS  1 state  2 seen:a  3 seen:b  4 events
--- ARGV  1 known n  2 entry id
--- Reply {'unknown'} | {'behind', n} | {'missing', n}
---       {'ok', n, record, first, skip, block}  first sequence, skipped positions and block of its event; false when
+-- ARGV  1 known mark  2 entry id
+-- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'missing', mark}
+--       {'ok', mark, record, first, skip, block}  first sequence, skipped positions and block of its event; false when
 --       the stream has been trimmed that far
 -- Cost: O(log n of the stream).
 
-local state = read_state(KEYS[1])
+local state, ended = known_state(KEYS[1])
 if not state then
-  return { 'unknown' }
-end
-if state.n < tonumber(ARGV[1]) then
-  return { 'behind', num(state.n) }
+  return ended
 end
 local record = find_record(state, KEYS[2], KEYS[3], ARGV[2])
 if not record then
-  return { 'missing', num(state.n) }
+  return { 'missing', mark(state) }
 end
 local seq = string.match(record, '^%d+')
 -- The first event at or behind <seq>-0 is the one that raised the sequence to seq or beyond: that of this entry.
@@ -30,4 +27,4 @@ end
 if fields.type ~= 'enter' or tonumber(fields.first) > tonumber(seq) then
   fields = {}
 end
-return { 'ok', num(state.n), record, fields.first or false, fields.skip or false, fields.block or false }
+return { 'ok', mark(state), record, fields.first or false, fields.skip or false, fields.block or false }

@@ -1,21 +1,18 @@
 -- Lists entries without a final outcome, the oldest first.
 --
 -- KEYS  1 state  2 seen:a  3 seen:b  4 pending
--- ARGV  1 known n  2 only behind this sequence  3 age in ms, at least  4 how many at most, 1 to 1,000
--- Reply {'unknown'} | {'behind', n}
---       {'ok', n, last sequence looked at or '', entry id, record, ...}
+-- ARGV  1 known mark  2 only behind this sequence  3 age in ms, at least  4 how many at most, 1 to 1,000
+-- Reply {'unknown'} | {'behind' | 'restoring', mark}
+--       {'ok', mark, last sequence looked at or '', entry id, record, ...}
 -- Cost: O(how many).
 
-local state = read_state(KEYS[1])
+local state, ended = known_state(KEYS[1])
 if not state then
-  return { 'unknown' }
-end
-if state.n < tonumber(ARGV[1]) then
-  return { 'behind', num(state.n) }
+  return ended
 end
 local oldest = now_ms() - tonumber(ARGV[3])
 local found = redis.call('ZRANGEBYSCORE', KEYS[4], '(' .. ARGV[2], '+inf', 'WITHSCORES', 'LIMIT', 0, tonumber(ARGV[4]))
-local out = { 'ok', num(state.n), '' }
+local out = { 'ok', mark(state), '' }
 for i = 1, #found, 2 do
   local record = find_record(state, KEYS[2], KEYS[3], found[i])
   local entered = record and string.match(record, '^%S+ %S+ %S+ %S+ p %S+ (%d+) ')

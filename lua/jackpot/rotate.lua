@@ -5,21 +5,21 @@
 -- KEYS  1 state  2 definitions  3 epochs  4 seen:a  5 seen:b  6 pending  7 events
 -- ARGV  1..4 fence (state.lua)  5 kind: epoch | generation  6 commitment of the next epoch
 --       7 retention, seconds (generation)  8 reason  9 who  10 request id
--- Reply {'unknown'} | {'behind' | 'secret' | 'stale', n}
---       {'ok', n, epoch} the epoch that is open now
---       {'early', n, ms} the newer generation is younger than retention, by that much
---       {'pending', n} the older generation holds entries without an outcome
---       {'idle', n} both generations are empty: nothing to drop
+-- Reply {'unknown'} | {'behind' | 'restoring' | 'secret' | 'stale', mark}
+--       {'ok', mark, epoch} the epoch that is open now
+--       {'early', mark, ms} the newer generation is younger than retention, by that much
+--       {'pending', mark} the older generation holds entries without an outcome
+--       {'idle', mark} both generations are empty: nothing to drop
 -- Invariants: a record stays for at least one retention; an epoch is never opened twice. Runs when memory is full.
 -- Cost: O(definitions kept), at most 1,000 of them dropped; the records are freed in the background (UNLINK).
 
-local state = read_state(KEYS[1])
+local state, ended = known_state(KEYS[1])
 if not state then
-  return { 'unknown' }
+  return ended
 end
 local refusal = fence(state)
 if refusal then
-  return { refusal, num(state.n) }
+  return { refusal, mark(state) }
 end
 local MAX_PRUNED = 1000 -- definitions dropped by one call, what unpack surely takes; the next one drops the rest
 local kind, at = ARGV[5], now_ms()
@@ -28,13 +28,13 @@ local older = state.gen == 'a' and KEYS[5] or KEYS[4]
 if kind == 'generation' then
   local wait = state.gen_opened + tonumber(ARGV[7]) * 1000 - at
   if wait > 0 then
-    return { 'early', num(state.n), num(wait) }
+    return { 'early', mark(state), num(wait) }
   end
   if redis.call('HLEN', KEYS[4]) == 0 and redis.call('HLEN', KEYS[5]) == 0 then
-    return { 'idle', num(state.n) }
+    return { 'idle', mark(state) }
   end
   if redis.call('ZCOUNT', KEYS[6], '-inf', num(state.gen_start)) > 0 then
-    return { 'pending', num(state.n) }
+    return { 'pending', mark(state) }
   end
 end
 
@@ -102,4 +102,4 @@ if #unused > 0 then
   redis.call('HDEL', KEYS[2], unpack(unused))
 end
 redis.call('HSET', KEYS[1], 'n', num(state.n), unpack(fields))
-return { 'ok', num(state.n), state.epoch }
+return { 'ok', mark(state), state.epoch }

@@ -2,26 +2,26 @@
 --
 -- KEYS  1 state  2 meters  3 pending  4 events  5.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 wanted: open | paused | closed  6 reason  7 who  8 request id
--- Reply {'unknown'} | {'behind' | 'secret' | 'stale', n}
---       {'ok', n} done | {'same', n} it had that status | {'closed', n} closed is final
---       {'suspended', n} a suspended jackpot is not resumed here
+-- Reply {'unknown'} | {'behind' | 'restoring' | 'secret' | 'stale', mark}
+--       {'ok', mark} done | {'same', mark} it had that status | {'closed', mark} closed is final
+--       {'suspended', mark} a suspended jackpot is not resumed here
 -- Invariants: what is pending is finished in every status. Runs when memory is full: stopping must always work.
 -- Cost: O(tiers).
 
-local state = read_state(KEYS[1])
+local state, ended = known_state(KEYS[1])
 if not state then
-  return { 'unknown' }
+  return ended
 end
 local refusal = fence(state)
 if refusal then
-  return { refusal, num(state.n) }
+  return { refusal, mark(state) }
 end
 local wanted = ARGV[5]
 if state.status == wanted then
-  return { 'same', num(state.n) }
+  return { 'same', mark(state) }
 end
 if state.status == 'closed' or (state.status == 'suspended' and wanted ~= 'closed') then
-  return { state.status, num(state.n) }
+  return { state.status, mark(state) }
 end
 
 -- The tiers are read only when they may change: a jackpot with a damaged meter can be paused all the same.
@@ -51,4 +51,4 @@ append_event(KEYS[4], state, now_ms(), 'status', {
 write_tiers(tiers, KEYS[2])
 redis.call('HSET', KEYS[1], 'status', wanted)
 write_state(KEYS[1], state)
-return { 'ok', num(state.n) }
+return { 'ok', mark(state) }

@@ -1,27 +1,24 @@
 -- Reads a jackpot whole, at one instant.
 --
 -- KEYS  1 state  2 meters  3 definitions  4 pending  5.. pool of each tier of the definition ARGV[2]
--- ARGV  1 known n  2 version the caller knows, '' for none
--- Reply {'unknown'} | {'behind', n}
---       {'stale', n, version, tiers}  the caller named the pools of another version: call again with these
---       {'ok', n, now ms, pending, JSON, JSON that waits or '', state as name, value, ..., '|', then per tier
+-- ARGV  1 known mark  2 version the caller knows, '' for none
+-- Reply {'unknown'} | {'behind' | 'restoring', mark}
+--       {'stale', mark, version, tiers}  the caller named the pools of another version: call again with these
+--       {'ok', mark, now ms, pending, JSON, JSON that waits or '', state as name, value, ..., '|', then per tier
 --        name, pool, reserve, overflow, pool_micro, reserve_micro, contributed, contributed_micro, funded, paid, wins}
 -- Cost: O(tiers).
 
-local state = read_state(KEYS[1])
+local state, ended = known_state(KEYS[1])
 if not state then
-  return { 'unknown' }
-end
-if state.n < tonumber(ARGV[1]) then
-  return { 'behind', num(state.n) }
+  return ended
 end
 if state.version ~= ARGV[2] then
-  return { 'stale', num(state.n), state.version, state.tiers }
+  return { 'stale', mark(state), state.version, state.tiers }
 end
 local waiting = state.next ~= '' and redis.call('HGET', KEYS[3], state.next) or ''
 local out = {
   'ok',
-  num(state.n),
+  mark(state),
   num(now_ms()),
   redis.call('ZCARD', KEYS[4]),
   redis.call('HGET', KEYS[3], state.version),

@@ -38,6 +38,10 @@ impl From<PlayError> for Problem {
                 tracing::warn!(%error, "entry refused");
                 Problem::store_unavailable("new entries are refused for now; repeat the same id later")
             }
+            PlayError::Backlog { .. } => {
+                tracing::warn!(%error, "entry refused");
+                Problem::store_unavailable("the ledger backlog is too large for new entries; repeat the same id later")
+            }
             PlayError::Unsettled => Problem::store_unavailable("the definition kept changing; repeat the same id"),
             PlayError::Lost { .. } | PlayError::Contradiction(_) | PlayError::Random(_) => internal(&error),
         }
@@ -55,6 +59,10 @@ fn of_script(error: &ScriptError) -> Problem {
                 "Redis lost events of this jackpot; it is suspended until they are restored",
             )
         }
+        ScriptError::Restoring => stopped(
+            Status::Suspended,
+            "the jackpot is being restored from the ledger; repeat the same id in a moment",
+        ),
         ScriptError::Stale => Problem::store_unavailable("the definition kept changing; repeat the same id"),
         ScriptError::Secret => {
             tracing::error!(%error, "refused");

@@ -41,6 +41,12 @@ pub enum PlayError {
     /// Redis is near its memory limit or down: new entries are refused, what was begun is finished.
     #[error("new entries are refused: {0}")]
     Refusing(String),
+    /// The ledger is too far behind: new entries are refused until it has caught up.
+    #[error("new entries are refused: {waiting} events wait for the ledger")]
+    Backlog {
+        /// Events of the jackpot that it does not have yet.
+        waiting: u64,
+    },
     /// Something that must be in Redis is not.
     #[error("jackpot '{id}' has lost {what}")]
     Lost {

@@ -1,8 +1,8 @@
 //! Jackpots: definition, draw, play.
 //!
 //! Pure: `document` (the JSON), `definition` (checked), `odds`, `draw`, `split`, `record` (what Redis keeps of an
-//! entry), `steps` (what is to be done next). With Redis: `scripts` (wrappers of `lua/jackpot/`), `view` (what this
-//! instance knows), `play` (an entry's path), `operate` (what operators do), `recovery`, `files` (definitions at
+//! entry), `steps` (what is to be done next), `mark` (how far a jackpot has come). With Redis: `scripts` (wrappers of `lua/jackpot/`), `view` and `known`
+//! (what this instance knows), `play` (an entry's path), `operate` (what operators do), `recovery`, `files` (definitions at
 //! start). `api` joins them to HTTP.
 
 pub mod api;
@@ -11,6 +11,8 @@ pub mod document;
 pub mod draw;
 pub mod error;
 pub mod files;
+pub mod known;
+pub mod mark;
 pub mod metrics;
 pub mod odds;
 pub mod operate;

@@ -11,10 +11,11 @@ use crate::store::keys::JACKPOT_INDEX;
 
 use super::definition::{Definition, Violation};
 use super::error::PlayError;
+use super::known::Known;
 use super::scripts::{
     self, Adjust, Adjusted, Define, Defined, Fence, Rotate, Rotated, ScriptError, SetStatus, StatusSet, Wanted,
 };
-use super::view::{Epoch, Known, Status, View, Views};
+use super::view::{Epoch, Status, View, Views};
 
 /// Repeats of a call whose definition or epoch changed meanwhile.
 const MAX_STALE: usize = 16;
@@ -86,11 +87,11 @@ impl Operate {
                 who,
                 request_id,
             };
-            let (n, defined) = match known.note(scripts::define(&self.store, &known.keys, &fence, &wish).await) {
+            let (mark, defined) = match known.note(scripts::define(&self.store, &known.keys, &fence, &wish).await) {
                 Err(ScriptError::Stale) => continue,
                 other => other?,
             };
-            known.saw(n);
+            known.saw(mark);
             if let Err(error) = self.views.refresh(id).await {
                 debug!(%error, "not read after a definition; the next call reads it");
             }
@@ -113,7 +114,7 @@ impl Operate {
     fn first_fence(&self, id: &Id) -> (Arc<Known>, Fence, Option<u64>) {
         let (known, seed) = (self.views.known(id), self.views.seed(id, 1));
         let fence = Fence {
-            known: known.n(),
+            known: known.mark(),
             epoch: 1,
             commitment: seed.commitment(),
             definition: String::new(),
@@ -141,8 +142,8 @@ impl Operate {
                 .await
             })
             .await?;
-        let (StatusSet::Done(n) | StatusSet::Closed(n) | StatusSet::Suspended(n)) = set;
-        self.views.known(id).saw(n);
+        let (StatusSet::Done(mark) | StatusSet::Closed(mark) | StatusSet::Suspended(mark)) = set;
+        self.views.known(id).saw(mark);
         match set {
             StatusSet::Done(_) => Ok(()),
             StatusSet::Closed(_) => Err(PlayError::Stopped(Status::Closed)),
@@ -152,7 +153,7 @@ impl Operate {
 
     /// Funds, corrects or moves money: whether now (or by an earlier call with the same id), and when, in ms.
     pub async fn adjust(&self, id: &Id, wish: &Adjust) -> Result<(bool, i64), PlayError> {
-        let (n, adjusted) = self
+        let (mark, adjusted) = self
             .with_view(id, async |known, view| {
                 scripts::adjust(
                     &self.store,
@@ -164,7 +165,7 @@ impl Operate {
                 .await
             })
             .await?;
-        self.views.known(id).saw(n);
+        self.views.known(id).saw(mark);
         let invalid = |field: &str, rule: String| Err(PlayError::Invalid(vec![Violation::new(field, rule)]));
         match adjusted {
             Adjusted::Done { now, at_ms } => Ok((now, at_ms)),
@@ -203,8 +204,8 @@ impl Operate {
             }
             match known.note(scripts::rotate(&self.store, &known.keys, &known.fence(&view), &next, why).await) {
                 Err(ScriptError::Stale) => self.views.refresh(id).await?,
-                Ok((n, rotated)) => {
-                    known.saw(n);
+                Ok((mark, rotated)) => {
+                    known.saw(mark);
                     self.views.refresh(id).await?;
                     return Ok(Some(rotated));
                 }

@@ -11,11 +11,12 @@ use crate::store::Store;
 
 use super::definition::{Definition, Violation};
 use super::error::PlayError;
+use super::known::Known;
 use super::metrics::PlayMetrics;
 use super::record::{Record, Sent, State};
 use super::scripts::{self, EnterEntry, EntryReply, Finished, Refusal, ScriptError};
 use super::steps::{Attempt, Step, next_step};
-use super::view::{Known, Status, View, Views};
+use super::view::{Status, View, Views};
 
 /// Repeats of a call whose definition or epoch changed meanwhile. Each needs an operator, a win or a rotation in
 /// between, so that even two are rare.
@@ -47,13 +48,19 @@ pub struct Play {
     pub views: Arc<Views>,
     store: Store,
     metrics: PlayMetrics,
+    max_backlog_events: u64,
 }
 
 impl Play {
-    /// Plays on this store.
+    /// Plays on this store, while the ledger is at most `max_backlog_events` of a jackpot behind.
     #[must_use]
-    pub fn new(store: Store, views: Arc<Views>, metrics: PlayMetrics) -> Self {
-        Self { views, store, metrics }
+    pub fn new(store: Store, views: Arc<Views>, metrics: PlayMetrics, max_backlog_events: u64) -> Self {
+        Self {
+            views,
+            store,
+            metrics,
+            max_backlog_events,
+        }
     }
 
     /// One entry, from its id to its outcome. Safe to repeat: the same id gives the same answer.
@@ -69,14 +76,16 @@ impl Play {
     async fn enter_once(&self, id: &Id, entry_id: &str, sent: Sent) -> Result<Played, PlayError> {
         let (mut known, mut view) = self.views.view(id).await?;
         for _ in 0..MAX_STALE {
-            if self.refusal(&view, sent.stake).is_some() {
+            if self.refusal(&known, &view, sent.stake).is_some() {
                 // Repeats are answered before anything else is looked at, and a limit that was raised since this
                 // instance last looked refuses nobody.
                 (known, view) = self.views.refresh(id).await?;
-                if let Some(found) = known.note(scripts::lookup(&self.store, &known.keys, known.n(), entry_id).await)? {
+                if let Some(found) =
+                    known.note(scripts::lookup(&self.store, &known.keys, known.mark(), entry_id).await)?
+                {
                     return self.replay(&view, entry_id, sent, found.record).await;
                 }
-                if let Some(refusal) = self.refusal(&view, sent.stake) {
+                if let Some(refusal) = self.refusal(&known, &view, sent.stake) {
                     return Err(refusal);
                 }
             }
@@ -98,7 +107,7 @@ impl Play {
                 )
                 .await,
             )?;
-            known.saw(entered.n);
+            known.saw(entered.mark);
             match (entered.replies.into_iter().next(), entered.refusal) {
                 (Some(EntryReply::Taken(record)), _) => {
                     self.metrics.first_claim(id, &record);
@@ -116,9 +125,9 @@ impl Play {
     /// The answer of an entry that was taken before; it is brought to its outcome if it has none.
     pub async fn find(&self, id: &Id, entry_id: &str) -> Result<Played, PlayError> {
         let (known, view) = self.views.view(id).await?;
-        let found = known.note(scripts::lookup(&self.store, &known.keys, known.n(), entry_id).await)?;
+        let found = known.note(scripts::lookup(&self.store, &known.keys, known.mark(), entry_id).await)?;
         let found = found.ok_or_else(|| PlayError::EntryNotFound(entry_id.to_owned()))?;
-        known.saw(found.n);
+        known.saw(found.mark);
         let sent = found.sent.ok_or_else(|| PlayError::Lost {
             id: id.clone(),
             what: format!("the event of entry '{entry_id}'"),
@@ -136,13 +145,17 @@ impl Play {
     }
 
     /// What forbids a new entry before Redis is asked.
-    fn refusal(&self, view: &View, stake: Minor) -> Option<PlayError> {
+    fn refusal(&self, known: &Known, view: &View, stake: Minor) -> Option<PlayError> {
         let health = self.store.health();
         if health.refuse_entries {
             let full = || format!("Redis' memory is at {} % of its limit", health.memory_pct());
             return Some(PlayError::Refusing(
                 health.cause.as_deref().map_or_else(full, str::to_owned),
             ));
+        }
+        let waiting = known.backlog();
+        if waiting > self.max_backlog_events {
+            return Some(PlayError::Backlog { waiting });
         }
         let max = view.definition.max_stake().filter(|max| stake > *max)?;
         Some(PlayError::Invalid(vec![Violation::new(
@@ -197,7 +210,7 @@ impl Play {
         for _ in 0..MAX_STALE {
             match self.try_step(&known, &view, entry_id, pinned, step).await {
                 Ok(finished) => {
-                    known.saw(finished.n);
+                    known.saw(finished.mark);
                     let record = finished
                         .record
                         .ok_or_else(|| PlayError::EntryNotFound(entry_id.to_owned()))?;

@@ -122,7 +122,7 @@ impl Recovery {
         let mut after = Some(0);
         while let Some(from) = after {
             let age = self.settings.recovery_after_ms;
-            let found = scripts::pending(&self.store, &known.keys, known.n(), (from, age, BATCH)).await;
+            let found = scripts::pending(&self.store, &known.keys, known.mark(), (from, age, BATCH)).await;
             let (last, entries) = known.note(found)?;
             for entry in entries {
                 let result = match entry {

@@ -1,14 +1,12 @@
 //! What this instance knows of a jackpot: the definition, epoch and status it last read. Scripts check it again in
 //! the same step in which they write (`stale`), so that being behind costs a repeat and never a wrong result.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::ids::Id;
 use crate::master_secret::MasterSecret;
 use crate::store::Store;
-use crate::store::keys::JackpotKeys;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +14,9 @@ use super::definition::Definition;
 use super::document::{Document, PutStatus};
 use super::draw::EpochSeed;
 use super::error::PlayError;
-use super::scripts::{self, Fence, ScriptError, Snapshot};
+use super::known::Known;
+use super::mark::Mark;
+use super::scripts::{self, ScriptError, Snapshot};
 
 /// Whether a jackpot takes entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,73 +123,6 @@ pub struct View {
     pub commitment: String,
 }
 
-/// Everything cached of one jackpot. Grows by one for each jackpot that exists and is used.
-#[derive(Debug)]
-pub struct Known {
-    /// Its keys.
-    pub keys: JackpotKeys,
-    n: AtomicU64,
-    lost: AtomicBool,
-    view: RwLock<Option<Arc<View>>>,
-    definitions: RwLock<BTreeMap<u64, Arc<Definition>>>,
-}
-
-/// Definitions kept per jackpot for pending entries and repeats; an older one is read again when needed.
-const MAX_DEFINITIONS: usize = 16;
-
-impl Known {
-    fn new(id: &Id) -> Self {
-        Self {
-            keys: JackpotKeys::new(id),
-            n: AtomicU64::new(0),
-            lost: AtomicBool::new(false),
-            view: RwLock::default(),
-            definitions: RwLock::default(),
-        }
-    }
-
-    /// Highest event number that this instance has seen.
-    pub fn n(&self) -> u64 {
-        self.n.load(Ordering::Relaxed)
-    }
-
-    /// Remembers an event number out of a reply.
-    pub fn saw(&self, n: u64) {
-        self.n.fetch_max(n, Ordering::Relaxed);
-    }
-
-    /// Remembers that Redis lost events: from then on this instance does not play this jackpot, also when others
-    /// have gone on from the older state and passed the number that this instance knows.
-    pub fn note<T>(&self, result: Result<T, ScriptError>) -> Result<T, ScriptError> {
-        if let Err(error @ ScriptError::Behind { .. }) = &result
-            && !self.lost.swap(true, Ordering::Relaxed)
-        {
-            tracing::error!(%error, "this jackpot is suspended on this instance until its events are restored");
-        }
-        result
-    }
-
-    /// An error once Redis was seen behind.
-    fn whole(&self) -> Result<(), ScriptError> {
-        let known = self.n();
-        if self.lost.load(Ordering::Relaxed) {
-            Err(ScriptError::Behind { at: 0, known })
-        } else {
-            Ok(())
-        }
-    }
-
-    /// The fence for a script call under this view.
-    pub fn fence(&self, view: &View) -> Fence {
-        Fence {
-            known: self.n(),
-            epoch: view.epoch,
-            commitment: view.commitment.clone(),
-            definition: view.stamp.clone(),
-        }
-    }
-}
-
 /// The views of all jackpots that this instance has used.
 #[derive(Debug)]
 pub struct Views {
@@ -237,8 +170,7 @@ impl Views {
     pub async fn view(&self, id: &Id) -> Result<(Arc<Known>, Arc<View>), PlayError> {
         let known = self.known(id);
         known.whole()?;
-        let cached = known.view.read().unwrap_or_else(PoisonError::into_inner).clone();
-        match cached {
+        match known.view() {
             Some(view) => Ok((known, view)),
             None => self.refresh(id).await,
         }
@@ -264,7 +196,7 @@ impl Views {
             seed,
             commitment,
         });
-        *known.view.write().unwrap_or_else(PoisonError::into_inner) = Some(view.clone());
+        known.keep_view(view.clone());
         Ok((known, view))
     }
 
@@ -272,14 +204,36 @@ impl Views {
     pub async fn snapshot(&self, id: &Id) -> Result<Snapshot, PlayError> {
         let known = self.known(id);
         known.whole()?;
-        let snapshot = known.note(scripts::snapshot(&self.store, &known.keys, known.n()).await)?;
-        known.saw(snapshot.n);
-        self.known
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .entry(id.clone())
-            .or_insert(known);
+        let snapshot = known.note(scripts::snapshot(&self.store, &known.keys, known.mark()).await)?;
+        known.saw(snapshot.mark);
+        self.keep(id, known);
         Ok(snapshot)
+    }
+
+    fn keep(&self, id: &Id, known: Arc<Known>) -> Arc<Known> {
+        let mut all = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        all.entry(id.clone()).or_insert(known).clone()
+    }
+
+    /// Remembers how far the ledger has come with a jackpot: a Redis that lacks it, or has less, lost events.
+    pub fn learn(&self, id: &Id, mark: Mark) -> Arc<Known> {
+        let known = self.keep(id, self.known(id));
+        known.saw(mark);
+        known
+    }
+
+    /// Looks whether a jackpot that this instance saw behind has been restored since, and if so plays it again.
+    /// Whether it is played now.
+    pub async fn recheck(&self, id: &Id) -> Result<bool, PlayError> {
+        let known = self.known(id);
+        let Some(lost_at) = known.lost_at() else {
+            return Ok(true);
+        };
+        match scripts::snapshot(&self.store, &known.keys, Mark::ZERO).await {
+            Ok(snapshot) => Ok(known.restored(lost_at, snapshot.mark)),
+            Err(ScriptError::Unknown) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The seed of an epoch.
@@ -294,12 +248,7 @@ impl Views {
             return Ok(view.definition.clone());
         }
         let known = self.known(id);
-        let cached = known
-            .definitions
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(&version)
-            .cloned();
+        let cached = known.definition(version);
         if let Some(definition) = cached {
             return Ok(definition);
         }
@@ -317,11 +266,7 @@ impl Views {
             what: format!("definition {version}"),
         })?;
         let definition = Arc::new(parse_definition(id, &json)?);
-        let mut definitions = known.definitions.write().unwrap_or_else(PoisonError::into_inner);
-        definitions.insert(version, definition.clone());
-        while definitions.len() > MAX_DEFINITIONS {
-            definitions.pop_first();
-        }
+        known.keep_definition(version, definition.clone());
         Ok(definition)
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jackpot::ids::Id;
 use jackpot::jackpot::definition::Definition;
 use jackpot::jackpot::error::PlayError;
+use jackpot::jackpot::known::Known;
 use jackpot::jackpot::operate::Operate;
 use jackpot::jackpot::record::Record;
 use jackpot::jackpot::scripts::{
@@ -13,6 +14,7 @@ use jackpot::jackpot::scripts::{
 };
 use jackpot::jackpot::view::{Known, Status, View, Views};
 use jackpot::ledger::books::Meters;
+use jackpot::jackpot::view::{Status, View, Views};
 use jackpot::ledger::event::Event;
 use jackpot::ledger::fold::Fold;
 use jackpot::master_secret::MasterSecret;
@@ -193,7 +195,7 @@ impl Bench {
         let snapshot = self.snapshot().await;
         let books = &fold.books;
         let state = (
-            snapshot.n,
+            snapshot.mark.n(),
             Some(snapshot.status),
             snapshot.version,
             snapshot.last_version,

@@ -26,6 +26,7 @@ mod script_claim;
 mod script_define;
 mod script_enter;
 mod script_operate;
+mod script_tail;
 mod store_calls;
 mod store_checks;
 mod store_cluster;

@@ -1,5 +1,6 @@
 //! `lua/jackpot/claim.lua` and `finish.lua` on a real Redis.
 
+use jackpot::jackpot::mark::Mark;
 use jackpot::jackpot::record::{Record, State};
 use jackpot::jackpot::scripts::{Finished, Rotate, Rotated};
 use jackpot::jackpot::view::Status;
@@ -184,7 +185,7 @@ async fn a_pending_entry_that_cannot_be_read_is_told_and_holds_up_no_other() {
         )
         .await;
     bench.raw::<()>(redis::cmd("HDEL").arg(&keys.seen_a).arg("gone")).await;
-    let pending = jackpot::jackpot::scripts::pending(&bench.store, keys, 0, (0, 0, 100))
+    let pending = jackpot::jackpot::scripts::pending(&bench.store, keys, Mark::ZERO, (0, 0, 100))
         .await
         .expect("a reply");
     let told = pending

@@ -1,5 +1,6 @@
 //! `lua/jackpot/enter.lua` on a real Redis.
 
+use jackpot::jackpot::mark::Mark;
 use jackpot::jackpot::record::{Record, State};
 use jackpot::jackpot::scripts::{Entered, EntryReply, Refusal, Rotate, ScriptError};
 use jackpot::jackpot::view::Status;
@@ -123,7 +124,7 @@ async fn new_ids_beside_known_ones_are_taken_and_found_again_by_their_sequence()
     bench.assert_rebuilds().await;
     let known = bench.operate.views.known(&bench.id);
     for id in ["old", "n1", "n2"] {
-        let found = jackpot::jackpot::scripts::lookup(&bench.store, &known.keys, 0, id)
+        let found = jackpot::jackpot::scripts::lookup(&bench.store, &known.keys, Mark::ZERO, id)
             .await
             .expect("a reply");
         assert_eq!(found.expect("remembered").sent, Some(sent("p", 100)), "{id}");
@@ -194,10 +195,10 @@ async fn another_secret_and_a_redis_that_lost_events_are_refused() {
         (&EntryReply::NotTaken, Some(Refusal::Secret))
     );
     let mut ahead = known.fence(&view);
-    ahead.known += 1;
+    ahead.known = Mark::new(0, ahead.known.n() + 1).expect("a mark");
     let behind = bench.enter_as(&ahead, &view.definition, &[entry("e", 0)]).await;
     assert!(
-        matches!(behind, Err(ScriptError::Behind { at: 1, known: 2 })),
+        matches!(behind, Err(ScriptError::Behind { at, known }) if (at.n(), known.n()) == (1, 2)),
         "{behind:?}"
     );
     assert_eq!(bench.dump().await, before);

@@ -2,6 +2,7 @@
 
 use jackpot::ids::Id;
 use jackpot::jackpot::error::PlayError;
+use jackpot::jackpot::mark::Mark;
 use jackpot::jackpot::scripts::{Adjust, Rotate, Rotated, ScriptError, Wanted};
 use jackpot::jackpot::view::Status;
 use jackpot::money::{MAX_MINOR, Minor};
@@ -18,7 +19,7 @@ async fn a_redis_that_lost_the_jackpot_or_some_of_its_events_is_not_played_on() 
     bench.raw::<()>(redis::cmd("DEL").arg(&keys.state)).await;
     let lost = bench.operate.views.snapshot(&bench.id).await;
     assert!(
-        matches!(lost, Err(PlayError::Script(ScriptError::Behind { at: 0, .. }))),
+        matches!(lost, Err(PlayError::Script(ScriptError::Behind { at: Mark::ZERO, .. }))),
         "{lost:?}"
     );
     bench

@@ -7,6 +7,7 @@ use crate::store::keys::JackpotKeys;
 
 use super::{ADJUST, Fence, ScriptError, fenced, pools, run};
 use crate::jackpot::document::Tier;
+use crate::jackpot::mark::Mark;
 
 /// Money that an operator puts in, takes out or moves.
 #[derive(Debug, Clone)]
@@ -53,14 +54,14 @@ pub enum Adjusted {
     NoTier,
 }
 
-/// Adjusts, once per id; with the jackpot's last event number.
+/// Adjusts, once per id; with the jackpot's mark.
 pub async fn adjust(
     store: &Store,
     keys: &JackpotKeys,
     fence: &Fence,
     tiers: &[Tier],
     wish: &Adjust,
-) -> Result<(u64, Adjusted), ScriptError> {
+) -> Result<(Mark, Adjusted), ScriptError> {
     let pools = pools(keys, tiers).collect::<Vec<_>>();
     let fixed = [&keys.state, &keys.meters, &keys.adjustments, &keys.events];
     let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
@@ -91,5 +92,5 @@ pub async fn adjust(
         "no-tier" => Adjusted::NoTier,
         _ => return Err(reply.unexpected()),
     };
-    Ok((reply.n(), adjusted))
+    Ok((reply.mark(), adjusted))
 }

@@ -5,6 +5,7 @@ use crate::store::keys::JackpotKeys;
 
 use super::{DEFINE, Fence, ScriptError, fenced, pools, run, tiers_text};
 use crate::jackpot::definition::Definition;
+use crate::jackpot::mark::Mark;
 use crate::jackpot::view::Status;
 
 /// A definition to put.
@@ -58,13 +59,13 @@ pub enum Defined {
     Currency(String),
 }
 
-/// Puts a definition; with the jackpot's last event number.
+/// Puts a definition; with the jackpot's mark.
 pub async fn define(
     store: &Store,
     keys: &JackpotKeys,
     fence: &Fence,
     wish: &Define<'_>,
-) -> Result<(u64, Defined), ScriptError> {
+) -> Result<(Mark, Defined), ScriptError> {
     let tiers = wish.definition.tiers();
     let pools = pools(keys, tiers).collect::<Vec<_>>();
     let fixed = [
@@ -108,5 +109,5 @@ pub async fn define(
         "currency" => Defined::Currency(reply.text(0)?),
         _ => return Err(reply.unexpected()),
     };
-    Ok((reply.n(), defined))
+    Ok((reply.mark(), defined))
 }

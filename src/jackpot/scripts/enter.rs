@@ -5,6 +5,7 @@ use crate::store::keys::JackpotKeys;
 
 use super::{ENTER, Fence, ScriptError, fenced, pools, run, settling_keys};
 use crate::jackpot::definition::{Definition, MoneyKind, MoneyPrize};
+use crate::jackpot::mark::Mark;
 use crate::jackpot::record::{Record, Sent};
 use crate::jackpot::split::{TierAmount, split};
 
@@ -25,8 +26,8 @@ pub struct EnterEntry {
 /// What became of one call.
 #[derive(Debug)]
 pub struct Entered {
-    /// The jackpot's last event number.
-    pub n: u64,
+    /// The jackpot's mark.
+    pub mark: Mark,
     /// One for each entry, in order.
     pub replies: Vec<EntryReply>,
     /// Why the first [`EntryReply::NotTaken`] was not taken; those behind it were not tried.
@@ -111,7 +112,7 @@ pub async fn enter(
         .collect::<Result<Option<Vec<_>>, _>>()?;
     match replies {
         Some(replies) if replies.len() == entries.len() => Ok(Entered {
-            n: reply.n(),
+            mark: reply.mark(),
             replies,
             refusal,
         }),

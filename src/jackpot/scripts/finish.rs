@@ -6,13 +6,14 @@ use crate::store::keys::JackpotKeys;
 use super::{CLAIM, FINISH, Fence, ScriptError, enter::money_text, fenced, pools, reply::Reply, run, settling_keys};
 use crate::jackpot::definition::MoneyPrize;
 use crate::jackpot::document::Tier;
+use crate::jackpot::mark::Mark;
 use crate::jackpot::record::Record;
 
 /// The record that stands after a claim or a finish.
 #[derive(Debug)]
 pub struct Finished {
-    /// The jackpot's last event number.
-    pub n: u64,
+    /// The jackpot's mark.
+    pub mark: Mark,
     /// What stands now; `None` when no such entry is remembered.
     pub record: Option<Record>,
     /// Whether this call wrote it.
@@ -55,19 +56,19 @@ pub async fn finish(
 fn finished(reply: &Reply) -> Result<Finished, ScriptError> {
     if reply.code() == "missing" {
         return Ok(Finished {
-            n: reply.n(),
+            mark: reply.mark(),
             record: None,
             done_now: false,
         });
     }
     let text = reply.text(0)?;
-    let (mark, record) = text.split_at_checked(1).ok_or_else(|| reply.unexpected())?;
-    if reply.code() != "ok" || !matches!(mark, "+" | "=") {
+    let (sign, record) = text.split_at_checked(1).ok_or_else(|| reply.unexpected())?;
+    if reply.code() != "ok" || !matches!(sign, "+" | "=") {
         return Err(reply.unexpected());
     }
     Ok(Finished {
-        n: reply.n(),
+        mark: reply.mark(),
         record: Some(Record::parse(record)?),
-        done_now: mark == "+",
+        done_now: sign == "+",
     })
 }

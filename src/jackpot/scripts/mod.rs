@@ -10,6 +10,7 @@ use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Script, Store, StoreError};
 
 use super::document::Tier;
+use super::mark::Mark;
 use super::record::Unreadable;
 
 mod adjust;
@@ -20,6 +21,7 @@ mod read;
 mod reply;
 mod rotate;
 mod status;
+mod tail;
 
 pub use adjust::{Adjust, Adjusted, adjust};
 pub use define::{Define, Defined, Wanted, define};
@@ -28,6 +30,7 @@ pub use finish::{Finished, claim, finish};
 pub use read::{Found, PendingEntry, Snapshot, epochs, lookup, pending, snapshot};
 pub use rotate::{Rotate, Rotated, rotate};
 pub use status::{SetStatus, StatusSet, set_status};
+pub use tail::{MAX_EVENTS, Tail, TailWish, tail};
 
 macro_rules! script {
     ($name:literal, $flags:literal, $($part:literal),+) => {
@@ -44,13 +47,14 @@ static DEFINE: LazyLock<Script> = script!("define", "", "state", "tiers", "defin
 static ROTATE: LazyLock<Script> = script!("rotate", "allow-oom", "state", "rotate");
 static LOOKUP: LazyLock<Script> = script!("lookup", "no-writes", "state", "record", "lookup");
 static VIEW: LazyLock<Script> = script!("view", "no-writes", "state", "tiers", "view");
+static TAIL: LazyLock<Script> = script!("tail", "allow-oom", "state", "tail");
 static PENDING: LazyLock<Script> = script!("pending", "no-writes", "state", "record", "pending");
 
 /// What every script that writes checks first (`fence` in `lua/jackpot/state.lua`).
 #[derive(Debug, Clone)]
 pub struct Fence {
-    /// Highest event number this instance has seen of the jackpot.
-    pub known: u64,
+    /// Highest mark this instance has seen of the jackpot.
+    pub known: Mark,
     /// The epoch this instance draws in.
     pub epoch: u64,
     /// Of that epoch's seed, from this instance's own secret.
@@ -66,13 +70,16 @@ pub enum ScriptError {
     #[error("there is no such jackpot")]
     Unknown,
     /// This Redis lost events that this instance has seen.
-    #[error("Redis is at event {at}, behind event {known} that this instance has seen: it lost events")]
+    #[error("Redis is at {at}, behind {known} that this instance has seen: it lost events")]
     Behind {
-        /// Last event of this Redis.
-        at: u64,
-        /// Last event seen.
-        known: u64,
+        /// Where this Redis is.
+        at: Mark,
+        /// The highest seen.
+        known: Mark,
     },
+    /// It is being rebuilt from the ledger; nothing is wrong, and it is over soon.
+    #[error("the jackpot is being restored")]
+    Restoring,
     /// The caller must read again; nothing was written.
     #[error("the definition or the epoch changed")]
     Stale,
@@ -97,7 +104,7 @@ pub enum ScriptError {
 
 fn fenced<'s>(script: &'s Script, keys: &[&str], fence: &Fence) -> Call<'s> {
     let call = keys.iter().fold(Call::new(script), |call, key| call.key(*key));
-    call.arg(fence.known)
+    call.arg(fence.known.packed())
         .arg(fence.epoch)
         .arg(&fence.commitment)
         .arg(&fence.definition)
@@ -129,7 +136,7 @@ fn tiers_text(tiers: &[Tier]) -> String {
     tiers.iter().map(one).collect()
 }
 
-async fn run(store: &Store, script: &'static Script, call: Call<'_>, known: u64) -> Result<reply::Reply, ScriptError> {
+async fn run(store: &Store, script: &'static Script, call: Call<'_>, known: Mark) -> Result<reply::Reply, ScriptError> {
     let value: Value = store.call(&call).await?;
     reply::Reply::parse(script.name(), value, known)
 }

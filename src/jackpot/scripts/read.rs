@@ -10,6 +10,7 @@ use crate::store::{Call, Store};
 
 use super::reply::Reply;
 use super::{LOOKUP, PENDING, ScriptError, VIEW, run};
+use crate::jackpot::mark::Mark;
 use crate::jackpot::record::{Record, Sent, Unreadable};
 use crate::jackpot::view::{Epoch, Meter, Status};
 
@@ -19,8 +20,8 @@ const MAX_ROUNDS: usize = 8;
 /// A jackpot at one instant.
 #[derive(Debug)]
 pub struct Snapshot {
-    /// Last event number.
-    pub n: u64,
+    /// The jackpot's mark.
+    pub mark: Mark,
     /// Redis' clock, ms.
     pub now_ms: i64,
     /// Entries without a final outcome.
@@ -43,14 +44,14 @@ pub struct Snapshot {
     pub meters: Vec<Meter>,
 }
 
-/// Reads a jackpot. `known` is the last event number this instance has seen.
-pub async fn snapshot(store: &Store, keys: &JackpotKeys, known: u64) -> Result<Snapshot, ScriptError> {
+/// Reads a jackpot. `known` is the mark this instance has seen.
+pub async fn snapshot(store: &Store, keys: &JackpotKeys, known: Mark) -> Result<Snapshot, ScriptError> {
     let (mut version, mut tiers) = (String::new(), Vec::<Id>::new());
     for _ in 0..MAX_ROUNDS {
         let fixed = [&keys.state, &keys.meters, &keys.definitions, &keys.pending];
         let call = fixed.into_iter().fold(Call::new(&VIEW), Call::key);
         let call = tiers.iter().fold(call, |call, tier| call.key(keys.pool(tier)));
-        let reply = run(store, &VIEW, call.arg(known).arg(&version), known).await?;
+        let reply = run(store, &VIEW, call.arg(known.packed()).arg(&version), known).await?;
         if reply.code() != "stale" {
             return parse_snapshot(&reply);
         }
@@ -85,7 +86,7 @@ fn parse_snapshot(reply: &Reply) -> Result<Snapshot, ScriptError> {
         .collect::<Option<Vec<_>>>()
         .ok_or_else(unexpected)?;
     Ok(Snapshot {
-        n: reply.n(),
+        mark: reply.mark(),
         now_ms: head[0].parse().map_err(|_| unexpected())?,
         pending: head[1].parse().map_err(|_| unexpected())?,
         definition: head[2].clone(),
@@ -118,8 +119,8 @@ fn parse_meter(row: &[String]) -> Option<Meter> {
 /// An entry that was found.
 #[derive(Debug)]
 pub struct Found {
-    /// Last event number.
-    pub n: u64,
+    /// The jackpot's mark.
+    pub mark: Mark,
     /// Its record.
     pub record: Record,
     /// What was sent; `None` when its event is no longer in the stream.
@@ -130,14 +131,14 @@ pub struct Found {
 pub async fn lookup(
     store: &Store,
     keys: &JackpotKeys,
-    known: u64,
+    known: Mark,
     entry_id: &str,
 ) -> Result<Option<Found>, ScriptError> {
     let fixed = [&keys.state, &keys.seen_a, &keys.seen_b, &keys.events];
     let call = fixed
         .into_iter()
         .fold(Call::new(&LOOKUP), Call::key)
-        .arg(known)
+        .arg(known.packed())
         .arg(entry_id);
     let reply = run(store, &LOOKUP, call, known).await?;
     match reply.code() {
@@ -153,7 +154,7 @@ pub async fn lookup(
                 _ => None,
             };
             Ok(Some(Found {
-                n: reply.n(),
+                mark: reply.mark(),
                 record,
                 sent,
             }))
@@ -193,14 +194,14 @@ pub struct PendingEntry {
 pub async fn pending(
     store: &Store,
     keys: &JackpotKeys,
-    known: u64,
+    known: Mark,
     (after, age_ms, limit): (u64, u64, usize),
 ) -> Result<(Option<u64>, Vec<Result<PendingEntry, (String, Unreadable)>>), ScriptError> {
     let fixed = [&keys.state, &keys.seen_a, &keys.seen_b, &keys.pending];
     let call = fixed
         .into_iter()
         .fold(Call::new(&PENDING), Call::key)
-        .arg(known)
+        .arg(known.packed())
         .arg(after)
         .arg(age_ms)
         .arg(limit);

@@ -1,21 +1,22 @@
-//! Reading `{code, n, ...}`.
+//! Reading `{code, mark, ...}`.
 
 use redis::Value;
 
 use super::ScriptError;
+use crate::jackpot::mark::Mark;
 
-/// A reply: its code, the jackpot's last event number, and what follows.
+/// A reply: its code, the jackpot's mark, and what follows.
 #[derive(Debug)]
 pub struct Reply {
     script: &'static str,
     code: String,
-    n: u64,
+    mark: Mark,
     rest: Vec<Value>,
 }
 
 impl Reply {
     /// Splits a reply and turns the codes that any script may give into errors.
-    pub fn parse(script: &'static str, value: Value, known: u64) -> Result<Self, ScriptError> {
+    pub fn parse(script: &'static str, value: Value, known: Mark) -> Result<Self, ScriptError> {
         let unexpected = |value: &Value| ScriptError::Reply {
             script,
             reply: format!("{value:?}"),
@@ -27,27 +28,31 @@ impl Reply {
         let code = items.next().and_then(text).ok_or_else(|| unexpected(&Value::Nil))?;
         // A jackpot whose events this instance has seen exists: a Redis that knows nothing of it has lost it.
         match code.as_str() {
-            "unknown" if known > 0 => return Err(ScriptError::Behind { at: 0, known }),
+            "unknown" if known > Mark::ZERO => {
+                let at = Mark::ZERO;
+                return Err(ScriptError::Behind { at, known });
+            }
             "unknown" => return Err(ScriptError::Unknown),
             _ => {}
         }
-        let n = items.next();
+        let mark = items.next();
         let rest = items.collect();
         let reply = Self {
             script,
             code,
-            n: 0,
+            mark: Mark::ZERO,
             rest,
         };
-        let n = match n {
-            None => 0,
+        let mark = match mark {
+            None => Mark::ZERO,
             Some(value) => text(value)
-                .and_then(|t| t.parse().ok())
+                .and_then(|t| Mark::unpack(t.parse().ok()?))
                 .ok_or_else(|| reply.unexpected())?,
         };
         match reply.code.as_str() {
-            "behind" => Err(ScriptError::Behind { at: n, known }),
-            _ => Ok(Self { n, ..reply }),
+            "behind" => Err(ScriptError::Behind { at: mark, known }),
+            "restoring" => Err(ScriptError::Restoring),
+            _ => Ok(Self { mark, ..reply }),
         }
     }
 
@@ -65,9 +70,14 @@ impl Reply {
         &self.code
     }
 
-    /// The jackpot's last event number.
-    pub fn n(&self) -> u64 {
-        self.n
+    /// The jackpot's mark.
+    pub fn mark(&self) -> Mark {
+        self.mark
+    }
+
+    /// What follows.
+    pub fn rest(&self) -> &[Value] {
+        &self.rest
     }
 
     /// What follows as text; `None` for a null.
@@ -93,7 +103,7 @@ impl Reply {
     pub fn unexpected(&self) -> ScriptError {
         ScriptError::Reply {
             script: self.script,
-            reply: format!("{} {} {:?}", self.code, self.n, self.rest),
+            reply: format!("{} {} {:?}", self.code, self.mark.packed(), self.rest),
         }
     }
 }

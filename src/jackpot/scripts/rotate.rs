@@ -4,6 +4,7 @@ use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
 use super::{Fence, ROTATE, ScriptError, fenced, run};
+use crate::jackpot::mark::Mark;
 
 /// Why an epoch ends.
 #[derive(Debug, Clone)]
@@ -37,14 +38,14 @@ pub enum Rotated {
     Idle,
 }
 
-/// Closes the epoch of the fence and opens the next, whose commitment is given; with the last event number.
+/// Closes the epoch of the fence and opens the next, whose commitment is given; with the jackpot's mark.
 pub async fn rotate(
     store: &Store,
     keys: &JackpotKeys,
     fence: &Fence,
     next_commitment: &str,
     why: &Rotate,
-) -> Result<(u64, Rotated), ScriptError> {
+) -> Result<(Mark, Rotated), ScriptError> {
     let all = [
         &keys.state,
         &keys.definitions,
@@ -83,5 +84,5 @@ pub async fn rotate(
         "idle" => Rotated::Idle,
         _ => return Err(reply.unexpected()),
     };
-    Ok((reply.n(), rotated))
+    Ok((reply.mark(), rotated))
 }

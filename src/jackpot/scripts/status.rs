@@ -5,6 +5,7 @@ use crate::store::keys::JackpotKeys;
 
 use super::{Fence, STATUS, ScriptError, fenced, pools, run};
 use crate::jackpot::document::Tier;
+use crate::jackpot::mark::Mark;
 use crate::jackpot::view::Status;
 
 /// An operator's wish.
@@ -20,15 +21,15 @@ pub struct SetStatus {
     pub request_id: String,
 }
 
-/// What became of it, with the jackpot's last event number.
+/// What became of it, with the jackpot's mark.
 #[derive(Debug, PartialEq, Eq)]
 pub enum StatusSet {
     /// Done, or it had that status.
-    Done(u64),
+    Done(Mark),
     /// Closed is final.
-    Closed(u64),
+    Closed(Mark),
     /// A suspended jackpot is not resumed here.
-    Suspended(u64),
+    Suspended(Mark),
 }
 
 /// Pauses, resumes or closes.
@@ -49,9 +50,9 @@ pub async fn set_status(
         .arg(&wish.request_id);
     let reply = run(store, &STATUS, call, fence.known).await?.fenced()?;
     match reply.code() {
-        "ok" | "same" => Ok(StatusSet::Done(reply.n())),
-        "closed" => Ok(StatusSet::Closed(reply.n())),
-        "suspended" => Ok(StatusSet::Suspended(reply.n())),
+        "ok" | "same" => Ok(StatusSet::Done(reply.mark())),
+        "closed" => Ok(StatusSet::Closed(reply.mark())),
+        "suspended" => Ok(StatusSet::Suspended(reply.mark())),
         _ => Err(reply.unexpected()),
     }
 }

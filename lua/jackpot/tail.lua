@@ -1,0 +1,46 @@
+-- Reads the events behind one that the ledger has, and drops from the front of the stream what it no longer needs.
+--
+-- KEYS  1 state  2 events
+-- ARGV  1 known mark  2 stream id of the last event the caller has, '' for none
+--       3 events at most, 1 to 1,000  4 bytes of field names and values at most; one event is given in any case
+--       5 stream id: events before it may go, because SQL has them; '' for none
+-- Reply {'unknown'} | {'behind' | 'restoring', mark}
+--       {'ok', mark, stream id, {name, value, ...}, stream id, {...}, ...}; no event behind: just {'ok', mark}
+-- Invariants: reads in every status, and when memory is full, because the backlog must drain then above all. What it
+-- read is on a replica before the caller has it (durability = replicated), as of every script: the caller's WAIT
+-- comes behind a write of its own on the same connection (src/store/script.rs), and so covers all that was there to
+-- read. The ledger never holds an event that a failover takes back.
+-- Cost: O(bytes); at most MAX_TRIMMED events go in one call, whole nodes of the stream only.
+
+local CHUNK = 16 -- events of one XRANGE: what is read beyond the limit of bytes is at most this many
+local MAX_TRIMMED = 1000
+
+local state, ended = known_state(KEYS[1])
+if not state then
+  return ended
+end
+local from = ARGV[2] == '' and '-' or '(' .. ARGV[2]
+local left, bytes = tonumber(ARGV[3]), tonumber(ARGV[4])
+local out = { 'ok', mark(state) }
+local more = true
+while more and left > 0 and bytes > 0 do
+  local events = redis.call('XRANGE', KEYS[2], from, '+', 'COUNT', math.min(CHUNK, left))
+  more = #events > 0
+  for _, event in ipairs(events) do
+    for _, text in ipairs(event[2]) do
+      bytes = bytes - #text
+    end
+    if bytes < 0 and #out > 2 then
+      more = false
+      break
+    end
+    from = '(' .. event[1]
+    out[#out + 1] = event[1]
+    out[#out + 1] = event[2]
+    left = left - 1
+  end
+end
+if ARGV[5] ~= '' then
+  redis.call('XTRIM', KEYS[2], 'MINID', '~', ARGV[5], 'LIMIT', MAX_TRIMMED)
+end
+return out
