@@ -4,6 +4,7 @@
 //! what makes a lost Redis restorable. The SQL system of record comes on top of these two.
 
 pub mod chain;
+pub mod entry_index;
 pub mod event;
 pub mod fold;
 pub mod sql;
