@@ -61,7 +61,7 @@ postgres_from_package() {
   # PostgreSQL refuses root.
   echo "postgres:x:999:999::/var/lib/postgresql:/bin/sh" >>"$root/etc/passwd"
   echo "postgres:x:999:" >"$root/etc/group"
-  mkdir -p -m 1777 "$root/var/lib/postgresql" "$root/var/lib/postgresql/data" "$root/var/run/postgresql"
+  mkdir -p "$root/var/lib/postgresql" "$root/var/run/postgresql"
   chmod 1777 "$root/var/lib/postgresql" "$root/var/run/postgresql"
   cat >"$root/entrypoint" <<'SCRIPT'
 #!/bin/sh

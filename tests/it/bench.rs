@@ -12,7 +12,6 @@ use jackpot::jackpot::record::Record;
 use jackpot::jackpot::scripts::{
     self, EnterEntry, Entered, EntryReply, Fence, Finished, ScriptError, Snapshot, Wanted,
 };
-use jackpot::jackpot::view::{Known, Status, View, Views};
 use jackpot::ledger::books::Meters;
 use jackpot::jackpot::view::{Status, View, Views};
 use jackpot::ledger::event::Event;

@@ -11,6 +11,7 @@ pub mod batch;
 pub mod lease;
 pub mod load;
 pub mod stream;
+mod trouble;
 pub mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,6 +45,8 @@ const PAGE: usize = 500;
 const MAX_EVENTS_OF_ROUND: usize = 4_000;
 /// Pause after SQL failed, so that it is not asked thousands of times a second.
 const AFTER_FAILURE: Duration = Duration::from_millis(500);
+/// After this, a jackpot whose rows are damaged is looked at again: they may have been restored from a backup.
+const DAMAGED: Duration = Duration::from_secs(30);
 /// Rounds at a stop, to bring SQL up to date; what is left is read at the next start.
 const LAST_ROUNDS: usize = 50;
 
@@ -57,6 +60,8 @@ pub struct Projector {
     leases: Leases,
     streams: BTreeMap<Id, Stream>,
     added: BTreeSet<Id>,
+    /// Those whose own rows are damaged, and when that was last seen.
+    damaged: BTreeMap<Id, Instant>,
     swept_at: Option<Instant>,
     renewed_at: Instant,
 }
@@ -80,6 +85,7 @@ impl Projector {
             settings,
             streams: BTreeMap::new(),
             added: BTreeSet::new(),
+            damaged: BTreeMap::new(),
             swept_at: None,
             renewed_at: Instant::now(),
         }
@@ -165,13 +171,14 @@ impl Projector {
             let held = self.streams.get(&place.jackpot);
             if place.n > 0 {
                 let mark = Mark::new(place.restores, place.n).unwrap_or_default();
-                self.operate.views.learn(&place.jackpot, mark).set_ledger_n(place.n);
+                self.operate.views.learn(&place.jackpot, mark).set_ledger_n(Some(place.n));
             }
             self.added.insert(place.jackpot.clone());
             if held.is_some_and(|stream| stream.token != place.token) {
                 self.drop_stream(&place.jackpot);
             } else if held.is_none()
                 && place.free
+                && self.damaged.get(&place.jackpot).is_none_or(|at| at.elapsed() >= DAMAGED)
                 && let Some(token) = self.leases.take(&place.jackpot, place.token).await?
             {
                 self.take_over(place.jackpot, token).await?;
@@ -189,8 +196,10 @@ impl Projector {
             }
             Err(LoadError::Sql(error)) => Err(error),
             Err(LoadError::Damaged(reason)) => {
-                // Nothing is written on top of it. Kept by this instance, so that the next sweep does not say it again.
-                self.say_stopped(&id, &reason, token).await
+                // Nothing is written on top of it.
+                self.tell_stopped(&id, &reason, token).await;
+                self.damaged.insert(id, Instant::now());
+                Ok(())
             }
         }
     }
@@ -265,7 +274,7 @@ impl Projector {
 
     fn batch(&self, id: &Id, raw: &[batch::Raw]) -> Option<(Batch, i64)> {
         let stream = self.streams.get(id)?;
-        let key = self.ledger.signing.signing_key();
+        let key = self.ledger.signing.current();
         let batch = stream.batch(raw, self.settings.entry_index_days > 0, &|unsigned| unsigned.sign(&key));
         Some((batch, stream.token))
     }
@@ -323,7 +332,7 @@ impl Projector {
             };
             let moved = !batch.rows.events.is_empty();
             stream.advance(batch);
-            self.operate.views.learn(&id, stream.mark()).set_ledger_n(stream.cursor.n);
+            self.operate.views.learn(&id, stream.mark()).set_ledger_n(Some(stream.cursor.n));
             if moved && stop.is_none() {
                 self.metrics.ledger.stopped(id.as_str(), false);
             }
@@ -336,6 +345,7 @@ impl Projector {
 
     fn drop_stream(&mut self, id: &Id) {
         self.streams.remove(id);
+        self.ledger.progress.forget(id);
     }
 
     fn report_progress(&self) {

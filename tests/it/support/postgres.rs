@@ -23,7 +23,10 @@ pub struct TestPostgres {
 
 #[expect(dead_code, reason = "held so that the server lives as long as the test")]
 enum Backend {
-    Shared { server: PgConnectOptions, database: String },
+    Shared {
+        server: Box<PgConnectOptions>,
+        database: String,
+    },
     Container(Box<ContainerAsync<GenericImage>>),
     Local(PrivatePostgres),
 }
@@ -67,7 +70,10 @@ impl TestPostgres {
         url.set_path(&database);
         Self {
             url: url.into(),
-            backend: Backend::Shared { server, database },
+            backend: Backend::Shared {
+                server: Box::new(server),
+                database,
+            },
         }
     }
 

@@ -18,7 +18,7 @@ use super::{eventually, free_port};
 pub const PASSWORD: &str = "of-the-tests";
 
 /// For `initdb` and a start on a loaded machine.
-pub const START_DEADLINE: Duration = Duration::from_secs(60);
+pub const START_DEADLINE: Duration = Duration::from_mins(1);
 
 /// How often another port is tried when somebody took the one that was free.
 const PORTS_TRIED: u32 = 5;
