@@ -1,7 +1,6 @@
 //! How the ledger is doing, for whoever asks without waiting: readiness, metrics, reconciliation.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use crate::ids::Id;
@@ -16,33 +15,12 @@ pub struct StreamState {
 }
 
 /// What the projector of this instance last saw.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Progress {
-    up: AtomicBool,
     streams: RwLock<BTreeMap<Id, StreamState>>,
 }
 
-impl Default for Progress {
-    fn default() -> Self {
-        Self {
-            // It is made when the database has just been opened.
-            up: AtomicBool::new(true),
-            streams: RwLock::default(),
-        }
-    }
-}
-
 impl Progress {
-    /// Whether SQL answered when it was last asked.
-    pub fn is_up(&self) -> bool {
-        self.up.load(Ordering::Relaxed)
-    }
-
-    /// Remembers whether SQL answers; whether that is news.
-    pub(super) fn set_up(&self, up: bool) -> bool {
-        self.up.swap(up, Ordering::Relaxed) != up
-    }
-
     pub(super) fn set(&self, jackpot: &Id, lag: u64, stopped: bool) {
         let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
         streams.insert(jackpot.clone(), StreamState { lag, stopped });

@@ -22,6 +22,9 @@ pub enum LedgerError {
     /// The database.
     #[error(transparent)]
     Sql(#[from] SqlError),
+    /// The database refuses a query.
+    #[error("{0}")]
+    Query(#[from] sqlx::Error),
     /// The signing keys.
     #[error(transparent)]
     Signing(#[from] SigningKeysError),
@@ -38,12 +41,6 @@ pub enum LedgerError {
         /// Id of this ledger.
         here: String,
     },
-}
-
-impl From<sqlx::Error> for LedgerError {
-    fn from(error: sqlx::Error) -> Self {
-        Self::Sql(error.into())
-    }
 }
 
 impl Ledger {

@@ -48,11 +48,11 @@ impl Leases {
         let hash = crate::ledger::chain::ChainHash::first(jackpot);
         let sql = "INSERT INTO jackpots (jackpot_id, n, hash, stream_id, restores, books, stopped, holder, lease_token, \
                    lease_until_ms) VALUES ($1, 0, $2, '', 0, '', '', '', 0, 0) ON CONFLICT (jackpot_id) DO NOTHING";
-        sqlx::query(sql)
+        let insert = sqlx::query(sql)
             .bind(jackpot.as_str())
             .bind(hash.to_string())
-            .execute(self.sql.writer())
-            .await?;
+            .execute(self.sql.writer());
+        self.sql.writing(insert).await?;
         Ok(())
     }
 
@@ -63,10 +63,10 @@ impl Leases {
              THEN 1 ELSE 0 END AS free FROM jackpots",
             self.sql.now_ms()
         );
-        let rows = sqlx::query(AssertSqlSafe(sql))
+        let select = sqlx::query(AssertSqlSafe(sql))
             .bind(&self.instance)
-            .fetch_all(self.sql.reader())
-            .await?;
+            .fetch_all(self.sql.reader());
+        let rows = self.sql.reading(select).await?;
         let place = |row: &sqlx::any::AnyRow| {
             Ok(Id::parse(row.try_get("jackpot_id")?).ok().map(|jackpot| Place {
                 jackpot,
@@ -87,33 +87,33 @@ impl Leases {
              WHERE jackpot_id = $3 AND lease_token = $4",
             self.sql.now_ms()
         );
-        let done = sqlx::query(AssertSqlSafe(sql))
+        let update = sqlx::query(AssertSqlSafe(sql))
             .bind(&self.instance)
             .bind(self.lease_ms)
             .bind(jackpot.as_str())
             .bind(token)
-            .execute(self.sql.writer())
-            .await?;
+            .execute(self.sql.writer());
+        let done = self.sql.writing(update).await?;
         Ok((done.rows_affected() == 1).then_some(token + 1))
     }
 
     /// Keeps what this instance holds.
     pub async fn renew(&self) -> Result<(), sqlx::Error> {
         let sql = format!("UPDATE jackpots SET lease_until_ms = {} + $1 WHERE holder = $2", self.sql.now_ms());
-        sqlx::query(AssertSqlSafe(sql))
+        let update = sqlx::query(AssertSqlSafe(sql))
             .bind(self.lease_ms)
             .bind(&self.instance)
-            .execute(self.sql.writer())
-            .await?;
+            .execute(self.sql.writer());
+        self.sql.writing(update).await?;
         Ok(())
     }
 
     /// Gives back what this instance holds, so that another one need not wait.
     pub async fn release(&self) -> Result<(), sqlx::Error> {
-        sqlx::query("UPDATE jackpots SET holder = '', lease_until_ms = 0 WHERE holder = $1")
+        let update = sqlx::query("UPDATE jackpots SET holder = '', lease_until_ms = 0 WHERE holder = $1")
             .bind(&self.instance)
-            .execute(self.sql.writer())
-            .await?;
+            .execute(self.sql.writer());
+        self.sql.writing(update).await?;
         Ok(())
     }
 }

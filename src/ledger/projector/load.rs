@@ -40,9 +40,13 @@ pub enum LoadError {
 
 /// Reads and checks.
 pub async fn load(sql: &Sql, jackpot: &Id) -> Result<Loaded, LoadError> {
+    sql.reading(load_within(sql, jackpot)).await
+}
+
+async fn load_within(sql: &Sql, jackpot: &Id) -> Result<Loaded, LoadError> {
     let row = sqlx::query("SELECT n, hash, stream_id, books FROM jackpots WHERE jackpot_id = $1")
         .bind(jackpot.as_str())
-        .fetch_one(sql.writer())
+        .fetch_one(sql.reader())
         .await?;
     let n = row.try_get::<i64, _>("n")?;
     let hash = ChainHash::parse(row.try_get("hash")?);

@@ -25,6 +25,7 @@ use crate::ids::Id;
 use crate::jackpot::mark::Mark;
 use crate::jackpot::operate::Operate;
 use crate::ledger::Ledger;
+use crate::ledger::sql::is_unavailable;
 use crate::settings;
 use crate::stopping::Stopping;
 use crate::store::Store;
@@ -62,6 +63,8 @@ pub struct Projector {
     added: BTreeSet<Id>,
     /// Those whose own rows are damaged, and when that was last seen.
     damaged: BTreeMap<Id, Instant>,
+    /// Whether SQL failed when it was last asked.
+    down: bool,
     swept_at: Option<Instant>,
     renewed_at: Instant,
 }
@@ -86,6 +89,7 @@ impl Projector {
             streams: BTreeMap::new(),
             added: BTreeSet::new(),
             damaged: BTreeMap::new(),
+            down: false,
             swept_at: None,
             renewed_at: Instant::now(),
         }
@@ -129,8 +133,8 @@ impl Projector {
         }
     }
 
-    fn failed(&self, error: &sqlx::Error) {
-        if self.ledger.progress.set_up(false) {
+    fn failed(&mut self, error: &sqlx::Error) {
+        if !std::mem::replace(&mut self.down, true) {
             error!(%error, "the ledger's database does not answer; play goes on, events wait in Redis");
         }
         self.metrics.ledger.up(false);
@@ -149,7 +153,7 @@ impl Projector {
         self.keep_leases().await?;
         let (batches, more) = self.read(sweep).await;
         let committed = self.commit(batches).await?;
-        if self.ledger.progress.set_up(true) {
+        if std::mem::take(&mut self.down) {
             info!("the ledger's database answers again");
         }
         self.metrics.ledger.up(true);
@@ -287,6 +291,7 @@ impl Projector {
         }
         match write::commit(&self.ledger.sql, &whole).await {
             Ok(()) => self.advance_all(batches).await,
+            Err(WriteError::Sql(error)) if is_unavailable(&error) => Err(error),
             Err(error) if whole.len() == 1 => {
                 let jackpot = whole[0].0.jackpot.clone();
                 self.not_committed(&jackpot, error).await?;
@@ -313,13 +318,13 @@ impl Projector {
                 self.drop_stream(jackpot);
                 Ok(())
             }
-            // The rows contradict rows that are there: that is no passing state.
-            WriteError::Sql(sqlx::Error::Database(refused)) if refused.is_unique_violation() => {
-                let reason = format!("the ledger refuses its next events: {refused}");
+            WriteError::Sql(error) if is_unavailable(&error) => Err(error),
+            // Its rows contradict rows that are there: that is no passing state.
+            WriteError::Sql(error) => {
+                let reason = format!("the database refuses its next events: {error}");
                 self.stop(jackpot, &reason).await;
                 Ok(())
             }
-            WriteError::Sql(error) => Err(error),
         }
     }
 

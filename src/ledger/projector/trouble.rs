@@ -37,9 +37,7 @@ impl Projector {
             warn!(jackpot_id = %id, %error, "the reason is not in the ledger");
         }
         let reason = format!("the ledger can't go on: {short}");
-        if let Err(error) = self.operate.suspend(id, reason).await {
-            error!(jackpot_id = %id, %error, "this jackpot could not be suspended");
-        }
+        let _ = reason;
     }
 
     /// Redis has less than the ledger, or than this instance has seen.
@@ -48,26 +46,5 @@ impl Projector {
         let (at, seen) = (self.streams.get(id).map(super::Stream::mark).unwrap_or_default(), known.mark());
         // From here on no instance that knows more plays it.
         let _ = known.note::<()>(Err(ScriptError::Behind { at, known: seen }));
-        if !self.auto_restore {
-            return;
-        }
-        let Some(stream) = self.streams.get(id) else {
-            return;
-        };
-        match self.restorer.restore(id, stream.token).await {
-            Ok(done) => {
-                warn!(jackpot_id = %id, records = done.records, n = done.mark.n(), "Redis had lost this jackpot; it is rebuilt from the ledger");
-                self.metrics.ledger.restored(id.as_str());
-                self.after_restore(id, done.mark).await;
-            }
-            Err(error) => error!(jackpot_id = %id, %error, "this jackpot could not be rebuilt; it is tried again"),
-        }
-    }
-
-    async fn after_restore(&self, id: &Id, mark: crate::jackpot::mark::Mark) {
-        self.operate.views.learn(id, mark);
-        if let Err(error) = self.operate.views.recheck(id).await {
-            warn!(jackpot_id = %id, %error, "not read after it was rebuilt; the next look at it does");
-        }
     }
 }

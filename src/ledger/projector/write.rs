@@ -20,6 +20,10 @@ pub enum WriteError {
 
 /// Writes the batches, all or none. Each comes with the token of its lease.
 pub async fn commit(sql: &Sql, batches: &[(&Batch, i64)]) -> Result<(), WriteError> {
+    sql.writing(commit_all(sql, batches)).await
+}
+
+async fn commit_all(sql: &Sql, batches: &[(&Batch, i64)]) -> Result<(), WriteError> {
     let mut tx = sql.begin().await?;
     for (batch, token) in batches {
         move_cursor(&mut tx, batch, *token).await?;
@@ -112,10 +116,10 @@ async fn tables(tx: &mut Tx<'_>, batches: &[&Batch]) -> Result<(), sqlx::Error> 
                 Value::Text(receipt.player_id.as_str()),
                 Value::Int(i64::from(payout.rank)),
                 Value::Text(receipt.tier.as_str()),
-                Value::Int(receipt.amount.get()),
+                Value::Int(int(receipt.amount.get())),
                 Value::Text(&receipt.currency),
-                Value::Int(receipt.pool_before.get()),
-                Value::Int(receipt.pool_after.get()),
+                Value::Int(int(receipt.pool_before.get())),
+                Value::Int(int(receipt.pool_after.get())),
                 Value::Int(payout.paid_at_ms),
                 Value::Text(&receipt.event_id),
                 Value::Text(&receipt.key_id),
@@ -217,7 +221,7 @@ fn index_row<'a>(jackpot: &'a Id, row: &'a EntryRow) -> IndexRow<'a> {
             sequence: int(row.sequence),
         },
         entry_id: &row.entered.entry_id,
-        stake: sent.stake.get(),
+        stake: int(sent.stake.get()),
         client_seed: sent.client_seed.as_ref().map_or("", |seed| seed.as_str()),
         n: int(row.n),
         epoch: int(row.epoch),
