@@ -1,5 +1,7 @@
 //! The whole service: its parts are put together here, started in order and stopped in reverse.
 
+mod probe;
+
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,8 +11,6 @@ use utoipa::OpenApi;
 
 use crate::durable_file::make_private_dir;
 use crate::http::Web;
-use crate::http::health::{Readiness, ReadinessFn, RedisState};
-use crate::http::problem::FieldError;
 use crate::http::routes::Rooms;
 use crate::http::server::{self, Running, ServeError};
 use crate::ids::Id;
@@ -24,13 +24,19 @@ use crate::jackpot::play::Play;
 use crate::jackpot::recovery::Recovery;
 use crate::jackpot::scripts::ScriptError;
 use crate::jackpot::view::Views;
+use crate::ledger::projector::Projector;
+use crate::ledger::start::LedgerError;
+use crate::ledger::{self, Ledger};
 use crate::keys::{KeyFile, KeyStore, KeysError, Limits};
 use crate::master_secret::{self, MasterSecret, MasterSecretError};
 use crate::open_files;
-use crate::settings::Settings;
+use crate::random::{self, RandomError};
+use crate::settings::{AutoRestore, RedisMode, Settings};
+use crate::signing;
 use crate::stopping::Stopping;
-use crate::store::{OpenError, Outcome, Store};
-use crate::telemetry::{Metrics, ScriptResult};
+use crate::store::{OpenError, Store};
+use crate::telemetry::Metrics;
+use probe::{observe, readiness};
 
 /// Jackpots read from the index at a time.
 const JACKPOTS_AT_ONCE: usize = 500;
@@ -55,6 +61,9 @@ pub enum AppError {
     /// No Redis, or one that would lose money.
     #[error("Redis: {0}")]
     Store(#[from] OpenError),
+    /// No ledger, or not the one of this Redis.
+    #[error("ledger: {0}")]
+    Ledger(#[from] LedgerError),
     /// A jackpot of Redis was opened with another draw secret.
     #[error(
         "jackpot '{jackpot}' was opened with another draw secret: set fairness.master_secret to that one, or put its master.secret back into the data directory"
@@ -66,6 +75,9 @@ pub enum AppError {
     /// A jackpot file.
     #[error("jackpots.directory: {0}")]
     JackpotFile(#[from] FileError),
+    /// The system has no randomness.
+    #[error(transparent)]
+    Random(#[from] RandomError),
     /// The jackpots can't be read.
     #[error("jackpots: {0}")]
     Jackpots(#[from] Box<PlayError>),
@@ -83,7 +95,9 @@ struct App {
     web: Web,
     rooms: Rooms,
     store: Store,
+    ledger: Ledger,
     recovery: Recovery,
+    projector: Projector,
 }
 
 /// Makes everything that the service needs before it listens.
@@ -97,21 +111,44 @@ async fn build(settings: Settings) -> Result<App, AppError> {
     })?;
     let master_secret = master_secret::load(&settings.fairness.master_secret, &settings.data_dir)?;
     let keys = KeyStore::open(KeyFile::of(&settings), limits(&settings))?;
-    let store = Store::open(&settings.redis, &settings.data_dir).await?;
-    match compose(&settings, master_secret, keys, &store).await {
-        Ok((web, rooms, recovery)) => Ok(App {
+    let ledger = Ledger::open(&settings.ledger, &settings.data_dir).await?;
+    let store = match Store::open(&settings.redis, &settings.data_dir).await {
+        Ok(store) => store,
+        Err(error) => {
+            ledger.sql.close().await;
+            return Err(error.into());
+        }
+    };
+    match compose(&settings, master_secret, keys, &store, &ledger).await {
+        Ok(Parts {
+            web,
+            rooms,
+            recovery,
+            projector,
+        }) => Ok(App {
             settings,
             web,
             rooms,
             store,
+            ledger,
             recovery,
+            projector,
         }),
         Err(error) => {
             // A private server must not outlive a start that failed.
             store.close().await;
+            ledger.sql.close().await;
             Err(error)
         }
     }
+}
+
+/// What the connections are put together to.
+struct Parts {
+    web: Web,
+    rooms: Rooms,
+    recovery: Recovery,
+    projector: Projector,
 }
 
 async fn compose(
@@ -119,26 +156,33 @@ async fn compose(
     secret: MasterSecret,
     keys: KeyStore,
     store: &Store,
-) -> Result<(Web, Rooms, Recovery), AppError> {
+    ledger: &Ledger,
+) -> Result<Parts, AppError> {
+    ledger.claim(store).await?;
     let metrics = Arc::new(Metrics::new());
     observe(store, &metrics);
     let web = Web {
         keys: Arc::new(keys),
         metrics: Arc::clone(&metrics),
-        readiness: readiness(store),
+        readiness: readiness(store, ledger, settings.ledger.max_backlog_events),
         stopping: Stopping::default(),
         max_body_bytes: settings.http.max_body_bytes,
         max_streams: settings.http.max_streams,
     };
     let views = Arc::new(Views::new(store.clone(), secret));
-    let metrics = PlayMetrics::new(metrics);
+    // Before anything is read from Redis: what the ledger knows and Redis lacks is lost, not new.
+    ledger.teach(&views).await.map_err(LedgerError::from)?;
+    let play_metrics = PlayMetrics::new(Arc::clone(&metrics));
     let play = Play::new(
         store.clone(),
         Arc::clone(&views),
-        metrics.clone(),
+        play_metrics.clone(),
         settings.ledger.max_backlog_events,
     );
     let operate = Operate::new(store.clone(), views);
+    let mut projector = projector(settings, ledger, store, &operate, metrics)?;
+    // What was lost is rebuilt before anybody plays, and the ledger has the last events of the time before.
+    projector.catch_up().await;
     check_secret(&operate).await?;
     if !settings.jackpots.directory.is_empty() {
         files::define_from(Path::new(&settings.jackpots.directory), &operate).await?;
@@ -147,7 +191,7 @@ async fn compose(
         play: play.clone(),
         operate: operate.clone(),
         store: store.clone(),
-        metrics,
+        metrics: play_metrics,
         settings: settings.play.clone(),
         retention_s: settings.fairness.retention_s,
     };
@@ -156,7 +200,35 @@ async fn compose(
         meters: Arc::new(Meters::new(operate.clone())),
         operate,
     };
-    Ok((web, rooms(api), recovery))
+    Ok(Parts {
+        rooms: rooms(api, ledger, operate),
+        web,
+        recovery,
+        projector,
+    })
+}
+
+fn projector(
+    settings: &Settings,
+    ledger: &Ledger,
+    store: &Store,
+    operate: &Operate,
+    metrics: Arc<Metrics>,
+) -> Result<Projector, AppError> {
+    let instance = hex::encode(random::bytes::<16>()?);
+    let auto_restore = match settings.ledger.auto_restore {
+        AutoRestore::On => true,
+        AutoRestore::Off => false,
+        AutoRestore::Embedded => settings.redis.mode == RedisMode::Embedded,
+    };
+    Ok(Projector::new(
+        ledger.clone(),
+        store.clone(),
+        operate.clone(),
+        metrics,
+        settings.ledger.clone(),
+        (instance, auto_restore),
+    ))
 }
 
 fn limits(settings: &Settings) -> Limits {
@@ -166,48 +238,20 @@ fn limits(settings: &Settings) -> Limits {
     }
 }
 
-/// Script calls as metrics.
-fn observe(store: &Store, metrics: &Arc<Metrics>) {
-    let metrics = Arc::clone(metrics);
-    store.observe(Arc::new(move |script, outcome, time| {
-        let result = if outcome == Outcome::Ok {
-            ScriptResult::Ok
-        } else {
-            ScriptResult::Error
-        };
-        metrics.script(script, result, time);
-    }));
-}
-
-fn readiness(store: &Store) -> ReadinessFn {
-    let store = store.clone();
-    Arc::new(move || {
-        let health = store.health();
-        let mut causes = Vec::new();
-        if !health.up || health.refuse_entries {
-            let full = || format!("memory is at {} % of its limit", health.memory_pct());
-            causes.push(FieldError::new(
-                "redis",
-                health.cause.as_deref().map_or_else(full, str::to_owned),
-            ));
-        }
-        #[expect(clippy::cast_precision_loss, reason = "a ratio for a graph")]
-        let memory_ratio = health.used_bytes as f64 / health.limit_bytes.max(1) as f64;
-        Readiness {
-            redis: Some(RedisState {
-                up: health.up,
-                memory_ratio,
-            }),
-            causes,
-        }
-    })
-}
-
 /// All rooms: their routes in one `mount`, their documents merged into one.
-fn rooms(api: Api) -> Rooms {
+fn rooms(api: Api, ledger: &Ledger, operate: Operate) -> Rooms {
+    let keys = signing::api::Api::new(Arc::clone(&ledger.signing), ledger.sql.clone());
+    let books = ledger::api::Api::of(ledger, operate);
+    let mut document = ApiDoc::openapi();
+    document.merge(signing::api::ApiDoc::openapi());
+    document.merge(ledger::api::ApiDoc::openapi());
     Rooms {
-        mount: Arc::new(move |config| jackpot::api::routes(config, &api)),
-        document: ApiDoc::openapi(),
+        mount: Arc::new(move |config| {
+            jackpot::api::routes(config, &api);
+            ledger::api::routes(config, &books);
+            signing::api::routes(config, &keys);
+        }),
+        document,
     }
 }
 
@@ -252,10 +296,11 @@ pub async fn serve(settings: Settings) -> Result<(), AppError> {
             return Ok(());
         }
     };
-    let store = app.store.clone();
+    let (store, sql) = (app.store.clone(), app.ledger.sql.clone());
     let result = app.run(signals).await;
     // Last, also after an error: whatever was accepted has been answered by now.
     store.close().await;
+    sql.close().await;
     tracing::info!("stopped");
     result
 }
@@ -266,13 +311,22 @@ impl App {
         let stopping = self.web.stopping.clone();
         let running = server::start(&self.settings.http, self.web, self.rooms)?;
         let recovery = tokio::spawn(self.recovery.run(stopping));
+        let signing = tokio::spawn(Arc::clone(&self.ledger.signing).follow(self.ledger.sql.clone()));
+        // Stopped by itself, behind the last answer: then SQL has all that was played.
+        let ended = Stopping::default();
+        let projector = tokio::spawn(self.projector.run(ended.clone()));
         announce(&running, &self.settings);
         let name = signals.next().await;
         tracing::info!(signal = name, "stopping");
-        running.stop().await?;
+        let stopped = running.stop().await;
         keys.abort();
         recovery.abort();
-        Ok(())
+        signing.abort();
+        ended.begin();
+        if let Err(error) = projector.await {
+            tracing::error!(%error, "the projector ended with an error");
+        }
+        Ok(stopped?)
     }
 }
 

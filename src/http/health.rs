@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 
 use super::Web;
 use super::problem::{FieldError, Problem};
+use crate::ids::Id;
 
 /// When to ask a not ready instance again, in seconds.
 const NOT_READY_RETRY_S: u32 = 1;
@@ -26,11 +27,25 @@ pub struct RedisState {
     pub memory_ratio: f64,
 }
 
+/// What is known of the ledger.
+#[derive(Debug, Clone, Default, Serialize, ToSchema)]
+pub struct LedgerState {
+    /// The database answered when it was last asked.
+    pub up: bool,
+    /// Events of one jackpot that SQL does not have yet: the most, among those that this instance reads.
+    pub lag_events: u64,
+    /// Jackpots whose next event can't be applied.
+    #[schema(value_type = Vec<String>)]
+    pub stopped: Vec<Id>,
+}
+
 /// Whether this instance can serve, as of now.
 #[derive(Debug, Clone, Default)]
 pub struct Readiness {
     /// Shown as metrics.
     pub redis: Option<RedisState>,
+    /// Shown by `/readyz`.
+    pub ledger: Option<LedgerState>,
     /// What is missing, by part (`redis`, `ledger`); empty: ready.
     pub causes: Vec<FieldError>,
 }
@@ -42,13 +57,19 @@ pub type ReadinessFn = Arc<dyn Fn() -> Readiness + Send + Sync>;
 pub(super) struct Status {
     #[schema(examples("ok"))]
     status: &'static str,
+    /// Of the ledger, when the instance is ready.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ledger: Option<LedgerState>,
 }
 
 /// The process is alive.
 #[utoipa::path(get, path = "/healthz", tag = "service",
     responses((status = 200, description = "Alive", body = Status)))]
 pub(super) async fn healthz() -> HttpResponse {
-    HttpResponse::Ok().json(Status { status: "ok" })
+    HttpResponse::Ok().json(Status {
+        status: "ok",
+        ledger: None,
+    })
 }
 
 /// The instance can serve.
@@ -57,12 +78,17 @@ pub(super) async fn healthz() -> HttpResponse {
               (status = 503, description = "Not ready; `errors` says why", body = super::problem::ProblemBody,
                content_type = "application/problem+json")))]
 pub(super) async fn readyz(web: Data<Web>) -> Result<HttpResponse, Problem> {
-    let mut causes = (web.readiness)().causes;
+    let Readiness {
+        mut causes, ledger, ..
+    } = (web.readiness)();
     if web.stopping.has_begun() {
         causes.push(FieldError::new("instance", "is stopping"));
     }
     if causes.is_empty() {
-        return Ok(HttpResponse::Ok().json(Status { status: "ready" }));
+        return Ok(HttpResponse::Ok().json(Status {
+            status: "ready",
+            ledger,
+        }));
     }
     let texts: Vec<_> = causes
         .iter()

@@ -59,6 +59,7 @@ pub struct Projector {
     metrics: Arc<Metrics>,
     settings: settings::Ledger,
     leases: Leases,
+    auto_restore: bool,
     streams: BTreeMap<Id, Stream>,
     added: BTreeSet<Id>,
     /// Those whose own rows are damaged, and when that was last seen.
@@ -70,14 +71,15 @@ pub struct Projector {
 }
 
 impl Projector {
-    /// Nothing held yet. `instance` is a name that no other start of the service has.
+    /// Nothing held yet. `instance` is a name that no other start of the service has; `auto_restore`: whether what Redis
+    /// lost is rebuilt without asking.
     pub fn new(
         ledger: Ledger,
         store: Store,
         operate: Operate,
         metrics: Arc<Metrics>,
         settings: settings::Ledger,
-        instance: String,
+        (instance, auto_restore): (String, bool),
     ) -> Self {
         Self {
             leases: Leases::new(ledger.sql.clone(), instance, settings.lease_ms),
@@ -86,6 +88,7 @@ impl Projector {
             operate,
             metrics,
             settings,
+            auto_restore,
             streams: BTreeMap::new(),
             added: BTreeSet::new(),
             damaged: BTreeMap::new(),
@@ -115,19 +118,21 @@ impl Projector {
         self.finish().await;
     }
 
-    /// The last rounds.
-    pub async fn finish(mut self) {
+    /// Rounds until nothing is left to do, or SQL fails; bounded, because play may go on meanwhile.
+    pub async fn catch_up(&mut self) {
         for _ in 0..LAST_ROUNDS {
             self.swept_at = None;
             match self.round().await {
                 Ok(true) => {}
-                Ok(false) => break,
-                Err(error) => {
-                    warn!(%error, "the ledger is behind at this stop; the next start goes on");
-                    break;
-                }
+                Ok(false) => return,
+                Err(error) => return self.failed(&error),
             }
         }
+    }
+
+    /// The last rounds.
+    pub async fn finish(mut self) {
+        self.catch_up().await;
         if let Err(error) = self.leases.release().await {
             debug!(%error, "the leases were not given back; they end by themselves");
         }
