@@ -4,7 +4,7 @@
 //! `lua/jackpot/state.lua`). Fields are text; numbers are dense from 1 in `n`, which is the event's identity. The
 //! stream id `<sequence>-<n>` is metadata.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use thiserror::Error;
 
@@ -70,7 +70,7 @@ pub enum Kind {
         /// Its sequence.
         sequence: u64,
     },
-    /// An operator paused, resumed or closed.
+    /// An operator paused, resumed or closed, or the service suspended.
     Status {
         /// What it was.
         before: Status,
@@ -83,6 +83,19 @@ pub enum Kind {
         adjustment_id: Id,
         /// Of its content.
         digest: String,
+    },
+    /// What Redis held at this instant, right before the event; to be compared with what the events say.
+    Checkpoint(Checkpoint),
+    /// Redis was rebuilt from the events before this one.
+    Restore {
+        /// Number of the last event that Redis had; `None` when it had nothing of the jackpot.
+        from_n: Option<u64>,
+        /// How often the jackpot has been restored, with this time.
+        restores: u64,
+        /// Records that were written.
+        records: u64,
+        /// The status it has now.
+        status: Status,
     },
     /// An epoch closed and the next opened.
     Rotate {
@@ -108,6 +121,44 @@ pub struct Define {
     pub created: Option<(Status, String)>,
     /// The waiting definition that it replaced.
     pub superseded: Option<u64>,
+    /// Of the PUT and its repeats.
+    pub nonce: String,
+    /// `created`, `changed` or `waits`.
+    pub mode: String,
+}
+
+/// PUTs whose repeats Redis knows (`lua/jackpot/define.lua`).
+const MAX_PUTS: usize = 16;
+
+impl Define {
+    /// The PUTs that Redis knows after this one, out of those before: `nonce mode version;` each, the oldest leave.
+    #[must_use]
+    pub fn remember(&self, puts: &str) -> String {
+        let all = puts.split_inclusive(';').collect::<Vec<_>>();
+        let kept = all[(all.len() + 1).saturating_sub(MAX_PUTS)..].concat();
+        format!("{kept}{} {} {};", self.nonce, self.mode, self.version)
+    }
+}
+
+/// What Redis held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// Its status.
+    pub status: Status,
+    /// Definition in force.
+    pub version: u64,
+    /// Definition that waits.
+    pub waiting: Option<u64>,
+    /// Entries so far.
+    pub sequence: u64,
+    /// Paid claims so far.
+    pub claim_order: u64,
+    /// The open epoch.
+    pub epoch: u64,
+    /// Entries without an outcome.
+    pub pending: u64,
+    /// Every meter of the tiers in force by `tier:meter`, with `tier:pool`.
+    pub meters: BTreeMap<String, i64>,
 }
 
 /// An entry as it was taken.
@@ -158,6 +209,20 @@ pub enum ClaimResult {
     /// Not for money: decided by a later call.
     Later,
 }
+
+/// The meters of a tier in the order in which scripts write them.
+const METERS: [&str; 10] = [
+    "pool",
+    "reserve",
+    "overflow",
+    "pool_micro",
+    "reserve_micro",
+    "contributed",
+    "contributed_micro",
+    "funded",
+    "paid",
+    "wins",
+];
 
 /// An event that no script of ours wrote.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -240,6 +305,16 @@ fn parse_kind(fields: &Fields) -> Result<Kind, Unreadable> {
             adjustment_id: fields.read("adjustment", |id| Id::parse(id).ok())?,
             digest: fields.text("digest")?.to_owned(),
         },
+        "checkpoint" => {
+            let meters = fields.read("tiers", parse_meters)?;
+            Kind::Checkpoint(fields.read("state", |state| parse_checkpoint(state, meters))?)
+        }
+        "restore" => Kind::Restore {
+            from_n: fields.optional("from_n")?,
+            restores: fields.parse("restores")?,
+            records: fields.parse("records")?,
+            status: fields.read("status", Status::parse)?,
+        },
         "rotate" => Kind::Rotate {
             epoch: fields.parse("epoch")?,
             commitment: fields.text("commitment")?.to_owned(),
@@ -264,6 +339,8 @@ fn parse_define(fields: &Fields) -> Result<Define, Unreadable> {
         json,
         created,
         superseded: fields.optional("superseded")?,
+        nonce: fields.text("nonce")?.to_owned(),
+        mode: fields.text("mode")?.to_owned(),
     })
 }
 
@@ -298,6 +375,41 @@ fn parse_enter(fields: &Fields) -> Result<Kind, Unreadable> {
         entries,
         claims: fields.read("claims", parse_claims)?,
     })
+}
+
+/// `status version next sequence claim_order epoch pending`.
+fn parse_checkpoint(text: &str, meters: BTreeMap<String, i64>) -> Option<Checkpoint> {
+    let parts = text.split(' ').collect::<Vec<_>>();
+    let [status, version, next, sequence, claim_order, epoch, pending] = parts[..] else {
+        return None;
+    };
+    let waiting = if next == "-" { None } else { Some(next.parse().ok()?) };
+    Some(Checkpoint {
+        status: Status::parse(status)?,
+        version: version.parse().ok()?,
+        waiting,
+        sequence: sequence.parse().ok()?,
+        claim_order: claim_order.parse().ok()?,
+        epoch: epoch.parse().ok()?,
+        pending: pending.parse().ok()?,
+        meters,
+    })
+}
+
+/// `name pool reserve ... wins;` each.
+fn parse_meters(text: &str) -> Option<BTreeMap<String, i64>> {
+    let mut meters = BTreeMap::new();
+    for row in text.split_terminator(';') {
+        let (tier, values) = row.split_once(' ')?;
+        let values = values.split(' ').collect::<Vec<_>>();
+        if values.len() != METERS.len() {
+            return None;
+        }
+        for (name, value) in METERS.iter().zip(values) {
+            meters.insert(format!("{tier}:{name}"), value.parse().ok()?);
+        }
+    }
+    Some(meters)
 }
 
 /// `1,2,3`, or nothing.

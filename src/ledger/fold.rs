@@ -16,6 +16,10 @@ use crate::jackpot::view::{Epoch, Status};
 pub struct Fold {
     /// Number of the last event.
     pub n: u64,
+    /// How often it was restored.
+    pub restores: u64,
+    /// The last PUTs, as Redis keeps them.
+    pub puts: String,
     /// Its status; `None` before it was created.
     pub status: Option<Status>,
     /// Definition in force.
@@ -144,6 +148,12 @@ impl Fold {
                 self.expect(self.status == Some(*before), "the status before is another one")?;
                 self.status = Some(*after);
             }
+            Kind::Checkpoint(_) => {}
+            Kind::Restore { restores, status, .. } => {
+                self.expect(*restores > self.restores, "its restores are not more than before")?;
+                self.restores = *restores;
+                self.status = Some(*status);
+            }
             Kind::Adjust { adjustment_id, digest } => {
                 let again = self
                     .adjustments
@@ -231,6 +241,7 @@ impl Fold {
         }
         self.definitions.insert(define.version, define.json.clone());
         self.last_version = define.version;
+        self.puts = define.remember(&self.puts);
         self.waiting = Some(define.version);
     }
 

@@ -242,6 +242,10 @@ impl Bench {
             (&fold.sequence.to_string(), &fold.claim_order.to_string()),
             (&fields["seq"], &fields["order"])
         );
+        assert_eq!(
+            (&fold.puts, &fold.restores.to_string()),
+            (&fields["puts"], &fields["restores"])
+        );
         let generation = (
             fold.generation.start.to_string(),
             fold.generation.opened_ms.to_string(),
