@@ -15,7 +15,6 @@
 
 local MAX = 9007199254740991 -- 2^53 - 1, the largest amount there is, in minor units
 local MAX_N = 1099511627775 -- 2^40 - 1 events of a jackpot: a million a second for twelve days, a thousand for 34 years
-local MAX_RESTORES = 8191 -- 2^13 - 1
 
 local function num(value)
   return string.format('%.0f', value + 0) -- + 0 turns -0 into 0

@@ -1,10 +1,11 @@
--- Pauses, resumes or closes a jackpot. Pausing with nothing pending puts a waiting definition in force.
+-- Pauses, resumes, suspends or closes a jackpot. Pausing with nothing pending puts a waiting definition in force.
 --
 -- KEYS  1 state  2 meters  3 pending  4 events  5.. pool of each tier, in the definition's order
--- ARGV  1..4 fence (state.lua)  5 wanted: open | paused | closed  6 reason  7 who  8 request id
+-- ARGV  1..4 fence (state.lua)  5 wanted: open | paused | suspended (by the service) | closed  6 reason  7 who
+--       8 request id  9 '1' when Redis and the ledger were found to agree: only then is a suspended one resumed
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'secret' | 'stale', mark}
 --       {'ok', mark} done | {'same', mark} it had that status | {'closed', mark} closed is final
---       {'suspended', mark} a suspended jackpot is not resumed here
+--       {'suspended', mark} it is neither paused, nor resumed without having been reconciled
 -- Invariants: what is pending is finished in every status. Runs when memory is full: stopping must always work.
 -- Cost: O(tiers).
 
@@ -20,7 +21,8 @@ local wanted = ARGV[5]
 if state.status == wanted then
   return { 'same', mark(state) }
 end
-if state.status == 'closed' or (state.status == 'suspended' and wanted ~= 'closed') then
+local freed = wanted == 'closed' or (wanted == 'open' and ARGV[9] == '1')
+if state.status == 'closed' or (state.status == 'suspended' and not freed) then
   return { state.status, mark(state) }
 end
 

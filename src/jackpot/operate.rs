@@ -12,6 +12,7 @@ use crate::store::keys::JACKPOT_INDEX;
 use super::definition::{Definition, Violation};
 use super::error::PlayError;
 use super::known::Known;
+use super::mark::Mark;
 use super::scripts::{
     self, Adjust, Adjusted, Define, Defined, Fence, Rotate, Rotated, ScriptError, SetStatus, StatusSet, Wanted,
 };
@@ -122,13 +123,30 @@ impl Operate {
         (known, fence, None)
     }
 
-    /// Pauses, resumes or closes. Repeating it changes nothing.
+    /// Pauses, resumes, suspends or closes. Repeating it changes nothing. A suspended jackpot is not resumed here.
     pub async fn set_status(&self, id: &Id, wanted: Status, reason: String, by: &Operator) -> Result<(), PlayError> {
+        self.change_status(id, wanted, reason, by, false).await
+    }
+
+    /// Resumes a jackpot, also a suspended one: the caller has found that Redis and the ledger agree.
+    pub async fn resume_suspended(&self, id: &Id, reason: String, by: &Operator) -> Result<(), PlayError> {
+        self.change_status(id, Status::Open, reason, by, true).await
+    }
+
+    async fn change_status(
+        &self,
+        id: &Id,
+        wanted: Status,
+        reason: String,
+        by: &Operator,
+        reconciled: bool,
+    ) -> Result<(), PlayError> {
         let wish = SetStatus {
             wanted,
             reason,
             who: by.who.clone(),
             request_id: by.request_id.clone(),
+            reconciled,
         };
         let set = self
             .with_view(id, async |known, view| {
@@ -149,6 +167,18 @@ impl Operate {
             StatusSet::Closed(_) => Err(PlayError::Stopped(Status::Closed)),
             StatusSet::Suspended(_) => Err(PlayError::Stopped(Status::Suspended)),
         }
+    }
+
+    /// Writes into the stream what Redis holds now, for the ledger to compare with.
+    pub async fn checkpoint(&self, id: &Id) -> Result<Mark, PlayError> {
+        let mark = self
+            .with_view(id, async |known, view| {
+                let (fence, tiers) = (known.fence(view), view.definition.tiers());
+                scripts::checkpoint(&self.store, &known.keys, &fence, tiers).await
+            })
+            .await?;
+        self.views.known(id).saw(mark);
+        Ok(mark)
     }
 
     /// Funds, corrects or moves money: whether now (or by an earlier call with the same id), and when, in ms.

@@ -66,6 +66,10 @@ pub fn action(
         Kind::Rotate { .. } if text("kind") == "epoch" => {
             ("rotate", json!({"epoch": before.epoch}), json!({"epoch": after.epoch}))
         }
+        Kind::Restore { from_n, .. } => {
+            let redis = json!({"redis_event": from_n});
+            ("restore", redis, json!({"event": after.n, "restores": after.restores}))
+        }
         _ => return None,
     };
     Some(Action {

@@ -3,7 +3,7 @@
 //! The projector keeps them beside its cursor, checks each event against them before it is committed, compares them
 //! with Redis at a checkpoint, and a lost Redis is rebuilt from them.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -11,9 +11,6 @@ use thiserror::Error;
 use super::event::{Claim, ClaimResult, Define, Entered, Event, Kind};
 use crate::ids::Id;
 use crate::jackpot::view::Status;
-
-/// PUTs whose repeats Redis knows, as in `lua/jackpot/define.lua`.
-const MAX_PUTS: usize = 16;
 
 /// A jackpot at an event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,8 +47,8 @@ pub struct Books {
     pub older_n: u64,
     /// Entries without an outcome, by sequence.
     pub pending: BTreeMap<u64, Pending>,
-    /// The last PUTs, "nonce outcome version;" each.
-    pub puts: VecDeque<String>,
+    /// The last PUTs, as Redis keeps them.
+    pub puts: String,
 }
 
 /// The meters of a tier, as `lua/jackpot/tiers.lua` names them: minor units, or millionths of one (`*_micro`).
@@ -223,7 +220,11 @@ impl Books {
                 self.expect(self.status == Some(*before), "the status before is another one")?;
                 self.status = Some(*after);
             }
-            Kind::Adjust { .. } => {}
+            Kind::Adjust { .. } | Kind::Checkpoint(_) => {}
+            Kind::Restore { restores, status, .. } => {
+                self.expect(*restores > self.restores, "its restores are not more than before")?;
+                (self.restores, self.status) = (*restores, Some(*status));
+            }
             Kind::Rotate {
                 epoch,
                 commitment,
@@ -294,6 +295,7 @@ impl Books {
             };
             (self.epoch, self.commitment) = (1, commitment.clone());
         }
+        self.puts = define.remember(&self.puts);
         self.last_version = define.version;
         self.waiting = Some(define.version);
         Ok(())
@@ -363,15 +365,6 @@ impl Books {
             Ok(())
         } else {
             Err(FoldError::Unexpected { n: self.n, what })
-        }
-    }
-
-    /// Remembers a PUT, as `define.lua` does.
-    #[expect(dead_code, reason = "wired with the define event's nonce")]
-    fn remember(&mut self, put: String) {
-        self.puts.push_back(put);
-        if self.puts.len() > MAX_PUTS {
-            self.puts.pop_front();
         }
     }
 }

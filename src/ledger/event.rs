@@ -4,13 +4,15 @@
 //! `lua/jackpot/state.lua`). Fields are text; numbers are dense from 1 in `n`, which is the event's identity. The
 //! stream id `<sequence>-<n>` is metadata.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use thiserror::Error;
 
 use crate::ids::Id;
 use crate::jackpot::record::{Contributed, Sent};
 use crate::jackpot::view::Status;
+
+mod parse;
 
 /// One event.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,7 +72,7 @@ pub enum Kind {
         /// Its sequence.
         sequence: u64,
     },
-    /// An operator paused, resumed or closed.
+    /// An operator paused, resumed or closed, or the service suspended.
     Status {
         /// What it was.
         before: Status,
@@ -83,6 +85,19 @@ pub enum Kind {
         adjustment_id: Id,
         /// Of its content.
         digest: String,
+    },
+    /// What Redis held at this instant, right before the event; to be compared with what the events say.
+    Checkpoint(Checkpoint),
+    /// Redis was rebuilt from the events before this one.
+    Restore {
+        /// Number of the last event that Redis had; `None` when it had nothing of the jackpot.
+        from_n: Option<u64>,
+        /// How often the jackpot has been restored, with this time.
+        restores: u64,
+        /// Records that were written.
+        records: u64,
+        /// The status it has now.
+        status: Status,
     },
     /// An epoch closed and the next opened.
     Rotate {
@@ -108,6 +123,44 @@ pub struct Define {
     pub created: Option<(Status, String)>,
     /// The waiting definition that it replaced.
     pub superseded: Option<u64>,
+    /// Of the PUT and its repeats.
+    pub nonce: String,
+    /// `created`, `changed` or `waits`.
+    pub mode: String,
+}
+
+/// PUTs whose repeats Redis knows (`lua/jackpot/define.lua`).
+const MAX_PUTS: usize = 16;
+
+impl Define {
+    /// The PUTs that Redis knows after this one, out of those before: `nonce mode version;` each, the oldest leave.
+    #[must_use]
+    pub fn remember(&self, puts: &str) -> String {
+        let all = puts.split_inclusive(';').collect::<Vec<_>>();
+        let kept = all[(all.len() + 1).saturating_sub(MAX_PUTS)..].concat();
+        format!("{kept}{} {} {};", self.nonce, self.mode, self.version)
+    }
+}
+
+/// What Redis held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// Its status.
+    pub status: Status,
+    /// Definition in force.
+    pub version: u64,
+    /// Definition that waits.
+    pub waiting: Option<u64>,
+    /// Entries so far.
+    pub sequence: u64,
+    /// Paid claims so far.
+    pub claim_order: u64,
+    /// The open epoch.
+    pub epoch: u64,
+    /// Entries without an outcome.
+    pub pending: u64,
+    /// Every meter of the tiers in force by `tier:meter`, with `tier:pool`.
+    pub meters: BTreeMap<String, i64>,
 }
 
 /// An entry as it was taken.
@@ -169,187 +222,9 @@ pub struct Unreadable {
     pub field: &'static str,
 }
 
-struct Fields(HashMap<String, String>);
-
-impl Fields {
-    fn wrong(&self, field: &'static str) -> Unreadable {
-        Unreadable {
-            n: self.0.get("n").cloned().unwrap_or_default(),
-            field,
-        }
-    }
-
-    fn text(&self, field: &'static str) -> Result<&str, Unreadable> {
-        self.0.get(field).map(String::as_str).ok_or_else(|| self.wrong(field))
-    }
-
-    fn parse<T: std::str::FromStr>(&self, field: &'static str) -> Result<T, Unreadable> {
-        self.text(field)?.parse().map_err(|_| self.wrong(field))
-    }
-
-    fn optional<T: std::str::FromStr>(&self, field: &'static str) -> Result<Option<T>, Unreadable> {
-        match self.0.get(field).map(String::as_str) {
-            None | Some("") => Ok(None),
-            Some(text) => text.parse().map(Some).map_err(|_| self.wrong(field)),
-        }
-    }
-
-    /// The field, read by a function that says `None` to what it cannot read.
-    fn read<T>(&self, field: &'static str, read: impl FnOnce(&str) -> Option<T>) -> Result<T, Unreadable> {
-        read(self.text(field)?).ok_or_else(|| self.wrong(field))
-    }
-}
-
 impl Event {
     /// Reads the fields of a stream entry.
     pub fn parse(fields: HashMap<String, String>) -> Result<Self, Unreadable> {
-        let fields = Fields(fields);
-        Ok(Self {
-            n: fields.parse("n")?,
-            at_ms: fields.parse("at")?,
-            changes: fields.read("meters", parse_changes)?,
-            applied: fields.optional("applied")?,
-            kind: parse_kind(&fields)?,
-        })
+        parse::event(fields)
     }
-}
-
-fn parse_kind(fields: &Fields) -> Result<Kind, Unreadable> {
-    Ok(match fields.text("type")? {
-        "define" => Kind::Define(parse_define(fields)?),
-        "enter" => parse_enter(fields)?,
-        "claim" => {
-            let claim = fields
-                .read("claims", parse_claims)?
-                .pop()
-                .ok_or_else(|| fields.wrong("claims"))?;
-            Kind::Claim {
-                entry_id: fields.text("entry")?.to_owned(),
-                claim,
-            }
-        }
-        "finish" => Kind::Finish {
-            entry_id: fields.text("entry")?.to_owned(),
-            sequence: fields.parse("seq")?,
-        },
-        "status" => Kind::Status {
-            before: fields.read("before", Status::parse)?,
-            after: fields.read("after", Status::parse)?,
-        },
-        "adjust" => Kind::Adjust {
-            adjustment_id: fields.read("adjustment", |id| Id::parse(id).ok())?,
-            digest: fields.text("digest")?.to_owned(),
-        },
-        "rotate" => Kind::Rotate {
-            epoch: fields.parse("epoch")?,
-            commitment: fields.text("commitment")?.to_owned(),
-            dropped: fields.text("kind")? == "generation",
-            pruned: fields.read("pruned", parse_numbers)?,
-        },
-        _ => return Err(fields.wrong("type")),
-    })
-}
-
-fn parse_define(fields: &Fields) -> Result<Define, Unreadable> {
-    let created = match fields.text("mode")? {
-        "created" => Some((
-            fields.read("status", Status::parse)?,
-            fields.text("commitment")?.to_owned(),
-        )),
-        _ => None,
-    };
-    let (version, json) = (fields.parse("version")?, fields.text("json")?.to_owned());
-    Ok(Define {
-        version,
-        json,
-        created,
-        superseded: fields.optional("superseded")?,
-    })
-}
-
-fn parse_enter(fields: &Fields) -> Result<Kind, Unreadable> {
-    let skipped = fields.read("skip", parse_numbers::<usize>)?;
-    let lines = fields.text("block")?.lines().enumerate();
-    let taken = lines
-        .filter(|(i, _)| skipped.binary_search(&(i + 1)).is_err())
-        .map(|(_, line)| line);
-    let pools = fields.text("pools")?.split(';');
-    let entry = |(line, pools): (&str, &str)| {
-        let (entry_id, sent) = line.split_once(' ')?;
-        let contributions = pools.split(',').map(Contributed::parse).collect::<Option<_>>()?;
-        Some(Entered {
-            entry_id: entry_id.to_owned(),
-            sent: Sent::parse(sent)?,
-            contributions,
-        })
-    };
-    let entries = taken
-        .zip(pools)
-        .map(entry)
-        .collect::<Option<Vec<_>>>()
-        .ok_or_else(|| fields.wrong("block"))?;
-    if entries.len() != fields.parse::<usize>("count")? {
-        return Err(fields.wrong("count"));
-    }
-    Ok(Kind::Enter {
-        epoch: fields.parse("epoch")?,
-        version: fields.parse("version")?,
-        first: fields.parse("first")?,
-        entries,
-        claims: fields.read("claims", parse_claims)?,
-    })
-}
-
-/// `1,2,3`, or nothing.
-fn parse_numbers<T: std::str::FromStr>(text: &str) -> Option<Vec<T>> {
-    text.split_terminator(',').map(|number| number.parse().ok()).collect()
-}
-
-/// `seq,attempt,rank,result,tier,amount,order,pool before;` each.
-fn parse_claims(text: &str) -> Option<Vec<Claim>> {
-    text.split_terminator(';').map(parse_claim).collect()
-}
-
-fn parse_claim(text: &str) -> Option<Claim> {
-    let parts = text.split(',').collect::<Vec<_>>();
-    let [sequence, attempt, rank, result, tier, amount, order, before] = parts[..] else {
-        return None;
-    };
-    let result = match result {
-        "paid" => ClaimResult::Paid {
-            tier: Id::parse(tier).ok()?,
-            amount: amount.parse().ok()?,
-            claim_order: order.parse().ok()?,
-            pool_before: before.parse().ok()?,
-        },
-        "retry" => ClaimResult::Retry {
-            tier: Id::parse(tier).ok()?,
-            pool_before: before.parse().ok()?,
-        },
-        "later" => ClaimResult::Later,
-        _ => return None,
-    };
-    Some(Claim {
-        sequence: sequence.parse().ok()?,
-        attempt: attempt.parse().ok()?,
-        rank: rank.parse().ok()?,
-        result,
-    })
-}
-
-/// `tier meter:delta ...;` each.
-fn parse_changes(text: &str) -> Option<Vec<MeterChange>> {
-    let mut changes = Vec::new();
-    for row in text.split_terminator(';') {
-        let (tier, meters) = row.split_once(' ')?;
-        for change in meters.split(' ') {
-            let (meter, delta) = change.split_once(':')?;
-            changes.push(MeterChange {
-                tier: Id::parse(tier).ok()?,
-                meter: meter.to_owned(),
-                delta: delta.parse().ok()?,
-            });
-        }
-    }
-    Some(changes)
 }

@@ -237,6 +237,10 @@ impl Bench {
             (&books.sequence.to_string(), &books.claim_order.to_string()),
             (&fields["seq"], &fields["order"])
         );
+        assert_eq!(
+            (&fold.puts, &fold.restores.to_string()),
+            (&fields["puts"], &fields["restores"])
+        );
         let generation = (
             books.generation.start.to_string(),
             books.generation.opened_ms.to_string(),

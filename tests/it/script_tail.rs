@@ -1,5 +1,7 @@
 //! `lua/jackpot/tail.lua` on a real Redis.
 
+use std::sync::Arc;
+
 use jackpot::jackpot::mark::Mark;
 use jackpot::jackpot::scripts::{self, ScriptError, Tail, TailWish};
 use jackpot::jackpot::view::Status;
@@ -7,6 +9,7 @@ use jackpot::ledger::event::Event;
 use serde_json::json;
 
 use crate::bench::Bench;
+use crate::support::redis::TestRedis;
 
 const ALL: TailWish = TailWish {
     after: None,
@@ -96,7 +99,7 @@ async fn a_batch_is_bounded_in_bytes_but_never_empty() {
 
 #[tokio::test]
 async fn only_what_may_go_is_dropped() {
-    let bench = Bench::with(&json!({})).await;
+    let bench = Bench::on(Arc::new(TestRedis::own(&[]).await), &json!({})).await;
     bench
         .raw::<()>(redis::cmd("CONFIG").arg("SET").arg("stream-node-max-entries").arg(10))
         .await;
@@ -122,7 +125,7 @@ async fn only_what_may_go_is_dropped() {
 
 #[tokio::test]
 async fn the_backlog_is_read_and_dropped_when_memory_is_full() {
-    let bench = Bench::with(&json!({})).await;
+    let bench = Bench::on(Arc::new(TestRedis::own(&[]).await), &json!({})).await;
     bench.take("e", 0).await;
     bench
         .raw::<()>(redis::cmd("CONFIG").arg("SET").arg("maxmemory").arg("1mb"))

@@ -14,20 +14,26 @@ use super::mark::Mark;
 use super::record::Unreadable;
 
 mod adjust;
+mod checkpoint;
 mod define;
 mod enter;
 mod finish;
 mod read;
 mod reply;
+mod restore;
 mod rotate;
 mod status;
 mod tail;
 
 pub use adjust::{Adjust, Adjusted, adjust};
+pub use checkpoint::checkpoint;
 pub use define::{Define, Defined, Wanted, define};
 pub use enter::{EnterEntry, Entered, EntryReply, Refusal, enter};
 pub use finish::{Finished, claim, finish};
 pub use read::{Found, PendingEntry, Snapshot, epochs, lookup, pending, snapshot};
+pub use restore::{
+    MAX_PAIRS, Part, RestoreBegun, RestoreEnded, RestoredState, Stamped, restore_begin, restore_end, restore_records,
+};
 pub use rotate::{Rotate, Rotated, rotate};
 pub use status::{SetStatus, StatusSet, set_status};
 pub use tail::{MAX_EVENTS, Tail, TailWish, tail};
@@ -47,6 +53,10 @@ static DEFINE: LazyLock<Script> = script!("define", "", "state", "tiers", "defin
 static ROTATE: LazyLock<Script> = script!("rotate", "allow-oom", "state", "rotate");
 static LOOKUP: LazyLock<Script> = script!("lookup", "no-writes", "state", "record", "lookup");
 static VIEW: LazyLock<Script> = script!("view", "no-writes", "state", "tiers", "view");
+static CHECKPOINT: LazyLock<Script> = script!("checkpoint", "", "state", "tiers", "checkpoint");
+static RESTORE_BEGIN: LazyLock<Script> = script!("restore_begin", "allow-oom", "state", "restore_begin");
+static RESTORE_RECORDS: LazyLock<Script> = script!("restore_records", "", "state", "restore_records");
+static RESTORE_END: LazyLock<Script> = script!("restore_end", "allow-oom", "state", "restore_end");
 static TAIL: LazyLock<Script> = script!("tail", "allow-oom", "state", "tail");
 static PENDING: LazyLock<Script> = script!("pending", "no-writes", "state", "record", "pending");
 

@@ -11,7 +11,7 @@ use crate::jackpot::view::Status;
 /// An operator's wish.
 #[derive(Debug, Clone)]
 pub struct SetStatus {
-    /// Open, paused or closed.
+    /// Open, paused, suspended or closed.
     pub wanted: Status,
     /// Why.
     pub reason: String,
@@ -19,6 +19,8 @@ pub struct SetStatus {
     pub who: String,
     /// Of the HTTP request.
     pub request_id: String,
+    /// Redis and the ledger were found to agree: a suspended jackpot may be resumed.
+    pub reconciled: bool,
 }
 
 /// What became of it, with the jackpot's mark.
@@ -28,11 +30,11 @@ pub enum StatusSet {
     Done(Mark),
     /// Closed is final.
     Closed(Mark),
-    /// A suspended jackpot is not resumed here.
+    /// It is suspended: not paused, nor resumed without having been reconciled.
     Suspended(Mark),
 }
 
-/// Pauses, resumes or closes.
+/// Pauses, resumes, suspends or closes.
 pub async fn set_status(
     store: &Store,
     keys: &JackpotKeys,
@@ -47,7 +49,8 @@ pub async fn set_status(
         .arg(wish.wanted.as_str())
         .arg(&wish.reason)
         .arg(&wish.who)
-        .arg(&wish.request_id);
+        .arg(&wish.request_id)
+        .arg(u8::from(wish.reconciled));
     let reply = run(store, &STATUS, call, fence.known).await?.fenced()?;
     match reply.code() {
         "ok" | "same" => Ok(StatusSet::Done(reply.mark())),

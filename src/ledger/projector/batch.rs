@@ -11,6 +11,8 @@ use crate::ledger::books::{Books, FoldError, Pending};
 use crate::ledger::chain::{self, ChainHash};
 use crate::ledger::event::{Claim, ClaimResult, Entered, Event, Kind, Unreadable};
 use crate::ledger::postings::{Posting, postings};
+use crate::ledger::reconcile::report::{Report, compare};
+use crate::ledger::reconcile::sides;
 use crate::ledger::receipt::{Receipt, UnsignedReceipt};
 use crate::money::Minor;
 
@@ -132,6 +134,8 @@ pub struct Rows {
     pub entries: Vec<EntryRow>,
     /// Entries of earlier batches, or of this one, that got their outcome.
     pub settled: Vec<SettledRow>,
+    /// The last comparison with Redis: event, time, result.
+    pub report: Option<(u64, i64, Report)>,
 }
 
 /// Events in one piece, ready to be committed.
@@ -270,7 +274,11 @@ impl Batch {
                 self.rows.epochs.push((epoch, commitment, at_ms));
                 self.rows.dropped_versions.extend(pruned);
             }
-            Kind::Status { .. } => {}
+            Kind::Checkpoint(redis) => {
+                let report = compare(&sides::of_checkpoint(&redis), &sides::of_books(&self.books));
+                self.rows.report = Some((n, at_ms, report));
+            }
+            Kind::Status { .. } | Kind::Restore { .. } => {}
         }
         Ok(())
     }
@@ -382,7 +390,7 @@ impl Before {
         let (operated, sequence) = match &event.kind {
             Kind::Claim { claim, .. } => (false, Some(claim.sequence)),
             Kind::Finish { sequence, .. } => (false, Some(*sequence)),
-            Kind::Enter { .. } => (false, None),
+            Kind::Enter { .. } | Kind::Checkpoint(_) => (false, None),
             _ => (true, None),
         };
         Self {

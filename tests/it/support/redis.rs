@@ -56,6 +56,17 @@ enum Backend {
 }
 
 impl TestRedis {
+    /// A Redis of the test's own, which it may reconfigure.
+    pub async fn own(extra: &[&str]) -> Self {
+        let server = LocalServer::on_socket("redis-server", extra)
+            .await
+            .expect("redis-server is needed on PATH: apt-get install redis-server");
+        Self {
+            url: server.url().to_owned(),
+            _backend: Backend::Local(server),
+        }
+    }
+
     /// A Redis, perhaps shared with other tests: use [`id`](Self::id) for what you create, and don't stop, empty or
     /// reconfigure it. A test that has to takes [`LocalServer::on_socket`].
     pub async fn start() -> Self {

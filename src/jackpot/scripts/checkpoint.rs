@@ -1,0 +1,22 @@
+//! `lua/jackpot/checkpoint.lua`.
+
+use crate::jackpot::document::Tier;
+use crate::jackpot::mark::Mark;
+use crate::store::Store;
+use crate::store::keys::JackpotKeys;
+
+use super::{CHECKPOINT, Fence, ScriptError, fenced, pools, run};
+
+/// Appends an event with what Redis holds; the jackpot's mark with it. `tiers`: of the definition in the fence.
+pub async fn checkpoint(store: &Store, keys: &JackpotKeys, fence: &Fence, tiers: &[Tier]) -> Result<Mark, ScriptError> {
+    let pools = pools(keys, tiers).collect::<Vec<_>>();
+    let fixed = [&keys.state, &keys.meters, &keys.pending, &keys.events];
+    let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
+    let reply = run(store, &CHECKPOINT, fenced(&CHECKPOINT, &all, fence), fence.known)
+        .await?
+        .fenced()?;
+    match reply.code() {
+        "ok" => Ok(reply.mark()),
+        _ => Err(reply.unexpected()),
+    }
+}

@@ -1,0 +1,282 @@
+//! `lua/jackpot/restore_begin.lua`, `restore_records.lua` and `restore_end.lua`: a jackpot rebuilt from the ledger.
+//!
+//! Begin, then the records in any order and number of calls, then the end. Each may be repeated.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ids::Id;
+use crate::jackpot::definition::Definition;
+use crate::jackpot::document::Tier;
+use crate::jackpot::mark::Mark;
+use crate::jackpot::operate::Operator;
+use crate::jackpot::view::Status;
+use crate::store::keys::JackpotKeys;
+use crate::store::{Call, Store};
+
+use super::{RESTORE_BEGIN, RESTORE_END, RESTORE_RECORDS, ScriptError, run, tiers_text};
+
+/// Most pairs of one call: its work stays in the range of a millisecond, and `unpack` within its stack.
+pub const MAX_PAIRS: usize = 1_000;
+
+/// What a tier has in the hash of meters, as `lua/jackpot/tiers.lua` names it.
+const METERS: [&str; 9] = [
+    "reserve",
+    "overflow",
+    "pool_micro",
+    "reserve_micro",
+    "contributed",
+    "contributed_micro",
+    "funded",
+    "paid",
+    "wins",
+];
+
+/// A definition as the state keeps it.
+#[derive(Debug, Clone)]
+pub struct Stamped {
+    version: u64,
+    tiers: Vec<Tier>,
+    money: String,
+}
+
+impl Stamped {
+    /// What the state keeps of a version.
+    #[must_use]
+    pub fn new(version: u64, definition: &Definition) -> Self {
+        Self {
+            version,
+            tiers: definition.tiers().to_vec(),
+            money: definition.money_digest(),
+        }
+    }
+}
+
+/// The state of a jackpot, all of it, as the ledger's events tell it.
+#[derive(Debug, Clone)]
+pub struct RestoredState {
+    /// Number of the ledger's last event.
+    pub n: u64,
+    /// Restores before this one, as far as the ledger knows; Redis may know of more.
+    pub restores: u64,
+    /// Its status when the restore has ended.
+    pub status: Status,
+    /// The definition in force.
+    pub in_force: Stamped,
+    /// The definition that waits.
+    pub waiting: Option<Stamped>,
+    /// Highest version given.
+    pub last_version: u64,
+    /// ISO 4217.
+    pub currency: String,
+    /// Entries so far.
+    pub sequence: u64,
+    /// Paid claims so far.
+    pub claim_order: u64,
+    /// The open epoch.
+    pub epoch: u64,
+    /// Its commitment.
+    pub commitment: String,
+    /// Generation of records written now: `a` or `b`.
+    pub generation: char,
+    /// Sequence of the last entry before it.
+    pub generation_start: u64,
+    /// When it was opened, ms.
+    pub generation_opened_ms: i64,
+    /// Definition in force then.
+    pub generation_version: u64,
+    /// The last PUTs, `nonce mode version;` each.
+    pub puts: String,
+    /// Every meter by `tier:meter`, with `tier:pool`; one that is missing is 0.
+    pub meters: BTreeMap<String, i64>,
+    /// How many records were written of each part.
+    pub written: BTreeMap<Part, u64>,
+}
+
+/// Where records go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// JSON by version.
+    Definitions,
+    /// `commitment opened closed` by epoch.
+    Epochs,
+    /// Records by entry id, generation `a`.
+    SeenA,
+    /// Records by entry id, generation `b`.
+    SeenB,
+    /// `digest at` by adjustment id.
+    Adjustments,
+    /// Sequences by entry id.
+    Pending,
+}
+
+impl Part {
+    /// All, in the order of the keys of `restore_end.lua`.
+    const ALL: [Self; 6] = [
+        Self::Definitions,
+        Self::Epochs,
+        Self::SeenA,
+        Self::SeenB,
+        Self::Adjustments,
+        Self::Pending,
+    ];
+
+    fn key(self, keys: &JackpotKeys) -> &str {
+        match self {
+            Self::Definitions => &keys.definitions,
+            Self::Epochs => &keys.epochs,
+            Self::SeenA => &keys.seen_a,
+            Self::SeenB => &keys.seen_b,
+            Self::Adjustments => &keys.adjustments,
+            Self::Pending => &keys.pending,
+        }
+    }
+}
+
+/// What became of a begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RestoreBegun {
+    /// The jackpot is restoring, and this token has it.
+    Begun,
+    /// Redis is at this mark, not where the caller saw it; nothing was done.
+    Changed(Mark),
+}
+
+/// What became of an end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RestoreEnded {
+    /// The jackpot is as the ledger has it, at this mark.
+    Done(Mark),
+    /// Another restore has taken over.
+    Other,
+    /// Redis has lost records since they were written: begin again.
+    Incomplete,
+}
+
+/// Takes away what Redis has of a jackpot and makes it `restoring`. `expected`: its mark, `None` for no such jackpot.
+/// `tiers`: every one that any of its definitions ever named. `token`: one for this restore and all its repeats.
+pub async fn restore_begin(
+    store: &Store,
+    keys: &JackpotKeys,
+    tiers: &BTreeSet<Id>,
+    token: &str,
+    expected: Option<Mark>,
+) -> Result<RestoreBegun, ScriptError> {
+    let call = Call::new(&RESTORE_BEGIN)
+        .key(&keys.state)
+        .key(&keys.meters)
+        .key(&keys.events);
+    let call = Part::ALL.iter().fold(call, |call, part| call.key(part.key(keys)));
+    let call = tiers.iter().fold(call, |call, tier| call.key(keys.pool(tier)));
+    let expected = expected.map(|mark| mark.packed().to_string()).unwrap_or_default();
+    let reply = run(store, &RESTORE_BEGIN, call.arg(token).arg(expected), Mark::ZERO).await?;
+    match reply.code() {
+        "ok" => Ok(RestoreBegun::Begun),
+        "changed" => Ok(RestoreBegun::Changed(reply.mark())),
+        _ => Err(reply.unexpected()),
+    }
+}
+
+/// Writes records, name and value each ([`Part`]); `false` when another restore has taken over.
+///
+/// # Panics
+/// When there is none, or more than `MAX_PAIRS`.
+pub async fn restore_records(
+    store: &Store,
+    keys: &JackpotKeys,
+    token: &str,
+    part: Part,
+    pairs: &[(String, String)],
+) -> Result<bool, ScriptError> {
+    assert!((1..=MAX_PAIRS).contains(&pairs.len()), "1 to {MAX_PAIRS} pairs a call");
+    let scores = part == Part::Pending;
+    let call = Call::new(&RESTORE_RECORDS)
+        .key(&keys.state)
+        .key(part.key(keys))
+        .arg(token)
+        .arg(if scores { "scores" } else { "hash" });
+    let call = pairs.iter().fold(call, |call, (name, value)| match scores {
+        true => call.arg(value).arg(name),
+        false => call.arg(name).arg(value),
+    });
+    let reply = run(store, &RESTORE_RECORDS, call, Mark::ZERO).await?;
+    match reply.code() {
+        "ok" => Ok(true),
+        "other" => Ok(false),
+        _ => Err(reply.unexpected()),
+    }
+}
+
+/// Writes money and state and lets the other scripts in again.
+pub async fn restore_end(
+    store: &Store,
+    keys: &JackpotKeys,
+    token: &str,
+    state: &RestoredState,
+    (by, reason): (&Operator, &str),
+) -> Result<RestoreEnded, ScriptError> {
+    let tiers = state.tiers();
+    let meter = |tier: &Id, name: &str| state.meters.get(&format!("{tier}:{name}")).copied().unwrap_or_default();
+    let call = Call::new(&RESTORE_END)
+        .key(&keys.state)
+        .key(&keys.meters)
+        .key(&keys.events);
+    let call = Part::ALL.iter().fold(call, |call, part| call.key(part.key(keys)));
+    let call = tiers.iter().fold(call, |call, tier| call.key(keys.pool(tier)));
+    let mut call = call.arg(token).arg(&by.who).arg(&by.request_id).arg(reason);
+    for part in Part::ALL {
+        call = call.arg(state.written.get(&part).copied().unwrap_or_default());
+    }
+    call = call.arg(tiers.len()).arg(2 * METERS.len() * tiers.len());
+    for tier in &tiers {
+        call = call.arg(meter(tier, "pool"));
+    }
+    for (tier, name) in tiers.iter().flat_map(|tier| METERS.map(|name| (tier, name))) {
+        call = call.arg(format!("{tier}:{name}")).arg(meter(tier, name));
+    }
+    for (name, value) in state.fields() {
+        call = call.arg(name).arg(value);
+    }
+    let reply = run(store, &RESTORE_END, call, Mark::ZERO).await?;
+    match reply.code() {
+        "ok" | "same" => Ok(RestoreEnded::Done(reply.mark())),
+        "other" => Ok(RestoreEnded::Other),
+        "incomplete" => Ok(RestoreEnded::Incomplete),
+        _ => Err(reply.unexpected()),
+    }
+}
+
+impl RestoredState {
+    /// The tiers in force, and those that wait to be.
+    fn tiers(&self) -> BTreeSet<Id> {
+        let waiting = self.waiting.iter().flat_map(|waiting| &waiting.tiers);
+        let all = self.in_force.tiers.iter().chain(waiting);
+        all.map(|tier| tier.tier.clone()).collect()
+    }
+
+    /// As `STATE` in `lua/jackpot/state.lua` names them.
+    fn fields(&self) -> [(&'static str, String); 20] {
+        let waiting = |text: fn(&Stamped) -> String| self.waiting.as_ref().map(text).unwrap_or_default();
+        [
+            ("n", self.n.to_string()),
+            ("restores", self.restores.to_string()),
+            ("status", self.status.as_str().to_owned()),
+            ("version", self.in_force.version.to_string()),
+            ("tiers", tiers_text(&self.in_force.tiers)),
+            ("money", self.in_force.money.clone()),
+            ("next", waiting(|next| next.version.to_string())),
+            ("next_tiers", waiting(|next| tiers_text(&next.tiers))),
+            ("next_money", waiting(|next| next.money.clone())),
+            ("last_version", self.last_version.to_string()),
+            ("currency", self.currency.clone()),
+            ("seq", self.sequence.to_string()),
+            ("order", self.claim_order.to_string()),
+            ("epoch", self.epoch.to_string()),
+            ("commitment", self.commitment.clone()),
+            ("gen", self.generation.to_string()),
+            ("gen_start", self.generation_start.to_string()),
+            ("gen_opened", self.generation_opened_ms.to_string()),
+            ("gen_version", self.generation_version.to_string()),
+            ("puts", self.puts.clone()),
+        ]
+    }
+}

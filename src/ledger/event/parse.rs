@@ -1,0 +1,252 @@
+//! Reading the text fields of an event.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{Checkpoint, Claim, ClaimResult, Define, Entered, Event, Kind, MeterChange, Unreadable};
+use crate::ids::Id;
+use crate::jackpot::record::{Contributed, Sent};
+use crate::jackpot::view::Status;
+
+/// The meters of a tier in the order in which scripts write them.
+const METERS: [&str; 10] = [
+    "pool",
+    "reserve",
+    "overflow",
+    "pool_micro",
+    "reserve_micro",
+    "contributed",
+    "contributed_micro",
+    "funded",
+    "paid",
+    "wins",
+];
+
+/// All of an event.
+pub(super) fn event(fields: HashMap<String, String>) -> Result<Event, Unreadable> {
+    let fields = Fields(fields);
+    Ok(Event {
+        n: fields.parse("n")?,
+        at_ms: fields.parse("at")?,
+        changes: fields.read("meters", parse_changes)?,
+        applied: fields.optional("applied")?,
+        kind: parse_kind(&fields)?,
+    })
+}
+
+struct Fields(HashMap<String, String>);
+
+impl Fields {
+    fn wrong(&self, field: &'static str) -> Unreadable {
+        Unreadable {
+            n: self.0.get("n").cloned().unwrap_or_default(),
+            field,
+        }
+    }
+
+    fn text(&self, field: &'static str) -> Result<&str, Unreadable> {
+        self.0.get(field).map(String::as_str).ok_or_else(|| self.wrong(field))
+    }
+
+    fn parse<T: std::str::FromStr>(&self, field: &'static str) -> Result<T, Unreadable> {
+        self.text(field)?.parse().map_err(|_| self.wrong(field))
+    }
+
+    fn optional<T: std::str::FromStr>(&self, field: &'static str) -> Result<Option<T>, Unreadable> {
+        match self.0.get(field).map(String::as_str) {
+            None | Some("") => Ok(None),
+            Some(text) => text.parse().map(Some).map_err(|_| self.wrong(field)),
+        }
+    }
+
+    /// The field, read by a function that says `None` to what it cannot read.
+    fn read<T>(&self, field: &'static str, read: impl FnOnce(&str) -> Option<T>) -> Result<T, Unreadable> {
+        read(self.text(field)?).ok_or_else(|| self.wrong(field))
+    }
+}
+
+fn parse_kind(fields: &Fields) -> Result<Kind, Unreadable> {
+    Ok(match fields.text("type")? {
+        "define" => Kind::Define(parse_define(fields)?),
+        "enter" => parse_enter(fields)?,
+        "claim" => {
+            let claim = fields
+                .read("claims", parse_claims)?
+                .pop()
+                .ok_or_else(|| fields.wrong("claims"))?;
+            Kind::Claim {
+                entry_id: fields.text("entry")?.to_owned(),
+                claim,
+            }
+        }
+        "finish" => Kind::Finish {
+            entry_id: fields.text("entry")?.to_owned(),
+            sequence: fields.parse("seq")?,
+        },
+        "status" => Kind::Status {
+            before: fields.read("before", Status::parse)?,
+            after: fields.read("after", Status::parse)?,
+        },
+        "adjust" => Kind::Adjust {
+            adjustment_id: fields.read("adjustment", |id| Id::parse(id).ok())?,
+            digest: fields.text("digest")?.to_owned(),
+        },
+        "checkpoint" => {
+            let meters = fields.read("tiers", parse_meters)?;
+            Kind::Checkpoint(fields.read("state", |state| parse_checkpoint(state, meters))?)
+        }
+        "restore" => Kind::Restore {
+            from_n: fields.optional("from_n")?,
+            restores: fields.parse("restores")?,
+            records: fields.parse("records")?,
+            status: fields.read("status", Status::parse)?,
+        },
+        "rotate" => Kind::Rotate {
+            epoch: fields.parse("epoch")?,
+            commitment: fields.text("commitment")?.to_owned(),
+            dropped: fields.text("kind")? == "generation",
+            pruned: fields.read("pruned", parse_numbers)?,
+        },
+        _ => return Err(fields.wrong("type")),
+    })
+}
+
+fn parse_define(fields: &Fields) -> Result<Define, Unreadable> {
+    let created = match fields.text("mode")? {
+        "created" => Some((
+            fields.read("status", Status::parse)?,
+            fields.text("commitment")?.to_owned(),
+        )),
+        _ => None,
+    };
+    let (version, json) = (fields.parse("version")?, fields.text("json")?.to_owned());
+    Ok(Define {
+        version,
+        json,
+        created,
+        superseded: fields.optional("superseded")?,
+        nonce: fields.text("nonce")?.to_owned(),
+        mode: fields.text("mode")?.to_owned(),
+    })
+}
+
+fn parse_enter(fields: &Fields) -> Result<Kind, Unreadable> {
+    let skipped = fields.read("skip", parse_numbers::<usize>)?;
+    let lines = fields.text("block")?.lines().enumerate();
+    let taken = lines
+        .filter(|(i, _)| skipped.binary_search(&(i + 1)).is_err())
+        .map(|(_, line)| line);
+    let pools = fields.text("pools")?.split(';');
+    let entry = |(line, pools): (&str, &str)| {
+        let (entry_id, sent) = line.split_once(' ')?;
+        let contributions = pools.split(',').map(Contributed::parse).collect::<Option<_>>()?;
+        Some(Entered {
+            entry_id: entry_id.to_owned(),
+            sent: Sent::parse(sent)?,
+            contributions,
+        })
+    };
+    let entries = taken
+        .zip(pools)
+        .map(entry)
+        .collect::<Option<Vec<_>>>()
+        .ok_or_else(|| fields.wrong("block"))?;
+    if entries.len() != fields.parse::<usize>("count")? {
+        return Err(fields.wrong("count"));
+    }
+    Ok(Kind::Enter {
+        epoch: fields.parse("epoch")?,
+        version: fields.parse("version")?,
+        first: fields.parse("first")?,
+        entries,
+        claims: fields.read("claims", parse_claims)?,
+    })
+}
+
+/// `status version next sequence claim_order epoch pending`.
+fn parse_checkpoint(text: &str, meters: BTreeMap<String, i64>) -> Option<Checkpoint> {
+    let parts = text.split(' ').collect::<Vec<_>>();
+    let [status, version, next, sequence, claim_order, epoch, pending] = parts[..] else {
+        return None;
+    };
+    let waiting = if next == "-" { None } else { Some(next.parse().ok()?) };
+    Some(Checkpoint {
+        status: Status::parse(status)?,
+        version: version.parse().ok()?,
+        waiting,
+        sequence: sequence.parse().ok()?,
+        claim_order: claim_order.parse().ok()?,
+        epoch: epoch.parse().ok()?,
+        pending: pending.parse().ok()?,
+        meters,
+    })
+}
+
+/// `name pool reserve ... wins;` each.
+fn parse_meters(text: &str) -> Option<BTreeMap<String, i64>> {
+    let mut meters = BTreeMap::new();
+    for row in text.split_terminator(';') {
+        let (tier, values) = row.split_once(' ')?;
+        let values = values.split(' ').collect::<Vec<_>>();
+        if values.len() != METERS.len() {
+            return None;
+        }
+        for (name, value) in METERS.iter().zip(values) {
+            meters.insert(format!("{tier}:{name}"), value.parse().ok()?);
+        }
+    }
+    Some(meters)
+}
+
+/// `1,2,3`, or nothing.
+fn parse_numbers<T: std::str::FromStr>(text: &str) -> Option<Vec<T>> {
+    text.split_terminator(',').map(|number| number.parse().ok()).collect()
+}
+
+/// `seq,attempt,rank,result,tier,amount,order,pool before;` each.
+fn parse_claims(text: &str) -> Option<Vec<Claim>> {
+    text.split_terminator(';').map(parse_claim).collect()
+}
+
+fn parse_claim(text: &str) -> Option<Claim> {
+    let parts = text.split(',').collect::<Vec<_>>();
+    let [sequence, attempt, rank, result, tier, amount, order, before] = parts[..] else {
+        return None;
+    };
+    let result = match result {
+        "paid" => ClaimResult::Paid {
+            tier: Id::parse(tier).ok()?,
+            amount: amount.parse().ok()?,
+            claim_order: order.parse().ok()?,
+            pool_before: before.parse().ok()?,
+        },
+        "retry" => ClaimResult::Retry {
+            tier: Id::parse(tier).ok()?,
+            pool_before: before.parse().ok()?,
+        },
+        "later" => ClaimResult::Later,
+        _ => return None,
+    };
+    Some(Claim {
+        sequence: sequence.parse().ok()?,
+        attempt: attempt.parse().ok()?,
+        rank: rank.parse().ok()?,
+        result,
+    })
+}
+
+/// `tier meter:delta ...;` each.
+fn parse_changes(text: &str) -> Option<Vec<MeterChange>> {
+    let mut changes = Vec::new();
+    for row in text.split_terminator(';') {
+        let (tier, meters) = row.split_once(' ')?;
+        for change in meters.split(' ') {
+            let (meter, delta) = change.split_once(':')?;
+            changes.push(MeterChange {
+                tier: Id::parse(tier).ok()?,
+                meter: meter.to_owned(),
+                delta: delta.parse().ok()?,
+            });
+        }
+    }
+    Some(changes)
+}
