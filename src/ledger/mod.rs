@@ -1,9 +1,12 @@
 //! The ledger: what the events of a jackpot say.
 //!
 //! `event` reads them as the scripts write them; `fold` rebuilds a jackpot's whole state from them alone, which is
-//! what makes a lost Redis restorable. The SQL system of record comes on top of these two.
+//! what makes a lost Redis restorable. The SQL system of record comes on top of these two: `queries` asks it, `api`
+//! serves the answers, and `reconcile` puts Redis beside it.
 
 pub mod chain;
 pub mod event;
 pub mod fold;
+pub mod queries;
+pub mod reconcile;
 pub mod sql;
