@@ -13,6 +13,7 @@ pub mod openapi;
 pub mod problem;
 mod problem_kinds;
 mod problem_of_play;
+pub(crate) mod problem_of_ledger;
 pub mod query;
 pub mod request_id;
 pub mod routes;

@@ -4,6 +4,7 @@
 //! what makes a lost Redis restorable. The SQL system of record comes on top of these two: `queries` asks it, `api`
 //! serves the answers, and `reconcile` puts Redis beside it.
 
+pub mod api;
 pub mod chain;
 pub mod event;
 pub mod fold;

@@ -1,9 +1,10 @@
 //! The head of a jackpot's chain: whoever keeps one notices a history that was rewritten behind it.
 
-use sqlx::Row;
+use sqlx::{AssertSqlSafe, Row};
 
 use super::{LedgerError, Queries};
 use crate::ids::Id;
+use crate::ledger::chain::ChainHash;
 
 /// Where the chain of a jackpot ends now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,30 +13,31 @@ pub struct HeadFacts {
     pub jackpot_id: Id,
     /// Which ledger.
     pub ledger_id: String,
-    /// The last event.
-    pub n: i64,
-    /// Its hash, hexadecimal.
-    pub hash: String,
-    /// Its time, ms.
+    /// The last event, 0 before the first.
+    pub n: u64,
+    /// Its hash.
+    pub hash: ChainHash,
+    /// Now, ms by the database's clock.
     pub at_ms: i64,
 }
 
 impl Queries {
     /// The head of a jackpot's chain.
     pub async fn head(&self, id: &Id) -> Result<HeadFacts, LedgerError> {
-        let row = sqlx::query(
-            "SELECT j.n AS n, j.hash AS hash, e.at_ms AS at_ms FROM jackpots AS j \
-             JOIN events AS e ON e.jackpot_id = j.jackpot_id AND e.n = j.n WHERE j.jackpot_id = $1",
-        )
-        .bind(id.to_string())
-        .fetch_optional(self.sql.reader())
-        .await?
-        .ok_or_else(|| LedgerError::JackpotNotFound(id.to_string()))?;
+        let now = self.sql.now_ms();
+        let text = format!("SELECT n, hash, {now} AS at_ms FROM jackpots WHERE jackpot_id = $1");
+        let row = sqlx::query(AssertSqlSafe(text))
+            .bind(id.to_string())
+            .fetch_optional(self.sql.reader())
+            .await?
+            .ok_or_else(|| LedgerError::JackpotNotFound(id.to_string()))?;
+        let (n, hash): (i64, String) = (row.try_get("n")?, row.try_get("hash")?);
+        let missing = || LedgerError::Missing(format!("readable head of jackpot '{id}'"));
         Ok(HeadFacts {
             jackpot_id: id.clone(),
             ledger_id: self.sql.ledger_id().to_owned(),
-            n: row.try_get("n")?,
-            hash: row.try_get("hash")?,
+            n: u64::try_from(n).map_err(|_| missing())?,
+            hash: ChainHash::parse(&hash).ok_or_else(missing)?,
             at_ms: row.try_get("at_ms")?,
         })
     }

@@ -12,7 +12,7 @@ const NUMBERS: std::ops::RangeInclusive<usize> = 2..=3;
 #[must_use]
 pub fn render(jackpot: &str, event: u64, report: &Report) -> String {
     let mut table = Table::new();
-    table.load_preset(UTF8_FULL_CONDENSED);
+    table.load_style(UTF8_FULL_CONDENSED);
     table.set_header(["tier", "term", "Redis", "ledger", ""]);
     for tier in &report.tiers {
         add_tier(&mut table, tier);
