@@ -10,4 +10,5 @@ pub mod event;
 pub mod fold;
 pub mod queries;
 pub mod reconcile;
+pub mod receipt;
 pub mod sql;
