@@ -4,8 +4,8 @@
 
 -- Which ledger this is: Redis holds the same id, so that nobody plays with another ledger's Redis.
 CREATE TABLE ledger (
-  ledger_id TEXT PRIMARY KEY,
-  created_at_ms BIGINT NOT NULL
+  one BIGINT PRIMARY KEY CHECK (one = 1),  -- there is one row, also when two instances start at once
+  ledger_id TEXT NOT NULL
 );
 
 -- A jackpot: how far its stream has been read, its state there, and who reads it.

@@ -8,23 +8,79 @@ PULL_DEADLINE_S=180
 
 there() { docker image inspect "$1" >/dev/null 2>&1; }
 
+# add ROOT PROGRAM…: copies them and the libraries they load, at the paths they have here.
+add() {
+  local root=$1 program file
+  shift
+  for program in "$@"; do
+    { echo "$program" && ldd "$program" | grep -oE '/[^ ]+'; } | while read -r file; do
+      mkdir -p "$root$(dirname "$file")"
+      cp -L "$file" "$root$file"
+    done
+  done
+}
+
+# empty_root: a directory with what every image has; its name in $root.
+empty_root() {
+  root=$(mktemp -d)
+  # Made for its owner alone, and it becomes / of the image.
+  chmod 755 "$root"
+  mkdir -p "$root/usr/bin" "$root/bin" "$root/data" "$root/etc" "$root/tmp"
+  chmod 1777 "$root/tmp"
+  echo "root:x:0:0:root:/data:/sbin/nologin" >"$root/etc/passwd"
+}
+
 # from_binary IMAGE PROGRAM: an image that holds this program alone.
 from_binary() {
   local image=$1 program=$2 path root
   path=$(readlink -f "$(command -v "$program")")
-  root=$(mktemp -d)
-  mkdir -p "$root/usr/bin" "$root/data" "$root/etc" "$root/tmp"
-  chmod 1777 "$root/tmp"
-  echo "root:x:0:0:root:/data:/sbin/nologin" >"$root/etc/passwd"
-  cp "$path" "$root/usr/bin/$program"
-  ldd "$path" | grep -oE '/[^ ]+' | while read -r library; do
-    mkdir -p "$root$(dirname "$library")"
-    cp -L "$library" "$root$library"
-  done
+  empty_root
+  add "$root" "$path"
+  [[ $path == "/usr/bin/$program" ]] || cp "$path" "$root/usr/bin/$program"
   tar -C "$root" -c . | docker import --change 'ENV PATH=/usr/bin' --change 'WORKDIR /data' \
     --change 'EXPOSE 6379' --change "CMD [\"$program\"]" - "$image" >/dev/null
   rm -rf "$root"
   say "made the image $image from $("$program" --version | cut -c 1-40)"
+}
+
+# postgres_from_package IMAGE: used as the published one is: POSTGRES_PASSWORD, PGDATA, arguments of the server.
+postgres_from_package() {
+  local programs share library root
+  programs=$(postgres_programs) || return 1
+  share=$("$programs/pg_config" --sharedir)
+  library=$("$programs/pg_config" --pkglibdir)
+  empty_root
+  add "$root" "$programs"/{postgres,initdb,pg_isready}
+  add "$root" "$(command -v sh)" "$(command -v mkdir)"
+  # initdb runs its commands by this name.
+  [[ -x $root/bin/sh ]] || cp -L /bin/sh "$root/bin/sh"
+  # What initdb loads: the procedural language and the text search. The rest is large and unused.
+  add "$root" "$library"/{plpgsql,dict_snowball}.so
+  mkdir -p "$root$(dirname "$share")"
+  cp -rL "$share" "$root$share"
+  # PostgreSQL refuses root.
+  echo "postgres:x:999:999::/var/lib/postgresql:/bin/sh" >>"$root/etc/passwd"
+  echo "postgres:x:999:" >"$root/etc/group"
+  mkdir -p "$root/var/lib/postgresql" "$root/var/run/postgresql"
+  chmod 1777 "$root/var/lib/postgresql" "$root/var/run/postgresql"
+  cat >"$root/entrypoint" <<'SCRIPT'
+#!/bin/sh
+set -e
+if [ ! -s "$PGDATA/PG_VERSION" ]; then
+  mkdir -p "$PGDATA"
+  echo "$POSTGRES_PASSWORD" >/tmp/password
+  initdb --username=postgres --auth=scram-sha-256 --pwfile=/tmp/password --encoding=UTF8 --locale=C --pgdata="$PGDATA"
+  echo "host all all all scram-sha-256" >>"$PGDATA/pg_hba.conf"
+fi
+if [ "$1" = postgres ]; then shift; fi
+exec postgres -c listen_addresses='*' -k /var/run/postgresql "$@"
+SCRIPT
+  chmod 755 "$root/entrypoint"
+  tar -C "$root" --owner=0 --group=0 -c . | docker import --change "ENV PATH=$programs:/usr/bin:/bin" \
+    --change 'ENV PGDATA=/var/lib/postgresql/data/main' --change 'EXPOSE 5432' --change 'USER 999:999' \
+    --change 'ENTRYPOINT ["/entrypoint"]' --change 'CMD ["postgres"]' - "$1" >/dev/null || return 1
+  rm -rf "$root"
+  say "made the image $1 from $("$programs/postgres" --version)"
 }
 
 # provide IMAGE PROGRAM
@@ -33,6 +89,10 @@ provide() {
   if timeout "$PULL_DEADLINE_S" docker pull --quiet "$1" >/dev/null 2>&1; then
     return 0
   fi
+  if [[ $2 == postgres ]]; then
+    postgres_from_package "$1"
+    return
+  fi
   if [[ $2 == valkey-server ]]; then scripts/valkey.sh || return 1; fi
   have "$2" || return 1
   from_binary "$1" "$2"
@@ -40,3 +100,4 @@ provide() {
 
 provide "$REDIS_IMAGE" redis-server || die "no $REDIS_IMAGE: neither a registry nor a redis-server to make it from"
 provide "$VALKEY_IMAGE" valkey-server || say "no $VALKEY_IMAGE: neither a registry nor a valkey-server to make it from"
+provide "$POSTGRES_IMAGE" postgres || say "no $POSTGRES_IMAGE: neither a registry nor a postgresql to make it from"

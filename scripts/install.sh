@@ -62,6 +62,9 @@ case "${1:-}" in
     want redis-server redis-server
     want redis-cli redis-tools
     want python3 python3
+    postgres_programs >/dev/null || packages+=(postgresql)
+    # Starts it as another user than root, and ends it with the test.
+    want setpriv util-linux
     # Only root may start an engine by hand; others use the one that answers them, or the local servers.
     if [[ $EUID -eq 0 ]] && ! docker_answers; then
       want dockerd docker.io

@@ -14,11 +14,26 @@ export PATH="$PATH:$TOOLS_DIR/bin:$TOOLS_DIR/valkey/usr/bin"
 REDIS_IMAGE="redis:7"
 # shellcheck disable=SC2034
 VALKEY_IMAGE="valkey/valkey:8"
+# shellcheck disable=SC2034
+POSTGRES_IMAGE="postgres:15"
+# Of the servers that tests start; tests/it/support/postgres_local.rs has the same.
+# shellcheck disable=SC2034
+POSTGRES_PASSWORD="of-the-tests"
 
 say() { printf '%s\n' "$*" >&2; }
 die() {
   say "error: $*"
   exit 1
+}
+# Where Debian and others put initdb and postgres: not on PATH. Empty when they are not there.
+postgres_programs() {
+  local program
+  for program in "$(command -v initdb)" /usr/lib/postgresql/*/bin/initdb; do
+    [[ -x $program ]] || continue
+    program=$(dirname "$(readlink -f "$program")")
+    [[ -x $program/postgres ]] && echo "$program" && return 0
+  done
+  return 1
 }
 have() { command -v "$1" >/dev/null 2>&1; }
 docker_answers() { have docker && timeout 10 docker info >/dev/null 2>&1; }

@@ -4,7 +4,9 @@
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
-SERVER_DEADLINE_S=20
+SERVER_DEADLINE_S=60
+# Every test at work has some pools of connections.
+POSTGRES_CONNECTIONS=300
 containers=()
 
 clean_up() {
@@ -28,7 +30,23 @@ serve() {
   url="redis://$address"
 }
 
-# Without an engine the tests start redis-server and valkey-server themselves.
+# serve_postgres: the same for PostgreSQL. Each test makes a database of its own on it.
+serve_postgres() {
+  local name="jackpot-test-postgres-$$"
+  containers+=("$name")
+  docker run --detach --rm --name "$name" --publish 127.0.0.1::5432 --env "POSTGRES_PASSWORD=$POSTGRES_PASSWORD" \
+    --env PGDATA=/var/lib/postgresql/data/main --tmpfs /var/lib/postgresql/data "$POSTGRES_IMAGE" \
+    postgres -c "max_connections=$POSTGRES_CONNECTIONS" >/dev/null
+  local deadline=$((SECONDS + SERVER_DEADLINE_S))
+  # Over TCP: the server that the published image starts for itself first does not listen there.
+  until docker exec "$name" pg_isready --quiet --host=127.0.0.1; do
+    ((SECONDS < deadline)) || die "$name is not ready: $(docker logs --tail 3 "$name" 2>&1)"
+    sleep 0.1
+  done
+  url="postgres://postgres:$POSTGRES_PASSWORD@$(docker port "$name" 5432/tcp | head -n 1)/postgres"
+}
+
+# Without an engine the tests start redis-server, valkey-server and postgres themselves.
 find_servers() {
   if scripts/docker-up.sh; then
     scripts/images.sh
@@ -39,6 +57,10 @@ find_servers() {
     if [[ -z ${JACKPOT_TEST_VALKEY_URL:-} ]] && docker image inspect "$VALKEY_IMAGE" >/dev/null 2>&1; then
       serve valkey "$VALKEY_IMAGE" valkey-server
       export JACKPOT_TEST_VALKEY_URL=$url
+    fi
+    if [[ -z ${JACKPOT_TEST_POSTGRES_URL:-} ]] && docker image inspect "$POSTGRES_IMAGE" >/dev/null 2>&1; then
+      serve_postgres
+      export JACKPOT_TEST_POSTGRES_URL=$url
     fi
   else
     say "tests run on local servers instead of containers"

@@ -1,6 +1,7 @@
 //! The command line. A command's result goes to standard output, everything else to standard error.
 
 mod key;
+mod migrate;
 mod serve;
 mod simulate;
 
@@ -23,6 +24,8 @@ enum Command {
     Serve(SettingsArgs),
     /// Make, list and revoke API keys; rotate the key that signs.
     Key(key::Args),
+    /// Bring the ledger's schema up to date, and say from which version to which.
+    Migrate(SettingsArgs),
     Simulate(crate::simulate::Args),
 }
 
@@ -41,6 +44,7 @@ impl Cli {
         let result = match self.command {
             Command::Serve(args) => serve::run(&args),
             Command::Key(args) => key::run(args),
+            Command::Migrate(args) => migrate::run(&args),
             Command::Simulate(args) => return simulate::run(args),
         };
         match result {

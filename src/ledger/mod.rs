@@ -6,6 +6,7 @@
 
 pub mod api;
 pub mod chain;
+pub mod entry_index;
 pub mod event;
 pub mod fold;
 pub mod queries;

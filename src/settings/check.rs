@@ -9,6 +9,9 @@ use super::{Durability, RedisMode, Settings, SettingsError};
 /// The schemes that `redis.urls` may have.
 const SCHEMES: [&str; 3] = ["redis://", "rediss://", "redis+unix://"];
 
+/// The schemes of a PostgreSQL that `ledger.url` may have.
+const SQL_SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
+
 /// The levels of a log.
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
@@ -21,6 +24,7 @@ pub(super) fn together(settings: &Settings) -> Result<(), SettingsError> {
     auth(settings)?;
     redis(settings)?;
     fairness(settings)?;
+    ledger(settings)?;
     log(&settings.log.level)
 }
 
@@ -127,12 +131,42 @@ fn fairness(settings: &Settings) -> Result<(), SettingsError> {
             "setting fairness.master_secret: needed when redis.mode is not embedded, and alike on all instances",
         ));
     }
-    if secret.len() == 64 && secret.bytes().all(|b| b.is_ascii_hexdigit()) {
+    hex_secret("fairness.master_secret", secret)
+}
+
+/// 32 bytes; the value is secret and not repeated.
+fn hex_secret(key: &str, value: &str) -> Result<(), SettingsError> {
+    if value.len() == 64 && value.bytes().all(|b| b.is_ascii_hexdigit()) {
         return Ok(());
     }
     Err(SettingsError::OutOfRange {
-        key: "fairness.master_secret".to_owned(),
+        key: key.to_owned(),
         value: String::new(),
         rule: "64 hexadecimal digits, or empty".to_owned(),
     })
+}
+
+fn ledger(settings: &Settings) -> Result<(), SettingsError> {
+    // It can hold a password: it is not repeated.
+    let url = &settings.ledger.url;
+    if let Some(path) = url.strip_prefix("sqlite://") {
+        if path.is_empty() || path.starts_with(':') || path.ends_with('/') {
+            return Err(conflict(
+                "setting ledger.url: sqlite:// needs the path of a file after it",
+            ));
+        }
+        if path.contains('?') {
+            return Err(conflict(
+                "setting ledger.url: sqlite:// takes the path of a file and no options, so that it has no ? in it",
+            ));
+        }
+    } else if !url.is_empty() && !SQL_SCHEMES.iter().any(|scheme| url.starts_with(scheme)) {
+        return Err(conflict(
+            "setting ledger.url: must start with sqlite:// or postgres://, or be empty",
+        ));
+    }
+    match settings.ledger.signing_key.as_str() {
+        "" => Ok(()),
+        key => hex_secret("ledger.signing_key", key),
+    }
 }

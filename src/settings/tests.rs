@@ -60,6 +60,49 @@ fn production_fits() {
 }
 
 #[test]
+fn the_ledger_is_a_file_or_a_postgres() {
+    for url in [
+        "",
+        "sqlite:///var/lib/a ledger",
+        "sqlite://here.db",
+        "postgres://u:p@h/d",
+        "postgresql://h",
+    ] {
+        assert!(with(None, &[("JACKPOT__LEDGER__URL", url)]).is_ok(), "{url}");
+    }
+    for url in [
+        "mysql://u:hidden@h",
+        "/hidden.db",
+        "sqlite://",
+        "sqlite://hidden/",
+        "sqlite://hidden?mode=ro",
+        "sqlite://:memory:",
+    ] {
+        let text = refusal(None, &[("JACKPOT__LEDGER__URL", url)]);
+        assert!(
+            text.starts_with("setting ledger.url: ") && !text.contains("hidden"),
+            "{text}"
+        );
+    }
+    let text = refusal(None, &[("JACKPOT__LEDGER__SIGNING_KEY", "topsecret")]);
+    assert_eq!(
+        text,
+        "setting ledger.signing_key: must be 64 hexadecimal digits, or empty"
+    );
+    let key = "ab".repeat(32);
+    let settings = with(
+        None,
+        &[
+            ("JACKPOT__LEDGER__SIGNING_KEY", key.as_str()),
+            ("JACKPOT__LEDGER__URL", "postgres://u:hidden@h/d"),
+        ],
+    )
+    .unwrap();
+    let shown = format!("{settings:?}");
+    assert!(!shown.contains(&key) && !shown.contains("hidden"), "{shown}");
+}
+
+#[test]
 fn the_environment_overrides_the_file_and_the_file_the_default() {
     let file = "[http]\nlisten = \"127.0.0.1:1\"\nworkers = 3\n[log]\n";
     let settings = with(Some(file), &[("JACKPOT__HTTP__LISTEN", "127.0.0.1:2")]).unwrap();

@@ -3,6 +3,7 @@
 mod bench;
 mod boundary_amounts;
 mod cli_key;
+mod cli_migrate;
 mod fault_behind;
 mod fault_frozen_node;
 mod fault_full_disk;
@@ -18,6 +19,8 @@ mod fault_script_flush;
 mod fault_support;
 mod given;
 mod http;
+mod ledger_entry_index;
+mod ledger_sql;
 mod model;
 mod promise_conservation;
 mod proxy;

@@ -1,44 +1,38 @@
 //! The SQL database: SQLite in the data directory, or PostgreSQL. One code path, portable SQL (`$1` placeholders,
 //! TEXT and BIGINT, no NULL).
 
+mod address;
+mod error;
+mod file;
+mod insert;
+mod pool;
+mod schema;
+
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
-use sqlx::migrate::Migrator;
-use sqlx::{Any, AnyPool, ConnectOptions, Executor, Transaction};
-use thiserror::Error;
+use sqlx::{Any, AnyPool, Transaction};
+use tokio::time::timeout;
 
-use crate::random::{self, RandomError};
 use crate::settings;
 
-static MIGRATIONS: Migrator = sqlx::migrate!();
+use address::{Address, Mode};
+use file::FileLock;
 
-/// How long a statement waits for SQLite's one writer, and anybody for a connection.
-const WAIT: Duration = Duration::from_secs(10);
+pub use address::Kind;
+pub use error::{SqlError, is_unavailable};
+pub use insert::{Value, insert_rows};
+pub use schema::Migrated;
 
-/// Which database.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A file.
-    Sqlite,
-    /// A server.
-    Postgres,
-}
+/// A transaction on either database.
+pub type Tx<'a> = Transaction<'a, Any>;
 
-/// Why the database can't be used.
-#[derive(Debug, Error)]
-pub enum SqlError {
-    /// It refused, or can't be reached.
-    #[error(transparent)]
-    Sql(#[from] sqlx::Error),
-    /// Its schema can't be brought up to date.
-    #[error("schema: {0}")]
-    Migrate(#[from] sqlx::migrate::MigrateError),
-    /// The system has no randomness.
-    #[error(transparent)]
-    Random(#[from] RandomError),
-}
+/// Longest time for a page of a query. Also a frozen server, which no timeout of its own ends, holds nobody longer.
+pub const READ_LIMIT: Duration = Duration::from_secs(12);
+
+/// Longest time for a transaction that writes: above what the server allows one statement.
+pub const WRITE_LIMIT: Duration = Duration::from_secs(35);
 
 /// The database; clones share it.
 #[derive(Debug, Clone)]
@@ -46,51 +40,67 @@ pub struct Sql {
     kind: Kind,
     reader: AnyPool,
     writer: AnyPool,
-    ledger_id: String,
+    ledger_id: Arc<str>,
+    lock: Arc<Mutex<Option<FileLock>>>,
+    down: Arc<Mutex<Option<String>>>,
 }
 
 impl Sql {
-    /// Connects, brings the schema up to date, and makes the ledger's id where there is none.
+    /// Connects, brings the schema up to date, and makes the ledger's id where there is none. A SQLite file is this
+    /// instance's alone until [`close`](Self::close).
+    ///
+    /// # Errors
+    /// Also when another instance has the file, or the schema is newer than this program.
     pub async fn open(settings: &settings::Ledger, data_dir: &Path) -> Result<Self, SqlError> {
-        sqlx::any::install_default_drivers();
-        let url = url(settings, data_dir);
-        let kind = if url.starts_with("sqlite:") {
-            Kind::Sqlite
-        } else {
-            Kind::Postgres
-        };
-        let options: AnyConnectOptions = url.parse()?;
-        let options = options.disable_statement_logging();
-        let pool = |connections: u32| {
-            AnyPoolOptions::new()
-                .max_connections(connections)
-                .acquire_timeout(WAIT)
-                .after_connect(move |connection, _| {
-                    Box::pin(async move {
-                        if kind == Kind::Sqlite {
-                            connection
-                                .execute(
-                                    "PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
-                                     PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY",
-                                )
-                                .await?;
-                        }
-                        Ok(())
-                    })
-                })
-        };
+        let (address, lock) = take(settings, data_dir)?;
+        let (kind, options) = (address.kind(), address.options(Mode::Write)?);
+        let (_, ledger_id) = schema::migrate(kind, &options, &address.place()).await?;
         // SQLite has one writer at a time: a second connection would only wait for the first.
         let writers = if kind == Kind::Sqlite { 1 } else { 2 };
-        let writer = pool(writers).connect_with(options.clone()).await?;
-        MIGRATIONS.run(&writer).await?;
-        let ledger_id = ledger_id(&writer).await?;
-        let reader = pool(settings.max_connections).connect_lazy_with(options);
         Ok(Self {
             kind,
-            reader,
-            writer,
-            ledger_id,
+            reader: pool::options(kind, Mode::Read, settings.max_connections).connect_lazy_with(options.clone()),
+            writer: pool::options(kind, Mode::Write, writers).connect_lazy_with(options),
+            ledger_id: ledger_id.into(),
+            lock: Arc::new(Mutex::new(lock)),
+            down: Arc::default(),
         })
+    }
+
+    /// Connects beside a running service, if there is one. Nothing can be written through it.
+    ///
+    /// # Errors
+    /// Also when there is no ledger, or its schema is not of this program's version.
+    pub async fn open_to_read(settings: &settings::Ledger, data_dir: &Path) -> Result<Self, SqlError> {
+        let mut address = Address::of(settings, data_dir)?;
+        if let Address::Sqlite(path) = &mut address {
+            if !path.exists() {
+                return Err(SqlError::Missing(path.display().to_string()));
+            }
+            *path = file::resolve(path)?;
+        }
+        let (kind, options) = (address.kind(), address.options(Mode::Read)?);
+        let ledger_id = schema::check(kind, &options, &address.place()).await?;
+        let reader = pool::options(kind, Mode::Read, settings.max_connections).connect_lazy_with(options);
+        Ok(Self {
+            kind,
+            writer: reader.clone(),
+            reader,
+            ledger_id: ledger_id.into(),
+            lock: Arc::default(),
+            down: Arc::default(),
+        })
+    }
+
+    /// Brings the schema up to date and does nothing else.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub async fn migrate(settings: &settings::Ledger, data_dir: &Path) -> Result<Migrated, SqlError> {
+        let (address, _lock) = take(settings, data_dir)?;
+        let options = address.options(Mode::Write)?;
+        let (migrated, _) = schema::migrate(address.kind(), &options, &address.place()).await?;
+        Ok(migrated)
     }
 
     /// Which database.
@@ -103,19 +113,19 @@ impl Sql {
         &self.ledger_id
     }
 
-    /// For queries.
+    /// For queries, within [`reading`](Self::reading); its connections can't write.
     pub fn reader(&self) -> &AnyPool {
         &self.reader
     }
 
-    /// For single statements that write.
+    /// For single statements that write, within [`writing`](Self::writing).
     pub fn writer(&self) -> &AnyPool {
         &self.writer
     }
 
-    /// A transaction that writes. On SQLite it takes the lock at once: one that begins by reading could not be
-    /// promoted when another has written meanwhile.
-    pub async fn begin(&self) -> Result<Transaction<'static, Any>, sqlx::Error> {
+    /// A transaction that writes, within [`writing`](Self::writing). On SQLite it takes the lock at once: one that
+    /// begins by reading could not be promoted when another has written meanwhile.
+    pub async fn begin(&self) -> Result<Tx<'static>, sqlx::Error> {
         match self.kind {
             Kind::Sqlite => self.writer.begin_with("BEGIN IMMEDIATE").await,
             Kind::Postgres => self.writer.begin().await,
@@ -130,39 +140,77 @@ impl Sql {
         }
     }
 
-    /// Waits for what is in flight and closes all connections.
+    /// Does `work`, one page of a query, for at most [`READ_LIMIT`].
+    ///
+    /// # Errors
+    /// What `work` says, or [`sqlx::Error::Io`] with `TimedOut`.
+    pub async fn reading<T, E>(&self, work: impl Future<Output = Result<T, E>>) -> Result<T, E>
+    where
+        E: From<sqlx::Error> + std::error::Error + 'static,
+    {
+        self.within(READ_LIMIT, work).await
+    }
+
+    /// Does `work`, one transaction, for at most [`WRITE_LIMIT`]. After an error of the connection or a timeout it is
+    /// unknown whether a commit was done: the caller reads again where it stands.
+    ///
+    /// # Errors
+    /// What `work` says, or [`sqlx::Error::Io`] with `TimedOut`.
+    pub async fn writing<T, E>(&self, work: impl Future<Output = Result<T, E>>) -> Result<T, E>
+    where
+        E: From<sqlx::Error> + std::error::Error + 'static,
+    {
+        self.within(WRITE_LIMIT, work).await
+    }
+
+    /// Why the last work failed that failed because of the database; `None` when the last work reached it. Costs
+    /// nothing: nobody is asked.
+    pub fn down(&self) -> Option<String> {
+        self.down.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Waits for what is in flight, closes all connections and lets the SQLite file go.
     pub async fn close(&self) {
         self.reader.close().await;
         self.writer.close().await;
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    async fn within<T, E>(&self, limit: Duration, work: impl Future<Output = Result<T, E>>) -> Result<T, E>
+    where
+        E: From<sqlx::Error> + std::error::Error + 'static,
+    {
+        let result = timeout(limit, work).await.unwrap_or_else(|_| {
+            let error = std::io::Error::new(std::io::ErrorKind::TimedOut, "the database did not answer in time");
+            Err(sqlx::Error::Io(error).into())
+        });
+        let down = result.as_ref().err().and_then(unavailable);
+        *self.down.lock().unwrap_or_else(PoisonError::into_inner) = down;
+        result
     }
 }
 
-fn url(settings: &settings::Ledger, data_dir: &Path) -> String {
-    if settings.url.is_empty() {
-        format!("sqlite://{}?mode=rwc", data_dir.join("ledger.sqlite").display())
-    } else {
-        settings.url.clone()
-    }
-}
-
-async fn ledger_id(writer: &AnyPool) -> Result<String, SqlError> {
-    let made = uuid::Builder::from_random_bytes(random::bytes()?)
-        .into_uuid()
-        .to_string();
-    let mut transaction = writer.begin().await?;
-    let found: Option<String> = sqlx::query_scalar("SELECT ledger_id FROM ledger")
-        .fetch_optional(&mut *transaction)
-        .await?;
-    let id = match found {
-        Some(id) => id,
-        None => {
-            sqlx::query("INSERT INTO ledger (ledger_id, created_at_ms) VALUES ($1, 0)")
-                .bind(&made)
-                .execute(&mut *transaction)
-                .await?;
-            made
+/// The database's part in `error`, when it is that the database can't be used now.
+fn unavailable<E: std::error::Error + 'static>(error: &E) -> Option<String> {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<sqlx::Error>() {
+            return is_unavailable(error).then(|| error.to_string());
         }
+        cause = error.source();
+    }
+    None
+}
+
+/// Where the database is; a SQLite file is there after this, private and locked.
+fn take(settings: &settings::Ledger, data_dir: &Path) -> Result<(Address, Option<FileLock>), SqlError> {
+    let mut address = Address::of(settings, data_dir)?;
+    let Address::Sqlite(path) = &mut address else {
+        return Ok((address, None));
     };
-    transaction.commit().await?;
-    Ok(id)
+    file::make_directory(path)?;
+    *path = file::resolve(path)?;
+    let lock = FileLock::take(path)?;
+    file::make_private(path)?;
+    Ok((address, Some(lock)))
 }

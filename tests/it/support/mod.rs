@@ -5,7 +5,10 @@
 
 pub mod cluster;
 mod http;
+pub mod ledger_db;
 pub mod local;
+pub mod postgres;
+pub mod postgres_local;
 pub mod proxy;
 pub mod redis;
 pub mod resp;

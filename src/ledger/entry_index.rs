@@ -1,0 +1,213 @@
+//! Entries by player, in a table for each day (UTC) that is dropped whole when it is old: deleting rows one by one
+//! would cost more than inserting them did. The record of an entry is its event; this only finds it.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use sqlx::{AnyPool, AssertSqlSafe};
+
+use super::sql::{Sql, Tx, Value, insert_rows};
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// In the order of [`IndexRow`] and of the table.
+const COLUMNS: [&str; 12] = [
+    "player_id",
+    "at_ms",
+    "jackpot_id",
+    "sequence",
+    "entry_id",
+    "stake",
+    "client_seed",
+    "n",
+    "epoch",
+    "version",
+    "rank",
+    "settled",
+];
+
+/// An entry, as it is found by its player.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IndexRow<'a> {
+    /// Which entry.
+    pub key: RowKey<'a>,
+    /// As the client named it.
+    pub entry_id: &'a str,
+    /// In minor units.
+    pub stake: i64,
+    /// Empty when the client gave none.
+    pub client_seed: &'a str,
+    /// Event that took it.
+    pub n: i64,
+    /// Epoch of the draw.
+    pub epoch: i64,
+    /// Version of the definition.
+    pub version: i64,
+    /// What it won; 0: nothing, or not known yet.
+    pub rank: i64,
+    /// Whether its outcome is final.
+    pub settled: bool,
+}
+
+/// Which entry: the primary key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowKey<'a> {
+    /// Whose.
+    pub player_id: &'a str,
+    /// When it was taken, in ms of Redis' clock.
+    pub at_ms: i64,
+    /// Into which jackpot.
+    pub jackpot_id: &'a str,
+    /// Its number there.
+    pub sequence: i64,
+}
+
+/// The UTC day of a time, `YYYYMMDD`. Times before 1970 count as its first day.
+pub fn day_of(at_ms: i64) -> String {
+    let at = Timestamp::from_millisecond(at_ms.max(0)).unwrap_or(Timestamp::MAX);
+    at.strftime("%Y%m%d").to_string()
+}
+
+/// Name of the table of a day that [`day_of`] or [`days`] has named.
+pub fn table(day: &str) -> String {
+    format!("entries_{day}")
+}
+
+/// Makes the table of a day where there is none.
+///
+/// Two projectors may do it at once: the second waits at the row of the day until the first has committed. Who makes
+/// several takes them in their order.
+pub async fn ensure(tx: &mut Tx<'_>, day: &str) -> Result<(), sqlx::Error> {
+    let made = sqlx::query("INSERT INTO entry_days (day) VALUES ($1) ON CONFLICT DO NOTHING")
+        .bind(day)
+        .execute(&mut **tx)
+        .await?;
+    if made.rows_affected() == 0 {
+        return Ok(());
+    }
+    let statement = format!(
+        "CREATE TABLE {} (player_id TEXT NOT NULL, at_ms BIGINT NOT NULL, jackpot_id TEXT NOT NULL, \
+         sequence BIGINT NOT NULL, entry_id TEXT NOT NULL, stake BIGINT NOT NULL, client_seed TEXT NOT NULL, \
+         n BIGINT NOT NULL, epoch BIGINT NOT NULL, version BIGINT NOT NULL, rank BIGINT NOT NULL, \
+         settled BIGINT NOT NULL, PRIMARY KEY (player_id, at_ms, jackpot_id, sequence))",
+        table(day)
+    );
+    sqlx::query(AssertSqlSafe(statement)).execute(&mut **tx).await?;
+    Ok(())
+}
+
+/// Adds rows, each to the table of its day, which is made where there is none. A row that is there already is an error.
+pub async fn insert(tx: &mut Tx<'_>, rows: &[IndexRow<'_>]) -> Result<(), sqlx::Error> {
+    let mut by_day: BTreeMap<i64, Vec<Value<'_>>> = BTreeMap::new();
+    for row in rows {
+        let values = by_day.entry(row.key.at_ms.max(0) / DAY_MS).or_default();
+        values.reserve(COLUMNS.len());
+        values.extend(row.values());
+    }
+    for (number, values) in by_day {
+        let day = day_of(number * DAY_MS);
+        ensure(tx, &day).await?;
+        insert_rows(tx, &table(&day), &COLUMNS, &values).await?;
+    }
+    Ok(())
+}
+
+impl<'a> IndexRow<'a> {
+    fn values(&self) -> [Value<'a>; COLUMNS.len()] {
+        [
+            Value::Text(self.key.player_id),
+            Value::Int(self.key.at_ms),
+            Value::Text(self.key.jackpot_id),
+            Value::Int(self.key.sequence),
+            Value::Text(self.entry_id),
+            Value::Int(self.stake),
+            Value::Text(self.client_seed),
+            Value::Int(self.n),
+            Value::Int(self.epoch),
+            Value::Int(self.version),
+            Value::Int(self.rank),
+            Value::Int(i64::from(self.settled)),
+        ]
+    }
+}
+
+/// Writes the final outcome of an entry. `false` when its row is not there, perhaps because its day has expired.
+pub async fn settle(tx: &mut Tx<'_>, key: &RowKey<'_>, rank: i64) -> Result<bool, sqlx::Error> {
+    let day = day_of(key.at_ms);
+    // Asked first: on PostgreSQL a statement about a missing table would end the whole transaction.
+    let there: Option<String> = sqlx::query_scalar("SELECT day FROM entry_days WHERE day = $1")
+        .bind(&day)
+        .fetch_optional(&mut **tx)
+        .await?;
+    if there.is_none() {
+        return Ok(false);
+    }
+    let statement = format!(
+        "UPDATE {} SET rank = $1, settled = 1 WHERE player_id = $2 AND at_ms = $3 AND jackpot_id = $4 AND sequence = $5",
+        table(&day)
+    );
+    let written = sqlx::query(AssertSqlSafe(statement))
+        .bind(rank)
+        .bind(key.player_id)
+        .bind(key.at_ms)
+        .bind(key.jackpot_id)
+        .bind(key.sequence)
+        .execute(&mut **tx)
+        .await?;
+    Ok(written.rows_affected() == 1)
+}
+
+/// The days that have a table, oldest first. One may expire before it is read.
+pub async fn days(pool: &AnyPool) -> Result<Vec<String>, sqlx::Error> {
+    let mut days: Vec<String> = sqlx::query_scalar("SELECT day FROM entry_days ORDER BY day")
+        .fetch_all(pool)
+        .await?;
+    // They become names of tables: nothing else that got into the database may.
+    days.retain(|day| is_day(day));
+    Ok(days)
+}
+
+fn is_day(text: &str) -> bool {
+    text.len() == "YYYYMMDD".len() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Drops the tables of all days that ended more than `keep_days` days before `now_ms`; with 0 all of them. Answers
+/// which days went. Each goes in a transaction of its own.
+pub async fn expire(sql: &Sql, keep_days: u32, now_ms: i64) -> Result<Vec<String>, sqlx::Error> {
+    let first_kept = day_of(now_ms.saturating_sub(i64::from(keep_days) * DAY_MS));
+    let days = sql.reading(days(sql.reader())).await?;
+    let old: Vec<String> = days
+        .into_iter()
+        .filter(|day| keep_days == 0 || *day < first_kept)
+        .collect();
+    for day in &old {
+        sql.writing(drop_day(sql, day)).await?;
+    }
+    Ok(old)
+}
+
+async fn drop_day(sql: &Sql, day: &str) -> Result<(), sqlx::Error> {
+    let mut tx = sql.begin().await?;
+    // The row first: it is what `ensure` waits at.
+    sqlx::query("DELETE FROM entry_days WHERE day = $1")
+        .bind(day)
+        .execute(&mut *tx)
+        .await?;
+    let statement = format!("DROP TABLE IF EXISTS {}", table(day));
+    sqlx::query(AssertSqlSafe(statement)).execute(&mut *tx).await?;
+    tx.commit().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_the_utc_one() {
+        assert_eq!(day_of(1_763_700_000_000), "20251121");
+        assert_eq!(day_of(1_763_683_199_999), "20251120");
+        assert_eq!(day_of(1_763_683_200_000), "20251121");
+        assert_eq!(day_of(-1), "19700101");
+        assert!(is_day("20251121") && !is_day("2025112;") && !is_day(""));
+    }
+}

@@ -1,0 +1,139 @@
+//! What can be wrong with the database.
+
+use std::io;
+use std::path::PathBuf;
+
+use sqlx::migrate::MigrateError;
+use thiserror::Error;
+
+use crate::random::RandomError;
+
+/// Why the database can't be used. No text of it holds the URL, which may hold a password.
+#[derive(Debug, Error)]
+pub enum SqlError {
+    /// It refused, or can't be reached.
+    #[error("{place}: {source}")]
+    Sql {
+        /// Which database.
+        place: String,
+        /// What the driver says.
+        source: sqlx::Error,
+    },
+    /// It can't be opened in time.
+    #[error("{place}: no answer within {seconds} s")]
+    Silent {
+        /// Which database.
+        place: String,
+        /// How long it was waited for.
+        seconds: u64,
+    },
+    /// `ledger.url` can't be used.
+    #[error("setting ledger.url: {0}")]
+    Url(&'static str),
+    /// The file or its directory can't be used.
+    #[error("can't use the ledger {}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Another instance has the file.
+    #[error(
+        "the ledger {} is in use by another instance (process {pid}). SQLite is for one instance: stop that one, or \
+         set ledger.url to a PostgreSQL for all", path.display()
+    )]
+    Held {
+        /// The file.
+        path: PathBuf,
+        /// Process id of the holder, as it wrote it.
+        pid: String,
+    },
+    /// There is nothing to read yet.
+    #[error("there is no ledger in {0}: it is made by `jackpot migrate`, or when the service starts")]
+    Missing(String),
+    /// The schema is of a later version of this program.
+    #[error(
+        "{place} has schema version {found}, and this program knows up to {known}: run the newer version of the program"
+    )]
+    Newer {
+        /// Which database.
+        place: String,
+        /// Version of the schema.
+        found: i64,
+        /// Newest version that this program has.
+        known: i64,
+    },
+    /// The schema is not up to date, and this command may not change it.
+    #[error("{place} has schema version {found}, and this program needs {known}: run `jackpot migrate`")]
+    Older {
+        /// Which database.
+        place: String,
+        /// Version of the schema.
+        found: i64,
+        /// Version that is needed.
+        known: i64,
+    },
+    /// The schema can't be brought up to date.
+    #[error("{place}: schema: {source}")]
+    Migrate {
+        /// Which database.
+        place: String,
+        /// What failed.
+        source: MigrateError,
+    },
+    /// The system has no randomness.
+    #[error(transparent)]
+    Random(#[from] RandomError),
+}
+
+/// Primary result codes of SQLite that say nothing about the statement: busy, locked, out of memory, read-only,
+/// input/output, full, can't open.
+const SQLITE_UNAVAILABLE: [u32; 7] = [5, 6, 7, 8, 10, 13, 14];
+
+/// Classes of SQLSTATE (PostgreSQL, Appendix A) that say nothing about the statement: connection, transaction rolled
+/// back (it may be tried again), insufficient resources, operator intervention (also a statement's timeout), system.
+const POSTGRES_UNAVAILABLE: [&str; 5] = ["08", "40", "53", "57", "58"];
+
+/// A lock that was not got in time.
+const POSTGRES_LOCK_NOT_AVAILABLE: &str = "55P03";
+
+/// Whether the database can't be used now (gone, frozen, full, overloaded), so that the same may work later. Otherwise
+/// the statement or its values are wrong.
+pub fn is_unavailable(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_)
+        | sqlx::Error::Tls(_)
+        | sqlx::Error::PoolTimedOut
+        | sqlx::Error::PoolClosed
+        | sqlx::Error::WorkerCrashed => true,
+        sqlx::Error::Database(error) => error.code().is_some_and(|code| is_unavailable_code(&code)),
+        _ => false,
+    }
+}
+
+/// SQLSTATE has five characters; a result code of SQLite, extended or not, has fewer.
+fn is_unavailable_code(code: &str) -> bool {
+    if code.len() == 5 {
+        return code == POSTGRES_LOCK_NOT_AVAILABLE || POSTGRES_UNAVAILABLE.iter().any(|class| code.starts_with(class));
+    }
+    code.parse::<u32>()
+        .is_ok_and(|extended| SQLITE_UNAVAILABLE.contains(&(extended & 0xff)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_pass_is_told_from_what_is_wrong() {
+        for passing in ["5", "13", "2570", "08006", "57P01", "57014", "53100", "40P01", "55P03"] {
+            assert!(is_unavailable_code(passing), "{passing}");
+        }
+        for wrong in ["1", "19", "2067", "23505", "42P01", "22003", ""] {
+            assert!(!is_unavailable_code(wrong), "{wrong}");
+        }
+        assert!(is_unavailable(&sqlx::Error::PoolTimedOut));
+        assert!(!is_unavailable(&sqlx::Error::RowNotFound));
+    }
+}

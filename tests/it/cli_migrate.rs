@@ -1,0 +1,55 @@
+//! `jackpot migrate`: what it prints and how it ends.
+
+use std::process::{Command, Output};
+
+use crate::support::ledger_db::{LedgerDb, on_both_databases};
+
+on_both_databases!(migrate_says_what_it_did);
+
+fn migrate(db: &LedgerDb, environment: &[(&str, &str)]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_jackpot"))
+        .arg("migrate")
+        .current_dir(db.data_dir())
+        .env("JACKPOT__DATA_DIR", db.data_dir())
+        .envs(environment.iter().copied())
+        .output()
+        .expect("the binary that cargo built starts")
+}
+
+async fn migrate_says_what_it_did(db: LedgerDb) {
+    let out = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+    let first = migrate(&db, &[db.environment()]);
+    assert!(
+        first.status.success() && out(&first).contains("schema version 0 -> 1"),
+        "{first:?}"
+    );
+    let second = migrate(&db, &[db.environment()]);
+    assert!(
+        second.status.success() && out(&second).contains("schema version 1, up to date"),
+        "{second:?}"
+    );
+    db.open().await.close().await;
+}
+
+#[test]
+fn migrate_fails_with_what_is_wrong() {
+    let db = LedgerDb::sqlite();
+    let failed = migrate(&db, &[("JACKPOT__LEDGER__URL", "postgres://u:hidden@127.0.0.1:1/d")]);
+    let text = String::from_utf8_lossy(&failed.stderr);
+    assert_eq!(failed.status.code(), Some(1));
+    assert!(
+        text.contains("jackpot: PostgreSQL 127.0.0.1:1/d: ") && !text.contains("hidden"),
+        "{text}"
+    );
+    std::fs::write(
+        db.data_dir().join("ledger.sqlite"),
+        "no database, but long enough to be looked at".repeat(20),
+    )
+    .expect("a file");
+    let failed = migrate(&db, &[]);
+    assert_eq!(failed.status.code(), Some(1));
+    assert!(
+        String::from_utf8_lossy(&failed.stderr).contains("not a database"),
+        "{failed:?}"
+    );
+}

@@ -1,0 +1,94 @@
+//! A test of the ledger runs on both databases: `on_both_databases!`.
+
+use std::path::Path;
+
+use jackpot::ledger::sql::Sql;
+use jackpot::settings::{AutoRestore, Ledger};
+use tempfile::TempDir;
+
+use super::postgres::TestPostgres;
+
+/// Two tests, `name::sqlite` and `name::postgres`, of the function `async fn name(db: LedgerDb)`.
+macro_rules! on_both_databases {
+    ($($name:ident),+ $(,)?) => {
+        $(
+            mod $name {
+                #[tokio::test]
+                async fn sqlite() {
+                    super::$name(crate::support::ledger_db::LedgerDb::sqlite()).await;
+                }
+                #[tokio::test]
+                async fn postgres() {
+                    super::$name(crate::support::ledger_db::LedgerDb::postgres().await).await;
+                }
+            }
+        )+
+    };
+}
+pub(crate) use on_both_databases;
+
+/// An empty database of one kind, with a data directory of its own. Both go when this goes.
+pub struct LedgerDb {
+    data: TempDir,
+    server: Option<TestPostgres>,
+}
+
+impl LedgerDb {
+    /// A file in the data directory.
+    pub fn sqlite() -> Self {
+        let data = tempfile::Builder::new()
+            .prefix("jackpot-ledger-")
+            .tempdir()
+            .expect("a temporary directory can be made");
+        Self { data, server: None }
+    }
+
+    /// A database on a server.
+    pub async fn postgres() -> Self {
+        Self {
+            server: Some(TestPostgres::start().await),
+            ..Self::sqlite()
+        }
+    }
+
+    /// Settings of a service on it.
+    pub fn settings(&self) -> Ledger {
+        settings(self.server.as_ref().map_or("", |server| server.url()))
+    }
+
+    /// Environment of a service on it, for [`Service::start_with`](super::service::Service::start_with).
+    pub fn environment(&self) -> (&'static str, &str) {
+        (
+            "JACKPOT__LEDGER__URL",
+            self.server.as_ref().map_or("", |server| server.url()),
+        )
+    }
+
+    /// The data directory.
+    pub fn data_dir(&self) -> &Path {
+        self.data.path()
+    }
+
+    /// Opens it, as a service does at its start.
+    pub async fn open(&self) -> Sql {
+        Sql::open(&self.settings(), self.data_dir())
+            .await
+            .expect("the database to test on can be opened")
+    }
+}
+
+/// The default settings, with this URL.
+pub fn settings(url: &str) -> Ledger {
+    Ledger {
+        url: url.to_owned(),
+        max_connections: 8,
+        entry_index_days: 7,
+        poll_interval_ms: 50,
+        lease_ms: 10_000,
+        max_backlog_events: 200_000,
+        trim_margin_events: 1000,
+        reconcile_interval_s: 30,
+        auto_restore: AutoRestore::Embedded,
+        signing_key: String::new(),
+    }
+}
