@@ -59,7 +59,21 @@ pub fn lock(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-<<<<<<< HEAD
+/// Opens `path` to read and write; where it does not exist it is made, for the owner of its directory alone.
+pub fn open_private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).mode(SECRET_MODE);
+    match options.clone().create_new(true).open(path) {
+        Ok(file) => {
+            keep_owner(&file, directory_of(path))?;
+            sync_directory(path)?;
+            Ok(file)
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.open(path),
+        Err(error) => Err(error),
+    }
+}
+
 /// What a change of a file that is replaced can't leave as it was.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub struct Stamp {
@@ -79,20 +93,6 @@ impl Stamp {
             length: metadata.len(),
             inode: metadata.ino(),
         })
-=======
-/// Opens `path` to read and write; where it does not exist it is made, for the owner of its directory alone.
-pub fn open_private(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).mode(SECRET_MODE);
-    match options.clone().create_new(true).open(path) {
-        Ok(file) => {
-            keep_owner(&file, directory_of(path))?;
-            sync_directory(path)?;
-            Ok(file)
-        }
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.open(path),
-        Err(error) => Err(error),
->>>>>>> l3-sql
     }
 }
 

@@ -10,6 +10,6 @@ pub mod entry_index;
 pub mod event;
 pub mod fold;
 pub mod queries;
-pub mod reconcile;
 pub mod receipt;
+pub mod reconcile;
 pub mod sql;

@@ -57,7 +57,10 @@ pub fn routes(config: &mut ServiceConfig, api: &Api) {
         .route("/v1/jackpots/{id}/fairness", crate::http::get().to(fairness::get))
         .route("/v1/jackpots/{id}/fairness/rotate", web::post().to(fairness::rotate))
         .route("/v1/jackpots/{id}/entries", web::post().to(entries::post))
-        .route("/v1/jackpots/{id}/entries/{entry_id}", crate::http::get().to(entries::get));
+        .route(
+            "/v1/jackpots/{id}/entries/{entry_id}",
+            crate::http::get().to(entries::get),
+        );
 }
 
 fn operator(caller: Caller, request_id: &RequestId) -> Operator {

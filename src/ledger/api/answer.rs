@@ -37,22 +37,17 @@ where
             next_cursor: page.next.map(|key| listing.cursor(&key)),
         }));
     }
-    let permit = Arc::clone(&api.exports)
+    let place = Arc::clone(&api.exports)
         .try_acquire_owned()
         .map_err(|_| LedgerError::TooManyExports)?;
     // Read before the answer begins: a database that is down is still a 503.
     let page = read(position, left.unwrap_or(CHUNK).min(CHUNK)).await?;
-    let export = Export {
-        format,
-        page,
-        left,
-        permit,
-    };
+    let export = Export { format, page, left };
     let name = format!("attachment; filename=\"{}.{}\"", listing.name(), format.extension());
     Ok(HttpResponse::Ok()
         .content_type(format.content_type())
         .insert_header((VARY, "Accept"))
         .insert_header((CACHE_CONTROL, "no-store"))
         .insert_header((CONTENT_DISPOSITION, name))
-        .streaming(Box::pin(export.stream(move |key, limit| read(Some(key), limit)))))
+        .streaming(Box::pin(export.stream(place, move |key, limit| read(Some(key), limit)))))
 }

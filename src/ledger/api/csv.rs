@@ -175,7 +175,10 @@ mod tests {
     #[test]
     fn cells_are_quoted_where_they_must_be() {
         let text = lines([["a", "b"], ["1,5", "say \"x\"\nnow"]]);
-        assert_eq!(String::from_utf8(text).unwrap(), "a,b\n\"1,5\",\"say \"\"x\"\"\nnow\"\n");
+        assert_eq!(
+            String::from_utf8(text).unwrap(),
+            "a,b\n\"1,5\",\"say \"\"x\"\"\nnow\"\n"
+        );
     }
 
     #[test]

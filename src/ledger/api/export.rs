@@ -48,18 +48,24 @@ pub(super) struct Export<T> {
     pub(super) page: Page<T>,
     /// `None`: all.
     pub(super) left: Option<u32>,
-    /// It runs as long as it holds this.
-    pub(super) permit: OwnedSemaphorePermit,
 }
 
 impl<T: Record + Serialize + 'static> Export<T> {
-    /// The body. `read` reads the page after a position, with that many rows at most.
-    pub(super) fn stream<F>(self, read: impl Fn(Key, u32) -> F + 'static) -> impl Stream<Item = Result<Bytes, Broken>>
+    /// The body. `read` reads the page after a position, with that many rows at most. The place is free again when
+    /// all is read, or the client is gone.
+    pub(super) fn stream<F>(
+        self,
+        place: OwnedSemaphorePermit,
+        read: impl Fn(Key, u32) -> F + 'static,
+    ) -> impl Stream<Item = Result<Bytes, Broken>>
     where
         F: Future<Output = Result<Page<T>, LedgerError>> + 'static,
     {
         let (sender, mut pieces) = mpsc::channel(CHUNKS_AHEAD);
-        actix_web::rt::spawn(self.run(read, sender));
+        actix_web::rt::spawn(async move {
+            self.run(read, sender).await;
+            drop(place);
+        });
         async_stream::stream! {
             loop {
                 match pieces.recv().await {
@@ -83,7 +89,11 @@ impl<T: Record + Serialize + 'static> Export<T> {
     where
         F: Future<Output = Result<Page<T>, LedgerError>> + 'static,
     {
-        let send = async |piece| timeout(CLIENT_TIMEOUT, sender.send(piece)).await.is_ok_and(|sent| sent.is_ok());
+        let send = async |piece| {
+            timeout(CLIENT_TIMEOUT, sender.send(piece))
+                .await
+                .is_ok_and(|sent| sent.is_ok())
+        };
         if self.format == Format::Csv && !send(Piece::Rows(csv::lines([T::HEADER]).into())).await {
             return;
         }

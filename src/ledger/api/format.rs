@@ -17,7 +17,10 @@ pub(super) enum Format {
 impl Format {
     /// What the client likes best; JSON when it does not say, or likes nothing of ours.
     pub(super) fn of(request: &HttpRequest) -> Self {
-        let headers = request.headers().get_all(ACCEPT).filter_map(|value| value.to_str().ok());
+        let headers = request
+            .headers()
+            .get_all(ACCEPT)
+            .filter_map(|value| value.to_str().ok());
         Self::best(headers.flat_map(|header| header.split(',')))
     }
 
@@ -66,7 +69,9 @@ fn quality(parameter: &str) -> Option<u32> {
         return None;
     }
     let (whole, fraction) = value.trim().split_once('.').unwrap_or((value.trim(), ""));
-    let thousandths = format!("{fraction:0<3}").get(..3).and_then(|digits| digits.parse().ok());
+    let thousandths = format!("{fraction:0<3}")
+        .get(..3)
+        .and_then(|digits| digits.parse().ok());
     let whole: Option<u32> = whole.parse().ok();
     Some(whole.zip(thousandths).map_or(0, |(whole, rest): (u32, u32)| {
         whole.saturating_mul(1000).saturating_add(rest).min(1000)
