@@ -91,7 +91,7 @@ impl Queries {
     ) -> Result<Page<AuditRow>, LedgerError> {
         let mut scan = filters.scan();
         scan.go_on(after);
-        scan.page(self.sql.reader(), limit, read).await
+        self.sql.reading(scan.page(self.sql.reader(), limit, read)).await
     }
 }
 

@@ -1,23 +1,19 @@
 //! The days that have an index of entries.
 
-use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::{LedgerError, Queries};
+use crate::ledger::entry_index;
 
 /// A day in UTC, `YYYYMMDD`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Day(String);
 
 impl Day {
-    /// The day of a time in ms; the first or last there is for what lies beyond the calendar.
+    /// The day of a time in ms.
     pub(super) fn of(at_ms: i64) -> Self {
-        let (first, last) = (Timestamp::MIN.as_millisecond(), Timestamp::MAX.as_millisecond());
-        let day = Timestamp::from_millisecond(at_ms.clamp(first.max(0), last))
-            .map(|at| at.strftime("%Y%m%d").to_string())
-            .unwrap_or_default();
-        Self(day)
+        Self(entry_index::day_of(at_ms))
     }
 
     /// As the table of days holds it; `None` for what is no day.
@@ -28,7 +24,7 @@ impl Day {
 
     /// The table with its entries.
     pub(super) fn table(&self) -> String {
-        format!("entries_{}", self.0)
+        entry_index::table(&self.0)
     }
 
     /// Its first ms.

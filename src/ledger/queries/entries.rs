@@ -141,6 +141,15 @@ impl Queries {
         limit: u32,
     ) -> Result<Page<EntryRow>, LedgerError> {
         self.expect_entry_index()?;
+        self.sql.reading(self.entries_of_days(filters, after, limit)).await
+    }
+
+    async fn entries_of_days(
+        &self,
+        filters: &EntryFilters,
+        after: Option<Key>,
+        limit: u32,
+    ) -> Result<Page<EntryRow>, LedgerError> {
         let first = Day::of(filters.between.from_ms());
         let last = Day::of(after.as_ref().map_or(filters.between.to_ms(), Key::at_ms));
         let days = self.days(&first, &last, MAX_DAYS + 1).await?;

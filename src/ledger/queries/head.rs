@@ -26,9 +26,10 @@ impl Queries {
     pub async fn head(&self, id: &Id) -> Result<HeadFacts, LedgerError> {
         let now = self.sql.now_ms();
         let text = format!("SELECT n, hash, {now} AS at_ms FROM jackpots WHERE jackpot_id = $1");
-        let row = sqlx::query(AssertSqlSafe(text))
-            .bind(id.to_string())
-            .fetch_optional(self.sql.reader())
+        let found = sqlx::query(AssertSqlSafe(text)).bind(id.to_string());
+        let row = self
+            .sql
+            .reading(found.fetch_optional(self.sql.reader()))
             .await?
             .ok_or_else(|| LedgerError::JackpotNotFound(id.to_string()))?;
         let (n, hash): (i64, String) = (row.try_get("n")?, row.try_get("hash")?);

@@ -134,7 +134,7 @@ impl Queries {
     ) -> Result<Page<PayoutRow>, LedgerError> {
         let mut scan = filters.scan();
         scan.go_on(after);
-        scan.page(self.sql.reader(), limit, read).await
+        self.sql.reading(scan.page(self.sql.reader(), limit, read)).await
     }
 
     /// One payout.
@@ -144,10 +144,8 @@ impl Queries {
             return Err(LedgerError::PayoutNotFound);
         }
         let text = format!("SELECT {SELECT} FROM payouts WHERE payout_id = $1");
-        let row = sqlx::query(sqlx::AssertSqlSafe(text))
-            .bind(payout_id.to_owned())
-            .fetch_optional(self.sql.reader())
-            .await?;
+        let found = sqlx::query(sqlx::AssertSqlSafe(text)).bind(payout_id.to_owned());
+        let row = self.sql.reading(found.fetch_optional(self.sql.reader())).await?;
         read(&row.ok_or(LedgerError::PayoutNotFound)?)
     }
 }

@@ -82,15 +82,13 @@ impl Queries {
     ) -> Result<Page<PostingRow>, LedgerError> {
         let mut scan = filters.scan();
         scan.go_on(after);
-        scan.page(self.sql.reader(), limit, read).await
+        self.sql.reading(scan.page(self.sql.reader(), limit, read)).await
     }
 
     /// An error for a jackpot that the ledger does not know.
     pub async fn expect_jackpot(&self, id: &Id) -> Result<(), LedgerError> {
-        let found: Option<i64> = sqlx::query_scalar("SELECT n FROM jackpots WHERE jackpot_id = $1")
-            .bind(id.to_string())
-            .fetch_optional(self.sql.reader())
-            .await?;
+        let found = sqlx::query_scalar("SELECT n FROM jackpots WHERE jackpot_id = $1").bind(id.to_string());
+        let found: Option<i64> = self.sql.reading(found.fetch_optional(self.sql.reader())).await?;
         found
             .map(drop)
             .ok_or_else(|| LedgerError::JackpotNotFound(id.to_string()))

@@ -49,10 +49,8 @@ impl Queries {
         let mut all: Vec<Reconciliation> = Vec::new();
         loop {
             let after = all.last().map(|last| last.jackpot_id.clone()).unwrap_or_default();
-            let rows = sqlx::query(sqlx::AssertSqlSafe(text.clone()))
-                .bind(after)
-                .fetch_all(self.sql.reader())
-                .await?;
+            let batch = sqlx::query(sqlx::AssertSqlSafe(text.clone())).bind(after);
+            let rows = self.sql.reading(batch.fetch_all(self.sql.reader())).await?;
             for row in &rows {
                 all.push(read(row)?);
             }
