@@ -122,6 +122,7 @@ CREATE TABLE audit (
   PRIMARY KEY (jackpot_id, n)
 );
 CREATE INDEX audit_by_time ON audit (at_ms, jackpot_id, n);
+CREATE INDEX audit_by_jackpot ON audit (jackpot_id, at_ms, n);
 
 -- The last reconciliation of each jackpot.
 CREATE TABLE reconciliations (

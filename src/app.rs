@@ -25,7 +25,7 @@ use crate::jackpot::recovery::Recovery;
 use crate::jackpot::scripts::ScriptError;
 use crate::jackpot::view::Views;
 use crate::ledger::projector::Projector;
-use crate::ledger::start::LedgerError;
+use crate::ledger::start::LedgerOpenError;
 use crate::ledger::{self, Ledger};
 use crate::keys::{KeyFile, KeyStore, KeysError, Limits};
 use crate::master_secret::{self, MasterSecret, MasterSecretError};
@@ -63,7 +63,7 @@ pub enum AppError {
     Store(#[from] OpenError),
     /// No ledger, or not the one of this Redis.
     #[error("ledger: {0}")]
-    Ledger(#[from] LedgerError),
+    Ledger(#[from] LedgerOpenError),
     /// A jackpot of Redis was opened with another draw secret.
     #[error(
         "jackpot '{jackpot}' was opened with another draw secret: set fairness.master_secret to that one, or put its master.secret back into the data directory"
@@ -171,7 +171,7 @@ async fn compose(
     };
     let views = Arc::new(Views::new(store.clone(), secret));
     // Before anything is read from Redis: what the ledger knows and Redis lacks is lost, not new.
-    ledger.teach(&views).await.map_err(LedgerError::from)?;
+    ledger.teach(&views).await.map_err(LedgerOpenError::from)?;
     let play_metrics = PlayMetrics::new(Arc::clone(&metrics));
     let play = Play::new(
         store.clone(),
@@ -201,7 +201,7 @@ async fn compose(
         operate,
     };
     Ok(Parts {
-        rooms: rooms(api, ledger, operate),
+        rooms: rooms(settings, api, ledger),
         web,
         recovery,
         projector,
@@ -239,9 +239,10 @@ fn limits(settings: &Settings) -> Limits {
 }
 
 /// All rooms: their routes in one `mount`, their documents merged into one.
-fn rooms(api: Api, ledger: &Ledger, operate: Operate) -> Rooms {
+fn rooms(settings: &Settings, api: Api, ledger: &Ledger) -> Rooms {
     let keys = signing::api::Api::new(Arc::clone(&ledger.signing), ledger.sql.clone());
-    let books = ledger::api::Api::of(ledger, operate);
+    let index_days = settings.ledger.entry_index_days;
+    let books = ledger::api::Api::of(ledger, index_days, Arc::clone(&api.operate.views));
     let mut document = ApiDoc::openapi();
     document.merge(signing::api::ApiDoc::openapi());
     document.merge(ledger::api::ApiDoc::openapi());
@@ -314,7 +315,10 @@ impl App {
         let signing = tokio::spawn(Arc::clone(&self.ledger.signing).follow(self.ledger.sql.clone()));
         // Stopped by itself, behind the last answer: then SQL has all that was played.
         let ended = Stopping::default();
-        let projector = tokio::spawn(self.projector.run(ended.clone()));
+        let (projector, until) = (self.projector, ended.clone());
+        // A thread of its own: hashing and signing thousands of events must not hold up answers.
+        let runtime = tokio::runtime::Handle::current();
+        let projector = tokio::task::spawn_blocking(move || runtime.block_on(projector.run(until)));
         announce(&running, &self.settings);
         let name = signals.next().await;
         tracing::info!(signal = name, "stopping");

@@ -171,6 +171,18 @@ impl Problem {
         }
     }
 
+    /// What the answer says.
+    pub(super) fn body(&self) -> ProblemBody<'_> {
+        ProblemBody {
+            kind: format!("/problems/{}", self.code),
+            title: problem_kinds::find(self.code).map_or(self.code, |kind| kind.title),
+            status: self.status.as_u16(),
+            detail: &self.detail,
+            code: self.code,
+            errors: &self.errors,
+        }
+    }
+
     /// The answer itself, for who does not return a `Result`.
     #[must_use]
     pub fn into_response(self) -> HttpResponse {
@@ -229,15 +241,7 @@ impl ResponseError for Problem {
         if self.status == StatusCode::UNAUTHORIZED {
             answer.insert_header((WWW_AUTHENTICATE, "Bearer"));
         }
-        let body = ProblemBody {
-            kind: format!("/problems/{}", self.code),
-            title: problem_kinds::find(self.code).map_or(self.code, |kind| kind.title),
-            status: self.status.as_u16(),
-            detail: &self.detail,
-            code: self.code,
-            errors: &self.errors,
-        };
-        answer.body(serde_json::to_string(&body).unwrap_or_default())
+        answer.body(serde_json::to_string(&self.body()).unwrap_or_default())
     }
 }
 

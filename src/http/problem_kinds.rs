@@ -68,7 +68,7 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "store-unavailable",
         "The store does not answer",
-        "Redis can't be reached in time or takes no writes now. Repeat the same request with the same ids after \
+        "Redis or the ledger's database can't be reached in time or takes no writes now. Repeat the same request with the same ids after \
          `Retry-After`: whatever it did already is not done twice.",
     ),
     kind(
@@ -131,6 +131,27 @@ pub(super) const KINDS: &[Kind] = &[
         "amount-too-large",
         "An amount would be too large",
         "Amounts end at 2^53-1 minor units. Nothing was done, and nothing rounded.",
+    ),
+    kind(
+        "payout-not-found",
+        "There is no such payout",
+        "The ledger knows no payout with this id. A payout reaches it within moments of the claim.",
+    ),
+    kind(
+        "entry-index-off",
+        "Entries can't be found by player",
+        "This service keeps no index of entries by player (setting ledger.entry_index_days is 0). An entry can be read \
+         by its id for as long as it is remembered.",
+    ),
+    kind(
+        "reconciliation-mismatch",
+        "Redis and the ledger disagree",
+        "`items` shows both sides, term by term. The jackpots concerned are suspended until an operator has looked.",
+    ),
+    kind(
+        "too-many-exports",
+        "Too many exports",
+        "This instance streams as many CSV or NDJSON answers as it may. Try again after `Retry-After`.",
     ),
     kind(
         "pass-required",

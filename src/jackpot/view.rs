@@ -272,7 +272,7 @@ impl Views {
 }
 
 /// A definition as Redis keeps it.
-pub(super) fn parse_definition(id: &Id, json: &str) -> Result<Definition, PlayError> {
+pub fn parse_definition(id: &Id, json: &str) -> Result<Definition, PlayError> {
     let lost = |what: String| PlayError::Lost { id: id.clone(), what };
     let document: Document =
         serde_json::from_str(json).map_err(|error| lost(format!("a readable definition: {error}")))?;

@@ -4,6 +4,7 @@
 //! [`fold`] joins them; [`chain`] hashes, [`postings`] and [`audit`] make rows of them. With SQL: [`sql`] (the
 //! database), [`projector`] (stream → SQL), [`entry_index`] (entries by player).
 
+pub mod api;
 pub mod audit;
 pub mod books;
 pub mod chain;
@@ -13,8 +14,11 @@ pub mod fold;
 pub mod postings;
 pub mod progress;
 pub mod projector;
+pub mod queries;
+pub mod reconcile;
 pub mod receipt;
 pub mod records;
+pub mod restore;
 pub mod sql;
 pub mod start;
 

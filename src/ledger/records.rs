@@ -32,6 +32,8 @@ pub struct Written<'a> {
     pub entry_id: &'a str,
     /// Its record.
     pub record: &'a Record,
+    /// Whether this is its first.
+    pub first: bool,
 }
 
 impl Records {
@@ -52,7 +54,7 @@ impl Records {
                     while let Some(claim) = claims.next_if(|claim| claim.sequence == sequence) {
                         open.claim(claim);
                     }
-                    self.keep(entry.entry_id.clone(), open, write);
+                    self.keep(entry.entry_id.clone(), open, true, write);
                 }
                 match claims.next() {
                     None => Ok(()),
@@ -62,14 +64,14 @@ impl Records {
             Kind::Claim { entry_id, claim } => {
                 let mut open = self.take(event, entry_id)?;
                 open.claim(claim);
-                self.keep(entry_id.clone(), open, write);
+                self.keep(entry_id.clone(), open, false, write);
                 Ok(())
             }
             Kind::Finish { entry_id, .. } => {
                 let mut open = self.take(event, entry_id)?;
                 let refusals = open.record.refusals().to_vec();
                 open.record.state = State::Ended { refusals };
-                self.keep(entry_id.clone(), open, write);
+                self.keep(entry_id.clone(), open, false, write);
                 Ok(())
             }
             _ => Ok(()),
@@ -82,11 +84,12 @@ impl Records {
             .ok_or_else(|| unexpected(event, "an entry that is not pending"))
     }
 
-    fn keep(&mut self, entry_id: String, open: Open, write: &mut impl FnMut(Written<'_>)) {
+    fn keep(&mut self, entry_id: String, open: Open, first: bool, write: &mut impl FnMut(Written<'_>)) {
         write(Written {
             entered_n: open.entered_n,
             entry_id: &entry_id,
             record: &open.record,
+            first,
         });
         if matches!(open.record.state, State::Pending { .. }) {
             self.open.insert(entry_id, open);

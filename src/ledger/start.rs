@@ -18,7 +18,7 @@ use crate::store::{Store, StoreError};
 
 /// Why there is no ledger to work with.
 #[derive(Debug, Error)]
-pub enum LedgerError {
+pub enum LedgerOpenError {
     /// The database.
     #[error(transparent)]
     Sql(#[from] SqlError),
@@ -45,7 +45,7 @@ pub enum LedgerError {
 
 impl Ledger {
     /// Opens the database, brings its schema up to date, and publishes the signing keys.
-    pub async fn open(settings: &settings::Ledger, data_dir: &Path) -> Result<Self, LedgerError> {
+    pub async fn open(settings: &settings::Ledger, data_dir: &Path) -> Result<Self, LedgerOpenError> {
         let signing = Arc::new(SigningKeys::load(&settings.signing_key, data_dir)?);
         let sql = Sql::open(settings, data_dir).await?;
         let ledger = Self {
@@ -61,13 +61,13 @@ impl Ledger {
     }
 
     /// Ties this Redis to this ledger, or refuses one that is tied to another.
-    pub async fn claim(&self, store: &Store) -> Result<(), LedgerError> {
+    pub async fn claim(&self, store: &Store) -> Result<(), LedgerOpenError> {
         let here = self.sql.ledger_id();
         store.run(redis::cmd("SETNX").arg(LEDGER).arg(here)).await?;
         let value = store.run(redis::cmd("GET").arg(LEDGER)).await?;
         let redis: Option<String> = redis::from_redis_value(value).unwrap_or_default();
         match redis {
-            Some(redis) if redis != here => Err(LedgerError::Other {
+            Some(redis) if redis != here => Err(LedgerOpenError::Other {
                 redis,
                 here: here.to_owned(),
             }),

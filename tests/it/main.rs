@@ -20,6 +20,7 @@ mod fault_support;
 mod given;
 mod http;
 mod ledger_entry_index;
+mod ledger_queries;
 mod ledger_sql;
 mod model;
 mod promise_conservation;

@@ -41,23 +41,26 @@ pub struct Api {
 )]
 pub struct ApiDoc;
 
-/// Mounts the routes.
+/// Mounts the routes: one by one, because a scope would keep other rooms from adding theirs below it.
 pub fn routes(config: &mut ServiceConfig, api: &Api) {
-    let jackpot = web::scope("/v1/jackpots")
-        .route("", crate::http::get().to(definitions::list))
-        .route("/{id}", web::put().to(definitions::put))
-        .route("/{id}", crate::http::get().to(definitions::get))
-        .route("/{id}/pause", web::post().to(status::pause))
-        .route("/{id}/resume", web::post().to(status::resume))
-        .route("/{id}/close", web::post().to(status::close))
-        .route("/{id}/adjustments", web::post().to(adjustments::post))
-        .route("/{id}/meter", crate::http::get().to(meter::get))
-        .route("/{id}/meter/stream", web::get().to(meter::stream))
-        .route("/{id}/fairness", crate::http::get().to(fairness::get))
-        .route("/{id}/fairness/rotate", web::post().to(fairness::rotate))
-        .route("/{id}/entries", web::post().to(entries::post))
-        .route("/{id}/entries/{entry_id}", crate::http::get().to(entries::get));
-    config.app_data(Data::new(api.clone())).service(jackpot);
+    config
+        .app_data(Data::new(api.clone()))
+        .route("/v1/jackpots", crate::http::get().to(definitions::list))
+        .route("/v1/jackpots/{id}", web::put().to(definitions::put))
+        .route("/v1/jackpots/{id}", crate::http::get().to(definitions::get))
+        .route("/v1/jackpots/{id}/pause", web::post().to(status::pause))
+        .route("/v1/jackpots/{id}/resume", web::post().to(status::resume))
+        .route("/v1/jackpots/{id}/close", web::post().to(status::close))
+        .route("/v1/jackpots/{id}/adjustments", web::post().to(adjustments::post))
+        .route("/v1/jackpots/{id}/meter", crate::http::get().to(meter::get))
+        .route("/v1/jackpots/{id}/meter/stream", web::get().to(meter::stream))
+        .route("/v1/jackpots/{id}/fairness", crate::http::get().to(fairness::get))
+        .route("/v1/jackpots/{id}/fairness/rotate", web::post().to(fairness::rotate))
+        .route("/v1/jackpots/{id}/entries", web::post().to(entries::post))
+        .route(
+            "/v1/jackpots/{id}/entries/{entry_id}",
+            crate::http::get().to(entries::get),
+        );
 }
 
 fn operator(caller: Caller, request_id: &RequestId) -> Operator {

@@ -36,6 +36,10 @@ pub struct Snapshot {
     pub version: u64,
     /// Highest version given.
     pub last_version: u64,
+    /// Entries so far.
+    pub sequence: u64,
+    /// Paid claims so far.
+    pub claim_order: u64,
     /// The open epoch.
     pub epoch: u64,
     /// Its commitment.
@@ -94,6 +98,8 @@ fn parse_snapshot(reply: &Reply) -> Result<Snapshot, ScriptError> {
         status: Status::parse(field("status")?).ok_or_else(unexpected)?,
         version: number("version")?,
         last_version: number("last_version")?,
+        sequence: number("seq")?,
+        claim_order: number("order")?,
         epoch: number("epoch")?,
         commitment: field("commitment")?.to_owned(),
         meters,

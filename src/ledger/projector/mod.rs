@@ -19,12 +19,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream as futures};
-use tracing::{debug, error, info, warn};
+use tracing::{debug, error, info};
 
 use crate::ids::Id;
 use crate::jackpot::mark::Mark;
 use crate::jackpot::operate::Operate;
+use crate::jackpot::scripts::ScriptError;
 use crate::ledger::Ledger;
+use crate::ledger::restore::Restorer;
 use crate::ledger::sql::is_unavailable;
 use crate::settings;
 use crate::stopping::Stopping;
@@ -59,6 +61,7 @@ pub struct Projector {
     metrics: Arc<Metrics>,
     settings: settings::Ledger,
     leases: Leases,
+    restorer: Restorer,
     auto_restore: bool,
     streams: BTreeMap<Id, Stream>,
     added: BTreeSet<Id>,
@@ -82,6 +85,7 @@ impl Projector {
         (instance, auto_restore): (String, bool),
     ) -> Self {
         Self {
+            restorer: Restorer::new(ledger.sql.clone(), store.clone()),
             leases: Leases::new(ledger.sql.clone(), instance, settings.lease_ms),
             ledger,
             store,
@@ -245,20 +249,7 @@ impl Projector {
 
     /// What is new in the streams, as batches; and whether there is more than was read.
     async fn read(&mut self, sweep: bool) -> (Vec<(Batch, i64)>, bool) {
-        let (store, views, margin) = (&self.store, &self.operate.views, self.settings.trim_margin_events);
-        let due = self.streams.values_mut().filter(|stream| {
-            let behind = || views.known(&stream.id).mark() != stream.mark();
-            !stream.rests() && (sweep || behind())
-        });
-        let reads: Vec<_> = futures::iter(due)
-            .map(async |stream| {
-                let known = views.known(&stream.id);
-                let read = stream.read(store, &known.keys, known.mark(), margin).await;
-                (stream.id.clone(), read)
-            })
-            .buffer_unordered(AT_ONCE)
-            .collect()
-            .await;
+        let reads = self.read_due(sweep).await;
         let (mut batches, mut events, mut more) = (Vec::new(), 0, false);
         for (id, read) in reads {
             match read {
@@ -279,6 +270,29 @@ impl Projector {
             }
         }
         (batches, more)
+    }
+
+    /// Looks at the streams in which there may be something new. They are moved out meanwhile, each to its own look.
+    async fn read_due(&mut self, sweep: bool) -> Vec<(Id, Result<Read, ScriptError>)> {
+        let views = &self.operate.views;
+        let is_due = |_: &Id, stream: &mut Stream| {
+            !stream.rests() && (sweep || views.known(&stream.id).mark() != stream.mark())
+        };
+        let due: Vec<Stream> = self.streams.extract_if(.., is_due).map(|(_, stream)| stream).collect();
+        let looks = due.into_iter().map(|mut stream| {
+            let (store, known, margin) = (self.store.clone(), views.known(&stream.id), self.settings.trim_margin_events);
+            async move {
+                let read = stream.read(&store, &known.keys, known.mark(), margin).await;
+                (stream, read)
+            }
+        });
+        let done: Vec<_> = futures::iter(looks).buffer_unordered(AT_ONCE).collect().await;
+        let mut reads = Vec::with_capacity(done.len());
+        for (stream, read) in done {
+            reads.push((stream.id.clone(), read));
+            self.streams.insert(stream.id.clone(), stream);
+        }
+        reads
     }
 
     fn batch(&self, id: &Id, raw: &[batch::Raw]) -> Option<(Batch, i64)> {

@@ -4,7 +4,11 @@ use tracing::{error, warn};
 
 use super::Projector;
 use crate::ids::Id;
+use crate::jackpot::mark::Mark;
+use crate::jackpot::operate::Operator;
 use crate::jackpot::scripts::ScriptError;
+use crate::jackpot::view::Status;
+use crate::ledger::restore::Replace;
 
 /// Longest reason kept in SQL and in the event of the suspension, in characters.
 const MAX_REASON_CHARS: usize = 400;
@@ -37,7 +41,14 @@ impl Projector {
             warn!(jackpot_id = %id, %error, "the reason is not in the ledger");
         }
         let reason = format!("the ledger can't go on: {short}");
-        let _ = reason;
+        self.suspend(id, reason).await;
+    }
+
+    /// Stops play: Redis and the ledger do not agree.
+    pub(super) async fn suspend(&self, id: &Id, reason: String) {
+        if let Err(error) = self.operate.set_status(id, Status::Suspended, reason, &service()).await {
+            error!(jackpot_id = %id, %error, "this jackpot could not be suspended");
+        }
     }
 
     /// Redis has less than the ledger, or than this instance has seen.
@@ -46,5 +57,32 @@ impl Projector {
         let (at, seen) = (self.streams.get(id).map(super::Stream::mark).unwrap_or_default(), known.mark());
         // From here on no instance that knows more plays it.
         let _ = known.note::<()>(Err(ScriptError::Behind { at, known: seen }));
+        if !self.auto_restore {
+            return;
+        }
+        let reason = "Redis had lost events of this jackpot";
+        match self.restorer.restore(id, Replace::Lost, &service(), reason).await {
+            Ok(done) => {
+                warn!(jackpot_id = %id, records = done.records, n = done.mark.n(), "Redis had lost this jackpot; it is rebuilt from the ledger");
+                self.metrics.ledger.restored(id.as_str());
+                self.after_restore(id, done.mark).await;
+            }
+            Err(error) => error!(jackpot_id = %id, %error, "this jackpot could not be rebuilt; it is tried again"),
+        }
+    }
+
+    async fn after_restore(&self, id: &Id, mark: Mark) {
+        self.operate.views.learn(id, mark);
+        if let Err(error) = self.operate.views.recheck(id).await {
+            warn!(jackpot_id = %id, %error, "not read after it was rebuilt; the next look at it does");
+        }
+    }
+}
+
+/// Who acts when no operator does.
+fn service() -> Operator {
+    Operator {
+        who: "service".to_owned(),
+        request_id: String::new(),
     }
 }

@@ -1,0 +1,58 @@
+//! What the ledger's errors are to a client: the one place where they get a status.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::problem::{CONTENT_TYPE, FieldError, Problem, ProblemBody};
+use crate::ledger::queries::LedgerError;
+
+impl From<LedgerError> for Problem {
+    fn from(error: LedgerError) -> Self {
+        match &error {
+            LedgerError::Sql(_) => {
+                tracing::error!(%error, "the ledger's database did not answer");
+                Problem::store_unavailable("the ledger's database does not answer; try again")
+            }
+            LedgerError::Unreadable { .. } | LedgerError::Missing(_) => {
+                tracing::error!(%error, "internal error");
+                Problem::internal()
+            }
+            LedgerError::JackpotNotFound(_) => {
+                Problem::new(StatusCode::NOT_FOUND, "jackpot-not-found", error.to_string())
+            }
+            LedgerError::PayoutNotFound => Problem::new(StatusCode::NOT_FOUND, "payout-not-found", error.to_string()),
+            LedgerError::Cursor => Problem::invalid_request(vec![FieldError::new(
+                "cursor",
+                "must be the next_cursor of a page of this list, with the same filters",
+            )]),
+            LedgerError::EntryIndexOff => {
+                Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "entry-index-off", error.to_string())
+            }
+            LedgerError::TooManyExports => Problem {
+                // An export of a million rows takes some ten seconds.
+                retry_after_s: Some(10),
+                ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-exports", error.to_string())
+            },
+        }
+    }
+}
+
+/// A problem with what was compared.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Mismatch<'a, T> {
+    #[serde(flatten)]
+    problem: ProblemBody<'a>,
+    /// As in the answer without a mismatch.
+    items: &'a [T],
+}
+
+/// 409: Redis and the ledger disagree, with what was compared as `items`.
+pub(crate) fn reconciliation_mismatch<T: Serialize>(detail: &str, items: &[T]) -> HttpResponse {
+    let problem = Problem::new(StatusCode::CONFLICT, "reconciliation-mismatch", detail);
+    let problem = problem.body();
+    HttpResponse::Conflict()
+        .content_type(CONTENT_TYPE)
+        .body(serde_json::to_string(&Mismatch { problem, items }).unwrap_or_default())
+}

@@ -1,0 +1,53 @@
+//! A list as the client wants it: a page of JSON, or all of it as CSV or NDJSON.
+
+use std::sync::Arc;
+
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, VARY};
+use actix_web::{HttpRequest, HttpResponse};
+use serde::Serialize;
+
+use super::Api;
+use super::csv::Record;
+use super::export::{CHUNK, Export};
+use super::format::Format;
+use super::page::{DEFAULT_LIMIT, Limit, PageBody, Paging};
+use crate::http::problem::Problem;
+use crate::ledger::queries::scan::Page;
+use crate::ledger::queries::{Key, LedgerError, Listing};
+
+/// Answers with a list. `read` reads the page after a position, with that many rows at most.
+pub(super) async fn answer<T, F>(
+    request: &HttpRequest,
+    api: &Api,
+    listing: &Listing,
+    paging: Paging,
+    read: impl Fn(Option<Key>, u32) -> F + 'static,
+) -> Result<HttpResponse, Problem>
+where
+    T: Record + Serialize + 'static,
+    F: Future<Output = Result<Page<T>, LedgerError>> + 'static,
+{
+    let position = paging.cursor.map(|cursor| listing.position(&cursor)).transpose()?;
+    let left = paging.limit.map(|Limit(rows)| rows);
+    let format = Format::of(request);
+    if format == Format::Json {
+        let page = read(position, left.unwrap_or(DEFAULT_LIMIT)).await?;
+        return Ok(HttpResponse::Ok().insert_header((VARY, "Accept")).json(PageBody {
+            items: page.items,
+            next_cursor: page.next.map(|key| listing.cursor(&key)),
+        }));
+    }
+    let place = Arc::clone(&api.exports)
+        .try_acquire_owned()
+        .map_err(|_| LedgerError::TooManyExports)?;
+    // Read before the answer begins: a database that is down is still a 503.
+    let page = read(position, left.unwrap_or(CHUNK).min(CHUNK)).await?;
+    let export = Export { format, page, left };
+    let name = format!("attachment; filename=\"{}.{}\"", listing.name(), format.extension());
+    Ok(HttpResponse::Ok()
+        .content_type(format.content_type())
+        .insert_header((VARY, "Accept"))
+        .insert_header((CACHE_CONTROL, "no-store"))
+        .insert_header((CONTENT_DISPOSITION, name))
+        .streaming(Box::pin(export.stream(place, move |key, limit| read(Some(key), limit)))))
+}

@@ -1,0 +1,73 @@
+//! What operators did.
+
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::Api;
+use super::answer::answer;
+use super::page::{Limit, PageBody, Paging, Time};
+use crate::http::auth;
+use crate::http::problem::Problem;
+use crate::http::query::QueryOf;
+use crate::ids::Id;
+use crate::ledger::queries::Between;
+use crate::ledger::queries::audit::{AuditFilters, AuditRow};
+
+/// Which actions.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct AuditQuery {
+    /// On this jackpot.
+    #[param(value_type = Option<String>)]
+    jackpot_id: Option<Id>,
+    /// By the key with this name.
+    #[param(value_type = Option<String>)]
+    who: Option<Id>,
+    /// Of this kind: define, pause, resume, suspend, close, adjust, rotate or restore.
+    #[param(value_type = Option<String>)]
+    action: Option<Id>,
+    /// Done then or later, RFC 3339.
+    #[param(value_type = Option<String>, format = DateTime)]
+    from: Option<Time>,
+    /// Done before, RFC 3339.
+    #[param(value_type = Option<String>, format = DateTime)]
+    to: Option<Time>,
+    /// Rows of a page, 1 to 1,000; 100 unless it says. CSV and NDJSON have all rows unless it says.
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
+    limit: Option<Limit>,
+    /// `next_cursor` of the page before, with the same filters.
+    cursor: Option<String>,
+}
+
+/// Every action of operators, the newest first. In CSV a `'` stands in front of a reason that a spreadsheet would run
+/// as a formula.
+#[utoipa::path(get, path = "/v1/audit", operation_id = "list_audit", tag = "ledger", security(("bearer" = [])), params(AuditQuery),
+    responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
+            content((PageBody<AuditRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
+        (status = 503, description = "`store-unavailable`, `too-many-exports`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn list(
+    _: auth::Read,
+    QueryOf(query): QueryOf<AuditQuery>,
+    request: HttpRequest,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    let filters = AuditFilters {
+        jackpot_id: query.jackpot_id,
+        who: query.who,
+        action: query.action,
+        between: Between {
+            from: query.from.map(|Time(ms)| ms),
+            to: query.to.map(|Time(ms)| ms),
+        },
+    };
+    let (limit, cursor) = (query.limit, query.cursor);
+    let (listing, queries) = (filters.listing(), api.queries.clone());
+    let read = move |after, limit| {
+        let (queries, filters) = (queries.clone(), filters.clone());
+        async move { queries.audit(&filters, after, limit).await }
+    };
+    answer(&request, &api, &listing, Paging { limit, cursor }, read).await
+}

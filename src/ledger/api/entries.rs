@@ -1,0 +1,70 @@
+//! The entries of a player.
+
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::Api;
+use super::answer::answer;
+use super::page::{Limit, PageBody, Paging, Time};
+use crate::http::auth;
+use crate::http::problem::Problem;
+use crate::http::query::QueryOf;
+use crate::ids::Id;
+use crate::ledger::queries::Between;
+use crate::ledger::queries::entries::{EntryFilters, EntryRow};
+
+/// Which entries.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct EntryQuery {
+    /// Of this player.
+    #[param(value_type = String)]
+    player_id: Id,
+    /// Of this jackpot.
+    #[param(value_type = Option<String>)]
+    jackpot_id: Option<Id>,
+    /// Taken then or later, RFC 3339.
+    #[param(value_type = Option<String>, format = DateTime)]
+    from: Option<Time>,
+    /// Taken before, RFC 3339.
+    #[param(value_type = Option<String>, format = DateTime)]
+    to: Option<Time>,
+    /// Rows of a page, 1 to 1,000; 100 unless it says. CSV and NDJSON have all rows unless it says.
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
+    limit: Option<Limit>,
+    /// `next_cursor` of the page before, with the same filters.
+    cursor: Option<String>,
+}
+
+/// Entries of a player, the newest first, for as long as they are indexed (setting `ledger.entry_index_days`). With
+/// no index at all this is 422 `entry-index-off`, rather than a list that is always empty.
+#[utoipa::path(get, path = "/v1/entries", operation_id = "list_entries", tag = "ledger", security(("bearer" = [])), params(EntryQuery),
+    responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
+            content((PageBody<EntryRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
+        (status = 422, description = "`invalid-request`, `entry-index-off`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "`store-unavailable`, `too-many-exports`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn list(
+    _: auth::Read,
+    QueryOf(query): QueryOf<EntryQuery>,
+    request: HttpRequest,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    let filters = EntryFilters {
+        player_id: query.player_id,
+        jackpot_id: query.jackpot_id,
+        between: Between {
+            from: query.from.map(|Time(ms)| ms),
+            to: query.to.map(|Time(ms)| ms),
+        },
+    };
+    let (limit, cursor) = (query.limit, query.cursor);
+    let (listing, queries) = (filters.listing(), api.queries.clone());
+    let read = move |after, limit| {
+        let (queries, filters) = (queries.clone(), filters.clone());
+        async move { queries.entries(&filters, after, limit).await }
+    };
+    answer(&request, &api, &listing, Paging { limit, cursor }, read).await
+}

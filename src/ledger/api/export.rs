@@ -1,0 +1,142 @@
+//! A list streamed whole, in constant memory: pages by key, one ahead of the client.
+//!
+//! A file that ends too early must never look whole: after an error the transfer is broken off, and the client sees
+//! that its last chunk is missing.
+
+use std::time::Duration;
+
+use actix_web::web::Bytes;
+use futures_util::Stream;
+use serde::Serialize;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::time::timeout;
+
+use super::csv::{self, Record};
+use super::format::Format;
+use crate::ledger::queries::scan::Page;
+use crate::ledger::queries::{Key, LedgerError};
+
+/// Rows read by one statement: some hundred KB.
+pub(super) const CHUNK: u32 = 1000;
+
+/// Chunks that wait for the client.
+const CHUNKS_AHEAD: usize = 1;
+
+/// How long a client may take for a chunk before it loses its place to others.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Why a transfer is broken off.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Broken {
+    /// The ledger did not answer.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// The client took nothing for a minute.
+    #[error("the client takes nothing")]
+    Stalled,
+}
+
+enum Piece {
+    Rows(Bytes),
+    Failed(LedgerError),
+    End,
+}
+
+/// Where an export stands: what was read, and how many rows may still come.
+pub(super) struct Export<T> {
+    pub(super) format: Format,
+    pub(super) page: Page<T>,
+    /// `None`: all.
+    pub(super) left: Option<u32>,
+}
+
+impl<T: Record + Serialize + 'static> Export<T> {
+    /// The body. `read` reads the page after a position, with that many rows at most. The place is free again when
+    /// all is read, or the client is gone.
+    pub(super) fn stream<F>(
+        self,
+        place: OwnedSemaphorePermit,
+        read: impl Fn(Key, u32) -> F + 'static,
+    ) -> impl Stream<Item = Result<Bytes, Broken>>
+    where
+        F: Future<Output = Result<Page<T>, LedgerError>> + 'static,
+    {
+        let (sender, mut pieces) = mpsc::channel(CHUNKS_AHEAD);
+        actix_web::rt::spawn(async move {
+            self.run(read, sender).await;
+            drop(place);
+        });
+        async_stream::stream! {
+            loop {
+                match pieces.recv().await {
+                    Some(Piece::Rows(bytes)) => yield Ok(bytes),
+                    Some(Piece::End) => return,
+                    Some(Piece::Failed(error)) => {
+                        tracing::error!(%error, "an export was broken off");
+                        yield Err(Broken::Ledger(error));
+                        return;
+                    }
+                    None => {
+                        yield Err(Broken::Stalled);
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn run<F>(mut self, read: impl Fn(Key, u32) -> F, sender: mpsc::Sender<Piece>)
+    where
+        F: Future<Output = Result<Page<T>, LedgerError>> + 'static,
+    {
+        let send = async |piece| {
+            timeout(CLIENT_TIMEOUT, sender.send(piece))
+                .await
+                .is_ok_and(|sent| sent.is_ok())
+        };
+        if self.format == Format::Csv && !send(Piece::Rows(csv::lines([T::HEADER]).into())).await {
+            return;
+        }
+        loop {
+            let rows = self.written();
+            if !rows.is_empty() && !send(Piece::Rows(rows.into())).await {
+                return;
+            }
+            let Some((key, limit)) = self.next() else {
+                send(Piece::End).await;
+                return;
+            };
+            match read(key, limit).await {
+                Ok(page) => self.page = page,
+                Err(error) => {
+                    send(Piece::Failed(error)).await;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Takes the rows, counted off what is left.
+    fn written(&mut self) -> Vec<u8> {
+        let rows = std::mem::take(&mut self.page.items);
+        if let Some(left) = &mut self.left {
+            *left = left.saturating_sub(u32::try_from(rows.len()).unwrap_or(u32::MAX));
+        }
+        match self.format {
+            Format::Csv => csv::lines(rows.iter().map(Record::cells)),
+            Format::Json | Format::Ndjson => rows.iter().flat_map(line).collect(),
+        }
+    }
+
+    /// What to read next; `None` at the end.
+    fn next(&mut self) -> Option<(Key, u32)> {
+        let limit = self.left.map_or(CHUNK, |left| left.min(CHUNK));
+        self.page.next.take().filter(|_| limit > 0).map(|key| (key, limit))
+    }
+}
+
+fn line(row: &impl Serialize) -> Vec<u8> {
+    let mut line = serde_json::to_vec(row).expect("plain data is JSON");
+    line.push(b'\n');
+    line
+}

@@ -1,0 +1,19 @@
+//! The signed head of a jackpot's chain.
+
+use actix_web::HttpResponse;
+use actix_web::web::Data;
+
+use super::Api;
+use crate::http::auth;
+use crate::http::problem::Problem;
+use crate::http::query::PathOf;
+use crate::ids::Id;
+use crate::ledger::receipt::Head;
+
+/// Where the chain of a jackpot's events ends now, signed. Keep one: a history rewritten behind it no longer has it.
+#[utoipa::path(get, path = "/v1/jackpots/{id}/ledger/head", operation_id = "get_ledger_head", tag = "ledger", security(("bearer" = [])),
+    params(("id" = String, Path)), responses((status = 200, description = "The head", body = Head)))]
+pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
+    let facts = api.queries.head(&id).await?;
+    Ok(HttpResponse::Ok().json((api.sign_head)(facts)))
+}

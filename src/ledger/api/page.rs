@@ -1,0 +1,74 @@
+//! What all lists take: a time and a page.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::clock::parse_rfc3339;
+
+/// Largest page.
+const MAX_LIMIT: u32 = 1000;
+
+/// A page that does not say.
+pub(super) const DEFAULT_LIMIT: u32 = 100;
+
+/// Rows at most, 1 to 1,000.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "u32")]
+pub(crate) struct Limit(pub(super) u32);
+
+impl TryFrom<u32> for Limit {
+    type Error = &'static str;
+
+    fn try_from(rows: u32) -> Result<Self, Self::Error> {
+        if (1..=MAX_LIMIT).contains(&rows) {
+            Ok(Self(rows))
+        } else {
+            Err("must be an integer from 1 to 1000")
+        }
+    }
+}
+
+/// A time, ms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Time(pub(super) i64);
+
+impl TryFrom<String> for Time {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        parse_rfc3339(&text)
+            .map(Self)
+            .ok_or("must be a time of RFC 3339, such as 2026-11-21T06:00:00Z (a + is sent as %2B)")
+    }
+}
+
+/// Which page, and of which time.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Paging {
+    pub(super) limit: Option<Limit>,
+    pub(super) cursor: Option<String>,
+}
+
+/// A page of a list.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PageBody<T> {
+    pub(super) items: Vec<T>,
+    /// Send it as `cursor` for the next page, with the same filters; null at the end. A page may have fewer rows than
+    /// `limit`, or none, and still a cursor: rows that fit the filters were rare among those that it looked at.
+    pub(super) next_cursor: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_and_times_are_those_of_the_contract() {
+        for (rows, fits) in [(0, false), (1, true), (1000, true), (1001, false)] {
+            assert_eq!(Limit::try_from(rows).is_ok(), fits, "{rows}");
+        }
+        assert_eq!(Time::try_from("1970-01-01T00:00:01Z".to_owned()), Ok(Time(1000)));
+        assert!(Time::try_from("yesterday".to_owned()).is_err());
+    }
+}

@@ -1,0 +1,90 @@
+//! Payouts and their receipts.
+
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::Api;
+use super::answer::answer;
+use super::page::{Limit, PageBody, Paging, Time};
+use crate::http::auth;
+use crate::http::problem::Problem;
+use crate::http::query::{PathOf, QueryOf};
+use crate::ids::Id;
+use crate::ledger::queries::Between;
+use crate::ledger::queries::payouts::{PayoutFilters, PayoutRow};
+use crate::money::Minor;
+
+/// Which payouts.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PayoutQuery {
+    /// Of this jackpot.
+    #[param(value_type = Option<String>)]
+    jackpot_id: Option<Id>,
+    /// To this player.
+    #[param(value_type = Option<String>)]
+    player_id: Option<Id>,
+    /// Out of this tier.
+    #[param(value_type = Option<String>)]
+    tier: Option<Id>,
+    /// Paid then or later, RFC 3339.
+    #[param(value_type = Option<String>, format = DateTime)]
+    from: Option<Time>,
+    /// Paid before, RFC 3339.
+    #[param(value_type = Option<String>, format = DateTime)]
+    to: Option<Time>,
+    /// Of this amount or more, minor units.
+    #[param(value_type = Option<u64>)]
+    min_amount: Option<Minor>,
+    /// Rows of a page, 1 to 1,000; 100 unless it says. CSV and NDJSON have all rows unless it says.
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
+    limit: Option<Limit>,
+    /// `next_cursor` of the page before, with the same filters.
+    cursor: Option<String>,
+}
+
+/// Payouts, the newest first: whole receipts.
+#[utoipa::path(get, path = "/v1/payouts", operation_id = "list_payouts", tag = "ledger", security(("bearer" = [])), params(PayoutQuery),
+    responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
+            content((PageBody<PayoutRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
+        (status = 503, description = "`store-unavailable`, `too-many-exports`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn list(
+    _: auth::Read,
+    QueryOf(query): QueryOf<PayoutQuery>,
+    request: HttpRequest,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    let filters = PayoutFilters {
+        jackpot_id: query.jackpot_id,
+        player_id: query.player_id,
+        tier: query.tier,
+        between: Between {
+            from: query.from.map(|Time(ms)| ms),
+            to: query.to.map(|Time(ms)| ms),
+        },
+        min_amount: query.min_amount,
+    };
+    let (limit, cursor) = (query.limit, query.cursor);
+    let (listing, queries) = (filters.listing(), api.queries.clone());
+    let read = move |after, limit| {
+        let (queries, filters) = (queries.clone(), filters.clone());
+        async move { queries.payouts(&filters, after, limit).await }
+    };
+    answer(&request, &api, &listing, Paging { limit, cursor }, read).await
+}
+
+/// The receipt of a payout.
+#[utoipa::path(get, path = "/v1/payouts/{payout_id}", operation_id = "get_payout", tag = "ledger", security(("bearer" = [])),
+    params(("payout_id" = String, Path)),
+    responses((status = 200, description = "The receipt", body = PayoutRow),
+        (status = 404, description = "`payout-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn get(
+    _: auth::Read,
+    PathOf(payout_id): PathOf<String>,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    Ok(HttpResponse::Ok().json(api.queries.payout(&payout_id).await?))
+}

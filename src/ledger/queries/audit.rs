@@ -1,0 +1,114 @@
+//! What operators did, the newest first.
+
+use serde::{Deserialize, Serialize};
+use sqlx::Row;
+use sqlx::any::AnyRow;
+use utoipa::ToSchema;
+
+use super::scan::{Order, Page, Scan};
+use super::{Between, Key, LedgerError, Listing, Queries, Value, json};
+use crate::clock::rfc3339;
+use crate::ids::Id;
+
+/// One action of an operator.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct AuditRow {
+    /// Name of the key that acted.
+    #[schema(example = "operator")]
+    pub who: String,
+    /// RFC 3339.
+    #[schema(example = "2026-11-21T06:00:00.123Z")]
+    pub at: String,
+    /// define, pause, resume, suspend, close, adjust, rotate or restore
+    #[schema(example = "pause")]
+    pub action: String,
+    /// The jackpot, with what is meant of it after a `/`, such as an adjustment.
+    #[schema(example = "spring")]
+    pub target: String,
+    /// What it was.
+    #[schema(value_type = Object)]
+    pub before: serde_json::Value,
+    /// What it became.
+    #[schema(value_type = Object)]
+    pub after: serde_json::Value,
+    /// Why, as the operator said.
+    #[schema(example = "launch")]
+    pub reason: String,
+    /// `X-Request-Id` of the answer to it.
+    pub request_id: String,
+}
+
+/// Which actions.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct AuditFilters {
+    /// On this jackpot.
+    pub jackpot_id: Option<Id>,
+    /// By this key.
+    pub who: Option<Id>,
+    /// Of this kind.
+    pub action: Option<Id>,
+    /// In this time.
+    pub between: Between,
+}
+
+impl AuditFilters {
+    /// The list, for its cursors.
+    #[must_use]
+    pub fn listing(&self) -> Listing {
+        Listing::new("audit", self, Key::before_id(0))
+    }
+
+    /// The range that a page reads.
+    #[must_use]
+    pub fn scan(&self) -> Scan {
+        let (index, fixed): (&'static [&'static str], _) = match &self.jackpot_id {
+            Some(id) => (&["jackpot_id", "at_ms", "n"], vec![("jackpot_id", id.into())]),
+            None => (&["at_ms", "jackpot_id", "n"], Vec::new()),
+        };
+        let who = self.who.as_ref().map(|who| ("who =", Value::from(who)));
+        let action = self.action.as_ref().map(|action| ("action =", Value::from(action)));
+        Scan {
+            table: "audit".to_owned(),
+            select: "jackpot_id, n, at_ms, who, action, target, before, after, reason, request_id",
+            index,
+            fixed,
+            key: ["at_ms", "jackpot_id", "n"],
+            order: Order::NewestFirst,
+            low: Key::before_id(self.between.from_ms()),
+            high: Key::before_id(self.between.to_ms()),
+            filters: who.into_iter().chain(action).collect(),
+        }
+    }
+}
+
+impl Queries {
+    /// A page of what operators did, the newest first.
+    pub async fn audit(
+        &self,
+        filters: &AuditFilters,
+        after: Option<Key>,
+        limit: u32,
+    ) -> Result<Page<AuditRow>, LedgerError> {
+        let mut scan = filters.scan();
+        scan.go_on(after);
+        self.sql.reading(scan.page(self.sql.reader(), limit, read)).await
+    }
+}
+
+fn read(row: &AnyRow) -> Result<AuditRow, LedgerError> {
+    let (jackpot_id, n): (String, i64) = (row.try_get("jackpot_id")?, row.try_get("n")?);
+    let value = |column: &str| -> Result<serde_json::Value, LedgerError> {
+        let text: String = row.try_get(column)?;
+        json(&text, || format!("'{column}' of audit row {jackpot_id}:{n}"))
+    };
+    Ok(AuditRow {
+        who: row.try_get("who")?,
+        at: rfc3339(row.try_get("at_ms")?),
+        action: row.try_get("action")?,
+        target: row.try_get("target")?,
+        before: value("before")?,
+        after: value("after")?,
+        reason: row.try_get("reason")?,
+        request_id: row.try_get("request_id")?,
+    })
+}

@@ -1,0 +1,64 @@
+//! What operators and auditors ask of the ledger. Every list is read in pages by key, each in a statement of its own,
+//! so that a long read holds no transaction open and a page costs the same wherever it begins.
+
+pub mod audit;
+mod days;
+pub mod entries;
+mod error;
+pub mod head;
+mod key;
+pub mod payouts;
+pub mod postings;
+pub mod reconciliation;
+pub mod scan;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+pub use error::LedgerError;
+pub use key::{Key, Listing, Value};
+
+use super::sql::Sql;
+
+/// Asks the ledger.
+#[derive(Debug, Clone)]
+pub struct Queries {
+    sql: Sql,
+    entry_index_days: u32,
+}
+
+impl Queries {
+    /// `entry_index_days`: the setting, 0 when entries can't be found by player.
+    #[must_use]
+    pub fn new(sql: Sql, entry_index_days: u32) -> Self {
+        Self { sql, entry_index_days }
+    }
+}
+
+/// A time, from its first ms up to but without its last. Without a bound it is open at that end.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct Between {
+    /// ms, part of it.
+    pub from: Option<i64>,
+    /// ms, not part of it.
+    pub to: Option<i64>,
+}
+
+impl Between {
+    /// The first ms.
+    #[must_use]
+    pub fn from_ms(self) -> i64 {
+        self.from.unwrap_or(i64::MIN)
+    }
+
+    /// The ms after the last.
+    #[must_use]
+    pub fn to_ms(self) -> i64 {
+        self.to.unwrap_or(i64::MAX)
+    }
+}
+
+/// JSON of a column.
+fn json<T: DeserializeOwned>(text: &str, what: impl FnOnce() -> String) -> Result<T, LedgerError> {
+    serde_json::from_str(text).map_err(|source| LedgerError::Unreadable { what: what(), source })
+}

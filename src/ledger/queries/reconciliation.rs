@@ -1,0 +1,89 @@
+//! The last reconciliation of every jackpot.
+
+use serde::{Deserialize, Serialize};
+use sqlx::Row;
+use sqlx::any::AnyRow;
+use utoipa::ToSchema;
+
+use super::{LedgerError, Queries, json};
+use crate::clock::rfc3339;
+use crate::ledger::reconcile::report::{Report, StateRow, TierReport};
+
+/// Jackpots read by one statement: their reports are some KB each.
+const BATCH: usize = 500;
+
+/// The last reconciliation of a jackpot.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Reconciliation {
+    /// Which jackpot.
+    #[schema(example = "spring")]
+    pub jackpot_id: String,
+    /// Number of the event at which Redis and the ledger were compared; null before the first time.
+    #[schema(example = 8820)]
+    pub event: Option<i64>,
+    /// RFC 3339; null before the first time.
+    #[schema(example = "2026-11-21T06:00:00.123Z")]
+    pub checked_at: Option<String>,
+    /// Events in Redis that the ledger does not have yet; null while it is not known. No mismatch by itself.
+    #[schema(example = 0)]
+    pub lag: Option<u64>,
+    /// Whether both agree, every identity holds, and the stream is not stopped; null before the first time.
+    pub clean: Option<bool>,
+    /// Why the next event can't be applied; null while it can.
+    pub stopped: Option<String>,
+    /// Promise 1 of each tier, term by term.
+    pub tiers: Vec<TierReport>,
+    /// The rest of the state.
+    pub state: Vec<StateRow>,
+}
+
+impl Queries {
+    /// The last reconciliation of every jackpot, by id, without its lag.
+    pub async fn reconciliations(&self) -> Result<Vec<Reconciliation>, LedgerError> {
+        let text = format!(
+            "SELECT j.jackpot_id AS jackpot_id, j.stopped AS stopped, COALESCE(r.n, 0) AS n, \
+             COALESCE(r.at_ms, 0) AS at_ms, COALESCE(r.clean, 0) AS clean, COALESCE(r.report, '') AS report \
+             FROM jackpots AS j LEFT JOIN reconciliations AS r ON r.jackpot_id = j.jackpot_id \
+             WHERE j.jackpot_id > $1 ORDER BY j.jackpot_id LIMIT {BATCH}"
+        );
+        let mut all: Vec<Reconciliation> = Vec::new();
+        loop {
+            let after = all.last().map(|last| last.jackpot_id.clone()).unwrap_or_default();
+            let batch = sqlx::query(sqlx::AssertSqlSafe(text.clone())).bind(after);
+            let rows = self.sql.reading(batch.fetch_all(self.sql.reader())).await?;
+            for row in &rows {
+                all.push(read(row)?);
+            }
+            if rows.len() < BATCH {
+                return Ok(all);
+            }
+        }
+    }
+}
+
+fn read(row: &AnyRow) -> Result<Reconciliation, LedgerError> {
+    let jackpot_id: String = row.try_get("jackpot_id")?;
+    let (report, stopped): (String, String) = (row.try_get("report")?, row.try_get("stopped")?);
+    let (n, at_ms, clean): (i64, i64, i64) = (row.try_get("n")?, row.try_get("at_ms")?, row.try_get("clean")?);
+    let checked = !report.is_empty();
+    let report: Report = if checked {
+        json(&report, || format!("reconciliation of jackpot '{jackpot_id}'"))?
+    } else {
+        Report::default()
+    };
+    let clean = if stopped.is_empty() {
+        checked.then_some(clean == 1)
+    } else {
+        Some(false)
+    };
+    Ok(Reconciliation {
+        event: checked.then_some(n),
+        checked_at: checked.then(|| rfc3339(at_ms)),
+        lag: None,
+        clean,
+        stopped: (!stopped.is_empty()).then_some(stopped),
+        tiers: report.tiers,
+        state: report.state,
+        jackpot_id,
+    })
+}

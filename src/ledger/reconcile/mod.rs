@@ -1,0 +1,9 @@
+//! Redis beside the ledger, at the same event.
+//!
+//! A busy jackpot is compared at a checkpoint: an event with all its meters, which the projector compares with its own
+//! books when it comes there. An idle one is compared as it stands. So neither load nor lag looks like a mismatch.
+
+pub mod report;
+pub mod sides;
+pub mod store;
+pub mod table;

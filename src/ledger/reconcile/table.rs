@@ -1,0 +1,74 @@
+//! A reconciliation as text, for `jackpot reconcile`.
+
+use comfy_table::presets::UTF8_FULL_CONDENSED;
+use comfy_table::{CellAlignment, Table};
+
+use super::report::{Report, TierReport};
+
+/// The columns of numbers.
+const NUMBERS: std::ops::RangeInclusive<usize> = 2..=3;
+
+/// Each term and each part of the state, Redis beside the ledger, and a verdict.
+#[must_use]
+pub fn render(jackpot: &str, event: u64, report: &Report) -> String {
+    let mut table = Table::new();
+    table.load_style(UTF8_FULL_CONDENSED);
+    table.set_header(["tier", "term", "Redis", "ledger", ""]);
+    for tier in &report.tiers {
+        add_tier(&mut table, tier);
+    }
+    for row in &report.state {
+        table.add_row(["", &row.name, &row.redis, &row.ledger, verdict(row.agrees)]);
+    }
+    for column in NUMBERS {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let summary = if report.clean { "clean" } else { "MISMATCH" };
+    let mut text = format!("jackpot {jackpot} at event {event}: {summary}\n{table}\n");
+    for fault in report.faults() {
+        text += &format!("  {fault}\n");
+    }
+    text
+}
+
+fn add_tier(table: &mut Table, tier: &TierReport) {
+    for term in &tier.terms {
+        let (redis, ledger) = (term.redis.to_string(), term.ledger.to_string());
+        let same = verdict(term.redis == term.ledger);
+        table.add_row([&tier.tier, &term.term, &redis, &ledger, same]);
+    }
+    let holds = if tier.identity_holds { "holds" } else { "DOES NOT HOLD" };
+    table.add_row([&tier.tier, "identity", "", "", holds]);
+}
+
+fn verdict(agrees: bool) -> &'static str {
+    if agrees { "" } else { "DIFFERS" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::report::{MetersAndState, compare};
+    use super::*;
+
+    #[test]
+    fn the_table_shows_both_values_where_they_differ() {
+        let side = |pool| MetersAndState {
+            meters: [("grand:pool".to_owned(), pool), ("grand:contributed".to_owned(), 41)].into(),
+            status: "open".to_owned(),
+            ..MetersAndState::default()
+        };
+        let text = render("spring", 7, &compare(&side(41), &side(42)));
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines[0], "jackpot spring at event 7: MISMATCH");
+        let pool = lines.iter().find(|line| line.contains(" pool ")).expect("the pool");
+        for part in ["grand", "41", "42", "DIFFERS"] {
+            assert!(pool.contains(part), "{part} in {pool}");
+        }
+        assert!(text.contains("DOES NOT HOLD"));
+        assert!(lines.contains(&"  tier 'grand': pool is 41 in Redis and 42 in the ledger"));
+        let clean = render("spring", 7, &compare(&side(41), &side(41)));
+        assert!(clean.starts_with("jackpot spring at event 7: clean") && !clean.contains("DIFFERS"));
+    }
+}

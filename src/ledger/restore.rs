@@ -1,0 +1,361 @@
+//! Rebuilds a jackpot in Redis from the ledger.
+//!
+//! States of Redis: what is there (nothing, less than the ledger has, or something else) → `restoring`, in which every
+//! other script refuses → the jackpot as of the ledger's last event, followed by the event `restore`. A restore that
+//! died in between is begun again by whoever comes next: beginning takes everything away first. The stream's lease
+//! keeps it to one at a time, and the token of each restore keeps a stalled one from writing into the next.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sqlx::{Row, query};
+use thiserror::Error;
+
+use super::books::{Books, FoldError};
+use super::event::{Event, Unreadable};
+use super::projector::load::{self, LoadError};
+use super::records::Records;
+use super::sql::Sql;
+use crate::ids::Id;
+use crate::jackpot::definition::Definition;
+use crate::jackpot::error::PlayError;
+use crate::jackpot::mark::Mark;
+use crate::jackpot::operate::Operator;
+use crate::jackpot::scripts::{
+    self, MAX_PAIRS, Part, RestoreBegun, RestoreEnded, RestoredState, ScriptError, Stamped,
+};
+use crate::jackpot::view::parse_definition;
+use crate::random::{self, RandomError};
+use crate::store::Store;
+use crate::store::keys::JackpotKeys;
+
+/// Events read from SQL at a time: some hundred KB, or MB when they hold batches.
+const PAGE: i64 = 500;
+
+/// Why a jackpot was not rebuilt.
+#[derive(Debug, Error)]
+pub enum RestoreError {
+    /// The database.
+    #[error("the ledger: {0}")]
+    Sql(#[from] sqlx::Error),
+    /// The ledger's rows do not fit together.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// An event can't be read.
+    #[error(transparent)]
+    Event(#[from] Unreadable),
+    /// An event does not follow.
+    #[error(transparent)]
+    Fold(#[from] FoldError),
+    /// A definition can't be read.
+    #[error(transparent)]
+    Definition(Box<PlayError>),
+    /// Redis.
+    #[error("Redis: {0}")]
+    Script(#[from] ScriptError),
+    /// The system has no randomness.
+    #[error(transparent)]
+    Random(#[from] RandomError),
+    /// The ledger has nothing of it.
+    #[error("the ledger has no event of jackpot '{0}'")]
+    Unknown(Id),
+    /// Redis has events that the ledger lacks.
+    #[error(
+        "Redis is at {redis}, ahead of the ledger's {ledger}: let the ledger catch up first, or discard those events \
+         with --discard"
+    )]
+    Ahead {
+        /// Redis' mark.
+        redis: Mark,
+        /// The ledger's.
+        ledger: Mark,
+    },
+    /// The jackpot takes entries, and nothing is lost.
+    #[error("Redis has all events of this jackpot and it is open: pause it first if Redis' content is to be replaced")]
+    NotLost,
+    /// Another restore or another change came in between.
+    #[error("Redis changed meanwhile; try again")]
+    Changed,
+}
+
+/// A jackpot that was rebuilt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Restored {
+    /// Its mark now, with the event `restore`.
+    pub mark: Mark,
+    /// Records that were written.
+    pub records: u64,
+}
+
+/// What a restore may replace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replace {
+    /// Only a Redis that has less than the ledger, or nothing.
+    Lost,
+    /// Also one that has all, when it takes no entries.
+    Stopped,
+    /// Also one that has events that the ledger lacks: they are given up.
+    Ahead,
+}
+
+/// Rebuilds jackpots.
+#[derive(Debug, Clone)]
+pub struct Restorer {
+    sql: Sql,
+    store: Store,
+}
+
+impl Restorer {
+    /// From this ledger into this Redis.
+    #[must_use]
+    pub fn new(sql: Sql, store: Store) -> Self {
+        Self { sql, store }
+    }
+
+    /// Rebuilds one jackpot. The caller holds the lease of its stream.
+    pub async fn restore(
+        &self,
+        jackpot: &Id,
+        replace: Replace,
+        by: &Operator,
+        reason: &str,
+    ) -> Result<Restored, RestoreError> {
+        let keys = JackpotKeys::new(jackpot);
+        let loaded = load::load(&self.sql, jackpot).await?;
+        let books = loaded.books;
+        if books.n == 0 {
+            return Err(RestoreError::Unknown(jackpot.clone()));
+        }
+        let expected = self.replaceable(&keys, &books, replace).await?;
+        let token = hex::encode(random::bytes::<16>()?);
+        let tiers: BTreeSet<Id> = books.meters.keys().cloned().chain(self.tiers(jackpot).await?).collect();
+        match scripts::restore_begin(&self.store, &keys, &tiers, &token, expected).await? {
+            RestoreBegun::Begun => {}
+            RestoreBegun::Changed(_) => return Err(RestoreError::Changed),
+        }
+        let mut writer = Writer {
+            store: &self.store,
+            keys: &keys,
+            token: &token,
+            waiting: BTreeMap::new(),
+            written: BTreeMap::new(),
+        };
+        self.write_tables(jackpot, &mut writer).await?;
+        let records = self.write_records(jackpot, &books, &mut writer).await?;
+        for (sequence, pending) in &books.pending {
+            writer.add(Part::Pending, pending.entry_id.clone(), sequence.to_string()).await?;
+        }
+        let written = writer.finish().await?;
+        let state = self.state(jackpot, &books, written).await?;
+        match scripts::restore_end(&self.store, &keys, &token, &state, (by, reason)).await? {
+            RestoreEnded::Done(mark) => Ok(Restored { mark, records }),
+            RestoreEnded::Other | RestoreEnded::Incomplete => Err(RestoreError::Changed),
+        }
+    }
+
+    /// Redis' mark, if it may be replaced.
+    async fn replaceable(&self, keys: &JackpotKeys, books: &Books, replace: Replace) -> Result<Option<Mark>, RestoreError> {
+        let ledger = Mark::new(books.restores, books.n).unwrap_or_default();
+        let (redis, open) = match scripts::snapshot(&self.store, keys, Mark::ZERO).await {
+            Ok(snapshot) => (snapshot.mark, snapshot.status == crate::jackpot::view::Status::Open),
+            Err(ScriptError::Unknown) => return Ok(None),
+            // One that died in between may be taken over at any mark.
+            Err(ScriptError::Restoring) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let lost = redis < ledger;
+        if redis > ledger && replace != Replace::Ahead {
+            return Err(RestoreError::Ahead { redis, ledger });
+        }
+        if !lost && open && replace == Replace::Stopped || !lost && replace == Replace::Lost {
+            return Err(RestoreError::NotLost);
+        }
+        Ok(Some(redis))
+    }
+
+    /// The tiers of all its definitions.
+    async fn tiers(&self, jackpot: &Id) -> Result<BTreeSet<Id>, RestoreError> {
+        let mut tiers = BTreeSet::new();
+        for (_, json) in self.definitions(jackpot).await? {
+            let definition = parse_definition(jackpot, &json).map_err(|error| RestoreError::Definition(error.into()))?;
+            tiers.extend(definition.tiers().iter().map(|tier| tier.tier.clone()));
+        }
+        Ok(tiers)
+    }
+
+    async fn definitions(&self, jackpot: &Id) -> Result<BTreeMap<u64, String>, RestoreError> {
+        let rows = query("SELECT version, json FROM definitions WHERE jackpot_id = $1 AND kept = 1")
+            .bind(jackpot.as_str())
+            .fetch_all(self.sql.reader());
+        let rows = self.sql.reading(rows).await?;
+        let one = |row: &sqlx::any::AnyRow| Ok((unsigned(row.try_get("version")?), row.try_get("json")?));
+        Ok(rows.iter().map(one).collect::<Result<_, sqlx::Error>>()?)
+    }
+
+    /// Definitions, epochs and adjustments.
+    async fn write_tables(&self, jackpot: &Id, writer: &mut Writer<'_>) -> Result<(), RestoreError> {
+        for (version, json) in self.definitions(jackpot).await? {
+            writer.add(Part::Definitions, version.to_string(), json).await?;
+        }
+        let epochs = query("SELECT epoch, commitment, opened_ms, closed_ms FROM epochs WHERE jackpot_id = $1")
+            .bind(jackpot.as_str())
+            .fetch_all(self.sql.reader());
+        for row in self.sql.reading(epochs).await? {
+            let (epoch, commitment): (i64, String) = (row.try_get("epoch")?, row.try_get("commitment")?);
+            let (opened, closed): (i64, i64) = (row.try_get("opened_ms")?, row.try_get("closed_ms")?);
+            let closed = if closed == 0 { "-".to_owned() } else { closed.to_string() };
+            let text = format!("{commitment} {opened} {closed}");
+            writer.add(Part::Epochs, epoch.to_string(), text).await?;
+        }
+        let adjustments = query("SELECT adjustment_id, digest, at_ms FROM adjustments WHERE jackpot_id = $1")
+            .bind(jackpot.as_str())
+            .fetch_all(self.sql.reader());
+        for row in self.sql.reading(adjustments).await? {
+            let (id, digest, at_ms): (String, String, i64) =
+                (row.try_get("adjustment_id")?, row.try_get("digest")?, row.try_get("at_ms")?);
+            writer.add(Part::Adjustments, id, format!("{digest} {at_ms}")).await?;
+        }
+        Ok(())
+    }
+
+    /// The idempotency records of both generations, replayed from the events that made them.
+    async fn write_records(&self, jackpot: &Id, books: &Books, writer: &mut Writer<'_>) -> Result<u64, RestoreError> {
+        let newer = if books.generation.letter == "b" { Part::SeenB } else { Part::SeenA };
+        let older = if newer == Part::SeenA { Part::SeenB } else { Part::SeenA };
+        let (mut records, mut after) = (Records::default(), books.older_n);
+        loop {
+            let events = self.events(jackpot, after, books.n).await?;
+            let Some(last) = events.last() else { break };
+            after = last.n;
+            let mut changed = Vec::new();
+            for event in &events {
+                records.apply(event, &mut |written| {
+                    let part = if written.entered_n > books.generation.n { newer } else { older };
+                    if written.first {
+                        *writer.written.entry(part).or_default() += 1;
+                    }
+                    changed.push((part, written.entry_id.to_owned(), written.record.to_text()));
+                })?;
+            }
+            for (part, entry_id, text) in changed {
+                writer.put(part, entry_id, text).await?;
+            }
+        }
+        Ok(writer.count(Part::SeenA) + writer.count(Part::SeenB))
+    }
+
+    async fn events(&self, jackpot: &Id, after: u64, last: u64) -> Result<Vec<Event>, RestoreError> {
+        let text = "SELECT body FROM events WHERE jackpot_id = $1 AND n > $2 AND n <= $3 ORDER BY n LIMIT $4";
+        let rows = query(text)
+            .bind(jackpot.as_str())
+            .bind(signed(after))
+            .bind(signed(last))
+            .bind(PAGE)
+            .fetch_all(self.sql.reader());
+        let rows = self.sql.reading(rows).await?;
+        let mut events = Vec::with_capacity(rows.len());
+        for row in rows {
+            let fields = serde_json::from_str(row.try_get("body")?).map_err(|_| Unreadable {
+                n: format!("behind {after}"),
+                field: "body",
+            })?;
+            events.push(Event::parse(fields)?);
+        }
+        Ok(events)
+    }
+
+    async fn state(
+        &self,
+        jackpot: &Id,
+        books: &Books,
+        written: BTreeMap<Part, u64>,
+    ) -> Result<RestoredState, RestoreError> {
+        let definitions = self.definitions(jackpot).await?;
+        let stamped = |version: u64| {
+            let json = definitions.get(&version).ok_or_else(|| {
+                LoadError::Damaged(format!("definition {version} of jackpot '{jackpot}' is not in the ledger"))
+            })?;
+            let definition: Definition =
+                parse_definition(jackpot, json).map_err(|error| RestoreError::Definition(error.into()))?;
+            Ok::<_, RestoreError>(Stamped::new(version, &definition))
+        };
+        let status = books.status.ok_or_else(|| RestoreError::Unknown(jackpot.clone()))?;
+        Ok(RestoredState {
+            n: books.n,
+            restores: books.restores,
+            status,
+            in_force: stamped(books.version)?,
+            waiting: books.waiting.map(stamped).transpose()?,
+            last_version: books.last_version,
+            currency: books.currency.clone(),
+            sequence: books.sequence,
+            claim_order: books.claim_order,
+            epoch: books.epoch,
+            commitment: books.commitment.clone(),
+            generation: if books.generation.letter == "b" { 'b' } else { 'a' },
+            generation_start: books.generation.start,
+            generation_opened_ms: books.generation.opened_ms,
+            generation_version: books.generation.version,
+            puts: books.puts.clone(),
+            meters: super::reconcile::sides::of_books(books).meters,
+            written,
+        })
+    }
+}
+
+/// Writes pairs in full calls.
+struct Writer<'a> {
+    store: &'a Store,
+    keys: &'a JackpotKeys,
+    token: &'a str,
+    /// Not yet sent.
+    waiting: BTreeMap<Part, Vec<(String, String)>>,
+    /// How many different names there are of each part.
+    written: BTreeMap<Part, u64>,
+}
+
+impl Writer<'_> {
+    /// Writes what is written once.
+    async fn add(&mut self, part: Part, name: String, value: String) -> Result<(), RestoreError> {
+        *self.written.entry(part).or_default() += 1;
+        self.put(part, name, value).await
+    }
+
+    async fn put(&mut self, part: Part, name: String, value: String) -> Result<(), RestoreError> {
+        let waiting = self.waiting.entry(part).or_default();
+        waiting.push((name, value));
+        if waiting.len() >= MAX_PAIRS {
+            self.flush(part).await?;
+        }
+        Ok(())
+    }
+
+    async fn flush(&mut self, part: Part) -> Result<(), RestoreError> {
+        let pairs = self.waiting.remove(&part).unwrap_or_default();
+        if pairs.is_empty() {
+            return Ok(());
+        }
+        if !scripts::restore_records(self.store, self.keys, self.token, part, &pairs).await? {
+            return Err(RestoreError::Changed);
+        }
+        Ok(())
+    }
+
+    fn count(&self, part: Part) -> u64 {
+        self.written.get(&part).copied().unwrap_or_default()
+    }
+
+    async fn finish(mut self) -> Result<BTreeMap<Part, u64>, RestoreError> {
+        for part in self.waiting.keys().copied().collect::<Vec<_>>() {
+            self.flush(part).await?;
+        }
+        Ok(self.written)
+    }
+}
+
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn unsigned(number: i64) -> u64 {
+    number.unsigned_abs()
+}

@@ -1,0 +1,177 @@
+//! A server of the ledger's routes alone, and rows to ask for.
+
+use std::sync::Arc;
+
+use jackpot::http::Web;
+use jackpot::http::health::Readiness;
+use jackpot::http::routes::Rooms;
+use jackpot::http::server::{self, Running};
+use jackpot::keys::{KeyFile, KeyStore, Limits, Role};
+use jackpot::ledger::api::{self, Api, ApiDoc};
+use jackpot::ledger::queries::Queries;
+use jackpot::ledger::queries::head::HeadFacts;
+use jackpot::ledger::receipt::Head;
+use jackpot::ledger::sql::Sql;
+use jackpot::settings::Settings;
+use jackpot::stopping::Stopping;
+use jackpot::telemetry::Metrics;
+use reqwest::{Client, RequestBuilder};
+use serde_json::Value;
+use sqlx::AssertSqlSafe;
+use utoipa::OpenApi;
+
+use crate::support::ledger_db::LedgerDb;
+
+/// 2025-11-21T00:00:00Z.
+pub const T0: i64 = 1_763_683_200_000;
+
+pub struct Books {
+    pub sql: Sql,
+    base: String,
+    key: String,
+    client: Client,
+    _running: Running,
+    _db: LedgerDb,
+}
+
+pub async fn books(db: LedgerDb) -> Books {
+    books_with(db, 7).await
+}
+
+pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
+    let sql = db.open().await;
+    let file = db.data_dir().join("settings.toml");
+    let text = format!(
+        "data_dir = {:?}\n[http]\nlisten = \"127.0.0.1:0\"\nworkers = 1\n",
+        db.data_dir().to_str().unwrap()
+    );
+    std::fs::write(&file, text).unwrap();
+    let settings = Settings::load(Some(&file)).unwrap();
+    let keys = KeyFile::of(&settings);
+    let key = keys
+        .add("auditor".parse().unwrap(), Role::Read)
+        .unwrap()
+        .expose()
+        .to_owned();
+    let no_limits = Limits {
+        per_second: 0,
+        burst: 0,
+    };
+    let web = Web {
+        keys: Arc::new(KeyStore::open(keys, no_limits).unwrap()),
+        metrics: Arc::new(Metrics::new()),
+        readiness: Arc::new(Readiness::default),
+        stopping: Stopping::default(),
+        max_body_bytes: 1024,
+        max_streams: 1,
+    };
+    let api = Api::new(
+        Queries::new(sql.clone(), entry_index_days),
+        Arc::new(unsigned),
+        Arc::new(|id| (id.as_str() == "spring").then_some(3)),
+    );
+    let rooms = Rooms {
+        mount: Arc::new(move |config| api::routes(config, &api)),
+        document: ApiDoc::openapi(),
+    };
+    let running = server::start(&settings.http, web, rooms).unwrap();
+    Books {
+        sql,
+        base: format!("http://{}", running.address()),
+        key,
+        client: crate::support::http_client(),
+        _running: running,
+        _db: db,
+    }
+}
+
+/// Signing has its own tests.
+fn unsigned(facts: HeadFacts) -> Head {
+    Head {
+        jackpot_id: facts.jackpot_id,
+        ledger_id: facts.ledger_id,
+        n: facts.n,
+        hash: facts.hash.to_string(),
+        at: jackpot::clock::rfc3339(facts.at_ms),
+        key_id: "k".to_owned(),
+        signature: "s".to_owned(),
+    }
+}
+
+impl Books {
+    pub fn request(&self, path: &str) -> RequestBuilder {
+        self.client.get(format!("{}{path}", self.base)).bearer_auth(&self.key)
+    }
+
+    /// Status and JSON body.
+    pub async fn get(&self, path: &str) -> (u16, Value) {
+        let answer = self.request(path).send().await.unwrap();
+        (answer.status().as_u16(), answer.json().await.unwrap())
+    }
+
+    /// The items of an answer.
+    pub async fn items(&self, path: &str) -> Vec<Value> {
+        let (status, body) = self.get(path).await;
+        assert_eq!(status, 200, "{path}: {body}");
+        body["items"].as_array().unwrap().clone()
+    }
+
+    /// One column of the items.
+    pub async fn column(&self, path: &str, name: &str) -> Vec<Value> {
+        let items = self.items(path).await;
+        items.into_iter().map(|item| item[name].clone()).collect()
+    }
+
+    /// All items, page by page; `between` is called after each page.
+    pub async fn walk(&self, path: &str, between: impl AsyncFn(usize)) -> Vec<Value> {
+        let (mut all, mut cursor) = (Vec::new(), String::new());
+        for page in 0.. {
+            assert!(page < 1000, "pages without end");
+            let (status, body) = self.get(&format!("{path}{cursor}")).await;
+            assert_eq!(status, 200, "{body}");
+            all.extend(body["items"].as_array().unwrap().iter().cloned());
+            let Some(next) = body["next_cursor"].as_str() else {
+                break;
+            };
+            cursor = format!("&cursor={next}");
+            between(page).await;
+        }
+        all
+    }
+
+    /// The field and rule of a 422.
+    pub async fn refusal(&self, path: &str) -> String {
+        let (status, body) = self.get(path).await;
+        assert_eq!(status, 422, "{path}: {body}");
+        body["errors"][0]["field"].as_str().unwrap_or_default().to_owned()
+    }
+
+    pub async fn run(&self, text: &str) {
+        sqlx::query(AssertSqlSafe(text.to_owned()))
+            .execute(self.sql.writer())
+            .await
+            .unwrap_or_else(|error| panic!("{text}: {error}"));
+    }
+
+    pub async fn jackpot(&self, id: &str) {
+        let hash = "ab".repeat(32);
+        self.run(&format!(
+            "INSERT INTO jackpots (jackpot_id, n, hash, stream_id, restores, books, stopped, holder, lease_token, \
+             lease_until_ms) VALUES ('{id}', 7, '{hash}', '0-0', 0, '', '', '', 0, 0)"
+        ))
+        .await;
+    }
+
+    /// Payouts 1 to `count` of a jackpot: one each second from `from_ms`, of tiers and players by the given SQL over i.
+    pub async fn payouts(&self, jackpot: &str, (first, last): (u32, u32), from_ms: i64) {
+        self.run(&format!(
+            "INSERT INTO payouts (payout_id, jackpot_id, claim_order, n, sequence, entry_id, player_id, rank, tier, \
+             amount, currency, pool_before, pool_after, paid_at_ms, event_id, key_id, signature) \
+             WITH RECURSIVE c(i) AS (SELECT {first} UNION ALL SELECT i + 1 FROM c WHERE i < {last}) \
+             SELECT '{jackpot}-' || i, '{jackpot}', i, i, i, 'e' || i, 'p' || (i % 7), 1, \
+             CASE WHEN i % 3 = 0 THEN 'mini' ELSE 'grand' END, i % 100, 'KRW', 500, 500 - i % 100, \
+             {from_ms} + i * 1000, '{jackpot}:' || i, 'k', 's' FROM c"
+        ))
+        .await;
+    }
+}

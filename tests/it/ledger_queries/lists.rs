@@ -1,0 +1,318 @@
+//! Entries, postings, audit, head and reconciliation.
+
+use jackpot::ledger::entry_index::{IndexRow, RowKey, insert};
+use jackpot::ledger::reconcile::report::{MetersAndState, compare};
+use serde_json::{Value, json};
+
+use super::kit::{Books, T0, books, books_with};
+use crate::support::ledger_db::{LedgerDb, on_both_databases};
+
+on_both_databases!(
+    entries_of_a_player_go_back_through_the_days,
+    an_entry_shows_its_outcome_once_it_is_final,
+    without_an_index_of_entries_the_question_is_refused,
+    a_long_silence_is_passed_in_bounded_pages,
+    postings_are_the_oldest_first,
+    audit_is_the_newest_first_with_json_before_and_after,
+    the_head_is_that_of_the_jackpot,
+    a_mismatch_is_a_problem_with_all_items,
+);
+
+const DAY_MS: i64 = 86_400_000;
+
+fn entry(player_id: &'static str, at_ms: i64, jackpot_id: &'static str, sequence: i64) -> IndexRow<'static> {
+    IndexRow {
+        key: RowKey {
+            player_id,
+            at_ms,
+            jackpot_id,
+            sequence,
+        },
+        entry_id: "e",
+        stake: 100,
+        client_seed: "",
+        n: sequence + 1,
+        epoch: 1,
+        version: 3,
+        rank: 0,
+        settled: true,
+    }
+}
+
+async fn add(books: &Books, rows: &[IndexRow<'_>]) {
+    let mut tx = books.sql.begin().await.unwrap();
+    insert(&mut tx, rows).await.unwrap();
+    tx.commit().await.unwrap();
+}
+
+fn numbers(rows: &[Value], name: &str) -> Vec<i64> {
+    rows.iter().map(|row| row[name].as_i64().unwrap()).collect()
+}
+
+async fn entries_of_a_player_go_back_through_the_days(db: LedgerDb) {
+    let books = books(db).await;
+    let jackpot = |i: i64| if i % 3 == 0 { "autumn" } else { "spring" };
+    let rows: Vec<_> = (1..=60)
+        .map(|i| entry("p1", T0 + i * DAY_MS / 20, jackpot(i), i))
+        .collect();
+    add(&books, &rows).await;
+    add(&books, &[entry("p2", T0, "spring", 61)]).await;
+    let newest: Vec<_> = (1..=60).rev().collect();
+    for limit in [1, 7, 20, 59, 60, 1000] {
+        let found = books
+            .walk(&format!("/v1/entries?player_id=p1&limit={limit}"), async |_| ())
+            .await;
+        assert_eq!(numbers(&found, "sequence"), newest, "{limit}");
+    }
+    let autumn = books
+        .walk("/v1/entries?player_id=p1&jackpot_id=autumn&limit=4", async |_| ())
+        .await;
+    assert_eq!(
+        numbers(&autumn, "sequence"),
+        newest.iter().copied().filter(|i| i % 3 == 0).collect::<Vec<_>>()
+    );
+    // Entry 20 is the first of the second day, at midnight.
+    let since = books
+        .items("/v1/entries?player_id=p1&from=2025-11-22T00:00:00Z&limit=1000")
+        .await;
+    let until = books
+        .items("/v1/entries?player_id=p1&to=2025-11-22T00:00:00Z&limit=1000")
+        .await;
+    assert_eq!(numbers(&since, "sequence"), newest[..41]);
+    assert_eq!(numbers(&until, "sequence"), newest[41..]);
+    assert_eq!(books.items("/v1/entries?player_id=p3").await, [Value::Null; 0]);
+}
+
+async fn an_entry_shows_its_outcome_once_it_is_final(db: LedgerDb) {
+    let books = books(db).await;
+    let definition = json!({
+        "id": "spring", "name": "Spring", "currency": "KRW", "contribution": {"fixed": 1},
+        "tiers": [{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 1, "seed": 0, "reserve_ppm": 0, "cap": null,
+                   "must_hit_by": null}],
+        "odds": {"total": 10, "ranks": [{"rank": 1, "weight": 1, "prize": {"pool": {"tier": "grand", "take": "all"}}},
+                                        {"rank": 2, "weight": 1, "prize": {"fixed": {"tier": "grand", "amount": 5}}}]},
+    });
+    books
+        .run(&format!(
+            "INSERT INTO definitions (jackpot_id, version, n, at_ms, json, kept) VALUES ('spring', 3, 1, {T0}, \
+             '{definition}', 1)"
+        ))
+        .await;
+    books.payouts("spring", (2, 3), T0).await;
+    let lost = entry("p1", T0 + 1, "spring", 1);
+    let pool = IndexRow {
+        rank: 1,
+        client_seed: "lucky",
+        ..entry("p1", T0 + 2, "spring", 2)
+    };
+    let fixed = IndexRow {
+        rank: 2,
+        ..entry("p1", T0 + 3, "spring", 3)
+    };
+    let pending = IndexRow {
+        settled: false,
+        ..entry("p1", T0 + 4, "spring", 4)
+    };
+    add(&books, &[lost, pool, fixed, pending]).await;
+    let rows = books.items("/v1/entries?player_id=p1").await;
+    assert_eq!(
+        (&rows[0]["settled"], &rows[0]["outcome"]),
+        (&json!(false), &Value::Null)
+    );
+    assert_eq!(rows[1]["outcome"]["prize"], "fixed");
+    assert_eq!(
+        rows[2],
+        json!({
+            "entry_id": "e", "jackpot_id": "spring", "player_id": "p1", "sequence": 2, "stake": 100,
+            "client_seed": "lucky", "entered_at": "2025-11-21T00:00:00.002Z", "event_id": "spring:3", "epoch": 1,
+            "definition_version": 3, "settled": true,
+            "outcome": {"rank": 1, "prize": "pool", "tier": "grand", "amount": 2, "payout_id": "spring-2",
+                        "claim_order": 2, "coupon": null},
+        })
+    );
+    let none = json!({"rank": 0, "prize": "none", "tier": null, "amount": null, "payout_id": null,
+                      "claim_order": null, "coupon": null});
+    assert_eq!((&rows[3]["outcome"], &rows[3]["client_seed"]), (&none, &Value::Null));
+}
+
+async fn without_an_index_of_entries_the_question_is_refused(db: LedgerDb) {
+    let books = books_with(db, 0).await;
+    let (status, body) = books.get("/v1/entries?player_id=p1").await;
+    assert_eq!((status, body["code"].as_str()), (422, Some("entry-index-off")));
+    assert!(body["detail"].as_str().unwrap().contains("ledger.entry_index_days"));
+}
+
+async fn a_long_silence_is_passed_in_bounded_pages(db: LedgerDb) {
+    let books = books(db).await;
+    let others: Vec<_> = (1..80)
+        .map(|day| entry("p2", T0 + day * DAY_MS, "spring", day))
+        .collect();
+    add(&books, &others).await;
+    add(&books, &[entry("p1", T0, "spring", 100)]).await;
+    let (_, first) = books.get("/v1/entries?player_id=p1").await;
+    assert_eq!(first["items"], json!([]));
+    assert!(first["next_cursor"].is_string(), "31 days are enough for one page");
+    let all = books.walk("/v1/entries?player_id=p1", async |_| ()).await;
+    assert_eq!(numbers(&all, "sequence"), [100]);
+    // A table that expired between two reads leaves a gap of its own day, and no error.
+    books.run("DELETE FROM entry_days WHERE day = '20251121'").await;
+    assert_eq!(
+        books.walk("/v1/entries?player_id=p1", async |_| ()).await,
+        [Value::Null; 0]
+    );
+}
+
+async fn postings_are_the_oldest_first(db: LedgerDb) {
+    let books = books(db).await;
+    books.jackpot("spring").await;
+    for (n, line, account, amount) in [
+        (1, 0, "contributions", -1),
+        (1, 1, "pool", 1),
+        (2, 0, "pool", -1),
+        (2, 1, "payouts", 1),
+    ] {
+        books
+            .run(&format!(
+                "INSERT INTO postings (jackpot_id, at_ms, n, line, tier, account, amount, micro) VALUES \
+                 ('spring', {T0} + {n}, {n}, {line}, 'grand', '{account}', {amount}, 0)"
+            ))
+            .await;
+    }
+    let path = "/v1/jackpots/spring/ledger?";
+    let all = books.walk(&format!("{path}limit=1"), async |_| ()).await;
+    let lines: Vec<_> = all.iter().map(|row| format!("{}.{}", row["n"], row["line"])).collect();
+    assert_eq!(lines, ["1.0", "1.1", "2.0", "2.1"]);
+    let expected = json!({"n": 1, "event_id": "spring:1", "line": 0, "at": "2025-11-21T00:00:00.001Z", "tier": "grand",
+                          "account": "contributions", "amount": -1, "micro": 0});
+    assert_eq!(all[0], expected);
+    for (query, expected) in [
+        ("from=2025-11-21T00:00:00.002Z", &all[2..]),
+        ("to=2025-11-21T00:00:00.002Z", &all[..2]),
+        ("from=2025-11-21T00:00:00.001Z&to=2025-11-21T00:00:00.003Z", &all[..]),
+    ] {
+        assert_eq!(books.items(&format!("{path}{query}")).await, expected, "{query}");
+    }
+    let (status, body) = books.get("/v1/jackpots/autumn/ledger").await;
+    assert_eq!((status, body["code"].as_str()), (404, Some("jackpot-not-found")));
+    let (status, _) = books.get("/v1/jackpots/autumn/ledger/head").await;
+    assert_eq!(status, 404);
+}
+
+async fn audit_is_the_newest_first_with_json_before_and_after(db: LedgerDb) {
+    let books = books(db).await;
+    for n in 1..=12 {
+        let (jackpot, who) = (["spring", "autumn"][n % 2], ["anna", "ben", "cleo"][n % 3]);
+        let action = ["pause", "resume"][n % 2];
+        books
+            .run(&format!(
+                "INSERT INTO audit (jackpot_id, n, at_ms, who, action, target, before, after, reason, request_id) VALUES \
+                 ('{jackpot}', {n}, {T0} + {n}, '{who}', '{action}', '{jackpot}', 'null', '{{\"n\":{n}}}', 'r{n}', 'q{n}')"
+            ))
+            .await;
+    }
+    let all = books.walk("/v1/audit?limit=5", async |_| ()).await;
+    let expected = json!({"who": "anna", "at": "2025-11-21T00:00:00.012Z", "action": "pause", "target": "spring",
+                          "before": null, "after": {"n": 12}, "reason": "r12", "request_id": "q12"});
+    assert_eq!((all.len(), &all[0]), (12, &expected));
+    let reasons = |rows: &[Value]| {
+        rows.iter()
+            .map(|row| row["reason"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    for (query, expected) in [
+        ("jackpot_id=spring", vec!["r12", "r10", "r8", "r6", "r4", "r2"]),
+        ("who=ben", vec!["r10", "r7", "r4", "r1"]),
+        ("action=resume&who=ben", vec!["r7", "r1"]),
+        ("jackpot_id=spring&who=anna", vec!["r12", "r6"]),
+        (
+            "from=2025-11-21T00:00:00.003Z&to=2025-11-21T00:00:00.005Z",
+            vec!["r4", "r3"],
+        ),
+    ] {
+        let rows = books.walk(&format!("/v1/audit?limit=1&{query}"), async |_| ()).await;
+        assert_eq!(reasons(&rows), expected, "{query}");
+    }
+}
+
+async fn the_head_is_that_of_the_jackpot(db: LedgerDb) {
+    let books = books(db).await;
+    books.jackpot("spring").await;
+    let (status, head) = books.get("/v1/jackpots/spring/ledger/head").await;
+    assert_eq!(status, 200);
+    assert_eq!((&head["jackpot_id"], &head["n"]), (&json!("spring"), &json!(7)));
+    assert_eq!(head["hash"], "ab".repeat(32));
+    assert_eq!(head["ledger_id"], books.sql.ledger_id());
+    for name in ["at", "key_id", "signature"] {
+        assert!(head[name].as_str().is_some_and(|text| !text.is_empty()), "{name}");
+    }
+}
+
+async fn a_mismatch_is_a_problem_with_all_items(db: LedgerDb) {
+    let books = books(db).await;
+    let side = |pool| MetersAndState {
+        meters: [("grand:pool".to_owned(), pool), ("grand:contributed".to_owned(), 41)].into(),
+        status: "open".to_owned(),
+        ..MetersAndState::default()
+    };
+    for jackpot in ["autumn", "spring", "winter"] {
+        books.jackpot(jackpot).await;
+    }
+    let store = async |jackpot: &str, pool| {
+        let report = compare(&side(pool), &side(41));
+        let json = serde_json::to_string(&report).unwrap();
+        let clean = i64::from(report.clean);
+        books
+            .run(&format!("DELETE FROM reconciliations WHERE jackpot_id = '{jackpot}'"))
+            .await;
+        books
+            .run(&format!(
+                "INSERT INTO reconciliations (jackpot_id, n, at_ms, clean, report) VALUES ('{jackpot}', 5, {T0}, {clean}, '{json}')"
+            ))
+            .await;
+    };
+    store("autumn", 41).await;
+    store("spring", 41).await;
+    let (status, clean) = books.get("/v1/reconciliation").await;
+    assert_eq!(status, 200, "{clean}");
+    let [autumn, spring, winter] = clean["items"].as_array().unwrap().as_slice() else {
+        panic!("three: {clean}")
+    };
+    assert_eq!((&autumn["clean"], &autumn["lag"]), (&json!(true), &Value::Null));
+    assert_eq!(
+        (&spring["event"], &spring["lag"], &spring["stopped"]),
+        (&json!(5), &json!(3), &Value::Null)
+    );
+    assert_eq!(spring["checked_at"], "2025-11-21T00:00:00Z");
+    assert_eq!(
+        (&winter["clean"], &winter["event"]),
+        (&Value::Null, &Value::Null),
+        "not checked yet is no mismatch"
+    );
+
+    store("spring", 42).await;
+    let (status, problem) = books.get("/v1/reconciliation").await;
+    assert_eq!(
+        (status, problem["code"].as_str()),
+        (409, Some("reconciliation-mismatch"))
+    );
+    assert!(problem["detail"].as_str().unwrap().ends_with("about spring"));
+    let tier = &problem["items"][1]["tiers"][0];
+    assert_eq!(
+        tier["differences"],
+        json!([{"meter": "pool", "redis": 42, "ledger": 41}])
+    );
+    assert_eq!(
+        (&tier["identity_holds"], &tier["agrees"]),
+        (&json!(false), &json!(false))
+    );
+
+    store("spring", 41).await;
+    books
+        .run("UPDATE jackpots SET stopped = 'event 9 is missing' WHERE jackpot_id = 'winter'")
+        .await;
+    let (status, problem) = books.get("/v1/reconciliation").await;
+    assert_eq!(
+        (status, &problem["items"][2]["stopped"]),
+        (409, &json!("event 9 is missing"))
+    );
+}

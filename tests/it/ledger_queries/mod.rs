@@ -1,0 +1,7 @@
+//! What operators and auditors ask of the ledger, on both databases, over rows that the tests wrote.
+
+mod export;
+mod kit;
+mod lists;
+mod pages;
+mod plans;

@@ -1,0 +1,171 @@
+//! A page is a range of one index: no sort, no scan of a table, whatever its statistics say.
+
+use jackpot::ids::Id;
+use jackpot::ledger::queries::Between;
+use jackpot::ledger::queries::audit::AuditFilters;
+use jackpot::ledger::queries::entries::EntryFilters;
+use jackpot::ledger::queries::payouts::PayoutFilters;
+use jackpot::ledger::queries::postings::PostingFilters;
+use jackpot::ledger::queries::scan::{Scan, Statement};
+use jackpot::ledger::sql::Kind;
+use sqlx::Row;
+
+use super::kit::{Books, T0, books};
+use crate::support::ledger_db::{LedgerDb, on_both_databases};
+
+on_both_databases!(every_page_is_a_range_of_the_intended_index);
+
+async fn every_page_is_a_range_of_the_intended_index(db: LedgerDb) {
+    let books = books(db).await;
+    fill(&books).await;
+    let id = |text: &str| Some(Id::parse(text).unwrap());
+    let between = Between {
+        from: Some(T0),
+        to: Some(T0 + 9_000_000),
+    };
+    let any = PayoutFilters::default();
+    let spring = PayoutFilters {
+        jackpot_id: id("spring"),
+        ..any.clone()
+    };
+    let grand = PayoutFilters {
+        tier: id("grand"),
+        ..any.clone()
+    };
+    let player = PayoutFilters {
+        player_id: id("p3"),
+        ..any.clone()
+    };
+    let timed = PayoutFilters { between, ..any.clone() };
+    let all = PayoutFilters {
+        between,
+        player_id: id("p3"),
+        tier: id("mini"),
+        ..spring.clone()
+    };
+    let rare = PayoutFilters {
+        min_amount: Some(99_999.try_into().unwrap()),
+        ..any.clone()
+    };
+    let of_tier = PayoutFilters {
+        tier: id("mini"),
+        ..spring.clone()
+    };
+    let stranger = PayoutFilters {
+        player_id: id("nobody"),
+        ..any.clone()
+    };
+    for (filters, index) in [
+        (any, "payouts_by_time"),
+        (timed, "payouts_by_time"),
+        (rare, "payouts_by_time"),
+        (spring, "payouts_by_jackpot"),
+        (of_tier, "payouts_by_jackpot"),
+        (grand, "payouts_by_tier"),
+        (player, "payouts_by_player"),
+        (stranger, "payouts_by_player"),
+        (all, "payouts_by_player"),
+    ] {
+        uses(&books, &filters.scan(), index, index).await;
+    }
+    let entries = EntryFilters {
+        player_id: id("p3").unwrap(),
+        jackpot_id: id("spring"),
+        between,
+    };
+    let table = "entries_20251121";
+    let scan = entries.scan(table.to_owned());
+    uses(
+        &books,
+        &scan,
+        "sqlite_autoindex_entries_20251121_1",
+        "entries_20251121_pkey",
+    )
+    .await;
+    let postings = PostingFilters {
+        jackpot_id: id("spring").unwrap(),
+        between,
+    };
+    uses(&books, &postings.scan(), "sqlite_autoindex_postings_1", "postings_pkey").await;
+    let audit = AuditFilters {
+        action: id("pause"),
+        ..AuditFilters::default()
+    };
+    uses(&books, &audit.scan(), "audit_by_time", "audit_by_time").await;
+    let audit = AuditFilters {
+        jackpot_id: id("spring"),
+        ..audit
+    };
+    uses(&books, &audit.scan(), "audit_by_jackpot", "audit_by_jackpot").await;
+}
+
+/// Thousands of rows in each table, so that a database has a reason to choose.
+async fn fill(books: &Books) {
+    let numbers = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 20000)";
+    books.payouts("spring", (1, 20_000), T0).await;
+    books.payouts("autumn", (1, 5_000), T0).await;
+    let mut tx = books.sql.begin().await.unwrap();
+    jackpot::ledger::entry_index::ensure(&mut tx, "20251121").await.unwrap();
+    tx.commit().await.unwrap();
+    for insert in [
+        format!(
+            "INSERT INTO entries_20251121 (player_id, at_ms, jackpot_id, sequence, entry_id, stake, client_seed, n, \
+             epoch, version, rank, settled) {numbers} \
+             SELECT 'p' || (i % 7), {T0} + i, 'spring', i, 'e' || i, 1, '', i, 1, 1, 0, 1 FROM c"
+        ),
+        format!(
+            "INSERT INTO postings (jackpot_id, at_ms, n, line, tier, account, amount, micro) {numbers} \
+             SELECT 'spring', {T0} + i, i, 0, 'grand', 'pool', 1, 0 FROM c"
+        ),
+        format!(
+            "INSERT INTO audit (jackpot_id, n, at_ms, who, action, target, before, after, reason, request_id) {numbers} \
+             SELECT CASE WHEN i % 2 = 0 THEN 'spring' ELSE 'autumn' END, i, {T0} + i, 'o', 'adjust', 'spring', 'null', \
+             'null', 'r', 'q' FROM c"
+        ),
+    ] {
+        books.run(&insert).await;
+    }
+    books.run("ANALYZE").await;
+}
+
+async fn uses(books: &Books, scan: &Scan, sqlite: &str, postgres: &str) {
+    for statement in [scan.rows(101), scan.boundary()] {
+        let text = statement.text.clone();
+        let plan = plan(books, statement).await;
+        let said = format!("{text}\n{plan}");
+        match books.sql.kind() {
+            Kind::Sqlite => {
+                assert!(
+                    plan.contains("SEARCH") && plan.contains(&format!("INDEX {sqlite} (")),
+                    "{said}"
+                );
+                assert_eq!(plan.lines().count(), 1, "no other step: {said}");
+            }
+            Kind::Postgres => {
+                assert!(
+                    plan.contains("Index") && plan.contains(&format!(" using {postgres} on ")),
+                    "{said}"
+                );
+                assert!(plan.contains("Index Cond: ((ROW("), "{said}");
+                for step in ["Sort", "Seq Scan", "Bitmap"] {
+                    assert!(!plan.contains(step), "{step}: {said}");
+                }
+            }
+        }
+    }
+}
+
+async fn plan(books: &Books, statement: Statement) -> String {
+    let (explain, column) = match books.sql.kind() {
+        Kind::Sqlite => ("EXPLAIN QUERY PLAN", "detail"),
+        Kind::Postgres => ("EXPLAIN", "QUERY PLAN"),
+    };
+    let text = format!("{explain} {}", statement.text);
+    let rows = Statement { text, ..statement }
+        .query()
+        .fetch_all(books.sql.reader())
+        .await
+        .unwrap();
+    let lines: Vec<String> = rows.iter().map(|row| row.get(column)).collect();
+    lines.join("\n")
+}
