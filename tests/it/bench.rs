@@ -232,6 +232,11 @@ impl Bench {
             );
             assert_eq!(i128::from(read("wins")), i128::from(meter.wins));
         }
+        self.assert_records(fold).await;
+    }
+
+    /// The raw keys of what is not money, compared with the events.
+    async fn assert_records(&self, fold: Fold) {
         let keys = &self.operate.views.known(&self.id).keys;
         let hash = async |key: &str| {
             self.raw::<BTreeMap<String, String>>(redis::cmd("HGETALL").arg(key))

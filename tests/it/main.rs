@@ -2,6 +2,7 @@
 
 mod bench;
 mod boundary_amounts;
+mod boundary_backlog;
 mod cli_key;
 mod fault_behind;
 mod fault_frozen_node;
