@@ -227,6 +227,11 @@ impl Bench {
             assert_eq!(rebuilt, held);
             assert_eq!(rebuilt.difference_micro(), 0);
         }
+        self.assert_records(fold).await;
+    }
+
+    /// The raw keys of what is not money, compared with the events.
+    async fn assert_records(&self, fold: Fold) {
         let keys = &self.operate.views.known(&self.id).keys;
         let hash = async |key: &str| {
             self.raw::<BTreeMap<String, String>>(redis::cmd("HGETALL").arg(key))

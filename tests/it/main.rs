@@ -2,6 +2,7 @@
 
 mod bench;
 mod boundary_amounts;
+mod boundary_backlog;
 mod cli_key;
 mod cli_migrate;
 mod fault_behind;

@@ -194,9 +194,12 @@ pub async fn restore_records(
         .key(part.key(keys))
         .arg(token)
         .arg(if scores { "scores" } else { "hash" });
-    let call = pairs.iter().fold(call, |call, (name, value)| match scores {
-        true => call.arg(value).arg(name),
-        false => call.arg(name).arg(value),
+    let call = pairs.iter().fold(call, |call, (name, value)| {
+        if scores {
+            call.arg(value).arg(name)
+        } else {
+            call.arg(name).arg(value)
+        }
     });
     let reply = run(store, &RESTORE_RECORDS, call, Mark::ZERO).await?;
     match reply.code() {
