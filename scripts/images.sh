@@ -58,6 +58,9 @@ postgres_from_package() {
   add "$root" "$library"/{plpgsql,dict_snowball}.so
   mkdir -p "$root$(dirname "$share")"
   cp -rL "$share" "$root$share"
+  # Clients set it; the server comes without time zones of its own here.
+  mkdir -p "$root/usr/share/zoneinfo"
+  cp -L /usr/share/zoneinfo/UTC "$root/usr/share/zoneinfo/UTC"
   # PostgreSQL refuses root.
   echo "postgres:x:999:999::/var/lib/postgresql:/bin/sh" >>"$root/etc/passwd"
   echo "postgres:x:999:" >"$root/etc/group"

@@ -94,12 +94,12 @@ fn the_ledger_is_a_file_or_a_postgres() {
         None,
         &[
             ("JACKPOT__LEDGER__SIGNING_KEY", key.as_str()),
-            ("JACKPOT__LEDGER__URL", "postgres://u:hidden@h/d"),
+            ("JACKPOT__LEDGER__URL", "postgres://u:topsecret@h/d"),
         ],
     )
     .unwrap();
     let shown = format!("{settings:?}");
-    assert!(!shown.contains(&key) && !shown.contains("hidden"), "{shown}");
+    assert!(!shown.contains(&key) && !shown.contains("topsecret"), "{shown}");
 }
 
 #[test]

@@ -87,7 +87,7 @@ async fn a_reader_beside_a_service_sees_and_writes_nothing(db: LedgerDb) {
 async fn many_rows_are_inserted_whole_or_not_at_all(db: LedgerDb) {
     let sql = db.open().await;
     // All sizes of statement: chunks of each kind and single rows.
-    for count in [0, 1, 7, 8, 63, 64, 65, 300] {
+    for count in [0, 1, 3, 4, 15, 16, 127, 128, 129, 300] {
         add_audit_rows(&sql, count).await.expect("new rows");
         assert_eq!(audit_rows(&sql).await, count);
         let all: Vec<i64> = sqlx::query_scalar("SELECT n FROM audit ORDER BY n")
