@@ -23,7 +23,7 @@ pub(super) const CHUNK: u32 = 1000;
 const CHUNKS_AHEAD: usize = 1;
 
 /// How long a client may take for a chunk before it loses its place to others.
-const CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
+const CLIENT_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Why a transfer is broken off.
 #[derive(Debug, thiserror::Error)]

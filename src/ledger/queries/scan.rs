@@ -58,7 +58,6 @@ pub struct Statement {
 
 impl Statement {
     /// Ready to run.
-    #[must_use]
     pub fn query(self) -> Query<'static, Any, AnyArguments> {
         let query = sqlx::query(AssertSqlSafe(self.text));
         self.values.into_iter().fold(query, |query, value| match value {
@@ -124,10 +123,10 @@ impl Scan {
             format!("SELECT {select} FROM {table} WHERE ({columns}) {low} ({from}) AND ({columns}) < ({to})");
         for (condition, value) in filters {
             values.push(value.clone());
-            text += &format!(" AND {condition} ${}", values.len());
+            text.extend([" AND ", condition, " $", &values.len().to_string()]);
         }
         let order = self.index.iter().map(|column| format!("{column}{direction}"));
-        text += &format!(" ORDER BY {} {limit}", order.collect::<Vec<_>>().join(", "));
+        text.extend([" ORDER BY ", &order.collect::<Vec<_>>().join(", "), " ", limit]);
         Statement { text, values }
     }
 

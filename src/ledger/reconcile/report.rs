@@ -355,7 +355,8 @@ mod tests {
 
     #[test]
     fn any_other_state_is_compared_too() {
-        let changes: [(&str, fn(&mut MetersAndState)); 6] = [
+        type Change = fn(&mut MetersAndState);
+        let changes: [(&str, Change); 6] = [
             ("status", |side| side.status = "paused".to_owned()),
             ("version", |side| side.version += 1),
             ("sequence", |side| side.sequence += 1),

@@ -28,7 +28,7 @@ pub fn render(jackpot: &str, event: u64, report: &Report) -> String {
     let summary = if report.clean { "clean" } else { "MISMATCH" };
     let mut text = format!("jackpot {jackpot} at event {event}: {summary}\n{table}\n");
     for fault in report.faults() {
-        text += &format!("  {fault}\n");
+        text.extend(["  ", &fault, "\n"]);
     }
     text
 }
