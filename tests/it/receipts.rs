@@ -14,7 +14,7 @@ use jackpot::ledger::chain::ChainHash;
 use jackpot::ledger::receipt::{Head, Receipt, UnsignedReceipt};
 use jackpot::ledger::sql::Sql;
 use jackpot::settings::Settings;
-use jackpot::signing::{self, Jwks, SigningFile, SigningKeys, publish, published};
+use jackpot::signing::{self, Jwks, PublicKey, SigningFile, SigningKeys, publish, published};
 use jackpot::stopping::Stopping;
 use jackpot::telemetry::Metrics;
 use reqwest::{Method, Response};
@@ -89,7 +89,7 @@ impl Keys {
     async fn until_served(&self, ids: &[&str]) {
         eventually(Duration::from_secs(5), "the keys are served", async || {
             let served = self.served().await;
-            let found: Vec<_> = served.keys().iter().map(|key| key.id()).collect();
+            let found: Vec<_> = served.keys().iter().map(PublicKey::id).collect();
             (found == ids).then_some(())
         })
         .await;
@@ -104,7 +104,8 @@ impl Drop for Keys {
 
 fn settings_in(directory: &Path) -> Settings {
     let file = directory.join("settings.toml");
-    let text = format!("data_dir = {directory:?}\n[http]\nlisten = \"127.0.0.1:0\"\nworkers = 1\n");
+    let data_dir = directory.to_str().expect("UTF-8");
+    let text = format!("data_dir = {data_dir:?}\n[http]\nlisten = \"127.0.0.1:0\"\nworkers = 1\n");
     std::fs::write(&file, text).expect("settings");
     Settings::load(Some(&file)).expect("settings")
 }

@@ -128,7 +128,8 @@ fn a_damaged_file_is_refused_left_alone_and_not_repeated_in_the_message() {
 #[test]
 fn a_full_file_takes_no_more() {
     let (_directory, file) = in_new_dir();
-    let lines: String = (0..MAX_KEYS).map(|i| format!("{i:064x}\n")).collect();
+    let seeds: Vec<String> = (0..MAX_KEYS).map(|i| format!("{i:064x}")).collect();
+    let lines = seeds.join("\n") + "\n";
     write(&file, &lines);
     assert_eq!(ids(&file.read().unwrap()).len(), MAX_KEYS);
     assert!(matches!(file.rotate().unwrap_err(), SigningKeysError::Full(_)));
