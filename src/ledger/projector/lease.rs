@@ -97,6 +97,13 @@ impl Leases {
         Ok((done.rows_affected() == 1).then_some(token + 1))
     }
 
+    /// The database's clock, ms.
+    pub async fn now_ms(&self) -> Result<i64, sqlx::Error> {
+        let select = AssertSqlSafe(format!("SELECT {}", self.sql.now_ms()));
+        let select = sqlx::query_scalar(select).fetch_one(self.sql.reader());
+        self.sql.reading(select).await
+    }
+
     /// Keeps what this instance holds.
     pub async fn renew(&self) -> Result<(), sqlx::Error> {
         let sql = format!("UPDATE jackpots SET lease_until_ms = {} + $1 WHERE holder = $2", self.sql.now_ms());

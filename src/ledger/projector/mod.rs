@@ -8,6 +8,7 @@
 //! ([`batch`]), commit all of it at once; when that fails, each stream by itself, to find the one at fault.
 
 pub mod batch;
+mod compare;
 pub mod lease;
 pub mod load;
 pub mod stream;
@@ -26,6 +27,7 @@ use crate::jackpot::mark::Mark;
 use crate::jackpot::operate::Operate;
 use crate::jackpot::scripts::ScriptError;
 use crate::ledger::Ledger;
+use crate::ledger::entry_index;
 use crate::ledger::restore::Restorer;
 use crate::ledger::sql::is_unavailable;
 use crate::settings;
@@ -46,6 +48,8 @@ const AT_ONCE: usize = 32;
 const PAGE: usize = 500;
 /// Events of one transaction, over all streams: beyond it the others wait for the next.
 const MAX_EVENTS_OF_ROUND: usize = 4_000;
+/// Between two looks for days of the index that have expired.
+const EXPIRY: Duration = Duration::from_secs(600);
 /// Pause after SQL failed, so that it is not asked thousands of times a second.
 const AFTER_FAILURE: Duration = Duration::from_millis(500);
 /// After this, a jackpot whose rows are damaged is looked at again: they may have been restored from a backup.
@@ -69,6 +73,8 @@ pub struct Projector {
     damaged: BTreeMap<Id, Instant>,
     /// Whether SQL failed when it was last asked.
     down: bool,
+    reconciled_at: Option<Instant>,
+    expired_at: Option<Instant>,
     swept_at: Option<Instant>,
     renewed_at: Instant,
 }
@@ -97,6 +103,8 @@ impl Projector {
             added: BTreeSet::new(),
             damaged: BTreeMap::new(),
             down: false,
+            reconciled_at: None,
+            expired_at: None,
             swept_at: None,
             renewed_at: Instant::now(),
         }
@@ -168,6 +176,8 @@ impl Projector {
         self.metrics.ledger.up(true);
         if sweep {
             self.report_progress();
+            self.reconcile().await?;
+            self.expire_index().await?;
         }
         Ok(more && committed)
     }
@@ -349,7 +359,7 @@ impl Projector {
 
     async fn advance_all(&mut self, batches: Vec<(Batch, i64)>) -> Result<bool, sqlx::Error> {
         for (mut batch, _) in batches {
-            let (id, stop) = (batch.jackpot.clone(), batch.stop.take());
+            let (id, stop, report) = (batch.jackpot.clone(), batch.stop.take(), batch.rows.report.take());
             self.metrics.ledger.committed(batch.rows.events.len() as u64);
             let Some(stream) = self.streams.get_mut(&id) else {
                 continue;
@@ -360,11 +370,28 @@ impl Projector {
             if moved && stop.is_none() {
                 self.metrics.ledger.stopped(id.as_str(), false);
             }
+            if let Some((n, _, report)) = report {
+                self.judge(&id, n, &report).await;
+            }
             if let Some(stop) = stop {
                 self.stop(&id, &stop.to_string()).await;
             }
         }
         Ok(true)
+    }
+
+    /// Drops the index of days that are too old.
+    async fn expire_index(&mut self) -> Result<(), sqlx::Error> {
+        if self.expired_at.is_some_and(|at| at.elapsed() < EXPIRY) {
+            return Ok(());
+        }
+        self.expired_at = Some(Instant::now());
+        let now_ms = self.leases.now_ms().await?;
+        let days = entry_index::expire(&self.ledger.sql, self.settings.entry_index_days, now_ms).await?;
+        if !days.is_empty() {
+            info!(?days, "the index of entries of these days has expired");
+        }
+        Ok(())
     }
 
     fn drop_stream(&mut self, id: &Id) {

@@ -5,6 +5,7 @@ use sqlx::Any;
 use super::batch::{Batch, Cursor, EntryRow};
 use crate::ids::Id;
 use crate::ledger::entry_index::{self, IndexRow, RowKey};
+use crate::ledger::reconcile;
 use crate::ledger::sql::{Sql, Tx, Value, insert_rows};
 
 /// Why nothing was written.
@@ -33,6 +34,11 @@ async fn commit_all(sql: &Sql, batches: &[(&Batch, i64)]) -> Result<(), WriteErr
     tables(&mut tx, &batches).await?;
     changes(&mut tx, &batches).await?;
     index(&mut tx, &batches).await?;
+    for batch in batches {
+        if let Some((n, at_ms, report)) = &batch.rows.report {
+            reconcile::store::save(&mut tx, &batch.jackpot, (*n, *at_ms), report).await?;
+        }
+    }
     tx.commit().await?;
     Ok(())
 }
