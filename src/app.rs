@@ -24,10 +24,10 @@ use crate::jackpot::play::Play;
 use crate::jackpot::recovery::Recovery;
 use crate::jackpot::scripts::ScriptError;
 use crate::jackpot::view::Views;
+use crate::keys::{KeyFile, KeyStore, KeysError, Limits};
 use crate::ledger::projector::Projector;
 use crate::ledger::start::LedgerOpenError;
 use crate::ledger::{self, Ledger};
-use crate::keys::{KeyFile, KeyStore, KeysError, Limits};
 use crate::master_secret::{self, MasterSecret, MasterSecretError};
 use crate::open_files;
 use crate::random::{self, RandomError};
@@ -199,6 +199,7 @@ async fn compose(
         play,
         meters: Arc::new(Meters::new(operate.clone())),
         operate,
+        ledger: ledger.clone(),
     };
     Ok(Parts {
         rooms: rooms(settings, api, ledger),

@@ -78,9 +78,7 @@ pub(super) async fn healthz() -> HttpResponse {
               (status = 503, description = "Not ready; `errors` says why", body = super::problem::ProblemBody,
                content_type = "application/problem+json")))]
 pub(super) async fn readyz(web: Data<Web>) -> Result<HttpResponse, Problem> {
-    let Readiness {
-        mut causes, ledger, ..
-    } = (web.readiness)();
+    let Readiness { mut causes, ledger, .. } = (web.readiness)();
     if web.stopping.has_begun() {
         causes.push(FieldError::new("instance", "is stopping"));
     }

@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use super::problem::{CONTENT_TYPE, FieldError, Problem, ProblemBody};
 use crate::ledger::queries::LedgerError;
+use crate::ledger::reconcile::now::{NotClean, ReconcileError};
 
 impl From<LedgerError> for Problem {
     fn from(error: LedgerError) -> Self {
@@ -35,6 +36,26 @@ impl From<LedgerError> for Problem {
                 retry_after_s: Some(10),
                 ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-exports", error.to_string())
             },
+        }
+    }
+}
+
+impl From<ReconcileError> for Problem {
+    fn from(error: ReconcileError) -> Self {
+        match error {
+            ReconcileError::Play(error) => error.into(),
+            ReconcileError::Ledger(error) => error.into(),
+        }
+    }
+}
+
+impl From<NotClean> for Problem {
+    fn from(error: NotClean) -> Self {
+        match error {
+            NotClean::Behind => Problem::store_unavailable(error.to_string()),
+            NotClean::Mismatch(..) | NotClean::Stopped(_) => {
+                Problem::new(StatusCode::CONFLICT, "jackpot-suspended", error.to_string())
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ use super::error::PlayError;
 use super::known::Known;
 use super::metrics::PlayMetrics;
 use super::record::{Record, Sent, State};
-use super::scripts::{self, EnterEntry, EntryReply, Finished, Refusal, ScriptError};
+use super::scripts::{self, EnterEntry, EntryReply, Finished, Found, Refusal, ScriptError};
 use super::steps::{Attempt, Step, next_step};
 use super::view::{Status, View, Views};
 
@@ -122,17 +122,19 @@ impl Play {
         Err(PlayError::Unsettled)
     }
 
-    /// The answer of an entry that was taken before; it is brought to its outcome if it has none.
-    pub async fn find(&self, id: &Id, entry_id: &str) -> Result<Played, PlayError> {
-        let (known, view) = self.views.view(id).await?;
+    /// An entry that was taken before: its record, and what was sent unless its event has left the stream.
+    pub async fn look_up(&self, id: &Id, entry_id: &str) -> Result<Found, PlayError> {
+        let (known, _) = self.views.view(id).await?;
         let found = known.note(scripts::lookup(&self.store, &known.keys, known.mark(), entry_id).await)?;
         let found = found.ok_or_else(|| PlayError::EntryNotFound(entry_id.to_owned()))?;
         known.saw(found.mark);
-        let sent = found.sent.ok_or_else(|| PlayError::Lost {
-            id: id.clone(),
-            what: format!("the event of entry '{entry_id}'"),
-        })?;
-        self.resolve(&view, entry_id, sent, found.record, true).await
+        Ok(found)
+    }
+
+    /// The answer of an entry that was taken before; it is brought to its outcome if it has none.
+    pub async fn answer(&self, id: &Id, entry_id: &str, sent: Sent, record: Record) -> Result<Played, PlayError> {
+        let (_, view) = self.views.view(id).await?;
+        self.resolve(&view, entry_id, sent, record, true).await
     }
 
     /// Brings a pending entry to its outcome; for recovery, which knows it from its record.

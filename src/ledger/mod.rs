@@ -11,12 +11,13 @@ pub mod chain;
 pub mod entry_index;
 pub mod event;
 pub mod fold;
+pub mod lookup;
 pub mod postings;
 pub mod progress;
 pub mod projector;
 pub mod queries;
-pub mod reconcile;
 pub mod receipt;
+pub mod reconcile;
 pub mod records;
 pub mod restore;
 pub mod sql;
@@ -29,7 +30,7 @@ use progress::Progress;
 use sql::Sql;
 
 /// What all parts of the ledger share.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Ledger {
     /// The database.
     pub sql: Sql,

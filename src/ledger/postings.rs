@@ -131,7 +131,13 @@ mod tests {
         let text = |p: &Posting| format!("{} {} {}", p.account.as_str(), p.amount, p.micro);
         assert_eq!(
             rows.iter().map(text).collect::<Vec<_>>(),
-            ["contributions -1 -200000", "pool -90 0", "reserve -10 0", "remainder 0 1200000", "payouts 100 0"]
+            [
+                "contributions -1 -200000",
+                "pool -90 0",
+                "reserve -10 0",
+                "remainder 0 1200000",
+                "payouts 100 0"
+            ]
         );
         let sum: i64 = rows.iter().map(|p| p.amount * 1_000_000 + p.micro).sum();
         assert_eq!(sum, 0);
@@ -146,6 +152,9 @@ mod tests {
             ("mini", "funded", 3),
         ]));
         let text = |p: &Posting| format!("{} {} {}", p.tier, p.account.as_str(), p.amount);
-        assert_eq!(rows.iter().map(text).collect::<Vec<_>>(), ["mini funding -3", "mini pool 3"]);
+        assert_eq!(
+            rows.iter().map(text).collect::<Vec<_>>(),
+            ["mini funding -3", "mini pool 3"]
+        );
     }
 }

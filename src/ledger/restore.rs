@@ -20,9 +20,7 @@ use crate::jackpot::definition::Definition;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::mark::Mark;
 use crate::jackpot::operate::Operator;
-use crate::jackpot::scripts::{
-    self, MAX_PAIRS, Part, RestoreBegun, RestoreEnded, RestoredState, ScriptError, Stamped,
-};
+use crate::jackpot::scripts::{self, MAX_PAIRS, Part, RestoreBegun, RestoreEnded, RestoredState, ScriptError, Stamped};
 use crate::jackpot::view::parse_definition;
 use crate::random::{self, RandomError};
 use crate::store::Store;
@@ -142,7 +140,9 @@ impl Restorer {
         self.write_tables(jackpot, &mut writer).await?;
         let records = self.write_records(jackpot, &books, &mut writer).await?;
         for (sequence, pending) in &books.pending {
-            writer.add(Part::Pending, pending.entry_id.clone(), sequence.to_string()).await?;
+            writer
+                .add(Part::Pending, pending.entry_id.clone(), sequence.to_string())
+                .await?;
         }
         let written = writer.finish().await?;
         let state = self.state(jackpot, &books, written).await?;
@@ -153,7 +153,12 @@ impl Restorer {
     }
 
     /// Redis' mark, if it may be replaced.
-    async fn replaceable(&self, keys: &JackpotKeys, books: &Books, replace: Replace) -> Result<Option<Mark>, RestoreError> {
+    async fn replaceable(
+        &self,
+        keys: &JackpotKeys,
+        books: &Books,
+        replace: Replace,
+    ) -> Result<Option<Mark>, RestoreError> {
         let ledger = Mark::new(books.restores, books.n).unwrap_or_default();
         let (redis, open) = match scripts::snapshot(&self.store, keys, Mark::ZERO).await {
             Ok(snapshot) => (snapshot.mark, snapshot.status == crate::jackpot::view::Status::Open),
@@ -176,7 +181,8 @@ impl Restorer {
     async fn tiers(&self, jackpot: &Id) -> Result<BTreeSet<Id>, RestoreError> {
         let mut tiers = BTreeSet::new();
         for (_, json) in self.definitions(jackpot).await? {
-            let definition = parse_definition(jackpot, &json).map_err(|error| RestoreError::Definition(error.into()))?;
+            let definition =
+                parse_definition(jackpot, &json).map_err(|error| RestoreError::Definition(error.into()))?;
             tiers.extend(definition.tiers().iter().map(|tier| tier.tier.clone()));
         }
         Ok(tiers)
@@ -202,7 +208,11 @@ impl Restorer {
         for row in self.sql.reading(epochs).await? {
             let (epoch, commitment): (i64, String) = (row.try_get("epoch")?, row.try_get("commitment")?);
             let (opened, closed): (i64, i64) = (row.try_get("opened_ms")?, row.try_get("closed_ms")?);
-            let closed = if closed == 0 { "-".to_owned() } else { closed.to_string() };
+            let closed = if closed == 0 {
+                "-".to_owned()
+            } else {
+                closed.to_string()
+            };
             let text = format!("{commitment} {opened} {closed}");
             writer.add(Part::Epochs, epoch.to_string(), text).await?;
         }
@@ -210,8 +220,11 @@ impl Restorer {
             .bind(jackpot.as_str())
             .fetch_all(self.sql.reader());
         for row in self.sql.reading(adjustments).await? {
-            let (id, digest, at_ms): (String, String, i64) =
-                (row.try_get("adjustment_id")?, row.try_get("digest")?, row.try_get("at_ms")?);
+            let (id, digest, at_ms): (String, String, i64) = (
+                row.try_get("adjustment_id")?,
+                row.try_get("digest")?,
+                row.try_get("at_ms")?,
+            );
             writer.add(Part::Adjustments, id, format!("{digest} {at_ms}")).await?;
         }
         Ok(())
@@ -219,7 +232,11 @@ impl Restorer {
 
     /// The idempotency records of both generations, replayed from the events that made them.
     async fn write_records(&self, jackpot: &Id, books: &Books, writer: &mut Writer<'_>) -> Result<u64, RestoreError> {
-        let newer = if books.generation.letter == "b" { Part::SeenB } else { Part::SeenA };
+        let newer = if books.generation.letter == "b" {
+            Part::SeenB
+        } else {
+            Part::SeenA
+        };
         let older = if newer == Part::SeenA { Part::SeenB } else { Part::SeenA };
         let (mut records, mut after) = (Records::default(), books.older_n);
         loop {
@@ -229,7 +246,11 @@ impl Restorer {
             let mut changed = Vec::new();
             for event in &events {
                 records.apply(event, &mut |written| {
-                    let part = if written.entered_n > books.generation.n { newer } else { older };
+                    let part = if written.entered_n > books.generation.n {
+                        newer
+                    } else {
+                        older
+                    };
                     if written.first {
                         *writer.written.entry(part).or_default() += 1;
                     }
@@ -272,7 +293,9 @@ impl Restorer {
         let definitions = self.definitions(jackpot).await?;
         let stamped = |version: u64| {
             let json = definitions.get(&version).ok_or_else(|| {
-                LoadError::Damaged(format!("definition {version} of jackpot '{jackpot}' is not in the ledger"))
+                LoadError::Damaged(format!(
+                    "definition {version} of jackpot '{jackpot}' is not in the ledger"
+                ))
             })?;
             let definition: Definition =
                 parse_definition(jackpot, json).map_err(|error| RestoreError::Definition(error.into()))?;

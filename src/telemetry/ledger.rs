@@ -20,15 +20,27 @@ pub struct LedgerMetrics {
 
 impl LedgerMetrics {
     pub(super) fn register(&self, registry: &mut Registry) {
-        registry.register("ledger_lag_events", "Events that SQL does not have yet", self.lag.clone());
-        registry.register("ledger_stopped", "1 when an event can't be applied", self.stopped.clone());
+        registry.register(
+            "ledger_lag_events",
+            "Events that SQL does not have yet",
+            self.lag.clone(),
+        );
+        registry.register(
+            "ledger_stopped",
+            "1 when an event can't be applied",
+            self.stopped.clone(),
+        );
         registry.register(
             "reconciliation_mismatches",
             "Comparisons in which Redis and the ledger did not agree",
             self.mismatches.clone(),
         );
         registry.register("ledger_restores", "Times Redis was rebuilt", self.restores.clone());
-        registry.register("ledger_events", "Events committed by this instance", self.events.clone());
+        registry.register(
+            "ledger_events",
+            "Events committed by this instance",
+            self.events.clone(),
+        );
         registry.register("ledger_up", "1 when SQL answers", self.up.clone());
     }
 

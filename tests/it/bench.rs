@@ -12,8 +12,8 @@ use jackpot::jackpot::record::Record;
 use jackpot::jackpot::scripts::{
     self, EnterEntry, Entered, EntryReply, Fence, Finished, ScriptError, Snapshot, Wanted,
 };
-use jackpot::ledger::books::Meters;
 use jackpot::jackpot::view::{Status, View, Views};
+use jackpot::ledger::books::Meters;
 use jackpot::ledger::event::Event;
 use jackpot::ledger::fold::Fold;
 use jackpot::master_secret::MasterSecret;

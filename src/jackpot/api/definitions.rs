@@ -166,6 +166,12 @@ pub(crate) async fn put(
 ) -> Result<HttpResponse, Problem> {
     let wanted = wanted(&request)?;
     let (definition, status) = check(&id, document)?;
+    // Only the ledger can tell a new jackpot from one that Redis has lost.
+    if !api.operate.views.is_used(&id)
+        && let Some(mark) = api.ledger.mark(&id).await?
+    {
+        api.operate.views.learn(&id, mark);
+    }
     let put = api
         .operate
         .define(&id, &definition, wanted, status, &operator(caller, &request_id))

@@ -161,7 +161,13 @@ pub(crate) async fn get(
     Span::current()
         .record("jackpot_id", id.as_str())
         .record("entry_id", entry_id.as_str());
-    let played = api.play.find(&id, entry_id.as_str()).await?;
+    let found = api.play.look_up(&id, entry_id.as_str()).await?;
+    let sent = match found.sent {
+        Some(sent) => sent,
+        // Its event has left the stream: the ledger has it.
+        None => api.ledger.sent(&id, entry_id.as_str(), found.record.sequence).await?,
+    };
+    let played = api.play.answer(&id, entry_id.as_str(), sent, found.record).await?;
     Ok(HttpResponse::Ok().json(entry(id, played)))
 }
 

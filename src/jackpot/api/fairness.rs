@@ -1,5 +1,7 @@
 //! Fairness: the epochs and their commitments.
 
+use std::collections::BTreeMap;
+
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use serde::Serialize;
@@ -13,6 +15,8 @@ use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::http::request_id::RequestId;
 use crate::ids::Id;
+use crate::jackpot::view::Epoch;
+use crate::ledger::lookup::Epochs;
 
 /// The epochs of a jackpot, the oldest first.
 #[derive(Debug, Serialize, ToSchema)]
@@ -63,14 +67,37 @@ pub(crate) async fn rotate(
 }
 
 async fn answer(api: &Api, id: Id) -> Result<HttpResponse, Problem> {
-    let epochs = api.operate.epochs(&id).await?.into_iter().map(|e| EpochBody {
-        epoch: e.epoch,
-        commitment: e.commitment,
-        opened_at: rfc3339(e.opened_ms),
-        closed_at: e.closed_ms.map(rfc3339),
-        // Publishing needs the ledger: a closing that is not yet in SQL could be lost with Redis, and the epoch
-        // would be open again with a known seed.
-        seed: None,
+    let redis = api.operate.epochs(&id).await;
+    let known = match api.ledger.epochs(&id).await {
+        Ok(known) => known,
+        // No seed is shown that the ledger does not vouch for; the commitments are all the same.
+        Err(error) if redis.is_ok() => {
+            tracing::warn!(%error, "epochs are shown without their seeds");
+            Epochs::default()
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let newer = match redis {
+        Ok(epochs) => epochs,
+        Err(_) if !known.all.is_empty() => Vec::new(),
+        Err(error) => return Err(error.into()),
+    };
+    // Redis may know of an epoch that the ledger has yet to read, and of a closing.
+    let mut epochs: BTreeMap<u64, Epoch> = newer.into_iter().map(|epoch| (epoch.epoch, epoch)).collect();
+    for epoch in &known.all {
+        let closed = epoch.closed_ms.is_some();
+        if closed || !epochs.contains_key(&epoch.epoch) {
+            epochs.insert(epoch.epoch, epoch.clone());
+        }
+    }
+    let epochs = epochs.into_values().map(|epoch| EpochBody {
+        seed: known
+            .is_revealed(epoch.epoch)
+            .then(|| api.operate.views.seed(&id, epoch.epoch).reveal()),
+        epoch: epoch.epoch,
+        commitment: epoch.commitment,
+        opened_at: rfc3339(epoch.opened_ms),
+        closed_at: epoch.closed_ms.map(rfc3339),
     });
     Ok(HttpResponse::Ok().json(Fairness {
         epochs: epochs.collect(),

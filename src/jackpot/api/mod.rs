@@ -9,6 +9,7 @@ use super::operate::{Operate, Operator};
 use super::play::Play;
 use crate::http::auth::Caller;
 use crate::http::request_id::RequestId;
+use crate::ledger::Ledger;
 
 mod adjustments;
 mod definitions;
@@ -28,6 +29,8 @@ pub struct Api {
     pub operate: Operate,
     /// Serves meters.
     pub meters: Arc<Meters>,
+    /// What is not in Redis, or not for Redis to decide.
+    pub ledger: Ledger,
 }
 
 /// The routes, described. Every route must be listed.

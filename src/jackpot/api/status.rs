@@ -12,6 +12,7 @@ use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::http::request_id::RequestId;
 use crate::ids::Id;
+use crate::jackpot::error::PlayError;
 use crate::jackpot::view::Status;
 
 /// Stops entries. What is pending is finished. With nothing pending, a definition that waits applies at once.
@@ -28,7 +29,8 @@ pub(crate) async fn pause(
     set(&api, &id, Status::Paused, body, caller, &request_id).await
 }
 
-/// Takes entries again.
+/// Takes entries again. One that the service suspended is compared with the ledger first, and goes on only when both
+/// agree.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/resume", operation_id = "resume_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
     request_body = ReasonBody, responses((status = 200, description = "Open", body = Jackpot),
         (status = 409, description = "`jackpot-closed`, `jackpot-suspended`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
@@ -39,7 +41,17 @@ pub(crate) async fn resume(
     api: Data<Api>,
     Body(body): Body<ReasonBody>,
 ) -> Result<HttpResponse, Problem> {
-    set(&api, &id, Status::Open, body, caller, &request_id).await
+    let (reason, by) = (body.reason.0, operator(caller, &request_id));
+    match api.operate.set_status(&id, Status::Open, reason.clone(), &by).await {
+        // What the service stopped, because the books did not agree, goes on only when they do.
+        Err(PlayError::Stopped(Status::Suspended)) => {
+            api.ledger.reconcile(&api.operate, &id).await?.clean()?;
+            api.operate.resume_suspended(&id, reason, &by).await?;
+        }
+        other => other?,
+    }
+    let (jackpot, etag) = read(&api, &id).await?;
+    Ok(HttpResponse::Ok().insert_header((ETAG, etag)).json(jackpot))
 }
 
 /// Stops entries for good. What is pending is finished; the money that is left can be adjusted.

@@ -65,7 +65,13 @@ impl Api {
         let signing = Arc::clone(&ledger.signing);
         let sign = move |facts: HeadFacts| {
             let place = (facts.n, facts.hash);
-            Head::sign(facts.jackpot_id, &facts.ledger_id, place, facts.at_ms, &signing.current())
+            Head::sign(
+                facts.jackpot_id,
+                &facts.ledger_id,
+                place,
+                facts.at_ms,
+                &signing.current(),
+            )
         };
         let lag = move |id: &Id| {
             let known = views.known(id);

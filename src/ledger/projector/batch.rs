@@ -11,9 +11,9 @@ use crate::ledger::books::{Books, FoldError, Pending};
 use crate::ledger::chain::{self, ChainHash};
 use crate::ledger::event::{Claim, ClaimResult, Entered, Event, Kind, Unreadable};
 use crate::ledger::postings::{Posting, postings};
+use crate::ledger::receipt::{Receipt, UnsignedReceipt};
 use crate::ledger::reconcile::report::{Report, compare};
 use crate::ledger::reconcile::sides;
-use crate::ledger::receipt::{Receipt, UnsignedReceipt};
 use crate::money::Minor;
 
 /// An event as the stream holds it.
@@ -212,7 +212,9 @@ impl Batch {
         if let Some(books) = &before.books {
             let (books, last) = ((books, &self.books), self.last_definition.as_str());
             let action = audit::action(start.jackpot, &event, &raw.fields, books, last);
-            self.rows.actions.extend(action.map(|action| (event.n, event.at_ms, action)));
+            self.rows
+                .actions
+                .extend(action.map(|action| (event.n, event.at_ms, action)));
         }
         let lines = postings(&event).into_iter().enumerate();
         self.rows

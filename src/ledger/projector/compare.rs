@@ -27,7 +27,11 @@ impl Projector {
     }
 
     async fn reconcile_one(&mut self, id: &Id) -> Result<(), sqlx::Error> {
-        let Some(stream) = self.streams.get(id).filter(|stream| !stream.is_stopped() && stream.cursor.n > 0) else {
+        let Some(stream) = self
+            .streams
+            .get(id)
+            .filter(|stream| !stream.is_stopped() && stream.cursor.n > 0)
+        else {
             return Ok(());
         };
         let redis = match self.operate.views.snapshot(id).await {
@@ -60,7 +64,8 @@ impl Projector {
         self.metrics.ledger.mismatch(id.as_str());
         let stopped = self.streams.get(id).and_then(|stream| stream.books.status);
         if !matches!(stopped, Some(Status::Suspended | Status::Closed)) {
-            self.suspend(id, format!("Redis and the ledger do not agree at event {n}: {faults}")).await;
+            self.suspend(id, format!("Redis and the ledger do not agree at event {n}: {faults}"))
+                .await;
         }
     }
 }

@@ -106,7 +106,10 @@ impl Leases {
 
     /// Keeps what this instance holds.
     pub async fn renew(&self) -> Result<(), sqlx::Error> {
-        let sql = format!("UPDATE jackpots SET lease_until_ms = {} + $1 WHERE holder = $2", self.sql.now_ms());
+        let sql = format!(
+            "UPDATE jackpots SET lease_until_ms = {} + $1 WHERE holder = $2",
+            self.sql.now_ms()
+        );
         let update = sqlx::query(AssertSqlSafe(sql))
             .bind(self.lease_ms)
             .bind(&self.instance)

@@ -117,7 +117,10 @@ async fn check_tail(sql: &Sql, jackpot: &Id, cursor: &Cursor) -> Result<(String,
     }
     if last.map(|(n, hash)| (n.unsigned_abs(), hash)) != Some((cursor.n, cursor.hash)) {
         let found = last.map_or_else(|| "none".to_owned(), |(n, _)| format!("event {n}"));
-        let text = format!("the last event in table events is {found}, or has another hash than the cursor's event {}", cursor.n);
+        let text = format!(
+            "the last event in table events is {found}, or has another hash than the cursor's event {}",
+            cursor.n
+        );
         return Err(damaged(jackpot, &text));
     }
     let last_body = rows.last().map(|row| row.try_get("body")).transpose()?;

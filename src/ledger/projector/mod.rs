@@ -156,7 +156,9 @@ impl Projector {
         }
         self.metrics.ledger.up(false);
         for id in self.streams.keys() {
-            self.metrics.ledger.lag(id.as_str(), self.operate.views.known(id).backlog());
+            self.metrics
+                .ledger
+                .lag(id.as_str(), self.operate.views.known(id).backlog());
         }
     }
 
@@ -194,14 +196,20 @@ impl Projector {
             let held = self.streams.get(&place.jackpot);
             if place.n > 0 {
                 let mark = Mark::new(place.restores, place.n).unwrap_or_default();
-                self.operate.views.learn(&place.jackpot, mark).set_ledger_n(Some(place.n));
+                self.operate
+                    .views
+                    .learn(&place.jackpot, mark)
+                    .set_ledger_n(Some(place.n));
             }
             self.added.insert(place.jackpot.clone());
             if held.is_some_and(|stream| stream.token != place.token) {
                 self.drop_stream(&place.jackpot);
             } else if held.is_none()
                 && place.free
-                && self.damaged.get(&place.jackpot).is_none_or(|at| at.elapsed() >= DAMAGED)
+                && self
+                    .damaged
+                    .get(&place.jackpot)
+                    .is_none_or(|at| at.elapsed() >= DAMAGED)
                 && let Some(token) = self.leases.take(&place.jackpot, place.token).await?
             {
                 self.take_over(place.jackpot, token).await?;
@@ -285,12 +293,15 @@ impl Projector {
     /// Looks at the streams in which there may be something new. They are moved out meanwhile, each to its own look.
     async fn read_due(&mut self, sweep: bool) -> Vec<(Id, Result<Read, ScriptError>)> {
         let views = &self.operate.views;
-        let is_due = |_: &Id, stream: &mut Stream| {
-            !stream.rests() && (sweep || views.known(&stream.id).mark() != stream.mark())
-        };
+        let is_due =
+            |_: &Id, stream: &mut Stream| !stream.rests() && (sweep || views.known(&stream.id).mark() != stream.mark());
         let due: Vec<Stream> = self.streams.extract_if(.., is_due).map(|(_, stream)| stream).collect();
         let looks = due.into_iter().map(|mut stream| {
-            let (store, known, margin) = (self.store.clone(), views.known(&stream.id), self.settings.trim_margin_events);
+            let (store, known, margin) = (
+                self.store.clone(),
+                views.known(&stream.id),
+                self.settings.trim_margin_events,
+            );
             async move {
                 let read = stream.read(&store, &known.keys, known.mark(), margin).await;
                 (stream, read)
@@ -366,7 +377,10 @@ impl Projector {
             };
             let moved = !batch.rows.events.is_empty();
             stream.advance(batch);
-            self.operate.views.learn(&id, stream.mark()).set_ledger_n(Some(stream.cursor.n));
+            self.operate
+                .views
+                .learn(&id, stream.mark())
+                .set_ledger_n(Some(stream.cursor.n));
             if moved && stop.is_none() {
                 self.metrics.ledger.stopped(id.as_str(), false);
             }

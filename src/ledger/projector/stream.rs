@@ -91,7 +91,13 @@ impl Stream {
     }
 
     /// Reads behind the cursor. `seen` is the highest mark that this instance has seen in Redis.
-    pub async fn read(&mut self, store: &Store, keys: &JackpotKeys, seen: Mark, margin: u64) -> Result<Read, ScriptError> {
+    pub async fn read(
+        &mut self,
+        store: &Store,
+        keys: &JackpotKeys,
+        seen: Mark,
+        margin: u64,
+    ) -> Result<Read, ScriptError> {
         if let Some(broken) = self.compare_last(store, keys).await? {
             return Ok(Read::Broken(broken));
         }
@@ -137,9 +143,14 @@ impl Stream {
             other => other?,
         };
         let n = self.cursor.n;
-        let same_number = tail.events.first().filter(|(_, fields)| fields.get("n") == Some(&n.to_string()));
+        let same_number = tail
+            .events
+            .first()
+            .filter(|(_, fields)| fields.get("n") == Some(&n.to_string()));
         if same_number.is_some_and(|(_, fields)| chain::body(fields) != *body) {
-            return Ok(Some(format!("event {n} in Redis is another one than event {n} in the ledger")));
+            return Ok(Some(format!(
+                "event {n} in Redis is another one than event {n} in the ledger"
+            )));
         }
         self.unchecked = None;
         Ok(None)

@@ -54,7 +54,10 @@ impl Projector {
     /// Redis has less than the ledger, or than this instance has seen.
     pub(super) async fn lost(&mut self, id: &Id) {
         let known = self.operate.views.known(id);
-        let (at, seen) = (self.streams.get(id).map(super::Stream::mark).unwrap_or_default(), known.mark());
+        let (at, seen) = (
+            self.streams.get(id).map(super::Stream::mark).unwrap_or_default(),
+            known.mark(),
+        );
         // From here on no instance that knows more plays it.
         let _ = known.note::<()>(Err(ScriptError::Behind { at, known: seen }));
         if !self.auto_restore {

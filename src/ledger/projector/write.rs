@@ -72,7 +72,10 @@ async fn move_cursor(tx: &mut Tx<'_>, batch: &Batch, token: i64) -> Result<(), W
 /// Events and postings.
 async fn record(tx: &mut Tx<'_>, batches: &[&Batch]) -> Result<(), sqlx::Error> {
     let mut hashes = Vec::new();
-    let events: Vec<_> = batches.iter().flat_map(|b| b.rows.events.iter().map(|e| (&b.jackpot, e))).collect();
+    let events: Vec<_> = batches
+        .iter()
+        .flat_map(|b| b.rows.events.iter().map(|e| (&b.jackpot, e)))
+        .collect();
     hashes.extend(events.iter().map(|(_, event)| event.cursor.hash.to_string()));
     let rows = events.iter().zip(&hashes).map(|((jackpot, event), hash)| {
         [
@@ -86,10 +89,21 @@ async fn record(tx: &mut Tx<'_>, batches: &[&Batch]) -> Result<(), sqlx::Error> 
             Value::Text(&event.body),
         ]
     });
-    let columns = ["jackpot_id", "n", "stream_id", "at_ms", "type", "last_sequence", "hash", "body"];
+    let columns = [
+        "jackpot_id",
+        "n",
+        "stream_id",
+        "at_ms",
+        "type",
+        "last_sequence",
+        "hash",
+        "body",
+    ];
     insert_rows(tx, "events", &columns, &rows.flatten().collect::<Vec<_>>()).await?;
 
-    let rows = batches.iter().flat_map(|b| b.rows.postings.iter().map(|row| (&b.jackpot, row)));
+    let rows = batches
+        .iter()
+        .flat_map(|b| b.rows.postings.iter().map(|row| (&b.jackpot, row)));
     let rows = rows.map(|(jackpot, (n, at_ms, line, posting))| {
         [
             Value::Text(jackpot.as_str()),
@@ -133,8 +147,23 @@ async fn tables(tx: &mut Tx<'_>, batches: &[&Batch]) -> Result<(), sqlx::Error> 
             ]
         });
         let columns = [
-            "payout_id", "jackpot_id", "claim_order", "n", "sequence", "entry_id", "player_id", "rank", "tier", "amount",
-            "currency", "pool_before", "pool_after", "paid_at_ms", "event_id", "key_id", "signature",
+            "payout_id",
+            "jackpot_id",
+            "claim_order",
+            "n",
+            "sequence",
+            "entry_id",
+            "player_id",
+            "rank",
+            "tier",
+            "amount",
+            "currency",
+            "pool_before",
+            "pool_after",
+            "paid_at_ms",
+            "event_id",
+            "key_id",
+            "signature",
         ];
         insert_rows(tx, "payouts", &columns, &payouts.flatten().collect::<Vec<_>>()).await?;
         let actions = rows.actions.iter().map(|(n, at_ms, action)| {
@@ -151,20 +180,58 @@ async fn tables(tx: &mut Tx<'_>, batches: &[&Batch]) -> Result<(), sqlx::Error> 
                 Value::Text(&action.request_id),
             ]
         });
-        let columns = ["jackpot_id", "n", "at_ms", "who", "action", "target", "before", "after", "reason", "request_id"];
+        let columns = [
+            "jackpot_id",
+            "n",
+            "at_ms",
+            "who",
+            "action",
+            "target",
+            "before",
+            "after",
+            "reason",
+            "request_id",
+        ];
         insert_rows(tx, "audit", &columns, &actions.flatten().collect::<Vec<_>>()).await?;
         let definitions = rows.definitions.iter().map(|(version, n, at_ms, json)| {
-            [jackpot, Value::Int(int(*version)), Value::Int(int(*n)), Value::Int(*at_ms), Value::Text(json), Value::Int(1)]
+            [
+                jackpot,
+                Value::Int(int(*version)),
+                Value::Int(int(*n)),
+                Value::Int(*at_ms),
+                Value::Text(json),
+                Value::Int(1),
+            ]
         });
         let columns = ["jackpot_id", "version", "n", "at_ms", "json", "kept"];
         insert_rows(tx, "definitions", &columns, &definitions.flatten().collect::<Vec<_>>()).await?;
         let epochs = rows.epochs.iter().map(|(epoch, commitment, opened_ms)| {
-            [jackpot, Value::Int(int(*epoch)), Value::Text(commitment), Value::Int(*opened_ms), Value::Int(0), Value::Int(0)]
+            [
+                jackpot,
+                Value::Int(int(*epoch)),
+                Value::Text(commitment),
+                Value::Int(*opened_ms),
+                Value::Int(0),
+                Value::Int(0),
+            ]
         });
-        let columns = ["jackpot_id", "epoch", "commitment", "opened_ms", "closed_ms", "closed_n"];
+        let columns = [
+            "jackpot_id",
+            "epoch",
+            "commitment",
+            "opened_ms",
+            "closed_ms",
+            "closed_n",
+        ];
         insert_rows(tx, "epochs", &columns, &epochs.flatten().collect::<Vec<_>>()).await?;
         let adjustments = rows.adjustments.iter().map(|(id, n, at_ms, digest)| {
-            [jackpot, Value::Text(id), Value::Int(int(*n)), Value::Int(*at_ms), Value::Text(digest)]
+            [
+                jackpot,
+                Value::Text(id),
+                Value::Int(int(*n)),
+                Value::Int(*at_ms),
+                Value::Text(digest),
+            ]
         });
         let columns = ["jackpot_id", "adjustment_id", "n", "at_ms", "digest"];
         insert_rows(tx, "adjustments", &columns, &adjustments.flatten().collect::<Vec<_>>()).await?;

@@ -3,6 +3,7 @@
 //! A busy jackpot is compared at a checkpoint: an event with all its meters, which the projector compares with its own
 //! books when it comes there. An idle one is compared as it stands. So neither load nor lag looks like a mismatch.
 
+pub mod now;
 pub mod report;
 pub mod sides;
 pub mod store;

@@ -14,7 +14,10 @@ pub fn of_books(books: &Books) -> MetersAndState {
     let meters = tiers.flat_map(|(tier, meters)| meters.all().map(|(name, value)| (format!("{tier}:{name}"), value)));
     MetersAndState {
         meters: meters.collect(),
-        status: books.status.map(|status| status.as_str().to_owned()).unwrap_or_default(),
+        status: books
+            .status
+            .map(|status| status.as_str().to_owned())
+            .unwrap_or_default(),
         version: books.version,
         sequence: books.sequence,
         claim_order: books.claim_order,

@@ -5,12 +5,7 @@ use crate::ids::Id;
 use crate::ledger::sql::Tx;
 
 /// Replaces the last comparison, unless a later one is there.
-pub async fn save(
-    tx: &mut Tx<'_>,
-    jackpot: &Id,
-    (n, at_ms): (u64, i64),
-    report: &Report,
-) -> Result<(), sqlx::Error> {
+pub async fn save(tx: &mut Tx<'_>, jackpot: &Id, (n, at_ms): (u64, i64), report: &Report) -> Result<(), sqlx::Error> {
     let json = serde_json::to_string(report).expect("plain data is JSON");
     let sql = "INSERT INTO reconciliations (jackpot_id, n, at_ms, clean, report) VALUES ($1, $2, $3, $4, $5) \
                ON CONFLICT (jackpot_id) DO UPDATE SET n = excluded.n, at_ms = excluded.at_ms, clean = excluded.clean, \

@@ -1,0 +1,105 @@
+//! Single facts that play asks of the ledger: what Redis no longer has, or never may decide alone.
+
+use std::collections::BTreeSet;
+
+use sqlx::Row;
+
+use super::Ledger;
+use super::books::Books;
+use super::event::{Event, Kind};
+use super::queries::LedgerError;
+use crate::ids::Id;
+use crate::jackpot::mark::Mark;
+use crate::jackpot::record::Sent;
+use crate::jackpot::view::Epoch;
+
+/// What the ledger knows of a jackpot's epochs.
+#[derive(Debug, Default)]
+pub struct Epochs {
+    /// All of them, the oldest first.
+    pub all: Vec<Epoch>,
+    /// Those with entries that have no outcome yet: their seed is still needed, and still secret.
+    pub needed: BTreeSet<u64>,
+}
+
+impl Epochs {
+    /// Whether the seed of an epoch may be published: its closing is in the ledger, so that no restore can open it
+    /// again, and nothing pending needs it.
+    #[must_use]
+    pub fn is_revealed(&self, epoch: u64) -> bool {
+        let closed = |known: &Epoch| known.epoch == epoch && known.closed_ms.is_some();
+        self.all.iter().any(closed) && !self.needed.contains(&epoch)
+    }
+}
+
+impl Ledger {
+    /// How far the ledger is with a jackpot; `None` when it has never seen an event of it.
+    pub async fn mark(&self, jackpot: &Id) -> Result<Option<Mark>, LedgerError> {
+        let row = sqlx::query("SELECT n, restores FROM jackpots WHERE jackpot_id = $1 AND n > 0")
+            .bind(jackpot.as_str())
+            .fetch_optional(self.sql.reader());
+        let Some(row) = self.sql.reading(row).await? else {
+            return Ok(None);
+        };
+        let number = |name: &str| row.try_get::<i64, _>(name).map(i64::unsigned_abs);
+        Ok(Mark::new(number("restores")?, number("n")?))
+    }
+
+    /// What was sent with an entry, from the event that took it.
+    pub async fn sent(&self, jackpot: &Id, entry_id: &str, sequence: u64) -> Result<Sent, LedgerError> {
+        let text = "SELECT body FROM events WHERE jackpot_id = $1 AND type = 'enter' AND last_sequence >= $2 \
+                    ORDER BY last_sequence LIMIT 1";
+        let row = sqlx::query(text)
+            .bind(jackpot.as_str())
+            .bind(i64::try_from(sequence).unwrap_or(i64::MAX))
+            .fetch_optional(self.sql.reader());
+        let missing = || LedgerError::Missing(format!("readable event of entry '{entry_id}'"));
+        let row = self.sql.reading(row).await?.ok_or_else(missing)?;
+        let fields = serde_json::from_str(row.try_get("body")?).map_err(|_| missing())?;
+        let Kind::Enter { first, entries, .. } = Event::parse(fields).map_err(|_| missing())?.kind else {
+            return Err(missing());
+        };
+        let place = sequence
+            .checked_sub(first)
+            .and_then(|place| usize::try_from(place).ok());
+        let entry = place.and_then(|place| entries.into_iter().nth(place));
+        let entry = entry.filter(|entry| entry.entry_id == entry_id).ok_or_else(missing)?;
+        Ok(entry.sent)
+    }
+
+    /// The epochs of a jackpot; none when the ledger has never seen an event of it.
+    pub async fn epochs(&self, jackpot: &Id) -> Result<Epochs, LedgerError> {
+        self.sql.reading(self.epochs_within(jackpot)).await
+    }
+
+    async fn epochs_within(&self, jackpot: &Id) -> Result<Epochs, LedgerError> {
+        // The books after the epochs: an entry that is pending in a closed epoch was so when it closed, so that books
+        // of the same time or later can only miss one that has its outcome.
+        let text = "SELECT epoch, commitment, opened_ms, closed_ms FROM epochs WHERE jackpot_id = $1 ORDER BY epoch";
+        let rows = sqlx::query(text)
+            .bind(jackpot.as_str())
+            .fetch_all(self.sql.reader())
+            .await?;
+        let one = |row: &sqlx::any::AnyRow| {
+            let closed_ms: i64 = row.try_get("closed_ms")?;
+            Ok::<_, sqlx::Error>(Epoch {
+                epoch: row.try_get::<i64, _>("epoch")?.unsigned_abs(),
+                commitment: row.try_get("commitment")?,
+                opened_ms: row.try_get("opened_ms")?,
+                closed_ms: (closed_ms != 0).then_some(closed_ms),
+            })
+        };
+        let all = rows.iter().map(one).collect::<Result<Vec<_>, _>>()?;
+        if all.is_empty() {
+            return Ok(Epochs::default());
+        }
+        let books: String = sqlx::query_scalar("SELECT books FROM jackpots WHERE jackpot_id = $1")
+            .bind(jackpot.as_str())
+            .fetch_one(self.sql.reader())
+            .await?;
+        let books: Books = serde_json::from_str(&books)
+            .map_err(|_| LedgerError::Missing(format!("readable books of jackpot '{jackpot}'")))?;
+        let needed = books.pending.values().map(|pending| pending.epoch).collect();
+        Ok(Epochs { all, needed })
+    }
+}

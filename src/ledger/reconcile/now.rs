@@ -1,0 +1,104 @@
+//! A reconciliation that somebody waits for: an operator who resumes a suspended jackpot, or `jackpot reconcile`.
+
+use std::time::Duration;
+
+use sqlx::Row;
+use tokio::time::Instant;
+
+use super::report::Report;
+use crate::ids::Id;
+use crate::jackpot::error::PlayError;
+use crate::jackpot::operate::Operate;
+use crate::ledger::Ledger;
+use crate::ledger::queries::LedgerError;
+
+/// Longest wait for the projector to come to the checkpoint; behind a large backlog it takes longer.
+const LIMIT: Duration = Duration::from_secs(10);
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// What came of it.
+#[derive(Debug)]
+pub enum Reconciled {
+    /// Compared, at this event.
+    Report(u64, Report),
+    /// The ledger can't go on with this jackpot.
+    Stopped(String),
+    /// The ledger has not come to the checkpoint in time.
+    Behind,
+}
+
+/// Why it could not be done.
+#[derive(Debug, thiserror::Error)]
+pub enum ReconcileError {
+    /// Redis, or the jackpot.
+    #[error(transparent)]
+    Play(#[from] PlayError),
+    /// The database.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}
+
+/// Why a suspended jackpot stays so.
+#[derive(Debug, thiserror::Error)]
+pub enum NotClean {
+    /// They do not agree.
+    #[error("Redis and the ledger do not agree at event {0}: {1}")]
+    Mismatch(u64, String),
+    /// The ledger can't go on.
+    #[error("the ledger can't go on with this jackpot: {0}")]
+    Stopped(String),
+    /// Not compared in time.
+    #[error("the ledger has not caught up in time to be compared; try again")]
+    Behind,
+}
+
+impl Reconciled {
+    /// An error unless both sides agree.
+    pub fn clean(self) -> Result<(), NotClean> {
+        match self {
+            Self::Report(_, report) if report.clean => Ok(()),
+            Self::Report(n, report) => Err(NotClean::Mismatch(n, report.faults().join("; "))),
+            Self::Stopped(why) => Err(NotClean::Stopped(why)),
+            Self::Behind => Err(NotClean::Behind),
+        }
+    }
+}
+
+impl Ledger {
+    /// Puts a checkpoint into the stream and waits for the projector, of whatever instance, to compare it.
+    pub async fn reconcile(&self, operate: &Operate, jackpot: &Id) -> Result<Reconciled, ReconcileError> {
+        let mark = operate.checkpoint(jackpot).await?;
+        let until = Instant::now() + LIMIT;
+        loop {
+            match self.compared(jackpot, mark.n()).await? {
+                Some(done) => return Ok(done),
+                None if Instant::now() >= until => return Ok(Reconciled::Behind),
+                None => tokio::time::sleep(PAUSE).await,
+            }
+        }
+    }
+
+    async fn compared(&self, jackpot: &Id, n: u64) -> Result<Option<Reconciled>, LedgerError> {
+        let text = "SELECT j.stopped AS stopped, COALESCE(r.n, 0) AS n, COALESCE(r.report, '') AS report \
+                    FROM jackpots AS j LEFT JOIN reconciliations AS r ON r.jackpot_id = j.jackpot_id \
+                    WHERE j.jackpot_id = $1";
+        let row = sqlx::query(text)
+            .bind(jackpot.as_str())
+            .fetch_optional(self.sql.reader());
+        let Some(row) = self.sql.reading(row).await? else {
+            return Ok(None);
+        };
+        let stopped: String = row.try_get("stopped")?;
+        if !stopped.is_empty() {
+            return Ok(Some(Reconciled::Stopped(stopped)));
+        }
+        let at = row.try_get::<i64, _>("n")?.unsigned_abs();
+        if at < n {
+            return Ok(None);
+        }
+        let report = serde_json::from_str(row.try_get("report")?)
+            .map_err(|_| LedgerError::Missing(format!("readable reconciliation of jackpot '{jackpot}'")))?;
+        Ok(Some(Reconciled::Report(at, report)))
+    }
+}
