@@ -334,3 +334,15 @@ async fn definitions_are_kept_as_long_as_an_entry_is_remembered_under_them() {
     );
     bench.assert_rebuilds().await;
 }
+
+#[tokio::test]
+async fn the_puts_whose_repeats_are_known_follow_from_the_events_when_old_ones_leave() {
+    let bench = Bench::with(&json!({})).await;
+    for n in 0..18 {
+        bench.define(&json!({"name": format!("version {n}")})).await;
+        bench.assert_rebuilds().await;
+    }
+    let keys = &bench.operate.views.known(&bench.id).keys;
+    let puts: String = bench.raw(redis::cmd("HGET").arg(&keys.state).arg("puts")).await;
+    assert_eq!(puts.matches(';').count(), 16);
+}
