@@ -236,7 +236,7 @@ async fn a_postgres_that_was_away_is_used_again_and_a_frozen_one_holds_nobody() 
     assert_eq!((audit_rows(&sql).await, sql.down()), (2, None));
 
     server.stop_immediate();
-    let reading = || sql.reading(async { Ok::<_, sqlx::Error>(sqlx::query("SELECT 1").execute(sql.reader()).await?) });
+    let reading = || sql.reading(sqlx::query("SELECT 1").execute(sql.reader()));
     reading().await.expect_err("it is away");
     assert!(sql.down().is_some(), "and that is known");
     server.start_again().await;
