@@ -177,10 +177,10 @@ impl Restorer {
         Ok(Some(redis))
     }
 
-    /// The tiers of all its definitions.
+    /// The tiers of all definitions there ever were: a pool that is left behind would be taken for damage later.
     async fn tiers(&self, jackpot: &Id) -> Result<BTreeSet<Id>, RestoreError> {
         let mut tiers = BTreeSet::new();
-        for (_, json) in self.definitions(jackpot).await? {
+        for (_, json) in self.definitions(jackpot, 0).await? {
             let definition =
                 parse_definition(jackpot, &json).map_err(|error| RestoreError::Definition(error.into()))?;
             tiers.extend(definition.tiers().iter().map(|tier| tier.tier.clone()));
@@ -188,9 +188,11 @@ impl Restorer {
         Ok(tiers)
     }
 
-    async fn definitions(&self, jackpot: &Id) -> Result<BTreeMap<u64, String>, RestoreError> {
-        let rows = query("SELECT version, json FROM definitions WHERE jackpot_id = $1 AND kept = 1")
+    /// Those that Redis keeps (`kept` is 1), or all (0).
+    async fn definitions(&self, jackpot: &Id, kept: i64) -> Result<BTreeMap<u64, String>, RestoreError> {
+        let rows = query("SELECT version, json FROM definitions WHERE jackpot_id = $1 AND kept >= $2")
             .bind(jackpot.as_str())
+            .bind(kept)
             .fetch_all(self.sql.reader());
         let rows = self.sql.reading(rows).await?;
         let one = |row: &sqlx::any::AnyRow| Ok((unsigned(row.try_get("version")?), row.try_get("json")?));
@@ -199,7 +201,7 @@ impl Restorer {
 
     /// Definitions, epochs and adjustments.
     async fn write_tables(&self, jackpot: &Id, writer: &mut Writer<'_>) -> Result<(), RestoreError> {
-        for (version, json) in self.definitions(jackpot).await? {
+        for (version, json) in self.definitions(jackpot, 1).await? {
             writer.add(Part::Definitions, version.to_string(), json).await?;
         }
         let epochs = query("SELECT epoch, commitment, opened_ms, closed_ms FROM epochs WHERE jackpot_id = $1")
@@ -290,7 +292,7 @@ impl Restorer {
         books: &Books,
         written: BTreeMap<Part, u64>,
     ) -> Result<RestoredState, RestoreError> {
-        let definitions = self.definitions(jackpot).await?;
+        let definitions = self.definitions(jackpot, 1).await?;
         let stamped = |version: u64| {
             let json = definitions.get(&version).ok_or_else(|| {
                 LoadError::Damaged(format!(

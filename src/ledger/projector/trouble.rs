@@ -1,6 +1,6 @@
 //! What the projector does when a stream can't go on: it stops that one, loudly, and leaves the others alone.
 
-use tracing::{error, warn};
+use tracing::{debug, error, warn};
 
 use super::Projector;
 use crate::ids::Id;
@@ -63,6 +63,11 @@ impl Projector {
         if !self.auto_restore {
             return;
         }
+        // A Redis that lost all lost this too; and one that belongs to another ledger by now is left alone.
+        if let Err(error) = self.ledger.claim(&self.store).await {
+            error!(jackpot_id = %id, %error, "this jackpot is not rebuilt here");
+            return;
+        }
         let reason = "Redis had lost events of this jackpot";
         match self.restorer.restore(id, Replace::Lost, &service(), reason).await {
             Ok(done) => {
@@ -76,8 +81,16 @@ impl Projector {
 
     async fn after_restore(&self, id: &Id, mark: Mark) {
         self.operate.views.learn(id, mark);
+        if let Err(error) = self.operate.add_to_index(std::slice::from_ref(id)).await {
+            warn!(jackpot_id = %id, %error, "not in the index of jackpots yet; recovery adds it");
+        }
+        self.look_again(id).await;
+    }
+
+    /// Plays a jackpot again that was lost and has been restored since, by whomever.
+    pub(super) async fn look_again(&self, id: &Id) {
         if let Err(error) = self.operate.views.recheck(id).await {
-            warn!(jackpot_id = %id, %error, "not read after it was rebuilt; the next look at it does");
+            debug!(jackpot_id = %id, %error, "a lost jackpot can't be read; the next look at it may");
         }
     }
 }
