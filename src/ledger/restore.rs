@@ -162,9 +162,8 @@ impl Restorer {
         let ledger = Mark::new(books.restores, books.n).unwrap_or_default();
         let (redis, open) = match scripts::snapshot(&self.store, keys, Mark::ZERO).await {
             Ok(snapshot) => (snapshot.mark, snapshot.status == crate::jackpot::view::Status::Open),
-            Err(ScriptError::Unknown) => return Ok(None),
-            // One that died in between may be taken over at any mark.
-            Err(ScriptError::Restoring) => return Ok(None),
+            // A restore that died in between may be taken over at any mark.
+            Err(ScriptError::Unknown | ScriptError::Restoring) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
         let lost = redis < ledger;

@@ -49,7 +49,7 @@ const PAGE: usize = 500;
 /// Events of one transaction, over all streams: beyond it the others wait for the next.
 const MAX_EVENTS_OF_ROUND: usize = 4_000;
 /// Between two looks for days of the index that have expired.
-const EXPIRY: Duration = Duration::from_secs(600);
+const EXPIRY: Duration = Duration::from_mins(10);
 /// Pause after SQL failed, so that it is not asked thousands of times a second.
 const AFTER_FAILURE: Duration = Duration::from_millis(500);
 /// After this, a jackpot whose rows are damaged is looked at again: they may have been restored from a backup.

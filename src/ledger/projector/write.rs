@@ -2,8 +2,9 @@
 
 use sqlx::Any;
 
-use super::batch::{Batch, Cursor, EntryRow};
+use super::batch::{Batch, Cursor, EntryRow, PayoutRow};
 use crate::ids::Id;
+use crate::ledger::audit::Action;
 use crate::ledger::entry_index::{self, IndexRow, RowKey};
 use crate::ledger::reconcile;
 use crate::ledger::sql::{Sql, Tx, Value, insert_rows};
@@ -99,7 +100,7 @@ async fn record(tx: &mut Tx<'_>, batches: &[&Batch]) -> Result<(), sqlx::Error> 
         "hash",
         "body",
     ];
-    insert_rows(tx, "events", &columns, &rows.flatten().collect::<Vec<_>>()).await?;
+    insert(tx, "events", &columns, rows).await?;
 
     let rows = batches
         .iter()
@@ -117,99 +118,34 @@ async fn record(tx: &mut Tx<'_>, batches: &[&Batch]) -> Result<(), sqlx::Error> 
         ]
     });
     let columns = ["jackpot_id", "at_ms", "n", "line", "tier", "account", "amount", "micro"];
-    insert_rows(tx, "postings", &columns, &rows.flatten().collect::<Vec<_>>()).await
+    insert(tx, "postings", &columns, rows).await
 }
 
 /// What else is only added.
 async fn tables(tx: &mut Tx<'_>, batches: &[&Batch]) -> Result<(), sqlx::Error> {
     for batch in batches {
         let (jackpot, rows) = (Value::Text(batch.jackpot.as_str()), &batch.rows);
-        let payouts = rows.payouts.iter().map(|payout| {
-            let receipt = &payout.receipt;
-            [
-                Value::Text(&receipt.payout_id),
-                jackpot,
-                Value::Int(int(receipt.claim_order)),
-                Value::Int(int(payout.n)),
-                Value::Int(int(payout.sequence)),
-                Value::Text(&receipt.entry_id),
-                Value::Text(receipt.player_id.as_str()),
-                Value::Int(i64::from(payout.rank)),
-                Value::Text(receipt.tier.as_str()),
-                Value::Int(int(receipt.amount.get())),
-                Value::Text(&receipt.currency),
-                Value::Int(int(receipt.pool_before.get())),
-                Value::Int(int(receipt.pool_after.get())),
-                Value::Int(payout.paid_at_ms),
-                Value::Text(&receipt.event_id),
-                Value::Text(&receipt.key_id),
-                Value::Text(&receipt.signature),
-            ]
-        });
-        let columns = [
-            "payout_id",
-            "jackpot_id",
-            "claim_order",
-            "n",
-            "sequence",
-            "entry_id",
-            "player_id",
-            "rank",
-            "tier",
-            "amount",
-            "currency",
-            "pool_before",
-            "pool_after",
-            "paid_at_ms",
-            "event_id",
-            "key_id",
-            "signature",
-        ];
-        insert_rows(tx, "payouts", &columns, &payouts.flatten().collect::<Vec<_>>()).await?;
-        let actions = rows.actions.iter().map(|(n, at_ms, action)| {
-            [
-                jackpot,
-                Value::Int(int(*n)),
-                Value::Int(*at_ms),
-                Value::Text(&action.who),
-                Value::Text(action.action),
-                Value::Text(&action.target),
-                Value::Text(&action.before),
-                Value::Text(&action.after),
-                Value::Text(&action.reason),
-                Value::Text(&action.request_id),
-            ]
-        });
-        let columns = [
-            "jackpot_id",
-            "n",
-            "at_ms",
-            "who",
-            "action",
-            "target",
-            "before",
-            "after",
-            "reason",
-            "request_id",
-        ];
-        insert_rows(tx, "audit", &columns, &actions.flatten().collect::<Vec<_>>()).await?;
+        payouts(tx, jackpot, &rows.payouts).await?;
+        actions(tx, jackpot, &rows.actions).await?;
         let definitions = rows.definitions.iter().map(|(version, n, at_ms, json)| {
+            let (version, n) = (Value::Int(int(*version)), Value::Int(int(*n)));
             [
                 jackpot,
-                Value::Int(int(*version)),
-                Value::Int(int(*n)),
+                version,
+                n,
                 Value::Int(*at_ms),
                 Value::Text(json),
                 Value::Int(1),
             ]
         });
         let columns = ["jackpot_id", "version", "n", "at_ms", "json", "kept"];
-        insert_rows(tx, "definitions", &columns, &definitions.flatten().collect::<Vec<_>>()).await?;
+        insert(tx, "definitions", &columns, definitions).await?;
         let epochs = rows.epochs.iter().map(|(epoch, commitment, opened_ms)| {
+            let (epoch, commitment) = (Value::Int(int(*epoch)), Value::Text(commitment));
             [
                 jackpot,
-                Value::Int(int(*epoch)),
-                Value::Text(commitment),
+                epoch,
+                commitment,
                 Value::Int(*opened_ms),
                 Value::Int(0),
                 Value::Int(0),
@@ -223,20 +159,99 @@ async fn tables(tx: &mut Tx<'_>, batches: &[&Batch]) -> Result<(), sqlx::Error> 
             "closed_ms",
             "closed_n",
         ];
-        insert_rows(tx, "epochs", &columns, &epochs.flatten().collect::<Vec<_>>()).await?;
+        insert(tx, "epochs", &columns, epochs).await?;
         let adjustments = rows.adjustments.iter().map(|(id, n, at_ms, digest)| {
-            [
-                jackpot,
-                Value::Text(id),
-                Value::Int(int(*n)),
-                Value::Int(*at_ms),
-                Value::Text(digest),
-            ]
+            let (id, n) = (Value::Text(id), Value::Int(int(*n)));
+            [jackpot, id, n, Value::Int(*at_ms), Value::Text(digest)]
         });
         let columns = ["jackpot_id", "adjustment_id", "n", "at_ms", "digest"];
-        insert_rows(tx, "adjustments", &columns, &adjustments.flatten().collect::<Vec<_>>()).await?;
+        insert(tx, "adjustments", &columns, adjustments).await?;
     }
     Ok(())
+}
+
+async fn payouts(tx: &mut Tx<'_>, jackpot: Value<'_>, rows: &[PayoutRow]) -> Result<(), sqlx::Error> {
+    let rows = rows.iter().map(|row| {
+        let receipt = &row.receipt;
+        [
+            Value::Text(&receipt.payout_id),
+            jackpot,
+            Value::Int(int(receipt.claim_order)),
+            Value::Int(int(row.n)),
+            Value::Int(int(row.sequence)),
+            Value::Text(&receipt.entry_id),
+            Value::Text(receipt.player_id.as_str()),
+            Value::Int(i64::from(row.rank)),
+            Value::Text(receipt.tier.as_str()),
+            Value::Int(int(receipt.amount.get())),
+            Value::Text(&receipt.currency),
+            Value::Int(int(receipt.pool_before.get())),
+            Value::Int(int(receipt.pool_after.get())),
+            Value::Int(row.paid_at_ms),
+            Value::Text(&receipt.event_id),
+            Value::Text(&receipt.key_id),
+            Value::Text(&receipt.signature),
+        ]
+    });
+    let columns = [
+        "payout_id",
+        "jackpot_id",
+        "claim_order",
+        "n",
+        "sequence",
+        "entry_id",
+        "player_id",
+        "rank",
+        "tier",
+        "amount",
+        "currency",
+        "pool_before",
+        "pool_after",
+        "paid_at_ms",
+        "event_id",
+        "key_id",
+        "signature",
+    ];
+    insert(tx, "payouts", &columns, rows).await
+}
+
+async fn actions(tx: &mut Tx<'_>, jackpot: Value<'_>, rows: &[(u64, i64, Action)]) -> Result<(), sqlx::Error> {
+    let rows = rows.iter().map(|(n, at_ms, action)| {
+        [
+            jackpot,
+            Value::Int(int(*n)),
+            Value::Int(*at_ms),
+            Value::Text(&action.who),
+            Value::Text(action.action),
+            Value::Text(&action.target),
+            Value::Text(&action.before),
+            Value::Text(&action.after),
+            Value::Text(&action.reason),
+            Value::Text(&action.request_id),
+        ]
+    });
+    let columns = [
+        "jackpot_id",
+        "n",
+        "at_ms",
+        "who",
+        "action",
+        "target",
+        "before",
+        "after",
+        "reason",
+        "request_id",
+    ];
+    insert(tx, "audit", &columns, rows).await
+}
+
+async fn insert<'a, const N: usize>(
+    tx: &mut Tx<'_>,
+    table: &str,
+    columns: &[&str; N],
+    rows: impl Iterator<Item = [Value<'a>; N]>,
+) -> Result<(), sqlx::Error> {
+    insert_rows(tx, table, columns, &rows.flatten().collect::<Vec<_>>()).await
 }
 
 /// What changes rows that are there, perhaps since this very transaction.
