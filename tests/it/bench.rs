@@ -232,6 +232,7 @@ impl Bench {
 
     /// The raw keys of what is not money, compared with the events.
     async fn assert_records(&self, fold: Fold) {
+        let books = &fold.books;
         let keys = &self.operate.views.known(&self.id).keys;
         let hash = async |key: &str| {
             self.raw::<BTreeMap<String, String>>(redis::cmd("HGETALL").arg(key))
@@ -243,7 +244,7 @@ impl Bench {
             (&fields["seq"], &fields["order"])
         );
         assert_eq!(
-            (&fold.puts, &fold.restores.to_string()),
+            (&books.puts, &books.restores.to_string()),
             (&fields["puts"], &fields["restores"])
         );
         let generation = (
