@@ -23,6 +23,7 @@ async fn what_is_not_ready_is_named() {
             memory_ratio: 0.5,
         }),
         causes: vec![FieldError::new("redis", "connection refused")],
+        ledger: None,
     };
     let server = server_with(Options {
         readiness: Arc::new(readiness),
