@@ -13,6 +13,7 @@
 //! | [`jackpot`] | definition and draw (pure), play (enter → draw → claim → redraw), recovery, operators, their routes |
 //! | [`store`] | Redis: connection (embedded, standalone, cluster), keys, script calls, health |
 //! | [`ledger`] | the events of a jackpot, and the state they rebuild |
+//! | [`verify`] | an exported ledger checked offline: chain, books, draws, receipts |
 //! | [`simulate`] | the load simulation from outside, its checks, report and comparison |
 //! | [`money`], [`ids`] | small types that everyone uses |
 //! | [`keys`], [`master_secret`], [`durable_file`], [`random`], [`tls`] | secrets, and the files they live in |
@@ -44,3 +45,4 @@ pub mod stopping;
 pub mod store;
 pub mod telemetry;
 pub mod tls;
+pub mod verify;
