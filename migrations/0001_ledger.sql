@@ -46,7 +46,7 @@ CREATE TABLE postings (
   line BIGINT NOT NULL,
   tier TEXT NOT NULL,
   account TEXT NOT NULL,          -- contributions | pool | reserve | overflow | remainder | payouts | funding
-  amount BIGINT NOT NULL,         -- minor units, debit positive
+  amount BIGINT NOT NULL,         -- minor units into the account, negative: out of it
   micro BIGINT NOT NULL,          -- millionths of a minor unit
   PRIMARY KEY (jackpot_id, at_ms, n, line)
 );

@@ -10,6 +10,8 @@ use crate::master_secret::MasterSecret;
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
+use serde::{Deserialize, Serialize};
+
 use super::definition::Definition;
 use super::document::{Document, PutStatus};
 use super::draw::EpochSeed;
@@ -17,7 +19,8 @@ use super::error::PlayError;
 use super::scripts::{self, Fence, ScriptError, Snapshot};
 
 /// Whether a jackpot takes entries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Status {
     /// It does.
     Open,

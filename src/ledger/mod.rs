@@ -3,7 +3,9 @@
 //! `event` reads them as the scripts write them; `fold` rebuilds a jackpot's whole state from them alone, which is
 //! what makes a lost Redis restorable. The SQL system of record comes on top of these two.
 
+pub mod books;
 pub mod chain;
 pub mod event;
 pub mod fold;
+pub mod records;
 pub mod sql;

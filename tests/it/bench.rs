@@ -12,6 +12,7 @@ use jackpot::jackpot::scripts::{
     self, EnterEntry, Entered, EntryReply, Fence, Finished, ScriptError, Snapshot, Wanted,
 };
 use jackpot::jackpot::view::{Known, Status, View, Views};
+use jackpot::ledger::books::Meters;
 use jackpot::ledger::event::Event;
 use jackpot::ledger::fold::Fold;
 use jackpot::master_secret::MasterSecret;
@@ -190,46 +191,40 @@ impl Bench {
             fold.apply(&event).expect("follows");
         }
         let snapshot = self.snapshot().await;
+        let books = &fold.books;
         let state = (
             snapshot.n,
             Some(snapshot.status),
             snapshot.version,
             snapshot.last_version,
-            snapshot.epoch,
+            (snapshot.epoch, &snapshot.commitment),
         );
         let rebuilt = (
-            fold.n,
-            fold.status,
-            fold.version,
-            fold.last_version,
-            fold.epochs.last().expect("an epoch").epoch,
+            books.n,
+            books.status,
+            books.version,
+            books.last_version,
+            (books.epoch, &books.commitment),
         );
         assert_eq!(rebuilt, state);
-        assert_eq!(fold.waiting.map(|v| fold.definitions[&v].clone()), snapshot.waiting);
+        assert_eq!(books.waiting.map(|v| fold.definitions[&v].clone()), snapshot.waiting);
         for meter in &snapshot.meters {
-            let read = |name: &str| {
-                fold.meters
-                    .get(&(meter.tier.clone(), name.to_owned()))
-                    .copied()
-                    .unwrap_or_default()
+            let rebuilt = books.meters.get(&meter.tier).copied().unwrap_or_default();
+            let units = |value: u64| i64::try_from(value).expect("below 2^53");
+            let held = Meters {
+                pool_micro: rebuilt.pool_micro,
+                reserve_micro: units(meter.remainder_micro) - rebuilt.pool_micro,
+                pool: units(meter.pool),
+                reserve: units(meter.reserve),
+                overflow: units(meter.overflow),
+                contributed: units(meter.contributed),
+                contributed_micro: units(meter.contributed_micro),
+                funded: meter.funded,
+                paid: units(meter.paid),
+                wins: units(meter.wins),
             };
-            assert_eq!(i128::from(read("pool")), i128::from(meter.pool));
-            assert_eq!(i128::from(read("reserve")), i128::from(meter.reserve));
-            assert_eq!(i128::from(read("overflow")), i128::from(meter.overflow));
-            assert_eq!(
-                i128::from(read("pool_micro") + read("reserve_micro")),
-                i128::from(meter.remainder_micro)
-            );
-            assert_eq!(i128::from(read("contributed")), i128::from(meter.contributed));
-            assert_eq!(
-                i128::from(read("contributed_micro")),
-                i128::from(meter.contributed_micro)
-            );
-            assert_eq!(
-                (read("funded"), i128::from(read("paid"))),
-                (meter.funded, i128::from(meter.paid))
-            );
-            assert_eq!(i128::from(read("wins")), i128::from(meter.wins));
+            assert_eq!(rebuilt, held);
+            assert_eq!(rebuilt.difference_micro(), 0);
         }
         let keys = &self.operate.views.known(&self.id).keys;
         let hash = async |key: &str| {
@@ -238,14 +233,15 @@ impl Bench {
         };
         let fields = hash(&keys.state).await;
         assert_eq!(
-            (&fold.sequence.to_string(), &fold.claim_order.to_string()),
+            (&books.sequence.to_string(), &books.claim_order.to_string()),
             (&fields["seq"], &fields["order"])
         );
         let generation = (
-            fold.generation.start.to_string(),
-            fold.generation.opened_ms.to_string(),
-            fold.generation.version.to_string(),
+            books.generation.start.to_string(),
+            books.generation.opened_ms.to_string(),
+            books.generation.version.to_string(),
         );
+        assert_eq!(books.generation.letter, fields["gen"]);
         assert_eq!(
             (&generation.0, &generation.1, &generation.2),
             (&fields["gen_start"], &fields["gen_opened"], &fields["gen_version"])
@@ -281,7 +277,8 @@ impl Bench {
             .into_iter()
             .map(|(entry, seq)| (seq, entry))
             .collect::<BTreeMap<_, _>>();
-        assert_eq!(fold.pending, pending);
+        let rebuilt = books.pending.iter().map(|(seq, p)| (*seq, p.entry_id.clone()));
+        assert_eq!(rebuilt.collect::<BTreeMap<_, _>>(), pending);
     }
 }
 

@@ -1,0 +1,377 @@
+//! The books of a jackpot: its state as its events alone tell it, without the records of single entries. Pure.
+//!
+//! The projector keeps them beside its cursor, checks each event against them before it is committed, compares them
+//! with Redis at a checkpoint, and a lost Redis is rebuilt from them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::event::{Claim, ClaimResult, Define, Entered, Event, Kind};
+use crate::ids::Id;
+use crate::jackpot::view::Status;
+
+/// PUTs whose repeats Redis knows, as in `lua/jackpot/define.lua`.
+const MAX_PUTS: usize = 16;
+
+/// A jackpot at an event.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Books {
+    /// Number of the last event.
+    pub n: u64,
+    /// How often Redis was rebuilt from the ledger.
+    pub restores: u64,
+    /// When the last event happened, ms of Redis' clock.
+    pub at_ms: i64,
+    /// Its status; `None` before it was created.
+    pub status: Option<Status>,
+    /// Definition in force.
+    pub version: u64,
+    /// Definition that waits.
+    pub waiting: Option<u64>,
+    /// Highest version given.
+    pub last_version: u64,
+    /// ISO 4217 code of all amounts.
+    pub currency: String,
+    /// Entries so far.
+    pub sequence: u64,
+    /// Paid claims so far.
+    pub claim_order: u64,
+    /// The open epoch, from 1.
+    pub epoch: u64,
+    /// Its commitment.
+    pub commitment: String,
+    /// Meters by tier.
+    pub meters: BTreeMap<Id, Meters>,
+    /// The newer generation of idempotency records.
+    pub generation: Generation,
+    /// Event that opened the older one: no record is older.
+    pub older_n: u64,
+    /// Entries without an outcome, by sequence.
+    pub pending: BTreeMap<u64, Pending>,
+    /// The last PUTs, "nonce outcome version;" each.
+    pub puts: VecDeque<String>,
+}
+
+/// The meters of a tier, as `lua/jackpot/tiers.lua` names them: minor units, or millionths of one (`*_micro`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "lua/jackpot/tiers.lua says what each is")]
+pub struct Meters {
+    pub pool: i64,
+    pub reserve: i64,
+    pub overflow: i64,
+    pub pool_micro: i64,
+    pub reserve_micro: i64,
+    pub contributed: i64,
+    pub contributed_micro: i64,
+    pub funded: i64,
+    pub paid: i64,
+    pub wins: i64,
+}
+
+impl Meters {
+    /// Names and values, in the order of `METERS` in `lua/jackpot/tiers.lua`, the pool first.
+    #[must_use]
+    pub fn all(&self) -> [(&'static str, i64); 10] {
+        [
+            ("pool", self.pool),
+            ("reserve", self.reserve),
+            ("overflow", self.overflow),
+            ("pool_micro", self.pool_micro),
+            ("reserve_micro", self.reserve_micro),
+            ("contributed", self.contributed),
+            ("contributed_micro", self.contributed_micro),
+            ("funded", self.funded),
+            ("paid", self.paid),
+            ("wins", self.wins),
+        ]
+    }
+
+    fn named(&mut self, name: &str) -> Option<&mut i64> {
+        Some(match name {
+            "pool" => &mut self.pool,
+            "reserve" => &mut self.reserve,
+            "overflow" => &mut self.overflow,
+            "pool_micro" => &mut self.pool_micro,
+            "reserve_micro" => &mut self.reserve_micro,
+            "contributed" => &mut self.contributed,
+            "contributed_micro" => &mut self.contributed_micro,
+            "funded" => &mut self.funded,
+            "paid" => &mut self.paid,
+            "wins" => &mut self.wins,
+            _ => return None,
+        })
+    }
+
+    /// What came in less what is there or went out, in millionths: 0, or money was made or lost.
+    #[must_use]
+    pub fn difference_micro(&self) -> i128 {
+        let units = |value: i64| i128::from(value) * 1_000_000;
+        let came = units(self.contributed) + i128::from(self.contributed_micro) + units(self.funded);
+        let there = units(self.pool) + units(self.reserve) + units(self.overflow) + units(self.paid);
+        came - there - i128::from(self.pool_micro) - i128::from(self.reserve_micro)
+    }
+}
+
+/// When and where a generation of records began.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Generation {
+    /// Which of the two keys holds it: `a` or `b`.
+    pub letter: String,
+    /// Sequence of the last entry before it.
+    pub start: u64,
+    /// ms of Redis' clock.
+    pub opened_ms: i64,
+    /// Definition in force then: older ones are dropped with the generation before.
+    pub version: u64,
+    /// Event that opened it.
+    pub n: u64,
+}
+
+/// An entry without an outcome.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pending {
+    /// Its id.
+    pub entry_id: String,
+    /// Who played.
+    pub player_id: Id,
+    /// Epoch it was drawn in: its seed stays secret until the entry has an outcome.
+    pub epoch: u64,
+    /// When it was taken, ms of Redis' clock.
+    pub entered_ms: i64,
+}
+
+/// An event that does not follow from those before it.
+#[derive(Debug, Clone, Error, PartialEq, Eq)]
+pub enum FoldError {
+    /// Its number is not the next one.
+    #[error("event {got} comes after event {last}")]
+    Gap {
+        /// Last number.
+        last: u64,
+        /// Number that came.
+        got: u64,
+    },
+    /// Its changes make or lose money.
+    #[error("event {n}: the changes of tier '{tier}' do not sum to zero: {millionths} millionths")]
+    Unbalanced {
+        /// Which event.
+        n: u64,
+        /// Which tier.
+        tier: Id,
+        /// What was made (or, negative, lost).
+        millionths: i128,
+    },
+    /// A meter would be below zero.
+    #[error("event {n}: {meter} of tier '{tier}' falls below zero")]
+    BelowZero {
+        /// Which event.
+        n: u64,
+        /// Which tier.
+        tier: Id,
+        /// Which meter.
+        meter: String,
+    },
+    /// It speaks of something that is not there.
+    #[error("event {n}: {what}")]
+    Unexpected {
+        /// Which event.
+        n: u64,
+        /// What is wrong.
+        what: &'static str,
+    },
+}
+
+impl Books {
+    /// Applies the next event. After an error the books are not to be used on.
+    pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
+        if event.n != self.n + 1 {
+            return Err(FoldError::Gap {
+                last: self.n,
+                got: event.n,
+            });
+        }
+        (self.n, self.at_ms) = (event.n, event.at_ms);
+        self.expect(
+            self.status.is_some() || matches!(event.kind, Kind::Define(Define { created: Some(_), .. })),
+            "the first event does not create the jackpot",
+        )?;
+        self.change_meters(event)?;
+        match &event.kind {
+            Kind::Define(define) => self.define(event, define)?,
+            Kind::Enter {
+                epoch,
+                version,
+                first,
+                entries,
+                claims,
+            } => {
+                self.expect(*epoch == self.epoch, "its epoch is not the open one")?;
+                self.expect(*version == self.version, "its definition is not the one in force")?;
+                self.enter(event.at_ms, *first, entries, claims)?;
+            }
+            Kind::Claim { entry_id, claim } => {
+                self.pending_is(claim.sequence, entry_id)?;
+                self.claim(claim)?;
+            }
+            Kind::Finish { entry_id, sequence } => {
+                self.pending_is(*sequence, entry_id)?;
+                self.pending.remove(sequence);
+            }
+            Kind::Status { before, after } => {
+                self.expect(self.status == Some(*before), "the status before is another one")?;
+                self.status = Some(*after);
+            }
+            Kind::Adjust { .. } => {}
+            Kind::Rotate {
+                epoch,
+                commitment,
+                dropped,
+                ..
+            } => self.rotate(event.at_ms, *epoch, commitment, *dropped)?,
+        }
+        if let Some(version) = event.applied {
+            self.version = version;
+            self.waiting = None;
+        }
+        Ok(())
+    }
+
+    /// Of each tier: contributed + funded = pool + reserve + overflow + remainders + paid, in millionths.
+    fn change_meters(&mut self, event: &Event) -> Result<(), FoldError> {
+        let mut changed: Vec<(&Id, i128)> = Vec::new();
+        for change in &event.changes {
+            // The changes of a tier come together.
+            if changed.last().is_none_or(|(tier, _)| **tier != change.tier) {
+                let before = self.meters.get(&change.tier).copied().unwrap_or_default();
+                changed.push((&change.tier, before.difference_micro()));
+            }
+            let meters = self.meters.entry(change.tier.clone()).or_default();
+            let meter = meters.named(&change.meter).ok_or(FoldError::Unexpected {
+                n: event.n,
+                what: "a meter that there is not",
+            })?;
+            *meter = meter.checked_add(change.delta).ok_or(FoldError::Unexpected {
+                n: event.n,
+                what: "a meter beyond all bounds",
+            })?;
+            if *meter < 0 && change.meter != "funded" {
+                return Err(FoldError::BelowZero {
+                    n: event.n,
+                    tier: change.tier.clone(),
+                    meter: change.meter.clone(),
+                });
+            }
+        }
+        for (tier, before) in changed {
+            let millionths = before - self.meters[tier].difference_micro();
+            if millionths != 0 {
+                return Err(FoldError::Unbalanced {
+                    n: event.n,
+                    tier: tier.clone(),
+                    millionths,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn define(&mut self, event: &Event, define: &Define) -> Result<(), FoldError> {
+        self.expect(
+            define.version == self.last_version + 1,
+            "its version is not the next one",
+        )?;
+        if let Some((status, commitment)) = &define.created {
+            self.expect(self.status.is_none(), "a jackpot is created twice")?;
+            self.status = Some(*status);
+            self.generation = Generation {
+                letter: "a".to_owned(),
+                start: 0,
+                opened_ms: event.at_ms,
+                version: define.version,
+                n: event.n,
+            };
+            (self.epoch, self.commitment) = (1, commitment.clone());
+        }
+        self.last_version = define.version;
+        self.waiting = Some(define.version);
+        Ok(())
+    }
+
+    fn enter(&mut self, at_ms: i64, first: u64, entries: &[Entered], claims: &[Claim]) -> Result<(), FoldError> {
+        self.expect(first == self.sequence + 1, "its first sequence is not the next one")?;
+        self.sequence += entries.len() as u64;
+        for claim in claims {
+            let place = claim.sequence.checked_sub(first);
+            let entry = place.and_then(|place| entries.get(usize::try_from(place).ok()?));
+            let entry = entry.ok_or(FoldError::Unexpected {
+                n: self.n,
+                what: "a claim of an entry it did not take",
+            })?;
+            let pending = Pending {
+                entry_id: entry.entry_id.clone(),
+                player_id: entry.sent.player.clone(),
+                epoch: self.epoch,
+                entered_ms: at_ms,
+            };
+            let again = self.pending.insert(claim.sequence, pending).is_some();
+            self.expect(!again, "an entry makes two first claims")?;
+            self.claim(claim)?;
+        }
+        Ok(())
+    }
+
+    fn claim(&mut self, claim: &Claim) -> Result<(), FoldError> {
+        if let ClaimResult::Paid { claim_order, .. } = &claim.result {
+            self.claim_order += 1;
+            self.expect(*claim_order == self.claim_order, "its claim order is not the next one")?;
+            self.pending.remove(&claim.sequence);
+        }
+        Ok(())
+    }
+
+    fn rotate(&mut self, at_ms: i64, epoch: u64, commitment: &str, dropped: bool) -> Result<(), FoldError> {
+        self.expect(epoch == self.epoch + 1, "its epoch is not the next one")?;
+        (self.epoch, self.commitment) = (epoch, commitment.to_owned());
+        if dropped {
+            let older = |pending: &u64| *pending <= self.generation.start;
+            let left = self.pending.keys().any(older);
+            self.expect(!left, "records of entries without an outcome are dropped")?;
+            self.older_n = self.generation.n;
+            self.generation = Generation {
+                letter: if self.generation.letter == "a" { "b" } else { "a" }.to_owned(),
+                start: self.sequence,
+                opened_ms: at_ms,
+                version: self.version,
+                n: self.n,
+            };
+        }
+        Ok(())
+    }
+
+    fn pending_is(&self, sequence: u64, entry_id: &str) -> Result<(), FoldError> {
+        let found = self.pending.get(&sequence);
+        self.expect(
+            found.is_some_and(|pending| pending.entry_id == entry_id),
+            "an entry that is not pending",
+        )
+    }
+
+    fn expect(&self, holds: bool, what: &'static str) -> Result<(), FoldError> {
+        if holds {
+            Ok(())
+        } else {
+            Err(FoldError::Unexpected { n: self.n, what })
+        }
+    }
+
+    /// Remembers a PUT, as `define.lua` does.
+    #[expect(dead_code, reason = "wired with the define event's nonce")]
+    fn remember(&mut self, put: String) {
+        self.puts.push_back(put);
+        if self.puts.len() > MAX_PUTS {
+            self.puts.pop_front();
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The idempotency records of a jackpot, replayed from its events. Pure.
+//!
+//! Only entries without an outcome are kept in memory: an entry's record is final from the event that settles it, and
+//! a restore writes each to Redis as it comes.
+
+use std::collections::HashMap;
+
+use super::books::FoldError;
+use super::event::{Claim, ClaimResult, Entered, Event, Kind};
+use crate::jackpot::record::{Payout, Reason, Record, Refusal, Sent, State};
+
+/// The records of entries without an outcome.
+#[derive(Debug, Clone, Default)]
+pub struct Records {
+    open: HashMap<String, Open>,
+}
+
+#[derive(Debug, Clone)]
+struct Open {
+    entered_n: u64,
+    entered_ms: i64,
+    sent: Sent,
+    record: Record,
+}
+
+/// A record as it is after an event.
+#[derive(Debug)]
+pub struct Written<'a> {
+    /// Event that took the entry: it decides the generation.
+    pub entered_n: u64,
+    /// The entry.
+    pub entry_id: &'a str,
+    /// Its record.
+    pub record: &'a Record,
+}
+
+impl Records {
+    /// Applies an event; `write` gets each record that it makes or changes, in order. Events from before the first
+    /// one that is applied must have left nothing pending that later ones speak of.
+    pub fn apply(&mut self, event: &Event, write: &mut impl FnMut(Written<'_>)) -> Result<(), FoldError> {
+        match &event.kind {
+            Kind::Enter {
+                epoch,
+                version,
+                first,
+                entries,
+                claims,
+            } => {
+                let mut claims = claims.iter().peekable();
+                for (sequence, entry) in (*first..).zip(entries) {
+                    let mut open = opened(event, (*epoch, *version, sequence), entry);
+                    while let Some(claim) = claims.next_if(|claim| claim.sequence == sequence) {
+                        open.claim(claim);
+                    }
+                    self.keep(entry.entry_id.clone(), open, write);
+                }
+                match claims.next() {
+                    None => Ok(()),
+                    Some(_) => Err(unexpected(event, "a claim of an entry it did not take")),
+                }
+            }
+            Kind::Claim { entry_id, claim } => {
+                let mut open = self.take(event, entry_id)?;
+                open.claim(claim);
+                self.keep(entry_id.clone(), open, write);
+                Ok(())
+            }
+            Kind::Finish { entry_id, .. } => {
+                let mut open = self.take(event, entry_id)?;
+                let refusals = open.record.refusals().to_vec();
+                open.record.state = State::Ended { refusals };
+                self.keep(entry_id.clone(), open, write);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn take(&mut self, event: &Event, entry_id: &str) -> Result<Open, FoldError> {
+        self.open
+            .remove(entry_id)
+            .ok_or_else(|| unexpected(event, "an entry that is not pending"))
+    }
+
+    fn keep(&mut self, entry_id: String, open: Open, write: &mut impl FnMut(Written<'_>)) {
+        write(Written {
+            entered_n: open.entered_n,
+            entry_id: &entry_id,
+            record: &open.record,
+        });
+        if matches!(open.record.state, State::Pending { .. }) {
+            self.open.insert(entry_id, open);
+        }
+    }
+}
+
+impl Open {
+    fn claim(&mut self, claim: &Claim) {
+        let mut refusals = self.record.refusals().to_vec();
+        let rank = claim.rank;
+        match &claim.result {
+            ClaimResult::Paid {
+                tier,
+                amount,
+                claim_order,
+                ..
+            } => {
+                let (tier, amount, claim_order) = (tier.clone(), *amount, *claim_order);
+                let payout = Payout {
+                    rank,
+                    tier,
+                    amount,
+                    claim_order,
+                };
+                self.record.state = State::Paid { refusals, payout };
+                return;
+            }
+            ClaimResult::Retry { .. } => refusals.push(Refusal {
+                rank,
+                reason: Reason::Retry,
+            }),
+            ClaimResult::Later => {}
+        }
+        self.record.state = State::Pending {
+            refusals,
+            entered_ms: self.entered_ms,
+            sent: self.sent.clone(),
+        };
+    }
+}
+
+fn opened(event: &Event, (epoch, version, sequence): (u64, u64, u64), entry: &Entered) -> Open {
+    Open {
+        entered_n: event.n,
+        entered_ms: event.at_ms,
+        sent: entry.sent.clone(),
+        record: Record {
+            sequence,
+            epoch,
+            version,
+            fingerprint: entry.sent.fingerprint(),
+            contributions: entry.contributions.clone(),
+            state: State::Lost,
+        },
+    }
+}
+
+fn unexpected(event: &Event, what: &'static str) -> FoldError {
+    FoldError::Unexpected { n: event.n, what }
+}
