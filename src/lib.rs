@@ -13,8 +13,8 @@
 //! | [`jackpot`] | definition and draw (pure), play (enter → draw → claim → redraw), recovery, operators, their routes |
 //! | [`store`] | Redis: connection (embedded, standalone, cluster), keys, script calls, health |
 //! | [`ledger`] | the events of a jackpot, and the state they rebuild |
-//! | [`verify`] | an exported ledger checked offline: chain, books, draws, receipts |
 //! | [`simulate`] | the load simulation from outside, its checks, report and comparison |
+//! | [`verify`] | an exported ledger checked offline: chain, books, draws, receipts |
 //! | [`money`], [`ids`] | small types that everyone uses |
 //! | [`keys`], [`master_secret`], [`durable_file`], [`random`], [`tls`] | secrets, and the files they live in |
 //! | [`telemetry`], [`stopping`], [`open_files`] | log lines and metrics; the signal to end; the limit on open files |

@@ -9,12 +9,12 @@ use super::report::{Place, Report};
 pub(super) struct Chain {
     n: u64,
     hash: ChainHash,
-    /// A head that the auditor kept: number and hash.
-    kept: Option<(u64, ChainHash)>,
+    /// Heads that the auditor kept and that were not passed yet: number and hash.
+    kept: Vec<(u64, ChainHash)>,
 }
 
 impl Chain {
-    pub(super) fn new(jackpot: &Id, kept: Option<(u64, ChainHash)>) -> Self {
+    pub(super) fn new(jackpot: &Id, kept: Vec<(u64, ChainHash)>) -> Self {
         let hash = ChainHash::first(jackpot);
         Self { n: 0, hash, kept }
     }
@@ -36,14 +36,9 @@ impl Chain {
         }
         report.counts.events += 1;
         (self.n, self.hash) = (n, stated.unwrap_or(hash));
-        if let Some((kept, kept_hash)) = self.kept
-            && kept == n
-        {
-            self.kept = None;
-            if kept_hash != self.hash {
-                let what = format!("at event {n} it states another hash than this export: the history was rewritten");
-                report.wrong(Place::KeptHead, what);
-            }
+        for (kept, _) in self.kept.extract_if(.., |kept| kept.0 == n).filter(|kept| kept.1 != self.hash) {
+            let what = format!("at event {kept} it states another hash than this export: the history was rewritten");
+            report.wrong(Place::KeptHead, what);
         }
         follows
     }
@@ -58,9 +53,9 @@ impl Chain {
         }
     }
 
-    /// Looks whether the kept head was passed. Call it last.
+    /// Looks whether the kept heads were passed. Call it last.
     pub(super) fn kept_was_passed(&self, report: &mut Report) {
-        if let Some((n, _)) = self.kept {
+        for (n, _) in &self.kept {
             let what = format!("it is at event {n}, which this export does not have: it ends at event {}", self.n);
             report.wrong(Place::KeptHead, what);
         }

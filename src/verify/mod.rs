@@ -1,5 +1,5 @@
 //! An exported ledger checked offline: recomputes the hash chain, the books, the draws and the receipts of a jackpot
-//! from the export alone. Pure: no Redis, no SQL, no settings.
+//! from the export alone, and asks the ledger's own books about each event. Pure: no Redis, no SQL, no settings.
 //!
 //! | file | what |
 //! | --- | --- |
@@ -7,11 +7,9 @@
 //! | `chain` | every event in its place, every byte as it was hashed |
 //! | `replay`, `tiers` | contributions, claims and meters, recomputed |
 //! | `draws` | what each attempt drew, recomputed from the published seeds |
-//! | `books` | the checks that the service itself makes |
 //! | `receipts` | receipts against their claims, and the signatures |
 //! | `report` | what was found, what was checked, what could not be |
 
-mod books;
 mod chain;
 mod draws;
 mod line;
@@ -27,11 +25,11 @@ use thiserror::Error;
 
 use crate::clock::rfc3339;
 use crate::ids::Id;
+use crate::ledger::books::Books;
 use crate::ledger::event::Event;
 use crate::ledger::receipt::Head;
 use crate::signing::Jwks;
 
-use books::Books;
 use chain::Chain;
 use draws::Draws;
 pub use line::{EpochLine, EventLine, FORMAT, Heading, Line, MAX_LINE};
@@ -44,8 +42,8 @@ pub use report::{Counts, MAX_PROBLEMS, Place, Problem, Report};
 pub struct Trusted {
     /// Public keys from elsewhere; `None`: those in the export are taken, which proves less.
     pub keys: Option<Jwks>,
-    /// A head that was kept earlier.
-    pub head: Option<Head>,
+    /// Heads that were kept earlier.
+    pub heads: Vec<Head>,
 }
 
 /// The file is no export, or can't be read: nothing is said about its content.
@@ -109,7 +107,8 @@ impl Verifier {
             report.unchecked("whose keys these are: they are taken from the export itself; give those you trust with --key");
         }
         let receipts = Receipts::new(jackpot.clone(), trusted.keys.unwrap_or(heading.keys));
-        let kept = trusted.head.and_then(|head| receipts.kept_head(&head, &mut report));
+        let kept = trusted.heads.iter();
+        let kept = kept.filter_map(|head| receipts.kept_head(head, &mut report)).collect();
         Ok(Self {
             chain: Chain::new(&jackpot, kept),
             replay: Some(Replay::new(jackpot.clone(), Draws::new())),
@@ -206,7 +205,7 @@ impl Verifier {
         }
         let paid = replay.apply(&event, &fields, &mut self.report)?;
         self.receipts.expect(paid);
-        if let Some(Err(error)) = self.books.as_mut().map(|books| books::follow(books, &event)) {
+        if let Some(Err(error)) = self.books.as_mut().map(|books| books.apply(&event)) {
             self.report.wrong(Place::Event(n), format!("it does not follow: {error}"));
             self.books = None;
         }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::clock::rfc3339;
 use crate::ids::Id;
@@ -133,4 +134,9 @@ impl Receipts {
 fn missing(paid: &Paid, report: &mut Report) {
     let what = format!("its paid claim {} has no receipt", paid.claim_order);
     report.wrong(Place::Event(paid.n), what);
+}
+
+/// The id of an entry's payout, from its published rule: an entry is paid at most once.
+fn payout_id(jackpot: &Id, entry_id: &str, sequence: u64) -> String {
+    hex::encode(&Sha256::digest(format!("payout\n{jackpot}\n{entry_id}\n{sequence}"))[..16])
 }
