@@ -1,8 +1,10 @@
 //! The command line. A command's result goes to standard output, everything else to standard error.
 
+mod export;
 mod key;
 mod serve;
 mod simulate;
+mod verify;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,6 +26,8 @@ enum Command {
     /// Make, list and revoke API keys.
     Key(key::Args),
     Simulate(crate::simulate::Args),
+    Export(export::Args),
+    Verify(verify::Args),
 }
 
 /// Which settings count: the compiled-in default, this file, and `JACKPOT__SECTION__KEY` in the environment.
@@ -42,6 +46,8 @@ impl Cli {
             Command::Serve(args) => serve::run(&args),
             Command::Key(args) => key::run(args),
             Command::Simulate(args) => return simulate::run(args),
+            Command::Export(args) => export::run(&args),
+            Command::Verify(args) => return verify::run(&args),
         };
         match result {
             Ok(()) => ExitCode::SUCCESS,

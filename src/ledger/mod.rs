@@ -6,6 +6,7 @@
 pub mod books;
 pub mod chain;
 pub mod event;
+pub mod export;
 pub mod fold;
 pub mod records;
 pub mod sql;

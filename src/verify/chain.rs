@@ -36,7 +36,11 @@ impl Chain {
         }
         report.counts.events += 1;
         (self.n, self.hash) = (n, stated.unwrap_or(hash));
-        for (kept, _) in self.kept.extract_if(.., |kept| kept.0 == n).filter(|kept| kept.1 != self.hash) {
+        for (kept, _) in self
+            .kept
+            .extract_if(.., |kept| kept.0 == n)
+            .filter(|kept| kept.1 != self.hash)
+        {
             let what = format!("at event {kept} it states another hash than this export: the history was rewritten");
             report.wrong(Place::KeptHead, what);
         }
@@ -56,7 +60,10 @@ impl Chain {
     /// Looks whether the kept heads were passed. Call it last.
     pub(super) fn kept_was_passed(&self, report: &mut Report) {
         for (n, _) in &self.kept {
-            let what = format!("it is at event {n}, which this export does not have: it ends at event {}", self.n);
+            let what = format!(
+                "it is at event {n}, which this export does not have: it ends at event {}",
+                self.n
+            );
             report.wrong(Place::KeptHead, what);
         }
     }

@@ -54,11 +54,6 @@ impl Draws {
         }
     }
 
-    /// Entries that wait for an outcome.
-    pub(super) fn pending(&self) -> usize {
-        self.pending.len()
-    }
-
     pub(super) fn drawing(&self, sequence: u64) -> Option<&Drawing> {
         self.pending.get(&sequence)
     }
@@ -93,7 +88,10 @@ impl Draws {
         }
         let Some(claim) = claim else { return };
         if claim.attempt != 0 || claim.rank == 0 {
-            report.wrong(place(), format!("entry '{id}' begins with another claim than that of attempt 0"));
+            report.wrong(
+                place(),
+                format!("entry '{id}' begins with another claim than that of attempt 0"),
+            );
         }
         let refused = match claim.result {
             ClaimResult::Paid { .. } => return,
@@ -117,7 +115,10 @@ impl Draws {
             return;
         };
         if drawing.refused.contains(&claim.rank) {
-            let what = format!("rank {} refused entry '{entry_id}' before: it is not claimed again", claim.rank);
+            let what = format!(
+                "rank {} refused entry '{entry_id}' before: it is not claimed again",
+                claim.rank
+            );
             report.wrong(Place::Event(n), what);
         }
         self.step(n, claim.sequence, (claim.attempt, claim.rank), report);
@@ -142,7 +143,10 @@ impl Draws {
     }
 
     fn found(&self, n: u64, entry_id: &str, sequence: u64, report: &mut Report) -> Option<&Drawing> {
-        let found = self.pending.get(&sequence).filter(|drawing| drawing.entry_id == entry_id);
+        let found = self
+            .pending
+            .get(&sequence)
+            .filter(|drawing| drawing.entry_id == entry_id);
         if found.is_none() {
             let what = format!("entry '{entry_id}' (sequence {sequence}) is not pending there");
             report.wrong(Place::Event(n), what);
@@ -162,7 +166,9 @@ impl Draws {
         let client_seed = drawing.sent.client_seed.as_ref();
         let rank_of = |attempt| (attempt, seed.rank(&drawing.entry_id, client_seed, attempt, odds));
         // A rank that refused refuses again without a call; when all attempts are refused, the last one ends it.
-        let drawn = (0..=last).map(rank_of).find(|(_, rank)| !drawing.refused.contains(rank));
+        let drawn = (0..=last)
+            .map(rank_of)
+            .find(|(_, rank)| !drawing.refused.contains(rank));
         let drawn = drawn.unwrap_or((last, 0));
         if drawn != (attempt, rank) {
             let what = format!(
@@ -177,7 +183,11 @@ impl Draws {
     /// Says what could not be checked.
     pub(super) fn end(&self, open: Option<u64>, report: &mut Report) {
         for (epoch, entries) in &self.unpublished {
-            let why = if Some(*epoch) == open { "it is open" } else { "its seed is not published" };
+            let why = if Some(*epoch) == open {
+                "it is open"
+            } else {
+                "its seed is not published"
+            };
             report.unchecked(format!("draws of {entries} entries of epoch {epoch}: {why}"));
         }
         let without = report.counts.draws - report.counts.client_seeds;

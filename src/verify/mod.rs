@@ -104,7 +104,9 @@ impl Verifier {
             ..Report::default()
         };
         if trusted.keys.is_none() {
-            report.unchecked("whose keys these are: they are taken from the export itself; give those you trust with --key");
+            report.unchecked(
+                "whose keys these are: they are taken from the export itself; give those you trust with --key",
+            );
         }
         let receipts = Receipts::new(jackpot.clone(), trusted.keys.unwrap_or(heading.keys));
         let kept = trusted.heads.iter();
@@ -127,7 +129,8 @@ impl Verifier {
         self.line += 1;
         let place = Place::Line(self.line);
         if self.head_seen {
-            self.report.wrong(place, "it comes after the head, which ends an export");
+            self.report
+                .wrong(place, "it comes after the head, which ends an export");
             return;
         }
         match serde_json::from_str(text) {
@@ -165,7 +168,9 @@ impl Verifier {
     fn epoch(&mut self, epoch: EpochLine) {
         let report = &mut self.report;
         if let (Some(seed), Some(replay)) = (&epoch.seed, &mut self.replay) {
-            replay.draws.publish(&self.jackpot, epoch.epoch, seed, &epoch.commitment, report);
+            replay
+                .draws
+                .publish(&self.jackpot, epoch.epoch, seed, &epoch.commitment, report);
         }
         if report.counts.events > 0 {
             report.wrong(Place::Line(self.line), "an epoch comes before the first event");
@@ -197,7 +202,8 @@ impl Verifier {
         let fields: replay::Fields =
             serde_json::from_str(body).map_err(|error| Broken(format!("its body can't be read: {error}")))?;
         if crate::ledger::chain::body(&fields) != body {
-            self.report.wrong(Place::Event(n), "its body is not in the form of RFC 8785");
+            self.report
+                .wrong(Place::Event(n), "its body is not in the form of RFC 8785");
         }
         let event = Event::parse(fields.clone().into_iter().collect()).map_err(|error| Broken(error.to_string()))?;
         if event.n != n {
@@ -206,7 +212,8 @@ impl Verifier {
         let paid = replay.apply(&event, &fields, &mut self.report)?;
         self.receipts.expect(paid);
         if let Some(Err(error)) = self.books.as_mut().map(|books| books.apply(&event)) {
-            self.report.wrong(Place::Event(n), format!("it does not follow: {error}"));
+            self.report
+                .wrong(Place::Event(n), format!("it does not follow: {error}"));
             self.books = None;
         }
         Ok(())
@@ -232,7 +239,10 @@ impl Verifier {
 fn compare_epochs(stated: &BTreeMap<u64, EpochLine>, replay: &Replay, report: &mut Report) {
     for (epoch, (commitment, opened_ms, closed_ms)) in &replay.epochs {
         let Some(line) = stated.get(epoch) else {
-            report.wrong(Place::Epoch(*epoch), "an event opens it, and the export does not state it");
+            report.wrong(
+                Place::Epoch(*epoch),
+                "an event opens it, and the export does not state it",
+            );
             continue;
         };
         let times = (rfc3339(*opened_ms), closed_ms.map(rfc3339));

@@ -30,7 +30,13 @@ impl Paid {
         claim: &Claim,
         currency: &str,
     ) -> Option<Self> {
-        let ClaimResult::Paid { tier, amount, claim_order, pool_before } = &claim.result else {
+        let ClaimResult::Paid {
+            tier,
+            amount,
+            claim_order,
+            pool_before,
+        } = &claim.result
+        else {
             return None;
         };
         let members = [
@@ -47,7 +53,11 @@ impl Paid {
             ("paid_at", json!(rfc3339(event.at_ms))),
             ("event_id", json!(format!("{jackpot}:{}", event.n))),
         ];
-        Some(Self { n: event.n, claim_order: *claim_order, members })
+        Some(Self {
+            n: event.n,
+            claim_order: *claim_order,
+            members,
+        })
     }
 }
 
@@ -60,7 +70,11 @@ pub(super) struct Receipts {
 
 impl Receipts {
     pub(super) fn new(jackpot: Id, keys: Jwks) -> Self {
-        Self { jackpot, keys, due: VecDeque::new() }
+        Self {
+            jackpot,
+            keys,
+            due: VecDeque::new(),
+        }
     }
 
     /// What an event paid.
@@ -71,7 +85,13 @@ impl Receipts {
     /// A receipt, which is the next one that is due; `known`: whether the claims are known at all.
     pub(super) fn receipt(&mut self, receipt: &Receipt, known: bool, report: &mut Report) {
         let place = || Place::Receipt(receipt.payout_id.clone());
-        self.signature(&place(), &receipt.key_id, &signed_text(receipt), &receipt.signature, report);
+        self.signature(
+            &place(),
+            &receipt.key_id,
+            &signed_text(receipt),
+            &receipt.signature,
+            report,
+        );
         if !known {
             return;
         }

@@ -85,7 +85,12 @@ impl Replay {
                 self.draws.finished(event.n, entry_id, *sequence, attempt, report);
             }
             Kind::Adjust { .. } => self.adjust(fields)?,
-            Kind::Rotate { epoch, commitment, dropped, pruned } => {
+            Kind::Rotate {
+                epoch,
+                commitment,
+                dropped,
+                pruned,
+            } => {
                 self.rotate(event.at_ms, *epoch, commitment)?;
                 if *dropped {
                     self.seen.rotate();
@@ -123,7 +128,9 @@ impl Replay {
         if let Some(superseded) = define.superseded {
             self.definitions.remove(&superseded);
         }
-        field(fields, "currency").unwrap_or_default().clone_into(&mut self.currency);
+        field(fields, "currency")
+            .unwrap_or_default()
+            .clone_into(&mut self.currency);
         self.definitions.insert(define.version, Arc::new(definition));
         self.waiting = Some(define.version);
         Ok(())
@@ -145,7 +152,9 @@ impl Replay {
         }
         let text = |version: Option<u64>| version.map_or("none".to_owned(), |version| version.to_string());
         let (says, should) = (text(applied), text(by_take.or(self.waiting)));
-        Err(Broken(format!("it puts definition {says} in force; what it did calls for {should}")))
+        Err(Broken(format!(
+            "it puts definition {says} in force; what it did calls for {should}"
+        )))
     }
 
     fn definition(&self, version: u64) -> Result<Arc<Definition>, Broken> {
@@ -154,14 +163,26 @@ impl Replay {
     }
 
     fn enter(&mut self, event: &Event, report: &mut Report) -> Result<Vec<Paid>, Broken> {
-        let Kind::Enter { epoch, version, first, entries, claims } = &event.kind else {
+        let Kind::Enter {
+            epoch,
+            version,
+            first,
+            entries,
+            claims,
+        } = &event.kind
+        else {
             return Ok(Vec::new());
         };
         if (*version, Some(*epoch)) != (self.version, self.epoch()) {
-            return Err(Broken(format!("epoch {epoch} or definition {version} is not in force there")));
+            return Err(Broken(format!(
+                "epoch {epoch} or definition {version} is not in force there"
+            )));
         }
         if *first != self.sequence + 1 {
-            return Err(Broken(format!("its first entry is {first}, the last before it is {}", self.sequence)));
+            return Err(Broken(format!(
+                "its first entry is {first}, the last before it is {}",
+                self.sequence
+            )));
         }
         let definition = self.definition(*version)?;
         let mut claims = claims.iter().peekable();
@@ -171,7 +192,8 @@ impl Replay {
             let sequence = self.sequence;
             let claim = claims.next_if(|claim| claim.sequence == sequence);
             self.contribute(event.n, entry, &definition, report);
-            self.draws.entered((event.n, *epoch, sequence), entry, claim, &definition, report);
+            self.draws
+                .entered((event.n, *epoch, sequence), entry, claim, &definition, report);
             if let Some(claim) = claim {
                 let who = (entry.entry_id.as_str(), &entry.sent.player);
                 paid.extend(self.money(event, who, claim, &definition, report)?);
@@ -195,19 +217,40 @@ impl Replay {
         if self.splits.len() >= MAX_SPLITS {
             self.splits.clear();
         }
-        let amounts = self.splits.entry(entry.sent.stake).or_insert_with(|| split(definition, entry.sent.stake));
-        let computed = definition.tiers().iter().zip(&*amounts).map(|(tier, amount)| self.tiers.accrue(&tier.tier, amount));
+        let amounts = self
+            .splits
+            .entry(entry.sent.stake)
+            .or_insert_with(|| split(definition, entry.sent.stake));
+        let computed = definition
+            .tiers()
+            .iter()
+            .zip(&*amounts)
+            .map(|(tier, amount)| self.tiers.accrue(&tier.tier, amount));
         let computed = computed.collect::<Vec<_>>();
-        let stated = entry.contributions.iter().map(|c| (i128::from(c.pool), i128::from(c.amount)));
+        let stated = entry
+            .contributions
+            .iter()
+            .map(|c| (i128::from(c.pool), i128::from(c.amount)));
         if !stated.eq(computed.iter().copied()) {
-            let computed = computed.iter().map(|(pool, amount)| format!("{amount} to a pool then of {pool}"));
+            let computed = computed
+                .iter()
+                .map(|(pool, amount)| format!("{amount} to a pool then of {pool}"));
             let computed = computed.collect::<Vec<_>>().join(", ");
-            report.wrong(Place::Event(n), format!("entry '{id}' contributes {computed}; the event says otherwise"));
+            report.wrong(
+                Place::Event(n),
+                format!("entry '{id}' contributes {computed}; the event says otherwise"),
+            );
         }
         report.counts.entries += 1;
     }
 
-    fn claim(&mut self, event: &Event, entry_id: &str, claim: &Claim, report: &mut Report) -> Result<Option<Paid>, Broken> {
+    fn claim(
+        &mut self,
+        event: &Event,
+        entry_id: &str,
+        claim: &Claim,
+        report: &mut Report,
+    ) -> Result<Option<Paid>, Broken> {
         let drawing = self.draws.drawing(claim.sequence);
         let known = drawing.map(|drawing| (drawing.sent.player.clone(), Arc::clone(&drawing.definition)));
         self.draws.claimed(event.n, entry_id, claim, report);
@@ -229,13 +272,21 @@ impl Replay {
         let Some(prize) = definition.money_prize(claim.rank) else {
             return match claim.result {
                 ClaimResult::Later => Ok(None),
-                _ => Err(Broken(format!("rank {} of entry '{entry_id}' is not for money", claim.rank))),
+                _ => Err(Broken(format!(
+                    "rank {} of entry '{entry_id}' is not for money",
+                    claim.rank
+                ))),
             };
         };
         let taken = self.tiers.takes(prize);
         let order = self.claim_order + 1;
         let right = match &claim.result {
-            ClaimResult::Paid { tier, amount, claim_order, pool_before } => {
+            ClaimResult::Paid {
+                tier,
+                amount,
+                claim_order,
+                pool_before,
+            } => {
                 *tier == prize.tier
                     && taken.amount == Some(i128::from(*amount))
                     && (taken.before, order) == (i128::from(*pool_before), *claim_order)
@@ -246,7 +297,9 @@ impl Replay {
             ClaimResult::Later => false,
         };
         if !right {
-            let should = taken.amount.map_or("a retry".to_owned(), |amount| format!("{amount}, claim {order},"));
+            let should = taken
+                .amount
+                .map_or("a retry".to_owned(), |amount| format!("{amount}, claim {order},"));
             let what = format!(
                 "the claim of entry '{entry_id}' (rank {}) is {should} out of {} in '{}'; the event says otherwise",
                 claim.rank, taken.before, prize.tier
@@ -260,7 +313,13 @@ impl Replay {
         if let ClaimResult::Paid { claim_order, .. } = claim.result {
             self.claim_order = claim_order;
         }
-        Ok(Paid::of(&self.jackpot, event, (entry_id, player), claim, &self.currency))
+        Ok(Paid::of(
+            &self.jackpot,
+            event,
+            (entry_id, player),
+            claim,
+            &self.currency,
+        ))
     }
 
     fn take(&mut self, prize: &MoneyPrize, amount: i128) -> Result<(), Broken> {
@@ -288,7 +347,10 @@ impl Replay {
     }
 
     fn rotate(&mut self, at_ms: i64, epoch: u64, commitment: &str) -> Result<(), Broken> {
-        let open = self.epochs.last_entry().filter(|open| open.key().checked_add(1) == Some(epoch));
+        let open = self
+            .epochs
+            .last_entry()
+            .filter(|open| open.key().checked_add(1) == Some(epoch));
         let mut open = open.ok_or_else(|| broken("its epoch is not the next one"))?;
         open.get_mut().2 = Some(at_ms);
         self.epochs.insert(epoch, (commitment.to_owned(), at_ms, None));

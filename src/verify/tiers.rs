@@ -84,7 +84,8 @@ impl Tiers {
     pub(super) fn accrue(&mut self, tier: &Id, amount: &TierAmount) -> (i128, i128) {
         let rules = self.rules.get(tier).copied().unwrap_or_default();
         let meters = self.meters.entry(tier.clone()).or_default();
-        let [pool, reserve] = [amount.pool, amount.reserve].map(|part| (i128::from(part.units), i128::from(part.micro)));
+        let [pool, reserve] =
+            [amount.pool, amount.reserve].map(|part| (i128::from(part.units), i128::from(part.micro)));
 
         let micro = meters[CONTRIBUTED_MICRO] + pool.1 + reserve.1;
         let grown = pool.0 + reserve.0 + micro.div_euclid(MICRO);
@@ -137,7 +138,9 @@ impl Tiers {
         meters[POOL] = from_reserve + from_overflow;
         meters[RESERVE] -= from_reserve;
         meters[OVERFLOW] -= from_overflow;
-        let refill = rules.cap.map_or(meters[OVERFLOW], |cap| meters[OVERFLOW].min(cap - meters[POOL]));
+        let refill = rules
+            .cap
+            .map_or(meters[OVERFLOW], |cap| meters[OVERFLOW].min(cap - meters[POOL]));
         meters[POOL] += refill;
         meters[OVERFLOW] -= refill;
     }
@@ -175,14 +178,16 @@ impl Tiers {
         }
         // A tier that one of the two does not know holds nothing there.
         let tiers = self.meters.keys().chain(stated.keys());
-        let different = tiers.flat_map(|tier| (0..NAMES.len()).map(move |at| (tier, at))).find_map(|(tier, at)| {
-            let value = |of: &BTreeMap<Id, Meters>| of.get(tier).map_or(0, |meters| meters[at]);
-            let (is, should) = (value(&stated), value(&self.meters));
-            (is != should).then(|| {
-                let meter = NAMES[at];
-                format!("it leaves {meter} of tier '{tier}' at {is}; what happened leaves it at {should}")
-            })
-        });
+        let different = tiers
+            .flat_map(|tier| (0..NAMES.len()).map(move |at| (tier, at)))
+            .find_map(|(tier, at)| {
+                let value = |of: &BTreeMap<Id, Meters>| of.get(tier).map_or(0, |meters| meters[at]);
+                let (is, should) = (value(&stated), value(&self.meters));
+                (is != should).then(|| {
+                    let meter = NAMES[at];
+                    format!("it leaves {meter} of tier '{tier}' at {is}; what happened leaves it at {should}")
+                })
+            });
         self.meters = stated;
         different
     }
