@@ -59,6 +59,28 @@ pub fn lock(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// What a change of a file that is replaced can't leave as it was.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+pub struct Stamp {
+    modified_s: i64,
+    modified_ns: i64,
+    length: u64,
+    inode: u64,
+}
+
+impl Stamp {
+    /// Of the file as it is now; `None` when it can't be looked at.
+    pub async fn of(path: &Path) -> Option<Stamp> {
+        let metadata = tokio::fs::metadata(path).await.ok()?;
+        Some(Stamp {
+            modified_s: metadata.mtime(),
+            modified_ns: metadata.mtime_nsec(),
+            length: metadata.len(),
+            inode: metadata.ino(),
+        })
+    }
+}
+
 fn write_temporary(path: &Path, content: &[u8]) -> io::Result<PathBuf> {
     let temporary = beside(path, &format!(".{}.tmp", std::process::id()));
     // A file left by a crash of an earlier process with this id may have been opened up since.

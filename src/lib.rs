@@ -13,6 +13,7 @@
 //! | [`jackpot`] | definition and draw (pure), play (enter → draw → claim → redraw), recovery, operators, their routes |
 //! | [`store`] | Redis: connection (embedded, standalone, cluster), keys, script calls, health |
 //! | [`ledger`] | the events of a jackpot, and the state they rebuild |
+//! | [`signing`] | Ed25519 keys: who signs receipts and heads, and the public keys at `/v1/keys` |
 //! | [`simulate`] | the load simulation from outside, its checks, report and comparison |
 //! | [`verify`] | an exported ledger checked offline: chain, books, draws, receipts |
 //! | [`money`], [`ids`] | small types that everyone uses |
@@ -40,6 +41,7 @@ pub mod money;
 pub mod open_files;
 pub mod random;
 pub mod settings;
+pub mod signing;
 pub mod simulate;
 pub mod stopping;
 pub mod store;

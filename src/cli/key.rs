@@ -1,4 +1,4 @@
-//! `jackpot key`: works on the key file alone, whether or not a service runs.
+//! `jackpot key`: works on the key files alone, whether or not a service runs.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -8,6 +8,7 @@ use clap::Subcommand;
 use super::{CommandResult, SettingsArgs};
 use crate::keys::{Key, KeyFile, KeyName, Role};
 use crate::settings::Settings;
+use crate::signing::SigningFile;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -35,10 +36,14 @@ enum Action {
         /// Name of the key.
         name: KeyName,
     },
+    /// Make a new key that signs receipts and ledger heads, and print its id, alone. A running service signs with it
+    /// within 2 s; what older keys signed stays valid.
+    RotateSigning,
 }
 
 pub(super) fn run(args: Args) -> CommandResult {
-    let file = KeyFile::of(&Settings::load(args.settings.config.as_deref())?);
+    let settings = Settings::load(args.settings.config.as_deref())?;
+    let file = KeyFile::of(&settings);
     let mut out = std::io::stdout().lock();
     match args.action {
         Action::New { role, name } => {
@@ -53,6 +58,11 @@ pub(super) fn run(args: Args) -> CommandResult {
             if before && !operates(file.read()?) {
                 eprintln!("warning: no operate key is left; make one with `jackpot key new --role operate`");
             }
+        }
+        Action::RotateSigning => {
+            let file = SigningFile::of(&settings.ledger.signing_key, &settings.data_dir)?;
+            writeln!(out, "{}", file.rotate()?.id())?;
+            eprintln!("added to {}", std::path::absolute(file.path())?.display());
         }
     }
     Ok(())

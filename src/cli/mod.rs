@@ -23,7 +23,7 @@ pub struct Cli {
 enum Command {
     /// Run the service.
     Serve(SettingsArgs),
-    /// Make, list and revoke API keys.
+    /// Make, list and revoke API keys; rotate the key that signs.
     Key(key::Args),
     Simulate(crate::simulate::Args),
     Export(export::Args),

@@ -1,7 +1,6 @@
 //! The keys as a running service holds them: read from the file, followed while it changes.
 
 use std::num::NonZeroU32;
-use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ use subtle::ConstantTimeEq;
 
 use super::file::{KeyFile, KeysError};
 use super::model::{Key, sha256};
+use crate::durable_file::Stamp;
 
 /// How often the file is looked at; a change counts within this and the time to read it.
 const POLL: Duration = Duration::from_millis(500);
@@ -57,15 +57,6 @@ impl Known {
     }
 }
 
-/// What a change of the file can't leave as it was.
-#[derive(Debug, PartialEq, Eq, Clone, Copy)]
-struct Stamp {
-    modified_s: i64,
-    modified_ns: i64,
-    length: u64,
-    inode: u64,
-}
-
 /// The keys of a running service.
 pub struct KeyStore {
     file: KeyFile,
@@ -105,13 +96,13 @@ impl KeyStore {
 
     /// Follows the file for as long as it is polled. A broken or missing file keeps the keys that were.
     pub async fn follow(self: Arc<Self>) {
-        let mut seen = self.stamp().await;
+        let mut seen = Stamp::of(self.file.path()).await;
         let mut ticks = tokio::time::interval(POLL);
         // The file may have changed between `open` and the first stamp.
         let mut first = true;
         loop {
             ticks.tick().await;
-            let now = self.stamp().await;
+            let now = Stamp::of(self.file.path()).await;
             if now == seen && !first {
                 continue;
             }
@@ -128,16 +119,6 @@ impl KeyStore {
                 Err(error) => tracing::error!(%error, "reading the API keys panicked"),
             }
         }
-    }
-
-    async fn stamp(&self) -> Option<Stamp> {
-        let metadata = tokio::fs::metadata(self.file.path()).await.ok()?;
-        Some(Stamp {
-            modified_s: metadata.mtime(),
-            modified_ns: metadata.mtime_nsec(),
-            length: metadata.len(),
-            inode: metadata.ino(),
-        })
     }
 
     fn reload(&self) -> Result<usize, KeysError> {

@@ -8,5 +8,6 @@ pub mod chain;
 pub mod event;
 pub mod export;
 pub mod fold;
+pub mod receipt;
 pub mod records;
 pub mod sql;

@@ -4,6 +4,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use jackpot::signing::SigningKeys;
+
 fn key(data: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_jackpot"));
     command
@@ -123,6 +125,63 @@ fn many_at_once_lose_none() {
     });
     let listed = text(&key(data.path(), &["list"]).stdout);
     assert_eq!(listed.lines().count(), 1 + 1 + names.len(), "{listed}");
+}
+
+#[test]
+fn rotation_prints_the_new_signing_key_alone_and_keeps_the_old_one() {
+    let data = tempfile::tempdir().unwrap();
+    let ids: Vec<String> = (0..3)
+        .map(|_| {
+            let output = key(data.path(), &["rotate-signing"]);
+            assert!(output.status.success(), "{output:?}");
+            let place = data.path().join("signing.keys");
+            assert_eq!(text(&output.stderr), format!("added to {}\n", place.display()));
+            let id = text(&output.stdout);
+            assert_eq!((id.lines().count(), id.trim_end().len()), (1, 43), "{id}");
+            id.trim_end().to_owned()
+        })
+        .collect();
+    let keys = SigningKeys::load("", data.path()).unwrap();
+    let published: Vec<String> = keys.public().iter().map(|key| key.id().to_owned()).collect();
+    assert_eq!(published, [ids[2].as_str(), &ids[1], &ids[0]]);
+    assert_eq!(keys.current().public().id(), ids[2]);
+    let file = data.path().join("signing.keys");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(!data.path().join("keys.toml").exists(), "API keys are another matter");
+}
+
+#[test]
+fn rotation_is_refused_when_it_could_not_count() {
+    let data = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jackpot"));
+    command
+        .env_clear()
+        .env("JACKPOT__DATA_DIR", data.path())
+        .env("JACKPOT__LEDGER__SIGNING_KEY", "5f".repeat(32));
+    let output = command
+        .current_dir(data.path())
+        .args(["key", "rotate-signing"])
+        .output()
+        .unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        said.contains("the setting ledger.signing_key gives the key") && !said.contains("5f5f"),
+        "{said}"
+    );
+    assert!(output.stdout.is_empty() && !data.path().join("signing.keys").exists());
+
+    assert!(key(data.path(), &["rotate-signing"]).status.success());
+    let file = data.path().join("signing.keys");
+    let before = std::fs::read_to_string(&file).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let output = key(data.path(), &["rotate-signing"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        text(&output.stderr).contains("mode 0644 lets others read them"),
+        "{output:?}"
+    );
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
 }
 
 #[test]

@@ -21,6 +21,7 @@ mod http;
 mod model;
 mod promise_conservation;
 mod proxy;
+mod receipts;
 mod script_claim;
 mod script_define;
 mod script_enter;

@@ -1,0 +1,175 @@
+//! What the ledger signs: the receipt of a payout, and the head of a jackpot's chain. Both are checked offline with the
+//! public keys of `/v1/keys`.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::clock::rfc3339;
+use crate::ids::Id;
+use crate::money::Minor;
+use crate::signing::{Jwks, KeyPair, VerifyError, signed_text};
+
+use super::chain::ChainHash;
+
+/// What a receipt says before it is signed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "as in Receipt")]
+pub struct UnsignedReceipt {
+    pub payout_id: String,
+    pub jackpot_id: Id,
+    pub entry_id: String,
+    pub player_id: Id,
+    pub tier: Id,
+    pub amount: Minor,
+    pub currency: String,
+    pub claim_order: u64,
+    pub pool_before: Minor,
+    pub pool_after: Minor,
+    /// In ms of Redis' clock.
+    pub paid_at_ms: i64,
+    /// Number of the event that paid.
+    pub n: u64,
+}
+
+/// A payout, signed: who got how much of what, in which order. Amounts are in minor units.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Receipt {
+    /// Id of the payout.
+    #[schema(example = "spring:4")]
+    pub payout_id: String,
+    /// Who paid.
+    #[schema(value_type = String, example = "spring")]
+    pub jackpot_id: Id,
+    /// The entry that won.
+    #[schema(example = "round-8812-p7")]
+    pub entry_id: String,
+    /// Who got it.
+    #[schema(value_type = String, example = "p7")]
+    pub player_id: Id,
+    /// Out of which pool.
+    #[schema(value_type = String, example = "grand")]
+    pub tier: Id,
+    /// How much.
+    #[schema(value_type = u64, example = 18_811)]
+    pub amount: Minor,
+    /// Of what.
+    #[schema(example = "KRW")]
+    pub currency: String,
+    /// The how manieth payout of this jackpot, from 1.
+    #[schema(example = 4)]
+    pub claim_order: u64,
+    /// The pool in front of the claim.
+    #[schema(value_type = u64, example = 18_811)]
+    pub pool_before: Minor,
+    /// The pool behind it, before reseeding.
+    #[schema(value_type = u64, example = 0)]
+    pub pool_after: Minor,
+    /// When, RFC 3339.
+    #[schema(example = "2026-11-21T06:45:03.125Z")]
+    pub paid_at: String,
+    /// The event that paid: `<jackpot_id>:<n>`.
+    #[schema(example = "spring:8812")]
+    pub event_id: String,
+    /// Which key of `/v1/keys` signed.
+    #[schema(example = "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k")]
+    pub key_id: String,
+    /// Ed25519 over the RFC 8785 form of the receipt without this member; base64url.
+    pub signature: String,
+}
+
+impl UnsignedReceipt {
+    /// Signs it.
+    #[must_use]
+    pub fn sign(self, key: &KeyPair) -> Receipt {
+        let mut receipt = Receipt {
+            payout_id: self.payout_id,
+            event_id: format!("{}:{}", self.jackpot_id, self.n),
+            jackpot_id: self.jackpot_id,
+            entry_id: self.entry_id,
+            player_id: self.player_id,
+            tier: self.tier,
+            amount: self.amount,
+            currency: self.currency,
+            claim_order: self.claim_order,
+            pool_before: self.pool_before,
+            pool_after: self.pool_after,
+            paid_at: rfc3339(self.paid_at_ms),
+            key_id: key.public().id().to_owned(),
+            signature: String::new(),
+        };
+        receipt.signature = key.sign(&receipt.signed_text()).signature;
+        receipt
+    }
+}
+
+impl Receipt {
+    /// What the signature is over.
+    #[must_use]
+    pub fn signed_text(&self) -> String {
+        signed_text(self)
+    }
+
+    /// Checks the signature: that one of these keys has signed this very receipt.
+    pub fn verify(&self, keys: &Jwks) -> Result<(), VerifyError> {
+        keys.verify(&self.key_id, &self.signed_text(), &self.signature)
+    }
+}
+
+/// How far the chain of a jackpot's events went, signed: whoever keeps one notices a history rewritten behind it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Head {
+    /// Whose chain.
+    #[schema(value_type = String, example = "spring")]
+    pub jackpot_id: Id,
+    /// In which ledger.
+    #[schema(example = "0c9a7c1e-2f0d-4d8e-9c1a-6f5b8a3d2e10")]
+    pub ledger_id: String,
+    /// Number of the last event; 0 before the first.
+    #[schema(example = 8812)]
+    pub n: u64,
+    /// Its hash in the chain, in hexadecimal.
+    #[schema(example = "1b1584e55fb6852166e99de01cf21176f848aaed8af2b5f806b6f49922437254")]
+    pub hash: String,
+    /// When this was signed, RFC 3339.
+    #[schema(example = "2026-11-21T06:45:03.125Z")]
+    pub at: String,
+    /// Which key of `/v1/keys` signed.
+    #[schema(example = "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k")]
+    pub key_id: String,
+    /// Ed25519 over the RFC 8785 form of the head without this member; base64url.
+    pub signature: String,
+}
+
+impl Head {
+    /// Signs the head of a chain at `at_ms`, by the database's clock.
+    #[must_use]
+    pub fn sign(jackpot_id: Id, ledger_id: &str, (n, hash): (u64, ChainHash), at_ms: i64, key: &KeyPair) -> Self {
+        let mut head = Self {
+            jackpot_id,
+            ledger_id: ledger_id.to_owned(),
+            n,
+            hash: hash.to_string(),
+            at: rfc3339(at_ms),
+            key_id: key.public().id().to_owned(),
+            signature: String::new(),
+        };
+        head.signature = key.sign(&head.signed_text()).signature;
+        head
+    }
+
+    /// What the signature is over.
+    #[must_use]
+    pub fn signed_text(&self) -> String {
+        signed_text(self)
+    }
+
+    /// Checks the signature: that one of these keys has signed this very head.
+    pub fn verify(&self, keys: &Jwks) -> Result<(), VerifyError> {
+        keys.verify(&self.key_id, &self.signed_text(), &self.signature)
+    }
+}
+
+#[cfg(test)]
+mod tests;

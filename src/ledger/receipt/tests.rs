@@ -1,0 +1,141 @@
+//! Tests of receipts and heads.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::*;
+use crate::signing::SigningKeys;
+
+/// A seed for tests alone: its signatures are pinned here, and were checked with another implementation.
+fn keys() -> SigningKeys {
+    SigningKeys::load(&"5f".repeat(32), std::path::Path::new("none")).expect("a seed")
+}
+
+fn published() -> Jwks {
+    Jwks::new(keys().public())
+}
+
+fn id(text: &str) -> Id {
+    Id::parse(text).expect("an id")
+}
+
+fn minor(amount: u64) -> Minor {
+    amount.try_into().expect("an amount")
+}
+
+fn receipt() -> Receipt {
+    UnsignedReceipt {
+        payout_id: "spring:4".to_owned(),
+        jackpot_id: id("spring"),
+        entry_id: "round-8812-p7".to_owned(),
+        player_id: id("p7"),
+        tier: id("grand"),
+        amount: minor(18_811),
+        currency: "KRW".to_owned(),
+        claim_order: 4,
+        pool_before: minor(crate::money::MAX_MINOR),
+        pool_after: minor(0),
+        paid_at_ms: 1_795_243_503_125,
+        n: 8812,
+    }
+    .sign(&keys().current())
+}
+
+fn head() -> Head {
+    let chain = ChainHash::first(&id("spring"));
+    Head::sign(
+        id("spring"),
+        "0c9a7c1e-2f0d-4d8e-9c1a-6f5b8a3d2e10",
+        (0, chain),
+        1_795_243_503_000,
+        &keys().current(),
+    )
+}
+
+/// The signed text is that of the reference, and changing, dropping or adding any member breaks the signature.
+fn assert_signed<T: Serialize + DeserializeOwned>(
+    document: &T,
+    text: &str,
+    verify: impl Fn(&T) -> Result<(), VerifyError>,
+) {
+    let json = serde_json::to_value(document).expect("JSON");
+    let members = json.as_object().expect("an object");
+    let mut unsigned = json.clone();
+    unsigned.as_object_mut().expect("an object").remove("signature");
+    assert_eq!(text, serde_json_canonicalizer::to_string(&unsigned).expect("JSON"));
+    assert_eq!(verify(document), Ok(()));
+    for (name, value) in members {
+        let mut other = json.clone();
+        other[name] = match value {
+            Value::Number(number) => (number.as_u64().expect("no fraction") ^ 1).into(),
+            Value::String(text) => {
+                let first = if text.starts_with('A') { "B" } else { "A" };
+                format!("{first}{}", &text[1..]).into()
+            }
+            _ => panic!("{name} is neither number nor text"),
+        };
+        let other: T = serde_json::from_value(other).expect("of the same form");
+        assert!(verify(&other).is_err(), "{name} can be changed");
+        let mut less = json.clone();
+        less.as_object_mut().expect("an object").remove(name);
+        assert!(serde_json::from_value::<T>(less).is_err(), "{name} can be left out");
+    }
+    let mut more = json.clone();
+    more["more"] = 1.into();
+    assert!(serde_json::from_value::<T>(more).is_err());
+}
+
+#[test]
+fn a_receipt_is_signed_whole() {
+    let receipt = receipt();
+    assert_eq!(
+        receipt.signed_text(),
+        r#"{"amount":18811,"claim_order":4,"currency":"KRW","entry_id":"round-8812-p7","event_id":"spring:8812","jackpot_id":"spring","key_id":"gKNg4hXH5uBm8LILTVjf7Gq_NU1EW2c3FZ4qDSqhsXU","paid_at":"2026-11-21T06:45:03.125Z","payout_id":"spring:4","player_id":"p7","pool_after":0,"pool_before":9007199254740991,"tier":"grand"}"#
+    );
+    assert_eq!(
+        receipt.signature,
+        "9RojXrk4B2fqo9EfkXUN3Q5W9YCiEaoaXg4_W7V_JrhUog9QL-b5vWrhDXjnpe5QAejMkvJ14RkYDOzK0VySBg"
+    );
+    assert_signed(&receipt, &receipt.signed_text(), |other| other.verify(&published()));
+}
+
+#[test]
+fn a_head_is_signed_whole() {
+    let head = head();
+    assert_eq!(
+        head.signature,
+        "ZVibm3AE2znlJR95Yzr4P502fFWzq71XboA2XRUF6hbURRn-16cQNPE_tOau7vp_P7-f21bNufrL7WEQEvIWCg"
+    );
+    assert_signed(&head, &head.signed_text(), |other| other.verify(&published()));
+}
+
+#[test]
+fn the_members_are_those_of_the_contract() {
+    let json = serde_json::to_value(receipt()).expect("JSON");
+    let mut names: Vec<_> = json
+        .as_object()
+        .expect("an object")
+        .keys()
+        .map(String::as_str)
+        .collect();
+    let contract = "payout_id jackpot_id entry_id player_id tier amount currency claim_order pool_before pool_after \
+                    paid_at event_id key_id signature";
+    let mut contract: Vec<_> = contract.split(' ').collect();
+    names.sort_unstable();
+    contract.sort_unstable();
+    assert_eq!(names, contract);
+}
+
+#[test]
+fn a_key_that_is_not_in_the_set_is_named() {
+    let other = SigningKeys::load(&"5e".repeat(32), std::path::Path::new("none")).expect("a seed");
+    let set = Jwks::new(other.public());
+    let key_id = receipt().key_id;
+    assert_eq!(receipt().verify(&set), Err(VerifyError::UnknownKey(key_id.clone())));
+    assert_eq!(head().verify(&set), Err(VerifyError::UnknownKey(key_id)));
+    // Signed by one key, in the name of another that is in the set.
+    let mut renamed = receipt();
+    renamed.key_id = other.current().public().id().to_owned();
+    assert!(matches!(renamed.verify(&set), Err(VerifyError::BadSignature(_))));
+}

@@ -1,0 +1,85 @@
+//! `GET /v1/keys`: the public keys, for whoever checks a signature.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::HttpResponse;
+use actix_web::http::header::{CacheControl, CacheDirective};
+use actix_web::web::{Data, ServiceConfig};
+use tokio::sync::Mutex;
+use tokio::time::{Instant, timeout};
+use utoipa::OpenApi;
+
+use super::jwks::{JwkSet, Jwks};
+use super::key::PublicKey;
+use super::published::published;
+use super::store::SigningKeys;
+use crate::ledger::sql::Sql;
+
+/// How long a client may keep the answer: a new key is known to all after a minute.
+const MAX_AGE_S: u32 = 60;
+/// How long the ledger's keys are kept here: anybody may ask, and must not make the database work each time.
+const READ_EVERY: Duration = Duration::from_secs(1);
+/// How long an answer waits for the database before it goes without.
+const WAIT: Duration = Duration::from_secs(1);
+
+/// What the handler works with.
+#[derive(Clone)]
+pub struct Api {
+    keys: Arc<SigningKeys>,
+    sql: Sql,
+    /// The ledger's keys as last read, and when that was last tried.
+    last: Arc<Mutex<(Option<Instant>, Vec<PublicKey>)>>,
+}
+
+impl Api {
+    /// Serves these keys, and those of this ledger.
+    pub fn new(keys: Arc<SigningKeys>, sql: Sql) -> Self {
+        let last = Arc::default();
+        Self { keys, sql, last }
+    }
+
+    /// The keys that sign here, and all that ever signed for this ledger as far as it can be read now.
+    async fn all(&self) -> Jwks {
+        let own = self.keys.public();
+        // Held while reading, so that many who ask at once make one query.
+        let mut last = self.last.lock().await;
+        if last.0.is_none_or(|tried| tried.elapsed() >= READ_EVERY) {
+            match timeout(WAIT, published(&self.sql)).await {
+                Ok(Ok(keys)) => last.1 = keys,
+                Ok(Err(error)) => tracing::warn!(%error, "public keys of the ledger not read"),
+                Err(_late) => tracing::warn!("public keys of the ledger not read in time"),
+            }
+            last.0 = Some(Instant::now());
+        }
+        Jwks::new(own.into_iter().chain(last.1.iter().cloned()))
+    }
+}
+
+/// The route, described.
+#[derive(OpenApi)]
+#[openapi(
+    paths(get),
+    tags((name = "ledger", description = "Payouts, postings, audit, reconciliation, and the keys that sign them"))
+)]
+pub struct ApiDoc;
+
+/// Mounts the route.
+pub fn routes(config: &mut ServiceConfig, api: &Api) {
+    config
+        .app_data(Data::new(api.clone()))
+        .route("/v1/keys", crate::http::get().to(get));
+}
+
+/// The public keys of receipts and ledger heads: the one that signs now first, then those before it. Needs no key.
+#[utoipa::path(get, path = "/v1/keys", operation_id = "get_keys", tag = "ledger",
+    responses((status = 200, description = "A JWK Set (RFC 7517) of Ed25519 keys (RFC 8037)", body = JwkSet,
+        headers(("Cache-Control" = String, description = "`public, max-age=60`")))))]
+pub(crate) async fn get(api: Data<Api>) -> HttpResponse {
+    HttpResponse::Ok()
+        .insert_header(CacheControl(vec![
+            CacheDirective::Public,
+            CacheDirective::MaxAge(MAX_AGE_S),
+        ]))
+        .json(api.all().await)
+}

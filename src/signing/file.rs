@@ -1,0 +1,253 @@
+//! The file of signing keys: made once, added to by `jackpot key rotate-signing`, read by a running service.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use zeroize::Zeroizing;
+
+use super::key::{KeyPair, PublicKey, Seed};
+use crate::durable_file;
+use crate::random::{self, RandomError};
+
+/// Keys that fit: one a week for nineteen years. The public halves of lines taken away stay in the ledger.
+pub const MAX_KEYS: usize = 1_000;
+
+/// Larger than `MAX_KEYS` lines with some remarks can be; something else is in the file then.
+const MAX_FILE_BYTES: u64 = 1 << 18;
+
+/// Who else than its owner could read it.
+const OTHERS: u32 = 0o077;
+
+const HEADER: &str = "\
+# Ed25519 keys that sign receipts and ledger heads. SECRET: who reads this file can forge both.
+# One key a line, 64 hexadecimal digits (the seed of RFC 8032). The LAST line signs; the public keys of the others stay
+# published at /v1/keys. `jackpot key rotate-signing` adds a line; a running service follows within 2 s.
+";
+
+/// Why there are no signing keys.
+#[derive(Debug, thiserror::Error)]
+pub enum SigningKeysError {
+    /// The file can't be read or written.
+    #[error("signing keys {}: {source}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Others than its owner may have read it.
+    #[error("signing keys {}: mode {mode:04o} lets others read them; set it to 0600, and rotate if they may have", path.display())]
+    Open {
+        /// Which.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
+    /// The file or the setting holds something else.
+    #[error("signing keys from {origin}: {reason}")]
+    Malformed {
+        /// Where they come from.
+        origin: String,
+        /// What is wrong; never what is in it.
+        reason: String,
+    },
+    /// One more is not allowed.
+    #[error("signing keys {}: {MAX_KEYS} already; take the oldest lines away, the ledger keeps their public keys", .0.display())]
+    Full(PathBuf),
+    /// There is no file to add to.
+    #[error(
+        "the setting ledger.signing_key gives the key: to rotate, set it to another one on all instances (64 hexadecimal \
+         digits) and start them again; the ledger keeps the old public key"
+    )]
+    Configured,
+    /// None could be made.
+    #[error(transparent)]
+    Random(#[from] RandomError),
+}
+
+/// The keys of one reading: only the last one's secret is kept.
+#[derive(Debug)]
+pub(super) struct Ring {
+    pub(super) signs: KeyPair,
+    /// Those in front of it, the oldest first.
+    pub(super) older: Vec<PublicKey>,
+}
+
+impl Ring {
+    /// From the text of a setting.
+    pub(super) fn configured(text: &str) -> Result<Self, SigningKeysError> {
+        match seed(text) {
+            Some(seed) => Ok(Self {
+                signs: KeyPair::of(&seed),
+                older: Vec::new(),
+            }),
+            None => Err(SigningKeysError::Malformed {
+                origin: "the setting ledger.signing_key".to_owned(),
+                reason: "must be 64 hexadecimal digits".to_owned(),
+            }),
+        }
+    }
+
+    /// Public keys, the one that signs first, then the newer before the older.
+    pub(super) fn public(&self) -> impl Iterator<Item = &PublicKey> {
+        std::iter::once(self.signs.public()).chain(self.older.iter().rev())
+    }
+}
+
+/// Where the keys are.
+#[derive(Debug, Clone)]
+pub struct SigningFile {
+    path: PathBuf,
+}
+
+impl SigningFile {
+    /// The file that the settings mean: refused when a setting gives the key itself.
+    pub fn of(configured: &str, data_dir: &Path) -> Result<Self, SigningKeysError> {
+        if configured.is_empty() {
+            Ok(Self::in_dir(data_dir))
+        } else {
+            Err(SigningKeysError::Configured)
+        }
+    }
+
+    pub(super) fn in_dir(data_dir: &Path) -> Self {
+        Self {
+            path: data_dir.join("signing.keys"),
+        }
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The keys, with a first one made when there is no file.
+    pub(super) fn read_or_make(&self) -> Result<Ring, SigningKeysError> {
+        if !self.path.try_exists().map_err(|e| self.io(e))? {
+            let _lock = self.lock()?;
+            // A start beside this one may have made it meanwhile: what stands in the file counts.
+            durable_file::create_once(&self.path, with_line(HEADER, &new_seed()?).as_bytes())
+                .map_err(|e| self.io(e))?;
+        }
+        self.read()
+    }
+
+    /// The keys.
+    pub(super) fn read(&self) -> Result<Ring, SigningKeysError> {
+        self.parse(&self.text()?)
+    }
+
+    /// Adds a new key, which signs from now on, and returns its public half.
+    ///
+    /// # Errors
+    /// A file that can't be read or written, or is full: then it stays as it was.
+    pub fn rotate(&self) -> Result<PublicKey, SigningKeysError> {
+        let _lock = self.lock()?;
+        let before = if self.path.try_exists().map_err(|e| self.io(e))? {
+            let text = self.text()?;
+            if self.parse(&text)?.older.len() + 1 >= MAX_KEYS {
+                return Err(SigningKeysError::Full(self.path.clone()));
+            }
+            text
+        } else {
+            Zeroizing::new(HEADER.to_owned())
+        };
+        let seed = new_seed()?;
+        durable_file::replace(&self.path, with_line(&before, &seed).as_bytes()).map_err(|e| self.io(e))?;
+        Ok(KeyPair::of(&seed).public().clone())
+    }
+
+    fn lock(&self) -> Result<File, SigningKeysError> {
+        if let Some(directory) = self.path.parent() {
+            durable_file::make_private_dir(directory).map_err(|e| self.io(e))?;
+        }
+        durable_file::lock(&self.path).map_err(|e| self.io(e))
+    }
+
+    /// The whole file, unless others could read it too.
+    fn text(&self) -> Result<Zeroizing<String>, SigningKeysError> {
+        let mut file = File::open(&self.path).map_err(|e| self.io(e))?;
+        let metadata = file.metadata().map_err(|e| self.io(e))?;
+        let (mode, length) = (metadata.permissions().mode() & 0o7777, metadata.len());
+        if mode & OTHERS != 0 {
+            let path = self.path.clone();
+            return Err(SigningKeysError::Open { path, mode });
+        }
+        if !metadata.is_file() || length > MAX_FILE_BYTES {
+            return Err(self.malformed(format!("must be a file of at most {MAX_FILE_BYTES} bytes")));
+        }
+        // All of it at once: a buffer that grows leaves copies behind that nobody wipes.
+        let capacity = usize::try_from(length).unwrap_or_default() + 1;
+        let mut text = Zeroizing::new(String::with_capacity(capacity));
+        file.read_to_string(&mut text).map_err(|e| self.io(e))?;
+        Ok(text)
+    }
+
+    fn parse(&self, text: &str) -> Result<Ring, SigningKeysError> {
+        let mut older: Vec<PublicKey> = Vec::new();
+        let mut last: Option<KeyPair> = None;
+        let mut seen = HashSet::new();
+        for (index, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let wrong = |what: &str| self.malformed(format!("line {}: {what}", index + 1));
+            let key = KeyPair::of(&seed(line).ok_or_else(|| wrong("must be 64 hexadecimal digits"))?);
+            if !seen.insert(key.public().id().to_owned()) {
+                return Err(wrong("is there already"));
+            }
+            if seen.len() > MAX_KEYS {
+                return Err(wrong(&format!("there are more than {MAX_KEYS} keys")));
+            }
+            older.extend(last.replace(key).map(|last| last.public().clone()));
+        }
+        match last {
+            Some(signs) => Ok(Ring { signs, older }),
+            None => Err(self.malformed("there is no key in it".to_owned())),
+        }
+    }
+
+    fn io(&self, source: io::Error) -> SigningKeysError {
+        SigningKeysError::File {
+            path: self.path.clone(),
+            source,
+        }
+    }
+
+    fn malformed(&self, reason: String) -> SigningKeysError {
+        SigningKeysError::Malformed {
+            origin: self.path.display().to_string(),
+            reason,
+        }
+    }
+}
+
+fn seed(text: &str) -> Option<Seed> {
+    let mut seed = Seed::default();
+    hex::decode_to_slice(text, &mut seed[..]).ok()?;
+    Some(seed)
+}
+
+fn new_seed() -> Result<Seed, RandomError> {
+    Ok(Zeroizing::new(random::bytes()?))
+}
+
+/// The text with one more line, in a buffer that never grows.
+fn with_line(before: &str, seed: &Seed) -> Zeroizing<String> {
+    let digits = Zeroizing::new(hex::encode(**seed));
+    let mut text = Zeroizing::new(String::with_capacity(before.len() + digits.len() + 2));
+    text.push_str(before);
+    if !before.is_empty() && !before.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(&digits);
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests;

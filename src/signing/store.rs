@@ -1,0 +1,166 @@
+//! The signing keys as a running service holds them: read at start, followed while the file changes.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+
+use super::file::{Ring, SigningFile, SigningKeysError};
+use super::key::{KeyPair, PublicKey};
+use super::published::publish_all;
+use crate::durable_file::Stamp;
+use crate::ledger::sql::Sql;
+
+/// How often the file is looked at; a change counts within this and the time to read and to publish it.
+const POLL: Duration = Duration::from_millis(500);
+
+/// Who signs now, and the public keys of who signed before.
+#[derive(Debug)]
+pub struct SigningKeys {
+    /// `None`: the key comes from a setting, and stays.
+    file: Option<SigningFile>,
+    ring: ArcSwap<Ring>,
+}
+
+/// Why a changed file does not count yet.
+#[derive(Debug, thiserror::Error)]
+enum NotFollowed {
+    #[error(transparent)]
+    Keys(#[from] SigningKeysError),
+    #[error("the new public key is not in the ledger yet: {0}")]
+    Sql(#[from] sqlx::Error),
+    #[error("reading panicked: {0}")]
+    Panic(#[from] tokio::task::JoinError),
+}
+
+impl SigningKeys {
+    /// The key of the setting `ledger.signing_key`, or else those of `<data_dir>/signing.keys`, made now when there is
+    /// none.
+    ///
+    /// # Errors
+    /// Keys that can't be read are never replaced: whoever knows them as the service's would refuse the new ones.
+    pub fn load(configured: &str, data_dir: &Path) -> Result<Self, SigningKeysError> {
+        let (file, ring) = if configured.is_empty() {
+            let file = SigningFile::in_dir(data_dir);
+            let ring = file.read_or_make()?;
+            (Some(file), ring)
+        } else {
+            (None, Ring::configured(configured)?)
+        };
+        let ring = ArcSwap::from_pointee(ring);
+        Ok(Self { file, ring })
+    }
+
+    /// The key that signs now. Its id is part of what is signed, so take one and use it for both.
+    pub fn current(&self) -> CurrentKey {
+        CurrentKey(self.ring.load_full())
+    }
+
+    /// The public keys, the one that signs now first.
+    pub fn public(&self) -> Vec<PublicKey> {
+        self.ring.load().public().cloned().collect()
+    }
+
+    /// Follows the file for as long as it is polled. A new key signs only once the ledger has its public half; until
+    /// then, and while the file is damaged or missing, those that were go on.
+    pub async fn follow(self: Arc<Self>, sql: Sql) {
+        let Some(file) = self.file.clone() else {
+            return;
+        };
+        let mut ticks = tokio::time::interval(POLL);
+        // The file may have changed between `load` and the first stamp.
+        let mut seen = None;
+        let mut said = String::new();
+        loop {
+            ticks.tick().await;
+            let now = Stamp::of(file.path()).await;
+            if now.is_some() && now == seen {
+                continue;
+            }
+            match self.take_over(&file, &sql).await {
+                Ok(()) => {
+                    seen = now;
+                    said.clear();
+                }
+                Err(error) => {
+                    let text = error.to_string();
+                    // It is tried again at each tick, and told once.
+                    if text != said {
+                        tracing::error!(error = text, "signing keys not read, the earlier ones stay in force");
+                        said = text;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn take_over(&self, file: &SigningFile, sql: &Sql) -> Result<(), NotFollowed> {
+        let file = file.clone();
+        let ring = tokio::task::spawn_blocking(move || file.read()).await??;
+        if ring.public().eq(self.ring.load().public()) {
+            return Ok(());
+        }
+        publish_all(sql, ring.public()).await?;
+        tracing::info!(key_id = ring.signs.public().id(), "signing with this key from now on");
+        self.ring.store(Arc::new(ring));
+        Ok(())
+    }
+}
+
+/// The key that signed when it was asked for, whatever is rotated meanwhile.
+#[derive(Debug, Clone)]
+pub struct CurrentKey(Arc<Ring>);
+
+impl std::ops::Deref for CurrentKey {
+    type Target = KeyPair;
+
+    fn deref(&self) -> &KeyPair {
+        &self.0.signs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_setting_wins_and_makes_no_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let keys = SigningKeys::load(&"5f".repeat(32), directory.path()).unwrap();
+        assert_eq!(keys.current().public().id(), keys.public()[0].id());
+        assert_eq!(keys.public().len(), 1);
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+        assert!(!format!("{keys:?}").contains("5f5f"));
+    }
+
+    #[test]
+    fn a_setting_that_is_no_key_is_named_and_not_repeated() {
+        let directory = tempfile::tempdir().unwrap();
+        for text in ["5f".repeat(31), "5f".repeat(33), format!("{}zz", "5f".repeat(31))] {
+            let said = SigningKeys::load(&text, directory.path()).unwrap_err().to_string();
+            assert_eq!(
+                said,
+                "signing keys from the setting ledger.signing_key: must be 64 hexadecimal digits"
+            );
+        }
+        let refused = SigningFile::of(&"5f".repeat(32), directory.path()).unwrap_err();
+        assert!(matches!(refused, SigningKeysError::Configured));
+    }
+
+    #[test]
+    fn a_key_that_was_taken_signs_on_while_others_are_added() {
+        let directory = tempfile::tempdir().unwrap();
+        let keys = SigningKeys::load("", directory.path()).unwrap();
+        let again = SigningKeys::load("", directory.path()).unwrap();
+        assert_eq!(again.public(), keys.public());
+        let taken = keys.current();
+        let signature = taken.sign("text");
+        assert_eq!(signature.key_id, taken.public().id());
+        assert_eq!(
+            taken.public().verify("text", &signature.signature),
+            Ok(()),
+            "what it signs can be checked"
+        );
+    }
+}
