@@ -170,6 +170,9 @@ impl Tiers {
     /// what the event says.
     pub(super) fn compare(&mut self, before: &Self, changes: &[MeterChange]) -> Option<String> {
         let mut stated = before.meters.clone();
+        for tier in self.meters.keys() {
+            stated.entry(tier.clone()).or_default();
+        }
         for change in changes {
             let Some(at) = NAMES.iter().position(|name| *name == change.meter) else {
                 return Some(format!("it changes a meter '{}', which there is not", change.meter));

@@ -34,3 +34,4 @@ mod store_support;
 mod store_tls;
 mod style;
 mod support;
+mod verify;
