@@ -34,7 +34,8 @@ async fn an_honest_export_is_right_and_everything_in_it_is_checked() {
     let receipts = story.lines.iter().filter(|line| line["kind"] == "receipt").count() as u64;
     assert_eq!((counts.events, counts.replayed), (events, events));
     assert_eq!((counts.receipts, counts.signatures), (receipts, receipts + 1));
-    assert_eq!((counts.entries, counts.draws), (160 + 8 * 26, 120 + 8 * 26));
+    let entries = story.entries();
+    assert_eq!((counts.entries, counts.draws), (entries, entries - 40));
     assert!(counts.steps > 0 && counts.epochs == 1 && receipts > 20, "{report}");
     let text = report.to_string();
     assert!(text.contains("draws of 40 entries of epoch 2: it is open"), "{text}");
@@ -147,12 +148,6 @@ async fn money_and_draws_are_recomputed_also_when_the_chain_was_made_anew() {
         let (sequence, rest) = claims.split_once(',').expect("a claim");
         format!("{},{rest}", sequence.parse::<u64>().expect("a sequence") - 1)
     };
-    let first = |body: &str| body.contains("\"count\":\"25\"");
-    let call = if first("") {
-        call
-    } else {
-        story.find(|body| first(body) && body.contains(",paid,"))
-    };
     names(
         &closed(&story, call, &other, "claims"),
         &Place::Event(call),
@@ -231,11 +226,8 @@ async fn receipts_seeds_and_the_end_of_the_file_are_checked() {
         keys: Some(jackpot::signing::Jwks::default()),
         heads: Vec::new(),
     };
-    names(
-        &verify(text.as_bytes(), none).expect("an export"),
-        &Place::Head,
-        "there is no key with the id",
-    );
+    let report = verify(text.as_bytes(), none).expect("an export");
+    names(&report, &place, "there is no key with the id");
     assert!(matches!(
         verify(&b"{}\n"[..], Trusted::default()),
         Err(VerifyError::NoExport(_))

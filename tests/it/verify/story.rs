@@ -237,6 +237,15 @@ impl Story {
         found.expect("such an event")["n"].as_u64().expect("n")
     }
 
+    /// How many entries its events say that they took.
+    pub fn entries(&self) -> u64 {
+        let bodies = self.lines.iter().filter_map(|line| line["body"].as_str());
+        let fields = bodies.map(|body| serde_json::from_str::<Value>(body).expect("JSON"));
+        fields
+            .filter_map(|fields| fields["count"].as_str()?.parse::<u64>().ok())
+            .sum()
+    }
+
     /// Changes the fields of an event.
     pub fn edit(&mut self, n: u64, change: impl FnOnce(&mut BTreeMap<String, String>)) {
         let at = self.event(n);
