@@ -75,8 +75,8 @@ impl Export {
             .await?;
         let (n, hash, books, now_ms) = row.ok_or_else(|| ExportError::NoJackpot(id.clone()))?;
         let place = || format!("jackpot '{id}'");
-        let hash = ChainHash::parse(&hash).ok_or_else(|| damaged(place(), "its hash"))?;
-        let books = serde_json::from_str(&books).map_err(|error| damaged(place(), error))?;
+        let hash = ChainHash::parse(&hash).ok_or_else(|| damaged(place(), &"its hash"))?;
+        let books = serde_json::from_str(&books).map_err(|error| damaged(place(), &error))?;
         let n = number(n, &place())?;
         let keys = published(&sql).await?.into_iter().chain([key.public().clone()]);
         let head = Head::sign(id, sql.ledger_id(), (n, hash), now_ms, key);
@@ -167,7 +167,7 @@ impl Export {
         .await?;
         if rows.is_empty() {
             let what = format!("the ledger ends at event {}", self.head.n);
-            return Err(damaged(format!("event {} of jackpot '{id}'", after + 1), what));
+            return Err(damaged(format!("event {} of jackpot '{id}'", after + 1), &what));
         }
         let event = |(n, hash, body)| {
             Ok(EventLine {
@@ -219,9 +219,9 @@ impl Receipts {
 fn receipt(id: &Id, row: &AnyRow) -> Result<(u64, Receipt), ExportError> {
     let payout_id: String = row.try_get("payout_id")?;
     let place = format!("payout {payout_id}");
-    let name = |column: &str| Id::parse(row.try_get::<&str, _>(column)?).map_err(|error| damaged(&place, error));
+    let name = |column: &str| Id::parse(row.try_get::<&str, _>(column)?).map_err(|error| damaged(&place, &error));
     let count = |column: &str| number(row.try_get(column)?, &place);
-    let money = |column: &str| Minor::try_from(count(column)?).map_err(|error| damaged(&place, error));
+    let money = |column: &str| Minor::try_from(count(column)?).map_err(|error| damaged(&place, &error));
     let receipt = Receipt {
         jackpot_id: id.clone(),
         entry_id: row.try_get("entry_id")?,
@@ -258,14 +258,14 @@ fn line(line: &Line) -> Bytes {
 }
 
 fn number(value: i64, place: &str) -> Result<u64, ExportError> {
-    u64::try_from(value).map_err(|_| damaged(place, format!("{value} is below zero")))
+    u64::try_from(value).map_err(|_| damaged(place, &format!("{value} is below zero")))
 }
 
 fn signed(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-fn damaged(place: impl Into<String>, what: impl ToString) -> ExportError {
+fn damaged(place: impl Into<String>, what: &dyn std::fmt::Display) -> ExportError {
     ExportError::Damaged {
         place: place.into(),
         what: what.to_string(),

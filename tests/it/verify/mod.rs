@@ -80,7 +80,7 @@ async fn a_changed_history_is_named_at_its_first_event() {
     // Whoever has the key and the database can chain and sign another history: a head that was kept tells.
     let mut other = story.clone();
     other.edit(1, |fields| {
-        drop(fields.insert("request_id".to_owned(), "another".to_owned()))
+        fields.insert("request_id".to_owned(), "another".to_owned());
     });
     other.close();
     assert!(other.verify().is_right(), "nothing that is checked without a kept head");

@@ -20,7 +20,7 @@ use jackpot::verify::{Report, Trusted, verify};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::bench::{Bench, funding, operator, rank, sent, tier};
+use crate::bench::{Bench, operator, rank, sent, tier};
 
 pub const LEDGER: &str = "0c9a7c1e-2f0d-4d8e-9c1a-6f5b8a3d2e10";
 
