@@ -15,6 +15,7 @@
 //! | [`ledger`] | the events of a jackpot, and the state they rebuild |
 //! | [`signing`] | Ed25519 keys: who signs receipts and heads, and the public keys at `/v1/keys` |
 //! | [`simulate`] | the load simulation from outside, its checks, report and comparison |
+//! | [`verify`] | an exported ledger checked offline: chain, books, draws, receipts |
 //! | [`money`], [`ids`] | small types that everyone uses |
 //! | [`keys`], [`master_secret`], [`durable_file`], [`random`], [`tls`] | secrets, and the files they live in |
 //! | [`telemetry`], [`stopping`], [`open_files`] | log lines and metrics; the signal to end; the limit on open files |
@@ -46,3 +47,4 @@ pub mod stopping;
 pub mod store;
 pub mod telemetry;
 pub mod tls;
+pub mod verify;

@@ -1,9 +1,11 @@
 //! The command line. A command's result goes to standard output, everything else to standard error.
 
+mod export;
 mod key;
 mod migrate;
 mod serve;
 mod simulate;
+mod verify;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -27,6 +29,8 @@ enum Command {
     /// Bring the ledger's schema up to date, and say from which version to which.
     Migrate(SettingsArgs),
     Simulate(crate::simulate::Args),
+    Export(export::Args),
+    Verify(verify::Args),
 }
 
 /// Which settings count: the compiled-in default, this file, and `JACKPOT__SECTION__KEY` in the environment.
@@ -46,6 +50,8 @@ impl Cli {
             Command::Key(args) => key::run(args),
             Command::Migrate(args) => migrate::run(&args),
             Command::Simulate(args) => return simulate::run(args),
+            Command::Export(args) => export::run(&args),
+            Command::Verify(args) => return verify::run(&args),
         };
         match result {
             Ok(()) => ExitCode::SUCCESS,

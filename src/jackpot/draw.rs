@@ -33,6 +33,18 @@ impl EpochSeed {
         }
     }
 
+    /// A seed that was published, from its hexadecimal form.
+    #[must_use]
+    pub fn published(jackpot: &Id, text: &str) -> Option<Self> {
+        let mut seed = [0; 32];
+        hex::decode_to_slice(text, &mut seed).ok()?;
+        Some(Self {
+            jackpot: jackpot.clone(),
+            seed,
+            keyed: keyed(&seed),
+        })
+    }
+
     /// `hex(SHA-256(seed))`: published when the epoch opens.
     #[must_use]
     pub fn commitment(&self) -> String {

@@ -1,12 +1,11 @@
 //! Single facts that play asks of the ledger: what Redis no longer has, or never may decide alone.
 
-use std::collections::BTreeSet;
-
 use sqlx::Row;
 
 use super::Ledger;
 use super::books::Books;
 use super::event::{Event, Kind};
+use super::export::may_be_published;
 use super::queries::LedgerError;
 use crate::ids::Id;
 use crate::jackpot::mark::Mark;
@@ -18,8 +17,7 @@ use crate::jackpot::view::Epoch;
 pub struct Epochs {
     /// All of them, the oldest first.
     pub all: Vec<Epoch>,
-    /// Those with entries that have no outcome yet: their seed is still needed, and still secret.
-    pub needed: BTreeSet<u64>,
+    books: Books,
 }
 
 impl Epochs {
@@ -27,8 +25,8 @@ impl Epochs {
     /// again, and nothing pending needs it.
     #[must_use]
     pub fn is_revealed(&self, epoch: u64) -> bool {
-        let closed = |known: &Epoch| known.epoch == epoch && known.closed_ms.is_some();
-        self.all.iter().any(closed) && !self.needed.contains(&epoch)
+        let known = self.all.iter().find(|known| known.epoch == epoch);
+        known.is_some_and(|known| may_be_published(known, &self.books))
     }
 }
 
@@ -97,9 +95,8 @@ impl Ledger {
             .bind(jackpot.as_str())
             .fetch_one(self.sql.reader())
             .await?;
-        let books: Books = serde_json::from_str(&books)
+        let books = serde_json::from_str(&books)
             .map_err(|_| LedgerError::Missing(format!("readable books of jackpot '{jackpot}'")))?;
-        let needed = books.pending.values().map(|pending| pending.epoch).collect();
-        Ok(Epochs { all, needed })
+        Ok(Epochs { all, books })
     }
 }

@@ -1,8 +1,16 @@
 //! The ledger: the SQL system of record, built from the events alone.
 //!
-//! Pure: [`event`] reads an event as the scripts write it; [`books`] and [`records`] rebuild a jackpot from events,
-//! [`fold`] joins them; [`chain`] hashes, [`postings`] and [`audit`] make rows of them. With SQL: [`sql`] (the
-//! database), [`projector`] (stream → SQL), [`entry_index`] (entries by player).
+//! | where | what |
+//! | --- | --- |
+//! | [`event`], [`books`], [`records`], [`fold`] | an event as the scripts write it, and what events rebuild. Pure |
+//! | [`chain`], [`postings`], [`audit`] | hashes and rows of an event. Pure |
+//! | [`receipt`] | signed receipts and heads |
+//! | [`sql`], [`entry_index`] | the database, and the entries by player in daily tables |
+//! | [`projector`] | stream → SQL, exactly once |
+//! | [`reconcile`] | Redis beside the ledger |
+//! | [`restore`] | a lost Redis rebuilt |
+//! | [`queries`], [`api`], [`export`] | what operators and auditors ask |
+//! | [`lookup`], [`start`], [`progress`] | what play asks, how it begins, how it is doing |
 
 pub mod api;
 pub mod audit;
@@ -10,6 +18,7 @@ pub mod books;
 pub mod chain;
 pub mod entry_index;
 pub mod event;
+pub mod export;
 pub mod fold;
 pub mod lookup;
 pub mod postings;

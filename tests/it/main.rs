@@ -42,3 +42,4 @@ mod store_support;
 mod store_tls;
 mod style;
 mod support;
+mod verify;

@@ -1,0 +1,100 @@
+//! `jackpot export`: the ledger of one jackpot, for auditors.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use futures_util::{Stream, StreamExt};
+
+use super::{CommandResult, SettingsArgs};
+use crate::ids::Id;
+use crate::jackpot::draw::EpochSeed;
+use crate::jackpot::view::Epoch;
+use crate::ledger::books::Books;
+use crate::ledger::export::{Export, ExportError, may_be_published};
+use crate::ledger::sql::Sql;
+use crate::master_secret::{self, MasterSecret};
+use crate::settings::Settings;
+use crate::signing::SigningKeys;
+
+/// Write the ledger of a jackpot out, for `jackpot verify`: events, receipts, epochs with the seeds that may be known.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The jackpot.
+    jackpot: String,
+    /// Where to; without it standard output. The file is there whole or not at all.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    settings: SettingsArgs,
+}
+
+pub(super) fn run(args: &Args) -> CommandResult {
+    let id = Id::parse(&args.jackpot).map_err(|error| format!("the jackpot's id {error}"))?;
+    let settings = Settings::load(args.settings.config.as_deref())?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(export(&settings, id, args.output.as_deref()))
+}
+
+async fn export(settings: &Settings, id: Id, output: Option<&Path>) -> CommandResult {
+    let ledger = Ledger::open(settings).await?;
+    let seed = ledger.seeds(id.clone(), may_be_published);
+    let lines = ledger.begin(id).await?.lines(seed);
+    match output {
+        None => write(lines, &mut std::io::stdout().lock()).await?,
+        Some(path) => {
+            let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+            let mut file = tempfile::NamedTempFile::new_in(directory.unwrap_or(Path::new(".")))?;
+            let mut buffered = std::io::BufWriter::new(file.as_file_mut());
+            write(lines, &mut buffered).await?;
+            buffered.flush()?;
+            drop(buffered);
+            file.as_file().sync_all()?;
+            file.persist(path)?;
+        }
+    }
+    ledger.sql.close().await;
+    Ok(())
+}
+
+async fn write(lines: impl Stream<Item = Result<bytes::Bytes, ExportError>>, out: &mut impl Write) -> CommandResult {
+    let mut lines = std::pin::pin!(lines);
+    while let Some(line) = lines.next().await {
+        out.write_all(&line?)?;
+    }
+    Ok(out.flush()?)
+}
+
+/// The configured ledger with what an export of it needs.
+pub(super) struct Ledger {
+    pub sql: Sql,
+    keys: SigningKeys,
+    secret: MasterSecret,
+}
+
+impl Ledger {
+    pub(super) async fn open(settings: &Settings) -> Result<Self, Box<dyn std::error::Error>> {
+        // First: where there is no ledger, no secret is made either.
+        let sql = Sql::open_to_read(&settings.ledger, &settings.data_dir).await?;
+        let keys = SigningKeys::load(&settings.ledger.signing_key, &settings.data_dir)?;
+        let secret = master_secret::load(&settings.fairness.master_secret, &settings.data_dir)?;
+        Ok(Self { sql, keys, secret })
+    }
+
+    pub(super) async fn begin(&self, id: Id) -> Result<Export, ExportError> {
+        Export::begin(self.sql.clone(), id, &self.keys.current()).await
+    }
+
+    /// Seeds of the epochs that `shown` allows. One that is not of the commitment is of another master secret, and
+    /// proves nothing.
+    pub(super) fn seeds(
+        &self,
+        id: Id,
+        shown: impl Fn(&Epoch, &Books) -> bool,
+    ) -> impl Fn(&Epoch, &Books) -> Option<String> {
+        let secret = self.secret.clone();
+        move |epoch, books| {
+            let seed = shown(epoch, books).then(|| EpochSeed::derive(&secret, &id, epoch.epoch))?;
+            (seed.commitment() == epoch.commitment).then(|| seed.reveal())
+        }
+    }
+}

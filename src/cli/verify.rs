@@ -1,0 +1,154 @@
+//! `jackpot verify`: offline from an export, or on the configured ledger.
+
+use std::fs::File;
+use std::io::{BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use futures_util::StreamExt;
+
+use super::SettingsArgs;
+use super::export::Ledger;
+use crate::ids::Id;
+use crate::ledger::receipt::Head;
+use crate::settings::Settings;
+use crate::signing::Jwks;
+use crate::verify::{Report, Trusted, Verifier, verify};
+
+/// Jackpots whose ids are read at once.
+const JACKPOTS_PAGE: i64 = 100;
+
+/// Recompute the hash chain, balances, draws and receipts of an exported ledger; offline, without settings.
+///
+/// Exit code 0: all that could be checked is right; 1: something is wrong; 2: it could not be read.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// An export, or `-` for standard input.
+    #[arg(required_unless_present = "ledger", conflicts_with = "ledger")]
+    export: Option<PathBuf>,
+    /// Public keys that you trust: a JWK Set or a file with one, as `/v1/keys` answers. Without them those in the export
+    /// are taken.
+    #[arg(long, value_name = "FILE|JWKS")]
+    key: Option<String>,
+    /// A head that you kept, as `/v1/jackpots/{id}/ledger/head` answered: it must be in the history. Repeatable.
+    #[arg(long, value_name = "FILE")]
+    head: Vec<PathBuf>,
+    /// Check the configured ledger itself instead of an export.
+    #[arg(long)]
+    ledger: bool,
+    /// Only this jackpot of the ledger.
+    #[arg(long, value_name = "ID", requires = "ledger")]
+    jackpot: Option<String>,
+    #[command(flatten)]
+    settings: SettingsArgs,
+}
+
+pub(super) fn run(args: &Args) -> ExitCode {
+    let right = trusted(args).and_then(|trusted| match &args.export {
+        Some(path) => show(&verify(open(path)?, trusted)?),
+        None => ledger(args, &trusted),
+    });
+    match right {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("jackpot: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+type Verdict = Result<bool, Box<dyn std::error::Error>>;
+
+fn trusted(args: &Args) -> Result<Trusted, Box<dyn std::error::Error>> {
+    let keys = args
+        .key
+        .as_deref()
+        .map(|given| -> Result<Jwks, Box<dyn std::error::Error>> {
+            if given.trim_start().starts_with('{') {
+                return Ok(serde_json::from_str(given).map_err(|error| format!("--key: {error}"))?);
+            }
+            read(Path::new(given))
+        });
+    let heads = args.head.iter().map(|path| read::<Head>(path));
+    Ok(Trusted {
+        keys: keys.transpose()?,
+        heads: heads.collect::<Result<_, _>>()?,
+    })
+}
+
+fn read<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, Box<dyn std::error::Error>> {
+    let named = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let text = std::fs::read_to_string(path).map_err(|error| named(&error))?;
+    Ok(serde_json::from_str(&text).map_err(|error| named(&error))?)
+}
+
+fn open(path: &Path) -> Result<Box<dyn std::io::BufRead>, String> {
+    if path == Path::new("-") {
+        return Ok(Box::new(BufReader::new(std::io::stdin())));
+    }
+    let file = File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(Box::new(BufReader::with_capacity(1 << 20, file)))
+}
+
+fn show(report: &Report) -> Verdict {
+    write!(std::io::stdout().lock(), "{report}")?;
+    Ok(report.is_right())
+}
+
+fn ledger(args: &Args, trusted: &Trusted) -> Verdict {
+    let only = args.jackpot.as_deref().map(Id::parse).transpose();
+    let only = only.map_err(|error| format!("--jackpot {error}"))?;
+    let settings = Settings::load(args.settings.config.as_deref())?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let ledger = Ledger::open(&settings).await?;
+        let mut right = true;
+        let mut last = String::new();
+        loop {
+            let ids = match &only {
+                Some(id) if last.is_empty() => vec![id.to_string()],
+                Some(_) => Vec::new(),
+                None => page(&ledger, &last).await?,
+            };
+            let Some(end) = ids.last() else {
+                ledger.sql.close().await;
+                return Ok(right);
+            };
+            last.clone_from(end);
+            for id in &ids {
+                let id = Id::parse(id).map_err(|error| format!("jackpot '{id}' of the ledger: {error}"))?;
+                right &= show(&one(&ledger, id, trusted).await?)?;
+            }
+        }
+    })
+}
+
+async fn page(ledger: &Ledger, after: &str) -> Result<Vec<String>, sqlx::Error> {
+    sqlx::query_scalar("SELECT jackpot_id FROM jackpots WHERE jackpot_id > $1 ORDER BY jackpot_id LIMIT $2")
+        .bind(after)
+        .bind(JACKPOTS_PAGE)
+        .fetch_all(ledger.sql.reader())
+        .await
+}
+
+/// Here the draws of epochs that are open are checked too: whoever may read the ledger has the secret, and nothing of
+/// it is shown.
+async fn one(ledger: &Ledger, id: Id, trusted: &Trusted) -> Result<Report, Box<dyn std::error::Error>> {
+    let mut trusted = trusted.clone();
+    trusted.heads.retain(|head| head.jackpot_id == id);
+    let seeds = ledger.seeds(id.clone(), |_, _| true);
+    let mut lines = std::pin::pin!(ledger.begin(id).await?.lines(seeds));
+    let mut verifier = None;
+    let mut trusted = Some(trusted);
+    while let Some(line) = lines.next().await {
+        let line = line?;
+        let text = std::str::from_utf8(&line)?.trim_end();
+        match (&mut verifier, trusted.take()) {
+            (None, Some(trusted)) => verifier = Some(Verifier::begin(text, trusted)?),
+            (Some(verifier), _) => verifier.line(text),
+            (None, None) => {}
+        }
+    }
+    Ok(verifier.map(Verifier::finish).unwrap_or_default())
+}

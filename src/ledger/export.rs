@@ -1,0 +1,273 @@
+//! The export of a jackpot's ledger, line by line, as [`crate::verify`] reads it. docs/fairness.md has the format.
+//!
+//! Read in pages by key, each in a transaction of its own, and consistent all the same: the head is read first, and
+//! what comes after its event is left out.
+
+use std::collections::VecDeque;
+
+use async_stream::try_stream;
+use bytes::Bytes;
+use futures_util::Stream;
+use sqlx::Row;
+use sqlx::any::AnyRow;
+use thiserror::Error;
+
+use super::books::Books;
+use super::chain::ChainHash;
+use super::receipt::{Head, Receipt};
+use super::sql::Sql;
+use crate::clock::rfc3339;
+use crate::ids::Id;
+use crate::jackpot::view::Epoch;
+use crate::money::Minor;
+use crate::signing::{Jwks, KeyPair, published};
+use crate::verify::{EpochLine, EventLine, FORMAT, Heading, Line};
+
+/// Events of one page: a call's event holds up to 1,000 entries, some 200 kB, so that a page stays below 15 MB.
+const EVENTS_PAGE: i64 = 64;
+/// Receipts, or epochs, of one page: some hundred bytes each.
+const ROWS_PAGE: i64 = 1_000;
+
+/// Why there is no export.
+#[derive(Debug, Error)]
+pub enum ExportError {
+    /// The database refused.
+    #[error(transparent)]
+    Sql(#[from] sqlx::Error),
+    /// The ledger has no such jackpot.
+    #[error("the ledger has no jackpot '{0}'")]
+    NoJackpot(Id),
+    /// A row holds what the projector does not write.
+    #[error("{place} can't be read: {what}")]
+    Damaged {
+        /// Which row.
+        place: String,
+        /// What is wrong with it.
+        what: String,
+    },
+}
+
+/// An export that was begun: it ends with the head that it began with.
+#[derive(Debug)]
+pub struct Export {
+    sql: Sql,
+    head: Head,
+    keys: Jwks,
+    books: Books,
+}
+
+/// Whether the seed of an epoch may be known outside: it is closed, and no entry is still drawn with it.
+#[must_use]
+pub fn may_be_published(epoch: &Epoch, books: &Books) -> bool {
+    epoch.closed_ms.is_some() && books.pending.values().all(|pending| pending.epoch != epoch.epoch)
+}
+
+impl Export {
+    /// Reads and signs the head; everything else is as of its event.
+    pub async fn begin(sql: Sql, id: Id, key: &KeyPair) -> Result<Self, ExportError> {
+        let statement = format!(
+            "SELECT n, hash, books, {} FROM jackpots WHERE jackpot_id = $1",
+            sql.now_ms()
+        );
+        let row: Option<(i64, String, String, i64)> = sqlx::query_as(sqlx::AssertSqlSafe(statement))
+            .bind(id.as_str())
+            .fetch_optional(sql.reader())
+            .await?;
+        let (n, hash, books, now_ms) = row.ok_or_else(|| ExportError::NoJackpot(id.clone()))?;
+        let place = || format!("jackpot '{id}'");
+        let hash = ChainHash::parse(&hash).ok_or_else(|| damaged(place(), &"its hash"))?;
+        let books = serde_json::from_str(&books).map_err(|error| damaged(place(), &error))?;
+        let n = number(n, &place())?;
+        let keys = published(&sql).await?.into_iter().chain([key.public().clone()]);
+        let head = Head::sign(id, sql.ledger_id(), (n, hash), now_ms, key);
+        Ok(Self {
+            head,
+            keys: Jwks::new(keys),
+            books,
+            sql,
+        })
+    }
+
+    /// The lines, each with its end. `seed` gives the seed of an epoch in hexadecimal, where it may be known to whoever
+    /// gets the export ([`may_be_published`]).
+    pub fn lines(
+        self,
+        seed: impl Fn(&Epoch, &Books) -> Option<String>,
+    ) -> impl Stream<Item = Result<Bytes, ExportError>> {
+        try_stream! {
+            let id = self.head.jackpot_id.clone();
+            yield line(&Line::JackpotLedger(Heading {
+                format: FORMAT,
+                jackpot_id: id.clone(),
+                ledger_id: self.sql.ledger_id().to_owned(),
+                keys: self.keys.clone(),
+            }));
+            let mut after = Some(0);
+            while let Some(from) = after {
+                let epochs = self.epochs(&id, from).await?;
+                after = epochs.1;
+                for epoch in epochs.0 {
+                    yield line(&Line::Epoch(epoch_line(&epoch, seed(&epoch, &self.books))));
+                }
+            }
+            let mut receipts = Receipts::default();
+            let mut last = 0;
+            while last < self.head.n {
+                for event in self.events(&id, last).await? {
+                    last = event.n;
+                    yield line(&Line::Event(event));
+                    while let Some(receipt) = receipts.next(&self.sql, &id, last).await? {
+                        yield line(&Line::Receipt(receipt));
+                    }
+                }
+            }
+            yield line(&Line::Head(self.head));
+        }
+    }
+
+    /// Epochs after this one that were open at the head, and after which to go on.
+    async fn epochs(&self, id: &Id, after: i64) -> Result<(Vec<Epoch>, Option<i64>), ExportError> {
+        let rows: Vec<(i64, String, i64, i64, i64)> = sqlx::query_as(
+            "SELECT epoch, commitment, opened_ms, closed_ms, closed_n FROM epochs \
+             WHERE jackpot_id = $1 AND epoch > $2 ORDER BY epoch LIMIT $3",
+        )
+        .bind(id.as_str())
+        .bind(after)
+        .bind(ROWS_PAGE)
+        .fetch_all(self.sql.reader())
+        .await?;
+        let mut epochs = Vec::new();
+        let mut next = None;
+        for (epoch, commitment, opened_ms, closed_ms, closed_n) in rows {
+            let number = number(epoch, "an epoch")?;
+            let closed = closed_n > 0 && u64::try_from(closed_n).is_ok_and(|n| n <= self.head.n);
+            epochs.push(Epoch {
+                epoch: number,
+                commitment,
+                opened_ms,
+                closed_ms: closed.then_some(closed_ms),
+            });
+            next = closed.then_some(epoch);
+            if !closed {
+                break;
+            }
+        }
+        Ok((epochs, next))
+    }
+
+    async fn events(&self, id: &Id, after: u64) -> Result<Vec<EventLine>, ExportError> {
+        let rows: Vec<(i64, String, String)> = sqlx::query_as(
+            "SELECT n, hash, body FROM events WHERE jackpot_id = $1 AND n > $2 AND n <= $3 ORDER BY n LIMIT $4",
+        )
+        .bind(id.as_str())
+        .bind(signed(after))
+        .bind(signed(self.head.n))
+        .bind(EVENTS_PAGE)
+        .fetch_all(self.sql.reader())
+        .await?;
+        if rows.is_empty() {
+            let what = format!("the ledger ends at event {}", self.head.n);
+            return Err(damaged(format!("event {} of jackpot '{id}'", after + 1), &what));
+        }
+        let event = |(n, hash, body)| {
+            Ok(EventLine {
+                n: number(n, "an event")?,
+                hash,
+                body,
+            })
+        };
+        rows.into_iter().map(event).collect()
+    }
+}
+
+/// Receipts in the order of their claims, which is that of their events.
+#[derive(Default)]
+struct Receipts {
+    page: VecDeque<(u64, Receipt)>,
+    last: i64,
+    done: bool,
+}
+
+impl Receipts {
+    /// The next receipt, if it is of this event or one before it.
+    async fn next(&mut self, sql: &Sql, id: &Id, n: u64) -> Result<Option<Receipt>, ExportError> {
+        if self.page.is_empty() && !self.done {
+            let rows = sqlx::query(
+                "SELECT payout_id, claim_order, n, entry_id, player_id, tier, amount, currency, pool_before, pool_after, \
+                 paid_at_ms, event_id, key_id, signature FROM payouts \
+                 WHERE jackpot_id = $1 AND claim_order > $2 ORDER BY claim_order LIMIT $3",
+            )
+            .bind(id.as_str())
+            .bind(self.last)
+            .bind(ROWS_PAGE)
+            .fetch_all(sql.reader())
+            .await?;
+            // Those of the events up to the head are all there since before it began.
+            self.done = rows.is_empty();
+            for row in &rows {
+                self.last = row.try_get("claim_order")?;
+                self.page.push_back(receipt(id, row)?);
+            }
+        }
+        if self.page.front().is_some_and(|(of, _)| *of > n) {
+            return Ok(None);
+        }
+        Ok(self.page.pop_front().map(|(_, receipt)| receipt))
+    }
+}
+
+fn receipt(id: &Id, row: &AnyRow) -> Result<(u64, Receipt), ExportError> {
+    let payout_id: String = row.try_get("payout_id")?;
+    let place = format!("payout {payout_id}");
+    let name = |column: &str| Id::parse(row.try_get::<&str, _>(column)?).map_err(|error| damaged(&place, &error));
+    let count = |column: &str| number(row.try_get(column)?, &place);
+    let money = |column: &str| Minor::try_from(count(column)?).map_err(|error| damaged(&place, &error));
+    let receipt = Receipt {
+        jackpot_id: id.clone(),
+        entry_id: row.try_get("entry_id")?,
+        player_id: name("player_id")?,
+        tier: name("tier")?,
+        amount: money("amount")?,
+        currency: row.try_get("currency")?,
+        claim_order: count("claim_order")?,
+        pool_before: money("pool_before")?,
+        pool_after: money("pool_after")?,
+        paid_at: rfc3339(row.try_get("paid_at_ms")?),
+        event_id: row.try_get("event_id")?,
+        key_id: row.try_get("key_id")?,
+        signature: row.try_get("signature")?,
+        payout_id,
+    };
+    Ok((count("n")?, receipt))
+}
+
+fn epoch_line(epoch: &Epoch, seed: Option<String>) -> EpochLine {
+    EpochLine {
+        epoch: epoch.epoch,
+        commitment: epoch.commitment.clone(),
+        opened_at: rfc3339(epoch.opened_ms),
+        closed_at: epoch.closed_ms.map(rfc3339),
+        seed,
+    }
+}
+
+fn line(line: &Line) -> Bytes {
+    let mut text = serde_json::to_vec(line).expect("plain data is JSON");
+    text.push(b'\n');
+    text.into()
+}
+
+fn number(value: i64, place: &str) -> Result<u64, ExportError> {
+    u64::try_from(value).map_err(|_| damaged(place, &format!("{value} is below zero")))
+}
+
+fn signed(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+fn damaged(place: impl Into<String>, what: &dyn std::fmt::Display) -> ExportError {
+    ExportError::Damaged {
+        place: place.into(),
+        what: what.to_string(),
+    }
+}

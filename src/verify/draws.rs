@@ -1,0 +1,205 @@
+//! The draws: what each attempt of each entry drew is recomputed from the published seed of its epoch, and must be
+//! what the events say that it claimed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::ids::Id;
+use crate::jackpot::definition::Definition;
+use crate::jackpot::draw::EpochSeed;
+use crate::jackpot::record::Sent;
+use crate::ledger::event::{Claim, ClaimResult, Entered};
+
+use super::report::{Place, Report};
+
+/// An entry whose outcome does not stand yet.
+pub(super) struct Drawing {
+    pub entry_id: String,
+    pub sent: Sent,
+    pub definition: Arc<Definition>,
+    epoch: u64,
+    refused: Vec<u32>,
+    /// The last attempt that is on record.
+    attempt: u32,
+}
+
+/// The seeds, and the entries that are being drawn.
+pub(super) struct Draws {
+    seeds: BTreeMap<u64, EpochSeed>,
+    pending: BTreeMap<u64, Drawing>,
+    /// Entries by epoch whose seed is not published.
+    unpublished: BTreeMap<u64, u64>,
+}
+
+impl Draws {
+    pub(super) fn new() -> Self {
+        Self {
+            seeds: BTreeMap::new(),
+            pending: BTreeMap::new(),
+            unpublished: BTreeMap::new(),
+        }
+    }
+
+    /// A published seed, if it is the one that its commitment promised.
+    pub(super) fn publish(&mut self, jackpot: &Id, epoch: u64, seed: &str, commitment: &str, report: &mut Report) {
+        match EpochSeed::published(jackpot, seed) {
+            Some(seed) if seed.commitment() == commitment => {
+                report.counts.epochs += 1;
+                self.seeds.insert(epoch, seed);
+            }
+            _ => {
+                let what = "its seed is not the one of its commitment: none of its draws can be trusted";
+                report.wrong(Place::Epoch(epoch), what);
+            }
+        }
+    }
+
+    pub(super) fn drawing(&self, sequence: u64) -> Option<&Drawing> {
+        self.pending.get(&sequence)
+    }
+
+    /// An entry as it was taken, and its first claim: what attempt 0 drew, no more and no less.
+    pub(super) fn entered(
+        &mut self,
+        at: (u64, u64, u64),
+        entry: &Entered,
+        claim: Option<&Claim>,
+        definition: &Arc<Definition>,
+        report: &mut Report,
+    ) {
+        let (n, epoch, sequence) = at;
+        let place = || Place::Event(n);
+        let id = &entry.entry_id;
+        if let Some(seed) = self.seeds.get(&epoch) {
+            let client_seed = entry.sent.client_seed.as_ref();
+            let rank = seed.rank(id, client_seed, 0, definition.odds());
+            let claimed = claim.map_or((0, 0), |claim| (claim.attempt, claim.rank));
+            if claimed != (0, rank) {
+                let (attempt, claimed) = claimed;
+                let what = format!(
+                    "entry '{id}' (sequence {sequence}) draws rank {rank}; it claims rank {claimed} on attempt {attempt}"
+                );
+                report.wrong(place(), what);
+            }
+            report.counts.draws += 1;
+            report.counts.client_seeds += u64::from(client_seed.is_some());
+        } else {
+            *self.unpublished.entry(epoch).or_default() += 1;
+        }
+        let Some(claim) = claim else { return };
+        if claim.attempt != 0 || claim.rank == 0 {
+            report.wrong(
+                place(),
+                format!("entry '{id}' begins with another claim than that of attempt 0"),
+            );
+        }
+        let refused = match claim.result {
+            ClaimResult::Paid { .. } => return,
+            ClaimResult::Retry { .. } => vec![claim.rank],
+            ClaimResult::Later => Vec::new(),
+        };
+        let drawing = Drawing {
+            entry_id: id.clone(),
+            sent: entry.sent.clone(),
+            definition: Arc::clone(definition),
+            epoch,
+            refused,
+            attempt: 0,
+        };
+        self.pending.insert(sequence, drawing);
+    }
+
+    /// The claim of a redraw: the first attempt whose rank has not refused this entry.
+    pub(super) fn claimed(&mut self, n: u64, entry_id: &str, claim: &Claim, report: &mut Report) {
+        let Some(drawing) = self.found(n, entry_id, claim.sequence, report) else {
+            return;
+        };
+        if drawing.refused.contains(&claim.rank) {
+            let what = format!(
+                "rank {} refused entry '{entry_id}' before: it is not claimed again",
+                claim.rank
+            );
+            report.wrong(Place::Event(n), what);
+        }
+        self.step(n, claim.sequence, (claim.attempt, claim.rank), report);
+        match claim.result {
+            ClaimResult::Paid { .. } => drop(self.pending.remove(&claim.sequence)),
+            ClaimResult::Retry { .. } => {
+                if let Some(drawing) = self.pending.get_mut(&claim.sequence) {
+                    drawing.refused.push(claim.rank);
+                    drawing.attempt = claim.attempt;
+                }
+            }
+            ClaimResult::Later => report.wrong(Place::Event(n), "a claim of money is decided at once"),
+        }
+    }
+
+    /// The end of an entry with no prize: an attempt that drew nothing, or the last that it may make.
+    pub(super) fn finished(&mut self, n: u64, entry_id: &str, sequence: u64, attempt: u32, report: &mut Report) {
+        if self.found(n, entry_id, sequence, report).is_some() {
+            self.step(n, sequence, (attempt, 0), report);
+            self.pending.remove(&sequence);
+        }
+    }
+
+    fn found(&self, n: u64, entry_id: &str, sequence: u64, report: &mut Report) -> Option<&Drawing> {
+        let found = self
+            .pending
+            .get(&sequence)
+            .filter(|drawing| drawing.entry_id == entry_id);
+        if found.is_none() {
+            let what = format!("entry '{entry_id}' (sequence {sequence}) is not pending there");
+            report.wrong(Place::Event(n), what);
+        }
+        found
+    }
+
+    /// Compares a step with the draw, where the seed is known: an attempt, and the rank it drew (0: nothing).
+    fn step(&self, n: u64, sequence: u64, (attempt, rank): (u32, u32), report: &mut Report) {
+        let Some(drawing) = self.pending.get(&sequence) else {
+            return;
+        };
+        let Some(seed) = self.seeds.get(&drawing.epoch) else {
+            return;
+        };
+        let (last, odds) = (drawing.definition.last_attempt(), drawing.definition.odds());
+        let client_seed = drawing.sent.client_seed.as_ref();
+        let rank_of = |attempt| (attempt, seed.rank(&drawing.entry_id, client_seed, attempt, odds));
+        // A rank that refused refuses again without a call; when all attempts are refused, the last one ends it.
+        let drawn = (0..=last)
+            .map(rank_of)
+            .find(|(_, rank)| !drawing.refused.contains(rank));
+        let drawn = drawn.unwrap_or((last, 0));
+        if drawn != (attempt, rank) {
+            let what = format!(
+                "entry '{}' (sequence {sequence}) draws rank {} on attempt {}; the event says rank {rank} on attempt {attempt}",
+                drawing.entry_id, drawn.1, drawn.0
+            );
+            report.wrong(Place::Event(n), what);
+        }
+        report.counts.steps += 1;
+    }
+
+    /// Says what could not be checked.
+    pub(super) fn end(&self, open: Option<u64>, report: &mut Report) {
+        for (epoch, entries) in &self.unpublished {
+            let why = if Some(*epoch) == open {
+                "it is open"
+            } else {
+                "its seed is not published"
+            };
+            report.unchecked(format!("draws of {entries} entries of epoch {epoch}: {why}"));
+        }
+        let without = report.counts.draws - report.counts.client_seeds;
+        if without > 0 {
+            report.unchecked(format!(
+                "{without} entries without a client_seed: seed and odds are proven to be fixed before them, but not that \
+                 their ids were not picked for the result"
+            ));
+        }
+        if !self.pending.is_empty() {
+            let count = self.pending.len();
+            report.unchecked(format!("outcomes of {count} entries that are still pending at the end"));
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! An exported ledger checked offline: recomputes the hash chain, the books, the draws and the receipts of a jackpot
+//! from the export alone, and asks the ledger's own books about each event. Pure: no Redis, no SQL, no settings.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `line` | the lines of an export |
+//! | `chain` | every event in its place, every byte as it was hashed |
+//! | `replay`, `tiers` | contributions, claims and meters, recomputed |
+//! | `draws` | what each attempt drew, recomputed from the published seeds |
+//! | `receipts` | receipts against their claims, and the signatures |
+//! | `report` | what was found, what was checked, what could not be |
+
+mod chain;
+mod draws;
+mod line;
+mod receipts;
+mod replay;
+mod report;
+mod tiers;
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead};
+
+use thiserror::Error;
+
+use crate::clock::rfc3339;
+use crate::ids::Id;
+use crate::ledger::books::Books;
+use crate::ledger::reconcile::report::compare;
+use crate::ledger::reconcile::sides;
+use crate::ledger::event::{Event, Kind};
+use crate::ledger::receipt::Head;
+use crate::signing::Jwks;
+
+use chain::Chain;
+use draws::Draws;
+pub use line::{EpochLine, EventLine, FORMAT, Heading, Line, MAX_LINE};
+use receipts::Receipts;
+use replay::{Broken, Replay};
+pub use report::{Counts, MAX_PROBLEMS, Place, Problem, Report};
+
+/// What the auditor brings along.
+#[derive(Debug, Clone, Default)]
+pub struct Trusted {
+    /// Public keys from elsewhere; `None`: those in the export are taken, which proves less.
+    pub keys: Option<Jwks>,
+    /// Heads that were kept earlier.
+    pub heads: Vec<Head>,
+}
+
+/// The file is no export, or can't be read: nothing is said about its content.
+#[derive(Debug, Error)]
+pub enum VerifyError {
+    /// The system says why.
+    #[error(transparent)]
+    Read(#[from] io::Error),
+    /// It does not begin as an export does.
+    #[error("the file is no export of a jackpot's ledger: {0}")]
+    NoExport(String),
+    /// It was written by a later version.
+    #[error("the export has format {0}, this version reads format {FORMAT}")]
+    Format(u32),
+}
+
+/// Checks an export from its first line to its last, in one pass.
+pub fn verify(mut reader: impl BufRead, trusted: Trusted) -> Result<Report, VerifyError> {
+    let mut text = String::new();
+    line::read(&mut reader, &mut text)?;
+    let mut verifier = Verifier::begin(&text, trusted)?;
+    while line::read(&mut reader, &mut text)? {
+        verifier.line(&text);
+    }
+    Ok(verifier.finish())
+}
+
+/// A verification under way: give it the lines in order.
+pub struct Verifier {
+    jackpot: Id,
+    report: Report,
+    line: u64,
+    epochs: BTreeMap<u64, EpochLine>,
+    chain: Chain,
+    /// `None` after an event that can't be replayed.
+    replay: Option<Replay>,
+    /// `None` after an event that does not follow.
+    books: Option<Books>,
+    receipts: Receipts,
+    head_seen: bool,
+}
+
+impl Verifier {
+    /// Begins with the first line.
+    pub fn begin(first: &str, trusted: Trusted) -> Result<Self, VerifyError> {
+        let heading = match serde_json::from_str(first) {
+            Ok(Line::JackpotLedger(heading)) => heading,
+            Ok(_) => return Err(VerifyError::NoExport("the first line is another one".to_owned())),
+            Err(error) => return Err(VerifyError::NoExport(error.to_string())),
+        };
+        if heading.format != FORMAT {
+            return Err(VerifyError::Format(heading.format));
+        }
+        let jackpot = heading.jackpot_id;
+        let mut report = Report {
+            jackpot: jackpot.to_string(),
+            ledger_id: heading.ledger_id,
+            ..Report::default()
+        };
+        if trusted.keys.is_none() {
+            report.unchecked(
+                "whose keys these are: they are taken from the export itself; give those you trust with --key",
+            );
+        }
+        let receipts = Receipts::new(jackpot.clone(), trusted.keys.unwrap_or(heading.keys));
+        let kept = trusted.heads.iter();
+        let kept = kept.filter_map(|head| receipts.kept_head(head, &mut report)).collect();
+        Ok(Self {
+            chain: Chain::new(&jackpot, kept),
+            replay: Some(Replay::new(jackpot.clone(), Draws::new())),
+            books: Some(Books::default()),
+            epochs: BTreeMap::new(),
+            line: 1,
+            head_seen: false,
+            receipts,
+            report,
+            jackpot,
+        })
+    }
+
+    /// Takes the next line.
+    pub fn line(&mut self, text: &str) {
+        self.line += 1;
+        let place = Place::Line(self.line);
+        if self.head_seen {
+            self.report
+                .wrong(place, "it comes after the head, which ends an export");
+            return;
+        }
+        match serde_json::from_str(text) {
+            Ok(Line::Epoch(epoch)) => self.epoch(epoch),
+            Ok(Line::Event(event)) => self.event(&event),
+            Ok(Line::Receipt(receipt)) => {
+                let follows = self.replay.is_some();
+                self.receipts.receipt(&receipt, follows, &mut self.report);
+            }
+            Ok(Line::Head(head)) => self.head(&head),
+            Ok(Line::JackpotLedger(_)) => self.report.wrong(place, "another export begins here"),
+            Err(error) => self.report.wrong(place, format!("it can't be read: {error}")),
+        }
+    }
+
+    /// All lines were given.
+    pub fn finish(mut self) -> Report {
+        let report = &mut self.report;
+        if !self.head_seen {
+            report.wrong(Place::Line(self.line), "the export is cut off here: it has no head");
+        }
+        self.receipts.end_of_event(report);
+        self.chain.kept_was_passed(report);
+        if let Some(replay) = &self.replay {
+            compare_epochs(&self.epochs, replay, report);
+            replay.draws.end(replay.epoch(), report);
+            for (tier, meters) in replay.tiers().meters() {
+                let meters = tiers::NAMES.iter().copied().zip(meters.iter().copied()).collect();
+                report.balances.insert(tier.to_string(), meters);
+            }
+        }
+        self.report
+    }
+
+    fn epoch(&mut self, epoch: EpochLine) {
+        let report = &mut self.report;
+        if let (Some(seed), Some(replay)) = (&epoch.seed, &mut self.replay) {
+            replay
+                .draws
+                .publish(&self.jackpot, epoch.epoch, seed, &epoch.commitment, report);
+        }
+        if report.counts.events > 0 {
+            report.wrong(Place::Line(self.line), "an epoch comes before the first event");
+        }
+        let number = epoch.epoch;
+        if self.epochs.insert(number, epoch).is_some() {
+            report.wrong(Place::Epoch(number), "it is there twice");
+        }
+    }
+
+    fn event(&mut self, line: &EventLine) {
+        let n = line.n;
+        self.receipts.end_of_event(&mut self.report);
+        let follows = self.chain.next(n, &line.hash, &line.body, &mut self.report);
+        if !follows {
+            self.stop(n, "an event is missing or out of order");
+        } else if self.replay.is_some()
+            && let Err(Broken(what)) = self.replay(n, &line.body)
+        {
+            self.report.wrong(Place::Event(n), what);
+            self.stop(n, "that event can't be replayed");
+        }
+    }
+
+    fn replay(&mut self, n: u64, body: &str) -> Result<(), Broken> {
+        let Some(replay) = &mut self.replay else {
+            return Ok(());
+        };
+        let fields: replay::Fields =
+            serde_json::from_str(body).map_err(|error| Broken(format!("its body can't be read: {error}")))?;
+        if crate::ledger::chain::body(&fields) != body {
+            self.report
+                .wrong(Place::Event(n), "its body is not in the form of RFC 8785");
+        }
+        let event = Event::parse(fields.clone().into_iter().collect()).map_err(|error| Broken(error.to_string()))?;
+        if event.n != n {
+            return Err(Broken(format!("its body is that of event {}", event.n)));
+        }
+        let paid = replay.apply(&event, &fields, &mut self.report)?;
+        self.receipts.expect(paid);
+        if let (Some(books), Kind::Checkpoint(redis)) = (&self.books, &event.kind) {
+            for fault in compare(&sides::of_checkpoint(redis), &sides::of_books(books)).faults() {
+                self.report.wrong(Place::Event(n), format!("at this checkpoint {fault}"));
+            }
+        }
+        if let Some(Err(error)) = self.books.as_mut().map(|books| books.apply(&event)) {
+            self.report
+                .wrong(Place::Event(n), format!("it does not follow: {error}"));
+            self.books = None;
+        }
+        Ok(())
+    }
+
+    /// Goes on with hashes and signatures alone.
+    fn stop(&mut self, n: u64, why: &str) {
+        if self.replay.take().is_some() {
+            self.report
+                .unchecked(format!("books, draws and claims from event {n} on: {why}"));
+        }
+    }
+
+    fn head(&mut self, head: &Head) {
+        self.head_seen = true;
+        self.receipts.end_of_event(&mut self.report);
+        self.receipts.head(head, &Place::Head, &mut self.report);
+        self.chain.end(head.n, &head.hash, &mut self.report);
+    }
+}
+
+/// The epochs of the export against those that the events opened and closed.
+fn compare_epochs(stated: &BTreeMap<u64, EpochLine>, replay: &Replay, report: &mut Report) {
+    for (epoch, (commitment, opened_ms, closed_ms)) in &replay.epochs {
+        let Some(line) = stated.get(epoch) else {
+            report.wrong(
+                Place::Epoch(*epoch),
+                "an event opens it, and the export does not state it",
+            );
+            continue;
+        };
+        let times = (rfc3339(*opened_ms), closed_ms.map(rfc3339));
+        if line.commitment != *commitment || (&line.opened_at, &line.closed_at) != (&times.0, &times.1) {
+            let what = "its commitment or times are not those of the events that opened and closed it";
+            report.wrong(Place::Epoch(*epoch), what);
+        }
+    }
+    for epoch in stated.keys().filter(|epoch| !replay.epochs.contains_key(epoch)) {
+        report.wrong(Place::Epoch(*epoch), "no event opens it");
+    }
+}

@@ -1,0 +1,162 @@
+//! Receipts against the claims that they are for, and the signatures of receipts and heads.
+
+use std::collections::VecDeque;
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::clock::rfc3339;
+use crate::ids::Id;
+use crate::ledger::chain::ChainHash;
+use crate::ledger::event::{Claim, ClaimResult, Event};
+use crate::ledger::receipt::{Head, Receipt};
+use crate::signing::{Jwks, signed_text};
+
+use super::report::{Place, Report};
+
+/// What the receipt of a paid claim must say, without key and signature.
+pub(super) struct Paid {
+    n: u64,
+    claim_order: u64,
+    members: [(&'static str, Value); 12],
+}
+
+impl Paid {
+    /// The receipt of a claim; `None` for one that was not paid.
+    pub(super) fn of(
+        jackpot: &Id,
+        event: &Event,
+        (entry_id, player): (&str, &Id),
+        claim: &Claim,
+        currency: &str,
+    ) -> Option<Self> {
+        let ClaimResult::Paid {
+            tier,
+            amount,
+            claim_order,
+            pool_before,
+        } = &claim.result
+        else {
+            return None;
+        };
+        let members = [
+            ("payout_id", json!(payout_id(jackpot, entry_id, claim.sequence))),
+            ("jackpot_id", json!(jackpot)),
+            ("entry_id", json!(entry_id)),
+            ("player_id", json!(player)),
+            ("tier", json!(tier)),
+            ("amount", json!(amount)),
+            ("currency", json!(currency)),
+            ("claim_order", json!(claim_order)),
+            ("pool_before", json!(pool_before)),
+            ("pool_after", json!(pool_before.saturating_sub(*amount))),
+            ("paid_at", json!(rfc3339(event.at_ms))),
+            ("event_id", json!(format!("{jackpot}:{}", event.n))),
+        ];
+        Some(Self {
+            n: event.n,
+            claim_order: *claim_order,
+            members,
+        })
+    }
+}
+
+/// The keys, and the receipts that are still to come for the last event.
+pub(super) struct Receipts {
+    jackpot: Id,
+    keys: Jwks,
+    due: VecDeque<Paid>,
+}
+
+impl Receipts {
+    pub(super) fn new(jackpot: Id, keys: Jwks) -> Self {
+        Self {
+            jackpot,
+            keys,
+            due: VecDeque::new(),
+        }
+    }
+
+    /// What an event paid.
+    pub(super) fn expect(&mut self, paid: Vec<Paid>) {
+        self.due.extend(paid);
+    }
+
+    /// A receipt, which is the next one that is due; `known`: whether the claims are known at all.
+    pub(super) fn receipt(&mut self, receipt: &Receipt, known: bool, report: &mut Report) {
+        let place = || Place::Receipt(receipt.payout_id.clone());
+        self.signature(
+            &place(),
+            &receipt.key_id,
+            &signed_text(receipt),
+            &receipt.signature,
+            report,
+        );
+        if !known {
+            return;
+        }
+        let stated = serde_json::to_value(receipt).unwrap_or_default();
+        let order = stated["claim_order"].as_u64();
+        let Some(at) = self.due.iter().position(|paid| Some(paid.claim_order) == order) else {
+            report.wrong(place(), "the event before it paid no such claim");
+            return;
+        };
+        for paid in self.due.drain(..at) {
+            missing(&paid, report);
+        }
+        let Some(paid) = self.due.pop_front() else { return };
+        for (member, value) in &paid.members {
+            if stated[member] != *value {
+                let what = format!("its {member} is {}, by event {} it is {value}", stated[member], paid.n);
+                report.wrong(place(), what);
+            }
+        }
+        report.counts.receipts += 1;
+    }
+
+    /// Every claim that the last event paid must have had its receipt.
+    pub(super) fn end_of_event(&mut self, report: &mut Report) {
+        for paid in self.due.drain(..) {
+            missing(&paid, report);
+        }
+    }
+
+    /// A head: of this jackpot, and signed.
+    pub(super) fn head(&self, head: &Head, place: &Place, report: &mut Report) -> bool {
+        if head.jackpot_id.as_str() != self.jackpot.as_str() {
+            report.wrong(place.clone(), format!("it is one of jackpot {}", head.jackpot_id));
+            return false;
+        }
+        self.signature(place, &head.key_id, &signed_text(head), &head.signature, report)
+    }
+
+    /// The place in the chain that a kept head states, if the head is one.
+    pub(super) fn kept_head(&self, head: &Head, report: &mut Report) -> Option<(u64, ChainHash)> {
+        let hash = ChainHash::parse(&head.hash);
+        if hash.is_none() {
+            report.wrong(Place::KeptHead, "its hash can't be read");
+        }
+        self.head(head, &Place::KeptHead, report).then_some((head.n, hash?))
+    }
+
+    fn signature(&self, place: &Place, key_id: &str, text: &str, signature: &str, report: &mut Report) -> bool {
+        match self.keys.verify(key_id, text, signature) {
+            Ok(()) => report.counts.signatures += 1,
+            Err(error) => {
+                report.wrong(place.clone(), error.to_string());
+                return false;
+            }
+        }
+        true
+    }
+}
+
+fn missing(paid: &Paid, report: &mut Report) {
+    let what = format!("its paid claim {} has no receipt", paid.claim_order);
+    report.wrong(Place::Event(paid.n), what);
+}
+
+/// The id of an entry's payout, from its published rule: an entry is paid at most once.
+fn payout_id(jackpot: &Id, entry_id: &str, sequence: u64) -> String {
+    hex::encode(&Sha256::digest(format!("payout\n{jackpot}\n{entry_id}\n{sequence}"))[..16])
+}

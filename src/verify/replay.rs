@@ -1,0 +1,390 @@
+//! The events once more: every contribution, claim and meter is recomputed from the definitions and what was sent, and
+//! compared with what the event states.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use crate::ids::Id;
+use crate::jackpot::definition::{Definition, MoneyKind, MoneyPrize};
+use crate::jackpot::document::Document;
+use crate::jackpot::split::{TierAmount, split};
+use crate::ledger::event::{Claim, ClaimResult, Define, Entered, Event, Kind};
+use crate::money::Minor;
+
+use super::draws::Draws;
+use super::receipts::Paid;
+use super::report::{Place, Report};
+use super::tiers::Tiers;
+
+/// The fields of an event as its body has them.
+pub(super) type Fields = BTreeMap<String, String>;
+
+/// Distinct stakes whose split is kept: a game has few, and a hostile export must not fill the memory.
+const MAX_SPLITS: usize = 10_000;
+
+/// A jackpot, replayed.
+pub(super) struct Replay {
+    jackpot: Id,
+    definitions: BTreeMap<u64, Arc<Definition>>,
+    version: u64,
+    waiting: Option<u64>,
+    currency: String,
+    sequence: u64,
+    claim_order: u64,
+    tiers: Tiers,
+    /// Epoch that is open, and when each was opened and closed with which commitment.
+    pub(super) epochs: BTreeMap<u64, (String, i64, Option<i64>)>,
+    pub(super) draws: Draws,
+    seen: SeenIds,
+    splits: HashMap<Minor, Vec<TierAmount>>,
+}
+
+/// The event can't be replayed, nor what comes after it: why.
+pub(super) struct Broken(pub String);
+
+impl Replay {
+    pub(super) fn new(jackpot: Id, draws: Draws) -> Self {
+        Self {
+            jackpot,
+            definitions: BTreeMap::new(),
+            version: 0,
+            waiting: None,
+            currency: String::new(),
+            sequence: 0,
+            claim_order: 0,
+            tiers: Tiers::default(),
+            epochs: BTreeMap::new(),
+            draws,
+            seen: SeenIds::default(),
+            splits: HashMap::new(),
+        }
+    }
+
+    pub(super) fn tiers(&self) -> &Tiers {
+        &self.tiers
+    }
+
+    /// The epoch that is open.
+    pub(super) fn epoch(&self) -> Option<u64> {
+        self.epochs.keys().next_back().copied()
+    }
+
+    /// Takes the next event; the money that it paid.
+    pub(super) fn apply(&mut self, event: &Event, fields: &Fields, report: &mut Report) -> Result<Vec<Paid>, Broken> {
+        let (before, version) = (self.tiers.clone(), self.version);
+        let mut paid = Vec::new();
+        match &event.kind {
+            Kind::Define(define) => self.define(event, define, fields)?,
+            Kind::Enter { .. } => paid = self.enter(event, report)?,
+            Kind::Claim { entry_id, claim } => paid.extend(self.claim(event, entry_id, claim, report)?),
+            Kind::Finish { entry_id, sequence } => {
+                let attempt = field(fields, "attempt").and_then(|text| text.parse().ok());
+                let attempt = attempt.ok_or_else(|| broken("it does not say which attempt ended its entry"))?;
+                self.draws.finished(event.n, entry_id, *sequence, attempt, report);
+            }
+            Kind::Adjust { .. } => self.adjust(fields)?,
+            Kind::Rotate {
+                epoch,
+                commitment,
+                dropped,
+                pruned,
+            } => {
+                self.rotate(event.at_ms, *epoch, commitment)?;
+                if *dropped {
+                    self.seen.rotate();
+                }
+                self.definitions.retain(|version, _| !pruned.contains(version));
+            }
+            // They move no money and settle nothing; what a checkpoint says is compared with the books.
+            Kind::Status { .. } | Kind::Checkpoint(_) | Kind::Restore { .. } => {}
+        }
+        self.put_in_force(version, event.applied)?;
+        if let Some(difference) = self.tiers.compare(&before, &event.changes) {
+            report.wrong(Place::Event(event.n), difference);
+        }
+        if let Some(what) = self.tiers.out_of_range() {
+            return Err(Broken(what));
+        }
+        report.counts.replayed += 1;
+        Ok(paid)
+    }
+
+    fn define(&mut self, event: &Event, define: &Define, fields: &Fields) -> Result<(), Broken> {
+        let unreadable = || broken("its definition breaks the rules of a definition");
+        let document: Document = serde_json::from_str(&define.json).map_err(|_| unreadable())?;
+        let definition = Definition::check(document).map_err(|_| unreadable())?;
+        if definition.document().id != self.jackpot {
+            return Err(broken("it defines another jackpot"));
+        }
+        if let Some((_, commitment)) = &define.created {
+            if event.n != 1 {
+                return Err(broken("it creates a jackpot that exists"));
+            }
+            self.epochs.insert(1, (commitment.clone(), event.at_ms, None));
+        } else if event.n == 1 {
+            return Err(broken("the first event does not create the jackpot"));
+        }
+        if let Some(superseded) = define.superseded {
+            self.definitions.remove(&superseded);
+        }
+        field(fields, "currency")
+            .unwrap_or_default()
+            .clone_into(&mut self.currency);
+        self.definitions.insert(define.version, Arc::new(definition));
+        self.waiting = Some(define.version);
+        Ok(())
+    }
+
+    /// The definition that an event put in force: what a take of all in it did, or the one that waits.
+    fn put_in_force(&mut self, before: u64, applied: Option<u64>) -> Result<(), Broken> {
+        let by_take = (self.version != before).then_some(self.version);
+        if applied == by_take {
+            return Ok(());
+        }
+        if by_take.is_none() && applied == self.waiting {
+            let version = self.waiting.take().unwrap_or_default();
+            let definition = self.definition(version)?;
+            self.tiers.apply(&definition);
+            self.version = version;
+            self.splits.clear();
+            return Ok(());
+        }
+        let text = |version: Option<u64>| version.map_or("none".to_owned(), |version| version.to_string());
+        let (says, should) = (text(applied), text(by_take.or(self.waiting)));
+        Err(Broken(format!(
+            "it puts definition {says} in force; what it did calls for {should}"
+        )))
+    }
+
+    fn definition(&self, version: u64) -> Result<Arc<Definition>, Broken> {
+        let found = self.definitions.get(&version).map(Arc::clone);
+        found.ok_or_else(|| Broken(format!("definition {version} is not known there")))
+    }
+
+    fn enter(&mut self, event: &Event, report: &mut Report) -> Result<Vec<Paid>, Broken> {
+        let Kind::Enter {
+            epoch,
+            version,
+            first,
+            entries,
+            claims,
+        } = &event.kind
+        else {
+            return Ok(Vec::new());
+        };
+        if (*version, Some(*epoch)) != (self.version, self.epoch()) {
+            return Err(Broken(format!(
+                "epoch {epoch} or definition {version} is not in force there"
+            )));
+        }
+        if *first != self.sequence + 1 {
+            return Err(Broken(format!(
+                "its first entry is {first}, the last before it is {}",
+                self.sequence
+            )));
+        }
+        let definition = self.definition(*version)?;
+        let mut claims = claims.iter().peekable();
+        let mut paid = Vec::new();
+        for entry in entries {
+            self.sequence += 1;
+            let sequence = self.sequence;
+            let claim = claims.next_if(|claim| claim.sequence == sequence);
+            self.contribute(event.n, entry, &definition, report);
+            self.draws
+                .entered((event.n, *epoch, sequence), entry, claim, &definition, report);
+            if let Some(claim) = claim {
+                let who = (entry.entry_id.as_str(), &entry.sent.player);
+                paid.extend(self.money(event, who, claim, &definition, report)?);
+            }
+        }
+        match claims.next() {
+            None => Ok(paid),
+            Some(claim) => Err(Broken(format!(
+                "its claim of sequence {} is of none of its entries, or out of order",
+                claim.sequence
+            ))),
+        }
+    }
+
+    /// What an entry added, recomputed from its stake.
+    fn contribute(&mut self, n: u64, entry: &Entered, definition: &Definition, report: &mut Report) {
+        let id = &entry.entry_id;
+        if !self.seen.insert(id) {
+            report.wrong(Place::Event(n), format!("entry id '{id}' was taken before"));
+        }
+        if self.splits.len() >= MAX_SPLITS {
+            self.splits.clear();
+        }
+        let amounts = self
+            .splits
+            .entry(entry.sent.stake)
+            .or_insert_with(|| split(definition, entry.sent.stake));
+        let computed = definition
+            .tiers()
+            .iter()
+            .zip(&*amounts)
+            .map(|(tier, amount)| self.tiers.accrue(&tier.tier, amount));
+        let computed = computed.collect::<Vec<_>>();
+        let stated = entry
+            .contributions
+            .iter()
+            .map(|c| (i128::from(c.pool), i128::from(c.amount)));
+        if !stated.eq(computed.iter().copied()) {
+            let computed = computed
+                .iter()
+                .map(|(pool, amount)| format!("{amount} to a pool then of {pool}"));
+            let computed = computed.collect::<Vec<_>>().join(", ");
+            report.wrong(
+                Place::Event(n),
+                format!("entry '{id}' contributes {computed}; the event says otherwise"),
+            );
+        }
+        report.counts.entries += 1;
+    }
+
+    fn claim(
+        &mut self,
+        event: &Event,
+        entry_id: &str,
+        claim: &Claim,
+        report: &mut Report,
+    ) -> Result<Option<Paid>, Broken> {
+        let drawing = self.draws.drawing(claim.sequence);
+        let known = drawing.map(|drawing| (drawing.sent.player.clone(), Arc::clone(&drawing.definition)));
+        self.draws.claimed(event.n, entry_id, claim, report);
+        match known {
+            Some((player, definition)) => self.money(event, (entry_id, &player), claim, &definition, report),
+            None => Err(Broken(format!("there is no pending entry {}", claim.sequence))),
+        }
+    }
+
+    /// A claim of money: what it takes, recomputed.
+    fn money(
+        &mut self,
+        event: &Event,
+        (entry_id, player): (&str, &Id),
+        claim: &Claim,
+        definition: &Definition,
+        report: &mut Report,
+    ) -> Result<Option<Paid>, Broken> {
+        let Some(prize) = definition.money_prize(claim.rank) else {
+            return match claim.result {
+                ClaimResult::Later => Ok(None),
+                _ => Err(Broken(format!(
+                    "rank {} of entry '{entry_id}' is not for money",
+                    claim.rank
+                ))),
+            };
+        };
+        let taken = self.tiers.takes(prize);
+        let order = self.claim_order + 1;
+        let right = match &claim.result {
+            ClaimResult::Paid {
+                tier,
+                amount,
+                claim_order,
+                pool_before,
+            } => {
+                *tier == prize.tier
+                    && taken.amount == Some(i128::from(*amount))
+                    && (taken.before, order) == (i128::from(*pool_before), *claim_order)
+            }
+            ClaimResult::Retry { tier, pool_before } => {
+                *tier == prize.tier && taken.amount.is_none() && taken.before == i128::from(*pool_before)
+            }
+            ClaimResult::Later => false,
+        };
+        if !right {
+            let should = taken
+                .amount
+                .map_or("a retry".to_owned(), |amount| format!("{amount}, claim {order},"));
+            let what = format!(
+                "the claim of entry '{entry_id}' (rank {}) is {should} out of {} in '{}'; the event says otherwise",
+                claim.rank, taken.before, prize.tier
+            );
+            report.wrong(Place::Event(event.n), what);
+        }
+        report.counts.claims += 1;
+        if let Some(amount) = taken.amount {
+            self.take(prize, amount)?;
+        }
+        if let ClaimResult::Paid { claim_order, .. } = claim.result {
+            self.claim_order = claim_order;
+        }
+        Ok(Paid::of(
+            &self.jackpot,
+            event,
+            (entry_id, player),
+            claim,
+            &self.currency,
+        ))
+    }
+
+    fn take(&mut self, prize: &MoneyPrize, amount: i128) -> Result<(), Broken> {
+        let next = self.waiting.map(|version| self.definition(version)).transpose()?;
+        self.tiers.take(prize, amount, next.as_deref());
+        if prize.kind == MoneyKind::All
+            && let Some(version) = self.waiting.take()
+        {
+            self.version = version;
+            self.splits.clear();
+        }
+        Ok(())
+    }
+
+    fn adjust(&mut self, fields: &Fields) -> Result<(), Broken> {
+        let text = |name| field(fields, name).ok_or_else(|| Broken(format!("it has no field '{name}'")));
+        let unreadable = || broken("its tier, meters or amount can't be read");
+        let tier = Id::parse(text("tier")?).map_err(|_| unreadable())?;
+        let amount = text("amount")?.parse::<u64>().map_err(|_| unreadable())?;
+        if self.tiers.adjust(&tier, text("from")?, text("to")?, i128::from(amount)) {
+            Ok(())
+        } else {
+            Err(unreadable())
+        }
+    }
+
+    fn rotate(&mut self, at_ms: i64, epoch: u64, commitment: &str) -> Result<(), Broken> {
+        let open = self
+            .epochs
+            .last_entry()
+            .filter(|open| open.key().checked_add(1) == Some(epoch));
+        let mut open = open.ok_or_else(|| broken("its epoch is not the next one"))?;
+        open.get_mut().2 = Some(at_ms);
+        self.epochs.insert(epoch, (commitment.to_owned(), at_ms, None));
+        Ok(())
+    }
+}
+
+fn field<'a>(fields: &'a Fields, name: &str) -> Option<&'a str> {
+    fields.get(name).map(String::as_str)
+}
+
+fn broken(what: &str) -> Broken {
+    Broken(what.to_owned())
+}
+
+/// Ids of the entries that are remembered, as 16 bytes of their SHA-256 each: the two generations that the service
+/// keeps. An id may come again after both.
+#[derive(Default)]
+struct SeenIds {
+    newer: HashSet<[u8; 16]>,
+    older: HashSet<[u8; 16]>,
+}
+
+impl SeenIds {
+    /// Whether it is new.
+    fn insert(&mut self, entry_id: &str) -> bool {
+        let digest: [u8; 32] = Sha256::digest(entry_id).into();
+        let mut key = [0; 16];
+        key.copy_from_slice(&digest[..16]);
+        self.newer.insert(key) && !self.older.contains(&key)
+    }
+
+    fn rotate(&mut self) {
+        self.older = std::mem::take(&mut self.newer);
+    }
+}

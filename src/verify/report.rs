@@ -1,0 +1,162 @@
+//! What a verification found: problems with their places, what was checked, and what could not be.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Most problems that are listed: one broken event may make every later one wrong. The others are counted.
+pub const MAX_PROBLEMS: usize = 100;
+
+/// Where something is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A line of the export, from 1.
+    Line(u64),
+    /// An event.
+    Event(u64),
+    /// An epoch.
+    Epoch(u64),
+    /// A receipt, by its payout id.
+    Receipt(String),
+    /// The signed head that ends the export.
+    Head,
+    /// A head that the auditor kept.
+    KeptHead,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(f, "line {line}"),
+            Self::Event(n) => write!(f, "event {n}"),
+            Self::Epoch(epoch) => write!(f, "epoch {epoch}"),
+            Self::Receipt(payout_id) => write!(f, "receipt {payout_id}"),
+            Self::Head => f.write_str("head"),
+            Self::KeptHead => f.write_str("kept head"),
+        }
+    }
+}
+
+/// Something that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Where.
+    pub place: Place,
+    /// What.
+    pub what: String,
+}
+
+/// How much was checked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Events whose hash was recomputed.
+    pub events: u64,
+    /// Events whose effect on every meter was recomputed.
+    pub replayed: u64,
+    /// Entries whose contribution was recomputed.
+    pub entries: u64,
+    /// Entries whose draw was recomputed.
+    pub draws: u64,
+    /// Of these, entries that had a seed of the player's own.
+    pub client_seeds: u64,
+    /// Claims and ends of entries whose attempt was recomputed.
+    pub steps: u64,
+    /// Claims of money whose amount was recomputed.
+    pub claims: u64,
+    /// Epochs whose seed was published.
+    pub epochs: u64,
+    /// Receipts compared with their claims.
+    pub receipts: u64,
+    /// Signatures that hold: of receipts and heads.
+    pub signatures: u64,
+}
+
+/// What a verification found.
+#[derive(Debug, Clone, Default)]
+pub struct Report {
+    /// The jackpot, as the export names it.
+    pub jackpot: String,
+    /// The ledger that it was exported from.
+    pub ledger_id: String,
+    /// The first of what is wrong; empty: all that could be checked is right.
+    pub problems: Vec<Problem>,
+    /// How much more is wrong.
+    pub unlisted: u64,
+    /// How much was checked.
+    pub counts: Counts,
+    /// What could not be checked, and why.
+    pub unchecked: Vec<String>,
+    /// Meters of each tier at the end, minor units or (`*_micro`) millionths.
+    pub balances: BTreeMap<String, Vec<(&'static str, i128)>>,
+}
+
+impl Report {
+    /// Notes something wrong.
+    pub(super) fn wrong(&mut self, place: Place, what: impl Into<String>) {
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(Problem {
+                place,
+                what: what.into(),
+            });
+        } else {
+            self.unlisted += 1;
+        }
+    }
+
+    /// Notes something that could not be checked.
+    pub(super) fn unchecked(&mut self, what: impl Into<String>) {
+        self.unchecked.push(what.into());
+    }
+
+    /// Whether nothing that could be checked is wrong.
+    #[must_use]
+    pub fn is_right(&self) -> bool {
+        self.problems.is_empty()
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { jackpot, counts, .. } = self;
+        writeln!(f, "jackpot {jackpot} of ledger {}", self.ledger_id)?;
+        writeln!(f, "\nchecked")?;
+        writeln!(f, "  chain       {} events", counts.events)?;
+        writeln!(
+            f,
+            "  books       {} events replayed: {} contributions, {} claims of money, every meter",
+            counts.replayed, counts.entries, counts.claims
+        )?;
+        writeln!(
+            f,
+            "  draws       {} entries and {} redraws of {} epochs with a published seed",
+            counts.draws, counts.steps, counts.epochs
+        )?;
+        writeln!(f, "  receipts    {} against their claims", counts.receipts)?;
+        writeln!(f, "  signatures  {} of receipts and heads", counts.signatures)?;
+        section(f, "not checked", &self.unchecked)?;
+        writeln!(f, "\nbalances at the end, minor units (*_micro: millionths)")?;
+        for (tier, meters) in &self.balances {
+            let meters = meters.iter().map(|(name, value)| format!("{name} {value}"));
+            writeln!(f, "  {tier}: {}", meters.collect::<Vec<_>>().join(", "))?;
+        }
+        let problems = self.problems.iter();
+        let problems = problems.map(|p| format!("{} of jackpot {jackpot}: {}", p.place, p.what));
+        section(f, "wrong", &problems.collect::<Vec<_>>())?;
+        if self.unlisted > 0 {
+            writeln!(f, "  and {} more", self.unlisted)?;
+        }
+        if self.is_right() {
+            writeln!(f, "\nall that could be checked is right")
+        } else {
+            let count = self.problems.len() as u64 + self.unlisted;
+            writeln!(f, "\n{count} problems")
+        }
+    }
+}
+
+fn section(f: &mut fmt::Formatter<'_>, title: &str, lines: &[String]) -> fmt::Result {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    writeln!(f, "\n{title}")?;
+    lines.iter().try_for_each(|line| writeln!(f, "  {line}"))
+}

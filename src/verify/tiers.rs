@@ -1,0 +1,206 @@
+//! The money of the tiers, moved as the scripts move it (`tiers.lua`, `take.lua`), so that what an event states can be
+//! compared meter by meter.
+
+use std::collections::BTreeMap;
+
+use crate::ids::Id;
+use crate::jackpot::definition::{Definition, MoneyKind, MoneyPrize};
+use crate::jackpot::split::TierAmount;
+use crate::ledger::event::MeterChange;
+use crate::money::MAX_MINOR;
+
+const MICRO: i128 = 1_000_000;
+
+/// The meters of one tier, in the order of [`NAMES`]. Wide, so that no tampered amount overflows.
+pub(super) type Meters = [i128; NAMES.len()];
+
+/// As events name them.
+pub(super) const NAMES: [&str; 10] = [
+    "pool",
+    "reserve",
+    "overflow",
+    "pool_micro",
+    "reserve_micro",
+    "contributed",
+    "contributed_micro",
+    "funded",
+    "paid",
+    "wins",
+];
+const POOL: usize = 0;
+const RESERVE: usize = 1;
+const OVERFLOW: usize = 2;
+const POOL_MICRO: usize = 3;
+const RESERVE_MICRO: usize = 4;
+const CONTRIBUTED: usize = 5;
+const CONTRIBUTED_MICRO: usize = 6;
+const FUNDED: usize = 7;
+const PAID: usize = 8;
+const WINS: usize = 9;
+
+/// Seed and cap of a tier.
+#[derive(Debug, Clone, Copy, Default)]
+struct Rules {
+    seed: i128,
+    cap: Option<i128>,
+}
+
+/// Every tier that was ever defined.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tiers {
+    meters: BTreeMap<Id, Meters>,
+    rules: BTreeMap<Id, Rules>,
+}
+
+/// What a claim took, or would have taken.
+pub(super) struct Taken {
+    /// `None` for a retry.
+    pub amount: Option<i128>,
+    /// The pool before it.
+    pub before: i128,
+}
+
+impl Tiers {
+    pub(super) fn meters(&self) -> &BTreeMap<Id, Meters> {
+        &self.meters
+    }
+
+    /// Puts a definition in force: what a lower cap no longer holds overflows.
+    pub(super) fn apply(&mut self, definition: &Definition) {
+        for tier in definition.tiers() {
+            let rules = Rules {
+                seed: i128::from(tier.seed.get()),
+                cap: tier.cap.map(|cap| i128::from(cap.get())),
+            };
+            self.rules.insert(tier.tier.clone(), rules);
+            let meters = self.meters.entry(tier.tier.clone()).or_default();
+            let excess = rules.cap.map_or(0, |cap| (meters[POOL] - cap).max(0));
+            meters[POOL] -= excess;
+            meters[OVERFLOW] += excess;
+        }
+    }
+
+    /// Adds what an entry contributes to a tier: the pool after it, and by how much `contributed` grew.
+    pub(super) fn accrue(&mut self, tier: &Id, amount: &TierAmount) -> (i128, i128) {
+        let rules = self.rules.get(tier).copied().unwrap_or_default();
+        let meters = self.meters.entry(tier.clone()).or_default();
+        let [pool, reserve] =
+            [amount.pool, amount.reserve].map(|part| (i128::from(part.units), i128::from(part.micro)));
+
+        let micro = meters[CONTRIBUTED_MICRO] + pool.1 + reserve.1;
+        let grown = pool.0 + reserve.0 + micro.div_euclid(MICRO);
+        meters[CONTRIBUTED] += grown;
+        meters[CONTRIBUTED_MICRO] = micro.rem_euclid(MICRO);
+
+        let micro = meters[RESERVE_MICRO] + reserve.1;
+        meters[RESERVE] += reserve.0 + micro.div_euclid(MICRO);
+        meters[RESERVE_MICRO] = micro.rem_euclid(MICRO);
+
+        let micro = meters[POOL_MICRO] + pool.1;
+        let whole = pool.0 + micro.div_euclid(MICRO);
+        meters[POOL_MICRO] = micro.rem_euclid(MICRO);
+        let room = rules.cap.map_or(whole, |cap| (cap - meters[POOL]).max(0));
+        let taken = whole.min(room);
+        meters[POOL] += taken;
+        meters[OVERFLOW] += whole - taken;
+        (meters[POOL], grown)
+    }
+
+    /// What a prize takes now. Nothing moves yet.
+    pub(super) fn takes(&self, prize: &MoneyPrize) -> Taken {
+        let before = self.meters.get(&prize.tier).map_or(0, |meters| meters[POOL]);
+        let least = i128::from(prize.min_payout.get()).max(1);
+        let (amount, least) = match prize.kind {
+            MoneyKind::Fixed(amount) => (i128::from(amount.get()), 0),
+            MoneyKind::All => (before, least),
+            MoneyKind::Share(share) => ((before * i128::from(share.get())).div_euclid(MICRO), least),
+        };
+        let amount = (amount >= least && amount <= before).then_some(amount);
+        Taken { amount, before }
+    }
+
+    /// Takes it. After a take of all `next`, the definition that waits, comes into force and the pool restarts.
+    pub(super) fn take(&mut self, prize: &MoneyPrize, amount: i128, next: Option<&Definition>) {
+        let meters = self.meters.entry(prize.tier.clone()).or_default();
+        meters[POOL] -= amount;
+        meters[PAID] += amount;
+        if prize.kind != MoneyKind::All {
+            return;
+        }
+        meters[WINS] += 1;
+        if let Some(next) = next {
+            self.apply(next);
+        }
+        let rules = self.rules.get(&prize.tier).copied().unwrap_or_default();
+        let meters = self.meters.entry(prize.tier.clone()).or_default();
+        let from_reserve = rules.seed.min(meters[RESERVE]);
+        let from_overflow = (rules.seed - from_reserve).min(meters[OVERFLOW]);
+        meters[POOL] = from_reserve + from_overflow;
+        meters[RESERVE] -= from_reserve;
+        meters[OVERFLOW] -= from_overflow;
+        let refill = rules
+            .cap
+            .map_or(meters[OVERFLOW], |cap| meters[OVERFLOW].min(cap - meters[POOL]));
+        meters[POOL] += refill;
+        meters[OVERFLOW] -= refill;
+    }
+
+    /// An operator's change: from one meter to another, `""` being the world outside. Whether there are such.
+    pub(super) fn adjust(&mut self, tier: &Id, from: &str, to: &str, amount: i128) -> bool {
+        let Some(meters) = self.meters.get_mut(tier) else {
+            return false;
+        };
+        let place = |name: &str| match name {
+            "" => Some(FUNDED),
+            "pool" => Some(POOL),
+            "reserve" => Some(RESERVE),
+            "overflow" => Some(OVERFLOW),
+            _ => None,
+        };
+        let (Some(from), Some(to)) = (place(from), place(to)) else {
+            return false;
+        };
+        // What comes from the world is funded, and what goes there is taken back from it.
+        meters[from] += if from == FUNDED { amount } else { -amount };
+        meters[to] += if to == FUNDED { -amount } else { amount };
+        true
+    }
+
+    /// Compares with what an event says that changed since `before`, names the first difference, and goes on from
+    /// what the event says.
+    pub(super) fn compare(&mut self, before: &Self, changes: &[MeterChange]) -> Option<String> {
+        let mut stated = before.meters.clone();
+        for tier in self.meters.keys() {
+            stated.entry(tier.clone()).or_default();
+        }
+        for change in changes {
+            let Some(at) = NAMES.iter().position(|name| *name == change.meter) else {
+                return Some(format!("it changes a meter '{}', which there is not", change.meter));
+            };
+            stated.entry(change.tier.clone()).or_default()[at] += i128::from(change.delta);
+        }
+        // A tier that one of the two does not know holds nothing there.
+        let tiers = self.meters.keys().chain(stated.keys());
+        let different = tiers
+            .flat_map(|tier| (0..NAMES.len()).map(move |at| (tier, at)))
+            .find_map(|(tier, at)| {
+                let value = |of: &BTreeMap<Id, Meters>| of.get(tier).map_or(0, |meters| meters[at]);
+                let (is, should) = (value(&stated), value(&self.meters));
+                (is != should).then(|| {
+                    let meter = NAMES[at];
+                    format!("it leaves {meter} of tier '{tier}' at {is}; what happened leaves it at {should}")
+                })
+            });
+        self.meters = stated;
+        different
+    }
+
+    /// A meter that no jackpot can hold.
+    pub(super) fn out_of_range(&self) -> Option<String> {
+        let bad = |name: &str, value: i128| value.abs() > i128::from(MAX_MINOR) || (value < 0 && name != "funded");
+        self.meters.iter().find_map(|(tier, meters)| {
+            let at = NAMES.iter().zip(meters).find(|(name, value)| bad(name, **value))?;
+            Some(format!("{} of tier '{tier}' is at {}", at.0, at.1))
+        })
+    }
+}
