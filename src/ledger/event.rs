@@ -225,6 +225,11 @@ pub struct Unreadable {
 impl Event {
     /// Reads the fields of a stream entry.
     pub fn parse(fields: HashMap<String, String>) -> Result<Self, Unreadable> {
+        Self::of(&fields.into_iter().collect())
+    }
+
+    /// The same, when the fields are needed on.
+    pub fn of(fields: &BTreeMap<String, String>) -> Result<Self, Unreadable> {
         parse::event(fields)
     }
 }

@@ -8,9 +8,11 @@
 //! ([`batch`]), commit all of it at once; when that fails, each stream by itself, to find the one at fault.
 
 pub mod batch;
+mod commit;
 mod compare;
 pub mod lease;
 pub mod load;
+pub mod rows;
 pub mod stream;
 mod trouble;
 pub mod write;
@@ -29,7 +31,6 @@ use crate::jackpot::scripts::ScriptError;
 use crate::ledger::Ledger;
 use crate::ledger::entry_index;
 use crate::ledger::restore::Restorer;
-use crate::ledger::sql::is_unavailable;
 use crate::settings;
 use crate::stopping::Stopping;
 use crate::store::Store;
@@ -38,7 +39,6 @@ use batch::Batch;
 use lease::Leases;
 use load::LoadError;
 use stream::{Read, Stream};
-use write::WriteError;
 
 /// Between two looks at all jackpots, also those that this instance did not hear of.
 const SWEEP: Duration = Duration::from_secs(1);
@@ -202,6 +202,7 @@ impl Projector {
                     .set_ledger_n(Some(place.n));
             }
             self.added.insert(place.jackpot.clone());
+            self.look_again(&place.jackpot).await;
             if held.is_some_and(|stream| stream.token != place.token) {
                 self.drop_stream(&place.jackpot);
             } else if held.is_none()
@@ -228,7 +229,7 @@ impl Projector {
             Err(LoadError::Sql(error)) => Err(error),
             Err(LoadError::Damaged(reason)) => {
                 // Nothing is written on top of it.
-                self.tell_stopped(&id, &reason, token).await;
+                self.tell_stopped(&id, &reason, token, true).await?;
                 self.damaged.insert(id, Instant::now());
                 Ok(())
             }
@@ -293,8 +294,12 @@ impl Projector {
     /// Looks at the streams in which there may be something new. They are moved out meanwhile, each to its own look.
     async fn read_due(&mut self, sweep: bool) -> Vec<(Id, Result<Read, ScriptError>)> {
         let views = &self.operate.views;
-        let is_due =
-            |_: &Id, stream: &mut Stream| !stream.rests() && (sweep || views.known(&stream.id).mark() != stream.mark());
+        let is_due = |_: &Id, stream: &mut Stream| {
+            let known = views.known(&stream.id);
+            // What is lost is not there at the next look either: now and then will do.
+            let news = || !known.is_lost() && known.mark() != stream.mark();
+            !stream.rests() && (sweep || news())
+        };
         let due: Vec<Stream> = self.streams.extract_if(.., is_due).map(|(_, stream)| stream).collect();
         let looks = due.into_iter().map(|mut stream| {
             let (store, known, margin) = (
@@ -323,77 +328,6 @@ impl Projector {
         Some((batch, stream.token))
     }
 
-    /// Commits the batches. Whether all of them stand.
-    async fn commit(&mut self, batches: Vec<(Batch, i64)>) -> Result<bool, sqlx::Error> {
-        let whole: Vec<(&Batch, i64)> = with_rows(&batches).collect();
-        if whole.is_empty() {
-            return self.advance_all(batches).await;
-        }
-        match write::commit(&self.ledger.sql, &whole).await {
-            Ok(()) => self.advance_all(batches).await,
-            Err(WriteError::Sql(error)) if is_unavailable(&error) => Err(error),
-            Err(error) if whole.len() == 1 => {
-                let jackpot = whole[0].0.jackpot.clone();
-                self.not_committed(&jackpot, error).await?;
-                Ok(false)
-            }
-            Err(error) => {
-                debug!(%error, "not committed together; trying each by itself");
-                for (batch, token) in batches {
-                    let jackpot = batch.jackpot.clone();
-                    match write::commit(&self.ledger.sql, &[(&batch, token)]).await {
-                        Ok(()) => _ = self.advance_all(vec![(batch, token)]).await?,
-                        Err(error) => self.not_committed(&jackpot, error).await?,
-                    }
-                }
-                Ok(false)
-            }
-        }
-    }
-
-    async fn not_committed(&mut self, jackpot: &Id, error: WriteError) -> Result<(), sqlx::Error> {
-        match error {
-            WriteError::Moved(_) => {
-                debug!(jackpot_id = %jackpot, "another instance reads this jackpot's events now");
-                self.drop_stream(jackpot);
-                Ok(())
-            }
-            WriteError::Sql(error) if is_unavailable(&error) => Err(error),
-            // Its rows contradict rows that are there: that is no passing state.
-            WriteError::Sql(error) => {
-                let reason = format!("the database refuses its next events: {error}");
-                self.stop(jackpot, &reason).await;
-                Ok(())
-            }
-        }
-    }
-
-    async fn advance_all(&mut self, batches: Vec<(Batch, i64)>) -> Result<bool, sqlx::Error> {
-        for (mut batch, _) in batches {
-            let (id, stop, report) = (batch.jackpot.clone(), batch.stop.take(), batch.rows.report.take());
-            self.metrics.ledger.committed(batch.rows.events.len() as u64);
-            let Some(stream) = self.streams.get_mut(&id) else {
-                continue;
-            };
-            let moved = !batch.rows.events.is_empty();
-            stream.advance(batch);
-            self.operate
-                .views
-                .learn(&id, stream.mark())
-                .set_ledger_n(Some(stream.cursor.n));
-            if moved && stop.is_none() {
-                self.metrics.ledger.stopped(id.as_str(), false);
-            }
-            if let Some((n, _, report)) = report {
-                self.judge(&id, n, &report).await;
-            }
-            if let Some(stop) = stop {
-                self.stop(&id, &stop.to_string()).await;
-            }
-        }
-        Ok(true)
-    }
-
     /// Drops the index of days that are too old.
     async fn expire_index(&mut self) -> Result<(), sqlx::Error> {
         if self.expired_at.is_some_and(|at| at.elapsed() < EXPIRY) {
@@ -420,10 +354,4 @@ impl Projector {
             self.ledger.progress.set(id, known.backlog(), stream.is_stopped());
         }
     }
-}
-
-/// Batches that have something to write: one may have been stopped at its first event.
-fn with_rows(batches: &[(Batch, i64)]) -> impl Iterator<Item = (&Batch, i64)> {
-    let filled = batches.iter().filter(|(batch, _)| !batch.rows.events.is_empty());
-    filled.map(|(batch, token)| (batch, *token))
 }
