@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use actix_web::web::{Data, ServiceConfig};
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use utoipa::OpenApi;
 
@@ -41,10 +42,15 @@ pub struct Api {
     sign_head: SignHead,
     lag: Lag,
     exports: Arc<Semaphore>,
+    runtime: Handle,
 }
 
 impl Api {
-    /// All clones share the limit on exports.
+    /// All clones share the limit on exports, which are read and written on the runtime that this is called on: a
+    /// thread that answers requests would keep the others waiting.
+    ///
+    /// # Panics
+    /// Outside of a runtime.
     #[must_use]
     pub fn new(queries: Queries, sign_head: SignHead, lag: Lag) -> Self {
         Self {
@@ -52,6 +58,7 @@ impl Api {
             sign_head,
             lag,
             exports: Arc::new(Semaphore::new(MAX_EXPORTS)),
+            runtime: Handle::current(),
         }
     }
 }
