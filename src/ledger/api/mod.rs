@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use actix_web::web::{Data, ServiceConfig};
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use utoipa::OpenApi;
 
@@ -47,10 +48,15 @@ pub struct Api {
     lag: Lag,
     seed: SeedOf,
     exports: Arc<Semaphore>,
+    runtime: Handle,
 }
 
 impl Api {
-    /// All clones share the limit on exports.
+    /// All clones share the limit on exports, which are read and written on the runtime that this is called on: a
+    /// thread that answers requests would keep the others waiting.
+    ///
+    /// # Panics
+    /// Outside of a runtime.
     #[must_use]
     pub fn new(ledger: &Ledger, entry_index_days: u32, lag: Lag, seed: SeedOf) -> Self {
         Self {
@@ -60,6 +66,7 @@ impl Api {
             lag,
             seed,
             exports: Arc::new(Semaphore::new(MAX_EXPORTS)),
+            runtime: Handle::current(),
         }
     }
 
