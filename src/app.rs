@@ -243,7 +243,7 @@ fn limits(settings: &Settings) -> Limits {
 fn rooms(settings: &Settings, api: Api, ledger: &Ledger) -> Rooms {
     let keys = signing::api::Api::new(Arc::clone(&ledger.signing), ledger.sql.clone());
     let index_days = settings.ledger.entry_index_days;
-    let books = ledger::api::Api::of(ledger, index_days, Arc::clone(&api.operate.views));
+    let books = ledger::api::Api::of(ledger, index_days, &api.operate.views);
     let mut document = ApiDoc::openapi();
     document.merge(signing::api::ApiDoc::openapi());
     document.merge(ledger::api::ApiDoc::openapi());

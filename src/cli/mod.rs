@@ -3,7 +3,10 @@
 mod export;
 mod key;
 mod migrate;
+mod reconcile;
+mod restore;
 mod serve;
+mod session;
 mod simulate;
 mod verify;
 
@@ -31,6 +34,8 @@ enum Command {
     Simulate(crate::simulate::Args),
     Export(export::Args),
     Verify(verify::Args),
+    Reconcile(reconcile::Args),
+    Restore(restore::Args),
 }
 
 /// Which settings count: the compiled-in default, this file, and `JACKPOT__SECTION__KEY` in the environment.
@@ -52,15 +57,20 @@ impl Cli {
             Command::Simulate(args) => return simulate::run(args),
             Command::Export(args) => export::run(&args),
             Command::Verify(args) => return verify::run(&args),
+            Command::Reconcile(args) => return reconcile::run(&args),
+            Command::Restore(args) => return restore::run(&args),
         };
         match result {
             Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("jackpot: {error}");
-                ExitCode::FAILURE
-            }
+            Err(error) => failed(&*error),
         }
     }
+}
+
+/// Says why, with exit code 1.
+fn failed(error: &dyn std::error::Error) -> ExitCode {
+    eprintln!("jackpot: {error}");
+    ExitCode::FAILURE
 }
 
 /// Any failure of a command: it is shown, not handled.

@@ -6,6 +6,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::problem::{CONTENT_TYPE, FieldError, Problem, ProblemBody};
+use crate::ledger::export::ExportError;
 use crate::ledger::queries::LedgerError;
 use crate::ledger::reconcile::now::{NotClean, ReconcileError};
 
@@ -36,6 +37,16 @@ impl From<LedgerError> for Problem {
                 retry_after_s: Some(10),
                 ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-exports", error.to_string())
             },
+        }
+    }
+}
+
+impl From<ExportError> for Problem {
+    fn from(error: ExportError) -> Self {
+        match error {
+            ExportError::Sql(error) => LedgerError::Sql(error).into(),
+            ExportError::NoJackpot(id) => LedgerError::JackpotNotFound(id.to_string()).into(),
+            ExportError::Damaged { .. } => LedgerError::Missing(error.to_string()).into(),
         }
     }
 }

@@ -69,10 +69,8 @@ impl Export {
             "SELECT n, hash, books, {} FROM jackpots WHERE jackpot_id = $1",
             sql.now_ms()
         );
-        let row: Option<(i64, String, String, i64)> = sqlx::query_as(sqlx::AssertSqlSafe(statement))
-            .bind(id.as_str())
-            .fetch_optional(sql.reader())
-            .await?;
+        let select = sqlx::query_as(sqlx::AssertSqlSafe(statement)).bind(id.as_str());
+        let row: Option<(i64, String, String, i64)> = sql.reading(select.fetch_optional(sql.reader())).await?;
         let (n, hash, books, now_ms) = row.ok_or_else(|| ExportError::NoJackpot(id.clone()))?;
         let place = || format!("jackpot '{id}'");
         let hash = ChainHash::parse(&hash).ok_or_else(|| damaged(place(), &"its hash"))?;
@@ -127,15 +125,15 @@ impl Export {
 
     /// Epochs after this one that were open at the head, and after which to go on.
     async fn epochs(&self, id: &Id, after: i64) -> Result<(Vec<Epoch>, Option<i64>), ExportError> {
-        let rows: Vec<(i64, String, i64, i64, i64)> = sqlx::query_as(
+        let select = sqlx::query_as(
             "SELECT epoch, commitment, opened_ms, closed_ms, closed_n FROM epochs \
              WHERE jackpot_id = $1 AND epoch > $2 ORDER BY epoch LIMIT $3",
         )
         .bind(id.as_str())
         .bind(after)
         .bind(ROWS_PAGE)
-        .fetch_all(self.sql.reader())
-        .await?;
+        .fetch_all(self.sql.reader());
+        let rows: Vec<(i64, String, i64, i64, i64)> = self.sql.reading(select).await?;
         let mut epochs = Vec::new();
         let mut next = None;
         for (epoch, commitment, opened_ms, closed_ms, closed_n) in rows {
@@ -156,15 +154,15 @@ impl Export {
     }
 
     async fn events(&self, id: &Id, after: u64) -> Result<Vec<EventLine>, ExportError> {
-        let rows: Vec<(i64, String, String)> = sqlx::query_as(
+        let select = sqlx::query_as(
             "SELECT n, hash, body FROM events WHERE jackpot_id = $1 AND n > $2 AND n <= $3 ORDER BY n LIMIT $4",
         )
         .bind(id.as_str())
         .bind(signed(after))
         .bind(signed(self.head.n))
         .bind(EVENTS_PAGE)
-        .fetch_all(self.sql.reader())
-        .await?;
+        .fetch_all(self.sql.reader());
+        let rows: Vec<(i64, String, String)> = self.sql.reading(select).await?;
         if rows.is_empty() {
             let what = format!("the ledger ends at event {}", self.head.n);
             return Err(damaged(format!("event {} of jackpot '{id}'", after + 1), &what));
@@ -192,7 +190,7 @@ impl Receipts {
     /// The next receipt, if it is of this event or one before it.
     async fn next(&mut self, sql: &Sql, id: &Id, n: u64) -> Result<Option<Receipt>, ExportError> {
         if self.page.is_empty() && !self.done {
-            let rows = sqlx::query(
+            let select = sqlx::query(
                 "SELECT payout_id, claim_order, n, entry_id, player_id, tier, amount, currency, pool_before, pool_after, \
                  paid_at_ms, event_id, key_id, signature FROM payouts \
                  WHERE jackpot_id = $1 AND claim_order > $2 ORDER BY claim_order LIMIT $3",
@@ -200,8 +198,8 @@ impl Receipts {
             .bind(id.as_str())
             .bind(self.last)
             .bind(ROWS_PAGE)
-            .fetch_all(sql.reader())
-            .await?;
+            .fetch_all(sql.reader());
+            let rows = sql.reading(select).await?;
             // Those of the events up to the head are all there since before it began.
             self.done = rows.is_empty();
             for row in &rows {

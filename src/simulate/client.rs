@@ -1,14 +1,12 @@
 //! The HTTP client of one player: one kept-alive connection, and the same request until it is answered.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, StatusCode, Url};
-use rustls::ClientConfig;
-use rustls_platform_verifier::BuilderVerifierExt;
 use serde_json::Value;
 
 use super::SimulateError;
@@ -85,7 +83,7 @@ impl Api {
             .default_headers(headers)
             .http1_only()
             .no_proxy()
-            .tls_backend_preconfigured(tls()?)
+            .tls_backend_preconfigured(crate::tls::client_config()?)
             .pool_max_idle_per_host(1)
             .tcp_nodelay(true)
             .timeout(REQUEST_TIMEOUT)
@@ -166,20 +164,6 @@ impl Api {
             repeats: 0,
         })
     }
-}
-
-/// Read once and shared: with its own copy, every player would load the system's certificates again.
-fn tls() -> Result<ClientConfig, SimulateError> {
-    static SHARED: OnceLock<ClientConfig> = OnceLock::new();
-    if let Some(config) = SHARED.get() {
-        return Ok(config.clone());
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .and_then(BuilderVerifierExt::with_platform_verifier)?
-        .with_no_client_auth();
-    Ok(SHARED.get_or_init(|| config).clone())
 }
 
 /// Statuses after which the same call may succeed.

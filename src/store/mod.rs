@@ -28,6 +28,7 @@ use arc_swap::ArcSwap;
 use tokio::task::AbortHandle;
 
 pub use checks::CheckError;
+pub use data_dir::DataDirError;
 pub use embedded::EmbeddedError;
 pub use error::{Outcome, StoreError};
 pub use health::Health;

@@ -26,10 +26,10 @@ use thiserror::Error;
 use crate::clock::rfc3339;
 use crate::ids::Id;
 use crate::ledger::books::Books;
-use crate::ledger::reconcile::report::compare;
-use crate::ledger::reconcile::sides;
 use crate::ledger::event::{Event, Kind};
 use crate::ledger::receipt::Head;
+use crate::ledger::reconcile::report::compare;
+use crate::ledger::reconcile::sides;
 use crate::signing::Jwks;
 
 use chain::Chain;
@@ -215,7 +215,8 @@ impl Verifier {
         self.receipts.expect(paid);
         if let (Some(books), Kind::Checkpoint(redis)) = (&self.books, &event.kind) {
             for fault in compare(&sides::of_checkpoint(redis), &sides::of_books(books)).faults() {
-                self.report.wrong(Place::Event(n), format!("at this checkpoint {fault}"));
+                self.report
+                    .wrong(Place::Event(n), format!("at this checkpoint {fault}"));
             }
         }
         if let Some(Err(error)) = self.books.as_mut().map(|books| books.apply(&event)) {

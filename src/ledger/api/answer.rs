@@ -21,11 +21,11 @@ pub(super) async fn answer<T, F>(
     api: &Api,
     listing: &Listing,
     paging: Paging,
-    read: impl Fn(Option<Key>, u32) -> F + 'static,
+    read: impl Fn(Option<Key>, u32) -> F + Send + Sync + 'static,
 ) -> Result<HttpResponse, Problem>
 where
-    T: Record + Serialize + 'static,
-    F: Future<Output = Result<Page<T>, LedgerError>> + 'static,
+    T: Record + Serialize + Send + Sync + 'static,
+    F: Future<Output = Result<Page<T>, LedgerError>> + Send + 'static,
 {
     let position = paging.cursor.map(|cursor| listing.position(&cursor)).transpose()?;
     let left = paging.limit.map(|Limit(rows)| rows);
@@ -49,5 +49,7 @@ where
         .insert_header((VARY, "Accept"))
         .insert_header((CACHE_CONTROL, "no-store"))
         .insert_header((CONTENT_DISPOSITION, name))
-        .streaming(Box::pin(export.stream(place, move |key, limit| read(Some(key), limit)))))
+        .streaming(Box::pin(
+            export.stream(place, &api.runtime, move |key, limit| read(Some(key), limit)),
+        )))
 }

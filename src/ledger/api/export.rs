@@ -8,6 +8,7 @@ use std::time::Duration;
 use actix_web::web::Bytes;
 use futures_util::Stream;
 use serde::Serialize;
+use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::timeout;
 
@@ -50,19 +51,21 @@ pub(super) struct Export<T> {
     pub(super) left: Option<u32>,
 }
 
-impl<T: Record + Serialize + 'static> Export<T> {
+impl<T: Record + Serialize + Send + Sync + 'static> Export<T> {
     /// The body. `read` reads the page after a position, with that many rows at most. The place is free again when
     /// all is read, or the client is gone.
-    pub(super) fn stream<F>(
+    pub(super) fn stream<F, R>(
         self,
         place: OwnedSemaphorePermit,
-        read: impl Fn(Key, u32) -> F + 'static,
-    ) -> impl Stream<Item = Result<Bytes, Broken>>
+        runtime: &Handle,
+        read: R,
+    ) -> impl Stream<Item = Result<Bytes, Broken>> + use<T, F, R>
     where
-        F: Future<Output = Result<Page<T>, LedgerError>> + 'static,
+        R: Fn(Key, u32) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<Page<T>, LedgerError>> + Send + 'static,
     {
         let (sender, mut pieces) = mpsc::channel(CHUNKS_AHEAD);
-        actix_web::rt::spawn(async move {
+        runtime.spawn(async move {
             self.run(read, sender).await;
             drop(place);
         });
@@ -85,9 +88,9 @@ impl<T: Record + Serialize + 'static> Export<T> {
         }
     }
 
-    async fn run<F>(mut self, read: impl Fn(Key, u32) -> F, sender: mpsc::Sender<Piece>)
+    async fn run<F>(mut self, read: impl Fn(Key, u32) -> F + Send + Sync, sender: mpsc::Sender<Piece>)
     where
-        F: Future<Output = Result<Page<T>, LedgerError>> + 'static,
+        F: Future<Output = Result<Page<T>, LedgerError>> + Send + 'static,
     {
         let send = async |piece| {
             timeout(CLIENT_TIMEOUT, sender.send(piece))

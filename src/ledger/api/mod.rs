@@ -4,15 +4,17 @@ use std::fmt;
 use std::sync::Arc;
 
 use actix_web::web::{Data, ServiceConfig};
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use utoipa::OpenApi;
 
 use super::Ledger;
 use super::queries::Queries;
-use super::queries::head::HeadFacts;
-use super::receipt::Head;
+use super::sql::Sql;
 use crate::ids::Id;
+use crate::jackpot::draw::EpochSeed;
 use crate::jackpot::view::Views;
+use crate::signing::SigningKeys;
 
 mod answer;
 mod audit;
@@ -25,63 +27,60 @@ mod page;
 mod payouts;
 mod postings;
 mod reconciliation;
+mod whole;
 
 /// CSV and NDJSON answers that an instance streams at the same time: each takes a connection to the database half of
 /// the time, and most of them must be left for pages.
 const MAX_EXPORTS: usize = 4;
 
-/// Signs the head of a chain.
-pub type SignHead = Arc<dyn Fn(HeadFacts) -> Head + Send + Sync>;
-
 /// Events of a jackpot that Redis has and the ledger not yet; `None` while that is not known.
 pub type Lag = Arc<dyn Fn(&Id) -> Option<u64> + Send + Sync>;
+
+/// The seed of an epoch.
+pub type SeedOf = Arc<dyn Fn(&Id, u64) -> EpochSeed + Send + Sync>;
 
 /// What the handlers work with.
 #[derive(Clone)]
 pub struct Api {
     queries: Queries,
-    sign_head: SignHead,
+    sql: Sql,
+    signing: Arc<SigningKeys>,
     lag: Lag,
+    seed: SeedOf,
     exports: Arc<Semaphore>,
+    runtime: Handle,
 }
 
 impl Api {
-    /// All clones share the limit on exports.
+    /// All clones share the limit on exports, which are read and written on the runtime that this is called on: a
+    /// thread that answers requests would keep the others waiting.
+    ///
+    /// # Panics
+    /// Outside of a runtime.
     #[must_use]
-    pub fn new(queries: Queries, sign_head: SignHead, lag: Lag) -> Self {
+    pub fn new(ledger: &Ledger, entry_index_days: u32, lag: Lag, seed: SeedOf) -> Self {
         Self {
-            queries,
-            sign_head,
+            queries: Queries::new(ledger.sql.clone(), entry_index_days),
+            sql: ledger.sql.clone(),
+            signing: Arc::clone(&ledger.signing),
             lag,
+            seed,
             exports: Arc::new(Semaphore::new(MAX_EXPORTS)),
+            runtime: Handle::current(),
         }
     }
-}
 
-impl Api {
-    /// What the service serves: heads are signed with its current key, and the lag is what this instance has seen.
+    /// With the lag that this instance sees, and its seeds.
     #[must_use]
-    pub fn of(ledger: &Ledger, entry_index_days: u32, views: Arc<Views>) -> Self {
-        let signing = Arc::clone(&ledger.signing);
-        let sign = move |facts: HeadFacts| {
-            let place = (facts.n, facts.hash);
-            Head::sign(
-                facts.jackpot_id,
-                &facts.ledger_id,
-                place,
-                facts.at_ms,
-                &signing.current(),
-            )
-        };
+    pub fn of(ledger: &Ledger, entry_index_days: u32, views: &Arc<Views>) -> Self {
+        let known = Arc::clone(views);
         let lag = move |id: &Id| {
-            let known = views.known(id);
+            let known = known.known(id);
             known.ledger_n().map(|_| known.backlog())
         };
-        Self::new(
-            Queries::new(ledger.sql.clone(), entry_index_days),
-            Arc::new(sign),
-            Arc::new(lag),
-        )
+        let seeds = Arc::clone(views);
+        let seed = move |id: &Id, epoch| seeds.seed(id, epoch);
+        Self::new(ledger, entry_index_days, Arc::new(lag), Arc::new(seed))
     }
 }
 
@@ -97,7 +96,7 @@ impl fmt::Debug for Api {
 #[derive(OpenApi)]
 #[openapi(
     paths(
-        payouts::list, payouts::get, entries::list, postings::list, head::get, audit::list, reconciliation::get,
+        payouts::list, payouts::get, entries::list, postings::list, head::get, whole::get, audit::list, reconciliation::get,
     ),
     tags((name = "ledger", description = "Payouts, postings, audit and reconciliation, out of the ledger"))
 )]
@@ -112,6 +111,7 @@ pub fn routes(config: &mut ServiceConfig, api: &Api) {
         .route("/v1/entries", crate::http::get().to(entries::list))
         .route("/v1/jackpots/{id}/ledger", crate::http::get().to(postings::list))
         .route("/v1/jackpots/{id}/ledger/head", crate::http::get().to(head::get))
+        .route("/v1/jackpots/{id}/ledger/export", crate::http::get().to(whole::get))
         .route("/v1/audit", crate::http::get().to(audit::list))
         .route("/v1/reconciliation", crate::http::get().to(reconciliation::get));
 }

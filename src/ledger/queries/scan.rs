@@ -89,23 +89,44 @@ impl Scan {
     /// The rows of a page.
     #[must_use]
     pub fn rows(&self, limit: u32) -> Statement {
-        self.statement(self.select, &self.filters, &format!("LIMIT {limit}"))
+        if self.filters.is_empty() {
+            return self.statement(self.select, &format!("LIMIT {limit}"));
+        }
+        // The range is cut before it is filtered: a database that expects few rows to pass would read the whole table.
+        let mut page = self.statement(self.select, &format!("LIMIT {}", 2 * MAX_SCANNED));
+        let mut conditions = Vec::new();
+        for (condition, value) in &self.filters {
+            page.values.push(value.clone());
+            conditions.push(format!("{condition} ${}", page.values.len()));
+        }
+        let (conditions, order) = (conditions.join(" AND "), self.ordering());
+        page.text = format!(
+            "SELECT * FROM ({}) AS looked_at WHERE {conditions} ORDER BY {order} LIMIT {limit}",
+            page.text
+        );
+        page
     }
 
     /// The key of the last row that a page may look at.
     #[must_use]
     pub fn boundary(&self) -> Statement {
-        self.statement(
-            &self.key.join(", "),
-            &[],
-            &format!("LIMIT 1 OFFSET {}", MAX_SCANNED - 1),
-        )
+        let limit = format!("LIMIT 1 OFFSET {}", MAX_SCANNED - 1);
+        self.statement(&self.key.join(", "), &limit)
     }
 
-    fn statement(&self, select: &str, filters: &[(&str, Value)], limit: &str) -> Statement {
-        let (low, direction) = match self.order {
-            Order::OldestFirst => (">", ""),
-            Order::NewestFirst => (">=", " DESC"),
+    fn ordering(&self) -> String {
+        let direction = match self.order {
+            Order::OldestFirst => "",
+            Order::NewestFirst => " DESC",
+        };
+        let columns: Vec<_> = self.index.iter().map(|column| format!("{column}{direction}")).collect();
+        columns.join(", ")
+    }
+
+    fn statement(&self, select: &str, limit: &str) -> Statement {
+        let low = match self.order {
+            Order::OldestFirst => ">",
+            Order::NewestFirst => ">=",
         };
         let mut values = Vec::new();
         let mut tuple = |key: &Key| {
@@ -117,16 +138,11 @@ impl Scan {
             places.join(", ")
         };
         let (from, to) = (tuple(&self.low), tuple(&self.high));
-        let columns = self.index.join(", ");
-        let table = &self.table;
-        let mut text =
-            format!("SELECT {select} FROM {table} WHERE ({columns}) {low} ({from}) AND ({columns}) < ({to})");
-        for (condition, value) in filters {
-            values.push(value.clone());
-            text.extend([" AND ", condition, " $", &values.len().to_string()]);
-        }
-        let order = self.index.iter().map(|column| format!("{column}{direction}"));
-        text.extend([" ORDER BY ", &order.collect::<Vec<_>>().join(", "), " ", limit]);
+        let (table, columns, order) = (&self.table, self.index.join(", "), self.ordering());
+        let text = format!(
+            "SELECT {select} FROM {table} WHERE ({columns}) {low} ({from}) AND ({columns}) < ({to}) ORDER BY {order} \
+             {limit}"
+        );
         Statement { text, values }
     }
 
@@ -216,8 +232,9 @@ mod tests {
         let statement = scan.rows(101);
         assert_eq!(
             statement.text,
-            "SELECT * FROM payouts WHERE (tier, at_ms, id, no) >= ($1, $2, $3, $4) AND (tier, at_ms, id, no) < ($5, \
-             $6, $7, $8) AND amount >= $9 ORDER BY tier DESC, at_ms DESC, id DESC, no DESC LIMIT 101"
+            "SELECT * FROM (SELECT * FROM payouts WHERE (tier, at_ms, id, no) >= ($1, $2, $3, $4) AND (tier, at_ms, id, \
+             no) < ($5, $6, $7, $8) ORDER BY tier DESC, at_ms DESC, id DESC, no DESC LIMIT 20000) AS looked_at WHERE \
+             amount >= $9 ORDER BY tier DESC, at_ms DESC, id DESC, no DESC LIMIT 101"
         );
         assert_eq!(statement.values[..2], [Value::Text("grand".to_owned()), 1.into()]);
         assert_eq!(statement.values[5], 9.into());

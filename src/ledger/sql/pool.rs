@@ -29,7 +29,11 @@ const SQLITE: &str = "PRAGMA busy_timeout = 10000; PRAGMA synchronous = FULL; PR
 /// The server ends what takes longer than any caller waits (`READ_LIMIT`, `WRITE_LIMIT`), and what a vanished client
 /// left open, so that nobody's locks stay.
 const POSTGRES_WRITER: &str = "SET statement_timeout = '30s'; SET synchronous_commit = on";
-const POSTGRES_READER: &str = "SET statement_timeout = '10s'; SET default_transaction_read_only = on";
+/// Every query is a range of an index in its order (`ledger::queries::scan`): an estimate of few rows must not make a
+/// plan that reads and sorts millions. No plan is long enough for `jit`, which the price of a plan that is left without
+/// these would call for.
+const POSTGRES_READER: &str = "SET statement_timeout = '10s'; SET default_transaction_read_only = on; SET jit = off; \
+                               SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off";
 const POSTGRES: &str = "SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s'; \
                         SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3";
 

@@ -170,7 +170,13 @@ async fn exports_are_limited_and_their_places_are_given_back(db: LedgerDb) {
         (503, true)
     );
     assert_eq!(fifth.json::<Value>().await.unwrap()["code"], "too-many-exports");
-    assert_eq!(books.get("/v1/payouts").await.0, 200, "pages are served all the same");
+    let (status, page) = books.get("/v1/payouts").await;
+    assert_eq!(
+        status,
+        200,
+        "pages are served all the same: {page}, {:?}",
+        books.sql.down()
+    );
     let whole = open.pop().unwrap().text().await.unwrap();
     assert_eq!(whole.lines().count(), MANY as usize + 1);
     drop(open);

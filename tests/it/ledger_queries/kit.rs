@@ -7,12 +7,13 @@ use jackpot::http::health::Readiness;
 use jackpot::http::routes::Rooms;
 use jackpot::http::server::{self, Running};
 use jackpot::keys::{KeyFile, KeyStore, Limits, Role};
+use jackpot::jackpot::draw::EpochSeed;
+use jackpot::ledger::Ledger;
 use jackpot::ledger::api::{self, Api, ApiDoc};
-use jackpot::ledger::queries::Queries;
-use jackpot::ledger::queries::head::HeadFacts;
-use jackpot::ledger::receipt::Head;
 use jackpot::ledger::sql::Sql;
+use jackpot::master_secret::MasterSecret;
 use jackpot::settings::Settings;
+use jackpot::signing::SigningKeys;
 use jackpot::stopping::Stopping;
 use jackpot::telemetry::Metrics;
 use reqwest::{Client, RequestBuilder};
@@ -65,10 +66,17 @@ pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
         max_body_bytes: 1024,
         max_streams: 1,
     };
+    let ledger = Ledger {
+        sql: sql.clone(),
+        signing: Arc::new(SigningKeys::load("", db.data_dir()).unwrap()),
+        progress: Arc::default(),
+    };
+    let secret = MasterSecret::new(crate::given::SECRET);
     let api = Api::new(
-        Queries::new(sql.clone(), entry_index_days),
-        Arc::new(unsigned),
+        &ledger,
+        entry_index_days,
         Arc::new(|id| (id.as_str() == "spring").then_some(3)),
+        Arc::new(move |id, epoch| EpochSeed::derive(&secret, id, epoch)),
     );
     let rooms = Rooms {
         mount: Arc::new(move |config| api::routes(config, &api)),
@@ -82,19 +90,6 @@ pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
         client: crate::support::http_client(),
         _running: running,
         _db: db,
-    }
-}
-
-/// Signing has its own tests.
-fn unsigned(facts: HeadFacts) -> Head {
-    Head {
-        jackpot_id: facts.jackpot_id,
-        ledger_id: facts.ledger_id,
-        n: facts.n,
-        hash: facts.hash.to_string(),
-        at: jackpot::clock::rfc3339(facts.at_ms),
-        key_id: "k".to_owned(),
-        signature: "s".to_owned(),
     }
 }
 

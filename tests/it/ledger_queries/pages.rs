@@ -69,12 +69,13 @@ async fn payouts_are_whole_receipts_the_newest_first(db: LedgerDb) {
 }
 
 async fn every_filter_keeps_what_fits_it(db: LedgerDb) {
+    type Fits = fn(&Value) -> bool;
     let books = books(db).await;
     books.payouts("spring", (1, 300), T0).await;
     books.payouts("autumn", (1, 300), T0).await;
     let all = books.walk("/v1/payouts?limit=1000", async |_| ()).await;
     assert_eq!(all.len(), 600);
-    let tests: [(&str, fn(&Value) -> bool); 4] = [
+    let tests: [(&str, Fits); 4] = [
         ("jackpot_id=spring", |row| row["jackpot_id"] == "spring"),
         ("player_id=p3", |row| row["player_id"] == "p3"),
         ("tier=mini", |row| row["tier"] == "mini"),
@@ -85,7 +86,7 @@ async fn every_filter_keeps_what_fits_it(db: LedgerDb) {
             .filter(|bit| chosen & (1 << bit) != 0)
             .map(|bit| tests[bit])
             .collect();
-        let query: String = picked.iter().map(|(text, _)| format!("&{text}")).collect();
+        let query: String = picked.iter().flat_map(|(text, _)| ["&", text]).collect();
         let expected: Vec<_> = all
             .iter()
             .filter(|row| picked.iter().all(|(_, fits)| fits(row)))

@@ -125,7 +125,10 @@ async fn fill(books: &Books) {
     ] {
         books.run(&insert).await;
     }
-    books.run("ANALYZE").await;
+    // Nothing ever makes statistics for SQLite; PostgreSQL makes them by itself.
+    if books.sql.kind() == Kind::Postgres {
+        books.run("ANALYZE").await;
+    }
 }
 
 async fn uses(books: &Books, scan: &Scan, sqlite: &str, postgres: &str) {
@@ -139,7 +142,10 @@ async fn uses(books: &Books, scan: &Scan, sqlite: &str, postgres: &str) {
                     plan.contains("SEARCH") && plan.contains(&format!("INDEX {sqlite} (")),
                     "{said}"
                 );
-                assert_eq!(plan.lines().count(), 1, "no other step: {said}");
+                // With filters beside the index, what passes of the rows that were looked at is put in order again.
+                let sorts = plan.contains("TEMP B-TREE");
+                assert!(!sorts || !scan.filters.is_empty(), "{said}");
+                assert!(!plan.contains(&format!("SCAN {}", scan.table)), "{said}");
             }
             Kind::Postgres => {
                 assert!(

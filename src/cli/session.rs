@@ -1,0 +1,105 @@
+//! What commands need that work on Redis and the ledger at once, beside a running service or without one.
+
+use std::sync::Arc;
+
+use tokio::task::JoinHandle;
+
+use crate::jackpot::operate::Operate;
+use crate::jackpot::view::Views;
+use crate::ledger::Ledger;
+use crate::ledger::projector::Projector;
+use crate::ledger::start::LedgerOpenError;
+use crate::master_secret;
+use crate::random;
+use crate::settings::Settings;
+use crate::stopping::Stopping;
+use crate::store::Store;
+use crate::telemetry::Metrics;
+
+/// Redis, the ledger, and a projector for the streams that no service reads.
+pub(super) struct Session {
+    pub(super) ledger: Ledger,
+    pub(super) store: Store,
+    pub(super) operate: Operate,
+    /// Names this session as the holder of leases.
+    pub(super) instance: String,
+    settings: Settings,
+}
+
+/// A projector at work.
+pub(super) struct Projecting {
+    ended: Stopping,
+    task: JoinHandle<()>,
+}
+
+impl Session {
+    /// Opens both and makes sure that they belong together.
+    pub(super) async fn open(settings: Settings) -> Result<Self, Box<dyn std::error::Error>> {
+        let ledger = Ledger::open(&settings.ledger, &settings.data_dir).await?;
+        match Self::with(&ledger, settings).await {
+            Ok(session) => Ok(session),
+            Err(error) => {
+                ledger.sql.close().await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn with(ledger: &Ledger, settings: Settings) -> Result<Self, Box<dyn std::error::Error>> {
+        let secret = master_secret::load(&settings.fairness.master_secret, &settings.data_dir)?;
+        let instance = format!("command-{}", hex::encode(random::bytes::<8>()?));
+        let store = Store::open(&settings.redis, &settings.data_dir).await?;
+        let views = Arc::new(Views::new(store.clone(), secret));
+        let known = async {
+            ledger.claim(&store).await?;
+            ledger.teach(&views).await.map_err(LedgerOpenError::from)
+        };
+        if let Err(error) = known.await {
+            store.close().await;
+            return Err(error.into());
+        }
+        Ok(Self {
+            ledger: ledger.clone(),
+            operate: Operate::new(store.clone(), views),
+            store,
+            instance,
+            settings,
+        })
+    }
+
+    fn projector(&self) -> Projector {
+        Projector::new(
+            self.ledger.clone(),
+            self.store.clone(),
+            self.operate.clone(),
+            Arc::new(Metrics::new()),
+            self.settings.ledger.clone(),
+            (self.instance.clone(), false),
+        )
+    }
+
+    /// Brings the ledger up to date with the streams that no service reads.
+    pub(super) async fn catch_up(&self) {
+        self.projector().finish().await;
+    }
+
+    /// Reads the streams that no service reads until [`Projecting::end`].
+    pub(super) fn project(&self) -> Projecting {
+        let (projector, ended) = (self.projector(), Stopping::default());
+        let (runtime, until) = (tokio::runtime::Handle::current(), ended.clone());
+        let task = tokio::task::spawn_blocking(move || runtime.block_on(projector.run(until)));
+        Projecting { ended, task }
+    }
+
+    pub(super) async fn close(self) {
+        self.store.close().await;
+        self.ledger.sql.close().await;
+    }
+}
+
+impl Projecting {
+    pub(super) async fn end(self) -> Result<(), tokio::task::JoinError> {
+        self.ended.begin();
+        self.task.await
+    }
+}

@@ -1,0 +1,101 @@
+//! The whole ledger of a jackpot as one file, for `jackpot verify`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::HttpResponse;
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION};
+use actix_web::web::{Bytes, BytesMut, Data};
+use futures_util::{Stream, StreamExt};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use super::Api;
+use crate::http::auth;
+use crate::http::problem::Problem;
+use crate::http::query::PathOf;
+use crate::ids::Id;
+use crate::ledger::export::{Export, ExportError, may_be_published};
+use crate::ledger::queries::LedgerError;
+
+/// Bytes of one chunk: a line at a time would be a system call each.
+const CHUNK_BYTES: usize = 64 << 10;
+/// Chunks that wait for the client.
+const CHUNKS_AHEAD: usize = 1;
+/// How long a client may take for a chunk before it loses its place to others.
+const CLIENT_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// The whole history of a jackpot as NDJSON: events with their hashes, receipts, epochs with the seeds that are
+/// published, and the signed head as the last line. `jackpot verify` checks it offline; docs/fairness.md has the format.
+#[utoipa::path(get, path = "/v1/jackpots/{id}/ledger/export", operation_id = "export_ledger", tag = "ledger", security(("bearer" = [])),
+    params(("id" = String, Path)),
+    responses((status = 200, description = "The export", body = String, content_type = "application/x-ndjson"),
+        (status = 503, description = "`too-many-exports`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
+    let place = Arc::clone(&api.exports).try_acquire_owned();
+    let place = place.map_err(|_| LedgerError::TooManyExports)?;
+    let export = Export::begin(api.sql.clone(), id.clone(), &api.signing.current()).await?;
+    let seed_of = Arc::clone(&api.seed);
+    let file = format!("attachment; filename=\"ledger-{id}.ndjson\"");
+    let lines = export.lines(move |epoch, books| {
+        let seed = may_be_published(epoch, books).then(|| seed_of(&id, epoch.epoch))?;
+        // One that is not of the commitment is of another secret, and proves nothing.
+        (seed.commitment() == epoch.commitment).then(|| seed.reveal())
+    });
+    let (sender, mut chunks) = mpsc::channel(CHUNKS_AHEAD);
+    actix_web::rt::spawn(async move {
+        send(lines, sender).await;
+        drop(place);
+    });
+    let body = async_stream::stream! {
+        loop {
+            match chunks.recv().await {
+                Some(Ok(None)) => return,
+                Some(Ok(Some(chunk))) => yield Ok::<Bytes, std::io::Error>(chunk),
+                // Broken off: a file that ends too early must never look whole.
+                Some(Err(error)) => {
+                    tracing::error!(%error, "an export was broken off");
+                    yield Err(std::io::Error::other(error));
+                    return;
+                }
+                None => {
+                    yield Err(std::io::ErrorKind::TimedOut.into());
+                    return;
+                }
+            }
+        }
+    };
+    Ok(HttpResponse::Ok()
+        .content_type("application/x-ndjson")
+        .insert_header((CONTENT_DISPOSITION, file))
+        .insert_header((CACHE_CONTROL, "no-store"))
+        .streaming(body))
+}
+
+/// Lines in chunks; `None` is the end, and its absence a client that takes nothing.
+async fn send(
+    lines: impl Stream<Item = Result<Bytes, ExportError>>,
+    sender: mpsc::Sender<Result<Option<Bytes>, ExportError>>,
+) {
+    let give = async |chunk| {
+        let given = timeout(CLIENT_TIMEOUT, sender.send(chunk)).await;
+        given.is_ok_and(|sent| sent.is_ok())
+    };
+    let mut lines = std::pin::pin!(lines);
+    let mut chunk = BytesMut::new();
+    while let Some(line) = lines.next().await {
+        match line {
+            Ok(line) => chunk.extend_from_slice(&line),
+            Err(error) => {
+                give(Err(error)).await;
+                return;
+            }
+        }
+        if chunk.len() >= CHUNK_BYTES && !give(Ok(Some(chunk.split().freeze()))).await {
+            return;
+        }
+    }
+    if give(Ok(Some(chunk.freeze()))).await {
+        give(Ok(None)).await;
+    }
+}
