@@ -29,7 +29,11 @@ const LISTS: [(&str, &str, u32); 5] = [
     ("one jackpot", "&jackpot_id=before", 1000),
     ("tier with nearly all rows", "&tier=grand", 1000),
     ("tier with one row of 1,000", "&tier=rare", 100),
-    ("one jackpot, tier with one row of 1,000", "&jackpot_id=before&tier=rare", 1000),
+    (
+        "one jackpot, tier with one row of 1,000",
+        "&jackpot_id=before&tier=rare",
+        1000,
+    ),
 ];
 
 pub(crate) async fn measure(directory: &Path, url: &str, payouts: u64) -> Outcome<Read> {
@@ -95,7 +99,13 @@ impl Service {
         };
         let begun = Instant::now();
         let ready = format!("{}/readyz", service.base);
-        while !service.client.get(&ready).send().await.is_ok_and(|answer| answer.status().is_success()) {
+        while !service
+            .client
+            .get(&ready)
+            .send()
+            .await
+            .is_ok_and(|answer| answer.status().is_success())
+        {
             if begun.elapsed() > START_LIMIT {
                 return Err(std::fs::read_to_string(directory.join("service.log"))?.into());
             }
@@ -141,11 +151,14 @@ impl Service {
     async fn export(&self, media_type: &str, payouts: u64) -> Outcome<(String, u64, f64, u64, u64)> {
         let before = self.status("VmRSS:")?;
         let begun = Instant::now();
-        let request = self.client.get(format!("{}/v1/payouts", self.base)).header("Accept", media_type);
+        let request = self
+            .client
+            .get(format!("{}/v1/payouts", self.base))
+            .header("Accept", media_type);
         let mut answer = request.bearer_auth(&self.key).send().await?.error_for_status()?;
         let (mut lines, mut highest) = (0, before);
         while let Some(bytes) = answer.chunk().await? {
-            lines += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+            lines += bytes.split(|byte| *byte == b'\n').count() as u64 - 1;
             highest = highest.max(self.status("VmRSS:")?);
         }
         // Of the whole life of the process, where it is higher than before; the samples are there to see it by export.
@@ -162,7 +175,9 @@ impl Service {
     fn status(&self, name: &str) -> Outcome<u64> {
         let text = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
         let line = text.lines().find_map(|line| line.strip_prefix(name));
-        let value = line.and_then(|line| line.split_whitespace().next()).ok_or("no such line")?;
+        let value = line
+            .and_then(|line| line.split_whitespace().next())
+            .ok_or("no such line")?;
         Ok(value.parse()?)
     }
 

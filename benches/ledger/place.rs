@@ -24,8 +24,9 @@ pub(crate) struct Place {
 /// The default settings, but for the directory and the ledger's URL.
 pub(crate) fn settings(directory: &Path, url: &str) -> Outcome<Settings> {
     let file = directory.join("settings.toml");
-    let directory = std::path::absolute(directory)?;
-    std::fs::write(&file, format!("data_dir = {directory:?}\n[ledger]\nurl = {url:?}\n"))?;
+    let data_dir = std::path::absolute(directory)?;
+    let text = serde_json::json!({"data_dir": data_dir, "ledger": {"url": url}});
+    std::fs::write(&file, toml::to_string(&text)?)?;
     Ok(Settings::load(Some(&file))?)
 }
 

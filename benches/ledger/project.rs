@@ -43,7 +43,11 @@ pub(crate) async fn all(
     let place = Place::open(directory, url).await?;
     let begun = Instant::now();
     fill::entries(&place.ledger.sql, rows).await?;
-    eprintln!("{:?}: {rows} entries are there after {:.0?}", place.ledger.sql.kind(), begun.elapsed());
+    eprintln!(
+        "{:?}: {rows} entries are there after {:.0?}",
+        place.ledger.sql.kind(),
+        begun.elapsed()
+    );
     let mut results = Vec::new();
     for index in [true, false] {
         for size in sizes {
@@ -184,7 +188,9 @@ async fn enter(place: &Place, known: &Known, view: &View, block: Vec<EnterEntry>
 
 /// As long as what people send: a UUID, a name, a stake, and a seed from one of ten.
 fn entry(tag: &str, number: u64, player: u64) -> Outcome<EnterEntry> {
-    let seed = number.is_multiple_of(10).then(|| ClientSeed::parse(&format!("seed-{number}")));
+    let seed = number
+        .is_multiple_of(10)
+        .then(|| ClientSeed::parse(&format!("seed-{number}")));
     Ok(EnterEntry {
         entry_id: format!("{tag}-{number:024}"),
         sent: Sent {

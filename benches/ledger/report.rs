@@ -54,7 +54,9 @@ impl Measured {
 /// Entries per second.
 pub(crate) fn projector(results: &[Measured], before: u64, file: Option<&Path>) -> Outcome {
     println!("The projector with {before} entries there before:\n");
-    println!("| database | entry index | entries per event | entries/s | events/s | rows/s | entries/s, slowest round |");
+    println!(
+        "| database | entry index | entries per event | entries/s | events/s | rows/s | entries/s, slowest round |"
+    );
     println!("| --- | --- | ---: | ---: | ---: | ---: | ---: |");
     for measured in results {
         println!("{}", measured.line());
@@ -82,7 +84,10 @@ pub(crate) fn exports(results: &[Read], payouts: u64, file: Option<&Path>) -> Ou
     for read in results {
         for (name, rows, seconds, before, grown) in &read.exports {
             let (before, grown) = (mib(*before), mib(*grown));
-            println!("| {} | {name} | {rows} | {seconds:.1} | {before} | {grown} |", read.database);
+            println!(
+                "| {} | {name} | {rows} | {seconds:.1} | {before} | {grown} |",
+                read.database
+            );
         }
     }
     println!("\n| database | page of 100 | at the newest rows, ms | at the oldest rows, ms |");
@@ -107,9 +112,9 @@ impl Read {
         let exports = self.exports.iter().map(|(name, rows, seconds, before, grown)| {
             json!({"export": name, "rows": rows, "seconds": seconds, "rss_before_kib": before, "growth_kib": grown})
         });
-        let pages = self.pages.iter().map(|(name, first, last)| {
-            json!({"page": name, "newest_us": first.as_micros(), "oldest_us": last.as_micros()})
-        });
+        let pages = self.pages.iter().map(
+            |(name, first, last)| json!({"page": name, "newest_us": first.as_micros(), "oldest_us": last.as_micros()}),
+        );
         json!({"database": self.database, "exports": exports.collect::<Value>(), "pages": pages.collect::<Value>()})
     }
 }

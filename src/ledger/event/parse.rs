@@ -1,6 +1,6 @@
 //! Reading the text fields of an event.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use super::{Checkpoint, Claim, ClaimResult, Define, Entered, Event, Kind, MeterChange, Unreadable};
 use crate::ids::Id;
@@ -22,7 +22,7 @@ const METERS: [&str; 10] = [
 ];
 
 /// All of an event.
-pub(super) fn event(fields: HashMap<String, String>) -> Result<Event, Unreadable> {
+pub(super) fn event(fields: &BTreeMap<String, String>) -> Result<Event, Unreadable> {
     let fields = Fields(fields);
     Ok(Event {
         n: fields.parse("n")?,
@@ -33,9 +33,9 @@ pub(super) fn event(fields: HashMap<String, String>) -> Result<Event, Unreadable
     })
 }
 
-struct Fields(HashMap<String, String>);
+struct Fields<'a>(&'a BTreeMap<String, String>);
 
-impl Fields {
+impl Fields<'_> {
     fn wrong(&self, field: &'static str) -> Unreadable {
         Unreadable {
             n: self.0.get("n").cloned().unwrap_or_default(),
@@ -64,7 +64,7 @@ impl Fields {
     }
 }
 
-fn parse_kind(fields: &Fields) -> Result<Kind, Unreadable> {
+fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
     Ok(match fields.text("type")? {
         "define" => Kind::Define(parse_define(fields)?),
         "enter" => parse_enter(fields)?,
@@ -110,7 +110,7 @@ fn parse_kind(fields: &Fields) -> Result<Kind, Unreadable> {
     })
 }
 
-fn parse_define(fields: &Fields) -> Result<Define, Unreadable> {
+fn parse_define(fields: &Fields<'_>) -> Result<Define, Unreadable> {
     let created = match fields.text("mode")? {
         "created" => Some((
             fields.read("status", Status::parse)?,
@@ -129,7 +129,7 @@ fn parse_define(fields: &Fields) -> Result<Define, Unreadable> {
     })
 }
 
-fn parse_enter(fields: &Fields) -> Result<Kind, Unreadable> {
+fn parse_enter(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
     let skipped = fields.read("skip", parse_numbers::<usize>)?;
     let lines = fields.text("block")?.lines().enumerate();
     let taken = lines

@@ -25,6 +25,12 @@ pub struct Raw {
     pub fields: BTreeMap<String, String>,
 }
 
+impl From<(String, BTreeMap<String, String>)> for Raw {
+    fn from((stream_id, fields): (String, BTreeMap<String, String>)) -> Self {
+        Self { stream_id, fields }
+    }
+}
+
 /// The place of an event in its stream and chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
@@ -200,7 +206,7 @@ impl Batch {
     }
 
     fn add(&mut self, start: &Start<'_>, raw: &Raw) -> Result<(), Stop> {
-        let event = Event::parse(raw.fields.clone().into_iter().collect())?;
+        let event = Event::parse(&raw.fields)?;
         let before = Before::of(&event, &self.books);
         self.books.apply(&event)?;
         let body = chain::body(&raw.fields);

@@ -7,6 +7,7 @@
 //! A round: look for jackpots and leases now and then, read what is new ([`stream`]), check it and make rows of it
 //! ([`batch`]), commit all of it at once; when that fails, each stream by itself, to find the one at fault.
 
+mod ahead;
 pub mod batch;
 mod compare;
 pub mod lease;
@@ -19,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures_util::{StreamExt, stream as futures};
+use futures_util::{StreamExt, future, stream as futures};
 use tracing::{debug, error, info};
 
 use crate::ids::Id;
@@ -293,8 +294,10 @@ impl Projector {
     /// Looks at the streams in which there may be something new. They are moved out meanwhile, each to its own look.
     async fn read_due(&mut self, sweep: bool) -> Vec<(Id, Result<Read, ScriptError>)> {
         let views = &self.operate.views;
-        let is_due =
-            |_: &Id, stream: &mut Stream| !stream.rests() && (sweep || views.known(&stream.id).mark() != stream.mark());
+        let is_due = |_: &Id, stream: &mut Stream| {
+            let more = stream.goes_on_behind(&stream.cursor) || views.known(&stream.id).mark() != stream.mark();
+            !stream.rests() && (sweep || more)
+        };
         let due: Vec<Stream> = self.streams.extract_if(.., is_due).map(|(_, stream)| stream).collect();
         let looks = due.into_iter().map(|mut stream| {
             let (store, known, margin) = (
@@ -329,8 +332,15 @@ impl Projector {
         if whole.is_empty() {
             return self.advance_all(batches).await;
         }
-        match write::commit(&self.ledger.sql, &whole).await {
-            Ok(()) => self.advance_all(batches).await,
+        let looks = whole.iter().filter_map(|(batch, _)| self.look_ahead(batch)).collect();
+        let written = write::commit(&self.ledger.sql, &whole);
+        let (written, ahead) = future::join(written, ahead::read(&self.store, looks)).await;
+        match written {
+            Ok(()) => {
+                let done = self.advance_all(batches).await?;
+                self.keep_ahead(ahead);
+                Ok(done)
+            }
             Err(WriteError::Sql(error)) if is_unavailable(&error) => Err(error),
             Err(error) if whole.len() == 1 => {
                 let jackpot = whole[0].0.jackpot.clone();

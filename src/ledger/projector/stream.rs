@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use super::ahead::Ahead;
 use super::batch::{Batch, Cursor, Raw, Start};
 use super::load::Loaded;
 use crate::ids::Id;
@@ -15,9 +16,9 @@ use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
 /// Events read in one call: some 20 ms of work for SQL when each holds one entry.
-const MAX_EVENTS: usize = 1_000;
+pub(super) const MAX_EVENTS: usize = 1_000;
 /// Bytes read in one call, so that events of thousands of entries do not fill the memory.
-const MAX_BYTES: usize = 4 << 20;
+pub(super) const MAX_BYTES: usize = 4 << 20;
 /// Batch ends that are remembered for trimming: with `MAX_EVENTS` each, more than any margin.
 const MAX_RECENT: usize = 2_000;
 /// After this, one that can't go on is tried again: an operator may have restored it.
@@ -39,6 +40,10 @@ pub struct Stream {
     recent: VecDeque<(u64, String)>,
     /// Whether Redis' copy of the last committed event is yet to be compared; with the stream id in front of it.
     unchecked: Option<(String, String)>,
+    /// Number of the last event in Redis at the last look, 0 before the first.
+    last_n: u64,
+    /// Read while the batch in front of it was committed.
+    ahead: Option<Ahead>,
     stopped_at: Option<Instant>,
 }
 
@@ -66,6 +71,8 @@ impl Stream {
             last_definition: loaded.last_definition,
             recent,
             unchecked,
+            last_n: 0,
+            ahead: None,
             stopped_at: None,
         }
     }
@@ -85,6 +92,16 @@ impl Stream {
         self.stopped_at.is_some()
     }
 
+    /// Whether the last look saw events behind a place.
+    pub fn goes_on_behind(&self, cursor: &Cursor) -> bool {
+        self.last_n > cursor.n
+    }
+
+    /// Keeps what was read for the next [`read`](Self::read), if that begins there.
+    pub(super) fn keep(&mut self, ahead: Ahead) {
+        self.ahead = Some(ahead);
+    }
+
     /// It can't go on for now. Whether that is new.
     pub fn stop(&mut self) -> bool {
         self.stopped_at.replace(Instant::now()).is_none()
@@ -98,8 +115,14 @@ impl Stream {
         seen: Mark,
         margin: u64,
     ) -> Result<Read, ScriptError> {
+        let ahead = self.ahead.take();
+        self.last_n = 0;
         if let Some(broken) = self.compare_last(store, keys).await? {
             return Ok(Read::Broken(broken));
+        }
+        if let Some(ahead) = ahead.filter(|ahead| ahead.after == self.cursor.stream_id) {
+            self.last_n = ahead.last_n;
+            return Ok(Read::Events(ahead.events));
         }
         let trim = self.trim_before(margin);
         let wish = TailWish {
@@ -122,8 +145,8 @@ impl Stream {
         if tail.events.is_empty() && tail.mark < seen {
             return Ok(Read::Lost);
         }
-        let raw = |(stream_id, fields)| Raw { stream_id, fields };
-        Ok(Read::Events(tail.events.into_iter().map(raw).collect()))
+        self.last_n = tail.mark.n();
+        Ok(Read::Events(tail.events.into_iter().map(Raw::from).collect()))
     }
 
     /// Once after a take-over: the same number with another content means another history.
@@ -157,7 +180,7 @@ impl Stream {
     }
 
     /// Stream id of the newest batch end that is a margin behind the cursor.
-    fn trim_before(&mut self, margin: u64) -> Option<String> {
+    pub(super) fn trim_before(&mut self, margin: u64) -> Option<String> {
         let mut before = None;
         while self.recent.len() > 1 && self.recent.front().is_some_and(|(n, _)| n + margin <= self.cursor.n) {
             before = self.recent.pop_front().map(|(_, stream_id)| stream_id);
