@@ -1,9 +1,9 @@
 # The commands of the README. Each line only calls a script of scripts/, where the reasons are written down.
 .DEFAULT_GOAL := help
-.PHONY: help run test lint fmt acceptance
+.PHONY: help run test lint fmt acceptance bench-ledger bench-exports
 
 help: ## Say what there is
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
 run: ## Install what is missing, build and serve on 127.0.0.1:8080 with the sample jackpot (RELEASE=1: optimised)
 	@scripts/run.sh
@@ -19,3 +19,9 @@ fmt: ## Format Rust and Lua
 
 acceptance: ## The black-box checks alone, against the release build
 	@scripts/acceptance.sh
+
+bench-ledger: ## What the ledger takes with 10 million entries there, on SQLite and PostgreSQL (8 minutes, 15 GB)
+	@scripts/bench-ledger.sh
+
+bench-exports: ## Memory and time of reading a million payouts from the running service (2 minutes)
+	@scripts/bench-ledger.sh exports

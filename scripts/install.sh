@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# install.sh run|test|lint: installs what that command needs and the machine lacks. Quiet when nothing is missing.
+# install.sh run|test|bench|lint: installs what that command needs and the machine lacks. Quiet when nothing is missing.
 # System packages come from apt-get (Debian, Ubuntu); cargo tools go to target/tools, pinned.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
@@ -74,6 +74,12 @@ case "${1:-}" in
     install_packages
     cargo_tool cargo-nextest "$NEXTEST_VERSION"
     ;;
+  bench)
+    compiler_and_server
+    postgres_programs >/dev/null || packages+=(postgresql)
+    want setpriv util-linux
+    install_packages
+    ;;
   lint)
     want cc build-essential
     want git git
@@ -83,5 +89,5 @@ case "${1:-}" in
     cargo_tool stylua "$STYLUA_VERSION" --no-default-features
     cargo_tool cargo-deny "$DENY_VERSION"
     ;;
-  *) die "usage: scripts/install.sh run|test|lint" ;;
+  *) die "usage: scripts/install.sh run|test|bench|lint" ;;
 esac

@@ -4,7 +4,7 @@
 //! `lua/jackpot/state.lua`). Fields are text; numbers are dense from 1 in `n`, which is the event's identity. The
 //! stream id `<sequence>-<n>` is metadata.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use thiserror::Error;
 
@@ -224,12 +224,7 @@ pub struct Unreadable {
 
 impl Event {
     /// Reads the fields of a stream entry.
-    pub fn parse(fields: HashMap<String, String>) -> Result<Self, Unreadable> {
-        Self::of(&fields.into_iter().collect())
-    }
-
-    /// The same, when the fields are needed on.
-    pub fn of(fields: &BTreeMap<String, String>) -> Result<Self, Unreadable> {
+    pub fn parse(fields: &BTreeMap<String, String>) -> Result<Self, Unreadable> {
         parse::event(fields)
     }
 }

@@ -54,7 +54,7 @@ impl Ledger {
         let missing = || LedgerError::Missing(format!("readable event of entry '{entry_id}'"));
         let row = self.sql.reading(row).await?.ok_or_else(missing)?;
         let fields = serde_json::from_str(row.try_get("body")?).map_err(|_| missing())?;
-        let Kind::Enter { first, entries, .. } = Event::parse(fields).map_err(|_| missing())?.kind else {
+        let Kind::Enter { first, entries, .. } = Event::parse(&fields).map_err(|_| missing())?.kind else {
             return Err(missing());
         };
         let place = sequence

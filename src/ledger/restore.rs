@@ -299,7 +299,7 @@ impl Restorer {
                 n: format!("behind {after}"),
                 field: "body",
             })?;
-            events.push(Event::parse(fields)?);
+            events.push(Event::parse(&fields)?);
         }
         Ok(events)
     }

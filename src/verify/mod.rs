@@ -207,7 +207,7 @@ impl Verifier {
             self.report
                 .wrong(Place::Event(n), "its body is not in the form of RFC 8785");
         }
-        let event = Event::parse(fields.clone().into_iter().collect()).map_err(|error| Broken(error.to_string()))?;
+        let event = Event::parse(&fields).map_err(|error| Broken(error.to_string()))?;
         if event.n != n {
             return Err(Broken(format!("its body is that of event {}", event.n)));
         }

@@ -177,11 +177,11 @@ impl Bench {
     pub async fn events(&self) -> Vec<Event> {
         let known = self.operate.views.known(&self.id);
         let mut command = redis::cmd("XRANGE");
-        let reply: Vec<(String, HashMap<String, String>)> =
+        let reply: Vec<(String, BTreeMap<String, String>)> =
             self.raw(command.arg(&known.keys.events).arg("-").arg("+")).await;
         reply
             .into_iter()
-            .map(|(_, fields)| Event::parse(fields).expect("readable"))
+            .map(|(_, fields)| Event::parse(&fields).expect("readable"))
             .collect()
     }
 

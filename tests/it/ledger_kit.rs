@@ -200,7 +200,7 @@ impl Kit {
             assert_eq!((at, own), (n, hash.to_string()));
             let fields: BTreeMap<String, String> = serde_json::from_str(&body).expect("an object");
             assert_eq!(chain::body(&fields), body, "canonical");
-            events.push(Event::of(&fields).expect("readable"));
+            events.push(Event::parse(&fields).expect("readable"));
         }
         let last = (events.len().to_string(), hash.to_string());
         assert_eq!((self.place(id, "n").await, self.place(id, "hash").await), last);

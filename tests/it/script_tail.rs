@@ -41,10 +41,10 @@ async fn the_events_behind_one_are_read_in_order_and_as_they_are() {
     let before = bench.dump().await;
     let all = tail(&bench, ALL).await;
     assert_eq!(all.mark, Mark::new(0, 42).expect("a mark"));
-    let parsed = all.events.iter().map(|(_, fields)| {
-        let fields = fields.iter().map(|(name, value)| (name.clone(), value.clone()));
-        Event::parse(fields.collect()).expect("readable")
-    });
+    let parsed = all
+        .events
+        .iter()
+        .map(|(_, fields)| Event::parse(fields).expect("readable"));
     assert_eq!(parsed.collect::<Vec<_>>(), bench.events().await);
     assert_eq!(ids(&all)[..2], ["0-1", "1-2"]);
     let (after, max_events) = (Some("20-21"), 18);

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders whose text files are read.
-const FOLDERS: [&str; 6] = ["src", "tests", "lua", "scripts", "config", "docs"];
+const FOLDERS: [&str; 7] = ["src", "tests", "benches", "lua", "scripts", "config", "docs"];
 
 /// Lines of a file: beyond that it has a second purpose.
 const MAX_LINES: usize = 400;

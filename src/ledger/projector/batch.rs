@@ -89,7 +89,7 @@ impl Batch {
     }
 
     fn add(&mut self, start: &Start<'_>, raw: &Raw) -> Result<(), Stop> {
-        let event = Event::of(&raw.fields)?;
+        let event = Event::parse(&raw.fields)?;
         let before = Before::of(&event, &self.books);
         self.books.apply(&event)?;
         let body = chain::body(&raw.fields);

@@ -1,10 +1,11 @@
 //! Batches become rows, and streams move on.
 
+use futures_util::future;
 use tracing::debug;
 
-use super::Projector;
 use super::batch::Batch;
 use super::write::{self, WriteError};
+use super::{Projector, ahead};
 use crate::ids::Id;
 use crate::ledger::sql::is_unavailable;
 
@@ -17,8 +18,15 @@ impl Projector {
         if whole.is_empty() {
             return self.advance_all(batches).await;
         }
-        match write::commit(&self.ledger.sql, &whole).await {
-            Ok(()) => self.advance_all(batches).await,
+        let looks = whole.iter().filter_map(|(batch, _)| self.look_ahead(batch)).collect();
+        let written = write::commit(&self.ledger.sql, &whole);
+        let (written, ahead) = future::join(written, ahead::read(&self.store, looks)).await;
+        match written {
+            Ok(()) => {
+                let done = self.advance_all(batches).await?;
+                self.keep_ahead(ahead);
+                Ok(done)
+            }
             Err(WriteError::Sql(error)) if is_unavailable(&error) => Err(error),
             Err(error) if whole.len() == 1 => {
                 let jackpot = whole[0].0.jackpot.clone();

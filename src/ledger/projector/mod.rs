@@ -7,6 +7,7 @@
 //! A round: look for jackpots and leases now and then, read what is new ([`stream`]), check it and make rows of it
 //! ([`batch`]), commit all of it at once; when that fails, each stream by itself, to find the one at fault.
 
+mod ahead;
 pub mod batch;
 mod commit;
 mod compare;
@@ -298,7 +299,8 @@ impl Projector {
             let known = views.known(&stream.id);
             // What is lost is not there at the next look either: now and then will do.
             let news = || !known.is_lost() && known.mark() != stream.mark();
-            !stream.rests() && (sweep || news())
+            let more = stream.goes_on_behind(&stream.cursor);
+            !stream.rests() && (sweep || more || news())
         };
         let due: Vec<Stream> = self.streams.extract_if(.., is_due).map(|(_, stream)| stream).collect();
         let looks = due.into_iter().map(|mut stream| {

@@ -19,6 +19,12 @@ pub struct Raw {
     pub fields: BTreeMap<String, String>,
 }
 
+impl From<(String, BTreeMap<String, String>)> for Raw {
+    fn from((stream_id, fields): (String, BTreeMap<String, String>)) -> Self {
+        Self { stream_id, fields }
+    }
+}
+
 /// The place of an event in its stream and chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {

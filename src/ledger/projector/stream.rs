@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use super::ahead::Ahead;
 use super::batch::{Batch, Start};
 use super::load::Loaded;
 use super::rows::{Cursor, Raw};
@@ -16,9 +17,9 @@ use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
 /// Events read in one call: some 20 ms of work for SQL when each holds one entry.
-const MAX_EVENTS: usize = 1_000;
+pub(super) const MAX_EVENTS: usize = 1_000;
 /// Bytes read in one call, so that events of thousands of entries do not fill the memory.
-const MAX_BYTES: usize = 4 << 20;
+pub(super) const MAX_BYTES: usize = 4 << 20;
 /// Batch ends that are remembered for trimming. Beyond it every other one is forgotten: small batches under a wide
 /// margin are trimmed in larger pieces.
 const MAX_RECENT: usize = 2_000;
@@ -43,6 +44,10 @@ pub struct Stream {
     last_body: String,
     /// Stream id in front of it, empty for none.
     previous_id: String,
+    /// Number of the last event in Redis at the last look, 0 before the first.
+    last_n: u64,
+    /// Read while the batch in front of it was committed.
+    ahead: Option<Ahead>,
     stopped_at: Option<Instant>,
 }
 
@@ -70,6 +75,8 @@ impl Stream {
             recent,
             last_body: loaded.last_body,
             previous_id: loaded.previous_stream_id,
+            last_n: 0,
+            ahead: None,
             stopped_at: None,
         }
     }
@@ -89,6 +96,16 @@ impl Stream {
         self.stopped_at.is_some()
     }
 
+    /// Whether the last look saw events behind a place.
+    pub fn goes_on_behind(&self, cursor: &Cursor) -> bool {
+        self.last_n > cursor.n
+    }
+
+    /// Keeps what was read for the next [`read`](Self::read), if that begins there.
+    pub(super) fn keep(&mut self, ahead: Ahead) {
+        self.ahead = Some(ahead);
+    }
+
     /// It can't go on for now. Whether that is new.
     pub fn stop(&mut self) -> bool {
         self.stopped_at.replace(Instant::now()).is_none()
@@ -102,6 +119,11 @@ impl Stream {
         seen: Mark,
         margin: u64,
     ) -> Result<Read, ScriptError> {
+        self.last_n = 0;
+        if let Some(ahead) = self.ahead.take().filter(|ahead| ahead.after == self.cursor.stream_id) {
+            self.last_n = ahead.last_n;
+            return Ok(Read::Events(ahead.events));
+        }
         let trim = self.trim_before(margin);
         let wish = TailWish {
             // The last event again: the same number with another content would be another history.
@@ -133,6 +155,7 @@ impl Stream {
         if news.is_empty() && tail.mark < seen {
             return Ok(Read::Lost);
         }
+        self.last_n = tail.mark.n();
         Ok(Read::Events(news))
     }
 
@@ -161,7 +184,7 @@ impl Stream {
     }
 
     /// Stream id of the newest batch end that is a margin behind the cursor.
-    fn trim_before(&mut self, margin: u64) -> Option<String> {
+    pub(super) fn trim_before(&mut self, margin: u64) -> Option<String> {
         let mut before = None;
         while self.recent.len() > 1 && self.recent.front().is_some_and(|(n, _)| n + margin <= self.cursor.n) {
             before = self.recent.pop_front().map(|(_, stream_id)| stream_id);

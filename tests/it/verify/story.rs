@@ -120,7 +120,7 @@ async fn export(bench: &Bench) -> Story {
         bench.raw(redis::cmd("XRANGE").arg(events).arg("-").arg("+")).await;
     let mut players = HashMap::new();
     for (_, fields) in raw {
-        let event = Event::parse(fields.clone().into_iter().collect()).expect("readable");
+        let event = Event::parse(&fields).expect("readable");
         story
             .lines
             .push(json!({"kind": "event", "n": event.n, "hash": "", "body": chain::body(&fields)}));

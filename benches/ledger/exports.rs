@@ -1,0 +1,227 @@
+//! The running service: its memory while it streams a list, the time of a page, and the plans behind it.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use jackpot::ids::Id;
+use jackpot::ledger::queries::payouts::PayoutFilters;
+use jackpot::ledger::queries::scan::Statement;
+use jackpot::ledger::sql::{Kind, Sql};
+use reqwest::Client;
+use serde_json::Value;
+use sqlx::Row;
+
+use crate::report::Read;
+use crate::{Outcome, fill, place};
+
+/// For a start of the service on a loaded machine.
+const START_LIMIT: Duration = Duration::from_mins(1);
+/// Pages at each end, of which the median counts.
+const PAGES: usize = 21;
+const MIB: u64 = 1024;
+/// Promised: an export of any length makes the process grow by less.
+const MOST_GROWTH_KIB: u64 = 50 * MIB;
+/// Lists that a page is asked of; of the last one most rows that are looked at are another tier's. With the rows of the pages that lead to the end.
+const LISTS: [(&str, &str, u32); 5] = [
+    ("all", "", 1000),
+    ("one jackpot", "&jackpot_id=before", 1000),
+    ("tier with nearly all rows", "&tier=grand", 1000),
+    ("tier with one row of 1,000", "&tier=rare", 100),
+    (
+        "one jackpot, tier with one row of 1,000",
+        "&jackpot_id=before&tier=rare",
+        1000,
+    ),
+];
+
+pub(crate) async fn measure(directory: &Path, url: &str, payouts: u64) -> Outcome<Read> {
+    let settings = place::settings(directory, url)?;
+    let sql = Sql::open(&settings.ledger, &settings.data_dir).await?;
+    fill::payouts(&sql, payouts).await?;
+    let database = format!("{:?}", sql.kind());
+    let plans = plans(&sql).await?;
+    sql.close().await;
+    eprintln!("{database}: {payouts} payouts are there");
+    let service = Service::start(directory).await?;
+    let mut read = Read {
+        database,
+        exports: Vec::new(),
+        pages: Vec::new(),
+        plans,
+    };
+    // Pages first: the pool's connections and their caches are there before memory is looked at.
+    for (name, filter, step) in LISTS {
+        let (first, last) = service.pages(filter, step).await?;
+        read.pages.push((name.to_owned(), first, last));
+    }
+    for media_type in ["text/csv", "application/x-ndjson"] {
+        let export = service.export(media_type, payouts).await?;
+        eprintln!("{export:?}");
+        read.exports.push(export);
+    }
+    service.stop()?;
+    if let Some((name, .., grown)) = read.exports.iter().find(|(.., grown)| *grown > MOST_GROWTH_KIB) {
+        return Err(format!("{name} grew the process by {grown} KiB").into());
+    }
+    Ok(read)
+}
+
+/// The release build, on a port of its own.
+struct Service {
+    process: Child,
+    base: String,
+    key: String,
+    client: Client,
+}
+
+impl Service {
+    async fn start(directory: &Path) -> Outcome<Self> {
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let log = std::fs::File::create(directory.join("service.log"))?;
+        let process = Command::new(env!("CARGO_BIN_EXE_jackpot"))
+            .args(["serve", "--config"])
+            .arg(std::path::absolute(directory.join("settings.toml"))?)
+            .env("JACKPOT__HTTP__LISTEN", format!("127.0.0.1:{port}"))
+            .current_dir(directory)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()?;
+        // The TLS parts of the client want a provider, whether TLS is used or not.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut service = Self {
+            process,
+            base: format!("http://127.0.0.1:{port}"),
+            key: String::new(),
+            client: Client::builder().build()?,
+        };
+        let begun = Instant::now();
+        let ready = format!("{}/readyz", service.base);
+        while !service
+            .client
+            .get(&ready)
+            .send()
+            .await
+            .is_ok_and(|answer| answer.status().is_success())
+        {
+            if begun.elapsed() > START_LIMIT {
+                return Err(std::fs::read_to_string(directory.join("service.log"))?.into());
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let key = std::fs::read_to_string(directory.join("operator.key"))?;
+        key.trim().clone_into(&mut service.key);
+        Ok(service)
+    }
+
+    async fn page(&self, query: &str) -> Outcome<(Duration, Value)> {
+        let begun = Instant::now();
+        let answer = self.client.get(format!("{}/v1/payouts{query}", self.base));
+        let answer = answer.bearer_auth(&self.key).send().await?.error_for_status()?;
+        let body = answer.bytes().await?;
+        Ok((begun.elapsed(), serde_json::from_slice(&body)?))
+    }
+
+    /// Medians of the first pages, and of those before the end of the list, which is reached by its cursors.
+    async fn pages(&self, filter: &str, step: u32) -> Outcome<(Duration, Duration)> {
+        let (mut times, mut cursors) = (Vec::new(), vec![String::new()]);
+        loop {
+            let after = cursors.last().map(String::as_str).unwrap_or_default();
+            let (_, body) = self.page(&format!("?limit={step}{filter}{after}")).await?;
+            let Some(next) = body["next_cursor"].as_str() else {
+                break;
+            };
+            cursors.push(format!("&cursor={next}"));
+        }
+        let (first, last) = (&cursors[..1], &cursors[cursors.len() - 1..]);
+        for at in [first, last] {
+            let mut took = Vec::new();
+            for _ in 0..PAGES {
+                took.push(self.page(&format!("?limit=100{filter}{}", at[0])).await?.0);
+            }
+            took.sort();
+            times.push(took[PAGES / 2]);
+        }
+        Ok((times[0], times[1]))
+    }
+
+    /// Reads the list whole and keeps nothing of it.
+    async fn export(&self, media_type: &str, payouts: u64) -> Outcome<(String, u64, f64, u64, u64)> {
+        let before = self.status("VmRSS:")?;
+        let begun = Instant::now();
+        let request = self
+            .client
+            .get(format!("{}/v1/payouts", self.base))
+            .header("Accept", media_type);
+        let mut answer = request.bearer_auth(&self.key).send().await?.error_for_status()?;
+        let (mut lines, mut highest) = (0, before);
+        while let Some(bytes) = answer.chunk().await? {
+            lines += bytes.split(|byte| *byte == b'\n').count() as u64 - 1;
+            highest = highest.max(self.status("VmRSS:")?);
+        }
+        // Of the whole life of the process, where it is higher than before; the samples are there to see it by export.
+        highest = highest.max(self.status("VmHWM:")?);
+        let rows = lines - u64::from(media_type == "text/csv");
+        if rows != payouts {
+            return Err(format!("{rows} rows came, {payouts} are there").into());
+        }
+        let seconds = begun.elapsed().as_secs_f64();
+        Ok((media_type.to_owned(), rows, seconds, before, highest - before))
+    }
+
+    /// A line of `/proc/<pid>/status`, in KiB.
+    fn status(&self, name: &str) -> Outcome<u64> {
+        let text = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        let value = line
+            .and_then(|line| line.split_whitespace().next())
+            .ok_or("no such line")?;
+        Ok(value.parse()?)
+    }
+
+    /// In order, so that its Redis ends too.
+    fn stop(mut self) -> Outcome {
+        let pid = rustix::process::Pid::from_child(&self.process);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM)?;
+        self.process.wait()?;
+        Ok(())
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        if let Ok(None) = self.process.try_wait() {
+            let pid = rustix::process::Pid::from_child(&self.process);
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+            let _ = self.process.wait();
+        }
+    }
+}
+
+/// As the databases say them, of a page behind a row in the middle.
+async fn plans(sql: &Sql) -> Outcome<Vec<(String, String)>> {
+    let any = PayoutFilters::default();
+    let tier = PayoutFilters {
+        tier: Some(Id::parse("rare")?),
+        ..any.clone()
+    };
+    let both = PayoutFilters {
+        jackpot_id: Some(Id::parse("before")?),
+        ..tier.clone()
+    };
+    let mut plans = Vec::new();
+    for (name, filters) in [("all", any), ("of a tier", tier), ("of a jackpot and a tier", both)] {
+        let statement = filters.scan().rows(101);
+        let (explain, column) = match sql.kind() {
+            Kind::Sqlite => ("EXPLAIN QUERY PLAN", "detail"),
+            Kind::Postgres => ("EXPLAIN (COSTS OFF)", "QUERY PLAN"),
+        };
+        let text = format!("{explain} {}", statement.text);
+        let rows = Statement { text, ..statement }.query().fetch_all(sql.reader()).await?;
+        let lines: Result<Vec<String>, _> = rows.iter().map(|row| row.try_get(column)).collect();
+        plans.push((name.to_owned(), lines?.join("\n")));
+    }
+    Ok(plans)
+}

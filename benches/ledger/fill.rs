@@ -1,0 +1,136 @@
+//! Rows that are there before anything is measured, made by SQL in the shape in which the projector writes them.
+
+use jackpot::clock::parse_rfc3339;
+use jackpot::ledger::entry_index;
+use jackpot::ledger::sql::{Kind, Sql};
+use sqlx::{Any, AssertSqlSafe, Executor, pool::PoolConnection};
+
+use crate::Outcome;
+
+/// Rows of one statement: far below the time that PostgreSQL is given for one.
+const AT_ONCE: u64 = 500_000;
+/// Entries of each event that is there.
+const BLOCK: u64 = 16;
+/// Entries of each player that are there.
+const EACH: u64 = 10;
+
+/// Entries of a jackpot of their own, in today's table too.
+pub(crate) async fn entries(sql: &Sql, rows: u64) -> Outcome {
+    let day = today(sql).await?;
+    let mut tx = sql.begin().await?;
+    entry_index::ensure(&mut tx, &day).await?;
+    tx.commit().await?;
+    let at = at_ms(&day)?;
+    let mut connection = begin(sql).await?;
+    // In the order of the key, which is the quickest way to get them there.
+    let index = format!(
+        "INSERT INTO {} (player_id, at_ms, jackpot_id, sequence, entry_id, stake, client_seed, n, epoch, version, rank, \
+         settled) NUMBERS SELECT 'p' || ({FIRST_PLAYER} + (i - 1) / {EACH}), {at} + i, 'before', i, \
+         '7b0c3a52-0000-4000-8000-' || (100000000000 + i), 1000, '', 1 + (i - 1) / {BLOCK}, 1, 1, 0, 1 FROM c",
+        entry_index::table(&day)
+    );
+    chunks(&mut connection, &index, rows).await?;
+    let events = format!(
+        "INSERT INTO events (jackpot_id, n, stream_id, at_ms, type, last_sequence, hash, body) NUMBERS SELECT \
+         'before', i, (i * {BLOCK}) || '-' || i, {at} + i, 'enter', i * {BLOCK}, '{}', '{}' FROM c",
+        "ab".repeat(32),
+        body()
+    );
+    chunks(&mut connection, &events, rows / BLOCK).await?;
+    // Of two tiers, one with a reserve: 7 for each event.
+    let postings = format!(
+        "INSERT INTO postings (jackpot_id, at_ms, n, line, tier, account, amount, micro) NUMBERS SELECT 'before', \
+         {at} + (i - 1) / 7, 1 + (i - 1) / 7, (i - 1) % 7, CASE WHEN (i - 1) % 7 < 4 THEN 'grand' ELSE 'mini' END, \
+         'pool', 101, 250000 FROM c"
+    );
+    chunks(&mut connection, &postings, rows / BLOCK * 7).await?;
+    end(sql, connection).await
+}
+
+/// Payouts of one jackpot, one each second; of a thousand each, one is of the tier `rare`.
+pub(crate) async fn payouts(sql: &Sql, rows: u64) -> Outcome {
+    let mut connection = begin(sql).await?;
+    let insert = format!(
+        "INSERT INTO payouts (payout_id, jackpot_id, claim_order, n, sequence, entry_id, player_id, rank, tier, amount, \
+         currency, pool_before, pool_after, paid_at_ms, event_id, key_id, signature) NUMBERS SELECT \
+         'po_' || (100000000000 + i), 'before', i, i, i * 1000, '7b0c3a52-0000-4000-8000-' || (100000000000 + i), \
+         'p' || ({FIRST_PLAYER} + i % 1000), 1, CASE WHEN i % 1000 = 0 THEN 'rare' ELSE 'grand' END, i % 1000, 'KRW', \
+         5000, 5000 - i % 1000, 1763683200000 + i * 1000, 'before:' || i, '{}', '{}' FROM c",
+        "k".repeat(43),
+        "s".repeat(86)
+    );
+    chunks(&mut connection, &insert, rows).await?;
+    end(sql, connection).await
+}
+
+/// Players have seven digits, so that text sorts as numbers do.
+pub(crate) const FIRST_PLAYER: u64 = 1_000_000;
+
+/// Players that have entries when there are so many of them.
+pub(crate) fn players(rows: u64) -> u64 {
+    (rows / EACH).max(1)
+}
+
+async fn chunks(connection: &mut PoolConnection<Any>, text: &str, rows: u64) -> Outcome {
+    let mut first = 1;
+    while first <= rows {
+        let last = rows.min(first + AT_ONCE - 1);
+        let numbers = format!(
+            "WITH RECURSIVE c(i) AS (SELECT CAST({first} AS BIGINT) UNION ALL SELECT i + 1 FROM c WHERE i < {last})"
+        );
+        let statement = text.replace("NUMBERS", &numbers);
+        connection.execute(AssertSqlSafe(statement)).await?;
+        first = last + 1;
+    }
+    Ok(())
+}
+
+/// Only these rows are written without waiting for the disk: nothing of this is measured.
+async fn begin(sql: &Sql) -> Outcome<PoolConnection<Any>> {
+    let mut connection = sql.writer().acquire().await?;
+    let statement = match sql.kind() {
+        Kind::Sqlite => "PRAGMA synchronous = OFF",
+        Kind::Postgres => "SET synchronous_commit = off; SET statement_timeout = 0",
+    };
+    connection.execute(statement).await?;
+    Ok(connection)
+}
+
+/// As the service has it, and nothing of the filling is left to be done during a measurement.
+async fn end(sql: &Sql, mut connection: PoolConnection<Any>) -> Outcome {
+    let statements: &[&str] = match sql.kind() {
+        Kind::Sqlite => &["PRAGMA synchronous = FULL", "PRAGMA wal_checkpoint(TRUNCATE)"],
+        Kind::Postgres => &[
+            "SET synchronous_commit = on; SET statement_timeout = 0",
+            "VACUUM ANALYZE",
+            "CHECKPOINT",
+            "SET statement_timeout = '30s'",
+        ],
+    };
+    for statement in statements {
+        connection.execute(*statement).await?;
+    }
+    Ok(())
+}
+
+async fn today(sql: &Sql) -> Outcome<String> {
+    let text = format!("SELECT {}", sql.now_ms());
+    let now: i64 = sqlx::query_scalar(AssertSqlSafe(text)).fetch_one(sql.reader()).await?;
+    Ok(entry_index::day_of(now))
+}
+
+/// The first instant of a day.
+fn at_ms(day: &str) -> Outcome<i64> {
+    let text = format!("{}-{}-{}T00:00:00Z", &day[..4], &day[4..6], &day[6..]);
+    Ok(parse_rfc3339(&text).ok_or("a day")?)
+}
+
+/// As long as that of an event with `BLOCK` entries.
+fn body() -> String {
+    let entry = |i| format!("7b0c3a52-1d1f-4b6e-9a53-1c0f7a9d{i:04} p123{i:04} 1000 *\\n");
+    let block: String = (0..BLOCK).map(entry).collect();
+    let pools = vec!["123456789+10,123456+4"; 16].join(";");
+    format!(
+        r#"{{"applied":"","at":"1763683200000","block":"{block}","claims":"","count":"{BLOCK}","epoch":"1","first":"1","meters":"grand pool:101 pool_micro:250000 reserve:11 reserve_micro:250000 contributed:112 contributed_micro:500000;mini pool:48;","n":"1","pools":"{pools}","skip":"","type":"enter","version":"1"}}"#
+    )
+}

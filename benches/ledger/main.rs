@@ -1,0 +1,118 @@
+//! What the ledger takes, and what reading it costs. `scripts/bench-ledger.sh` starts what this needs and runs it.
+//!
+//! `project`: entries go through the real enter script into a private Redis; then the projector's own rounds drain the
+//! stream into a database that holds `--rows` entries already, and only they are timed. `exports`: the release build of
+//! the service streams a list of payouts, and its memory is read from `/proc`.
+
+mod exports;
+mod fill;
+mod place;
+mod project;
+mod report;
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+/// What a part of the benchmark ends with.
+type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+#[derive(Parser)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// Set by cargo bench.
+    #[arg(long, global = true, hide = true)]
+    bench: bool,
+}
+
+#[derive(clap::Args)]
+struct Databases {
+    /// Directory on a disk, in which everything is made and removed.
+    #[arg(long, default_value = "target/bench")]
+    directory: PathBuf,
+    /// An empty database on a PostgreSQL server; without it only SQLite is measured.
+    #[arg(long)]
+    postgres: Option<String>,
+    /// Leave SQLite out.
+    #[arg(long)]
+    without_sqlite: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Entries per second of the projector.
+    Project {
+        #[command(flatten)]
+        databases: Databases,
+        /// Entries that the ledger holds before, in events of 16, with rows of postings and of the index.
+        #[arg(long, default_value_t = 10_000_000)]
+        rows: u64,
+        /// Measurements of each kind; the median counts.
+        #[arg(long, default_value_t = 3)]
+        rounds: usize,
+        /// Entries of an event, each.
+        #[arg(long, value_delimiter = ',', default_value = "1,16,128,512")]
+        sizes: Vec<usize>,
+        /// Where the results go as JSON.
+        #[arg(long)]
+        json: Option<PathBuf>,
+    },
+    /// Memory of an export, time of a page, and query plans.
+    Exports {
+        #[command(flatten)]
+        databases: Databases,
+        /// Payouts that the ledger holds.
+        #[arg(long, default_value_t = 1_000_000)]
+        payouts: u64,
+        /// Where the results go as JSON.
+        #[arg(long)]
+        json: Option<PathBuf>,
+    },
+}
+
+#[tokio::main]
+async fn main() -> Outcome {
+    match Cli::parse().command {
+        Command::Project {
+            databases,
+            rows,
+            rounds,
+            sizes,
+            json,
+        } => {
+            let mut results = Vec::new();
+            for url in databases.urls() {
+                let directory = databases.make()?;
+                results.extend(project::all(directory.path(), &url, rows, rounds, &sizes).await?);
+            }
+            report::projector(&results, rows, json.as_deref())
+        }
+        Command::Exports {
+            databases,
+            payouts,
+            json,
+        } => {
+            let mut results = Vec::new();
+            for url in databases.urls() {
+                let directory = databases.make()?;
+                results.push(exports::measure(directory.path(), &url, payouts).await?);
+            }
+            report::exports(&results, payouts, json.as_deref())
+        }
+    }
+}
+
+impl Databases {
+    /// `ledger.url` of each; empty is SQLite in the data directory.
+    fn urls(&self) -> Vec<String> {
+        let sqlite = (!self.without_sqlite).then(String::new);
+        sqlite.into_iter().chain(self.postgres.clone()).collect()
+    }
+
+    fn make(&self) -> Outcome<tempfile::TempDir> {
+        std::fs::create_dir_all(&self.directory)?;
+        let directory = tempfile::Builder::new().prefix("d").tempdir_in(&self.directory)?;
+        Ok(directory)
+    }
+}

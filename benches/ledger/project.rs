@@ -1,0 +1,230 @@
+//! Entries per second of the projector.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use futures_util::{StreamExt, stream};
+use jackpot::ids::{ClientSeed, Id};
+use jackpot::jackpot::definition::Definition;
+use jackpot::jackpot::known::Known;
+use jackpot::jackpot::operate::Operator;
+use jackpot::jackpot::record::Sent;
+use jackpot::jackpot::scripts::{self, Adjust, EnterEntry, EntryReply, Wanted};
+use jackpot::jackpot::view::{Status, View};
+use jackpot::ledger::books::Books;
+use jackpot::ledger::projector::Projector;
+use jackpot::money::Minor;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use serde_json::json;
+
+use crate::Outcome;
+use crate::fill::{self, FIRST_PLAYER};
+use crate::place::Place;
+use crate::report::Measured;
+
+/// Calls of the enter script at the same time while the stream is filled.
+const CALLS: usize = 64;
+/// One entry of so many wins.
+const ONE_WINS_OF: u64 = 1_000;
+/// Of the players that are drawn, so that two runs do the same.
+const SEED: u64 = 8_812;
+/// What one measurement takes at most; beyond it something is broken.
+const LIMIT: Duration = Duration::from_mins(2);
+
+/// All sizes on one database, with the index first: without it the daily table is dropped.
+pub(crate) async fn all(
+    directory: &Path,
+    url: &str,
+    rows: u64,
+    rounds: usize,
+    sizes: &[usize],
+) -> Outcome<Vec<Measured>> {
+    let place = Place::open(directory, url).await?;
+    let begun = Instant::now();
+    fill::entries(&place.ledger.sql, rows).await?;
+    eprintln!(
+        "{:?}: {rows} entries are there after {:.0?}",
+        place.ledger.sql.kind(),
+        begun.elapsed()
+    );
+    let mut results = Vec::new();
+    for index in [true, false] {
+        for size in sizes {
+            let measured = one(&place, *size, index, rows, rounds).await?;
+            eprintln!("{}", measured.line());
+            results.push(measured);
+        }
+    }
+    place.close().await;
+    Ok(results)
+}
+
+/// Entries of one measurement: a second or more of work for the projector.
+fn amount(size: usize, index: bool) -> usize {
+    match (size, index) {
+        (..16, _) => 12_000,
+        (_, true) => 40_960,
+        (..128, false) => 81_920,
+        (_, false) => 245_760,
+    }
+}
+
+async fn one(place: &Place, size: usize, index: bool, rows: u64, rounds: usize) -> Outcome<Measured> {
+    let id = Id::parse(&format!("of-{size}-{index}"))?;
+    open(place, &id).await?;
+    let mut projector = place.projector(id.as_str(), if index { 7 } else { 0 });
+    let known = place.operate.views.known(&id);
+    drain(&mut projector, &known).await?;
+    let mut rng = StdRng::seed_from_u64(SEED);
+    let (events, mut took) = (amount(size, index) / size, Vec::new());
+    let before = count(place).await?;
+    for round in 0..rounds {
+        let tag = format!("{id}-{round}");
+        fill(place, &id, &tag, (events, size), &mut || {
+            rng.random_range(0..fill::players(rows))
+        })
+        .await?;
+        let begun = Instant::now();
+        drain(&mut projector, &known).await?;
+        took.push(begun.elapsed());
+    }
+    let rows_each = (count(place).await? - before) / i64::try_from(rounds)?;
+    check(place, &id, u64::try_from(events * size * rounds)?).await?;
+    projector.finish().await;
+    took.sort();
+    Ok(Measured {
+        database: format!("{:?}", place.ledger.sql.kind()),
+        index,
+        size,
+        entries: events * size,
+        events,
+        rows: usize::try_from(rows_each)? + if index { events * size } else { 0 },
+        median: took[took.len() / 2],
+        slowest: took[took.len() - 1],
+    })
+}
+
+async fn drain(projector: &mut Projector, known: &Known) -> Outcome {
+    let begun = Instant::now();
+    while known.ledger_n() != Some(known.mark().n()) {
+        projector.round().await?;
+        if begun.elapsed() > LIMIT {
+            return Err("the projector does not get on: see its log".into());
+        }
+    }
+    Ok(())
+}
+
+/// A jackpot of two tiers, the first with a reserve; 1.5 % of the stake, and rank 3 wins 7 units.
+async fn open(place: &Place, id: &Id) -> Outcome {
+    let document = json!({
+        "id": id, "name": "measured", "currency": "KRW", "contribution": {"rate_ppm": 15_000},
+        "tiers": [
+            {"tier": "grand", "share_ppm": 700_000, "min_payout": 1, "seed": 0, "reserve_ppm": 100_000, "cap": null},
+            {"tier": "mini", "share_ppm": 300_000, "min_payout": 1, "seed": 0, "reserve_ppm": 0, "cap": null}],
+        "odds": {"total": 1_000, "ranks": [
+            {"rank": 3, "weight": 1, "prize": {"fixed": {"tier": "grand", "amount": 7}}}]},
+    });
+    let definition = Definition::check(serde_json::from_value(document)?).map_err(|wrong| format!("{wrong:?}"))?;
+    let by = Operator {
+        who: "bench".to_owned(),
+        request_id: "bench".to_owned(),
+    };
+    let operate = &place.operate;
+    operate.define(id, &definition, Wanted::Any, Status::Open, &by).await?;
+    let fund = Adjust {
+        adjustment_id: Id::parse("first")?,
+        digest: "first".to_owned(),
+        tier: Id::parse("grand")?,
+        from: None,
+        to: Some("pool"),
+        amount: Minor::try_from(1_000_000)?,
+        reason: "prizes".to_owned(),
+        who: "bench".to_owned(),
+        request_id: "bench".to_owned(),
+    };
+    operate.adjust(id, &fund).await?;
+    operate.views.refresh(id).await?;
+    Ok(())
+}
+
+/// Through the enter script, as play does it.
+async fn fill(
+    place: &Place,
+    id: &Id,
+    tag: &str,
+    (events, size): (usize, usize),
+    player: &mut impl FnMut() -> u64,
+) -> Outcome {
+    let (known, view) = place.operate.views.view(id).await?;
+    let mut number = 0;
+    let blocks = (0..events).map(|_| {
+        let entries = (0..size).map(|_| {
+            number += 1;
+            entry(tag, number, player())
+        });
+        entries.collect::<Result<Vec<_>, _>>()
+    });
+    let blocks = blocks.collect::<Outcome<Vec<_>>>()?;
+    let calls = blocks.into_iter().map(|block| enter(place, &known, &view, block));
+    let mut calls = stream::iter(calls).buffer_unordered(CALLS);
+    while let Some(done) = calls.next().await {
+        done?;
+    }
+    Ok(())
+}
+
+async fn enter(place: &Place, known: &Known, view: &View, block: Vec<EnterEntry>) -> Outcome {
+    let entered = scripts::enter(&place.store, &known.keys, &known.fence(view), &view.definition, &block).await?;
+    known.saw(entered.mark);
+    let taken = |reply: &EntryReply| matches!(reply, EntryReply::Taken(_));
+    if entered.replies.iter().all(taken) {
+        Ok(())
+    } else {
+        Err(format!("an entry was not taken: {:?}", entered.refusal).into())
+    }
+}
+
+/// As long as what people send: a UUID, a name, a stake, and a seed from one of ten.
+fn entry(tag: &str, number: u64, player: u64) -> Outcome<EnterEntry> {
+    let seed = number
+        .is_multiple_of(10)
+        .then(|| ClientSeed::parse(&format!("seed-{number}")));
+    Ok(EnterEntry {
+        entry_id: format!("{tag}-{number:024}"),
+        sent: Sent {
+            player: Id::parse(&format!("p{}", FIRST_PLAYER + player))?,
+            stake: Minor::try_from(1_000)?,
+            client_seed: seed.transpose()?,
+        },
+        rank: if number.is_multiple_of(ONE_WINS_OF) { 3 } else { 0 },
+    })
+}
+
+/// Rows of the record.
+async fn count(place: &Place) -> Outcome<i64> {
+    let text = "SELECT (SELECT count(*) FROM events WHERE jackpot_id <> 'before') + (SELECT count(*) FROM postings WHERE \
+                jackpot_id <> 'before') + (SELECT count(*) FROM payouts)";
+    Ok(sqlx::query_scalar(text).fetch_one(place.ledger.sql.writer()).await?)
+}
+
+/// The ledger has all entries, and the same money as Redis.
+async fn check(place: &Place, id: &Id, entries: u64) -> Outcome {
+    let books: String = sqlx::query_scalar("SELECT books FROM jackpots WHERE jackpot_id = $1")
+        .bind(id.as_str())
+        .fetch_one(place.ledger.sql.reader())
+        .await?;
+    let books: Books = serde_json::from_str(&books)?;
+    let redis = place.operate.views.snapshot(id).await?;
+    let same = redis.meters.iter().all(|meter| {
+        let held = books.meters.get(&meter.tier).copied().unwrap_or_default();
+        let pool = u64::try_from(held.pool);
+        (pool, u64::try_from(held.paid)) == (Ok(meter.pool), Ok(meter.paid)) && held.difference_micro() == 0
+    });
+    if books.sequence == entries && same {
+        Ok(())
+    } else {
+        Err(format!("the ledger of {id} differs from Redis").into())
+    }
+}

@@ -1,0 +1,96 @@
+//! Reads on behind a batch while it is being committed, so that Redis and the database work at the same time.
+//!
+//! What was read counts only if the cursor then stands where it was read from: after a commit that failed it is left,
+//! and read again.
+
+use std::sync::Arc;
+
+use futures_util::{StreamExt, stream as futures};
+use tracing::debug;
+
+use super::batch::Batch;
+use super::rows::Raw;
+use super::stream::{MAX_BYTES, MAX_EVENTS};
+use super::{AT_ONCE, Projector};
+use crate::ids::Id;
+use crate::jackpot::known::Known;
+use crate::jackpot::mark::Mark;
+use crate::jackpot::scripts::{self, TailWish};
+use crate::store::Store;
+
+impl Projector {
+    /// What to read while this batch is committed.
+    pub(super) fn look_ahead(&mut self, batch: &Batch) -> Option<Look> {
+        let stream = self.streams.get_mut(&batch.jackpot)?;
+        if batch.stop.is_some() || !stream.goes_on_behind(&batch.to) {
+            return None;
+        }
+        Some(Look {
+            jackpot: batch.jackpot.clone(),
+            known: self.operate.views.known(&batch.jackpot),
+            mark: stream.mark(),
+            after: batch.to.stream_id.clone(),
+            trim_before: stream.trim_before(self.settings.trim_margin_events),
+        })
+    }
+
+    /// After the commit.
+    pub(super) fn keep_ahead(&mut self, ahead: Vec<Ahead>) {
+        for ahead in ahead {
+            if let Some(stream) = self.streams.get_mut(&ahead.jackpot) {
+                stream.keep(ahead);
+            }
+        }
+    }
+}
+
+/// A look at one stream.
+pub(super) struct Look {
+    pub(super) jackpot: Id,
+    pub(super) known: Arc<Known>,
+    /// What the ledger has: a Redis behind it is not read.
+    pub(super) mark: Mark,
+    /// Where the batch ends.
+    pub(super) after: String,
+    pub(super) trim_before: Option<String>,
+}
+
+/// Events behind a place that the cursor has not reached yet.
+#[derive(Debug)]
+pub(super) struct Ahead {
+    pub(super) jackpot: Id,
+    /// Stream id of that place.
+    pub(super) after: String,
+    /// Number of the last event in Redis.
+    pub(super) last_n: u64,
+    pub(super) events: Vec<Raw>,
+}
+
+/// Reads what can be read; what can't is left to the next round, which says why.
+pub(super) async fn read(store: &Store, looks: Vec<Look>) -> Vec<Ahead> {
+    let reads = looks.into_iter().map(|look| one(store, look));
+    let reads: Vec<_> = futures::iter(reads).buffer_unordered(AT_ONCE).collect().await;
+    reads.into_iter().flatten().collect()
+}
+
+async fn one(store: &Store, look: Look) -> Option<Ahead> {
+    let wish = TailWish {
+        after: Some(&look.after),
+        max_events: MAX_EVENTS,
+        max_bytes: MAX_BYTES,
+        trim_before: look.trim_before.as_deref(),
+    };
+    match scripts::tail(store, &look.known.keys, look.mark, &wish).await {
+        Ok(tail) if tail.events.is_empty() => None,
+        Ok(tail) => Some(Ahead {
+            last_n: tail.mark.n(),
+            events: tail.events.into_iter().map(Raw::from).collect(),
+            jackpot: look.jackpot,
+            after: look.after,
+        }),
+        Err(error) => {
+            debug!(jackpot_id = %look.jackpot, %error, "not read ahead");
+            None
+        }
+    }
+}
