@@ -54,7 +54,7 @@ pub struct Kit {
     pub ledger: Ledger,
     pub settings: settings::Ledger,
     pub metrics: Arc<Metrics>,
-    pub db: LedgerDb,
+    _db: LedgerDb,
 }
 
 impl Kit {
@@ -77,7 +77,7 @@ impl Kit {
             ledger,
             settings,
             metrics: Arc::new(Metrics::new()),
-            db,
+            _db: db,
         }
     }
 
@@ -211,6 +211,7 @@ impl Kit {
     pub async fn assert_complete(&self) {
         let events = self.events_of(&self.bench.id).await;
         let stream = self.bench.events().await;
+        assert!(stream.len() <= events.len(), "{stream:?}");
         assert_eq!(events[events.len() - stream.len()..], stream);
         self.assert_books(&events).await;
         self.bench.assert_follows_from(&events).await;

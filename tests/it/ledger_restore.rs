@@ -141,7 +141,7 @@ async fn events_that_only_redis_had_are_given_up_and_play_goes_on(db: LedgerDb) 
     kit.project().await;
     let older = copy(&kit).await;
     kit.bench.take("lost", 0).await;
-    kit.bench.take("lost too", 0).await;
+    kit.bench.take("lost-too", 0).await;
     bring_back(&kit, &older).await;
     assert!(
         kit.bench.operate.views.snapshot(&kit.bench.id).await.is_err(),

@@ -172,17 +172,18 @@ impl Projector {
         }
         self.keep_leases().await?;
         let (batches, more) = self.read(sweep).await;
-        let committed = self.commit(batches).await?;
+        self.commit(batches).await?;
         if std::mem::take(&mut self.down) {
             info!("the ledger's database answers again");
         }
         self.metrics.ledger.up(true);
+        let mut put = false;
         if sweep {
             self.report_progress();
-            self.reconcile().await?;
+            put = self.reconcile().await?;
             self.expire_index().await?;
         }
-        Ok(more && committed)
+        Ok(more || put)
     }
 
     /// Finds jackpots, tells this instance how far the ledger is with each, and takes over streams that nobody reads.
@@ -283,7 +284,7 @@ impl Projector {
                     more = true;
                     batches.extend(self.batch(&id, &raw));
                 }
-                Ok(Read::Lost) => self.lost(&id).await,
+                Ok(Read::Lost) => more |= self.lost(&id).await,
                 Ok(Read::Broken(reason)) => self.stop(&id, &reason).await,
                 // A frozen node is its own trouble; the others go on.
                 Err(error) => debug!(jackpot_id = %id, %error, "this jackpot's events can't be read now"),
