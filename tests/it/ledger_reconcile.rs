@@ -126,16 +126,11 @@ async fn assert_found(db: LedgerDb, busy: bool) {
         let (clean, report) = last_report(&kit).await;
         assert!(!clean);
         let faults = report.faults().join("; ");
-        // As it stands, both remainders come in one.
-        let name = if busy {
-            meter
-        } else if *meter == "reserve_micro" {
-            "pool_micro"
-        } else {
-            meter
-        };
+        // The last look is at Redis as it stands: both remainders come in one.
+        let standing = if *meter == "reserve_micro" { "pool_micro" } else { meter };
+        let name = if busy { meter } else { standing };
         assert!(
-            faults.contains(&format!("tier 'grand': {name} is ")),
+            faults.contains(&format!("tier 'grand': {standing} is ")),
             "{meter}: {faults}"
         );
         let refused = kit.bench.enter(&[entry("another", 0)]).await.refusal;
