@@ -1,6 +1,7 @@
 //! A jackpot on a Redis of its own, a ledger, and projectors between them.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use jackpot::ids::Id;
@@ -54,7 +55,7 @@ pub struct Kit {
     pub ledger: Ledger,
     pub settings: settings::Ledger,
     pub metrics: Arc<Metrics>,
-    _db: LedgerDb,
+    db: LedgerDb,
 }
 
 impl Kit {
@@ -77,7 +78,7 @@ impl Kit {
             ledger,
             settings,
             metrics: Arc::new(Metrics::new()),
-            _db: db,
+            db,
         }
     }
 
@@ -102,6 +103,10 @@ impl Kit {
             self.settings.clone(),
             (TestRedis::id("instance"), auto_restore),
         )
+    }
+
+    pub fn data_dir(&self) -> &Path {
+        self.db.data_dir()
     }
 
     /// An instance starts, projects everything and ends.

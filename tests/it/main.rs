@@ -25,6 +25,7 @@ mod ledger_kit;
 mod ledger_projector;
 mod ledger_projector_once;
 mod ledger_projector_stop;
+mod ledger_projector_trim;
 mod ledger_queries;
 mod ledger_reconcile;
 mod ledger_restore;
