@@ -1,7 +1,7 @@
 //! What the tests of the ledger under faults share: the ledger looked at from outside, and the check that it has
 //! everything that was answered, exactly once.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
 use jackpot::ids::Id;
@@ -118,7 +118,7 @@ pub async fn history(sql: &Sql, jackpot: &str) -> History {
             assert_eq!(chain::body(&fields), body, "event {n} is canonical");
             hash = hash.next(&body);
             assert_eq!(hash.to_string(), hashed, "the chain at event {n}");
-            let event = Event::parse(fields.into_iter().collect::<HashMap<_, _>>()).expect("an event");
+            let event = Event::parse(&fields).expect("an event");
             all.books.apply(&event).expect("it follows");
             if let Kind::Enter { first, entries, .. } = event.kind {
                 for (sequence, entry) in (first..).zip(entries) {
