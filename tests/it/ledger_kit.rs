@@ -1,6 +1,7 @@
 //! A jackpot on a Redis of its own, a ledger, and projectors between them.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use jackpot::ids::Id;
@@ -54,7 +55,7 @@ pub struct Kit {
     pub ledger: Ledger,
     pub settings: settings::Ledger,
     pub metrics: Arc<Metrics>,
-    pub db: LedgerDb,
+    db: LedgerDb,
 }
 
 impl Kit {
@@ -102,6 +103,10 @@ impl Kit {
             self.settings.clone(),
             (TestRedis::id("instance"), auto_restore),
         )
+    }
+
+    pub fn data_dir(&self) -> &Path {
+        self.db.data_dir()
     }
 
     /// An instance starts, projects everything and ends.
@@ -211,6 +216,7 @@ impl Kit {
     pub async fn assert_complete(&self) {
         let events = self.events_of(&self.bench.id).await;
         let stream = self.bench.events().await;
+        assert!(stream.len() <= events.len(), "{stream:?}");
         assert_eq!(events[events.len() - stream.len()..], stream);
         self.assert_books(&events).await;
         self.bench.assert_follows_from(&events).await;

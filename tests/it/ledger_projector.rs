@@ -40,13 +40,16 @@ pub async fn live(bench: &Bench) {
     bench.claim("refused", 2, 3).await;
     bench.finish("ended", 1).await;
     bench.define(&json!({"name": "another name"})).await;
+    let two = [
+        tier("grand", 900_000, &json!({"min_payout": 100, "reserve_ppm": 100_000})),
+        tier("mini", 100_000, &json!({})),
+    ];
     bench
-        .define(&json!({"contribution": {"rate_ppm": 12_345}, "tiers": [
-            tier("grand", 900_000, &json!({"min_payout": 100, "reserve_ppm": 100_000})), tier("mini", 100_000, &json!({}))]}))
+        .define(&json!({"contribution": {"rate_ppm": 12_345}, "tiers": two}))
         .await;
     bench.status(Status::Paused).await;
     bench.status(Status::Open).await;
-    bench.take("under another definition", 1).await;
+    bench.take("under-another-definition", 1).await;
     let by = operator();
     let end = bench.operate.end_epoch(&bench.id, "a test".to_owned(), &by);
     end.await.expect("done");
@@ -54,7 +57,7 @@ pub async fn live(bench: &Bench) {
     assert_eq!(dropped, Some(Rotated::Opened(3)));
     bench.operate.checkpoint(&bench.id).await.expect("done");
     bench.take("pending", 1).await;
-    bench.define(&json!({"contribution": {"fixed": 2}})).await;
+    bench.define(&json!({"contribution": {"fixed": 2}, "tiers": two})).await;
 }
 
 fn fields(row: &[String], at: usize) -> Value {
@@ -165,7 +168,7 @@ async fn assert_payouts(kit: &Kit) {
         [
             ("1", "win", "501", "501"),
             ("2", "refused", "7", "304"),
-            ("3", "under another definition", "298", "298")
+            ("3", "under-another-definition", "297", "297")
         ]
     );
     let keys = published(&kit.ledger.sql).await.expect("keys");
@@ -182,7 +185,7 @@ async fn an_entry_that_is_settled_later_is_so_in_the_index(db: LedgerDb) {
     kit.bench
         .enter(&[
             entry("lost", 0),
-            entry("wins later", 1),
+            entry("wins-later", 1),
             entry("paid", 3),
             entry("ends", 1),
         ])
@@ -202,18 +205,18 @@ async fn an_entry_that_is_settled_later_is_so_in_the_index(db: LedgerDb) {
         row("ends", "0", "0"),
         row("lost", "0", "1"),
         row("paid", "3", "1"),
-        row("wins later", "0", "0"),
+        row("wins-later", "0", "0"),
     ];
     assert_eq!(rows().await, first);
     kit.bench.fund("g", 100).await;
-    kit.bench.claim("wins later", 1, 3).await;
+    kit.bench.claim("wins-later", 1, 3).await;
     kit.bench.finish("ends", 1).await;
     kit.project().await;
     let then = [
         row("ends", "0", "1"),
         row("lost", "0", "1"),
         row("paid", "3", "1"),
-        row("wins later", "3", "1"),
+        row("wins-later", "3", "1"),
     ];
     assert_eq!(rows().await, then);
 }

@@ -58,7 +58,7 @@ async fn two(db: LedgerDb, projected: bool) -> (Kit, Bench) {
 /// Its stream is stopped at event `n` because of `reason`, and the other one goes on; a restore repairs it.
 async fn assert_stopped(kit: &Kit, good: &Bench, n: u64, reason: &str) {
     let id = &kit.bench.id;
-    good.take("goes on", 0).await;
+    good.take("goes-on", 0).await;
     let mut projector = kit.projector_of(&kit.bench.operate, false);
     projector.catch_up().await;
     let stopped = kit.place(id, "stopped").await;
@@ -67,17 +67,17 @@ async fn assert_stopped(kit: &Kit, good: &Bench, n: u64, reason: &str) {
     assert_eq!(kit.metric("ledger_stopped", id), "1");
     let refused = kit.bench.enter(&[entry("refused", 0)]).await.refusal;
     assert_eq!(refused, Some(Refusal::Suspended));
-    assert_eq!(kit.ledger.progress.stopped(), [id.clone()]);
+    assert_eq!(kit.ledger.progress.stopped(), std::slice::from_ref(id));
 
     assert_eq!(kit.events_of(&good.id).await.len(), 6);
     assert_eq!(kit.place(&good.id, "stopped").await, "");
-    good.take("goes on still", 0).await;
+    good.take("goes-on-still", 0).await;
     projector.finish().await;
     assert_eq!(kit.events_of(&good.id).await.len(), 7);
     assert_eq!(good.snapshot().await.status.as_str(), "open");
 
     kit.restore(Replace::Ahead).await.expect("rebuilt");
-    kit.bench.take("after the repair", 0).await;
+    kit.bench.take("after-the-repair", 0).await;
     kit.project().await;
     assert_eq!(kit.place(id, "stopped").await, "");
     assert_eq!(kit.metric("ledger_stopped", id), "0");
@@ -100,7 +100,7 @@ async fn one_that_is_unreadable_does(db: LedgerDb) {
 async fn one_that_makes_money_does(db: LedgerDb) {
     let (kit, good) = two(db, false).await;
     rewrite(&kit.bench, |events| {
-        set(events, 3, "meters", "grand pool:2 contributed:1;")
+        set(events, 3, "meters", "grand pool:2 contributed:1;");
     })
     .await;
     assert_stopped(&kit, &good, 3, "do not sum to zero: 1000000 millionths").await;
@@ -146,7 +146,7 @@ async fn a_row_that_is_there_already_does(db: LedgerDb) {
     .await;
     kit.bench.fund("twice", 10).await;
     good.take("together", 0).await;
-    good.take("and more", 0).await;
+    good.take("and-more", 0).await;
     let mut projector = kit.projector_of(&kit.bench.operate, false);
     projector.catch_up().await;
     projector.finish().await;
@@ -163,8 +163,8 @@ async fn damaged_rows_do(db: LedgerDb) {
         "UPDATE events SET body = body || ' ' WHERE jackpot_id = '{id}' AND n = 3"
     ))
     .await;
-    kit.bench.take("not on top of it", 0).await;
-    good.take("goes on", 0).await;
+    kit.bench.take("not-on-top-of-it", 0).await;
+    good.take("goes-on", 0).await;
     kit.project().await;
     let stopped = kit.place(id, "stopped").await;
     assert!(stopped.contains("event 3 in table events"), "{stopped}");

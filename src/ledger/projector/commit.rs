@@ -10,39 +10,39 @@ use crate::ids::Id;
 use crate::ledger::sql::is_unavailable;
 
 impl Projector {
-    /// Commits the batches. Whether all of them stand.
-    pub(super) async fn commit(&mut self, batches: Vec<(Batch, i64)>) -> Result<bool, sqlx::Error> {
+    /// Commits the batches, all at once or, when one is at fault, each by itself.
+    pub(super) async fn commit(&mut self, batches: Vec<(Batch, i64)>) -> Result<(), sqlx::Error> {
         // One may have been stopped at its first event.
         let whole = batches.iter().filter(|(batch, _)| has_rows(batch));
         let whole: Vec<(&Batch, i64)> = whole.map(|(batch, token)| (batch, *token)).collect();
         if whole.is_empty() {
-            return self.advance_all(batches).await;
+            self.advance_all(batches).await;
+            return Ok(());
         }
         let looks = whole.iter().filter_map(|(batch, _)| self.look_ahead(batch)).collect();
         let written = write::commit(&self.ledger.sql, &whole);
         let (written, ahead) = future::join(written, ahead::read(&self.store, looks)).await;
         match written {
             Ok(()) => {
-                let done = self.advance_all(batches).await?;
+                self.advance_all(batches).await;
                 self.keep_ahead(ahead);
-                Ok(done)
+                Ok(())
             }
             Err(WriteError::Sql(error)) if is_unavailable(&error) => Err(error),
             Err(error) if whole.len() == 1 => {
                 let jackpot = whole[0].0.jackpot.clone();
-                self.not_committed(&jackpot, error).await?;
-                Ok(false)
+                self.not_committed(&jackpot, error).await
             }
             Err(error) => {
                 debug!(%error, "not committed together; trying each by itself");
                 for (batch, token) in batches.into_iter().filter(|(batch, _)| has_rows(batch)) {
                     let jackpot = batch.jackpot.clone();
                     match write::commit(&self.ledger.sql, &[(&batch, token)]).await {
-                        Ok(()) => _ = self.advance_all(vec![(batch, token)]).await?,
+                        Ok(()) => self.advance_all(vec![(batch, token)]).await,
                         Err(error) => self.not_committed(&jackpot, error).await?,
                     }
                 }
-                Ok(false)
+                Ok(())
             }
         }
     }
@@ -64,7 +64,7 @@ impl Projector {
         }
     }
 
-    async fn advance_all(&mut self, batches: Vec<(Batch, i64)>) -> Result<bool, sqlx::Error> {
+    async fn advance_all(&mut self, batches: Vec<(Batch, i64)>) {
         for (mut batch, _) in batches {
             let (id, stop, report) = (batch.jackpot.clone(), batch.stop.take(), batch.rows.report.take());
             self.metrics.ledger.committed(batch.rows.events.len() as u64);
@@ -87,7 +87,6 @@ impl Projector {
                 self.stop(&id, &stop.to_string()).await;
             }
         }
-        Ok(true)
     }
 }
 

@@ -11,6 +11,7 @@ mod ahead;
 pub mod batch;
 mod commit;
 mod compare;
+mod lag;
 pub mod lease;
 pub mod load;
 pub mod rows;
@@ -113,6 +114,15 @@ impl Projector {
 
     /// Works until the service stops, then commits what is there and gives the streams back.
     pub async fn run(mut self, stopping: Stopping) {
+        let lag = lag::Lag::of(&self);
+        tokio::select! {
+            () = self.work(&stopping) => {}
+            () = lag.tell() => {}
+        }
+        self.finish().await;
+    }
+
+    async fn work(&mut self, stopping: &Stopping) {
         let pause = Duration::from_millis(self.settings.poll_interval_ms);
         while !stopping.has_begun() {
             let pause = match self.round().await {
@@ -128,7 +138,6 @@ impl Projector {
                 () = stopping.wait() => {}
             }
         }
-        self.finish().await;
     }
 
     /// Rounds until nothing is left to do, or SQL fails; bounded, because play may go on meanwhile.
@@ -156,11 +165,6 @@ impl Projector {
             error!(%error, "the ledger's database does not answer; play goes on, events wait in Redis");
         }
         self.metrics.ledger.up(false);
-        for id in self.streams.keys() {
-            self.metrics
-                .ledger
-                .lag(id.as_str(), self.operate.views.known(id).backlog());
-        }
     }
 
     /// One round. Whether there is more to do at once.
@@ -172,17 +176,18 @@ impl Projector {
         }
         self.keep_leases().await?;
         let (batches, more) = self.read(sweep).await;
-        let committed = self.commit(batches).await?;
+        self.commit(batches).await?;
         if std::mem::take(&mut self.down) {
             info!("the ledger's database answers again");
         }
         self.metrics.ledger.up(true);
+        let mut put = false;
         if sweep {
             self.report_progress();
-            self.reconcile().await?;
+            put = self.reconcile().await?;
             self.expire_index().await?;
         }
-        Ok(more && committed)
+        Ok(more || put)
     }
 
     /// Finds jackpots, tells this instance how far the ledger is with each, and takes over streams that nobody reads.
@@ -283,7 +288,7 @@ impl Projector {
                     more = true;
                     batches.extend(self.batch(&id, &raw));
                 }
-                Ok(Read::Lost) => self.lost(&id).await,
+                Ok(Read::Lost) => more |= self.lost(&id).await,
                 Ok(Read::Broken(reason)) => self.stop(&id, &reason).await,
                 // A frozen node is its own trouble; the others go on.
                 Err(error) => debug!(jackpot_id = %id, %error, "this jackpot's events can't be read now"),

@@ -58,30 +58,34 @@ impl Projector {
         }
     }
 
-    /// Redis has less than the ledger, or than this instance has seen.
-    pub(super) async fn lost(&mut self, id: &Id) {
+    /// Redis has less than the ledger, or than this instance has seen. Whether it is rebuilt now.
+    pub(super) async fn lost(&mut self, id: &Id) -> bool {
         let Some((at, token)) = self.streams.get(id).map(|stream| (stream.mark(), stream.token)) else {
-            return;
+            return false;
         };
         let known = self.operate.views.known(id);
         let seen = known.mark();
         // From here on no instance that knows more plays it.
         let _ = known.note::<()>(Err(ScriptError::Behind { at, known: seen }));
         if !self.auto_restore {
-            return;
+            return false;
         }
         match self.leases.holds(id, token).await {
             Ok(true) => {}
-            // It was stalled, or somebody restores this jackpot by hand.
-            Ok(false) => return self.drop_stream(id),
+            Ok(false) => {
+                // It was stalled, or somebody restores this jackpot by hand.
+                self.drop_stream(id);
+                return false;
+            }
             Err(error) => {
-                return error!(jackpot_id = %id, %error, "this jackpot could not be rebuilt; it is tried again");
+                error!(jackpot_id = %id, %error, "this jackpot could not be rebuilt; it is tried again");
+                return false;
             }
         }
         // A Redis that lost all lost this too; and one that belongs to another ledger by now is left alone.
         if let Err(error) = self.ledger.claim(&self.store).await {
             error!(jackpot_id = %id, %error, "this jackpot is not rebuilt here");
-            return;
+            return false;
         }
         let reason = "Redis had lost events of this jackpot";
         match self.restorer.restore(id, Replace::Seen(seen), &service(), reason).await {
@@ -89,8 +93,12 @@ impl Projector {
                 warn!(jackpot_id = %id, records = done.records, n = done.mark.n(), "Redis had lost this jackpot; it is rebuilt from the ledger");
                 self.metrics.ledger.restored(id.as_str());
                 self.after_restore(id, done.mark).await;
+                true
             }
-            Err(error) => error!(jackpot_id = %id, %error, "this jackpot could not be rebuilt; it is tried again"),
+            Err(error) => {
+                error!(jackpot_id = %id, %error, "this jackpot could not be rebuilt; it is tried again");
+                false
+            }
         }
     }
 
