@@ -44,9 +44,12 @@ impl Projector {
         if redis.mark == stream.mark() {
             let report = compare(&sides::of_snapshot(&redis), &sides::joined(&stream.books));
             let at = (stream.cursor.n, redis.now_ms);
-            let mut tx = self.ledger.sql.begin().await?;
-            store::save(&mut tx, id, at, &report).await?;
-            tx.commit().await?;
+            let save = async {
+                let mut tx = self.ledger.sql.begin().await?;
+                store::save(&mut tx, id, at, &report).await?;
+                tx.commit().await
+            };
+            self.ledger.sql.writing(save).await?;
             self.judge(id, at.0, &report).await;
         } else if let Err(error) = self.operate.checkpoint(id).await {
             debug!(jackpot_id = %id, %error, "no checkpoint: the next one will do");

@@ -204,6 +204,8 @@ impl Projector {
                     .views
                     .learn(&place.jackpot, mark)
                     .set_ledger_n(Some(place.n));
+            } else if self.operate.views.is_used(&place.jackpot) {
+                self.operate.views.known(&place.jackpot).set_ledger_n(Some(0));
             }
             self.added.insert(place.jackpot.clone());
             if held.is_some_and(|stream| stream.token != place.token) {

@@ -35,9 +35,8 @@ impl Projector {
             .bind(&short)
             .bind(id.as_str())
             .bind(token)
-            .execute(self.ledger.sql.writer())
-            .await;
-        if let Err(error) = told {
+            .execute(self.ledger.sql.writer());
+        if let Err(error) = self.ledger.sql.writing(told).await {
             warn!(jackpot_id = %id, %error, "the reason is not in the ledger");
         }
         let reason = format!("the ledger can't go on: {short}");
