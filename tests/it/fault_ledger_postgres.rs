@@ -42,6 +42,12 @@ async fn playing(url: &str, more: &[(&str, &str)]) -> (Service, String, Load) {
     create(&service, lively(JACKPOT)).await;
     let load = Load::start(&service, JACKPOT, PLAYERS);
     load.until_answered(500).await;
+    let sql = outside(&service, url).await;
+    eventually(PATIENCE, "the ledger reads the stream", async || {
+        (cursor(&sql, JACKPOT).await > 0).then_some(())
+    })
+    .await;
+    sql.close().await;
     (service, redis_url, load)
 }
 
@@ -143,10 +149,6 @@ async fn heavy_entries_wait_beyond_the_backlog_limit_and_repeats_do_not() {
     let (service, redis_url, load) = playing(&url, &[("JACKPOT__LEDGER__MAX_BACKLOG_EVENTS", &limit)]).await;
     let known = enter(&service, JACKPOT, "known").await;
     assert_eq!(known.status, StatusCode::CREATED, "{}", known.text);
-    let sql = outside(&service, &url).await;
-    until_taken(&sql).await;
-    sql.close().await;
-
     postgres.stop_immediate();
     load.until_unavailable(2 * PLAYERS).await;
     let began_at = Instant::now();
@@ -185,12 +187,4 @@ async fn heavy_entries_wait_beyond_the_backlog_limit_and_repeats_do_not() {
         let id = one.body["entry_id"].as_str().expect("an id");
         assert_eq!(history.entries.get(id).copied(), one.body["sequence"].as_u64(), "{id}");
     }
-}
-
-/// Waits until the ledger has something: before that the backlog is not known.
-async fn until_taken(sql: &jackpot::ledger::sql::Sql) {
-    eventually(PATIENCE, "the ledger has events", async || {
-        (cursor(sql, JACKPOT).await > 100).then_some(())
-    })
-    .await;
 }

@@ -206,6 +206,8 @@ impl Projector {
                     .views
                     .learn(&place.jackpot, mark)
                     .set_ledger_n(Some(place.n));
+            } else if self.operate.views.is_used(&place.jackpot) {
+                self.operate.views.known(&place.jackpot).set_ledger_n(Some(0));
             }
             self.added.insert(place.jackpot.clone());
             self.look_again(&place.jackpot).await;
