@@ -24,7 +24,7 @@ use crate::place::Place;
 use crate::report::Measured;
 
 /// Calls of the enter script at the same time while the stream is filled.
-const CALLS: usize = 64;
+const CALLS: usize = 8;
 /// One entry of so many wins.
 const ONE_WINS_OF: u64 = 1_000;
 /// Of the players that are drawn, so that two runs do the same.
