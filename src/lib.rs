@@ -6,13 +6,13 @@
 //!
 //! | where | what |
 //! | --- | --- |
-//! | `main.rs`, [`cli`] | the command line: `serve`, `key`, `simulate` |
+//! | `main.rs`, [`cli`] | the command line: `serve`, `key`, `simulate`, `migrate`, `reconcile`, `restore`, `export`, `verify` |
 //! | [`app`] | puts the service together, starts it in order, stops it in reverse |
 //! | [`settings`] | `config/default.toml` ← a file ← the environment |
 //! | [`http`] | server, problem+json, keys and roles, limits, `OpenAPI`; no business rule |
 //! | [`jackpot`] | definition and draw (pure), play (enter → draw → claim → redraw), recovery, operators, their routes |
 //! | [`store`] | Redis: connection (embedded, standalone, cluster), keys, script calls, health |
-//! | [`ledger`] | the events of a jackpot, and the state they rebuild |
+//! | [`ledger`] | the SQL system of record: projector, queries, reconciliation, restore |
 //! | [`signing`] | Ed25519 keys: who signs receipts and heads, and the public keys at `/v1/keys` |
 //! | [`simulate`] | the load simulation from outside, its checks, report and comparison |
 //! | [`verify`] | an exported ledger checked offline: chain, books, draws, receipts |

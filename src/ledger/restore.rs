@@ -5,6 +5,8 @@
 //! died in between is begun again by whoever comes next: beginning takes everything away first. The stream's lease
 //! keeps it to one at a time, and the token of each restore keeps a stalled one from writing into the next.
 
+mod writer;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use sqlx::{Row, query};
@@ -20,11 +22,12 @@ use crate::jackpot::definition::Definition;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::mark::Mark;
 use crate::jackpot::operate::Operator;
-use crate::jackpot::scripts::{self, MAX_PAIRS, Part, RestoreBegun, RestoreEnded, RestoredState, ScriptError, Stamped};
-use crate::jackpot::view::parse_definition;
+use crate::jackpot::scripts::{self, Part, RestoreBegun, RestoreEnded, RestoredState, ScriptError, Stamped};
+use crate::jackpot::view::{Status, parse_definition};
 use crate::random::{self, RandomError};
-use crate::store::Store;
 use crate::store::keys::JackpotKeys;
+use crate::store::{Store, StoreError};
+use writer::Writer;
 
 /// Events read from SQL at a time: some hundred KB, or MB when they hold batches.
 const PAGE: i64 = 500;
@@ -89,6 +92,8 @@ pub struct Restored {
 pub enum Replace {
     /// Only a Redis that has less than the ledger, or nothing.
     Lost,
+    /// The same, and one that has less than this, which somebody has seen in it.
+    Seen(Mark),
     /// Also one that has all, when it takes no entries.
     Stopped,
     /// Also one that has events that the ledger lacks: they are given up.
@@ -130,13 +135,7 @@ impl Restorer {
             RestoreBegun::Begun => {}
             RestoreBegun::Changed(_) => return Err(RestoreError::Changed),
         }
-        let mut writer = Writer {
-            store: &self.store,
-            keys: &keys,
-            token: &token,
-            waiting: BTreeMap::new(),
-            written: BTreeMap::new(),
-        };
+        let mut writer = Writer::new(&self.store, &keys, &token);
         self.write_tables(jackpot, &mut writer).await?;
         let records = self.write_records(jackpot, &books, &mut writer).await?;
         for (sequence, pending) in &books.pending {
@@ -145,7 +144,11 @@ impl Restorer {
                 .await?;
         }
         let written = writer.finish().await?;
-        let state = self.state(jackpot, &books, written).await?;
+        let mut state = self.state(jackpot, &books, written).await?;
+        if let Replace::Seen(seen) = replace {
+            // Or those who have seen it would take what is restored now for what they know to be lost.
+            state.restores = state.restores.max(seen.restores());
+        }
         match scripts::restore_end(&self.store, &keys, &token, &state, (by, reason)).await? {
             RestoreEnded::Done(mark) => Ok(Restored { mark, records }),
             RestoreEnded::Other | RestoreEnded::Incomplete => Err(RestoreError::Changed),
@@ -161,19 +164,35 @@ impl Restorer {
     ) -> Result<Option<Mark>, RestoreError> {
         let ledger = Mark::new(books.restores, books.n).unwrap_or_default();
         let (redis, open) = match scripts::snapshot(&self.store, keys, Mark::ZERO).await {
-            Ok(snapshot) => (snapshot.mark, snapshot.status == crate::jackpot::view::Status::Open),
+            Ok(snapshot) => (snapshot.mark, snapshot.status == Status::Open),
             // A restore that died in between may be taken over at any mark.
             Err(ScriptError::Unknown | ScriptError::Restoring) => return Ok(None),
+            // What no script can read takes no entries.
+            Err(ScriptError::Store(StoreError::Protocol { .. })) => (self.damaged_mark(keys).await?, false),
             Err(error) => return Err(error.into()),
         };
-        let lost = redis < ledger;
         if redis > ledger && replace != Replace::Ahead {
             return Err(RestoreError::Ahead { redis, ledger });
         }
-        if !lost && open && replace == Replace::Stopped || !lost && replace == Replace::Lost {
+        let allowed = match replace {
+            Replace::Lost => redis < ledger,
+            Replace::Seen(seen) => redis < ledger || redis < seen,
+            Replace::Stopped => redis < ledger || !open,
+            Replace::Ahead => true,
+        };
+        if !allowed {
             return Err(RestoreError::NotLost);
         }
         Ok(Some(redis))
+    }
+
+    /// The mark of a state of which other parts can't be read, as `lua/jackpot/restore_begin.lua` sees it.
+    async fn damaged_mark(&self, keys: &JackpotKeys) -> Result<Mark, RestoreError> {
+        let parts = redis::cmd("HMGET").arg(&keys.state).arg("n").arg("restores").to_owned();
+        let parts = self.store.run(&parts).await.map_err(ScriptError::from)?;
+        let parts: [Option<String>; 2] = redis::from_redis_value(parts).unwrap_or_default();
+        let [n, restores] = parts.map(|part| part.and_then(|part| part.parse().ok()).unwrap_or_default());
+        Ok(Mark::new(restores, n).unwrap_or_default())
     }
 
     /// The tiers of all definitions there ever were: a pool that is left behind would be taken for damage later.
@@ -323,56 +342,6 @@ impl Restorer {
             meters: super::reconcile::sides::of_books(books).meters,
             written,
         })
-    }
-}
-
-/// Writes pairs in full calls.
-struct Writer<'a> {
-    store: &'a Store,
-    keys: &'a JackpotKeys,
-    token: &'a str,
-    /// Not yet sent.
-    waiting: BTreeMap<Part, Vec<(String, String)>>,
-    /// How many different names there are of each part.
-    written: BTreeMap<Part, u64>,
-}
-
-impl Writer<'_> {
-    /// Writes what is written once.
-    async fn add(&mut self, part: Part, name: String, value: String) -> Result<(), RestoreError> {
-        *self.written.entry(part).or_default() += 1;
-        self.put(part, name, value).await
-    }
-
-    async fn put(&mut self, part: Part, name: String, value: String) -> Result<(), RestoreError> {
-        let waiting = self.waiting.entry(part).or_default();
-        waiting.push((name, value));
-        if waiting.len() >= MAX_PAIRS {
-            self.flush(part).await?;
-        }
-        Ok(())
-    }
-
-    async fn flush(&mut self, part: Part) -> Result<(), RestoreError> {
-        let pairs = self.waiting.remove(&part).unwrap_or_default();
-        if pairs.is_empty() {
-            return Ok(());
-        }
-        if !scripts::restore_records(self.store, self.keys, self.token, part, &pairs).await? {
-            return Err(RestoreError::Changed);
-        }
-        Ok(())
-    }
-
-    fn count(&self, part: Part) -> u64 {
-        self.written.get(&part).copied().unwrap_or_default()
-    }
-
-    async fn finish(mut self) -> Result<BTreeMap<Part, u64>, RestoreError> {
-        for part in self.waiting.keys().copied().collect::<Vec<_>>() {
-            self.flush(part).await?;
-        }
-        Ok(self.written)
     }
 }
 

@@ -187,9 +187,14 @@ impl Bench {
 
     /// Rebuilds the jackpot from its events and compares everything with Redis.
     pub async fn assert_rebuilds(&self) {
+        self.assert_follows_from(&self.events().await).await;
+    }
+
+    /// The same from these events.
+    pub async fn assert_follows_from(&self, events: &[Event]) {
         let mut fold = Fold::default();
-        for event in self.events().await {
-            fold.apply(&event).expect("follows");
+        for event in events {
+            fold.apply(event).expect("follows");
         }
         let snapshot = self.snapshot().await;
         let books = &fold.books;

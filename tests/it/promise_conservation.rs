@@ -22,7 +22,7 @@ const CASES: u32 = 60;
 const STEPS: usize = 40;
 
 #[derive(Debug, Clone)]
-enum Step {
+pub enum Step {
     /// One call with entries of (id, rank, stake).
     Enter(Vec<(u8, u32, u64)>),
     Claim(u8, u32),
@@ -63,7 +63,7 @@ fn rules() -> impl Strategy<Value = Rules> {
 }
 
 /// Two tiers whose shares are complete or not, and a rate.
-fn case() -> impl Strategy<Value = (Vec<Rules>, u128, Vec<Step>)> {
+pub fn case() -> impl Strategy<Value = (Vec<Rules>, u128, Vec<Step>)> {
     let steps = prop::collection::vec(step(), 1..STEPS);
     (rules(), rules(), any::<bool>(), 0..=1_000_000_u128, steps).prop_map(
         |(first, mut second, complete, rate, steps)| {
@@ -284,6 +284,11 @@ impl Case<'_> {
 }
 
 async fn try_case(redis: &Arc<TestRedis>, rules: &[Rules], rate: u128, steps: &[Step]) {
+    play(redis, rules, rate, steps).await.assert_rebuilds().await;
+}
+
+/// Plays a case beside the model.
+pub async fn play(redis: &Arc<TestRedis>, rules: &[Rules], rate: u128, steps: &[Step]) -> Bench {
     let tiers = rules.iter().zip(["grand", "mini"]).map(|(r, name)| {
         let share = u32::try_from(r.share_ppm).expect("a share");
         let of = json!({"min_payout": r.min_payout, "seed": r.seed, "cap": r.cap, "reserve_ppm": r.reserve_ppm});
@@ -307,7 +312,7 @@ async fn try_case(redis: &Arc<TestRedis>, rules: &[Rules], rate: u128, steps: &[
         case.run(step).await;
         case.compare(&bench.snapshot().await);
     }
-    bench.assert_rebuilds().await;
+    bench
 }
 
 #[test]

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use futures_util::{StreamExt, stream as futures};
 use tracing::debug;
 
-use super::batch::{Batch, Raw};
+use super::batch::Batch;
+use super::rows::Raw;
 use super::stream::{MAX_BYTES, MAX_EVENTS};
 use super::{AT_ONCE, Projector};
 use crate::ids::Id;

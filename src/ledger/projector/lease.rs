@@ -97,6 +97,16 @@ impl Leases {
         Ok((done.rows_affected() == 1).then_some(token + 1))
     }
 
+    /// Whether a lease that this instance took is still in force: nobody has taken it over.
+    pub async fn holds(&self, jackpot: &Id, token: i64) -> Result<bool, sqlx::Error> {
+        let select = sqlx::query_scalar("SELECT lease_token FROM jackpots WHERE jackpot_id = $1 AND holder = $2")
+            .bind(jackpot.as_str())
+            .bind(&self.instance)
+            .fetch_optional(self.sql.reader());
+        let in_force: Option<i64> = self.sql.reading(select).await?;
+        Ok(in_force == Some(token))
+    }
+
     /// The database's clock, ms.
     pub async fn now_ms(&self) -> Result<i64, sqlx::Error> {
         let select = AssertSqlSafe(format!("SELECT {}", self.sql.now_ms()));

@@ -3,7 +3,7 @@
 use sqlx::Row;
 use thiserror::Error;
 
-use super::batch::Cursor;
+use super::rows::Cursor;
 use crate::ids::Id;
 use crate::ledger::books::Books;
 use crate::ledger::chain::ChainHash;

@@ -9,9 +9,12 @@
 
 mod ahead;
 pub mod batch;
+mod commit;
 mod compare;
+mod lag;
 pub mod lease;
 pub mod load;
+pub mod rows;
 pub mod stream;
 mod trouble;
 pub mod write;
@@ -20,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures_util::{StreamExt, future, stream as futures};
+use futures_util::{StreamExt, stream as futures};
 use tracing::{debug, error, info};
 
 use crate::ids::Id;
@@ -30,7 +33,6 @@ use crate::jackpot::scripts::ScriptError;
 use crate::ledger::Ledger;
 use crate::ledger::entry_index;
 use crate::ledger::restore::Restorer;
-use crate::ledger::sql::is_unavailable;
 use crate::settings;
 use crate::stopping::Stopping;
 use crate::store::Store;
@@ -39,7 +41,6 @@ use batch::Batch;
 use lease::Leases;
 use load::LoadError;
 use stream::{Read, Stream};
-use write::WriteError;
 
 /// Between two looks at all jackpots, also those that this instance did not hear of.
 const SWEEP: Duration = Duration::from_secs(1);
@@ -113,6 +114,15 @@ impl Projector {
 
     /// Works until the service stops, then commits what is there and gives the streams back.
     pub async fn run(mut self, stopping: Stopping) {
+        let lag = lag::Lag::of(&self);
+        tokio::select! {
+            () = self.work(&stopping) => {}
+            () = lag.tell() => {}
+        }
+        self.finish().await;
+    }
+
+    async fn work(&mut self, stopping: &Stopping) {
         let pause = Duration::from_millis(self.settings.poll_interval_ms);
         while !stopping.has_begun() {
             let pause = match self.round().await {
@@ -128,7 +138,6 @@ impl Projector {
                 () = stopping.wait() => {}
             }
         }
-        self.finish().await;
     }
 
     /// Rounds until nothing is left to do, or SQL fails; bounded, because play may go on meanwhile.
@@ -156,11 +165,6 @@ impl Projector {
             error!(%error, "the ledger's database does not answer; play goes on, events wait in Redis");
         }
         self.metrics.ledger.up(false);
-        for id in self.streams.keys() {
-            self.metrics
-                .ledger
-                .lag(id.as_str(), self.operate.views.known(id).backlog());
-        }
     }
 
     /// One round. Whether there is more to do at once.
@@ -172,17 +176,18 @@ impl Projector {
         }
         self.keep_leases().await?;
         let (batches, more) = self.read(sweep).await;
-        let committed = self.commit(batches).await?;
+        self.commit(batches).await?;
         if std::mem::take(&mut self.down) {
             info!("the ledger's database answers again");
         }
         self.metrics.ledger.up(true);
+        let mut put = false;
         if sweep {
             self.report_progress();
-            self.reconcile().await?;
+            put = self.reconcile().await?;
             self.expire_index().await?;
         }
-        Ok(more && committed)
+        Ok(more || put)
     }
 
     /// Finds jackpots, tells this instance how far the ledger is with each, and takes over streams that nobody reads.
@@ -203,6 +208,7 @@ impl Projector {
                     .set_ledger_n(Some(place.n));
             }
             self.added.insert(place.jackpot.clone());
+            self.look_again(&place.jackpot).await;
             if held.is_some_and(|stream| stream.token != place.token) {
                 self.drop_stream(&place.jackpot);
             } else if held.is_none()
@@ -229,7 +235,7 @@ impl Projector {
             Err(LoadError::Sql(error)) => Err(error),
             Err(LoadError::Damaged(reason)) => {
                 // Nothing is written on top of it.
-                self.tell_stopped(&id, &reason, token).await;
+                self.tell_stopped(&id, &reason, token, true).await?;
                 self.damaged.insert(id, Instant::now());
                 Ok(())
             }
@@ -282,7 +288,7 @@ impl Projector {
                     more = true;
                     batches.extend(self.batch(&id, &raw));
                 }
-                Ok(Read::Lost) => self.lost(&id).await,
+                Ok(Read::Lost) => more |= self.lost(&id).await,
                 Ok(Read::Broken(reason)) => self.stop(&id, &reason).await,
                 // A frozen node is its own trouble; the others go on.
                 Err(error) => debug!(jackpot_id = %id, %error, "this jackpot's events can't be read now"),
@@ -295,8 +301,11 @@ impl Projector {
     async fn read_due(&mut self, sweep: bool) -> Vec<(Id, Result<Read, ScriptError>)> {
         let views = &self.operate.views;
         let is_due = |_: &Id, stream: &mut Stream| {
-            let more = stream.goes_on_behind(&stream.cursor) || views.known(&stream.id).mark() != stream.mark();
-            !stream.rests() && (sweep || more)
+            let known = views.known(&stream.id);
+            // What is lost is not there at the next look either: now and then will do.
+            let news = || !known.is_lost() && known.mark() != stream.mark();
+            let more = stream.goes_on_behind(&stream.cursor);
+            !stream.rests() && (sweep || more || news())
         };
         let due: Vec<Stream> = self.streams.extract_if(.., is_due).map(|(_, stream)| stream).collect();
         let looks = due.into_iter().map(|mut stream| {
@@ -326,84 +335,6 @@ impl Projector {
         Some((batch, stream.token))
     }
 
-    /// Commits the batches. Whether all of them stand.
-    async fn commit(&mut self, batches: Vec<(Batch, i64)>) -> Result<bool, sqlx::Error> {
-        let whole: Vec<(&Batch, i64)> = with_rows(&batches).collect();
-        if whole.is_empty() {
-            return self.advance_all(batches).await;
-        }
-        let looks = whole.iter().filter_map(|(batch, _)| self.look_ahead(batch)).collect();
-        let written = write::commit(&self.ledger.sql, &whole);
-        let (written, ahead) = future::join(written, ahead::read(&self.store, looks)).await;
-        match written {
-            Ok(()) => {
-                let done = self.advance_all(batches).await?;
-                self.keep_ahead(ahead);
-                Ok(done)
-            }
-            Err(WriteError::Sql(error)) if is_unavailable(&error) => Err(error),
-            Err(error) if whole.len() == 1 => {
-                let jackpot = whole[0].0.jackpot.clone();
-                self.not_committed(&jackpot, error).await?;
-                Ok(false)
-            }
-            Err(error) => {
-                debug!(%error, "not committed together; trying each by itself");
-                for (batch, token) in batches {
-                    let jackpot = batch.jackpot.clone();
-                    match write::commit(&self.ledger.sql, &[(&batch, token)]).await {
-                        Ok(()) => _ = self.advance_all(vec![(batch, token)]).await?,
-                        Err(error) => self.not_committed(&jackpot, error).await?,
-                    }
-                }
-                Ok(false)
-            }
-        }
-    }
-
-    async fn not_committed(&mut self, jackpot: &Id, error: WriteError) -> Result<(), sqlx::Error> {
-        match error {
-            WriteError::Moved(_) => {
-                debug!(jackpot_id = %jackpot, "another instance reads this jackpot's events now");
-                self.drop_stream(jackpot);
-                Ok(())
-            }
-            WriteError::Sql(error) if is_unavailable(&error) => Err(error),
-            // Its rows contradict rows that are there: that is no passing state.
-            WriteError::Sql(error) => {
-                let reason = format!("the database refuses its next events: {error}");
-                self.stop(jackpot, &reason).await;
-                Ok(())
-            }
-        }
-    }
-
-    async fn advance_all(&mut self, batches: Vec<(Batch, i64)>) -> Result<bool, sqlx::Error> {
-        for (mut batch, _) in batches {
-            let (id, stop, report) = (batch.jackpot.clone(), batch.stop.take(), batch.rows.report.take());
-            self.metrics.ledger.committed(batch.rows.events.len() as u64);
-            let Some(stream) = self.streams.get_mut(&id) else {
-                continue;
-            };
-            let moved = !batch.rows.events.is_empty();
-            stream.advance(batch);
-            self.operate
-                .views
-                .learn(&id, stream.mark())
-                .set_ledger_n(Some(stream.cursor.n));
-            if moved && stop.is_none() {
-                self.metrics.ledger.stopped(id.as_str(), false);
-            }
-            if let Some((n, _, report)) = report {
-                self.judge(&id, n, &report).await;
-            }
-            if let Some(stop) = stop {
-                self.stop(&id, &stop.to_string()).await;
-            }
-        }
-        Ok(true)
-    }
-
     /// Drops the index of days that are too old.
     async fn expire_index(&mut self) -> Result<(), sqlx::Error> {
         if self.expired_at.is_some_and(|at| at.elapsed() < EXPIRY) {
@@ -430,10 +361,4 @@ impl Projector {
             self.ledger.progress.set(id, known.backlog(), stream.is_stopped());
         }
     }
-}
-
-/// Batches that have something to write: one may have been stopped at its first event.
-fn with_rows(batches: &[(Batch, i64)]) -> impl Iterator<Item = (&Batch, i64)> {
-    let filled = batches.iter().filter(|(batch, _)| !batch.rows.events.is_empty());
-    filled.map(|(batch, token)| (batch, *token))
 }

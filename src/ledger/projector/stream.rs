@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use super::ahead::Ahead;
-use super::batch::{Batch, Cursor, Raw, Start};
+use super::batch::{Batch, Start};
 use super::load::Loaded;
+use super::rows::{Cursor, Raw};
 use crate::ids::Id;
 use crate::jackpot::mark::Mark;
 use crate::jackpot::scripts::{self, ScriptError, TailWish};
@@ -19,7 +20,8 @@ use crate::store::keys::JackpotKeys;
 pub(super) const MAX_EVENTS: usize = 1_000;
 /// Bytes read in one call, so that events of thousands of entries do not fill the memory.
 pub(super) const MAX_BYTES: usize = 4 << 20;
-/// Batch ends that are remembered for trimming: with `MAX_EVENTS` each, more than any margin.
+/// Batch ends that are remembered for trimming. Beyond it every other one is forgotten: small batches under a wide
+/// margin are trimmed in larger pieces.
 const MAX_RECENT: usize = 2_000;
 /// After this, one that can't go on is tried again: an operator may have restored it.
 const RETRY: Duration = Duration::from_secs(10);
@@ -38,8 +40,10 @@ pub struct Stream {
     last_definition: String,
     /// Number and stream id of batch ends, the oldest first, for trimming.
     recent: VecDeque<(u64, String)>,
-    /// Whether Redis' copy of the last committed event is yet to be compared; with the stream id in front of it.
-    unchecked: Option<(String, String)>,
+    /// The last committed event, canonical JSON: Redis must still have the same one under its number.
+    last_body: String,
+    /// Stream id in front of it, empty for none.
+    previous_id: String,
     /// Number of the last event in Redis at the last look, 0 before the first.
     last_n: u64,
     /// Read while the batch in front of it was committed.
@@ -61,7 +65,6 @@ pub enum Read {
 impl Stream {
     /// A stream that was taken over.
     pub fn new(id: Id, token: i64, loaded: Loaded) -> Self {
-        let unchecked = (loaded.cursor.n > 0).then_some((loaded.previous_stream_id, loaded.last_body));
         let recent = VecDeque::from([(loaded.cursor.n, loaded.cursor.stream_id.clone())]);
         Self {
             id,
@@ -70,7 +73,8 @@ impl Stream {
             books: loaded.books,
             last_definition: loaded.last_definition,
             recent,
-            unchecked,
+            last_body: loaded.last_body,
+            previous_id: loaded.previous_stream_id,
             last_n: 0,
             ahead: None,
             stopped_at: None,
@@ -115,68 +119,68 @@ impl Stream {
         seen: Mark,
         margin: u64,
     ) -> Result<Read, ScriptError> {
-        let ahead = self.ahead.take();
         self.last_n = 0;
-        if let Some(broken) = self.compare_last(store, keys).await? {
-            return Ok(Read::Broken(broken));
-        }
-        if let Some(ahead) = ahead.filter(|ahead| ahead.after == self.cursor.stream_id) {
+        if let Some(ahead) = self.ahead.take().filter(|ahead| ahead.after == self.cursor.stream_id) {
             self.last_n = ahead.last_n;
             return Ok(Read::Events(ahead.events));
         }
         let trim = self.trim_before(margin);
         let wish = TailWish {
-            after: Some(self.cursor.stream_id.as_str()).filter(|id| !id.is_empty()),
+            // The last event again: the same number with another content would be another history.
+            after: Some(self.previous_id.as_str()).filter(|id| !id.is_empty()),
             max_events: MAX_EVENTS,
             max_bytes: MAX_BYTES,
             trim_before: trim.as_deref(),
         };
         let tail = match scripts::tail(store, keys, self.mark(), &wish).await {
-            Err(ScriptError::Behind { .. } | ScriptError::Unknown) if self.cursor.n > 0 => return Ok(Read::Lost),
+            // Whoever restores holds this lease: one that is going on now was left by somebody who died.
+            Err(ScriptError::Behind { .. } | ScriptError::Unknown | ScriptError::Restoring) if self.cursor.n > 0 => {
+                return Ok(Read::Lost);
+            }
             Err(ScriptError::Unknown) => return Ok(Read::Events(Vec::new())),
             other => other?,
         };
-        if tail.events.is_empty() && tail.mark.n() > self.cursor.n {
+        let raw = |(stream_id, fields)| Raw { stream_id, fields };
+        let events = tail.events.into_iter().map(raw).collect();
+        let news = match self.behind_the_last(events) {
+            Ok(news) => news,
+            Err(broken) => return Ok(Read::Broken(broken)),
+        };
+        if news.is_empty() && tail.mark.n() > self.cursor.n {
             let (at, redis) = (self.cursor.n, tail.mark.n());
             return Ok(Read::Broken(format!(
                 "Redis is at event {redis}, but its stream has none behind event {at}, the ledger's last"
             )));
         }
-        if tail.events.is_empty() && tail.mark < seen {
+        if news.is_empty() && tail.mark < seen {
             return Ok(Read::Lost);
         }
         self.last_n = tail.mark.n();
-        Ok(Read::Events(tail.events.into_iter().map(Raw::from).collect()))
+        Ok(Read::Events(news))
     }
 
-    /// Once after a take-over: the same number with another content means another history.
-    async fn compare_last(&mut self, store: &Store, keys: &JackpotKeys) -> Result<Option<String>, ScriptError> {
-        let Some((before, body)) = &self.unchecked else {
-            return Ok(None);
-        };
-        let wish = TailWish {
-            after: Some(before.as_str()).filter(|id| !id.is_empty()),
-            max_events: 1,
-            max_bytes: MAX_BYTES,
-            trim_before: None,
-        };
-        let tail = match scripts::tail(store, keys, self.mark(), &wish).await {
-            // What is lost is not another history; the read that follows says so.
-            Err(ScriptError::Behind { .. } | ScriptError::Unknown) => return Ok(None),
-            other => other?,
-        };
+    /// Takes the last committed event away from the front, if it is the one that the ledger has. Trimming leaves it
+    /// there; only a restore begins a stream without it.
+    fn behind_the_last(&self, mut events: Vec<Raw>) -> Result<Vec<Raw>, String> {
         let n = self.cursor.n;
-        let same_number = tail
-            .events
-            .first()
-            .filter(|(_, fields)| fields.get("n") == Some(&n.to_string()));
-        if same_number.is_some_and(|(_, fields)| chain::body(fields) != *body) {
-            return Ok(Some(format!(
-                "event {n} in Redis is another one than event {n} in the ledger"
-            )));
+        let Some(first) = events.first().filter(|_| n > 0) else {
+            return Ok(events);
+        };
+        let field = |name: &str| first.fields.get(name).map_or("", String::as_str);
+        if field("n") == n.to_string() {
+            if chain::body(&first.fields) != self.last_body {
+                return Err(format!(
+                    "event {n} in Redis is another one than event {n} in the ledger"
+                ));
+            }
+            events.remove(0);
+        } else if field("type") != "restore" {
+            return Err(format!(
+                "Redis' stream goes on with event {} and does not hold event {n}, the ledger's last",
+                field("n")
+            ));
         }
-        self.unchecked = None;
-        Ok(None)
+        Ok(events)
     }
 
     /// Stream id of the newest batch end that is a margin behind the cursor.
@@ -186,6 +190,18 @@ impl Stream {
             before = self.recent.pop_front().map(|(_, stream_id)| stream_id);
         }
         before.filter(|id| !id.is_empty())
+    }
+
+    /// Remembers the cursor as the end of a batch.
+    fn remember_end(&mut self) {
+        self.recent.push_back((self.cursor.n, self.cursor.stream_id.clone()));
+        if self.recent.len() > MAX_RECENT {
+            let mut kept = false;
+            self.recent.retain(|_| {
+                kept = !kept;
+                kept
+            });
+        }
     }
 
     /// Events as a batch.
@@ -202,17 +218,53 @@ impl Stream {
     }
 
     /// Moves on behind a batch that was committed.
-    pub fn advance(&mut self, batch: Batch) {
+    pub fn advance(&mut self, mut batch: Batch) {
+        let Some(last) = batch.rows.events.pop() else {
+            return;
+        };
+        let previous = batch.rows.events.pop();
+        self.previous_id = previous.map_or_else(|| self.cursor.stream_id.clone(), |event| event.cursor.stream_id);
+        self.last_body = last.body;
         self.cursor = batch.to;
         self.books = batch.books;
         self.last_definition = batch.last_definition;
-        self.recent.push_back((self.cursor.n, self.cursor.stream_id.clone()));
-        if self.recent.len() > MAX_RECENT {
-            self.recent.pop_front();
-        }
-        self.unchecked = None;
-        if batch.stop.is_none() {
-            self.stopped_at = None;
+        self.remember_end();
+        self.stopped_at = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::chain::ChainHash;
+
+    #[test]
+    fn events_that_come_one_by_one_are_trimmed_behind_any_margin() {
+        const MARGIN: u64 = 50_000;
+        let id = Id::parse("spring").expect("an id");
+        let cursor = |n: u64| Cursor {
+            n,
+            hash: ChainHash::first(&id),
+            stream_id: format!("{n}-0"),
+        };
+        let loaded = Loaded {
+            cursor: cursor(0),
+            books: Books::default(),
+            last_definition: String::new(),
+            previous_stream_id: String::new(),
+            last_body: String::new(),
+        };
+        let mut stream = Stream::new(id.clone(), 1, loaded);
+        let mut trimmed = 0;
+        for n in 1..=4 * MARGIN {
+            stream.cursor = cursor(n);
+            stream.remember_end();
+            assert!(stream.recent.len() <= MAX_RECENT);
+            if let Some(before) = stream.trim_before(MARGIN) {
+                trimmed = before.trim_end_matches("-0").parse().expect("a number");
+                assert!(trimmed + MARGIN <= n, "{trimmed} at {n}");
+            }
+            assert!(n - trimmed <= MARGIN + MARGIN / 10, "{trimmed} at {n}");
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use sqlx::Any;
 
-use super::batch::{Batch, Cursor, EntryRow, PayoutRow};
+use super::batch::Batch;
+use super::rows::{Cursor, EntryRow, PayoutRow};
 use crate::ids::Id;
 use crate::ledger::audit::Action;
 use crate::ledger::entry_index::{self, IndexRow, RowKey};

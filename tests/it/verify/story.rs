@@ -256,7 +256,8 @@ impl Story {
     }
 
     pub fn text(&self) -> String {
-        self.lines.iter().map(|line| format!("{line}\n")).collect()
+        let lines: Vec<String> = self.lines.iter().map(ToString::to_string).collect();
+        lines.join("\n") + "\n"
     }
 
     pub fn verify(&self) -> Report {

@@ -1,0 +1,128 @@
+//! What the projector reads, and the rows that it makes of it.
+
+use std::collections::BTreeMap;
+
+use crate::ledger::audit::Action;
+use crate::ledger::books::Pending;
+use crate::ledger::chain::ChainHash;
+use crate::ledger::event::Entered;
+use crate::ledger::postings::Posting;
+use crate::ledger::receipt::Receipt;
+use crate::ledger::reconcile::report::Report;
+
+/// An event as the stream holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Raw {
+    /// Its id in the stream.
+    pub stream_id: String,
+    /// All its fields.
+    pub fields: BTreeMap<String, String>,
+}
+
+impl From<(String, BTreeMap<String, String>)> for Raw {
+    fn from((stream_id, fields): (String, BTreeMap<String, String>)) -> Self {
+        Self { stream_id, fields }
+    }
+}
+
+/// The place of an event in its stream and chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cursor {
+    /// Its number, 0 before the first.
+    pub n: u64,
+    /// Its hash.
+    pub hash: ChainHash,
+    /// Its id in the stream, empty before the first.
+    pub stream_id: String,
+}
+
+/// A row of the record.
+#[derive(Debug)]
+pub struct EventRow {
+    /// Its place.
+    pub cursor: Cursor,
+    /// When, ms.
+    pub at_ms: i64,
+    /// What happened.
+    pub kind: String,
+    /// Entries up to and with it.
+    pub last_sequence: u64,
+    /// Canonical JSON.
+    pub body: String,
+}
+
+/// A payout with what its receipt does not show.
+#[derive(Debug)]
+pub struct PayoutRow {
+    /// The signed receipt.
+    pub receipt: Receipt,
+    /// Event that paid it.
+    pub n: u64,
+    /// Of the entry.
+    pub sequence: u64,
+    /// By which rank.
+    pub rank: u32,
+    /// When, ms.
+    pub paid_at_ms: i64,
+}
+
+/// An entry for the index by player.
+#[derive(Debug)]
+pub struct EntryRow {
+    /// As it was taken.
+    pub entered: Entered,
+    /// When, ms.
+    pub at_ms: i64,
+    /// Event that took it.
+    pub n: u64,
+    /// Its number.
+    pub sequence: u64,
+    /// Epoch of its draw.
+    pub epoch: u64,
+    /// Definition of its draw.
+    pub version: u64,
+    /// What it won in its first attempt, 0 for nothing.
+    pub rank: u32,
+    /// Whether that is final.
+    pub settled: bool,
+}
+
+/// An entry that got its outcome after its first attempt.
+#[derive(Debug)]
+pub struct SettledRow {
+    /// As it was pending.
+    pub pending: Pending,
+    /// Its number.
+    pub sequence: u64,
+    /// What it won, 0 for nothing.
+    pub rank: u32,
+}
+
+/// What a batch writes beside the cursor.
+#[derive(Debug, Default)]
+pub struct Rows {
+    /// The record.
+    pub events: Vec<EventRow>,
+    /// Double entry: event, time and line of each.
+    pub postings: Vec<(u64, i64, usize, Posting)>,
+    /// Receipts.
+    pub payouts: Vec<PayoutRow>,
+    /// Operators' actions, with event and time.
+    pub actions: Vec<(u64, i64, Action)>,
+    /// Definitions: version, event, time, JSON.
+    pub definitions: Vec<(u64, u64, i64, String)>,
+    /// Versions that Redis does not keep any more.
+    pub dropped_versions: Vec<u64>,
+    /// Epochs opened: number, commitment, time.
+    pub epochs: Vec<(u64, String, i64)>,
+    /// Epochs closed: number, event, time.
+    pub closed_epochs: Vec<(u64, u64, i64)>,
+    /// Adjustments: id, event, time, digest.
+    pub adjustments: Vec<(String, u64, i64, String)>,
+    /// The index of entries.
+    pub entries: Vec<EntryRow>,
+    /// Entries of earlier batches, or of this one, that got their outcome.
+    pub settled: Vec<SettledRow>,
+    /// The last comparison with Redis: event, time, result.
+    pub report: Option<(u64, i64, Report)>,
+}

@@ -1,0 +1,236 @@
+//! Redis beside the ledger: what agrees is clean under load, and one unit that does not is found.
+
+use std::cell::Cell;
+
+use jackpot::jackpot::mark::Mark;
+use jackpot::jackpot::scripts::Refusal;
+use jackpot::jackpot::view::Status;
+use jackpot::ledger::projector::Projector;
+use jackpot::ledger::reconcile::now::{NotClean, Reconciled};
+use jackpot::ledger::reconcile::report::Report;
+use serde_json::json;
+
+use crate::bench::{entry, operator};
+use crate::ledger_kit::Kit;
+use crate::ledger_projector::live;
+use crate::support::ledger_db::{LedgerDb, on_both_databases};
+
+on_both_databases!(
+    under_load_it_is_clean,
+    one_unit_by_hand_is_found_on_an_idle_jackpot,
+    one_unit_by_hand_is_found_on_a_busy_jackpot,
+    a_status_by_hand_is_found,
+    a_suspended_jackpot_is_resumed_when_it_is_clean_again,
+    a_stream_that_is_stopped_says_so,
+);
+
+const METERS: [&str; 10] = [
+    "pool",
+    "reserve",
+    "overflow",
+    "pool_micro",
+    "reserve_micro",
+    "contributed",
+    "contributed_micro",
+    "funded",
+    "paid",
+    "wins",
+];
+
+/// Adds to a meter by hand.
+async fn tamper(kit: &Kit, meter: &str, by: i64) {
+    let keys = &kit.bench.operate.views.known(&kit.bench.id).keys;
+    let tier = kit.bench.snapshot().await.meters[0].tier.clone();
+    let command = if meter == "pool" {
+        redis::cmd("INCRBY").arg(keys.pool(&tier)).arg(by).to_owned()
+    } else {
+        redis::cmd("HINCRBY")
+            .arg(&keys.meters)
+            .arg(format!("{tier}:{meter}"))
+            .arg(by)
+            .to_owned()
+    };
+    kit.bench.raw::<i64>(&mut command.clone()).await;
+}
+
+async fn last_report(kit: &Kit) -> (bool, Report) {
+    let row = kit.table("reconciliations", "clean report").await.remove(0);
+    (row[0] == "1", serde_json::from_str(&row[1]).expect("a report"))
+}
+
+/// A reconciliation that somebody asks for, while a projector reads.
+async fn reconcile(kit: &Kit, projector: &mut Projector) -> Reconciled {
+    let ended = Cell::new(false);
+    let asked = async {
+        let reconciled = kit.ledger.reconcile(&kit.bench.operate, &kit.bench.id).await;
+        ended.set(true);
+        reconciled.expect("an answer")
+    };
+    let reading = async {
+        while !ended.get() {
+            projector.catch_up().await;
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::join!(asked, reading).0
+}
+
+async fn under_load_it_is_clean(db: LedgerDb) {
+    let mut kit = Kit::with(db, &json!({})).await;
+    kit.settings.reconcile_interval_s = 0;
+    let mut projector = kit.projector();
+    let play = async {
+        live(&kit.bench).await;
+        for n in 0..150 {
+            kit.bench
+                .enter(&[entry(&format!("a{n}"), n % 4), entry(&format!("b{n}"), 0)])
+                .await;
+            if n % 10 == 0 {
+                kit.bench.operate.checkpoint(&kit.bench.id).await.expect("done");
+            }
+        }
+    };
+    let read = async {
+        for _ in 0..60 {
+            projector.catch_up().await;
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::join!(play, read);
+    projector.finish().await;
+    kit.assert_complete().await;
+    let (clean, report) = last_report(&kit).await;
+    assert!(clean && report.clean, "{report:?}");
+    assert_eq!(kit.bench.snapshot().await.status, Status::Open);
+    assert_eq!(kit.metric("reconciliation_mismatches_total", &kit.bench.id), "");
+}
+
+/// Each meter, one after the other: it is found, said with both values, and play stops.
+async fn assert_found(db: LedgerDb, busy: bool) {
+    let mut kit = Kit::with(db, &json!({})).await;
+    kit.settings.reconcile_interval_s = 0;
+    live(&kit.bench).await;
+    kit.project().await;
+    let id = &kit.bench.id;
+    for (found, meter) in METERS.iter().enumerate() {
+        tamper(&kit, meter, 1).await;
+        if busy {
+            kit.bench.operate.checkpoint(id).await.expect("done");
+        }
+        let mut projector = kit.projector();
+        if busy {
+            projector.catch_up().await;
+        } else {
+            projector.round().await.expect("SQL answers");
+        }
+        let (clean, report) = last_report(&kit).await;
+        assert!(!clean);
+        let faults = report.faults().join("; ");
+        // The last look is at Redis as it stands: both remainders come in one.
+        let standing = if *meter == "reserve_micro" { "pool_micro" } else { meter };
+        let name = if busy { meter } else { standing };
+        assert!(
+            faults.contains(&format!("tier 'grand': {standing} is ")),
+            "{meter}: {faults}"
+        );
+        let refused = kit.bench.enter(&[entry("another", 0)]).await.refusal;
+        assert_eq!(refused, Some(Refusal::Suspended), "{meter}");
+        let mismatches: usize = kit
+            .metric("reconciliation_mismatches_total", id)
+            .parse()
+            .expect("a number");
+        assert!(mismatches > found, "{meter}");
+        projector.finish().await;
+        let reasons = kit.table("audit", "action reason").await;
+        let said = |row: &Vec<String>| row[0] == "suspend" && row[1].contains(&format!("{name} is "));
+        assert!(reasons.iter().any(said), "{reasons:?}");
+
+        tamper(&kit, meter, -1).await;
+        let by = operator();
+        kit.bench
+            .operate
+            .resume_suspended(id, "repaired".to_owned(), &by)
+            .await
+            .expect("resumed");
+        kit.project().await;
+        assert!(last_report(&kit).await.0, "{meter}");
+    }
+    kit.assert_complete().await;
+}
+
+async fn one_unit_by_hand_is_found_on_an_idle_jackpot(db: LedgerDb) {
+    assert_found(db, false).await;
+}
+
+async fn one_unit_by_hand_is_found_on_a_busy_jackpot(db: LedgerDb) {
+    assert_found(db, true).await;
+}
+
+async fn a_status_by_hand_is_found(db: LedgerDb) {
+    let kit = Kit::with(db, &json!({})).await;
+    kit.bench.status(Status::Paused).await;
+    kit.project().await;
+    let keys = &kit.bench.operate.views.known(&kit.bench.id).keys;
+    kit.bench
+        .raw::<()>(redis::cmd("HSET").arg(&keys.state).arg("status").arg("open"))
+        .await;
+    kit.project().await;
+    let (_, report) = last_report(&kit).await;
+    assert_eq!(report.faults(), ["status is open in Redis and paused in the ledger"]);
+    assert_eq!(kit.bench.snapshot().await.status, Status::Suspended);
+}
+
+async fn a_suspended_jackpot_is_resumed_when_it_is_clean_again(db: LedgerDb) {
+    let kit = Kit::with(db, &json!({})).await;
+    kit.bench.take("e", 0).await;
+    let mut projector = kit.projector();
+    projector.catch_up().await;
+    let clean = reconcile(&kit, &mut projector).await;
+    assert!(clean.clean().is_ok());
+    tamper(&kit, "pool", 1).await;
+    for _ in 0..2 {
+        let mismatch = reconcile(&kit, &mut projector).await.clean();
+        let Err(NotClean::Mismatch(_, faults)) = mismatch else {
+            panic!("{mismatch:?}")
+        };
+        assert!(
+            faults.starts_with("tier 'grand': pool is 2 in Redis and 1 in the ledger"),
+            "{faults}"
+        );
+        assert_eq!(kit.bench.snapshot().await.status, Status::Suspended);
+    }
+    let by = operator();
+    let refused = kit
+        .bench
+        .operate
+        .set_status(&kit.bench.id, Status::Open, String::new(), &by)
+        .await;
+    assert!(refused.is_err(), "not without a reconciliation");
+    tamper(&kit, "pool", -1).await;
+    assert!(reconcile(&kit, &mut projector).await.clean().is_ok());
+    kit.bench
+        .operate
+        .resume_suspended(&kit.bench.id, String::new(), &by)
+        .await
+        .expect("resumed");
+    kit.bench.take("again", 0).await;
+    projector.finish().await;
+    kit.assert_complete().await;
+}
+
+async fn a_stream_that_is_stopped_says_so(db: LedgerDb) {
+    let kit = Kit::with(db, &json!({})).await;
+    kit.bench.take("e", 0).await;
+    let keys = &kit.bench.operate.views.known(&kit.bench.id).keys;
+    kit.bench
+        .raw::<u64>(redis::cmd("XDEL").arg(&keys.events).arg("0-1"))
+        .await;
+    let mut projector = kit.projector();
+    let stopped = reconcile(&kit, &mut projector).await.clean();
+    let Err(NotClean::Stopped(why)) = stopped else {
+        panic!("{stopped:?}")
+    };
+    assert!(why.contains("event 2 comes after event 0"), "{why}");
+    assert_eq!(kit.n().await, 0);
+    assert!(kit.bench.snapshot().await.mark > Mark::ZERO);
+}
