@@ -7,6 +7,7 @@ use crate::fault_support::{
     balanced, create, enter, enter_unavailable, entry_drawing, key, own_redis, redrawing, service_on,
     until_nothing_is_pending,
 };
+use crate::support::ledger_db::LedgerDb;
 use crate::support::local::LocalServer;
 use crate::support::proxy::ChaosProxy;
 use crate::support::service::Service;
@@ -14,9 +15,9 @@ use crate::support::service::Service;
 const JACKPOT: &str = "owed";
 
 /// A service killed after `enter` had recorded the retry of an entry, before it could claim what the redraw won.
-async fn killed_between(redis: &LocalServer, id: &str) -> (Service, ChaosProxy) {
+async fn killed_between(redis: &LocalServer, ledger: &LedgerDb, id: &str) -> (Service, ChaosProxy) {
     let proxy = ChaosProxy::in_front_of(redis.url()).await;
-    let mut service = service_on(proxy.url(), &[]).await;
+    let mut service = service_on(proxy.url(), &[ledger.environment()]).await;
     create(&service, redrawing(JACKPOT)).await;
     proxy.lose_reply_and_go_down(&["EVAL", id], 0);
     enter_unavailable(&service, JACKPOT, id).await;
@@ -57,7 +58,7 @@ async fn assert_finished_by_itself(service: &Service, redis: &LocalServer, id: &
 async fn an_entry_whose_service_was_killed_before_the_redraw_is_finished_after_the_restart() {
     let redis = own_redis(&[]).await;
     let id = entry_drawing(JACKPOT, "r", &[1, 2]);
-    let (mut service, proxy) = killed_between(&redis, &id).await;
+    let (mut service, proxy) = killed_between(&redis, &LedgerDb::sqlite(), &id).await;
     proxy.pass();
     service.restart().await;
     assert_finished_by_itself(&service, &redis, &id).await;
@@ -67,8 +68,9 @@ async fn an_entry_whose_service_was_killed_before_the_redraw_is_finished_after_t
 async fn an_entry_whose_service_was_killed_before_the_redraw_is_finished_by_another_instance() {
     let redis = own_redis(&[]).await;
     let id = entry_drawing(JACKPOT, "o", &[1, 2]);
-    let (_killed, _proxy) = killed_between(&redis, &id).await;
-    let other = service_on(redis.url(), &[]).await;
+    let ledger = LedgerDb::postgres().await;
+    let (_killed, _proxy) = killed_between(&redis, &ledger, &id).await;
+    let other = service_on(redis.url(), &[ledger.environment()]).await;
     assert_finished_by_itself(&other, &redis, &id).await;
 }
 
@@ -76,11 +78,13 @@ async fn an_entry_whose_service_was_killed_before_the_redraw_is_finished_by_anot
 async fn several_instances_that_recover_at_once_finish_an_entry_once() {
     let redis = own_redis(&[]).await;
     let id = entry_drawing(JACKPOT, "s", &[1, 2]);
-    let (_killed, _proxy) = killed_between(&redis, &id).await;
+    let ledger = LedgerDb::postgres().await;
+    let (_killed, _proxy) = killed_between(&redis, &ledger, &id).await;
     // As often and as early as the settings allow, so that they meet.
     let eager = [
         ("JACKPOT__PLAY__RECOVERY_INTERVAL_MS", "50"),
         ("JACKPOT__PLAY__RECOVERY_AFTER_MS", "100"),
+        ledger.environment(),
     ];
     let (one, two) = tokio::join!(service_on(redis.url(), &eager), service_on(redis.url(), &eager));
     assert_finished_by_itself(&one, &redis, &id).await;

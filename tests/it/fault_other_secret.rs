@@ -9,6 +9,7 @@ use tokio::process::Command;
 use crate::fault_support::{
     PATIENCE, balanced, create, enter, enter_unavailable, everything, own_redis, redrawing, service_on,
 };
+use crate::support::ledger_db::LedgerDb;
 use crate::support::{eventually, free_port};
 
 const JACKPOT: &str = "mine";
@@ -19,8 +20,8 @@ const OTHER: (&str, &str) = (
 
 #[tokio::test]
 async fn an_instance_with_another_secret_refuses_to_start_beside_a_jackpot() {
-    let redis = own_redis(&[]).await;
-    let service = service_on(redis.url(), &[]).await;
+    let (redis, ledger) = (own_redis(&[]).await, LedgerDb::postgres().await);
+    let service = service_on(redis.url(), &[ledger.environment()]).await;
     create(&service, redrawing(JACKPOT)).await;
     let before = everything(&mut redis.connection().await, JACKPOT).await;
 
@@ -34,6 +35,7 @@ async fn an_instance_with_another_secret_refuses_to_start_beside_a_jackpot() {
         .env("JACKPOT__REDIS__MODE", "standalone")
         .env("JACKPOT__REDIS__URLS", redis.url())
         .env(OTHER.0, OTHER.1)
+        .env(ledger.environment().0, ledger.environment().1)
         .stdin(Stdio::null())
         .stdout(log.try_clone().expect("a file"))
         .stderr(log)
@@ -59,9 +61,9 @@ async fn an_instance_with_another_secret_refuses_to_start_beside_a_jackpot() {
 
 #[tokio::test]
 async fn an_instance_with_another_secret_refuses_a_jackpot_that_came_after_its_start() {
-    let redis = own_redis(&[]).await;
-    let other = service_on(redis.url(), &[OTHER]).await;
-    let service = service_on(redis.url(), &[]).await;
+    let (redis, ledger) = (own_redis(&[]).await, LedgerDb::postgres().await);
+    let other = service_on(redis.url(), &[OTHER, ledger.environment()]).await;
+    let service = service_on(redis.url(), &[ledger.environment()]).await;
     create(&service, redrawing(JACKPOT)).await;
     let before = everything(&mut redis.connection().await, JACKPOT).await;
 

@@ -72,7 +72,7 @@ impl Projector {
                 continue;
             };
             let moved = !batch.rows.events.is_empty();
-            stream.advance(batch);
+            stream.advance(batch, self.settings.trim_margin_events);
             self.operate
                 .views
                 .learn(&id, stream.mark())

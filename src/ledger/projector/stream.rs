@@ -20,9 +20,8 @@ use crate::store::keys::JackpotKeys;
 pub(super) const MAX_EVENTS: usize = 1_000;
 /// Bytes read in one call, so that events of thousands of entries do not fill the memory.
 pub(super) const MAX_BYTES: usize = 4 << 20;
-/// Batch ends that are remembered for trimming. Beyond it every other one is forgotten: small batches under a wide
-/// margin are trimmed in larger pieces.
-const MAX_RECENT: usize = 2_000;
+/// Batch ends that are remembered for trimming, in a margin: what lies between two is trimmed at once.
+const TRIMS_PER_MARGIN: u64 = 1_000;
 /// After this, one that can't go on is tried again: an operator may have restored it.
 const RETRY: Duration = Duration::from_secs(10);
 
@@ -192,15 +191,11 @@ impl Stream {
         before.filter(|id| !id.is_empty())
     }
 
-    /// Remembers the cursor as the end of a batch.
-    fn remember_end(&mut self) {
-        self.recent.push_back((self.cursor.n, self.cursor.stream_id.clone()));
-        if self.recent.len() > MAX_RECENT {
-            let mut kept = false;
-            self.recent.retain(|_| {
-                kept = !kept;
-                kept
-            });
+    /// Remembers the cursor as the end of a batch, unless it is within a thousandth of the margin behind the last one.
+    fn remember_end(&mut self, margin: u64) {
+        let step = margin / TRIMS_PER_MARGIN;
+        if self.recent.back().is_none_or(|(n, _)| self.cursor.n > n + step) {
+            self.recent.push_back((self.cursor.n, self.cursor.stream_id.clone()));
         }
     }
 
@@ -228,7 +223,7 @@ impl Stream {
         self.cursor = batch.to;
         self.books = batch.books;
         self.last_definition = batch.last_definition;
-        self.remember_end();
+        self.remember_end(margin);
         self.stopped_at = None;
     }
 }
@@ -258,13 +253,13 @@ mod tests {
         let mut trimmed = 0;
         for n in 1..=4 * MARGIN {
             stream.cursor = cursor(n);
-            stream.remember_end();
-            assert!(stream.recent.len() <= MAX_RECENT);
+            stream.remember_end(MARGIN);
+            assert!(stream.recent.len() <= 1_002);
             if let Some(before) = stream.trim_before(MARGIN) {
                 trimmed = before.trim_end_matches("-0").parse().expect("a number");
                 assert!(trimmed + MARGIN <= n, "{trimmed} at {n}");
             }
-            assert!(n - trimmed <= MARGIN + MARGIN / 10, "{trimmed} at {n}");
+            assert!(n - trimmed <= MARGIN + MARGIN / 100, "{trimmed} at {n}");
         }
     }
 }
