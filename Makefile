@@ -20,8 +20,8 @@ fmt: ## Format Rust and Lua
 acceptance: ## The black-box checks alone, against the release build
 	@scripts/acceptance.sh
 
-bench-ledger: ## What the ledger takes with 10 million entries there, on SQLite and PostgreSQL (8 minutes, 15 GB)
+bench-ledger: ## What the ledger takes with 10 million entries there, on SQLite and PostgreSQL (15 GB of disk)
 	@scripts/bench-ledger.sh
 
-bench-exports: ## Memory and time of reading a million payouts from the running service (2 minutes)
+bench-exports: ## Memory and time of reading a million payouts from the running service
 	@scripts/bench-ledger.sh exports

@@ -2,7 +2,7 @@
 # bench-ledger.sh [ARGUMENT…]: what the ledger takes, with 10 million entries there before, on SQLite and PostgreSQL.
 # bench-ledger.sh exports [ARGUMENT…]: memory and time of reading a million payouts.
 # Prints tables; target/bench/ledger.json and exports.json keep them. On a directory on a disk, not in memory:
-# BENCH_DIR, target/bench by default. About 7 minutes and 15 GB for the first; a minute for the second.
+# BENCH_DIR, target/bench by default. The first compiles some minutes at its first run and needs 15 GB of disk.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
