@@ -8,6 +8,7 @@ use crate::jackpot::operate::Operate;
 use crate::jackpot::view::Views;
 use crate::ledger::Ledger;
 use crate::ledger::projector::Projector;
+use crate::ledger::sql::Sql;
 use crate::ledger::start::LedgerOpenError;
 use crate::master_secret;
 use crate::random;
@@ -34,7 +35,11 @@ pub(super) struct Projecting {
 
 impl Session {
     /// Opens both and makes sure that they belong together.
+    ///
+    /// # Errors
+    /// Also when there is no SQLite file: with a wrong data directory nothing is made, and nothing is found right.
     pub(super) async fn open(settings: Settings) -> Result<Self, Box<dyn std::error::Error>> {
+        Sql::expect(&settings.ledger, &settings.data_dir)?;
         let ledger = Ledger::open(&settings.ledger, &settings.data_dir).await?;
         match Self::with(&ledger, settings).await {
             Ok(session) => Ok(session),

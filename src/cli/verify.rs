@@ -37,7 +37,7 @@ pub(super) struct Args {
     #[arg(long)]
     ledger: bool,
     /// Only this jackpot of the ledger.
-    #[arg(long, value_name = "ID", requires = "ledger")]
+    #[arg(long, value_name = "ID", requires = "ledger", conflicts_with = "export")]
     jackpot: Option<String>,
     #[command(flatten)]
     settings: SettingsArgs,

@@ -161,14 +161,14 @@ async fn assert_payouts(kit: &Kit) {
     let rows = kit.table("payouts", columns).await;
     let short: Vec<_> = rows
         .iter()
-        .map(|row| (&*row[0], &*row[2], &*row[5], &*row[7]))
+        .map(|row| (&*row[0], &*row[2], &*row[5], &*row[6], &*row[7]))
         .collect();
     assert_eq!(
         short,
         [
-            ("1", "win", "501", "501"),
-            ("2", "refused", "7", "304"),
-            ("3", "under-another-definition", "297", "297")
+            ("1", "win", "501", "KRW", "501"),
+            ("2", "refused", "7", "KRW", "304"),
+            ("3", "under-another-definition", "297", "KRW", "297")
         ]
     );
     let keys = published(&kit.ledger.sql).await.expect("keys");

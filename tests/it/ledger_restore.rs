@@ -1,6 +1,6 @@
 //! Redis rebuilt from the ledger, after it lost all or some of a jackpot.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::mark::Mark;
@@ -34,6 +34,14 @@ async fn copy(kit: &Kit) -> Copy {
         copy.push((key, bytes));
     }
     copy
+}
+
+/// What Redis holds of the jackpot itself, but for what a restore changes.
+async fn state(kit: &Kit) -> BTreeMap<String, String> {
+    let known = kit.bench.operate.views.known(&kit.bench.id);
+    let mut state: BTreeMap<String, String> = kit.bench.raw(redis::cmd("HGETALL").arg(&known.keys.state)).await;
+    state.retain(|field, _| !["n", "restores", "restore_token"].contains(&field.as_str()));
+    state
 }
 
 async fn wipe(kit: &Kit) {
@@ -79,9 +87,11 @@ async fn a_redis_that_lost_all_is_rebuilt(db: LedgerDb) {
     let other = kit.other_instance();
     other.views.refresh(&kit.bench.id).await.expect("readable");
     for restores in 1..=2 {
+        let state = state(&kit).await;
         wipe(&kit).await;
         assert!(other.views.snapshot(&kit.bench.id).await.is_err(), "it has seen more");
         kit.heal().await;
+        assert_eq!(self::state(&kit).await, state);
         assert_whole(&kit, restores).await;
         assert!(other.views.view(&kit.bench.id).await.is_err());
         assert!(

@@ -26,7 +26,7 @@ pub struct AuditRow {
     #[schema(example = "spring")]
     pub target: String,
     /// What it was.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>, required)]
     pub before: serde_json::Value,
     /// What it became.
     #[schema(value_type = Object)]

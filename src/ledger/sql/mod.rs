@@ -79,11 +79,9 @@ impl Sql {
     /// # Errors
     /// Also when there is no ledger, or its schema is not of this program's version.
     pub async fn open_to_read(settings: &settings::Ledger, data_dir: &Path) -> Result<Self, SqlError> {
+        Self::expect(settings, data_dir)?;
         let mut address = Address::of(settings, data_dir)?;
         if let Address::Sqlite(path) = &mut address {
-            if !path.exists() {
-                return Err(SqlError::Missing(path.display().to_string()));
-            }
             *path = file::resolve(path)?;
         }
         let (kind, options) = (address.kind(), address.options(Mode::Read)?);
@@ -97,6 +95,17 @@ impl Sql {
             lock: Arc::default(),
             down: Arc::default(),
         })
+    }
+
+    /// Makes sure that the SQLite file is there, if it is to be one. A server is not asked.
+    ///
+    /// # Errors
+    /// [`SqlError::Missing`], or a URL that is none.
+    pub fn expect(settings: &settings::Ledger, data_dir: &Path) -> Result<(), SqlError> {
+        match Address::of(settings, data_dir)? {
+            Address::Sqlite(path) if !path.exists() => Err(SqlError::Missing(path.display().to_string())),
+            _ => Ok(()),
+        }
     }
 
     /// Brings the schema up to date and does nothing else.
