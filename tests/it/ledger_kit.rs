@@ -54,7 +54,7 @@ pub struct Kit {
     pub ledger: Ledger,
     pub settings: settings::Ledger,
     pub metrics: Arc<Metrics>,
-    _db: LedgerDb,
+    pub db: LedgerDb,
 }
 
 impl Kit {
@@ -77,7 +77,7 @@ impl Kit {
             ledger,
             settings,
             metrics: Arc::new(Metrics::new()),
-            _db: db,
+            db,
         }
     }
 
