@@ -295,6 +295,7 @@ impl Books {
             };
             (self.epoch, self.commitment) = (1, commitment.clone());
         }
+        self.currency.clone_from(&define.currency);
         self.puts = define.remember(&self.puts);
         self.last_version = define.version;
         self.waiting = Some(define.version);

@@ -119,6 +119,8 @@ pub struct Define {
     pub version: u64,
     /// JSON.
     pub json: String,
+    /// ISO 4217 code of all amounts from here on; it changes only while no money has been there.
+    pub currency: String,
     /// Status and commitment of epoch 1, when it created the jackpot.
     pub created: Option<(Status, String)>,
     /// The waiting definition that it replaced.

@@ -26,6 +26,20 @@ impl Progress {
         streams.insert(jackpot.clone(), StreamState { lag, stopped });
     }
 
+    /// How far a stream is behind now; nothing for one that is not read here.
+    pub(super) fn set_lag(&self, jackpot: &Id, lag: u64) {
+        let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(state) = streams.get_mut(jackpot) {
+            state.lag = lag;
+        }
+    }
+
+    /// The streams that this instance reads.
+    pub(super) fn ids(&self) -> Vec<Id> {
+        let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
+        streams.keys().cloned().collect()
+    }
+
     pub(super) fn forget(&self, jackpot: &Id) {
         let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
         streams.remove(jackpot);

@@ -74,6 +74,25 @@ pub enum Pending {
     Unknown(String),
 }
 
+/// A receipt of the ledger, as far as an answer told the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipt {
+    pub entry_id: String,
+    pub tier: String,
+    /// Minor units.
+    pub amount: i64,
+    pub claim_order: u64,
+}
+
+/// What the ledger has of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Receipts {
+    /// All receipts of the jackpot, by the payout's id.
+    Read(BTreeMap<String, Receipt>),
+    /// They could not be read; the reason.
+    Unknown(String),
+}
+
 /// Everything a run has seen.
 #[derive(Debug, Clone)]
 pub struct Evidence {
@@ -84,6 +103,7 @@ pub struct Evidence {
     /// One per tier of the plan, in its order.
     pub meters: Vec<Meter>,
     pub pending: Pending,
+    pub receipts: Receipts,
     /// The seeds of the epochs that answers name, when the draw secret is known.
     pub seeds: Option<Seeds>,
     /// Times the service was killed during the run.

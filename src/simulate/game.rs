@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use super::check_draw::EpochSeed;
 use super::client::{Api, Target};
-use super::evidence::{Evidence, Meter, Pending, Seeds};
+use super::evidence::{Evidence, Meter, Pending, Record, Seeds};
 use super::machine::{self, Machine};
 use super::numbers::{Client, Numbers};
 use super::plan::Plan;
@@ -18,7 +18,7 @@ use super::players::Game;
 use super::progress::Bar;
 use super::service::{self, PrivateService};
 use super::summary::{Parameters, Summary};
-use super::{Args, SimulateError, ceiling, check, kill};
+use super::{Args, SimulateError, ceiling, check, kill, receipts};
 
 /// Entries without an outcome are finished within this after the last answer.
 const PENDING_LIMIT: Duration = Duration::from_secs(10);
@@ -74,7 +74,10 @@ pub async fn play(
     let pending = pending(&api, &plan).await;
     let mut records = haul.records;
     records.sort_by_key(|record| record.answer.as_ref().map_or(u64::MAX, |answer| answer.sequence));
+    let paid = |record: &&Record| record.answer.as_ref().is_ok_and(|answer| answer.payout.is_some());
+    let wins = records.iter().filter(paid).count();
     let evidence = Evidence {
+        receipts: receipts::read(&api, &plan, wins).await,
         seeds: secret.map(|secret| Seeds::of(&secret, &plan, &records)),
         records,
         repeated: haul.repeated,

@@ -20,6 +20,7 @@ mod numbers;
 mod plan;
 mod players;
 mod progress;
+mod receipts;
 mod report;
 mod service;
 mod summary;

@@ -76,7 +76,7 @@ impl Replay {
         let (before, version) = (self.tiers.clone(), self.version);
         let mut paid = Vec::new();
         match &event.kind {
-            Kind::Define(define) => self.define(event, define, fields)?,
+            Kind::Define(define) => self.define(event, define)?,
             Kind::Enter { .. } => paid = self.enter(event, report)?,
             Kind::Claim { entry_id, claim } => paid.extend(self.claim(event, entry_id, claim, report)?),
             Kind::Finish { entry_id, sequence } => {
@@ -111,7 +111,7 @@ impl Replay {
         Ok(paid)
     }
 
-    fn define(&mut self, event: &Event, define: &Define, fields: &Fields) -> Result<(), Broken> {
+    fn define(&mut self, event: &Event, define: &Define) -> Result<(), Broken> {
         let unreadable = || broken("its definition breaks the rules of a definition");
         let document: Document = serde_json::from_str(&define.json).map_err(|_| unreadable())?;
         let definition = Definition::check(document).map_err(|_| unreadable())?;
@@ -129,9 +129,7 @@ impl Replay {
         if let Some(superseded) = define.superseded {
             self.definitions.remove(&superseded);
         }
-        field(fields, "currency")
-            .unwrap_or_default()
-            .clone_into(&mut self.currency);
+        self.currency.clone_from(&define.currency);
         self.definitions.insert(define.version, Arc::new(definition));
         self.waiting = Some(define.version);
         Ok(())

@@ -33,6 +33,7 @@ pub struct Load {
 struct Tally {
     answered: AtomicUsize,
     unavailable: AtomicUsize,
+    suspended: AtomicUsize,
     cut: AtomicUsize,
 }
 
@@ -51,6 +52,11 @@ pub struct Played {
 impl Load {
     /// Lets so many players enter that jackpot.
     pub fn start(service: &Service, jackpot: &str, players: usize) -> Self {
+        Self::start_as("p", service, jackpot, players)
+    }
+
+    /// The same under names that begin so, for a second load of the same jackpot.
+    pub fn start_as(name: &str, service: &Service, jackpot: &str, players: usize) -> Self {
         let (stop, tally) = (watch::Sender::new(false), Arc::new(Tally::default()));
         let path = format!("/v1/jackpots/{jackpot}/entries");
         let players = (0..players)
@@ -58,7 +64,7 @@ impl Load {
                 play(
                     service.caller(),
                     path.clone(),
-                    format!("p{n}"),
+                    format!("{name}{n}"),
                     stop.subscribe(),
                     Arc::clone(&tally),
                 )
@@ -70,6 +76,16 @@ impl Load {
     /// Waits until `more` further entries are acknowledged.
     pub async fn until_answered(&self, more: usize) {
         Self::until(&self.tally.answered, more, "entries are acknowledged").await;
+    }
+
+    /// How many entries are acknowledged so far.
+    pub fn answered(&self) -> usize {
+        self.tally.answered.load(Ordering::Relaxed)
+    }
+
+    /// Waits until `more` further tries were refused because the jackpot is suspended or restored.
+    pub async fn until_suspended(&self, more: usize) {
+        Self::until(&self.tally.suspended, more, "entries are refused").await;
     }
 
     /// Waits until `more` further tries got a 503.
@@ -91,7 +107,18 @@ impl Load {
     }
 
     /// Lets each player end what it has begun; returns all that was acknowledged, which is all that was tried.
+    ///
+    /// # Panics
+    /// When the jackpot was ever suspended.
     pub async fn finish(self) -> Vec<Played> {
+        let tally = Arc::clone(&self.tally);
+        let played = self.finish_through_suspension().await;
+        assert_eq!(tally.suspended.load(Ordering::Relaxed), 0, "it was suspended");
+        played
+    }
+
+    /// The same for a jackpot that was suspended meanwhile.
+    pub async fn finish_through_suspension(self) -> Vec<Played> {
         self.stop.send_replace(true);
         self.players.join_all().await.into_iter().flatten().collect()
     }
@@ -140,6 +167,11 @@ async fn attempt(caller: &Caller, path: &str, entry: &Value, tally: &Tally) -> O
     if answer.status == StatusCode::SERVICE_UNAVAILABLE {
         assert_unavailable(&answer, began_at.elapsed());
         tally.unavailable.fetch_add(1, Ordering::Relaxed);
+        return None;
+    }
+    if answer.body["code"] == "jackpot-suspended" {
+        assert_eq!(answer.status, StatusCode::CONFLICT);
+        tally.suspended.fetch_add(1, Ordering::Relaxed);
         return None;
     }
     assert!(answer.status.is_success(), "{} {}", answer.status, answer.body);

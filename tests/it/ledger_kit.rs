@@ -1,6 +1,7 @@
 //! A jackpot on a Redis of its own, a ledger, and projectors between them.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use jackpot::ids::Id;
@@ -102,6 +103,10 @@ impl Kit {
             self.settings.clone(),
             (TestRedis::id("instance"), auto_restore),
         )
+    }
+
+    pub fn data_dir(&self) -> &Path {
+        self.db.data_dir()
     }
 
     /// An instance starts, projects everything and ends.

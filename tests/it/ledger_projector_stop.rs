@@ -68,7 +68,7 @@ async fn assert_stopped(kit: &Kit, good: &Bench, n: u64, reason: &str) {
     assert_eq!(kit.metric("ledger_stopped", id), "1");
     let refused = kit.bench.enter(&[entry("refused", 0)]).await.refusal;
     assert_eq!(refused, Some(Refusal::Suspended));
-    assert_eq!(kit.ledger.progress.stopped(), [id.clone()]);
+    assert_eq!(kit.ledger.progress.stopped(), std::slice::from_ref(id));
 
     assert_eq!(kit.events_of(&good.id).await.len(), 6);
     assert_eq!(kit.place(&good.id, "stopped").await, "");
@@ -101,7 +101,7 @@ async fn one_that_is_unreadable_does(db: LedgerDb) {
 async fn one_that_makes_money_does(db: LedgerDb) {
     let (kit, good) = two(db, false).await;
     rewrite(&kit.bench, |events| {
-        set(events, 3, "meters", "grand pool:2 contributed:1;")
+        set(events, 3, "meters", "grand pool:2 contributed:1;");
     })
     .await;
     assert_stopped(&kit, &good, 3, "do not sum to zero: 1000000 millionths").await;

@@ -174,15 +174,12 @@ async fn a_restore_that_died_at_any_step_is_ended_by_the_next(db: LedgerDb) {
     live(&kit.bench).await;
     kit.project().await;
     let known = kit.bench.operate.views.known(&kit.bench.id);
-    for steps in 0..3_u64 {
+    for (steps, restores) in (0..3).zip(1..) {
         wipe(&kit).await;
         let tiers = BTreeSet::new();
         let begun = scripts::restore_begin(&kit.bench.store, &known.keys, &tiers, "dead", None).await;
         assert_eq!(begun.expect("a reply"), RestoreBegun::Begun);
-        for (part, name) in [(Part::SeenA, "win"), (Part::Definitions, "1")]
-            .into_iter()
-            .take(steps as usize)
-        {
+        for (part, name) in [(Part::SeenA, "win"), (Part::Definitions, "1")].into_iter().take(steps) {
             let half = [(name.to_owned(), "half".to_owned())];
             let written = scripts::restore_records(&kit.bench.store, &known.keys, "dead", part, &half).await;
             assert!(written.expect("a reply"));
@@ -193,7 +190,7 @@ async fn a_restore_that_died_at_any_step_is_ended_by_the_next(db: LedgerDb) {
             "{refused:?}"
         );
         kit.heal().await;
-        assert_whole(&kit, steps + 1).await;
+        assert_whole(&kit, restores).await;
     }
 }
 

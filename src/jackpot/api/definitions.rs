@@ -177,6 +177,11 @@ pub(crate) async fn put(
         .define(&id, &definition, wanted, status, &operator(caller, &request_id))
         .await?;
     let mut answer = if put.created {
+        // The limit of the backlog holds from its first event on, also when the database stops answering now.
+        let known = api.operate.views.known(&id);
+        if known.ledger_n().is_none() {
+            known.set_ledger_n(Some(0));
+        }
         HttpResponse::Created()
     } else {
         HttpResponse::Ok()

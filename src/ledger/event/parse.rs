@@ -122,6 +122,7 @@ fn parse_define(fields: &Fields<'_>) -> Result<Define, Unreadable> {
     Ok(Define {
         version,
         json,
+        currency: fields.text("currency")?.to_owned(),
         created,
         superseded: fields.optional("superseded")?,
         nonce: fields.text("nonce")?.to_owned(),

@@ -12,6 +12,7 @@ pub mod batch;
 mod commit;
 mod compare;
 mod due;
+mod lag;
 pub mod lease;
 pub mod load;
 pub mod rows;
@@ -120,6 +121,15 @@ impl Projector {
 
     /// Works until the service stops, then commits what is there and gives the streams back.
     pub async fn run(mut self, stopping: Stopping) {
+        let lag = lag::Lag::of(&self);
+        tokio::select! {
+            () = self.work(&stopping) => {}
+            () = lag.tell() => {}
+        }
+        self.finish().await;
+    }
+
+    async fn work(&mut self, stopping: &Stopping) {
         let pause = Duration::from_millis(self.settings.poll_interval_ms);
         while !stopping.has_begun() {
             let pause = match self.round().await {
@@ -135,7 +145,6 @@ impl Projector {
                 () = stopping.wait() => {}
             }
         }
-        self.finish().await;
     }
 
     /// Rounds until nothing is left to do, or SQL fails; bounded, because play may go on meanwhile.
@@ -163,11 +172,6 @@ impl Projector {
             error!(%error, "the ledger's database does not answer; play goes on, events wait in Redis");
         }
         self.metrics.ledger.up(false);
-        for id in self.streams.keys() {
-            self.metrics
-                .ledger
-                .lag(id.as_str(), self.operate.views.known(id).backlog());
-        }
     }
 
     /// One round. Whether there is more to do at once.

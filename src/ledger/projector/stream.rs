@@ -199,6 +199,18 @@ impl Stream {
         before.filter(|id| !id.is_empty())
     }
 
+    /// Remembers the cursor as the end of a batch.
+    fn remember_end(&mut self) {
+        self.recent.push_back((self.cursor.n, self.cursor.stream_id.clone()));
+        if self.recent.len() > MAX_RECENT {
+            let mut kept = false;
+            self.recent.retain(|_| {
+                kept = !kept;
+                kept
+            });
+        }
+    }
+
     /// Events as a batch.
     pub fn batch(&self, events: &[Raw], index_entries: bool, sign: &dyn Fn(UnsignedReceipt) -> Receipt) -> Batch {
         let start = Start {
@@ -223,14 +235,7 @@ impl Stream {
         self.cursor = batch.to;
         self.books = batch.books;
         self.last_definition = batch.last_definition;
-        self.recent.push_back((self.cursor.n, self.cursor.stream_id.clone()));
-        if self.recent.len() > MAX_RECENT {
-            let mut keep = false;
-            self.recent.retain(|_| {
-                keep = !keep;
-                keep
-            });
-        }
+        self.remember_end();
         self.stopped_at = None;
     }
 }
@@ -241,5 +246,41 @@ pub(super) fn is_damage(error: &ScriptError) -> bool {
         ScriptError::Reply { .. } | ScriptError::Record(_) | ScriptError::Store(StoreError::Protocol { .. }) => true,
         ScriptError::Store(StoreError::Script { code, .. }) => code == "WRONGTYPE",
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::chain::ChainHash;
+
+    #[test]
+    fn events_that_come_one_by_one_are_trimmed_behind_any_margin() {
+        const MARGIN: u64 = 50_000;
+        let id = Id::parse("spring").expect("an id");
+        let cursor = |n: u64| Cursor {
+            n,
+            hash: ChainHash::first(&id),
+            stream_id: format!("{n}-0"),
+        };
+        let loaded = Loaded {
+            cursor: cursor(0),
+            books: Books::default(),
+            last_definition: String::new(),
+            previous_stream_id: String::new(),
+            last_body: String::new(),
+        };
+        let mut stream = Stream::new(id.clone(), 1, loaded);
+        let mut trimmed = 0;
+        for n in 1..=4 * MARGIN {
+            stream.cursor = cursor(n);
+            stream.remember_end();
+            assert!(stream.recent.len() <= MAX_RECENT);
+            if let Some(before) = stream.trim_before(MARGIN) {
+                trimmed = before.trim_end_matches("-0").parse().expect("a number");
+                assert!(trimmed + MARGIN <= n, "{trimmed} at {n}");
+            }
+            assert!(n - trimmed <= MARGIN + MARGIN / 10, "{trimmed} at {n}");
+        }
     }
 }

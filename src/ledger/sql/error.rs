@@ -106,6 +106,8 @@ pub fn is_unavailable(error: &sqlx::Error) -> bool {
         | sqlx::Error::Tls(_)
         | sqlx::Error::PoolTimedOut
         | sqlx::Error::PoolClosed
+        // A connection whose last transaction ended without the driver's knowledge: another one will do.
+        | sqlx::Error::InvalidSavePointStatement
         | sqlx::Error::WorkerCrashed => true,
         sqlx::Error::Database(error) => error.code().is_some_and(|code| is_unavailable_code(&code)),
         _ => false,

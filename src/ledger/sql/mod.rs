@@ -42,7 +42,14 @@ pub struct Sql {
     writer: AnyPool,
     ledger_id: Arc<str>,
     lock: Arc<Mutex<Option<FileLock>>>,
-    down: Arc<Mutex<Option<String>>>,
+    down: Arc<Down>,
+}
+
+/// Why the last work failed, by kind: on a full disk everything can be read and nothing written.
+#[derive(Debug, Default)]
+struct Down {
+    reading: Mutex<Option<String>>,
+    writing: Mutex<Option<String>>,
 }
 
 impl Sql {
@@ -148,7 +155,7 @@ impl Sql {
     where
         E: From<sqlx::Error> + std::error::Error + 'static,
     {
-        self.within(READ_LIMIT, work).await
+        self.within(READ_LIMIT, &self.down.reading, work).await
     }
 
     /// Does `work`, one transaction, for at most [`WRITE_LIMIT`]. After an error of the connection or a timeout it is
@@ -160,13 +167,14 @@ impl Sql {
     where
         E: From<sqlx::Error> + std::error::Error + 'static,
     {
-        self.within(WRITE_LIMIT, work).await
+        self.within(WRITE_LIMIT, &self.down.writing, work).await
     }
 
-    /// Why the last work failed that failed because of the database; `None` when the last work reached it. Costs
+    /// Why the last write, or else the last page, failed because of the database; `None` when both reached it. Costs
     /// nothing: nobody is asked.
     pub fn down(&self) -> Option<String> {
-        self.down.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let last = |of: &Mutex<Option<String>>| of.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        last(&self.down.writing).or_else(|| last(&self.down.reading))
     }
 
     /// Waits for what is in flight, closes all connections and lets the SQLite file go.
@@ -176,7 +184,12 @@ impl Sql {
         self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    async fn within<T, E>(&self, limit: Duration, work: impl Future<Output = Result<T, E>>) -> Result<T, E>
+    async fn within<T, E>(
+        &self,
+        limit: Duration,
+        last: &Mutex<Option<String>>,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, E>
     where
         E: From<sqlx::Error> + std::error::Error + 'static,
     {
@@ -185,7 +198,7 @@ impl Sql {
             Err(sqlx::Error::Io(error).into())
         });
         let down = result.as_ref().err().and_then(unavailable);
-        *self.down.lock().unwrap_or_else(PoisonError::into_inner) = down;
+        *last.lock().unwrap_or_else(PoisonError::into_inner) = down;
         result
     }
 }

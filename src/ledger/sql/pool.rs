@@ -44,15 +44,24 @@ pub(super) fn options(kind: Kind, mode: Mode, connections: u32) -> AnyPoolOption
         .acquire_timeout(ACQUIRE_LIMIT)
         .test_before_acquire(true)
         .after_connect(move |connection, _| Box::pin(prepare(connection, kind, mode)))
-        .after_release(|connection, _| {
+        .after_release(move |connection, _| {
             Box::pin(async move {
                 // The pool would wait for ever, and its place in the pool would be lost.
-                match timeout(PING_LIMIT, connection.ping()).await {
+                match timeout(PING_LIMIT, usable(connection, kind, mode)).await {
                     Ok(answer) => answer.map(|()| true),
                     Err(_) => Err(sqlx::Error::PoolTimedOut),
                 }
             })
         })
+}
+
+/// Whether a connection can be used again; the pool closes one that can't.
+async fn usable(connection: &mut AnyConnection, kind: Kind, mode: Mode) -> Result<(), sqlx::Error> {
+    if (kind, mode) == (Kind::Sqlite, Mode::Write) {
+        // After a full disk SQLite has rolled back by itself, and the driver believes the transaction is still open.
+        return connection.begin_with("BEGIN").await?.rollback().await;
+    }
+    connection.ping().await
 }
 
 /// A connection of its own, outside any pool.

@@ -5,7 +5,7 @@ use clap::Parser;
 use crate::simulate::Args;
 use crate::simulate::answer::{Answer, Attempt, Contribution, Outcome, Payout};
 use crate::simulate::check_draw::EpochSeed;
-use crate::simulate::evidence::{Evidence, Meter, Pending, Record, Repeated, Seeds, Seen};
+use crate::simulate::evidence::{Evidence, Meter, Pending, Receipt, Receipts, Record, Repeated, Seeds, Seen};
 use crate::simulate::plan::{Entry, Plan, Prize};
 
 const SECRET: [u8; 32] = [9; 32];
@@ -169,7 +169,18 @@ impl Model {
             again: seen(false),
             at_once,
         });
+        let receipt = |record: &Record| {
+            let payout = record.answer.as_ref().ok()?.payout.as_deref()?;
+            let receipt = Receipt {
+                entry_id: record.entry.id.clone(),
+                tier: self.plan.tiers[payout.tier].name.to_owned(),
+                amount: payout.amount,
+                claim_order: payout.claim_order,
+            };
+            Some((payout.id.clone(), receipt))
+        };
         Evidence {
+            receipts: Receipts::Read(records.iter().filter_map(receipt).collect()),
             seeds: Some(Seeds::of(&SECRET, &self.plan, &records)),
             plan: self.plan,
             records,

@@ -4,6 +4,7 @@ mod answers;
 mod draws;
 #[cfg(test)]
 pub mod fixture;
+mod ledger;
 mod money;
 mod order;
 mod payouts;
@@ -55,7 +56,7 @@ struct Rule {
 }
 
 /// In the order in which a reader understands them best: a violation of an early one explains later ones.
-const RULES: [Rule; 12] = [
+const RULES: [Rule; 13] = [
     Rule {
         name: "answers",
         demand: "every entry is answered, and each answer is to its own entry",
@@ -115,6 +116,11 @@ const RULES: [Rule; 12] = [
         name: "pending",
         demand: "no entry is left without an outcome 10 s after the run",
         judge: pending::none_left,
+    },
+    Rule {
+        name: "ledger",
+        demand: "every payout that winners were told of has its receipt in the ledger within a minute, and there are no others",
+        judge: ledger::receipts_are_the_answers,
     },
 ];
 

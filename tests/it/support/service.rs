@@ -15,6 +15,10 @@ use super::{eventually, free_port, http_client};
 /// The draw secret of the published test vectors.
 pub const MASTER_SECRET: &str = "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f";
 
+/// Variable that names another program than the one cargo built beside the tests: a release build for full runs, or, in
+/// the environment of one service, a wrapper.
+pub const PROGRAM: &str = "JACKPOT_TEST_BINARY";
+
 const READY_DEADLINE: Duration = Duration::from_secs(30);
 const STOP_DEADLINE: Duration = Duration::from_secs(20);
 
@@ -61,8 +65,14 @@ impl Caller {
         };
         let response = request.bearer_auth(&self.key).send().await?;
         let (status, headers) = (response.status(), response.headers().clone());
-        let body = serde_json::from_slice(&response.bytes().await?).unwrap_or(Value::Null);
-        Ok(Answer { status, headers, body })
+        let text = response.text().await?;
+        let body = serde_json::from_str(&text).unwrap_or(Value::Null);
+        Ok(Answer {
+            status,
+            headers,
+            body,
+            text,
+        })
     }
 }
 
@@ -75,6 +85,8 @@ pub struct Answer {
     pub headers: reqwest::header::HeaderMap,
     /// The body as JSON; `Null` when it is none.
     pub body: Value,
+    /// The body as it came.
+    pub text: String,
 }
 
 impl Service {
@@ -109,6 +121,35 @@ impl Service {
         };
         service.wait_until_ready().await;
         service
+    }
+
+    /// Starts one that must refuse to: how it ended, and its log. `data` is its data directory.
+    ///
+    /// # Panics
+    /// When it has not ended in 30 s.
+    pub async fn refused(data: &Path, environment: &[(&str, &str)]) -> (ExitStatus, String) {
+        let environment: Vec<_> = environment
+            .iter()
+            .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+            .collect();
+        let mut process = Ending(spawn(data, free_port(), &environment));
+        let status = eventually(READY_DEADLINE, "the service refuses to start", async || {
+            process.0.try_wait().expect("a child can be asked for its status")
+        })
+        .await;
+        let log = std::fs::read_to_string(data.join("service.log")).expect("it has a log");
+        (status, log)
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> Pid {
+        Pid::from_child(&self.process)
+    }
+
+    /// Changes a variable of its environment, for the next start.
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.environment.retain(|(other, _)| other != name);
+        self.environment.push((name.to_owned(), value.to_owned()));
     }
 
     /// The URL of a path on this service.
@@ -244,6 +285,17 @@ impl Drop for Service {
     }
 }
 
+/// A process that does not outlive its test.
+struct Ending(Child);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        // Mostly it has ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 fn spawn(data: &Path, port: u16, environment: &[(String, String)]) -> Child {
     let log = File::options()
         .create(true)
@@ -251,7 +303,12 @@ fn spawn(data: &Path, port: u16, environment: &[(String, String)]) -> Child {
         .open(data.join("service.log"))
         .expect("the log can be written");
     let errors = log.try_clone().expect("a file can be opened twice");
-    Command::new(env!("CARGO_BIN_EXE_jackpot"))
+    let wrapped = environment.iter().find(|(name, _)| name == PROGRAM);
+    let program = wrapped
+        .map(|(_, program)| program.into())
+        .or_else(|| std::env::var_os(PROGRAM))
+        .unwrap_or_else(|| env!("CARGO_BIN_EXE_jackpot").into());
+    Command::new(program)
         .arg("serve")
         .current_dir(data)
         .env("JACKPOT__HTTP__LISTEN", format!("127.0.0.1:{port}"))
