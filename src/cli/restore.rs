@@ -92,10 +92,10 @@ async fn all(
             continue;
         }
         let restore = restorer.restore(&place.jackpot, replace, &by, &args.reason);
-        let restored = leases.during(restore).await;
+        let done = leases.during(restore).await;
         // At once, not with the last one: a service reads on meanwhile.
         leases.release().await?;
-        match restored {
+        match done {
             Ok(Restored { mark, records }) => {
                 session
                     .operate
