@@ -91,7 +91,11 @@ async fn all(
             right = false;
             continue;
         }
-        match restorer.restore(&place.jackpot, replace, &by, &args.reason).await {
+        let restore = restorer.restore(&place.jackpot, replace, &by, &args.reason);
+        let done = leases.during(restore).await;
+        // At once, not with the last one: a service reads on meanwhile.
+        leases.release().await?;
+        match done {
             Ok(Restored { mark, records }) => {
                 session
                     .operate

@@ -136,8 +136,13 @@ impl Known {
         self.view.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Keeps a view, unless there was a restore since it was read. Under the lock, which [`saw`](Self::saw) takes
+    /// behind its mark: what is kept here too early, it takes away.
     pub(super) fn keep_view(&self, view: Arc<View>) {
-        *self.view.write().unwrap_or_else(PoisonError::into_inner) = Some(view);
+        let mut kept = self.view.write().unwrap_or_else(PoisonError::into_inner);
+        if view.restores == self.mark().restores() {
+            *kept = Some(view);
+        }
     }
 
     /// A definition that was read before.
@@ -146,8 +151,12 @@ impl Known {
         definitions.get(&version).cloned()
     }
 
-    pub(super) fn keep_definition(&self, version: u64, definition: Arc<Definition>) {
+    /// Keeps a definition that was read after `restores`, unless there was one more since.
+    pub(super) fn keep_definition(&self, version: u64, definition: Arc<Definition>, restores: u64) {
         let mut definitions = self.definitions.write().unwrap_or_else(PoisonError::into_inner);
+        if self.mark().restores() != restores {
+            return;
+        }
         definitions.insert(version, definition);
         while definitions.len() > MAX_DEFINITIONS {
             definitions.pop_first();

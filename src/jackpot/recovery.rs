@@ -123,8 +123,10 @@ impl Recovery {
         while let Some(from) = after {
             let age = self.settings.recovery_after_ms;
             let found = scripts::pending(&self.store, &known.keys, known.mark(), (from, age, BATCH)).await;
-            let (last, entries) = known.note(found)?;
-            for entry in entries {
+            let found = known.note(found)?;
+            // Its records may be from behind a restore, and what is cached from before it.
+            known.saw(found.mark);
+            for entry in found.entries {
                 let result = match entry {
                     Ok(entry) => self.finish(id, entry).await,
                     Err((entry_id, error)) => Err((entry_id, PlayError::Script(error.into()))),
@@ -137,7 +139,7 @@ impl Recovery {
                     Err(_) | Ok(()) => {}
                 }
             }
-            after = last;
+            after = found.last;
         }
         if rotate {
             self.rotate(id).await?;

@@ -111,6 +111,8 @@ pub struct View {
     pub definition: Arc<Definition>,
     /// Its version.
     pub version: u64,
+    /// Restores when it was read: behind another one a version may name another definition.
+    pub restores: u64,
     /// Its version and money digest, for the fence.
     pub stamp: String,
     /// Highest version given.
@@ -191,6 +193,7 @@ impl Views {
             stamp: format!("{} {}", snapshot.version, definition.money_digest()),
             definition,
             version: snapshot.version,
+            restores: snapshot.mark.restores(),
             last_version: snapshot.last_version,
             epoch: snapshot.epoch,
             seed,
@@ -244,10 +247,11 @@ impl Views {
 
     /// The definition of a version, in force or pinned by an entry.
     pub async fn definition(&self, id: &Id, view: &View, version: u64) -> Result<Arc<Definition>, PlayError> {
-        if version == view.version {
+        let known = self.known(id);
+        let restores = known.mark().restores();
+        if version == view.version && view.restores == restores {
             return Ok(view.definition.clone());
         }
-        let known = self.known(id);
         let cached = known.definition(version);
         if let Some(definition) = cached {
             return Ok(definition);
@@ -266,7 +270,7 @@ impl Views {
             what: format!("definition {version}"),
         })?;
         let definition = Arc::new(parse_definition(id, &json)?);
-        known.keep_definition(version, definition.clone());
+        known.keep_definition(version, definition.clone(), restores);
         Ok(definition)
     }
 }

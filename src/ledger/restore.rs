@@ -29,8 +29,8 @@ use crate::store::keys::JackpotKeys;
 use crate::store::{Store, StoreError};
 use writer::Writer;
 
-/// Events read from SQL at a time: some hundred KB, or MB when they hold batches.
-const PAGE: i64 = 500;
+/// Events read from SQL at a time: an event may hold 1,000 entries, some 200 kB.
+const PAGE: i64 = 64;
 
 /// Why a jackpot was not rebuilt.
 #[derive(Debug, Error)]

@@ -53,7 +53,11 @@ impl Ledger {
             signing,
             progress: Arc::new(Progress::default()),
         };
-        if let Err(error) = signing::publish(&ledger.sql, &ledger.signing).await {
+        let prepared = async {
+            signing::publish(&ledger.sql, &ledger.signing).await?;
+            Leases::new(ledger.sql.clone(), String::new(), 0).bury().await
+        };
+        if let Err(error) = prepared.await {
             ledger.sql.close().await;
             return Err(error.into());
         }

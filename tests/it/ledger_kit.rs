@@ -55,7 +55,7 @@ pub struct Kit {
     pub ledger: Ledger,
     pub settings: settings::Ledger,
     pub metrics: Arc<Metrics>,
-    db: LedgerDb,
+    pub db: LedgerDb,
 }
 
 impl Kit {

@@ -3,8 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use jackpot::ledger::Ledger;
 use jackpot::ledger::projector::Projector;
+use jackpot::ledger::projector::lease::Leases;
 use serde_json::json;
+use sqlx::AssertSqlSafe;
 
 use crate::bench::{Bench, entry};
 use crate::ledger_kit::Kit;
@@ -16,6 +19,10 @@ on_both_databases!(
     a_stalled_holder_that_wakes_up_writes_nothing,
     a_stalled_holder_does_not_take_what_was_trimmed_for_a_gap,
     a_lease_ends_with_its_time_or_when_it_is_given_back,
+    a_lease_is_kept_during_what_takes_longer,
+    a_clock_that_was_set_back_keeps_no_dead_holders_lease,
+    a_database_that_was_put_back_gets_the_rest_again,
+    a_few_busy_jackpots_do_not_hold_up_the_others,
 );
 
 /// Losers, winners and refused ones in some calls.
@@ -143,4 +150,116 @@ async fn a_lease_ends_with_its_time_or_when_it_is_given_back(db: LedgerDb) {
     one.finish().await;
     assert_eq!(kit.place(&kit.bench.id, "holder").await, "");
     kit.assert_complete().await;
+}
+
+fn leases(kit: &Kit, holder: &str, lease_ms: u64) -> Leases {
+    Leases::new(kit.ledger.sql.clone(), holder.to_owned(), lease_ms)
+}
+
+/// Whether somebody else may take the stream.
+async fn is_free(kit: &Kit) -> bool {
+    let places = leases(kit, "another", 0).places().await.expect("an answer");
+    places[0].free
+}
+
+/// As a restore does.
+async fn a_lease_is_kept_during_what_takes_longer(db: LedgerDb) {
+    let kit = Kit::with(db, &json!({})).await;
+    let own = leases(&kit, "own", 2_000);
+    own.add(&kit.bench.id).await.expect("added");
+    own.take(&kit.bench.id, 0).await.expect("an answer").expect("taken");
+    let until = own.now_ms().await.expect("a time") + 3_000;
+    let work = async {
+        while own.now_ms().await.expect("a time") < until {
+            assert!(!is_free(&kit).await);
+        }
+    };
+    own.during(work).await;
+}
+
+async fn a_clock_that_was_set_back_keeps_no_dead_holders_lease(db: LedgerDb) {
+    let kit = Kit::with(db, &json!({})).await;
+    let dead = leases(&kit, "dead", 300_000);
+    dead.add(&kit.bench.id).await.expect("added");
+    dead.take(&kit.bench.id, 0).await.expect("an answer").expect("taken");
+    assert!(!is_free(&kit).await, "the longest lease that settings allow");
+    kit.change("UPDATE jackpots SET lease_until_ms = lease_until_ms + 3600000")
+        .await;
+    assert!(is_free(&kit).await);
+}
+
+#[tokio::test]
+async fn nobody_waits_for_the_end_of_a_lease_on_a_file_of_its_own() {
+    let kit = Kit::with(LedgerDb::sqlite(), &json!({})).await;
+    let dead = leases(&kit, "dead", 60_000);
+    dead.add(&kit.bench.id).await.expect("added");
+    dead.take(&kit.bench.id, 0).await.expect("an answer").expect("taken");
+    kit.ledger.sql.close().await;
+    let ledger = Ledger::open(&kit.settings, kit.db.data_dir()).await.expect("a ledger");
+    let places = Leases::new(ledger.sql.clone(), "new".to_owned(), 0).places().await;
+    assert!(places.expect("an answer")[0].free);
+    ledger.sql.close().await;
+}
+
+/// A replica that was promoted and lacks the last transactions, under a projector that goes on.
+async fn a_database_that_was_put_back_gets_the_rest_again(db: LedgerDb) {
+    let mut kit = Kit::with(db, &json!({})).await;
+    (kit.settings.entry_index_days, kit.settings.trim_margin_events) = (0, 0);
+    let mut projector = kit.projector();
+    kit.bench.take("before", 0).await;
+    projector.catch_up().await;
+    let columns = ["n", "hash", "stream_id", "books"];
+    let mut row = Vec::new();
+    for column in columns {
+        row.push(kit.place(&kit.bench.id, column).await);
+    }
+    kit.bench.take("behind", 0).await;
+    projector.catch_up().await;
+    assert_eq!(kit.n().await, 3);
+    for table in ["events", "postings"] {
+        let delete = sqlx::query(AssertSqlSafe(format!("DELETE FROM {table} WHERE n > 2")));
+        delete.execute(kit.ledger.sql.writer()).await.expect("deleted");
+    }
+    kit.change(&format!(
+        "UPDATE jackpots SET n = {}, hash = '{}', stream_id = '{}', books = '{}'",
+        row[0], row[1], row[2], row[3]
+    ))
+    .await;
+    for _ in 0..2 {
+        projector.catch_up().await;
+    }
+    kit.assert_complete().await;
+    assert_eq!(kit.n().await, 3);
+    assert_eq!(kit.place(&kit.bench.id, "stopped").await, "");
+}
+
+async fn a_few_busy_jackpots_do_not_hold_up_the_others(db: LedgerDb) {
+    let kit = Kit::with(db, &json!({})).await;
+    let mut all = Vec::new();
+    for _ in 0..6 {
+        all.push(Bench::on(Arc::clone(&kit.redis), &json!({})).await);
+    }
+    let fill = async |bench: &Bench| {
+        for _ in 0..1_100 {
+            bench.operate.checkpoint(&bench.id).await.expect("done");
+        }
+    };
+    futures_util::future::join_all(all.iter().map(&fill)).await;
+    let mut projector = kit.projector();
+    projector.round().await.expect("SQL answers");
+    let n = async |bench: &Bench| -> u64 { kit.place(&bench.id, "n").await.parse().expect("a number") };
+    let (mut begun, mut waiting) = (Vec::new(), Vec::new());
+    for bench in &all {
+        if n(bench).await > 0 { &mut begun } else { &mut waiting }.push(bench);
+    }
+    assert!((3..=4).contains(&begun.len()), "{}", begun.len());
+    futures_util::future::join_all(begun.into_iter().map(&fill)).await;
+    projector.round().await.expect("SQL answers");
+    for bench in waiting {
+        assert!(n(bench).await > 0);
+    }
+    projector.finish().await;
+    for bench in &all {
+        assert_eq!(n(bench).await, bench.snapshot().await.mark.n());
+    }
 }

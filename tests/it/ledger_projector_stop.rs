@@ -13,6 +13,7 @@ use crate::support::ledger_db::{LedgerDb, on_both_databases};
 on_both_databases!(
     an_event_that_is_missing_stops_the_stream,
     one_that_is_unreadable_does,
+    bytes_that_are_no_text_do,
     one_that_makes_money_does,
     a_stream_that_was_deleted_does,
     another_event_under_the_last_number_does,
@@ -170,5 +171,30 @@ async fn damaged_rows_do(db: LedgerDb) {
     assert!(stopped.contains("event 3 in table events"), "{stopped}");
     assert_eq!((kit.n().await, kit.metric("ledger_stopped", id)), (5, "1".to_owned()));
     assert_eq!(kit.bench.snapshot().await.status.as_str(), "suspended");
+    assert_eq!(kit.events_of(&good.id).await.len(), 6);
+}
+
+async fn bytes_that_are_no_text_do(db: LedgerDb) {
+    let (kit, good) = two(db, true).await;
+    let key = &kit.bench.operate.views.known(&kit.bench.id).keys.events;
+    kit.bench.raw::<()>(redis::cmd("DEL").arg(key)).await;
+    let mut add = redis::cmd("XADD");
+    add.arg(key).arg("4-5").arg("n").arg(&b"5\xff"[..]);
+    kit.bench.raw::<String>(&mut add).await;
+    assert_stopped(&kit, &good, 5, "unexpected reply").await;
+}
+
+#[tokio::test]
+async fn rows_that_are_no_text_stop_their_jackpot_only() {
+    let (kit, good) = two(LedgerDb::sqlite(), true).await;
+    let id = &kit.bench.id;
+    kit.change(&format!(
+        "UPDATE events SET body = CAST(x'7bff' AS TEXT) WHERE jackpot_id = '{id}' AND n = 5"
+    ))
+    .await;
+    good.take("goes-on", 0).await;
+    kit.project().await;
+    let stopped = kit.place(id, "stopped").await;
+    assert!(stopped.contains("is damaged"), "{stopped}");
     assert_eq!(kit.events_of(&good.id).await.len(), 6);
 }

@@ -22,6 +22,8 @@ on_both_databases!(
     a_status_by_hand_is_found,
     a_suspended_jackpot_is_resumed_when_it_is_clean_again,
     a_stream_that_is_stopped_says_so,
+    a_pool_that_is_gone_is_found,
+    all_have_their_turn_and_not_at_once,
 );
 
 const METERS: [&str; 10] = [
@@ -233,4 +235,40 @@ async fn a_stream_that_is_stopped_says_so(db: LedgerDb) {
     assert!(why.contains("event 2 comes after event 0"), "{why}");
     assert_eq!(kit.n().await, 0);
     assert!(kit.bench.snapshot().await.mark > Mark::ZERO);
+}
+
+async fn a_pool_that_is_gone_is_found(db: LedgerDb) {
+    let kit = Kit::with(db, &json!({})).await;
+    kit.bench.take("e", 0).await;
+    kit.project().await;
+    let keys = &kit.bench.operate.views.known(&kit.bench.id).keys;
+    let tier = kit.bench.snapshot().await.meters[0].tier.clone();
+    kit.bench.raw::<()>(redis::cmd("DEL").arg(keys.pool(&tier))).await;
+    let mut projector = kit.projector_of(&kit.bench.operate, false);
+    projector.round().await.expect("SQL answers");
+    let (clean, report) = last_report(&kit).await;
+    assert!(
+        !clean && report.faults()[0].starts_with("readable is "),
+        "{:?}",
+        report.faults()
+    );
+    assert_eq!(kit.metric("reconciliation_mismatches_total", &kit.bench.id), "1");
+    let status: String = kit.bench.raw(redis::cmd("HGET").arg(&keys.state).arg("status")).await;
+    assert_eq!(status, "suspended");
+}
+
+async fn all_have_their_turn_and_not_at_once(db: LedgerDb) {
+    let mut kit = Kit::with(db, &json!({})).await;
+    for _ in 0..2 {
+        crate::bench::Bench::on(kit.redis.clone(), &json!({})).await;
+    }
+    kit.project().await;
+    kit.settings.reconcile_interval_s = 3;
+    let delete = sqlx::query("DELETE FROM reconciliations");
+    delete.execute(kit.ledger.sql.writer()).await.expect("done");
+    let mut projector = kit.projector();
+    for compared in 1..=3 {
+        projector.catch_up().await;
+        assert_eq!(kit.table("reconciliations", "n").await.len(), compared);
+    }
 }

@@ -2,8 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jackpot::ids::Id;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::mark::Mark;
+use jackpot::jackpot::metrics::PlayMetrics;
+use jackpot::jackpot::play::Play;
+use jackpot::jackpot::record::State;
 use jackpot::jackpot::scripts::{self, EntryReply, Part, RestoreBegun, ScriptError, Wanted};
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::restore::{Replace, RestoreError};
@@ -274,4 +278,41 @@ async fn a_jackpot_that_no_script_can_read_is_rebuilt(db: LedgerDb) {
         kit.project().await;
         kit.assert_complete().await;
     }
+}
+
+/// Two definitions got one version, before and after a loss that an instance has not noticed.
+#[tokio::test]
+async fn an_instance_that_slept_through_a_restore_pays_what_is_defined_now() {
+    let kit = Kit::with(LedgerDb::sqlite(), &json!({})).await;
+    let pays = |amount: u64| {
+        json!({"odds": {"total": 2, "ranks": [
+            {"rank": 1, "weight": 1, "prize": {"pool": {"tier": "grand", "take": "all"}}},
+            {"rank": 3, "weight": 1, "prize": {"fixed": {"tier": "grand", "amount": amount}}}]}})
+    };
+    kit.project().await;
+    kit.bench.define(&pays(9)).await;
+    let slept = kit.other_instance();
+    let (_, view) = slept.views.refresh(&kit.bench.id).await.expect("readable");
+    assert_eq!(view.version, 2);
+    wipe(&kit).await;
+    kit.heal().await;
+    kit.bench.define(&pays(5)).await;
+    kit.bench.enter(&[entry("e", 1)]).await;
+    kit.bench.fund("f", 50).await;
+    let play = Play::new(
+        kit.bench.store.clone(),
+        slept.views.clone(),
+        PlayMetrics::new(kit.metrics.clone()),
+        u64::MAX,
+    );
+    let id = Id::parse("e").expect("an id");
+    let played = play.enter(&kit.bench.id, &id, entry("e", 1).sent).await.expect("paid");
+    let State::Paid { payout, .. } = &played.record.state else {
+        panic!("{played:?}")
+    };
+    assert_eq!((payout.rank, payout.amount), (3, 5));
+    assert_eq!(
+        played.definition.document(),
+        kit.bench.fresh().await.1.definition.document()
+    );
 }

@@ -189,7 +189,7 @@ async fn a_pending_entry_that_cannot_be_read_is_told_and_holds_up_no_other() {
         .await
         .expect("a reply");
     let told = pending
-        .1
+        .entries
         .into_iter()
         .map(|entry| entry.map(|e| e.entry_id).map_err(|(id, _)| id));
     assert_eq!(

@@ -30,7 +30,7 @@ pub use checkpoint::checkpoint;
 pub use define::{Define, Defined, Wanted, define};
 pub use enter::{EnterEntry, Entered, EntryReply, Refusal, enter};
 pub use finish::{Finished, claim, finish};
-pub use read::{Found, PendingEntry, Snapshot, epochs, lookup, pending, snapshot};
+pub use read::{Found, PendingEntry, PendingPage, Snapshot, epochs, lookup, pending, snapshot};
 pub use restore::{
     MAX_PAIRS, Part, RestoreBegun, RestoreEnded, RestoredState, Stamped, restore_begin, restore_end, restore_records,
 };

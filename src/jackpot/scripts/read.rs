@@ -195,14 +195,24 @@ pub struct PendingEntry {
     pub record: Record,
 }
 
-/// Lists entries that have been pending for at least `age_ms`, at most `limit` of those behind sequence `after`;
-/// with the last sequence looked at, `None` at the end.
+/// Pending entries.
+#[derive(Debug)]
+pub struct PendingPage {
+    /// The jackpot's mark.
+    pub mark: Mark,
+    /// The last sequence looked at, `None` at the end.
+    pub last: Option<u64>,
+    /// The entries; id and reason of those that can't be read.
+    pub entries: Vec<Result<PendingEntry, (String, Unreadable)>>,
+}
+
+/// Lists entries that have been pending for at least `age_ms`, at most `limit` of those behind sequence `after`.
 pub async fn pending(
     store: &Store,
     keys: &JackpotKeys,
     known: Mark,
     (after, age_ms, limit): (u64, u64, usize),
-) -> Result<(Option<u64>, Vec<Result<PendingEntry, (String, Unreadable)>>), ScriptError> {
+) -> Result<PendingPage, ScriptError> {
     let fixed = [&keys.state, &keys.seen_a, &keys.seen_b, &keys.pending];
     let call = fixed
         .into_iter()
@@ -228,7 +238,11 @@ pub async fn pending(
             .map_err(|error| (pair[0].clone(), error))
     };
     let entries = entries.chunks_exact(2).map(one).collect();
-    Ok((last.parse().ok(), entries))
+    Ok(PendingPage {
+        mark: reply.mark(),
+        last: last.parse().ok(),
+        entries,
+    })
 }
 
 /// All epochs, the oldest first.

@@ -1,64 +1,90 @@
 //! Redis beside the ledger, now and then, for every stream that this instance reads.
 
+use std::ops::Bound;
 use std::time::{Duration, Instant};
 
+use futures_util::{StreamExt, stream as futures};
 use tracing::{debug, error};
 
-use super::Projector;
+use super::stream::is_damage;
+use super::{AT_ONCE, Projector};
 use crate::ids::Id;
+use crate::jackpot::error::PlayError;
 use crate::jackpot::view::Status;
-use crate::ledger::reconcile::report::{Report, compare};
+use crate::ledger::reconcile::report::{Report, StateRow, compare};
 use crate::ledger::reconcile::{sides, store};
 
 impl Projector {
     /// Compares idle jackpots as they stand, and puts a checkpoint into the stream of busy ones: it is compared when it
     /// is applied. Whether there is one now.
     pub(super) async fn reconcile(&mut self) -> Result<bool, sqlx::Error> {
-        let interval = Duration::from_secs(self.settings.reconcile_interval_s);
-        if self.reconciled_at.is_some_and(|at| at.elapsed() < interval) {
-            return Ok(false);
-        }
-        self.reconciled_at = Some(Instant::now());
-        let ids: Vec<Id> = self.streams.keys().cloned().collect();
-        let mut put = false;
-        for id in ids {
-            put |= self.reconcile_one(&id).await?;
-        }
-        Ok(put)
-    }
-
-    async fn reconcile_one(&mut self, id: &Id) -> Result<bool, sqlx::Error> {
-        let Some(stream) = self
-            .streams
-            .get(id)
-            .filter(|stream| !stream.is_stopped() && stream.cursor.n > 0)
-        else {
-            return Ok(false);
-        };
-        let redis = match self.operate.views.snapshot(id).await {
-            Ok(redis) => redis,
-            Err(error) => {
-                debug!(jackpot_id = %id, %error, "not reconciled: it can't be read");
-                return Ok(false);
+        let operate = &self.operate.clone();
+        let looks = self.turns().into_iter().map(|id| async move {
+            let redis = operate.views.snapshot(&id).await;
+            (id, redis)
+        });
+        let looks: Vec<_> = futures::iter(looks).buffer_unordered(AT_ONCE).collect().await;
+        let (mut compared, mut busy) = (Vec::new(), Vec::new());
+        for (id, redis) in looks {
+            let Some(stream) = self.streams.get(&id) else {
+                continue;
+            };
+            let n = stream.cursor.n;
+            match redis {
+                Ok(redis) if redis.mark == stream.mark() => {
+                    let report = compare(&sides::of_snapshot(&redis), &sides::joined(&stream.books));
+                    compared.push((id, (n, redis.now_ms), report));
+                }
+                Ok(_) => busy.push(id),
+                Err(PlayError::Script(error)) if is_damage(&error) => {
+                    compared.push((id, (n, stream.books.at_ms), unreadable(error.to_string())));
+                }
+                Err(error) => debug!(jackpot_id = %id, %error, "not reconciled: it can't be read"),
             }
-        };
-        if redis.mark == stream.mark() {
-            let report = compare(&sides::of_snapshot(&redis), &sides::joined(&stream.books));
-            let at = (stream.cursor.n, redis.now_ms);
-            self.ledger.sql.writing(self.save(id, at, &report)).await?;
-            self.judge(id, at.0, &report).await;
-            return Ok(false);
         }
-        let checkpoint = self.operate.checkpoint(id).await;
-        if let Err(error) = &checkpoint {
-            debug!(jackpot_id = %id, %error, "no checkpoint: the next one will do");
+        if !compared.is_empty() {
+            self.ledger.sql.writing(self.save(&compared)).await?;
         }
-        Ok(checkpoint.is_ok())
+        for (id, (n, _), report) in &compared {
+            self.judge(id, *n, report).await;
+        }
+        let checkpoints = busy.into_iter().map(|id| async move {
+            let put = operate.checkpoint(&id).await;
+            put.inspect_err(|error| debug!(jackpot_id = %id, %error, "no checkpoint: the next one will do"))
+        });
+        let put: Vec<_> = futures::iter(checkpoints).buffer_unordered(AT_ONCE).collect().await;
+        Ok(put.iter().any(Result::is_ok))
     }
 
-    async fn save(&self, id: &Id, at: (u64, i64), report: &Report) -> Result<(), sqlx::Error> {
+    /// Those whose turn it is: each once in an interval, a share of them at each sweep, so that thousands of idle ones
+    /// do not hold up the events.
+    fn turns(&mut self) -> Vec<Id> {
+        let interval = self.settings.reconcile_interval_s;
+        if self.reconciled_to.is_none() {
+            let early = |at: Instant| at.elapsed() < Duration::from_secs(interval);
+            if self.reconciled_at.is_some_and(early) {
+                return Vec::new();
+            }
+            self.reconciled_at = Some(Instant::now());
+        }
+        let sweeps = usize::try_from(interval).unwrap_or(usize::MAX).max(1);
+        let share = self.streams.len().div_ceil(sweeps).max(1);
+        let from = self.reconciled_to.take().map_or(Bound::Unbounded, Bound::Excluded);
+        let mut left = self.streams.range((from, Bound::Unbounded));
+        let turn: Vec<_> = left.by_ref().take(share).collect();
+        let last = turn.last().map(|(id, _)| (*id).clone());
+        self.reconciled_to = last.filter(|_| left.next().is_some());
+        let due = turn
+            .into_iter()
+            .filter(|(_, stream)| !stream.is_stopped() && stream.cursor.n > 0);
+        due.map(|(id, _)| id.clone()).collect()
+    }
+
+    async fn save(&self, compared: &[(Id, (u64, i64), Report)]) -> Result<(), sqlx::Error> {
         let mut tx = self.ledger.sql.begin().await?;
-        store::save(&mut tx, id, at, report).await?;
+        for (id, at, report) in compared {
+            store::save(&mut tx, id, *at, report).await?;
+        }
         tx.commit().await
     }
 
@@ -75,5 +101,19 @@ impl Projector {
             self.suspend(id, format!("Redis and the ledger do not agree at event {n}: {faults}"))
                 .await;
         }
+    }
+}
+
+/// Redis has it, and no script can read it: a pool is gone, or no number.
+fn unreadable(why: String) -> Report {
+    let row = StateRow {
+        name: "readable".to_owned(),
+        redis: why,
+        ledger: "yes".to_owned(),
+        agrees: false,
+    };
+    Report {
+        state: vec![row],
+        ..Report::default()
     }
 }

@@ -3,10 +3,17 @@
 //! A lease is only about who tries. What makes a commit right is the token in it: it grows with each change of holder,
 //! and a transaction of a holder that was stalled meanwhile finds another one and is rolled back.
 
+use std::time::Duration;
+
 use sqlx::{AssertSqlSafe, Row};
+use tracing::warn;
 
 use crate::ids::Id;
-use crate::ledger::sql::Sql;
+use crate::ledger::sql::{Kind, Sql};
+
+/// Longest lease that settings allow. One that ends later was given before the database's clock was set back: it
+/// would keep a dead holder's streams for as long.
+const LONGEST_MS: i64 = 300_000;
 
 /// A jackpot's row, as far as leases go.
 #[derive(Debug)]
@@ -59,9 +66,9 @@ impl Leases {
     /// All jackpots of the ledger.
     pub async fn places(&self) -> Result<Vec<Place>, sqlx::Error> {
         let sql = format!(
-            "SELECT jackpot_id, n, restores, lease_token, CASE WHEN holder = $1 OR holder = '' OR lease_until_ms < {} \
-             THEN 1 ELSE 0 END AS free FROM jackpots",
-            self.sql.now_ms()
+            "SELECT jackpot_id, n, restores, lease_token, CASE WHEN holder = $1 OR holder = '' OR lease_until_ms < {now} \
+             OR lease_until_ms > {now} + {LONGEST_MS} THEN 1 ELSE 0 END AS free FROM jackpots",
+            now = self.sql.now_ms()
         );
         let select = sqlx::query(AssertSqlSafe(sql))
             .bind(&self.instance)
@@ -125,6 +132,34 @@ impl Leases {
             .bind(&self.instance)
             .execute(self.sql.writer());
         self.sql.writing(update).await?;
+        Ok(())
+    }
+
+    /// Does something long while what this instance holds is kept: a lease that ends meanwhile would let another
+    /// instance begin the same.
+    pub async fn during<T>(&self, work: impl Future<Output = T>) -> T {
+        let third = Duration::from_millis(self.lease_ms.unsigned_abs() / 3).max(Duration::from_millis(1));
+        let keep = async {
+            loop {
+                tokio::time::sleep(third).await;
+                if let Err(error) = self.renew().await {
+                    warn!(%error, "the leases were not renewed; tried again");
+                }
+            }
+        };
+        tokio::select! {
+            done = work => done,
+            () = keep => unreachable!("it never ends"),
+        }
+    }
+
+    /// Ends the leases of instances that died, where nobody else can be alive: a SQLite file is this process' alone.
+    pub async fn bury(&self) -> Result<(), sqlx::Error> {
+        if self.sql.kind() != Kind::Sqlite {
+            return Ok(());
+        }
+        let update = sqlx::query("UPDATE jackpots SET holder = '', lease_until_ms = 0 WHERE holder <> ''");
+        self.sql.writing(update.execute(self.sql.writer())).await?;
         Ok(())
     }
 

@@ -11,6 +11,10 @@ use crate::ledger::sql::Sql;
 
 /// Events whose hashes are checked when a stream is taken over; `jackpot verify` checks all.
 const TAIL: i64 = 1_000;
+/// And their size in all, because an event may hold a thousand entries; the last two are checked in any case.
+const TAIL_CHARS: i64 = 16 << 20;
+/// Events read at a time.
+const PAGE: i64 = 50;
 
 /// A stream as SQL has it.
 #[derive(Debug)]
@@ -89,30 +93,31 @@ async fn load_within(sql: &Sql, jackpot: &Id) -> Result<Loaded, LoadError> {
 
 /// Checks the hashes of the last events; returns the stream id of the one before the last, and the last one's body.
 async fn check_tail(sql: &Sql, jackpot: &Id, cursor: &Cursor) -> Result<(String, String), LoadError> {
-    let text = "SELECT n, stream_id, hash, body FROM events WHERE jackpot_id = $1 ORDER BY n DESC LIMIT $2";
-    let mut rows = sqlx::query(text)
-        .bind(jackpot.as_str())
-        .bind(TAIL + 1)
-        .fetch_all(sql.reader())
-        .await?;
-    rows.reverse();
-    let mut previous_stream_id = String::new();
+    let (mut previous_stream_id, mut last_body) = (String::new(), String::new());
     let mut last: Option<(i64, ChainHash)> = None;
-    for row in &rows {
-        let n: i64 = row.try_get("n")?;
-        let event = |text: &str| damaged(jackpot, &format!("event {n} in table events: {text}"));
-        let hash = ChainHash::parse(row.try_get("hash")?).ok_or_else(|| event("its hash is none"))?;
-        let before = match last {
-            Some((before, _)) if before + 1 != n => return Err(event("the event before it is missing")),
-            Some((_, hash)) => Some(hash),
-            None => (n == 1).then(|| ChainHash::first(jackpot)),
-        };
-        if before.is_some_and(|before| before.next(row.try_get("body").unwrap_or_default()) != hash) {
-            return Err(event("its hash is not that of its content and the events before it"));
-        }
-        last = Some((n, hash));
-        if n.unsigned_abs() + 1 == cursor.n {
-            previous_stream_id = row.try_get("stream_id")?;
+    let mut after = tail_begins_behind(sql, jackpot).await?;
+    loop {
+        let text = "SELECT n, stream_id, hash, body FROM events WHERE jackpot_id = $1 AND n > $2 ORDER BY n LIMIT $3";
+        let rows = sqlx::query(text).bind(jackpot.as_str()).bind(after).bind(PAGE);
+        let rows = rows.fetch_all(sql.reader()).await?;
+        let Some(end) = rows.last() else { break };
+        (after, last_body) = (end.try_get("n")?, end.try_get("body")?);
+        for row in &rows {
+            let n: i64 = row.try_get("n")?;
+            let event = |text: &str| damaged(jackpot, &format!("event {n} in table events: {text}"));
+            let hash = ChainHash::parse(row.try_get("hash")?).ok_or_else(|| event("its hash is none"))?;
+            let before = match last {
+                Some((before, _)) if before + 1 != n => return Err(event("the event before it is missing")),
+                Some((_, hash)) => Some(hash),
+                None => (n == 1).then(|| ChainHash::first(jackpot)),
+            };
+            if before.is_some_and(|before| before.next(row.try_get("body").unwrap_or_default()) != hash) {
+                return Err(event("its hash is not that of its content and the events before it"));
+            }
+            last = Some((n, hash));
+            if n.unsigned_abs() + 1 == cursor.n {
+                previous_stream_id = row.try_get("stream_id")?;
+            }
         }
     }
     if last.map(|(n, hash)| (n.unsigned_abs(), hash)) != Some((cursor.n, cursor.hash)) {
@@ -123,8 +128,20 @@ async fn check_tail(sql: &Sql, jackpot: &Id, cursor: &Cursor) -> Result<(String,
         );
         return Err(damaged(jackpot, &text));
     }
-    let last_body = rows.last().map(|row| row.try_get("body")).transpose()?;
-    Ok((previous_stream_id, last_body.unwrap_or_default()))
+    Ok((previous_stream_id, last_body))
+}
+
+/// Number of the event behind which the tail begins.
+async fn tail_begins_behind(sql: &Sql, jackpot: &Id) -> Result<i64, LoadError> {
+    let text = "SELECT n, CAST(LENGTH(body) AS BIGINT) FROM events WHERE jackpot_id = $1 ORDER BY n DESC LIMIT $2";
+    let sizes = sqlx::query_as(text).bind(jackpot.as_str()).bind(TAIL + 1);
+    let sizes: Vec<(i64, i64)> = sizes.fetch_all(sql.reader()).await?;
+    let mut chars = 0;
+    let fit = sizes.iter().enumerate().take_while(|(i, (_, size))| {
+        chars += size;
+        *i < 2 || chars <= TAIL_CHARS
+    });
+    Ok(fit.last().map_or(0, |(_, (n, _))| n - 1))
 }
 
 fn damaged(jackpot: &Id, what: &str) -> LoadError {

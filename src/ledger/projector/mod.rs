@@ -11,6 +11,7 @@ mod ahead;
 pub mod batch;
 mod commit;
 mod compare;
+mod due;
 mod lag;
 pub mod lease;
 pub mod load;
@@ -23,16 +24,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures_util::{StreamExt, stream as futures};
 use tracing::{debug, error, info};
 
 use crate::ids::Id;
 use crate::jackpot::mark::Mark;
 use crate::jackpot::operate::Operate;
-use crate::jackpot::scripts::ScriptError;
 use crate::ledger::Ledger;
 use crate::ledger::entry_index;
 use crate::ledger::restore::Restorer;
+use crate::ledger::sql::is_unavailable;
 use crate::settings;
 use crate::stopping::Stopping;
 use crate::store::Store;
@@ -40,7 +40,7 @@ use crate::telemetry::Metrics;
 use batch::Batch;
 use lease::Leases;
 use load::LoadError;
-use stream::{Read, Stream};
+use stream::Stream;
 
 /// Between two looks at all jackpots, also those that this instance did not hear of.
 const SWEEP: Duration = Duration::from_secs(1);
@@ -48,8 +48,6 @@ const SWEEP: Duration = Duration::from_secs(1);
 const AT_ONCE: usize = 32;
 /// Jackpots read from the index at a time.
 const PAGE: usize = 500;
-/// Events of one transaction, over all streams: beyond it the others wait for the next.
-const MAX_EVENTS_OF_ROUND: usize = 4_000;
 /// Between two looks for days of the index that have expired.
 const EXPIRY: Duration = Duration::from_mins(10);
 /// Pause after SQL failed, so that it is not asked thousands of times a second.
@@ -71,11 +69,17 @@ pub struct Projector {
     auto_restore: bool,
     streams: BTreeMap<Id, Stream>,
     added: BTreeSet<Id>,
+    /// The last one whose events were taken: the next round begins behind it.
+    taken_to: Option<Id>,
+    /// Those that were not looked at, because the round was full.
+    left: BTreeSet<Id>,
     /// Those whose own rows are damaged, and when that was last seen.
     damaged: BTreeMap<Id, Instant>,
     /// Whether SQL failed when it was last asked.
     down: bool,
     reconciled_at: Option<Instant>,
+    /// How far those that are being compared have come; `None`: all had their turn.
+    reconciled_to: Option<Id>,
     expired_at: Option<Instant>,
     swept_at: Option<Instant>,
     renewed_at: Instant,
@@ -103,9 +107,12 @@ impl Projector {
             auto_restore,
             streams: BTreeMap::new(),
             added: BTreeSet::new(),
+            taken_to: None,
+            left: BTreeSet::new(),
             damaged: BTreeMap::new(),
             down: false,
             reconciled_at: None,
+            reconciled_to: None,
             expired_at: None,
             swept_at: None,
             renewed_at: Instant::now(),
@@ -207,11 +214,14 @@ impl Projector {
                     .learn(&place.jackpot, mark)
                     .set_ledger_n(Some(place.n));
             } else if self.operate.views.is_used(&place.jackpot) {
+                // Or nothing would bound what waits while SQL is away.
                 self.operate.views.known(&place.jackpot).set_ledger_n(Some(0));
             }
             self.added.insert(place.jackpot.clone());
             self.look_again(&place.jackpot).await;
-            if held.is_some_and(|stream| stream.token != place.token) {
+            // Another number: a database that was put back, or a commit whose answer was lost. Nothing may be dropped
+            // from Redis that is not there.
+            if held.is_some_and(|stream| stream.token != place.token || stream.cursor.n != place.n) {
                 self.drop_stream(&place.jackpot);
             } else if held.is_none()
                 && place.free
@@ -234,9 +244,13 @@ impl Projector {
                 self.streams.insert(id.clone(), Stream::new(id, token, loaded));
                 Ok(())
             }
-            Err(LoadError::Sql(error)) => Err(error),
-            Err(LoadError::Damaged(reason)) => {
-                // Nothing is written on top of it.
+            Err(LoadError::Sql(error)) if is_unavailable(&error) => Err(error),
+            Err(error) => {
+                // Nothing is written on top of it; and rows that can't even be read hold up no other jackpot.
+                let reason = match error {
+                    LoadError::Damaged(reason) => reason,
+                    LoadError::Sql(error) => format!("the ledger of jackpot '{id}' is damaged: {error}"),
+                };
                 self.tell_stopped(&id, &reason, token, true).await?;
                 self.damaged.insert(id, Instant::now());
                 Ok(())
@@ -274,62 +288,6 @@ impl Projector {
         Ok(())
     }
 
-    /// What is new in the streams, as batches; and whether there is more than was read.
-    async fn read(&mut self, sweep: bool) -> (Vec<(Batch, i64)>, bool) {
-        let reads = self.read_due(sweep).await;
-        let (mut batches, mut events, mut more) = (Vec::new(), 0, false);
-        for (id, read) in reads {
-            match read {
-                Ok(Read::Events(raw)) if raw.is_empty() => {}
-                Ok(Read::Events(raw)) => {
-                    if events >= MAX_EVENTS_OF_ROUND {
-                        more = true;
-                        continue;
-                    }
-                    events += raw.len();
-                    more = true;
-                    batches.extend(self.batch(&id, &raw));
-                }
-                Ok(Read::Lost) => more |= self.lost(&id).await,
-                Ok(Read::Broken(reason)) => self.stop(&id, &reason).await,
-                // A frozen node is its own trouble; the others go on.
-                Err(error) => debug!(jackpot_id = %id, %error, "this jackpot's events can't be read now"),
-            }
-        }
-        (batches, more)
-    }
-
-    /// Looks at the streams in which there may be something new. They are moved out meanwhile, each to its own look.
-    async fn read_due(&mut self, sweep: bool) -> Vec<(Id, Result<Read, ScriptError>)> {
-        let views = &self.operate.views;
-        let is_due = |_: &Id, stream: &mut Stream| {
-            let known = views.known(&stream.id);
-            // What is lost is not there at the next look either: now and then will do.
-            let news = || !known.is_lost() && known.mark() != stream.mark();
-            let more = stream.goes_on_behind(&stream.cursor);
-            !stream.rests() && (sweep || more || news())
-        };
-        let due: Vec<Stream> = self.streams.extract_if(.., is_due).map(|(_, stream)| stream).collect();
-        let looks = due.into_iter().map(|mut stream| {
-            let (store, known, margin) = (
-                self.store.clone(),
-                views.known(&stream.id),
-                self.settings.trim_margin_events,
-            );
-            async move {
-                let read = stream.read(&store, &known.keys, known.mark(), margin).await;
-                (stream, read)
-            }
-        });
-        let done: Vec<_> = futures::iter(looks).buffer_unordered(AT_ONCE).collect().await;
-        let mut reads = Vec::with_capacity(done.len());
-        for (stream, read) in done {
-            reads.push((stream.id.clone(), read));
-            self.streams.insert(stream.id.clone(), stream);
-        }
-        reads
-    }
-
     fn batch(&self, id: &Id, raw: &[batch::Raw]) -> Option<(Batch, i64)> {
         let stream = self.streams.get(id)?;
         let key = self.ledger.signing.current();
@@ -354,6 +312,9 @@ impl Projector {
     fn drop_stream(&mut self, id: &Id) {
         self.streams.remove(id);
         self.ledger.progress.forget(id);
+        // Another instance tells from now on.
+        self.metrics.ledger.lag(id.as_str(), 0);
+        self.metrics.ledger.stopped(id.as_str(), false);
     }
 
     fn report_progress(&self) {

@@ -13,8 +13,8 @@ use crate::jackpot::scripts::{self, ScriptError, TailWish};
 use crate::ledger::books::Books;
 use crate::ledger::chain;
 use crate::ledger::receipt::{Receipt, UnsignedReceipt};
-use crate::store::Store;
 use crate::store::keys::JackpotKeys;
+use crate::store::{Store, StoreError};
 
 /// Events read in one call: some 20 ms of work for SQL when each holds one entry.
 pub(super) const MAX_EVENTS: usize = 1_000;
@@ -100,6 +100,11 @@ impl Stream {
         self.last_n > cursor.n
     }
 
+    /// Number of the last event in Redis at the last look.
+    pub(super) fn last_n(&self) -> u64 {
+        self.last_n
+    }
+
     /// Keeps what was read for the next [`read`](Self::read), if that begins there.
     pub(super) fn keep(&mut self, ahead: Ahead) {
         self.ahead = Some(ahead);
@@ -137,6 +142,8 @@ impl Stream {
                 return Ok(Read::Lost);
             }
             Err(ScriptError::Unknown) => return Ok(Read::Events(Vec::new())),
+            // Not a node that is away: what it holds is none of ours.
+            Err(error) if is_damage(&error) => return Ok(Read::Broken(error.to_string())),
             other => other?,
         };
         let raw = |(stream_id, fields)| Raw { stream_id, fields };
@@ -225,6 +232,15 @@ impl Stream {
         self.last_definition = batch.last_definition;
         self.remember_end(margin);
         self.stopped_at = None;
+    }
+}
+
+/// Whether Redis answers, and what it holds can't be read: asking again does not help.
+pub(super) fn is_damage(error: &ScriptError) -> bool {
+    match error {
+        ScriptError::Reply { .. } | ScriptError::Record(_) | ScriptError::Store(StoreError::Protocol { .. }) => true,
+        ScriptError::Store(StoreError::Script { code, .. }) => code == "WRONGTYPE",
+        _ => false,
     }
 }
 

@@ -88,7 +88,9 @@ impl Projector {
             return false;
         }
         let reason = "Redis had lost events of this jackpot";
-        match self.restorer.restore(id, Replace::Seen(seen), &service(), reason).await {
+        let by = service();
+        let restore = self.restorer.restore(id, Replace::Seen(seen), &by, reason);
+        match self.leases.during(restore).await {
             Ok(done) => {
                 warn!(jackpot_id = %id, records = done.records, n = done.mark.n(), "Redis had lost this jackpot; it is rebuilt from the ledger");
                 self.metrics.ledger.restored(id.as_str());

@@ -75,7 +75,7 @@ pub struct TierReport {
 /// A part of the state, from both sides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct StateRow {
-    /// `status`, `version`, `sequence`, `claim_order`, `epoch` or `pending`.
+    /// `status`, `version`, `sequence`, `claim_order`, `epoch` or `pending`; or only `readable`, when it is not.
     #[schema(example = "sequence")]
     pub name: String,
     /// What Redis has.
