@@ -18,7 +18,7 @@ scripts/install.sh bench
 mkdir -p "$directory"
 programs=$(postgres_programs) || die "initdb and postgres are missing"
 # A short path, which any user reaches: that of a socket has 107 bytes at most.
-cluster=$(mktemp -d "${BENCH_POSTGRES_DIR:-/var/tmp}/jackpot-bench-XXXXXX")
+cluster=$(mktemp -d --tmpdir="${BENCH_POSTGRES_DIR:-/var/tmp}")
 server=""
 
 clean_up() {

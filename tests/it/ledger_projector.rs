@@ -262,7 +262,7 @@ async fn project_in(kit: &Kit, sizes: &[usize]) {
         write::commit(&kit.ledger.sql, &[(&batch, token)])
             .await
             .expect("committed");
-        stream.advance(batch);
+        stream.advance(batch, 0);
     }
 }
 

@@ -220,7 +220,7 @@ impl Stream {
     }
 
     /// Moves on behind a batch that was committed.
-    pub fn advance(&mut self, mut batch: Batch) {
+    pub fn advance(&mut self, mut batch: Batch, margin: u64) {
         let Some(last) = batch.rows.events.pop() else {
             return;
         };
