@@ -1,10 +1,13 @@
 //! The ledger's own rows were changed, or Redis' meters: it is noticed and named, that jackpot stops, the others go on.
 
+use std::process::Output;
+
 use reqwest::StatusCode;
 use serde_json::json;
 use sqlx::{Connection, SqliteConnection};
 
-use crate::fault_ledger_support::{COMPARED_OFTEN, metric, outside, reconciliation, until_clean};
+use crate::fault_ledger_support::{COMPARED_OFTEN, cursor, metric, outside, reconciliation, until_clean};
+use crate::fault_load::Load;
 use crate::fault_support::{PATIENCE, connection, create, embedded, enter, key, lively};
 use crate::support::eventually;
 use crate::support::service::Service;
@@ -128,4 +131,45 @@ async fn a_balance_that_drifts_is_seen_and_suspends_the_jackpot_until_it_is_righ
     let resumed = resume().await;
     assert_eq!(resumed.status, StatusCode::OK, "{}", resumed.text);
     assert_eq!(enter(&service, JACKPOT, "resumed").await.status, StatusCode::CREATED);
+}
+
+/// The start looks at the tail only; whoever audits looks at all.
+#[tokio::test]
+async fn heavy_one_byte_changed_in_the_middle_of_the_ledger_is_named_by_verify() {
+    /// Above the events that a start checks.
+    const EVENTS: i64 = 1_200;
+    let (mut service, _) = two_jackpots().await;
+    let load = Load::start(&service, JACKPOT, 3);
+    let sql = outside(&service, "").await;
+    eventually(
+        2 * PATIENCE,
+        "the ledger has more than the start looks at",
+        async || (cursor(&sql, JACKPOT).await > EVENTS).then_some(()),
+    )
+    .await;
+    load.finish().await;
+    sql.close().await;
+    assert!(service.stop().await.success());
+    let whole = service.command(&["verify", "--ledger"]);
+    assert!(whole.status.success(), "{}", told(&whole));
+
+    change(
+        &service,
+        "UPDATE events SET body = REPLACE(body, 'p1', 'p2') WHERE jackpot_id = 'forged' AND n = 7 \
+         AND body <> REPLACE(body, 'p1', 'p2')",
+    )
+    .await;
+    let exported = service.command(&["export", JACKPOT, "--output", "forged.export"]);
+    assert!(exported.status.success(), "{}", told(&exported));
+    for arguments in [&["verify", "forged.export"][..], &["verify", "--ledger"]] {
+        let verified = service.command(arguments);
+        assert_eq!(verified.status.code(), Some(1), "{}", told(&verified));
+        assert!(told(&verified).contains("event 7"), "{}", told(&verified));
+    }
+    let other = service.command(&["verify", "--ledger", "--jackpot", OTHER]);
+    assert!(other.status.success(), "{}", told(&other));
+}
+
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned()
 }
