@@ -16,12 +16,17 @@ use super::csv::{self, Record};
 use super::format::Format;
 use crate::ledger::queries::scan::Page;
 use crate::ledger::queries::{Key, LedgerError};
+use crate::ledger::sql::is_unavailable;
 
 /// Rows read by one statement: some hundred KB.
 pub(super) const CHUNK: u32 = 1000;
 
 /// Chunks that wait for the client.
 const CHUNKS_AHEAD: usize = 1;
+
+/// Times that a page is read: a long file is not given up because the database was busy or away for some seconds, which
+/// each try waits for.
+const TRIES: usize = 4;
 
 /// How long a client may take for a chunk before it loses its place to others.
 const CLIENT_TIMEOUT: Duration = Duration::from_mins(1);
@@ -109,7 +114,7 @@ impl<T: Record + Serialize + Send + Sync + 'static> Export<T> {
                 send(Piece::End).await;
                 return;
             };
-            match read(key, limit).await {
+            match again(&read, key, limit).await {
                 Ok(page) => self.page = page,
                 Err(error) => {
                     send(Piece::Failed(error)).await;
@@ -136,6 +141,22 @@ impl<T: Record + Serialize + Send + Sync + 'static> Export<T> {
         let limit = self.left.map_or(CHUNK, |left| left.min(CHUNK));
         self.page.next.take().filter(|_| limit > 0).map(|key| (key, limit))
     }
+}
+
+/// Reads a page, and once more when the database did not answer.
+async fn again<T, F>(read: &impl Fn(Key, u32) -> F, key: Key, limit: u32) -> Result<Page<T>, LedgerError>
+where
+    F: Future<Output = Result<Page<T>, LedgerError>>,
+{
+    for _ in 1..TRIES {
+        match read(key.clone(), limit).await {
+            Err(LedgerError::Sql(error)) if is_unavailable(&error) => {
+                tracing::debug!(%error, "a page of an export is read again");
+            }
+            other => return other,
+        }
+    }
+    read(key, limit).await
 }
 
 fn line(row: &impl Serialize) -> Vec<u8> {
