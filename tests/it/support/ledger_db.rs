@@ -17,7 +17,8 @@ macro_rules! on_both_databases {
                 async fn sqlite() {
                     super::$name(crate::support::ledger_db::LedgerDb::sqlite()).await;
                 }
-                #[tokio::test]
+                // More than one thread: a load in the test's own tasks would starve the connections to the server.
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn postgres() {
                     super::$name(crate::support::ledger_db::LedgerDb::postgres().await).await;
                 }

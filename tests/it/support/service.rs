@@ -15,12 +15,15 @@ use super::{eventually, free_port, http_client};
 /// The draw secret of the published test vectors.
 pub const MASTER_SECRET: &str = "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f";
 
-/// Variable that names another program than the one cargo built beside the tests: a release build for full runs, or, in
-/// the environment of one service, a wrapper.
+/// Variable that names another program than cargo's: a release build for full runs, or a wrapper for one service.
 pub const PROGRAM: &str = "JACKPOT_TEST_BINARY";
 
 const READY_DEADLINE: Duration = Duration::from_secs(30);
 const STOP_DEADLINE: Duration = Duration::from_secs(20);
+fn owned(environment: &[(&str, &str)]) -> Vec<(String, String)> {
+    let one = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    environment.iter().map(one).collect()
+}
 
 /// A running service with a data directory of its own. Nothing of it is left when this goes.
 pub struct Service {
@@ -105,10 +108,7 @@ impl Service {
             .tempdir()
             .expect("a temporary directory can be made");
         let port = free_port();
-        let environment: Vec<_> = environment
-            .iter()
-            .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
-            .collect();
+        let environment = owned(environment);
         let client = http_client();
         let process = spawn(data.path(), port, &environment);
         let mut service = Self {
@@ -128,10 +128,7 @@ impl Service {
     /// # Panics
     /// When it has not ended in 30 s.
     pub async fn refused(data: &Path, environment: &[(&str, &str)]) -> (ExitStatus, String) {
-        let environment: Vec<_> = environment
-            .iter()
-            .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
-            .collect();
+        let environment = owned(environment);
         let mut process = Ending(spawn(data, free_port(), &environment));
         let status = eventually(READY_DEADLINE, "the service refuses to start", async || {
             process.0.try_wait().expect("a child can be asked for its status")
