@@ -1,10 +1,13 @@
 //! The ledger's own rows were changed, or Redis' meters: it is noticed and named, that jackpot stops, the others go on.
 
+use std::process::Output;
+
 use reqwest::StatusCode;
 use serde_json::json;
 use sqlx::{Connection, SqliteConnection};
 
-use crate::fault_ledger_support::{COMPARED_OFTEN, metric, outside, reconciliation, until_clean};
+use crate::fault_ledger_support::{COMPARED_OFTEN, cursor, metric, outside, reconciliation, until_clean};
+use crate::fault_load::Load;
 use crate::fault_support::{PATIENCE, connection, create, embedded, enter, key, lively};
 use crate::support::eventually;
 use crate::support::service::Service;
@@ -43,14 +46,16 @@ async fn two_jackpots() -> (Service, String) {
 
 /// This one is suspended, the other one is played.
 async fn assert_only_this_one_stops(service: &Service) {
-    // Ever another id: a repeat is answered in any status.
-    let mut tries = 0;
     eventually(PATIENCE, "the jackpot is suspended", async || {
-        tries += 1;
-        let answer = enter(service, JACKPOT, &format!("after-{tries}")).await;
-        (answer.status == StatusCode::CONFLICT).then(|| assert_eq!(answer.body["code"], "jackpot-suspended"))
+        let answer = service.get(&format!("/v1/jackpots/{JACKPOT}")).await;
+        (answer.body["status"] == "suspended").then_some(())
     })
     .await;
+    let refused = enter(service, JACKPOT, "after").await;
+    assert_eq!(
+        (refused.status, &refused.body["code"]),
+        (StatusCode::CONFLICT, &json!("jackpot-suspended"))
+    );
     assert_eq!(enter(service, OTHER, "after").await.status, StatusCode::CREATED);
 }
 
@@ -100,6 +105,7 @@ async fn a_balance_that_drifts_is_seen_and_suspends_the_jackpot_until_it_is_righ
     let (service, url) = two_jackpots().await;
     let redis = &mut connection(&url).await;
     let pool = key(JACKPOT, "pool:grand");
+    let before: i64 = redis::cmd("GET").arg(&pool).query_async(redis).await.expect("GET");
     redis::cmd("INCRBY")
         .arg(&pool)
         .arg(7)
@@ -115,11 +121,10 @@ async fn a_balance_that_drifts_is_seen_and_suspends_the_jackpot_until_it_is_righ
         "{item}"
     );
     let found = &item["tiers"][0]["differences"][0];
-    let (redis_has, ledger_has) = (found["redis"].as_i64(), found["ledger"].as_i64());
-    // Entries came in before it was noticed.
-    assert_eq!(found["meter"], "pool", "{item}");
-    assert_eq!(redis_has, ledger_has.map(|pool| pool + 7), "{item}");
-    assert!(service.log().contains("pool is "), "the log line has both values");
+    let both = (&found["meter"], &found["redis"], &found["ledger"]);
+    assert_eq!(both, (&json!("pool"), &json!(before + 7), &json!(before)), "{item}");
+    let line = format!("pool is {} in Redis and {before} in the ledger", before + 7);
+    assert!(service.log().contains(&line), "the log line has both values");
 
     let resume = async || {
         let path = format!("/v1/jackpots/{JACKPOT}/resume");
@@ -136,4 +141,45 @@ async fn a_balance_that_drifts_is_seen_and_suspends_the_jackpot_until_it_is_righ
     let resumed = resume().await;
     assert_eq!(resumed.status, StatusCode::OK, "{}", resumed.text);
     assert_eq!(enter(&service, JACKPOT, "resumed").await.status, StatusCode::CREATED);
+}
+
+/// The start looks at the tail only; whoever audits looks at all.
+#[tokio::test]
+async fn heavy_one_byte_changed_in_the_middle_of_the_ledger_is_named_by_verify() {
+    /// Above the events that a start checks.
+    const EVENTS: i64 = 1_200;
+    let (mut service, _) = two_jackpots().await;
+    let load = Load::start(&service, JACKPOT, 3);
+    let sql = outside(&service, "").await;
+    eventually(
+        2 * PATIENCE,
+        "the ledger has more than the start looks at",
+        async || (cursor(&sql, JACKPOT).await > EVENTS).then_some(()),
+    )
+    .await;
+    load.finish().await;
+    sql.close().await;
+    assert!(service.stop().await.success());
+    let whole = service.command(&["verify", "--ledger"]);
+    assert!(whole.status.success(), "{}", told(&whole));
+
+    change(
+        &service,
+        "UPDATE events SET body = REPLACE(body, 'p1', 'p2') WHERE jackpot_id = 'forged' AND n = 7 \
+         AND body <> REPLACE(body, 'p1', 'p2')",
+    )
+    .await;
+    let exported = service.command(&["export", JACKPOT, "--output", "forged.export"]);
+    assert!(exported.status.success(), "{}", told(&exported));
+    for arguments in [&["verify", "forged.export"][..], &["verify", "--ledger"]] {
+        let verified = service.command(arguments);
+        assert_eq!(verified.status.code(), Some(1), "{}", told(&verified));
+        assert!(told(&verified).contains("event 7"), "{}", told(&verified));
+    }
+    let other = service.command(&["verify", "--ledger", "--jackpot", OTHER]);
+    assert!(other.status.success(), "{}", told(&other));
+}
+
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned()
 }

@@ -35,7 +35,7 @@ pub struct Loaded {
 #[derive(Debug, Error)]
 pub enum LoadError {
     /// The database.
-    #[error(transparent)]
+    #[error("{0}")] // not transparent: whoever asks whether the database is down must find it as a source
     Sql(#[from] sqlx::Error),
     /// The ledger's own rows do not fit together.
     #[error("{0}")]

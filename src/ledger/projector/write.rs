@@ -17,7 +17,7 @@ pub enum WriteError {
     #[error("jackpot '{0}' is read by another instance now")]
     Moved(Id),
     /// The database.
-    #[error(transparent)]
+    #[error("{0}")] // not transparent: whoever asks whether the database is down must find it as a source
     Sql(#[from] sqlx::Error),
 }
 

@@ -236,3 +236,17 @@ fn take(settings: &settings::Ledger, data_dir: &Path) -> Result<(Address, Option
     file::make_private(path)?;
     Ok((address, Some(lock)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::projector::{load::LoadError, write::WriteError};
+
+    #[test]
+    fn a_database_that_is_down_is_found_in_whatever_error_the_work_has() {
+        assert!(unavailable(&WriteError::Sql(sqlx::Error::PoolTimedOut)).is_some());
+        assert!(unavailable(&LoadError::Sql(sqlx::Error::PoolTimedOut)).is_some());
+        assert!(unavailable(&WriteError::Sql(sqlx::Error::RowNotFound)).is_none());
+        assert!(unavailable(&LoadError::Damaged("a row".to_owned())).is_none());
+    }
+}

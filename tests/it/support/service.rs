@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::Duration;
 
 use reqwest::{Method, StatusCode};
@@ -139,6 +139,18 @@ impl Service {
         .await;
         let log = std::fs::read_to_string(data.join("service.log")).expect("it has a log");
         (status, log)
+    }
+
+    /// Runs another command of the program on its data directory and settings.
+    pub fn command(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_jackpot"))
+            .args(arguments)
+            .current_dir(self.data.path())
+            .env("JACKPOT__DATA_DIR", self.data.path())
+            .env("JACKPOT__FAIRNESS__MASTER_SECRET", MASTER_SECRET)
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .output()
+            .expect("the binary that cargo built starts")
     }
 
     /// Its process id.
