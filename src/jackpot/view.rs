@@ -158,6 +158,11 @@ impl Views {
             .contains_key(id)
     }
 
+    /// How many jackpots have been used so far; it never falls.
+    pub fn count_used(&self) -> usize {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     /// The jackpots used so far.
     pub fn used(&self) -> Vec<Id> {
         self.known

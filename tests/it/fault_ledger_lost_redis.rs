@@ -173,7 +173,14 @@ async fn heavy_no_entry_is_accepted_against_an_empty_pool_when_redis_is_wiped_un
         match history.entries.get(id) {
             Some(sequence) => {
                 assert_eq!(one.body["sequence"].as_u64(), Some(*sequence), "{id}");
-                assert_eq!(look_up(&service, &one.entry).await.body, one.body, "{id}");
+                let now = look_up(&service, &one.entry).await.body;
+                // One that was redrawn was pending in between: its later claims may be lost, and were made again then.
+                let redrawn = one.body["draw"]["attempts"].as_array().is_some_and(|all| all.len() > 1);
+                if redrawn {
+                    assert_eq!(now["contributions"], one.body["contributions"], "{id}");
+                } else {
+                    assert_eq!(now, one.body, "{id}");
+                }
             }
             None => lost += 1,
         }

@@ -91,6 +91,7 @@ async fn a_redis_that_lost_all_is_rebuilt(db: LedgerDb) {
     let other = kit.other_instance();
     other.views.refresh(&kit.bench.id).await.expect("readable");
     for restores in 1..=2 {
+        kit.project().await;
         let state = state(&kit).await;
         wipe(&kit).await;
         assert!(other.views.snapshot(&kit.bench.id).await.is_err(), "it has seen more");

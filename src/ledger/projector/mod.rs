@@ -69,6 +69,8 @@ pub struct Projector {
     auto_restore: bool,
     streams: BTreeMap<Id, Stream>,
     added: BTreeSet<Id>,
+    /// Jackpots that this instance had used when it last looked at all.
+    used_at_sweep: usize,
     /// The last one whose events were taken: the next round begins behind it.
     taken_to: Option<Id>,
     /// Those that were not looked at, because the round was full.
@@ -107,6 +109,7 @@ impl Projector {
             auto_restore,
             streams: BTreeMap::new(),
             added: BTreeSet::new(),
+            used_at_sweep: 0,
             taken_to: None,
             left: BTreeSet::new(),
             damaged: BTreeMap::new(),
@@ -176,8 +179,11 @@ impl Projector {
 
     /// One round. Whether there is more to do at once.
     pub async fn round(&mut self) -> Result<bool, sqlx::Error> {
-        let sweep = self.swept_at.is_none_or(|at| at.elapsed() >= SWEEP);
+        let used = self.operate.views.count_used();
+        // A new one at once: until its first event is in SQL, nothing of it could be rebuilt.
+        let sweep = self.swept_at.is_none_or(|at| at.elapsed() >= SWEEP) || used > self.used_at_sweep;
         if sweep {
+            self.used_at_sweep = used;
             self.sweep().await?;
             self.swept_at = Some(Instant::now());
         }

@@ -20,7 +20,7 @@ use crate::store::{Store, StoreError};
 pub(super) const MAX_EVENTS: usize = 1_000;
 /// Bytes read in one call, so that events of thousands of entries do not fill the memory.
 pub(super) const MAX_BYTES: usize = 4 << 20;
-/// Batch ends that are remembered for trimming, in a margin: what lies between two is trimmed at once.
+/// Places in a margin that are remembered for trimming: what lies between two is trimmed at once.
 const TRIMS_PER_MARGIN: u64 = 1_000;
 /// After this, one that can't go on is tried again: an operator may have restored it.
 const RETRY: Duration = Duration::from_secs(10);
@@ -37,7 +37,7 @@ pub struct Stream {
     /// The books there.
     pub books: Books,
     last_definition: String,
-    /// Number and stream id of batch ends, the oldest first, for trimming.
+    /// Number and stream id of places up to which may be trimmed, the oldest first.
     recent: VecDeque<(u64, String)>,
     /// The last committed event, canonical JSON: Redis must still have the same one under its number.
     last_body: String,
@@ -198,11 +198,11 @@ impl Stream {
         before.filter(|id| !id.is_empty())
     }
 
-    /// Remembers the cursor as the end of a batch, unless it is within a thousandth of the margin behind the last one.
-    fn remember_end(&mut self, margin: u64) {
+    /// Remembers a place up to which may be trimmed, unless it is within a thousandth of the margin behind the last one.
+    fn remember(&mut self, place: &Cursor, margin: u64) {
         let step = margin / TRIMS_PER_MARGIN;
-        if self.recent.back().is_none_or(|(n, _)| self.cursor.n > n + step) {
-            self.recent.push_back((self.cursor.n, self.cursor.stream_id.clone()));
+        if self.recent.back().is_none_or(|(n, _)| place.n > n + step) {
+            self.recent.push_back((place.n, place.stream_id.clone()));
         }
     }
 
@@ -221,6 +221,9 @@ impl Stream {
 
     /// Moves on behind a batch that was committed.
     pub fn advance(&mut self, mut batch: Batch, margin: u64) {
+        for event in &batch.rows.events {
+            self.remember(&event.cursor, margin);
+        }
         let Some(last) = batch.rows.events.pop() else {
             return;
         };
@@ -230,7 +233,6 @@ impl Stream {
         self.cursor = batch.to;
         self.books = batch.books;
         self.last_definition = batch.last_definition;
-        self.remember_end(margin);
         self.stopped_at = None;
     }
 }
@@ -269,7 +271,7 @@ mod tests {
         let mut trimmed = 0;
         for n in 1..=4 * MARGIN {
             stream.cursor = cursor(n);
-            stream.remember_end(MARGIN);
+            stream.remember(&cursor(n), MARGIN);
             assert!(stream.recent.len() <= 1_002);
             if let Some(before) = stream.trim_before(MARGIN) {
                 trimmed = before.trim_end_matches("-0").parse().expect("a number");
