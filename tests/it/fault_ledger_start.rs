@@ -76,6 +76,11 @@ async fn heavy_a_full_disk_holds_up_the_ledger_and_not_the_play_and_loses_nothin
     create(&service, lively(JACKPOT)).await;
     let load = Load::start(&service, JACKPOT, 12);
     load.until_answered(200).await;
+    let sql = outside(&service, "").await;
+    eventually(PATIENCE, "the ledger reads the stream", async || {
+        (cursor(&sql, JACKPOT).await > 0).then_some(())
+    })
+    .await;
 
     let limit = |bytes: Option<u64>| {
         let new = Rlimit {
@@ -91,7 +96,6 @@ async fn heavy_a_full_disk_holds_up_the_ledger_and_not_the_play_and_loses_nothin
         (ready.body["ledger"]["up"] == false).then_some(())
     })
     .await;
-    let sql = outside(&service, "").await;
     let stuck = cursor(&sql, JACKPOT).await;
     load.until_answered(200).await;
     assert_eq!(cursor(&sql, JACKPOT).await, stuck, "nothing can be written");

@@ -247,6 +247,10 @@ impl Projector {
         match load::load(&self.ledger.sql, &id).await {
             Ok(loaded) => {
                 debug!(jackpot_id = %id, n = loaded.cursor.n, "reading this jackpot's events");
+                // Its lag is told from here on, also when the database stops answering before the round ends.
+                self.ledger
+                    .progress
+                    .set(&id, self.operate.views.known(&id).backlog(), false);
                 self.streams.insert(id.clone(), Stream::new(id, token, loaded));
                 Ok(())
             }
