@@ -5,6 +5,7 @@ use std::future::{Ready, ready};
 use actix_web::dev::Payload;
 use actix_web::web::{Path, Query};
 use actix_web::{FromRequest, HttpRequest};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::problem::{FieldError, Problem};
@@ -24,6 +25,11 @@ impl<T: DeserializeOwned> FromRequest for QueryOf<T> {
         ready(query(request.query_string()).map(QueryOf))
     }
 }
+
+/// No parameters: one that would be ignored is refused, because its sender believes in it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Nothing {}
 
 fn query<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
     if text.len() > MAX_QUERY_BYTES {
@@ -76,8 +82,6 @@ fn wrong(error: FieldError) -> Problem {
 
 #[cfg(test)]
 mod tests {
-    use serde::Deserialize;
-
     use super::*;
 
     #[derive(Debug, Deserialize)]

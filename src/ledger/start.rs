@@ -69,13 +69,14 @@ impl Ledger {
         let here = self.sql.ledger_id();
         store.run(redis::cmd("SETNX").arg(LEDGER).arg(here)).await?;
         let value = store.run(redis::cmd("GET").arg(LEDGER)).await?;
+        // What is no text is not this ledger's id either.
         let redis: Option<String> = redis::from_redis_value(value).unwrap_or_default();
         match redis {
-            Some(redis) if redis != here => Err(LedgerOpenError::Other {
-                redis,
+            Some(redis) if redis == here => Ok(()),
+            other => Err(LedgerOpenError::Other {
+                redis: other.unwrap_or_else(|| "(not readable)".to_owned()),
                 here: here.to_owned(),
             }),
-            _ => Ok(()),
         }
     }
 

@@ -127,7 +127,7 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             f,
-            "  draws       {} entries and {} redraws of {} epochs with a published seed",
+            "  draws       {} entries and {} redraws, of epochs with a published seed: {}",
             counts.draws, counts.steps, counts.epochs
         )?;
         writeln!(f, "  receipts    {} against their claims", counts.receipts)?;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::clock::parse_rfc3339;
+use crate::money::Minor;
 
 /// Largest page.
 const MAX_LIMIT: u32 = 1000;
@@ -13,18 +14,29 @@ pub(super) const DEFAULT_LIMIT: u32 = 100;
 
 /// Rows at most, 1 to 1,000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "u32")]
+#[serde(try_from = "String")]
 pub(crate) struct Limit(pub(super) u32);
 
-impl TryFrom<u32> for Limit {
+impl TryFrom<String> for Limit {
     type Error = &'static str;
 
-    fn try_from(rows: u32) -> Result<Self, Self::Error> {
-        if (1..=MAX_LIMIT).contains(&rows) {
-            Ok(Self(rows))
-        } else {
-            Err("must be an integer from 1 to 1000")
-        }
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let rows = text.parse().ok().filter(|rows| (1..=MAX_LIMIT).contains(rows));
+        rows.map(Self).ok_or("must be an integer from 1 to 1000")
+    }
+}
+
+/// A smallest amount, minor units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Amount(pub(super) Minor);
+
+impl TryFrom<String> for Amount {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let amount = text.parse::<u64>().ok().and_then(|amount| Minor::try_from(amount).ok());
+        amount.map(Self).ok_or("must be an integer from 0 to 2^53-1")
     }
 }
 
@@ -65,8 +77,16 @@ mod tests {
 
     #[test]
     fn limits_and_times_are_those_of_the_contract() {
-        for (rows, fits) in [(0, false), (1, true), (1000, true), (1001, false)] {
-            assert_eq!(Limit::try_from(rows).is_ok(), fits, "{rows}");
+        for (rows, fits) in [("0", false), ("1", true), ("1000", true), ("1001", false), ("x", false)] {
+            assert_eq!(Limit::try_from(rows.to_owned()).is_ok(), fits, "{rows}");
+        }
+        for (amount, fits) in [
+            ("0", true),
+            ("9007199254740991", true),
+            ("9007199254740992", false),
+            ("-1", false),
+        ] {
+            assert_eq!(Amount::try_from(amount.to_owned()).is_ok(), fits, "{amount}");
         }
         assert_eq!(Time::try_from("1970-01-01T00:00:01Z".to_owned()), Ok(Time(1000)));
         assert!(Time::try_from("yesterday".to_owned()).is_err());

@@ -7,14 +7,13 @@ use utoipa::IntoParams;
 
 use super::Api;
 use super::answer::answer;
-use super::page::{Limit, PageBody, Paging, Time};
+use super::page::{Amount, Limit, PageBody, Paging, Time};
 use crate::http::auth;
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::ids::Id;
 use crate::ledger::queries::Between;
 use crate::ledger::queries::payouts::{PayoutFilters, PayoutRow};
-use crate::money::Minor;
 
 /// Which payouts.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -38,7 +37,7 @@ pub(crate) struct PayoutQuery {
     to: Option<Time>,
     /// Of this amount or more, minor units.
     #[param(value_type = Option<u64>)]
-    min_amount: Option<Minor>,
+    min_amount: Option<Amount>,
     /// Rows of a page, 1 to 1,000; 100 unless it says. CSV and NDJSON have all rows unless it says.
     #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
     limit: Option<Limit>,
@@ -65,7 +64,7 @@ pub(crate) async fn list(
             from: query.from.map(|Time(ms)| ms),
             to: query.to.map(|Time(ms)| ms),
         },
-        min_amount: query.min_amount,
+        min_amount: query.min_amount.map(|Amount(minor)| minor),
     };
     let (limit, cursor) = (query.limit, query.cursor);
     let (listing, queries) = (filters.listing(), api.queries.clone());

@@ -9,6 +9,7 @@ use super::Api;
 use crate::http::auth;
 use crate::http::problem::Problem;
 use crate::http::problem_of_ledger::{Mismatch, reconciliation_mismatch};
+use crate::http::query::{Nothing, QueryOf};
 use crate::ids::Id;
 use crate::ledger::queries::reconciliation::Reconciliation;
 
@@ -23,7 +24,7 @@ pub(crate) struct Reconciliations {
 #[utoipa::path(get, path = "/v1/reconciliation", operation_id = "get_reconciliation", tag = "ledger", security(("bearer" = [])),
     responses((status = 200, description = "No mismatch", body = Reconciliations),
         (status = 409, description = "`reconciliation-mismatch`, with the same `items`", body = Mismatch<Reconciliation>, content_type = "application/problem+json")))]
-pub(crate) async fn get(_: auth::Read, api: Data<Api>) -> Result<HttpResponse, Problem> {
+pub(crate) async fn get(_: auth::Read, _: QueryOf<Nothing>, api: Data<Api>) -> Result<HttpResponse, Problem> {
     let mut items = api.queries.reconciliations().await?;
     for item in &mut items {
         item.lag = Id::parse(&item.jackpot_id).ok().and_then(|id| (api.lag)(&id));

@@ -75,12 +75,14 @@ impl Leases {
             .fetch_all(self.sql.reader());
         let rows = self.sql.reading(select).await?;
         let place = |row: &sqlx::any::AnyRow| {
+            let (n, restores) = (row.try_get::<i64, _>("n")?, row.try_get::<i64, _>("restores")?);
+            let (free, token) = (row.try_get::<i64, _>("free")? == 1, row.try_get("lease_token")?);
             Ok(Id::parse(row.try_get("jackpot_id")?).ok().map(|jackpot| Place {
                 jackpot,
-                n: row.try_get::<i64, _>("n").unwrap_or_default().unsigned_abs(),
-                restores: row.try_get::<i64, _>("restores").unwrap_or_default().unsigned_abs(),
-                free: row.try_get::<i64, _>("free").unwrap_or_default() == 1,
-                token: row.try_get("lease_token").unwrap_or_default(),
+                n: n.unsigned_abs(),
+                restores: restores.unsigned_abs(),
+                free,
+                token,
             }))
         };
         let places = rows.iter().map(place).collect::<Result<Vec<_>, sqlx::Error>>()?;

@@ -111,7 +111,8 @@ async fn check_tail(sql: &Sql, jackpot: &Id, cursor: &Cursor) -> Result<(String,
                 Some((_, hash)) => Some(hash),
                 None => (n == 1).then(|| ChainHash::first(jackpot)),
             };
-            if before.is_some_and(|before| before.next(row.try_get("body").unwrap_or_default()) != hash) {
+            let body: &str = row.try_get("body")?;
+            if before.is_some_and(|before| before.next(body) != hash) {
                 return Err(event("its hash is not that of its content and the events before it"));
             }
             last = Some((n, hash));
