@@ -1,6 +1,9 @@
 //! Which streams a round reads, and how much of them: thousands may have news at once, after the database was away.
 
+use std::time::Duration;
+
 use futures_util::{StreamExt, stream as futures};
+use tokio::time::timeout;
 use tracing::debug;
 
 use super::ahead::Ahead;
@@ -15,6 +18,10 @@ use crate::jackpot::scripts::ScriptError;
 const MAX_EVENTS: usize = 4_000;
 /// And bytes of them: an event may hold a thousand entries.
 const MAX_BYTES: usize = 8 << 20;
+
+/// How long a round waits for one stream, of which a look takes some ten milliseconds: behind a frozen node the streams
+/// of the other nodes wait.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// How much a round has taken.
 #[derive(Default)]
@@ -92,16 +99,23 @@ impl Projector {
                 let known = self.operate.views.known(&stream.id);
                 let (store, margin) = (&self.store, self.settings.trim_margin_events);
                 async move {
-                    let read = stream.read(store, &known.keys, known.mark(), margin).await;
+                    let read = timeout(LOOK, stream.read(store, &known.keys, known.mark(), margin)).await;
+                    if !matches!(read, Ok(Ok(_))) {
+                        stream.rest();
+                    }
                     (stream, read)
                 }
             });
             let done: Vec<_> = futures::iter(looks).buffered(AT_ONCE).collect().await;
             for (stream, read) in done {
-                if let Ok(Read::Events(raw)) = &read {
+                if let Ok(Ok(Read::Events(raw))) = &read {
                     taken.add(raw);
                 }
-                reads.push((stream.id.clone(), read));
+                if let Ok(read) = read {
+                    reads.push((stream.id.clone(), read));
+                } else {
+                    debug!(jackpot_id = %stream.id, "this jackpot's node does not answer in time");
+                }
                 self.streams.insert(stream.id.clone(), stream);
             }
         }

@@ -24,6 +24,8 @@ pub(super) const MAX_BYTES: usize = 4 << 20;
 const TRIMS_PER_MARGIN: u64 = 1_000;
 /// After this, one that can't go on is tried again: an operator may have restored it.
 const RETRY: Duration = Duration::from_secs(10);
+/// After this, one that could not be read is looked at again: all that time a round need not wait for its node.
+const UNREAD: Duration = Duration::from_secs(3);
 
 /// Its place, and what is known there.
 #[derive(Debug)]
@@ -48,6 +50,7 @@ pub struct Stream {
     /// Read while the batch in front of it was committed.
     ahead: Option<Ahead>,
     stopped_at: Option<Instant>,
+    unread_at: Option<Instant>,
 }
 
 /// What a look at the stream gave.
@@ -77,6 +80,7 @@ impl Stream {
             last_n: 0,
             ahead: None,
             stopped_at: None,
+            unread_at: None,
         }
     }
 
@@ -85,9 +89,15 @@ impl Stream {
         Mark::new(self.books.restores, self.cursor.n).unwrap_or_default()
     }
 
-    /// Whether it waits after it was stopped.
+    /// Whether it waits after it was stopped, or could not be read.
     pub fn rests(&self) -> bool {
-        self.stopped_at.is_some_and(|at| at.elapsed() < RETRY)
+        let within = |since: Option<Instant>, pause| since.is_some_and(|at| at.elapsed() < pause);
+        within(self.stopped_at, RETRY) || within(self.unread_at, UNREAD)
+    }
+
+    /// It could not be read: it waits.
+    pub fn rest(&mut self) {
+        self.unread_at = Some(Instant::now());
     }
 
     /// Whether it was stopped and has not gone on since.
