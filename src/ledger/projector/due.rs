@@ -1,5 +1,7 @@
 //! Which streams a round reads, and how much of them: thousands may have news at once, after the database was away.
 
+use std::collections::BTreeMap;
+use std::ops::{Bound, RangeBounds};
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream as futures};
@@ -18,6 +20,10 @@ use crate::jackpot::scripts::ScriptError;
 const MAX_EVENTS: usize = 4_000;
 /// And bytes of them: an event may hold a thousand entries.
 const MAX_BYTES: usize = 8 << 20;
+
+/// Streams that are looked at in a sweep without news: some 30 ms of Redis' time each second. Of more jackpots than that
+/// each has its turn every few seconds; those that this instance plays are looked at at once.
+const LOOKS_PER_SWEEP: usize = 1_000;
 
 /// How long a round waits for one stream, of which a look takes some ten milliseconds: behind a frozen node the streams
 /// of the other nodes wait.
@@ -128,14 +134,45 @@ impl Projector {
 
     /// Taken out of the streams, in order.
     fn due(&mut self, sweep: bool) -> Vec<Stream> {
+        let turn = sweep.then(|| turn(&self.streams, &mut self.looked_to, LOOKS_PER_SWEEP));
         let (views, left) = (&self.operate.views, std::mem::take(&mut self.left));
         let is_due = |id: &Id, stream: &mut Stream| {
             let known = views.known(id);
             // What is lost is not there at the next look either: now and then will do.
             let news = || !known.is_lost() && known.mark() != stream.mark();
             let more = stream.goes_on_behind(&stream.cursor);
-            !stream.rests() && (sweep || more || left.contains(id) || news())
+            let turn = turn.as_ref().is_some_and(|turn| turn.contains(id));
+            !stream.rests() && (turn || more || left.contains(id) || news())
         };
         self.streams.extract_if(.., is_due).map(|(_, stream)| stream).collect()
+    }
+}
+
+/// Those whose turn it is to be looked at though this instance heard of nothing new there, and where the next turn begins.
+fn turn<T>(streams: &BTreeMap<Id, T>, looked_to: &mut Option<Id>, at_most: usize) -> (Bound<Id>, Bound<Id>) {
+    let from = looked_to.take().map_or(Bound::Unbounded, Bound::Excluded);
+    let mut rest = streams.range((from.clone(), Bound::Unbounded));
+    let last = rest.by_ref().take(at_most).last().map(|(id, _)| id.clone());
+    *looked_to = last.filter(|_| rest.next().is_some());
+    (from, looked_to.clone().map_or(Bound::Unbounded, Bound::Included))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_stream_has_its_turn_once_in_a_round_of_turns() {
+        for (count, turns) in [(0, 1), (1, 1), (3, 1), (4, 2), (7, 3)] {
+            let ids = (0..count).map(|i| (Id::parse(&format!("j{i}")).expect("an id"), ()));
+            let streams: BTreeMap<Id, ()> = ids.collect();
+            let (mut looked_to, mut seen) = (None, Vec::new());
+            for i in 1..=turns {
+                let turn = turn(&streams, &mut looked_to, 3);
+                seen.extend(streams.keys().filter(|id| turn.contains(*id)));
+                assert_eq!(looked_to.is_none(), i == turns, "turn {i} of {count} streams");
+            }
+            assert!(seen.into_iter().eq(streams.keys()), "{count} streams");
+        }
     }
 }

@@ -73,6 +73,8 @@ pub struct Projector {
     used_at_sweep: usize,
     /// The last one whose events were taken: the next round begins behind it.
     taken_to: Option<Id>,
+    /// How far the last sweep looked for news that this instance did not hear of; `None`: at all.
+    looked_to: Option<Id>,
     /// Those that were not looked at, because the round was full.
     left: BTreeSet<Id>,
     /// Those whose own rows are damaged, and when that was last seen.
@@ -111,6 +113,7 @@ impl Projector {
             added: BTreeSet::new(),
             used_at_sweep: 0,
             taken_to: None,
+            looked_to: None,
             left: BTreeSet::new(),
             damaged: BTreeMap::new(),
             down: false,

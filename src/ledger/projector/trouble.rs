@@ -99,6 +99,8 @@ impl Projector {
             }
             Err(error) => {
                 error!(jackpot_id = %id, %error, "this jackpot could not be rebuilt; it is tried again");
+                // The others' events are not read meanwhile.
+                _ = self.streams.get_mut(id).map(Stream::rest);
                 false
             }
         }
