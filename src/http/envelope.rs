@@ -28,6 +28,7 @@ pub(super) async fn wrap<B: MessageBody + 'static>(
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let begun = Instant::now();
     let web = request.app_data::<Data<Web>>().cloned();
+    let _in_flight = web.as_ref().map(|web| web.metrics.begin_request());
     let id = RequestId::of(request.headers());
     let route = request.match_pattern().unwrap_or_else(|| UNMATCHED.to_owned());
     let method = request.method().clone();

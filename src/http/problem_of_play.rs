@@ -38,6 +38,10 @@ impl From<PlayError> for Problem {
                 tracing::warn!(%error, "entry refused");
                 Problem::store_unavailable("new entries are refused for now; repeat the same id later")
             }
+            // Not a line each: there would be thousands, and `jackpot_entries_total` counts them.
+            PlayError::Crowded { .. } => {
+                Problem::store_unavailable("too many entries of this jackpot wait for the store; repeat the same id")
+            }
             PlayError::Backlog { .. } => {
                 tracing::warn!(%error, "entry refused");
                 Problem::store_unavailable("the ledger backlog is too large for new entries; repeat the same id later")
