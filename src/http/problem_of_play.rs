@@ -95,3 +95,18 @@ fn internal(error: &dyn std::error::Error) -> Problem {
     tracing::error!(%error, "internal error");
     Problem::internal()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_queue_says_when_to_come_again() {
+        let problem = Problem::from(PlayError::Crowded { waiting: 4_096 });
+        assert_eq!(
+            (problem.status, problem.code),
+            (StatusCode::SERVICE_UNAVAILABLE, "store-unavailable")
+        );
+        assert!(problem.retry_after_s.is_some_and(|seconds| seconds >= 1));
+    }
+}

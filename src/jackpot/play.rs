@@ -70,7 +70,7 @@ impl Play {
     pub async fn enter(&self, id: &Id, entry_id: &Id, sent: Sent) -> Result<Played, PlayError> {
         let result = self.enter_once(id, entry_id.as_str(), sent).await;
         // The name of a jackpot that was never read is only a client's; it must not become a label.
-        if self.views.is_used(id) {
+        if result.is_ok() || self.views.is_used(id) {
             self.metrics.entry(id, &result);
         }
         result
@@ -185,7 +185,10 @@ impl Play {
         for _ in 0..=definition.last_attempt() + 1 {
             match next_step(&entry_id, sent.client_seed.as_ref(), &record, &definition, seed)? {
                 Step::Answer(attempts) => {
-                    let commitment = seed.commitment();
+                    let commitment = match &earlier {
+                        Some(seed) => seed.commitment(),
+                        None => view.commitment.clone(),
+                    };
                     return Ok(Played {
                         entry_id,
                         sent,

@@ -164,12 +164,12 @@ impl Sent {
 
 /// [`Sent::fingerprint`] of what [`Sent::to_text`] made.
 pub(super) fn fingerprint(sent: &str) -> String {
-        use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
-        use sha2::{Digest, Sha256};
-        let digest = Sha256::digest(sent);
-        let mut text = BASE64_URL_SAFE_NO_PAD.encode(&digest[..8]);
-        text.truncate(10);
-        text
+    use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+    use sha2::{Digest, Sha256};
+    let digest = Sha256::digest(sent);
+    let mut text = BASE64_URL_SAFE_NO_PAD.encode(&digest[..8]);
+    text.truncate(10);
+    text
 }
 
 /// A record that no script of ours wrote.

@@ -193,7 +193,10 @@ impl Link {
 
     async fn connect(&self, via: Via) -> Result<MultiplexedConnection, RedisError> {
         if via == Via::Own {
-            return self.client.get_multiplexed_async_connection_with_config(&self.config).await;
+            return self
+                .client
+                .get_multiplexed_async_connection_with_config(&self.config)
+                .await;
         }
         let (client, config) = (self.client.clone(), self.config.clone());
         let connecting = self

@@ -62,12 +62,7 @@ impl Dispatcher {
         })
     }
 
-    async fn attempts(
-        &self,
-        request: Request<'_>,
-        via: Via,
-        last: &mut Option<Failure>,
-    ) -> Result<Value, StoreError> {
+    async fn attempts(&self, request: Request<'_>, via: Via, last: &mut Option<Failure>) -> Result<Value, StoreError> {
         let mut aim = Aim {
             by: By::Hash,
             redirect: None,

@@ -119,12 +119,7 @@ impl Store {
         self.inner.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    async fn observed(
-        &self,
-        name: &'static str,
-        request: Request<'_>,
-        via: Via,
-    ) -> Result<redis::Value, StoreError> {
+    async fn observed(&self, name: &'static str, request: Request<'_>, via: Via) -> Result<redis::Value, StoreError> {
         let began_at = Instant::now();
         let result = self.inner.dispatcher.perform(request, via).await;
         if let Some(observer) = self.inner.observer.get() {

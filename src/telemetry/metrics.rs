@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use prometheus_client::encoding::EncodeLabelSet;
@@ -141,7 +141,7 @@ impl JackpotMetrics {
 /// All metrics of the service.
 pub struct Metrics {
     registry: Registry,
-    jackpots: Mutex<HashMap<String, Arc<JackpotMetrics>>>,
+    jackpots: RwLock<HashMap<String, Arc<JackpotMetrics>>>,
     entries: Family<EntryLabels, Counter>,
     combined: Histogram,
     claims: Family<ClaimLabels, Counter>,
@@ -171,7 +171,7 @@ impl Metrics {
     pub fn new() -> Metrics {
         let mut metrics = Metrics {
             registry: Registry::with_prefix("jackpot"),
-            jackpots: Mutex::default(),
+            jackpots: RwLock::default(),
             entries: Family::default(),
             combined: Histogram::new(ENTRIES),
             claims: Family::default(),
@@ -233,7 +233,12 @@ impl Metrics {
     /// The counters of a jackpot. Call it for jackpots that exist, and keep the answer: a name that a client made up
     /// must not become a label.
     pub fn jackpot(&self, id: &str) -> Arc<JackpotMetrics> {
-        let mut jackpots = self.jackpots.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.jackpots.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(id) {
+            return Arc::clone(known);
+        }
+        drop(known);
+        let mut jackpots = self.jackpots.write().unwrap_or_else(PoisonError::into_inner);
         let label = if jackpots.contains_key(id) || jackpots.len() < MAX_JACKPOT_LABELS {
             id
         } else {

@@ -17,7 +17,10 @@ fn text(value: &str) -> Value {
 
 /// How many clients the server has.
 fn clients(server: &Server) -> usize {
-    let list: String = redis::cmd("CLIENT").arg("LIST").query(&mut server.connection()).unwrap();
+    let list: String = redis::cmd("CLIENT")
+        .arg("LIST")
+        .query(&mut server.connection())
+        .unwrap();
     list.lines().count()
 }
 

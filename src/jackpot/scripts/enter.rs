@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::money::Minor;
-use crate::store::{Call, Store};
 use crate::store::keys::JackpotKeys;
+use crate::store::{Call, Store};
 
 use super::reply::Reply;
 use super::{ENTER, Fence, ScriptError, fenced, pools, run, run_here, settling_keys};

@@ -3,7 +3,9 @@
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
-use super::{CLAIM, FINISH, Fence, ScriptError, enter::money_text, fenced, pools, reply::Reply, run_here, settling_keys};
+use super::{
+    CLAIM, FINISH, Fence, ScriptError, enter::money_text, fenced, pools, reply::Reply, run_here, settling_keys,
+};
 use crate::jackpot::definition::MoneyPrize;
 use crate::jackpot::document::Tier;
 use crate::jackpot::mark::Mark;
