@@ -28,9 +28,10 @@ async fn until_numbered(kit: &Kit, count: u64) {
 async fn a_request_that_goes_away_harms_nobody_and_its_repeat_counts_once() {
     let (kit, proxy) = Kit::behind_proxy(&nobody_wins()).await;
     let kit = Arc::new(kit);
+    kit.enter("connected").await.expect("taken");
     proxy.stall();
     let in_flight = spawn(&kit, "in-flight");
-    until_numbered(&kit, 1).await;
+    until_numbered(&kit, 2).await;
     let (waiting, other) = (spawn(&kit, "waiting"), spawn(&kit, "other"));
     tokio::task::yield_now().await;
     for gone in [in_flight, waiting] {
@@ -39,16 +40,16 @@ async fn a_request_that_goes_away_harms_nobody_and_its_repeat_counts_once() {
     }
     proxy.pass();
     let other = other.await.expect("no panic").expect("taken");
-    assert_eq!((other.record.sequence, other.replayed), (2, false));
+    assert_eq!((other.record.sequence, other.replayed), (3, false));
     let sent = kit.enter("in-flight").await.expect("answered");
-    assert_eq!((sent.record.sequence, sent.replayed), (1, true), "it had been sent");
+    assert_eq!((sent.record.sequence, sent.replayed), (2, true), "it had been sent");
     let unsent = kit.enter("waiting").await.expect("taken");
     assert_eq!(
         (unsent.record.sequence, unsent.replayed),
-        (3, false),
+        (4, false),
         "it had not been sent"
     );
-    assert_eq!(kit.sequence().await, 3);
+    assert_eq!(kit.sequence().await, 4);
     kit.bench.assert_rebuilds().await;
 }
 
@@ -56,14 +57,15 @@ async fn a_request_that_goes_away_harms_nobody_and_its_repeat_counts_once() {
 async fn all_requests_of_a_call_may_go_away_and_the_next_entry_is_answered() {
     let (kit, proxy) = Kit::behind_proxy(&nobody_wins()).await;
     let kit = Arc::new(kit);
+    kit.enter("connected").await.expect("taken");
     proxy.stall();
     let gone = [spawn(&kit, "a"), spawn(&kit, "b")];
-    until_numbered(&kit, 2).await;
+    until_numbered(&kit, 3).await;
     for one in gone {
         one.abort();
     }
     proxy.pass();
-    assert_eq!(kit.enter("c").await.expect("taken").record.sequence, 3);
+    assert_eq!(kit.enter("c").await.expect("taken").record.sequence, 4);
 }
 
 #[tokio::test]
@@ -97,6 +99,10 @@ async fn a_connection_that_is_gone_is_an_error_for_everyone_and_repeats_are_exac
         assert!(is_unavailable(answer), "{answer:?}");
     }
     proxy.pass();
+    eventually(PATIENCE, "the watcher sees Redis back", async || {
+        kit.store.health().up.then_some(())
+    })
+    .await;
     let again = kit.enter_all(&all).await;
     assert_eq!(
         sequences(&again),
