@@ -28,11 +28,12 @@ pub(super) async fn wrap<B: MessageBody + 'static>(
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let begun = Instant::now();
     let web = request.app_data::<Data<Web>>().cloned();
+    let _in_flight = web.as_ref().map(|web| web.metrics.begin_request());
     let id = RequestId::of(request.headers());
     let route = request.match_pattern().unwrap_or_else(|| UNMATCHED.to_owned());
     let method = request.method().clone();
-    let span = tracing::info_span!("request", request_id = id.as_str(), %method, route, status = Empty,
-        latency_ms = Empty, caller = Empty, jackpot_id = Empty, entry_id = Empty);
+    let span = tracing::info_span!("request", request_id = id.as_str(), %method, route, caller = Empty,
+        jackpot_id = Empty, entry_id = Empty);
     request.extensions_mut().insert(id.clone());
 
     let answer = AssertUnwindSafe(async move { next.call(request).await }).catch_unwind();
@@ -109,15 +110,15 @@ fn as_problem(answer: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
 }
 
 fn log(span: &Span, status: u16, took: Duration) {
-    span.record("status", status);
-    span.record("latency_ms", took.as_secs_f64() * 1000.0);
+    // On the line itself: each field that a span gets later is written into its text again, line or no line.
+    let latency_ms = took.as_secs_f64() * 1000.0;
     span.in_scope(|| {
         if status == 500 {
-            tracing::warn!("request failed");
+            tracing::warn!(status, latency_ms, "request failed");
         } else {
             // One line per request at tens of thousands per second is for who asks for it, by jackpot::http=debug;
             // a store that is down says so itself, once.
-            tracing::debug!("request answered");
+            tracing::debug!(status, latency_ms, "request answered");
         }
     });
 }

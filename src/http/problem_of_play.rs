@@ -38,6 +38,10 @@ impl From<PlayError> for Problem {
                 tracing::warn!(%error, "entry refused");
                 Problem::store_unavailable("new entries are refused for now; repeat the same id later")
             }
+            // Not a line each: there would be thousands, and `jackpot_entries_total` counts them.
+            PlayError::Crowded { .. } => {
+                Problem::store_unavailable("too many entries of this jackpot wait for the store; repeat the same id")
+            }
             PlayError::Backlog { .. } => {
                 tracing::warn!(%error, "entry refused");
                 Problem::store_unavailable("the ledger backlog is too large for new entries; repeat the same id later")
@@ -90,4 +94,19 @@ fn stopped(status: Status, detail: &str) -> Problem {
 fn internal(error: &dyn std::error::Error) -> Problem {
     tracing::error!(%error, "internal error");
     Problem::internal()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_queue_says_when_to_come_again() {
+        let problem = Problem::from(PlayError::Crowded { waiting: 4_096 });
+        assert_eq!(
+            (problem.status, problem.code),
+            (StatusCode::SERVICE_UNAVAILABLE, "store-unavailable")
+        );
+        assert!(problem.retry_after_s.is_some_and(|seconds| seconds >= 1));
+    }
 }

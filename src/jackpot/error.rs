@@ -41,6 +41,12 @@ pub enum PlayError {
     /// Redis is near its memory limit or down: new entries are refused, what was begun is finished.
     #[error("new entries are refused: {0}")]
     Refusing(String),
+    /// As many entries of the jackpot wait for Redis as may.
+    #[error("{waiting} entries of the jackpot wait for Redis")]
+    Crowded {
+        /// How many.
+        waiting: usize,
+    },
     /// The ledger is too far behind: new entries are refused until it has caught up.
     #[error("new entries are refused: {waiting} events wait for the ledger")]
     Backlog {

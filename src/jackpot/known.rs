@@ -20,8 +20,11 @@ const NONE: u64 = u64::MAX;
 /// Everything cached of one jackpot. Grows by one for each jackpot that exists and is used.
 #[derive(Debug)]
 pub struct Known {
+    id: Id,
     /// Its keys.
     pub keys: JackpotKeys,
+    /// Held while its view is read again, so that one call reads for all that found it stale.
+    pub(super) renewing: tokio::sync::Mutex<()>,
     mark: AtomicU64,
     /// Restores at which Redis was seen behind; [`NONE`] while it was not.
     lost_at: AtomicU64,
@@ -35,7 +38,9 @@ impl Known {
     #[must_use]
     pub fn new(id: &Id) -> Self {
         Self {
+            id: id.clone(),
             keys: JackpotKeys::new(id),
+            renewing: tokio::sync::Mutex::default(),
             mark: AtomicU64::new(0),
             lost_at: AtomicU64::new(NONE),
             ledger_n: AtomicU64::new(NONE),
@@ -69,7 +74,8 @@ impl Known {
                 .lost_at
                 .compare_exchange(NONE, at, Ordering::Relaxed, Ordering::Relaxed);
             if first.is_ok() {
-                tracing::error!(%error, "this jackpot is suspended on this instance until its events are restored");
+                // Also where no request's span names the jackpot.
+                tracing::error!(jackpot_id = %self.id, %error, "this jackpot is suspended on this instance until its events are restored");
             }
         }
         result

@@ -37,6 +37,11 @@ impl PlayMetrics {
         self.0.jackpot(id.as_str()).entries(kind, 1);
     }
 
+    /// Entries went out in one call.
+    pub(super) fn combined(&self, entries: usize) {
+        self.0.combined(entries);
+    }
+
     /// The first claim, inside the call that took the entry.
     pub(super) fn first_claim(&self, id: &Id, record: &Record) {
         match &record.state {

@@ -9,12 +9,13 @@ use crate::ids::Id;
 use crate::money::Minor;
 use crate::store::Store;
 
+use super::combiner::{Combiner, Outcome};
 use super::definition::{Definition, Violation};
 use super::error::PlayError;
 use super::known::Known;
 use super::metrics::PlayMetrics;
 use super::record::{Record, Sent, State};
-use super::scripts::{self, EnterEntry, EntryReply, Finished, Found, Refusal, ScriptError};
+use super::scripts::{self, EnterEntry, Finished, Found, Refusal, ScriptError};
 use super::steps::{Attempt, Step, next_step};
 use super::view::{Status, View, Views};
 
@@ -47,6 +48,7 @@ pub struct Play {
     /// What this instance knows of the jackpots.
     pub views: Arc<Views>,
     store: Store,
+    combiner: Combiner,
     metrics: PlayMetrics,
     max_backlog_events: u64,
 }
@@ -57,6 +59,7 @@ impl Play {
     pub fn new(store: Store, views: Arc<Views>, metrics: PlayMetrics, max_backlog_events: u64) -> Self {
         Self {
             views,
+            combiner: Combiner::new(store.clone(), metrics.clone()),
             store,
             metrics,
             max_backlog_events,
@@ -67,7 +70,7 @@ impl Play {
     pub async fn enter(&self, id: &Id, entry_id: &Id, sent: Sent) -> Result<Played, PlayError> {
         let result = self.enter_once(id, entry_id.as_str(), sent).await;
         // The name of a jackpot that was never read is only a client's; it must not become a label.
-        if self.views.is_used(id) {
+        if result.is_ok() || self.views.is_used(id) {
             self.metrics.entry(id, &result);
         }
         result
@@ -75,48 +78,38 @@ impl Play {
 
     async fn enter_once(&self, id: &Id, entry_id: &str, sent: Sent) -> Result<Played, PlayError> {
         let (mut known, mut view) = self.views.view(id).await?;
+        let mut entry = EnterEntry {
+            entry_id: entry_id.to_owned(),
+            sent,
+            rank: 0,
+        };
         for _ in 0..MAX_STALE {
-            if self.refusal(&known, &view, sent.stake).is_some() {
+            if self.refusal(&known, &view, entry.sent.stake).is_some() {
                 // Repeats are answered before anything else is looked at, and a limit that was raised since this
                 // instance last looked refuses nobody.
                 (known, view) = self.views.refresh(id).await?;
                 if let Some(found) =
                     known.note(scripts::lookup(&self.store, &known.keys, known.mark(), entry_id).await)?
                 {
-                    return self.replay(&view, entry_id, sent, found.record).await;
+                    return self.replay(&view, entry, found.record).await;
                 }
-                if let Some(refusal) = self.refusal(&known, &view, sent.stake) {
+                if let Some(refusal) = self.refusal(&known, &view, entry.sent.stake) {
                     return Err(refusal);
                 }
             }
-            let rank = view
+            entry.rank = view
                 .seed
-                .rank(entry_id, sent.client_seed.as_ref(), 0, view.definition.odds());
-            let entry = EnterEntry {
-                entry_id: entry_id.to_owned(),
-                sent: sent.clone(),
-                rank,
-            };
-            let entered = known.note(
-                scripts::enter(
-                    &self.store,
-                    &known.keys,
-                    &known.fence(&view),
-                    &view.definition,
-                    &[entry],
-                )
-                .await,
-            )?;
-            known.saw(entered.mark);
-            match (entered.replies.into_iter().next(), entered.refusal) {
-                (Some(EntryReply::Taken(record)), _) => {
+                .rank(entry_id, entry.sent.client_seed.as_ref(), 0, view.definition.odds());
+            let outcome;
+            (entry, outcome) = self.combiner.enter(&known, &view, entry).await?;
+            match outcome {
+                Outcome::Taken(record) => {
                     self.metrics.first_claim(id, &record);
-                    return self.resolve(&view, entry_id, sent, record, false).await;
+                    return self.resolve(&view, entry.entry_id, entry.sent, record, false).await;
                 }
-                (Some(EntryReply::Seen(record)), _) => return self.replay(&view, entry_id, sent, record).await,
-                (_, Some(Refusal::Stale)) => (known, view) = self.views.refresh(id).await?,
-                (_, Some(refusal)) => return Err(refused(refusal)),
-                (_, None) => return Err(PlayError::Unsettled),
+                Outcome::Seen(record) => return self.replay(&view, entry, record).await,
+                Outcome::Refused(Refusal::Stale) => (known, view) = self.views.renew(id, &view).await?,
+                Outcome::Refused(refusal) => return Err(refused(refusal)),
             }
         }
         Err(PlayError::Unsettled)
@@ -134,7 +127,7 @@ impl Play {
     /// The answer of an entry that was taken before; it is brought to its outcome if it has none.
     pub async fn answer(&self, id: &Id, entry_id: &str, sent: Sent, record: Record) -> Result<Played, PlayError> {
         let (_, view) = self.views.view(id).await?;
-        self.resolve(&view, entry_id, sent, record, true).await
+        self.resolve(&view, entry_id.to_owned(), sent, record, true).await
     }
 
     /// Brings a pending entry to its outcome; for recovery, which knows it from its record.
@@ -143,7 +136,9 @@ impl Play {
             return Ok(());
         };
         let (sent, (_, view)) = (sent.clone(), self.views.view(id).await?);
-        self.resolve(&view, entry_id, sent, record, true).await.map(|_| ())
+        self.resolve(&view, entry_id.to_owned(), sent, record, true)
+            .await
+            .map(|_| ())
     }
 
     /// What forbids a new entry before Redis is asked.
@@ -166,18 +161,18 @@ impl Play {
         )]))
     }
 
-    async fn replay(&self, view: &View, entry_id: &str, sent: Sent, record: Record) -> Result<Played, PlayError> {
-        if record.fingerprint != sent.fingerprint() {
-            return Err(PlayError::EntryIdReused(entry_id.to_owned()));
+    async fn replay(&self, view: &View, entry: EnterEntry, record: Record) -> Result<Played, PlayError> {
+        if record.fingerprint != entry.sent.fingerprint() {
+            return Err(PlayError::EntryIdReused(entry.entry_id));
         }
-        self.resolve(view, entry_id, sent, record, true).await
+        self.resolve(view, entry.entry_id, entry.sent, record, true).await
     }
 
     /// Takes the steps that an entry's record asks for, until its outcome stands.
     async fn resolve(
         &self,
         view: &View,
-        entry_id: &str,
+        entry_id: String,
         sent: Sent,
         mut record: Record,
         replayed: bool,
@@ -188,11 +183,14 @@ impl Play {
         let seed = earlier.as_ref().unwrap_or(&view.seed);
         // Each round records one refusal more or the outcome, and no more ranks refuse than there are attempts.
         for _ in 0..=definition.last_attempt() + 1 {
-            match next_step(entry_id, sent.client_seed.as_ref(), &record, &definition, seed)? {
+            match next_step(&entry_id, sent.client_seed.as_ref(), &record, &definition, seed)? {
                 Step::Answer(attempts) => {
-                    let commitment = seed.commitment();
+                    let commitment = match &earlier {
+                        Some(seed) => seed.commitment(),
+                        None => view.commitment.clone(),
+                    };
                     return Ok(Played {
-                        entry_id: entry_id.to_owned(),
+                        entry_id,
                         sent,
                         record,
                         definition,
@@ -201,7 +199,7 @@ impl Play {
                         replayed,
                     });
                 }
-                step => record = self.take_step(id, entry_id, &definition, &step).await?,
+                step => record = self.take_step(id, &entry_id, &definition, &step).await?,
             }
         }
         Err(PlayError::Unsettled)
@@ -221,7 +219,7 @@ impl Play {
                     }
                     return Ok(record);
                 }
-                Err(PlayError::Script(ScriptError::Stale)) => (known, view) = self.views.refresh(id).await?,
+                Err(PlayError::Script(ScriptError::Stale)) => (known, view) = self.views.renew(id, &view).await?,
                 Err(error) => return Err(error),
             }
         }

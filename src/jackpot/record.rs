@@ -1,5 +1,7 @@
 //! The idempotency record of an entry: what Redis keeps of it, as `lua/jackpot/record.lua` writes it. Pure.
 
+use std::fmt::Write;
+
 use thiserror::Error;
 
 use crate::ids::{ClientSeed, Id};
@@ -124,8 +126,15 @@ impl Sent {
     /// `player stake client_seed`, `*` for no seed: the form in records and event blocks.
     #[must_use]
     pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        self.write_text(&mut text);
+        text
+    }
+
+    /// [`Sent::to_text`] behind what `text` holds.
+    pub(super) fn write_text(&self, text: &mut String) {
         let seed = self.client_seed.as_ref().map_or("*", ClientSeed::as_str);
-        format!("{} {} {seed}", self.player, self.stake)
+        write!(text, "{} {} {seed}", self.player, self.stake).expect("a string takes all that is written");
     }
 
     /// The inverse of [`Sent::to_text`].
@@ -149,17 +158,22 @@ impl Sent {
     /// Ten characters (60 bits) of a SHA-256 over what was sent: the same id with other content is told by it.
     #[must_use]
     pub fn fingerprint(&self) -> String {
-        use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
-        use sha2::{Digest, Sha256};
-        let digest = Sha256::digest(self.to_text());
-        let mut text = BASE64_URL_SAFE_NO_PAD.encode(&digest[..8]);
-        text.truncate(10);
-        text
+        fingerprint(&self.to_text())
     }
 }
 
+/// [`Sent::fingerprint`] of what [`Sent::to_text`] made.
+pub(super) fn fingerprint(sent: &str) -> String {
+    use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+    use sha2::{Digest, Sha256};
+    let digest = Sha256::digest(sent);
+    let mut text = BASE64_URL_SAFE_NO_PAD.encode(&digest[..8]);
+    text.truncate(10);
+    text
+}
+
 /// A record that no script of ours wrote.
-#[derive(Debug, Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("the record '{0}' cannot be read")]
 pub struct Unreadable(String);
 

@@ -183,6 +183,18 @@ impl Views {
         }
     }
 
+    /// Another view than `stale`: the one that was read meanwhile, or one read now. Hundreds of entries of one call find
+    /// their view stale together; one of them reads.
+    pub(super) async fn renew(&self, id: &Id, stale: &Arc<View>) -> Result<(Arc<Known>, Arc<View>), PlayError> {
+        let known = self.known(id);
+        let _reading = known.renewing.lock().await;
+        known.whole()?;
+        match known.view() {
+            Some(view) if !Arc::ptr_eq(&view, stale) => Ok((Arc::clone(&known), view)),
+            _ => self.refresh(id).await,
+        }
+    }
+
     /// Reads the view again.
     pub async fn refresh(&self, id: &Id) -> Result<(Arc<Known>, Arc<View>), PlayError> {
         let snapshot = self.snapshot(id).await?;

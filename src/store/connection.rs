@@ -1,4 +1,4 @@
-//! The link to one server: connects when first used, shares one connection, leaves it when it fails.
+//! The link to one server: connects when first used, shares its connections, leaves one when it fails.
 //!
 //! redis-rs' `ConnectionManager` is not used: it fails the first call after a loss, and keeps a connection whose
 //! answers merely stopped. Here whoever decides that a connection is bad says so, and the next call opens another.
@@ -6,13 +6,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use arc_swap::ArcSwapOption;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, Cmd, ErrorKind, Pipeline, RedisError, Value};
-use tokio::sync::Mutex;
 
 use super::address;
 use super::error::Failure;
+use super::lane::{Lane, LinkMark, OwnLanes, Via};
 
 /// Calls that may wait in front of one connection's socket before callers wait themselves.
 const PIPELINE_BUFFER: usize = 4096;
@@ -34,7 +33,7 @@ pub(super) struct Link {
     node: Arc<str>,
     client: Client,
     config: AsyncConnectionConfig,
-    /// Where the connections' own tasks run: the runtime that opened the store. On that of the caller, a worker
+    /// Where the tasks of shared connections run: the runtime that opened the store. On that of the caller, a worker
     /// thread that stops first would take everyone's connection with it.
     home: tokio::runtime::Handle,
     /// For single commands.
@@ -42,14 +41,7 @@ pub(super) struct Link {
     /// For commands sent together. A WAIT among them holds up all that comes behind it on its connection, and must
     /// not hold up reads and the health watcher while a replica is away.
     together: Lane,
-}
-
-/// One connection of a link, opened when first used.
-#[derive(Default)]
-struct Lane {
-    current: ArcSwapOption<MultiplexedConnection>,
-    /// Held while connecting, so that one caller connects for all; keeps the last failure for those that waited.
-    connecting: Mutex<Option<(Instant, Failure)>>,
+    mark: LinkMark,
 }
 
 impl Link {
@@ -76,6 +68,7 @@ impl Link {
             home,
             plain: Lane::default(),
             together: Lane::default(),
+            mark: LinkMark::default(),
         }
     }
 
@@ -89,27 +82,55 @@ impl Link {
         address::host(&self.client)
     }
 
-    /// Sends one command and returns its answer; an error answer is an `Err`.
+    /// Sends one command over the shared connection and returns its answer; an error answer is an `Err`.
     pub(super) async fn send(&self, command: &Cmd) -> Result<Value, Failure> {
-        let connection = self.connection(&self.plain).await?;
+        self.send_via(Via::Shared, command).await
+    }
+
+    /// Sends one command and returns its answer; an error answer is an `Err`.
+    pub(super) async fn send_via(&self, via: Via, command: &Cmd) -> Result<Value, Failure> {
+        match via {
+            Via::Shared => self.send_on(&self.plain, via, command).await,
+            Via::Own => self.send_on(OwnLanes::of(&self.mark).plain(), via, command).await,
+        }
+    }
+
+    /// Sends commands together on one connection and returns each one's answer, errors among them as values. `key` is
+    /// the one that decides their slot.
+    pub(super) async fn send_all(
+        &self,
+        via: Via,
+        key: Option<&[u8]>,
+        pipeline: &Pipeline,
+    ) -> Result<Vec<Value>, Failure> {
+        match via {
+            Via::Shared => self.send_all_on(&self.together, via, pipeline).await,
+            Via::Own => {
+                let lanes = OwnLanes::of(&self.mark);
+                self.send_all_on(lanes.together(key), via, pipeline).await
+            }
+        }
+    }
+
+    async fn send_on(&self, lane: &Lane, via: Via, command: &Cmd) -> Result<Value, Failure> {
+        let connection = self.connection(lane, via).await?;
         let answer = MultiplexedConnection::clone(&connection)
             .send_packed_command(command)
             .await;
-        self.judge(&self.plain, &connection, answer.and_then(Value::extract_error))
+        self.judge(lane, &connection, answer.and_then(Value::extract_error))
     }
 
-    /// Sends commands together on one connection and returns each one's answer, errors among them as values.
-    pub(super) async fn send_all(&self, pipeline: &Pipeline) -> Result<Vec<Value>, Failure> {
-        let connection = self.connection(&self.together).await?;
+    async fn send_all_on(&self, lane: &Lane, via: Via, pipeline: &Pipeline) -> Result<Vec<Value>, Failure> {
+        let connection = self.connection(lane, via).await?;
         let answer = MultiplexedConnection::clone(&connection)
             .send_packed_commands(pipeline, 0, pipeline.len())
             .await;
         // Among several answers the refusal of a replica is a value, and calls for another connection all the same.
         let demoted = |answer: &Value| matches!(answer, Value::ServerError(error) if error.code() == "READONLY");
         if answer.as_ref().is_ok_and(|answers| answers.iter().any(demoted)) {
-            self.together.leave(&connection);
+            lane.leave(&connection);
         }
-        self.judge(&self.together, &connection, answer)
+        self.judge(lane, &connection, answer)
     }
 
     /// Adds the node's name to a failure.
@@ -135,7 +156,7 @@ impl Link {
         })
     }
 
-    async fn connection(&self, lane: &Lane) -> Result<Arc<MultiplexedConnection>, Failure> {
+    async fn connection(&self, lane: &Lane, via: Via) -> Result<Arc<MultiplexedConnection>, Failure> {
         if let Some(connection) = lane.current.load_full() {
             return Ok(connection);
         }
@@ -152,7 +173,7 @@ impl Link {
             return Err(failure.clone());
         }
         let began_at = Instant::now();
-        match self.connect().await {
+        match self.connect(via).await {
             Ok(connection) => {
                 let connection = Arc::new(connection);
                 lane.current.store(Some(Arc::clone(&connection)));
@@ -170,7 +191,13 @@ impl Link {
         }
     }
 
-    async fn connect(&self) -> Result<MultiplexedConnection, RedisError> {
+    async fn connect(&self, via: Via) -> Result<MultiplexedConnection, RedisError> {
+        if via == Via::Own {
+            return self
+                .client
+                .get_multiplexed_async_connection_with_config(&self.config)
+                .await;
+        }
         let (client, config) = (self.client.clone(), self.config.clone());
         let connecting = self
             .home
@@ -178,16 +205,6 @@ impl Link {
         match connecting.await {
             Ok(connected) => connected,
             Err(stopped) => Err(std::io::Error::new(std::io::ErrorKind::NotConnected, stopped).into()),
-        }
-    }
-}
-
-impl Lane {
-    /// Leaves `used` unless another caller has opened a newer connection meanwhile.
-    fn leave(&self, used: &Arc<MultiplexedConnection>) {
-        let current = self.current.load();
-        if current.as_ref().is_some_and(|current| Arc::ptr_eq(current, used)) {
-            self.current.compare_and_swap(&*current, None);
         }
     }
 }

@@ -11,6 +11,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::connection::{Limits, Link};
 use super::error::{Failure, Next, StoreError, Verdict};
+use super::lane::Via;
 use super::script::{By, Call};
 use super::topology::{Seen, Topology};
 
@@ -46,10 +47,10 @@ struct Aim {
 
 impl Dispatcher {
     /// Never takes longer than the total limit.
-    pub(super) async fn perform(&self, request: Request<'_>) -> Result<Value, StoreError> {
+    pub(super) async fn perform(&self, request: Request<'_>, via: Via) -> Result<Value, StoreError> {
         let deadline = Instant::now() + self.limits.total;
         let mut last = None;
-        if let Ok(result) = timeout_at(deadline, self.attempts(request, &mut last)).await {
+        if let Ok(result) = timeout_at(deadline, self.attempts(request, via, &mut last)).await {
             return result;
         }
         Err(match last {
@@ -61,7 +62,7 @@ impl Dispatcher {
         })
     }
 
-    async fn attempts(&self, request: Request<'_>, last: &mut Option<Failure>) -> Result<Value, StoreError> {
+    async fn attempts(&self, request: Request<'_>, via: Via, last: &mut Option<Failure>) -> Result<Value, StoreError> {
         let mut aim = Aim {
             by: By::Hash,
             redirect: None,
@@ -76,7 +77,7 @@ impl Dispatcher {
             };
             let failure = match &link {
                 None => Failure::NoOwner,
-                Some(link) => match self.attempt(link, request, aim.by, asking).await {
+                Some(link) => match self.attempt((link, via), request, aim.by, asking).await {
                     Ok(answer) => return Ok(answer),
                     Err(failure) => failure,
                 },
@@ -129,10 +130,16 @@ impl Dispatcher {
         Ok(())
     }
 
-    async fn attempt(&self, link: &Link, request: Request<'_>, by: By, asking: bool) -> Result<Value, Failure> {
+    async fn attempt(
+        &self,
+        (link, via): (&Link, Via),
+        request: Request<'_>,
+        by: By,
+        asking: bool,
+    ) -> Result<Value, Failure> {
         let mut pipeline = match (request, self.wait_ms) {
-            (Request::Script(call), None) if !asking => return link.send(&call.command(by)).await,
-            (Request::Plain(command), _) if !asking => return link.send(command).await,
+            (Request::Script(call), None) if !asking => return link.send_via(via, &call.command(by)).await,
+            (Request::Plain(command), _) if !asking => return link.send_via(via, command).await,
             (Request::Script(call), Some(wait_ms)) => call.replicated(by, wait_ms),
             (Request::Script(call), None) => only(&call.command(by)),
             (Request::Plain(command), _) => only(command),
@@ -140,7 +147,7 @@ impl Dispatcher {
         if asking {
             pipeline = permitted(&pipeline);
         }
-        let mut answers = link.send_all(&pipeline).await?;
+        let mut answers = link.send_all(via, request.key(), &pipeline).await?;
         if asking {
             answers = without_permissions(answers);
         }

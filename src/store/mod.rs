@@ -2,7 +2,8 @@
 //!
 //! - [`keys`]: every key there is.
 //! - [`Script`], [`Call`]: what is sent. [`StoreError`]: what can go wrong.
-//! - `address`: settings to clients. `connection`: the link to one server. `cluster`, `topology`: which one.
+//! - `address`: settings to clients. `connection`: the link to one server. `lane`: its connections, shared or a thread's
+//!   own. `cluster`, `topology`: which server.
 //! - `dispatch`: one call to its end, repeats and redirections included.
 //! - `checks`: what a server must be like. `health`: how it is now.
 //! - `embedded`: the private server: start, adopt, supervise, stop.
@@ -17,6 +18,7 @@ mod embedded;
 mod error;
 mod health;
 pub mod keys;
+mod lane;
 mod open;
 mod script;
 mod topology;
@@ -38,6 +40,7 @@ pub use script::{Call, Script};
 use data_dir::DataDirLock;
 use dispatch::{Dispatcher, Request};
 use embedded::Embedded;
+use lane::Via;
 
 /// Called once for each call with the script's name (or "command"), how it ended, and how long it took with all its
 /// repeats.
@@ -64,19 +67,32 @@ impl Store {
     ///
     /// With `durability = replicated` an answer means that one replica has the effect too.
     pub async fn call(&self, call: &Call<'_>) -> Result<redis::Value, StoreError> {
-        self.observed(call.script_name(), Request::Script(call)).await
+        self.observed(call.script_name(), Request::Script(call), Via::Shared)
+            .await
+    }
+
+    /// The same over the calling thread's own connection, so that no other thread is woken on the way: for calls that
+    /// each thread makes all the time.
+    pub async fn call_here(&self, call: &Call<'_>) -> Result<redis::Value, StoreError> {
+        self.observed(call.script_name(), Request::Script(call), Via::Own).await
     }
 
     /// Runs one idempotent command, under the same limits and repeats. In a cluster it goes to the node of its first
     /// argument that carries a hash tag. Not for blocking reads: they would hold up everyone's calls.
     pub async fn run(&self, command: &redis::Cmd) -> Result<redis::Value, StoreError> {
-        self.observed("command", Request::Plain(command)).await
+        self.observed("command", Request::Plain(command), Via::Shared).await
     }
 
     /// How Redis is, as of half a second ago; costs nothing.
     #[must_use]
     pub fn health(&self) -> Health {
         Health::clone(&self.inner.health.load())
+    }
+
+    /// The longest that a call takes, with all its repeats.
+    #[must_use]
+    pub fn total_limit(&self) -> Duration {
+        self.inner.dispatcher.limits.total
     }
 
     /// Sets who is told of each call; only the first one set counts.
@@ -103,9 +119,9 @@ impl Store {
         self.inner.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    async fn observed(&self, name: &'static str, request: Request<'_>) -> Result<redis::Value, StoreError> {
+    async fn observed(&self, name: &'static str, request: Request<'_>, via: Via) -> Result<redis::Value, StoreError> {
         let began_at = Instant::now();
-        let result = self.inner.dispatcher.perform(request).await;
+        let result = self.inner.dispatcher.perform(request, via).await;
         if let Some(observer) = self.inner.observer.get() {
             observer(name, Outcome::from(&result), began_at.elapsed());
         }

@@ -1,5 +1,7 @@
 //! A Lua script as sent to Redis, and one call of it being put together.
 
+use std::borrow::Cow;
+
 use redis::{Arg, Cmd, Pipeline, ToRedisArgs};
 
 /// A script: name, flags and Lua source, its SHA-1 computed once.
@@ -42,8 +44,12 @@ impl Script {
 pub struct Call<'s> {
     script: &'s Script,
     keys: Vec<String>,
-    args: Cmd,
+    /// The command by hash; empty until the first argument, which ends the keys.
+    command: Cmd,
 }
+
+/// Arguments of EVALSHA in front of the keys: its name, the hash, the count of keys.
+const BEFORE_KEYS: usize = 3;
 
 /// What each attempt of a call sends first: the hash, or the whole source when the server forgot the script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,13 +65,14 @@ impl<'s> Call<'s> {
         Self {
             script,
             keys: Vec::new(),
-            args: Cmd::new(),
+            command: Cmd::new(),
         }
     }
 
-    /// Adds the next of `KEYS`.
+    /// Adds the next of `KEYS`, before any argument.
     #[must_use]
     pub fn key(mut self, key: impl Into<String>) -> Self {
+        assert!(!self.has_arguments(), "keys come before arguments");
         self.keys.push(key.into());
         self
     }
@@ -73,7 +80,10 @@ impl<'s> Call<'s> {
     /// Adds the next of `ARGV`; a slice adds one for each of its elements.
     #[must_use]
     pub fn arg(mut self, arg: impl ToRedisArgs) -> Self {
-        self.args.arg(arg);
+        if !self.has_arguments() {
+            self.command = self.begun(By::Hash);
+        }
+        self.command.arg(arg);
         self
     }
 
@@ -88,17 +98,31 @@ impl<'s> Call<'s> {
     }
 
     /// The command to send.
-    pub(super) fn command(&self, by: By) -> Cmd {
-        let mut command = match by {
-            By::Hash => redis::cmd("EVALSHA").arg(&self.script.sha1).to_owned(),
-            By::Source => redis::cmd("EVAL").arg(&self.script.source).to_owned(),
-        };
-        command.arg(self.keys.len()).arg(&self.keys);
-        for arg in self.args.args_iter() {
+    pub(super) fn command(&self, by: By) -> Cow<'_, Cmd> {
+        if by == By::Hash && self.has_arguments() {
+            return Cow::Borrowed(&self.command);
+        }
+        let mut command = self.begun(by);
+        for arg in self.command.args_iter().skip(BEFORE_KEYS + self.keys.len()) {
             if let Arg::Simple(bytes) = arg {
                 command.arg(bytes);
             }
         }
+        Cow::Owned(command)
+    }
+
+    fn has_arguments(&self) -> bool {
+        self.command.args_iter().len() > 0
+    }
+
+    /// The command up to its keys.
+    fn begun(&self, by: By) -> Cmd {
+        let mut command = Cmd::new();
+        match by {
+            By::Hash => command.arg("EVALSHA").arg(&self.script.sha1),
+            By::Source => command.arg("EVAL").arg(&self.script.source),
+        };
+        command.arg(self.keys.len()).arg(&self.keys);
         command
     }
 
@@ -109,7 +133,7 @@ impl<'s> Call<'s> {
     /// first call's effect. The marker write in between makes WAIT cover everything before it.
     pub(super) fn replicated(&self, by: By, wait_ms: u64) -> Pipeline {
         let mut pipeline = Pipeline::with_capacity(3);
-        pipeline.add_command(self.command(by));
+        pipeline.add_command(self.command(by).into_owned());
         if let Some(key) = self.first_key() {
             pipeline.cmd("EVAL").arg(MARK).arg(1).arg(marker_key(key));
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use prometheus_client::encoding::EncodeLabelSet;
@@ -22,6 +22,9 @@ const MAX_JACKPOT_LABELS: usize = 1_000;
 const SECONDS: [f64; 15] = [
     0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0,
 ];
+
+/// Upper bounds of entries per call, up to the combiner's largest.
+const ENTRIES: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
 /// How an entry was answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,14 +141,16 @@ impl JackpotMetrics {
 /// All metrics of the service.
 pub struct Metrics {
     registry: Registry,
-    jackpots: Mutex<HashMap<String, Arc<JackpotMetrics>>>,
+    jackpots: RwLock<HashMap<String, Arc<JackpotMetrics>>>,
     entries: Family<EntryLabels, Counter>,
+    combined: Histogram,
     claims: Family<ClaimLabels, Counter>,
     redraws: Family<JackpotLabel, Counter>,
     pending: Family<JackpotLabel, Gauge>,
     scripts: Seconds<ScriptLabels>,
     requests: Family<RequestLabels, Counter>,
     request_seconds: Seconds<RouteLabels>,
+    in_flight: Gauge,
     rate_limited: Counter,
     streams: Gauge,
     redis_up: Gauge,
@@ -166,14 +171,16 @@ impl Metrics {
     pub fn new() -> Metrics {
         let mut metrics = Metrics {
             registry: Registry::with_prefix("jackpot"),
-            jackpots: Mutex::default(),
+            jackpots: RwLock::default(),
             entries: Family::default(),
+            combined: Histogram::new(ENTRIES),
             claims: Family::default(),
             redraws: Family::default(),
             pending: Family::default(),
             scripts: Family::new_with_constructor(seconds),
             requests: Family::default(),
             request_seconds: Family::new_with_constructor(seconds),
+            in_flight: Gauge::default(),
             rate_limited: Counter::default(),
             streams: Gauge::default(),
             redis_up: Gauge::default(),
@@ -188,6 +195,11 @@ impl Metrics {
     fn register(&mut self) {
         let registry = &mut self.registry;
         registry.register("entries", "Entries by result", self.entries.clone());
+        registry.register(
+            "combined_entries",
+            "Entries that went out in one script call",
+            self.combined.clone(),
+        );
         registry.register("claims", "Claims by result", self.claims.clone());
         registry.register("redraws", "Attempts after the first", self.redraws.clone());
         registry.register("pending", "Entries without a final outcome", self.pending.clone());
@@ -202,6 +214,7 @@ impl Metrics {
             "Time to the head of the answer",
             self.request_seconds.clone(),
         );
+        registry.register("http_in_flight", "Requests being answered", self.in_flight.clone());
         registry.register(
             "rate_limited",
             "Requests refused by the limit per key",
@@ -220,7 +233,12 @@ impl Metrics {
     /// The counters of a jackpot. Call it for jackpots that exist, and keep the answer: a name that a client made up
     /// must not become a label.
     pub fn jackpot(&self, id: &str) -> Arc<JackpotMetrics> {
-        let mut jackpots = self.jackpots.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.jackpots.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(id) {
+            return Arc::clone(known);
+        }
+        drop(known);
+        let mut jackpots = self.jackpots.write().unwrap_or_else(PoisonError::into_inner);
         let label = if jackpots.contains_key(id) || jackpots.len() < MAX_JACKPOT_LABELS {
             id
         } else {
@@ -259,6 +277,12 @@ impl Metrics {
         }
     }
 
+    /// Records how many entries went out in one script call.
+    pub fn combined(&self, entries: usize) {
+        #[expect(clippy::cast_precision_loss, reason = "at most a thousand, for a graph")]
+        self.combined.observe(entries as f64);
+    }
+
     /// Records a script call.
     pub fn script(&self, script: &'static str, result: ScriptResult, took: Duration) {
         let result = match result {
@@ -284,6 +308,13 @@ impl Metrics {
             .inc();
     }
 
+    /// A request has come; it is in flight until the guard is dropped.
+    #[must_use]
+    pub fn begin_request(&self) -> GaugeGuard {
+        self.in_flight.inc();
+        GaugeGuard(self.in_flight.clone())
+    }
+
     /// Counts a request that the limit per key refused.
     pub fn rate_limited(&self) {
         self.rate_limited.inc();
@@ -291,10 +322,10 @@ impl Metrics {
 
     /// Opens a meter stream unless `limit` are open; the stream is open until the guard is dropped.
     #[must_use]
-    pub fn open_stream(&self, limit: usize) -> Option<StreamGuard> {
+    pub fn open_stream(&self, limit: usize) -> Option<GaugeGuard> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         if self.streams.inc() < limit {
-            return Some(StreamGuard(self.streams.clone()));
+            return Some(GaugeGuard(self.streams.clone()));
         }
         self.streams.dec();
         None
@@ -317,10 +348,10 @@ impl Metrics {
     }
 }
 
-/// An open meter stream.
-pub struct StreamGuard(Gauge);
+/// One that a gauge counts: a request in flight, an open meter stream.
+pub struct GaugeGuard(Gauge);
 
-impl Drop for StreamGuard {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
         self.0.dec();
     }

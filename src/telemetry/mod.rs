@@ -6,4 +6,4 @@ mod metrics;
 
 pub use ledger::LedgerMetrics;
 pub use log::{TelemetryError, init};
-pub use metrics::{ClaimResult, EntryResult, JackpotMetrics, Metrics, ScriptResult, StreamGuard};
+pub use metrics::{ClaimResult, EntryResult, GaugeGuard, JackpotMetrics, Metrics, ScriptResult};

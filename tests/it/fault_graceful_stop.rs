@@ -32,17 +32,22 @@ async fn every_request_that_was_accepted_before_a_stop_is_answered() {
         .await;
     assert_eq!(first.status, StatusCode::CREATED, "{:?}", first.body);
 
-    // From here on Redis does what it is asked, and its answers wait: each request is known to be in the service.
+    // From here on Redis does what it is asked, and its answers wait: some entries are sent, the others wait for them.
     proxy.stall();
     let mut entries = JoinSet::new();
     for n in 0..ENTRIES {
         let (caller, path) = (service.caller(), format!("/v1/jackpots/{JACKPOT}/entries"));
         entries.spawn(async move { caller.post(&path, &entry(&format!("e{n}"))).await });
     }
+    let count = ENTRIES + 1; // with the one that asks
+    let all = format!("jackpot_http_in_flight {count}");
     eventually(PATIENCE, "all requests are in the service", async || {
-        (sequence(redis, JACKPOT).await == ENTRIES + 1).then_some(())
+        let metrics = service.get("/metrics").await.text;
+        metrics.lines().any(|line| line == all).then_some(())
     })
     .await;
+    let sent = sequence(redis, JACKPOT).await;
+    assert!((2..=ENTRIES).contains(&sent), "{sent}: some were sent and some wait");
 
     let outsider = service.caller();
     let release = async {

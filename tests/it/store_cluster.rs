@@ -9,7 +9,7 @@ use redis::cluster_routing::Slot;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use crate::store_support::{SAFE, Server, call, eventually, get, open, put, refusal, settings};
+use crate::store_support::{SAFE, Server, call, call_here, eventually, get, open, put, refusal, settings};
 
 struct Nodes {
     nodes: Vec<Server>,
@@ -246,11 +246,13 @@ async fn a_slot_is_followed_while_it_moves_and_after() {
     let (from, to) = (cluster.id_of(0), cluster.id_of(1));
     set_slot(&mut nodes[1], "IMPORTING", &from);
     set_slot(&mut nodes[0], "MIGRATING", &to);
+    call_here(&store, &script, &key, "while it moves").await.unwrap();
     call(&store, &script, &key, "while it moves").await.unwrap();
     for node in [1, 0, 2] {
         set_slot(&mut nodes[node], "NODE", &to);
     }
-    assert_eq!(get(&store, &key).await.unwrap().as_deref(), Some("while it moves"));
+    call_here(&store, &script, &key, "moved").await.unwrap();
+    assert_eq!(get(&store, &key).await.unwrap().as_deref(), Some("moved"));
     call(&store, &script, &key, "after").await.unwrap();
     let there: Option<String> = redis::cmd("GET").arg(&key).query(&mut nodes[1]).unwrap();
     assert_eq!(there.as_deref(), Some("after"));

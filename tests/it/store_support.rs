@@ -181,6 +181,11 @@ pub async fn call(store: &Store, script: &Script, key: &str, value: &str) -> Res
     store.call(&Call::new(script).key(key).arg(value)).await
 }
 
+/// The same over the calling thread's own connection.
+pub async fn call_here(store: &Store, script: &Script, key: &str, value: &str) -> Result<Value, StoreError> {
+    store.call_here(&Call::new(script).key(key).arg(value)).await
+}
+
 pub async fn get(store: &Store, key: &str) -> Result<Option<String>, StoreError> {
     let value = store.run(redis::cmd("GET").arg(key)).await?;
     Ok(redis::from_redis_value(value).unwrap())

@@ -1,12 +1,16 @@
 //! `lua/jackpot/enter.lua`.
 
-use crate::store::Store;
-use crate::store::keys::JackpotKeys;
+use std::collections::BTreeMap;
 
-use super::{ENTER, Fence, ScriptError, fenced, pools, run, settling_keys};
+use crate::money::Minor;
+use crate::store::keys::JackpotKeys;
+use crate::store::{Call, Store};
+
+use super::reply::Reply;
+use super::{ENTER, Fence, ScriptError, fenced, pools, run, run_here, settling_keys};
 use crate::jackpot::definition::{Definition, MoneyKind, MoneyPrize};
 use crate::jackpot::mark::Mark;
-use crate::jackpot::record::{Record, Sent};
+use crate::jackpot::record::{Record, Sent, Unreadable, fingerprint};
 use crate::jackpot::split::{TierAmount, split};
 
 /// Most entries of one call: its work stays in the range of a millisecond, and `unpack` within its stack.
@@ -41,6 +45,8 @@ pub enum EntryReply {
     Taken(Record),
     /// Seen before.
     Seen(Record),
+    /// Seen before, and its record cannot be read; no concern of the others in the call.
+    Damaged(Unreadable),
     /// Not taken; nothing of it was written.
     NotTaken,
 }
@@ -70,16 +76,34 @@ pub async fn enter(
     definition: &Definition,
     entries: &[EnterEntry],
 ) -> Result<Entered, ScriptError> {
+    let call = entering(keys, fence, definition, entries);
+    entered(&run(store, &ENTER, call, fence.known).await?, entries.len())
+}
+
+/// The same over the calling thread's own connection.
+pub async fn enter_here(
+    store: &Store,
+    keys: &JackpotKeys,
+    fence: &Fence,
+    definition: &Definition,
+    entries: &[EnterEntry],
+) -> Result<Entered, ScriptError> {
+    let call = entering(keys, fence, definition, entries);
+    entered(&run_here(store, &ENTER, call, fence.known).await?, entries.len())
+}
+
+fn entering(keys: &JackpotKeys, fence: &Fence, definition: &Definition, entries: &[EnterEntry]) -> Call<'static> {
     assert!(
         (1..=MAX_ENTRIES).contains(&entries.len()),
         "1 to {MAX_ENTRIES} entries a call"
     );
     let pools = pools(keys, definition.tiers()).collect::<Vec<_>>();
     let (rows, row_of) = rows(definition, entries);
+    let (block, sent_texts) = block(entries);
     let mut call = fenced(&ENTER, &settling_keys(keys, &pools), fence)
         .arg(entries.len())
         .arg(rows.len())
-        .arg(block(entries));
+        .arg(&block);
     for amount in rows.iter().flatten() {
         call = call
             .arg(amount.pool.units)
@@ -87,14 +111,18 @@ pub async fn enter(
             .arg(amount.reserve.units)
             .arg(amount.reserve.micro);
     }
-    for (entry, row) in entries.iter().zip(row_of) {
-        call = call
-            .arg(&entry.entry_id)
-            .arg(entry.sent.fingerprint())
-            .arg(row)
-            .arg(prize_text(definition, entry));
+    for ((entry, row), sent_text) in entries.iter().zip(row_of).zip(sent_texts) {
+        let sent_text = &block[sent_text];
+        call = call.arg(&entry.entry_id).arg(fingerprint(sent_text)).arg(row);
+        call = match entry.rank {
+            0 => call.arg(""),
+            rank => call.arg(prize_text(definition, rank, sent_text)),
+        };
     }
-    let reply = run(store, &ENTER, call, fence.known).await?;
+    call
+}
+
+fn entered(reply: &Reply, count: usize) -> Result<Entered, ScriptError> {
     let refusal = match reply.code() {
         "ok" => None,
         "paused" => Some(Refusal::Paused),
@@ -105,13 +133,9 @@ pub async fn enter(
         "too-large" => Some(Refusal::TooLarge),
         _ => return Err(reply.unexpected()),
     };
-    let replies = reply
-        .texts()
-        .into_iter()
-        .map(|text| parse_reply(text.as_deref()))
-        .collect::<Result<Option<Vec<_>>, _>>()?;
+    let replies = reply.strs().map(|text| parse_reply(text?)).collect::<Option<Vec<_>>>();
     match replies {
-        Some(replies) if replies.len() == entries.len() => Ok(Entered {
+        Some(replies) if replies.len() == count => Ok(Entered {
             mark: reply.mark(),
             replies,
             refusal,
@@ -120,19 +144,23 @@ pub async fn enter(
     }
 }
 
-fn parse_reply(text: Option<&str>) -> Result<Option<EntryReply>, ScriptError> {
-    Ok(match text.and_then(|t| t.split_at_checked(1)) {
-        Some(("+", record)) => Some(EntryReply::Taken(Record::parse(record)?)),
-        Some(("=", record)) => Some(EntryReply::Seen(Record::parse(record)?)),
-        None if text == Some("") => Some(EntryReply::NotTaken),
+fn parse_reply(text: &str) -> Option<EntryReply> {
+    let parsed = |record, taken: fn(Record) -> EntryReply| match Record::parse(record) {
+        Ok(record) => taken(record),
+        Err(unreadable) => EntryReply::Damaged(unreadable),
+    };
+    match text.split_at_checked(1) {
+        Some(("+", record)) => Some(parsed(record, EntryReply::Taken)),
+        Some(("=", record)) => Some(parsed(record, EntryReply::Seen)),
+        None if text.is_empty() => Some(EntryReply::NotTaken),
         _ => None,
-    })
+    }
 }
 
 /// The distinct amounts of these entries, and for each entry which of them it adds (from 1).
 fn rows(definition: &Definition, entries: &[EnterEntry]) -> (Vec<Vec<TierAmount>>, Vec<usize>) {
     let mut rows: Vec<Vec<TierAmount>> = Vec::new();
-    let mut of_stake = std::collections::HashMap::new();
+    let mut of_stake: BTreeMap<Minor, usize> = BTreeMap::new();
     let row_of = entries.iter().map(|entry| {
         *of_stake.entry(entry.sent.stake).or_insert_with(|| {
             let amounts = split(definition, entry.sent.stake);
@@ -147,21 +175,30 @@ fn rows(definition: &Definition, entries: &[EnterEntry]) -> (Vec<Vec<TierAmount>
     (rows, row_of)
 }
 
-/// These entries for the event, one `entry_id player stake client_seed` a line: what a ledger and a verifier need.
-fn block(entries: &[EnterEntry]) -> String {
-    entries
-        .iter()
-        .map(|entry| format!("{} {}", entry.entry_id, entry.sent.to_text()))
-        .collect::<Vec<_>>()
-        .join("\n")
+/// Bytes of a line of the block as it is mostly: two ids and a stake.
+const LINE_BYTES: usize = 48;
+
+/// These entries for the event, one `entry_id player stake client_seed` a line: what a ledger and a verifier need. And
+/// where in it stands what was sent of each.
+fn block(entries: &[EnterEntry]) -> (String, Vec<std::ops::Range<usize>>) {
+    let mut block = String::with_capacity(entries.len() * LINE_BYTES);
+    let mut sent_texts = Vec::with_capacity(entries.len());
+    for entry in entries {
+        if !block.is_empty() {
+            block.push('\n');
+        }
+        block.push_str(&entry.entry_id);
+        block.push(' ');
+        let from = block.len();
+        entry.sent.write_text(&mut block);
+        sent_texts.push(from..block.len());
+    }
+    (block, sent_texts)
 }
 
-fn prize_text(definition: &Definition, entry: &EnterEntry) -> String {
-    if entry.rank == 0 {
-        return String::new();
-    }
-    let money = definition.money_prize(entry.rank).map(money_text).unwrap_or_default();
-    format!("{}|{}|{money}", entry.rank, entry.sent.to_text())
+fn prize_text(definition: &Definition, rank: u32, sent_text: &str) -> String {
+    let money = definition.money_prize(rank).map(money_text).unwrap_or_default();
+    format!("{rank}|{sent_text}|{money}")
 }
 
 /// `tier kind value min`, as `parse_prize` of `lua/jackpot/take.lua` reads it.

@@ -3,7 +3,9 @@
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
-use super::{CLAIM, FINISH, Fence, ScriptError, enter::money_text, fenced, pools, reply::Reply, run, settling_keys};
+use super::{
+    CLAIM, FINISH, Fence, ScriptError, enter::money_text, fenced, pools, reply::Reply, run_here, settling_keys,
+};
 use crate::jackpot::definition::MoneyPrize;
 use crate::jackpot::document::Tier;
 use crate::jackpot::mark::Mark;
@@ -35,7 +37,7 @@ pub async fn claim(
         .arg(attempt)
         .arg(rank)
         .arg(money_text(prize));
-    finished(&run(store, &CLAIM, call, fence.known).await?.fenced()?)
+    finished(&run_here(store, &CLAIM, call, fence.known).await?.fenced()?)
 }
 
 /// Ends a pending entry with no prize. `tiers`: of the definition in the fence.
@@ -50,7 +52,7 @@ pub async fn finish(
     let call = fenced(&FINISH, &settling_keys(keys, &pools), fence)
         .arg(entry_id)
         .arg(attempt);
-    finished(&run(store, &FINISH, call, fence.known).await?.fenced()?)
+    finished(&run_here(store, &FINISH, call, fence.known).await?.fenced()?)
 }
 
 fn finished(reply: &Reply) -> Result<Finished, ScriptError> {

@@ -28,7 +28,7 @@ mod tail;
 pub use adjust::{Adjust, Adjusted, adjust};
 pub use checkpoint::checkpoint;
 pub use define::{Define, Defined, Wanted, define};
-pub use enter::{EnterEntry, Entered, EntryReply, Refusal, enter};
+pub use enter::{EnterEntry, Entered, EntryReply, MAX_ENTRIES, Refusal, enter, enter_here};
 pub use finish::{Finished, claim, finish};
 pub use read::{Found, PendingEntry, PendingPage, Snapshot, epochs, lookup, pending, snapshot};
 pub use restore::{
@@ -74,7 +74,7 @@ pub struct Fence {
 }
 
 /// Why a script did nothing, for reasons that any script may have.
-#[derive(Debug, Error)]
+#[derive(Debug, Clone, Error)]
 pub enum ScriptError {
     /// There is no such jackpot.
     #[error("there is no such jackpot")]
@@ -148,5 +148,16 @@ fn tiers_text(tiers: &[Tier]) -> String {
 
 async fn run(store: &Store, script: &'static Script, call: Call<'_>, known: Mark) -> Result<reply::Reply, ScriptError> {
     let value: Value = store.call(&call).await?;
+    reply::Reply::parse(script.name(), value, known)
+}
+
+/// The same over the calling thread's own connection: for what entries need.
+async fn run_here(
+    store: &Store,
+    script: &'static Script,
+    call: Call<'_>,
+    known: Mark,
+) -> Result<reply::Reply, ScriptError> {
+    let value: Value = store.call_here(&call).await?;
     reply::Reply::parse(script.name(), value, known)
 }

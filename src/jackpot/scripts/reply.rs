@@ -85,6 +85,14 @@ impl Reply {
         self.rest.iter().cloned().map(text).collect()
     }
 
+    /// What follows as text, without copying it; `None` for what is none.
+    pub fn strs(&self) -> impl Iterator<Item = Option<&str>> {
+        self.rest.iter().map(|value| match value {
+            Value::BulkString(bytes) => std::str::from_utf8(bytes).ok(),
+            _ => None,
+        })
+    }
+
     /// The i-th that follows, as text.
     pub fn text(&self, i: usize) -> Result<String, ScriptError> {
         self.rest

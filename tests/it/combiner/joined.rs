@@ -1,0 +1,133 @@
+//! What goes out together, and how each entry gets its own answer.
+
+use std::collections::BTreeSet;
+
+use futures_util::future::join_all;
+use jackpot::jackpot::error::PlayError;
+use jackpot::jackpot::scripts::ScriptError;
+use serde_json::json;
+
+use super::kit::{Kit, MAX_BATCH, ids, nobody_wins, sequences};
+
+#[tokio::test]
+async fn entries_that_come_together_go_out_together_and_keep_their_order() {
+    let kit = Kit::with(&nobody_wins()).await;
+    let count = MAX_BATCH + 40;
+    let answers = kit.enter_all(&ids("e", count)).await;
+    assert_eq!(sequences(&answers), (1..=count as u64).collect::<Vec<_>>());
+    assert_eq!(kit.calls("enter"), 2, "a full call and one with the rest");
+    for (answer, id) in answers.iter().zip(ids("e", count)) {
+        let played = answer.as_ref().expect("an answer");
+        assert_eq!((&played.entry_id, played.replayed), (&id, false));
+        assert_eq!(
+            played.record.contributions[0].pool, played.record.sequence,
+            "one unit each"
+        );
+    }
+    kit.bench.assert_rebuilds().await;
+}
+
+#[tokio::test]
+async fn a_lone_entry_waits_for_nothing() {
+    let kit = Kit::with(&nobody_wins()).await;
+    for n in 1..=5 {
+        let played = kit.enter(&format!("e{n}")).await.expect("taken");
+        assert_eq!((played.record.sequence, kit.calls("enter")), (n, n as usize));
+    }
+}
+
+#[tokio::test]
+async fn winners_and_losers_of_one_call_get_their_own_outcomes() {
+    // Every second ticket wins one unit, and each entry adds one: all can be paid.
+    let kit = Kit::with(&json!({"odds": {"total": 2, "ranks": [
+        {"rank": 1, "weight": 1, "prize": {"fixed": {"tier": "grand", "amount": 1}}}]}}))
+    .await;
+    kit.bench.fund("f", 1_000).await;
+    let (mut all, won) = (kit.drawing("lose", 0, 20).await, kit.drawing("win", 1, 20).await);
+    all.extend(won);
+    let answers = kit.enter_all(&all).await;
+    assert_eq!(kit.calls("enter"), 1);
+    for (answer, id) in answers.iter().zip(&all) {
+        let played = answer.as_ref().expect("an answer");
+        let result = played.attempts.last().expect("an attempt").result;
+        assert_eq!(result, if id.starts_with("win") { "paid" } else { "none" }, "{id}");
+    }
+    kit.bench.assert_rebuilds().await;
+}
+
+#[tokio::test]
+async fn the_same_id_twice_at_once_is_one_entry() {
+    let kit = Kit::with(&nobody_wins()).await;
+    let (before, first, again, behind) = tokio::join!(
+        kit.enter("before"),
+        kit.enter("same"),
+        kit.enter("same"),
+        kit.enter("behind")
+    );
+    assert_eq!(kit.calls("enter"), 1);
+    let (first, again) = (first.expect("taken"), again.expect("answered"));
+    assert_eq!((first.replayed, again.replayed), (false, true));
+    assert_eq!(first.record, again.record);
+    assert_eq!(sequences(&[before, behind]), [1, 3]);
+    assert_eq!(kit.sequence().await, 3);
+    kit.bench.assert_rebuilds().await;
+}
+
+#[tokio::test]
+async fn the_same_id_with_other_content_is_refused_alone() {
+    let kit = Kit::with(&nobody_wins()).await;
+    let (first, other, behind) = tokio::join!(
+        kit.enter_as("same", "p", 100),
+        kit.enter_as("same", "q", 100),
+        kit.enter("behind")
+    );
+    assert_eq!(kit.calls("enter"), 1);
+    assert!(
+        matches!(&other, Err(PlayError::EntryIdReused(id)) if id == "same"),
+        "{other:?}"
+    );
+    assert_eq!(first.expect("taken").sent.player.as_str(), "p");
+    assert_eq!(behind.expect("taken").record.sequence, 2);
+}
+
+#[tokio::test]
+async fn a_damaged_record_is_an_error_for_its_own_entry_alone() {
+    let kit = Kit::with(&nobody_wins()).await;
+    let known = kit.bench.operate.views.known(&kit.bench.id);
+    let mut damage = redis::cmd("HSET");
+    let _: i64 = kit
+        .bench
+        .raw(damage.arg(&known.keys.seen_a).arg("broken").arg("no record"))
+        .await;
+    let (before, broken, behind) = tokio::join!(kit.enter("before"), kit.enter("broken"), kit.enter("behind"));
+    assert!(
+        matches!(&broken, Err(PlayError::Script(ScriptError::Record(_)))),
+        "{broken:?}"
+    );
+    assert_eq!(sequences(&[before, behind]), [1, 2]);
+}
+
+#[test]
+fn two_threads_at_once_number_each_entry_once() {
+    const EACH: usize = 300;
+    let main = tokio::runtime::Runtime::new().expect("a runtime");
+    let kit = main.block_on(Kit::with(&nobody_wins()));
+    let run = |stem: &'static str| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let mut all = ids(stem, EACH);
+        all.push("shared".to_owned());
+        runtime
+            .expect("a runtime")
+            .block_on(join_all(all.iter().map(|id| kit.enter(id))))
+    };
+    let (one, other) = std::thread::scope(|scope| {
+        let (one, other) = (scope.spawn(|| run("a")), scope.spawn(|| run("b")));
+        (one.join().expect("no panic"), other.join().expect("no panic"))
+    });
+    let (one, other) = (sequences(&one), sequences(&other));
+    assert_eq!(one[EACH], other[EACH], "the shared id is one entry");
+    let all: BTreeSet<_> = one.into_iter().chain(other).collect();
+    assert_eq!(all, (1..=2 * EACH as u64 + 1).collect());
+    assert!(kit.calls("enter") < 20, "{} calls", kit.calls("enter"));
+    main.block_on(kit.bench.assert_rebuilds());
+}

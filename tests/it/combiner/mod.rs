@@ -1,0 +1,7 @@
+//! Entries that arrive while a call is in flight go out together in the next, and each gets its own answer.
+
+mod fair;
+mod faults;
+mod joined;
+mod kit;
+mod refused;
