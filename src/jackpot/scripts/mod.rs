@@ -18,6 +18,7 @@ mod checkpoint;
 mod define;
 mod enter;
 mod finish;
+mod lookup;
 mod read;
 mod reply;
 mod restore;
@@ -30,7 +31,8 @@ pub use checkpoint::checkpoint;
 pub use define::{Define, Defined, Wanted, define};
 pub use enter::{EnterEntry, Entered, EntryReply, Refusal, enter};
 pub use finish::{Finished, claim, finish};
-pub use read::{Found, PendingEntry, PendingPage, Snapshot, epochs, lookup, pending, snapshot};
+pub use lookup::{Found, lookup};
+pub use read::{PendingEntry, PendingPage, Snapshot, epochs, pending, snapshot};
 pub use restore::{
     MAX_PAIRS, Part, RestoreBegun, RestoreEnded, RestoredState, Stamped, restore_begin, restore_end, restore_records,
 };
