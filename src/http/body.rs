@@ -39,12 +39,32 @@ impl<T: DeserializeOwned + 'static> FromRequest for Body<T> {
     }
 }
 
+/// A JSON body of at most `LIMIT` bytes that is not parsed yet: where that is long work, the handler says where it is
+/// done.
+pub struct Unparsed<const LIMIT: usize>(pub Bytes);
+
+impl<const LIMIT: usize> FromRequest for Unparsed<LIMIT> {
+    type Error = Problem;
+    type Future = LocalBoxFuture<'static, Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let checked = check_head(request, LIMIT);
+        let payload = payload.take();
+        Box::pin(async move {
+            let limit = checked?;
+            let bytes = tokio::time::timeout(BODY_TIMEOUT, read(payload, limit)).await;
+            bytes.map_err(|_| Problem::request_timeout(BODY_TIMEOUT))?.map(Self)
+        })
+    }
+}
+
 /// Checks the head of the request; the limit in bytes.
 fn expected_length(request: &HttpRequest) -> Result<usize, Problem> {
-    let limit = request
-        .app_data::<Data<Web>>()
-        .ok_or_else(Problem::internal)?
-        .max_body_bytes;
+    let web = request.app_data::<Data<Web>>().ok_or_else(Problem::internal)?;
+    check_head(request, web.max_body_bytes)
+}
+
+fn check_head(request: &HttpRequest, limit: usize) -> Result<usize, Problem> {
     if !is_json(request) {
         return Err(Problem::unsupported_media_type());
     }
@@ -81,7 +101,19 @@ async fn read(mut payload: Payload, limit: usize) -> Result<Bytes, Problem> {
     Ok(body.freeze())
 }
 
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+/// Parses a body. What is well formed and of the right shape is read without keeping track of its fields; only what
+/// is not is read again, to say why.
+pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    quickly(bytes).map_or_else(|| carefully(bytes), Ok)
+}
+
+fn quickly<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    let mut reader = serde_json::Deserializer::from_str(std::str::from_utf8(bytes).ok()?);
+    let value = T::deserialize(Objects(&mut reader)).ok()?;
+    reader.end().is_ok().then_some(value)
+}
+
+fn carefully<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(Objects(&mut reader));
     match value {

@@ -149,19 +149,24 @@ impl Sent {
     /// Ten characters (60 bits) of a SHA-256 over what was sent: the same id with other content is told by it.
     #[must_use]
     pub fn fingerprint(&self) -> String {
-        use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
-        use sha2::{Digest, Sha256};
-        let digest = Sha256::digest(self.to_text());
-        let mut text = BASE64_URL_SAFE_NO_PAD.encode(&digest[..8]);
-        text.truncate(10);
-        text
+        fingerprint(&self.to_text())
     }
+}
+
+/// [`Sent::fingerprint`] of a text that [`Sent::to_text`] made.
+pub(super) fn fingerprint(text: &str) -> String {
+    use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+    use sha2::{Digest, Sha256};
+    let digest = Sha256::digest(text);
+    let mut text = BASE64_URL_SAFE_NO_PAD.encode(&digest[..8]);
+    text.truncate(10);
+    text
 }
 
 /// A record that no script of ours wrote.
 #[derive(Debug, Error)]
 #[error("the record '{0}' cannot be read")]
-pub struct Unreadable(String);
+pub struct Unreadable(pub(super) String);
 
 impl Record {
     /// Parses a record.
