@@ -166,12 +166,20 @@ pub(super) fn fingerprint(text: &str) -> String {
 /// A record that no script of ours wrote.
 #[derive(Debug, Error)]
 #[error("the record '{0}' cannot be read")]
-pub struct Unreadable(pub(super) String);
+pub struct Unreadable(String);
+
+impl Unreadable {
+    /// This record.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
 
 impl Record {
     /// Parses a record.
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
-        parse(text).ok_or_else(|| Unreadable(text.to_owned()))
+        parse(text).ok_or_else(|| Unreadable::of(text))
     }
 
     /// The record as the scripts write it: the inverse of [`Record::parse`].

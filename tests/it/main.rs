@@ -1,5 +1,6 @@
 //! The integration tests: one binary, a file per promise or capability.
 
+mod batch_kit;
 mod bench;
 mod boundary_amounts;
 mod boundary_backlog;
@@ -26,6 +27,7 @@ mod fault_script_flush;
 mod fault_support;
 mod given;
 mod http;
+mod ledger_batch;
 mod ledger_entry_index;
 mod ledger_kit;
 mod ledger_projector;

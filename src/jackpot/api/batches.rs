@@ -58,7 +58,7 @@ pub(crate) struct BatchAnswer<'a> {
     batch_id: &'a str,
     /// How many entries it has; all were taken.
     #[schema(example = 1000)]
-    accepted: usize,
+    accepted: u64,
     /// Number of its first entry within the jackpot, from 1; the others follow.
     #[schema(example = 8812)]
     first_sequence: u64,
@@ -122,10 +122,10 @@ fn stopping() -> Problem {
 }
 
 fn answer_text(jackpot_id: &Id, batch: &Batch, played: &BatchPlayed) -> serde_json::Result<Vec<u8>> {
-    let contributions = played.record.totals.iter().map(|total| ContributionBody {
-        tier: total.tier.clone(),
-        amount: total.amount,
-        pool: total.pool,
+    let contributions = played.record.totals.iter().map(|(tier, added)| ContributionBody {
+        tier: tier.clone(),
+        amount: added.amount,
+        pool: added.pool,
     });
     let winners = played.winners.iter().map(|won| {
         let entry_id = batch.batch_id.entry_id(won.index);

@@ -233,7 +233,10 @@ mod tests {
             (entries.player(1), entries.seed(1), entries.seed(2)),
             ("p2", Some("a-b"), None)
         );
-        assert_eq!((entries.stake(2).get(), entries.max_stake().get()), (7, crate::money::MAX_MINOR));
+        assert_eq!(
+            (entries.stake(2).get(), entries.max_stake().get()),
+            (7, crate::money::MAX_MINOR)
+        );
         let sent = (0..3).map(|i| entries.sent(i)).collect::<Vec<_>>();
         assert_eq!(sent[1].to_text(), entries.line(1));
         assert_eq!(Entries::of(&sent), Some(entries));

@@ -1,22 +1,21 @@
 //! Batches: up to 10,000 entries taken by one script call, with exactly their result one after the other.
 //!
 //! `entries` (what was sent, parsed straight into the block that the event keeps), `splits` (what each stake adds),
-//! `segment` (everything drawn and summed for the script), `record` (what Redis keeps of a batch), `work` (long work
-//! away from other requests), `play` (from the batch to its answer). The script: `lua/jackpot/enter_batch.lua`.
+//! `drawn` (everything drawn and summed for the script), `work` (long work away from other requests), `play` (from the
+//! batch to its answer). The script: `lua/jackpot/enter_batch.lua`.
 
+mod drawn;
 mod entries;
 mod play;
-mod record;
-mod segment;
 mod splits;
 mod work;
 
+pub use drawn::{Drawn, Step, TooLarge};
 pub use entries::{Entries, MAX_ENTRIES};
 pub use play::{BatchPlayed, Winner};
-pub use record::{BatchRecord, Total};
-pub use segment::{Segment, Step, TooLarge};
 pub(crate) use work::work;
 
+use super::batch_record::Fingerprint;
 use crate::ids::BatchId;
 
 /// A batch as it was sent.
@@ -33,9 +32,8 @@ impl Batch {
     /// by it.
     #[must_use]
     pub fn fingerprint(&self) -> String {
-        use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
-        use sha2::{Digest, Sha256};
-        let digest = Sha256::digest(self.entries.block(0..self.entries.len()));
-        BASE64_URL_SAFE_NO_PAD.encode(&digest[..16])
+        let mut fingerprint = Fingerprint::default();
+        fingerprint.add(self.entries.block(0..self.entries.len()));
+        fingerprint.finish()
     }
 }

@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
-use super::segment::TooLarge;
+use super::drawn::TooLarge;
 use super::work::work;
-use super::{Batch, BatchRecord, Segment};
+use super::{Batch, Drawn};
 use crate::ids::Id;
+use crate::jackpot::batch_record::BatchRecord;
 use crate::jackpot::definition::{Definition, Violation};
 use crate::jackpot::error::PlayError;
 use crate::jackpot::known::Known;
@@ -50,7 +51,8 @@ struct Waiting {
     stamp: String,
 }
 
-type Drawn = Vec<(Segment, Arc<Definition>)>;
+/// Each segment with the definition it was drawn under.
+type Segments = Vec<(Drawn, Arc<Definition>)>;
 
 impl Play {
     /// A whole batch, from its id to its outcomes. Safe to repeat: the same id gives the same answer.
@@ -112,13 +114,7 @@ impl Play {
     }
 
     /// What forbids a new batch before Redis is asked.
-    fn batch_refusal(
-        &self,
-        known: &Known,
-        view: &View,
-        waiting: Option<&Waiting>,
-        batch: &Batch,
-    ) -> Option<PlayError> {
+    fn batch_refusal(&self, known: &Known, view: &View, waiting: Option<&Waiting>, batch: &Batch) -> Option<PlayError> {
         if let Some(refusal) = self.busy(known) {
             return Some(refusal);
         }
@@ -137,9 +133,9 @@ impl Play {
         view: &View,
         batch: &Batch,
         fingerprint: &str,
-        drawn: &Drawn,
+        drawn: &Segments,
     ) -> Result<BatchReply, PlayError> {
-        let segments = drawn.iter().map(|(segment, definition)| (segment, definition.as_ref()));
+        let segments = drawn.iter().map(|(drawn, definition)| (drawn, definition.as_ref()));
         let call = BatchCall {
             batch,
             fingerprint,
@@ -186,6 +182,7 @@ impl Play {
         let mut winners = Vec::with_capacity(records.len());
         let mut last: Option<(u64, Arc<Definition>)> = None;
         for (&index, won) in record.winners.iter().zip(records) {
+            let index = usize::try_from(index).map_err(|_| PlayError::Unsettled)?;
             let won = self.outcome(view, batch, index, won).await?;
             let definition = match &last {
                 Some((version, definition)) if *version == won.version => definition.clone(),
@@ -222,7 +219,7 @@ async fn draw(
     batch: &Arc<Batch>,
     view: &Arc<View>,
     waiting: Option<&Waiting>,
-) -> Result<Result<Drawn, PlayError>, PlayError> {
+) -> Result<Result<Segments, PlayError>, PlayError> {
     let end = batch.entries.len();
     let mut plan = vec![(0..end, view.definition.clone(), view.stamp.clone())];
     if let Some(waiting) = waiting {
@@ -232,10 +229,10 @@ async fn draw(
     let (batch, view) = (batch.clone(), view.clone());
     let drawing = move || {
         let one = |(positions, definition, stamp): (_, Arc<Definition>, String)| {
-            let segment = Segment::draw(&batch, positions, &view.seed, &definition, &stamp)?;
-            Ok((segment, definition))
+            let drawn = Drawn::draw(&batch, positions, &view.seed, &definition, &stamp)?;
+            Ok((drawn, definition))
         };
-        plan.into_iter().map(one).collect::<Result<Drawn, TooLarge>>()
+        plan.into_iter().map(one).collect::<Result<Segments, TooLarge>>()
     };
     let drawn = work(end, drawing).await.ok_or(PlayError::Unsettled)?;
     Ok(drawn.map_err(|TooLarge| PlayError::AmountTooLarge))

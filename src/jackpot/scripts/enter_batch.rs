@@ -8,10 +8,11 @@ use crate::store::{Call, Store};
 use super::enter::money_text;
 use super::reply::Reply;
 use super::{ENTER_BATCH, Fence, LOOKUP_BATCH, Refusal, ScriptError, fenced, run, settling_keys};
-use crate::jackpot::batch::{Batch, BatchRecord, Segment};
+use crate::jackpot::batch::{Batch, Drawn};
+use crate::jackpot::batch_record::BatchRecord;
 use crate::jackpot::definition::Definition;
 use crate::jackpot::mark::Mark;
-use crate::jackpot::record::Record;
+use crate::jackpot::record::{Record, Unreadable};
 
 /// A batch, drawn.
 #[derive(Debug)]
@@ -22,7 +23,7 @@ pub struct BatchCall<'a> {
     pub fingerprint: &'a str,
     /// All its entries in one segment, or in two when a definition comes into force within it; each with the
     /// definition it was drawn under.
-    pub segments: &'a [(&'a Segment, &'a Definition)],
+    pub segments: &'a [(&'a Drawn, &'a Definition)],
 }
 
 /// What became of one call.
@@ -104,7 +105,7 @@ pub async fn lookup_batch(
 }
 
 /// The pools of the first segment's tiers, then those that only the second has.
-fn pools(keys: &JackpotKeys, segments: &[(&Segment, &Definition)]) -> Vec<String> {
+fn pools(keys: &JackpotKeys, segments: &[(&Drawn, &Definition)]) -> Vec<String> {
     let mut pools = Vec::new();
     for (_, definition) in segments {
         for tier in definition.tiers() {
@@ -117,7 +118,7 @@ fn pools(keys: &JackpotKeys, segments: &[(&Segment, &Definition)]) -> Vec<String
     pools
 }
 
-fn add_segment<'s>(call: Call<'s>, batch: &Batch, segment: &Segment, definition: &Definition) -> Call<'s> {
+fn add_segment<'s>(call: Call<'s>, batch: &Batch, segment: &Drawn, definition: &Definition) -> Call<'s> {
     let mut prizes = String::new();
     for rank in &segment.ranks {
         if let Some(prize) = definition.money_prize(*rank) {
@@ -146,7 +147,7 @@ fn found(reply: &Reply) -> Result<FoundBatch, ScriptError> {
     let mut texts = reply.texts().into_iter();
     let record = texts.next().flatten().ok_or_else(|| reply.unexpected())?;
     let (sign, record) = record.split_at_checked(1).ok_or_else(|| reply.unexpected())?;
-    let record = BatchRecord::parse(record)?;
+    let record = BatchRecord::parse(record).ok_or_else(|| Unreadable::of(record))?;
     let winners = texts
         .map(|text| Ok(Record::parse(&text.ok_or_else(|| reply.unexpected())?)?))
         .collect::<Result<Vec<_>, ScriptError>>()?;

@@ -47,8 +47,16 @@ macro_rules! script {
 }
 
 static ENTER: LazyLock<Script> = script!("enter", "", "state", "tiers", "take", "enter");
-static ENTER_BATCH: LazyLock<Script> =
-    script!("enter_batch", "", "state", "tiers", "record", "take", "batch", "enter_batch");
+static ENTER_BATCH: LazyLock<Script> = script!(
+    "enter_batch",
+    "",
+    "state",
+    "tiers",
+    "record",
+    "take",
+    "batch",
+    "enter_batch"
+);
 static CLAIM: LazyLock<Script> = script!("claim", "allow-oom", "state", "tiers", "record", "take", "claim");
 static FINISH: LazyLock<Script> = script!("finish", "allow-oom", "state", "tiers", "record", "finish");
 static STATUS: LazyLock<Script> = script!("status", "allow-oom", "state", "tiers", "status");

@@ -136,6 +136,7 @@ impl Batch {
                 first,
                 entries,
                 claims,
+                ..
             } => self.entered(start, (n, at_ms), (epoch, version, first), entries, &claims)?,
             Kind::Claim { entry_id, claim } => {
                 if let Some(pending) = pending {

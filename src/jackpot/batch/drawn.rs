@@ -12,7 +12,7 @@ use crate::jackpot::record::fingerprint;
 
 /// Entries of a batch that are drawn under one definition, one behind the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Segment {
+pub struct Drawn {
     /// Version and money digest of the definition.
     pub stamp: String,
     /// Positions of the entries, from 0.
@@ -42,7 +42,7 @@ pub struct Step {
 #[derive(Debug, PartialEq, Eq)]
 pub struct TooLarge;
 
-impl Segment {
+impl Drawn {
     /// Draws and sums the entries at `positions` under the definition with this stamp, in the epoch of `seed`.
     pub fn draw(
         batch: &Batch,
@@ -58,7 +58,7 @@ impl Segment {
             row_of_split: Vec::new(),
             run: vec![(0, 0); definition.tiers().len()],
             run_entries: 0,
-            segment: Self {
+            drawn: Self {
                 stamp: stamp.to_owned(),
                 positions: positions.clone(),
                 amounts: String::new(),
@@ -71,13 +71,11 @@ impl Segment {
             drawing.entry(batch, i)?;
         }
         drawing.end_run()?;
-        let Drawing {
-            splits, mut segment, ..
-        } = drawing;
-        segment.amounts = splits.into_text();
-        segment.ranks.sort_unstable();
-        segment.ranks.dedup();
-        Ok(segment)
+        let Drawing { splits, mut drawn, .. } = drawing;
+        drawn.amounts = splits.into_text();
+        drawn.ranks.sort_unstable();
+        drawn.ranks.dedup();
+        Ok(drawn)
     }
 }
 
@@ -89,7 +87,7 @@ struct Drawing<'a> {
     row_of_split: Vec<Option<usize>>,
     run: Sums,
     run_entries: usize,
-    segment: Segment,
+    drawn: Drawn,
 }
 
 impl Drawing<'_> {
@@ -108,7 +106,7 @@ impl Drawing<'_> {
         self.end_run()?;
         let row = self.row_of(split)?;
         let winner = self.winner(batch, i, rank);
-        self.segment.steps.push(Step {
+        self.drawn.steps.push(Step {
             entries: 1,
             row,
             winner,
@@ -120,12 +118,12 @@ impl Drawing<'_> {
         if self.run_entries == 0 {
             return Ok(());
         }
-        self.segment.steps.push(Step {
+        self.drawn.steps.push(Step {
             entries: std::mem::take(&mut self.run_entries),
-            row: self.segment.rows.len(),
+            row: self.drawn.rows.len(),
             winner: String::new(),
         });
-        self.segment.rows.push(row(&self.run).ok_or(TooLarge)?);
+        self.drawn.rows.push(row(&self.run).ok_or(TooLarge)?);
         self.run.fill((0, 0));
         Ok(())
     }
@@ -137,7 +135,7 @@ impl Drawing<'_> {
         if let Some(found) = self.row_of_split[split] {
             return Ok(found);
         }
-        let rows = &mut self.segment.rows;
+        let rows = &mut self.drawn.rows;
         rows.push(row(self.splits.amounts(split)).ok_or(TooLarge)?);
         self.row_of_split[split] = Some(rows.len() - 1);
         Ok(rows.len() - 1)
@@ -172,7 +170,7 @@ impl Drawing<'_> {
                 break;
             }
             refused.insert(rank);
-            self.segment.ranks.push(rank);
+            self.drawn.ranks.push(rank);
         }
         if who.is_empty() {
             let _ = write!(chain, "{end} 0;");
@@ -193,9 +191,9 @@ mod tests {
     use serde_json::{Value, json};
 
     fn definition(ranks: &[(u32, u64)], total: u64, max_redraws: u32) -> Definition {
-        let ranks = ranks.iter().map(|(rank, weight)| {
-            json!({"rank": rank, "weight": weight, "prize": {"pool": {"tier": "t", "take": "all"}}})
-        });
+        let ranks = ranks.iter().map(
+            |(rank, weight)| json!({"rank": rank, "weight": weight, "prize": {"pool": {"tier": "t", "take": "all"}}}),
+        );
         let document = json!({"id": "x", "name": "x", "currency": "EUR", "contribution": {"rate_ppm": 1_000_000},
             "max_redraws": max_redraws, "tiers": [{"tier": "t", "share_ppm": 1_000_000, "min_payout": 1}],
             "odds": {"total": total, "ranks": ranks.collect::<Vec<Value>>()}});
@@ -214,24 +212,24 @@ mod tests {
         }
     }
 
-    fn draw(batch: &Batch, definition: &Definition) -> Result<Segment, TooLarge> {
+    fn draw(batch: &Batch, definition: &Definition) -> Result<Drawn, TooLarge> {
         let seed = EpochSeed::derive(&MasterSecret::new([7; 32]), &Id::parse("x").expect("an id"), 1);
-        Segment::draw(batch, 0..batch.entries.len(), &seed, definition, "1 d")
+        Drawn::draw(batch, 0..batch.entries.len(), &seed, definition, "1 d")
     }
 
     #[test]
     fn losers_are_one_sum() {
-        let segment = draw(&batch(&[5, 7, 5]), &definition(&[], 1, 16)).expect("fits");
-        assert_eq!(segment.rows, [[17, 0, 0, 0]]);
+        let drawn = draw(&batch(&[5, 7, 5]), &definition(&[], 1, 16)).expect("fits");
+        assert_eq!(drawn.rows, [[17, 0, 0, 0]]);
         assert_eq!(
-            segment.steps,
+            drawn.steps,
             [Step {
                 entries: 3,
                 row: 0,
                 winner: String::new()
             }]
         );
-        assert_eq!(segment.amounts, "5=5,0,0,0;7=7,0,0,0;");
+        assert_eq!(drawn.amounts, "5=5,0,0,0;7=7,0,0,0;");
     }
 
     #[test]
@@ -243,9 +241,13 @@ mod tests {
 
     #[test]
     fn a_rank_that_is_all_there_is_refuses_to_the_last_attempt() {
-        let segment = draw(&batch(&[1]), &definition(&[(3, 1)], 1, 5)).expect("fits");
-        assert!(segment.steps[0].winner.ends_with("||0 3;5 0;"), "{}", segment.steps[0].winner);
-        assert_eq!(segment.ranks, [3]);
+        let drawn = draw(&batch(&[1]), &definition(&[(3, 1)], 1, 5)).expect("fits");
+        assert!(
+            drawn.steps[0].winner.ends_with("||0 3;5 0;"),
+            "{}",
+            drawn.steps[0].winner
+        );
+        assert_eq!(drawn.ranks, [3]);
     }
 
     /// The chain is what the steps of a single entry would be if each of its claims were refused.
@@ -254,16 +256,20 @@ mod tests {
         let definition = definition(&[(1, 30), (2, 30), (3, 30)], 100, 6);
         let batch = batch(&[1; 200]);
         let seed = EpochSeed::derive(&MasterSecret::new([7; 32]), &Id::parse("x").expect("an id"), 1);
-        let segment = draw(&batch, &definition).expect("fits");
+        let drawn = draw(&batch, &definition).expect("fits");
         let mut position = 0;
-        for step in &segment.steps {
+        for step in &drawn.steps {
             position += step.entries;
             let Some(chain) = step.winner.rsplit('|').next().filter(|chain| !chain.is_empty()) else {
                 continue;
             };
             let (mut refusals, mut expected) = (Vec::new(), String::new());
             loop {
-                let list = if refusals.is_empty() { "-".to_owned() } else { refusals.join(",") };
+                let list = if refusals.is_empty() {
+                    "-".to_owned()
+                } else {
+                    refusals.join(",")
+                };
                 let record = Record::parse(&format!("1 1.1 f 1+1 p {list} 5 p 1 *")).expect("readable");
                 match next_step(&format!("b:{position}"), None, &record, &definition, &seed).expect("agrees") {
                     Next::Claim { attempt, rank } => {
