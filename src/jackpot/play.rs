@@ -80,10 +80,9 @@ impl Play {
                 // Repeats are answered before anything else is looked at, and a limit that was raised since this
                 // instance last looked refuses nobody.
                 (known, view) = self.views.refresh(id).await?;
-                if let Some(found) =
-                    known.note(scripts::lookup(&self.store, &known.keys, known.mark(), entry_id).await)?
-                {
-                    return self.replay(&view, entry_id, sent, found.record).await;
+                let found = known.note(scripts::lookup(&self.store, &known.keys, known.mark(), entry_id).await)?;
+                if let Some(record) = found.and_then(|found| found.record) {
+                    return self.replay(&view, entry_id, sent, record).await;
                 }
                 if let Some(refusal) = self.refusal(&known, &view, sent.stake) {
                     return Err(refusal);
@@ -122,7 +121,7 @@ impl Play {
         Err(PlayError::Unsettled)
     }
 
-    /// An entry that was taken before: its record, and what was sent unless its event has left the stream.
+    /// An entry that was taken before: its record, and what was sent, unless its event has left the stream.
     pub async fn look_up(&self, id: &Id, entry_id: &str) -> Result<Found, PlayError> {
         let (known, _) = self.views.view(id).await?;
         let found = known.note(scripts::lookup(&self.store, &known.keys, known.mark(), entry_id).await)?;

@@ -260,6 +260,8 @@ async fn claims_out_of_order_are_refused() {
         change("claims", with(retry, claims[retry])).contains(behind),
         "an attempt twice"
     );
+    let open = claims[..none].concat() + &claims[none + 1..].concat();
+    assert!(change("claims", open).contains("left in the middle of its attempts"));
     let first = claims[0].split(',').next().expect("a sequence");
     let begins = "begins with another claim than that of attempt 0";
     assert!(change("claims", format!("{first},0,0,none,-,0,0,0;")).contains(begins));

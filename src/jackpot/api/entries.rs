@@ -163,12 +163,15 @@ pub(crate) async fn get(
         .record("jackpot_id", id.as_str())
         .record("entry_id", entry_id.as_str());
     let found = api.play.look_up(&id, entry_id.as_str()).await?;
-    let sent = match found.sent {
-        Some(sent) => sent,
+    let (sent, record) = match (found.sent, found.record) {
+        (Some(sent), Some(record)) => (sent, record),
         // Its event has left the stream: the ledger has it.
-        None => api.ledger.sent(&id, entry_id.as_str(), found.record.sequence).await?,
+        (_, record) => {
+            let taken = api.ledger.taken(&id, entry_id.as_str(), found.sequence).await?;
+            (taken.sent, record.unwrap_or(taken.record))
+        }
     };
-    let played = api.play.answer(&id, entry_id.as_str(), sent, found.record).await?;
+    let played = api.play.answer(&id, entry_id.as_str(), sent, record).await?;
     Ok(HttpResponse::Ok().json(entry(id, played)))
 }
 

@@ -19,6 +19,7 @@ mod define;
 mod enter;
 mod enter_batch;
 mod finish;
+mod lookup;
 mod read;
 mod reply;
 mod restore;
@@ -32,7 +33,8 @@ pub use define::{Define, Defined, Wanted, define};
 pub use enter::{EnterEntry, Entered, EntryReply, Refusal, enter};
 pub use enter_batch::{BatchCall, BatchReply, FoundBatch, enter_batch, lookup_batch};
 pub use finish::{Finished, claim, finish};
-pub use read::{Found, PendingEntry, PendingPage, Snapshot, epochs, lookup, pending, snapshot};
+pub use lookup::{Found, lookup};
+pub use read::{PendingEntry, PendingPage, Snapshot, epochs, pending, snapshot};
 pub use restore::{
     MAX_PAIRS, Part, RestoreBegun, RestoreEnded, RestoredState, Stamped, restore_begin, restore_end, restore_records,
 };

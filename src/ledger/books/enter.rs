@@ -27,8 +27,6 @@ impl Books {
         match (self.half_batch.take(), batch) {
             (None, None) => Ok(()),
             (None, Some(batch)) => self.expect(batch.from == 1, "a batch that does not begin with its first entry"),
-            // What Redis lost behind the first segment will not come.
-            (Some(_), None) if matches!(event.kind, Kind::Restore { .. }) => Ok(()),
             (Some(half), Some(batch)) if batch.batch_id == half.batch_id && batch.from == half.next => {
                 self.expect(batch.record.is_some(), "a batch has more than two segments")?;
                 self.half_batch = Some(half);
@@ -54,12 +52,13 @@ impl Books {
         self.expect(*version == self.version, "its definition is not the one in force")?;
         self.expect(*first == self.sequence + 1, "its first sequence is not the next one")?;
         self.sequence += entries.len() as u64;
+        let retries = |claim: &Claim| matches!(claim.result, ClaimResult::Retry { .. });
         let mut last: Option<&Claim> = None;
         for claim in claims {
             match last.filter(|last| last.sequence == claim.sequence) {
                 None => self.first_claim(event.at_ms, (*first, entries), last, claim)?,
                 Some(last) => {
-                    let goes_on = matches!(last.result, ClaimResult::Retry { .. }) && last.attempt < claim.attempt;
+                    let goes_on = retries(last) && last.attempt < claim.attempt;
                     self.expect(batch.is_some(), "an entry makes two first claims")?;
                     self.expect(goes_on, "an entry goes on behind its last claim")?;
                 }
@@ -67,6 +66,9 @@ impl Books {
             self.claim(claim)?;
             last = Some(claim);
         }
+        let mut chains = claims.chunk_by(|a, b| a.sequence == b.sequence);
+        let open = batch.is_some() && chains.any(|chain| chain.last().is_some_and(retries));
+        self.expect(!open, "an entry of a batch is left in the middle of its attempts")?;
         match batch {
             Some(batch) => self.end_of_segment(event, batch, *first, entries.len() as u64),
             None => Ok(()),
