@@ -9,6 +9,7 @@ use actix_web::{FromRequest, HttpMessage, HttpRequest};
 use futures_util::StreamExt;
 use futures_util::future::LocalBoxFuture;
 use serde::de::{DeserializeOwned, IgnoredAny};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::Web;
 use super::objects::Objects;
@@ -39,9 +40,18 @@ impl<T: DeserializeOwned + 'static> FromRequest for Body<T> {
     }
 }
 
+/// Memory for large bodies that are being read or worked on, in KiB: a hundred of the largest. Others wait unread.
+const MAX_UNPARSED_KIB: usize = 256 * 1024;
+static UNPARSED_KIB: Semaphore = Semaphore::const_new(MAX_UNPARSED_KIB);
+
 /// A JSON body of at most `LIMIT` bytes that is not parsed yet: where that is long work, the handler says where it is
 /// done.
-pub struct Unparsed<const LIMIT: usize>(pub Bytes);
+pub struct Unparsed<const LIMIT: usize> {
+    /// As it was sent.
+    pub bytes: Bytes,
+    /// Its share of the memory for such bodies; to be kept as long as what was made of them.
+    pub room: SemaphorePermit<'static>,
+}
 
 impl<const LIMIT: usize> FromRequest for Unparsed<LIMIT> {
     type Error = Problem;
@@ -49,11 +59,17 @@ impl<const LIMIT: usize> FromRequest for Unparsed<LIMIT> {
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let checked = check_head(request, LIMIT);
+        let expected = content_length(request.headers()).and_then(|length| usize::try_from(length).ok());
         let payload = payload.take();
         Box::pin(async move {
-            let limit = checked?;
+            let limit = expected.unwrap_or(LIMIT).min(checked?);
+            let kib = u32::try_from(limit.div_ceil(1024)).map_err(|_| Problem::internal())?;
+            let room = tokio::time::timeout(BODY_TIMEOUT, UNPARSED_KIB.acquire_many(kib)).await;
+            let busy = || Problem::store_unavailable("too many large bodies are worked on; repeat the same ids");
+            let room = room.map_err(|_| busy())?.map_err(|_| Problem::internal())?;
             let bytes = tokio::time::timeout(BODY_TIMEOUT, read(payload, limit)).await;
-            bytes.map_err(|_| Problem::request_timeout(BODY_TIMEOUT))?.map(Self)
+            let bytes = bytes.map_err(|_| Problem::request_timeout(BODY_TIMEOUT))??;
+            Ok(Self { bytes, room })
         })
     }
 }

@@ -94,7 +94,7 @@ pub(crate) async fn post(
     _: auth::Play,
     PathOf(id): PathOf<Id>,
     api: Data<Api>,
-    Unparsed(bytes): Unparsed<MAX_BODY_BYTES>,
+    Unparsed { bytes, room: _room }: Unparsed<MAX_BODY_BYTES>,
 ) -> Result<HttpResponse, Problem> {
     let parsed = work(bytes.len() / MIN_ENTRY_BYTES, move || body::parse::<BatchBody>(&bytes)).await;
     let BatchBody { batch_id, entries } = parsed.ok_or_else(stopping)??;
