@@ -1,11 +1,13 @@
 //! Jackpots: definition, draw, play.
 //!
 //! Pure: `document` (the JSON), `definition` (checked), `odds`, `draw`, `split`, `record` (what Redis keeps of an
-//! entry), `batch_record` and `segment` (what the record and the event of a batch say), `steps` (what is to be done next), `mark` (how far a jackpot has come). With Redis: `scripts` (wrappers of `lua/jackpot/`), `view` and `known`
-//! (what this instance knows), `play` (an entry's path), `operate` (what operators do), `recovery`, `files` (definitions at
-//! start). `api` joins them to HTTP.
+//! entry), `batch_record` and `segment` (what the record and the event of a batch say), `steps` (what is to be done
+//! next), `mark` (how far a jackpot has come). With Redis: `scripts` (wrappers of `lua/jackpot/`), `view` and `known`
+//! (what this instance knows), `play` (an entry's path), `batch` (many entries in one call), `operate` (what operators
+//! do), `recovery`, `files` (definitions at start). `api` joins them to HTTP.
 
 pub mod api;
+pub mod batch;
 pub mod batch_record;
 pub mod definition;
 pub mod document;

@@ -20,7 +20,7 @@ use super::view::{Status, View, Views};
 
 /// Repeats of a call whose definition or epoch changed meanwhile. Each needs an operator, a win or a rotation in
 /// between, so that even two are rare.
-const MAX_STALE: usize = 16;
+pub(super) const MAX_STALE: usize = 16;
 
 /// An entry with its outcome.
 #[derive(Debug)]
@@ -46,8 +46,8 @@ pub struct Played {
 pub struct Play {
     /// What this instance knows of the jackpots.
     pub views: Arc<Views>,
-    store: Store,
-    metrics: PlayMetrics,
+    pub(super) store: Store,
+    pub(super) metrics: PlayMetrics,
     max_backlog_events: u64,
 }
 
@@ -147,6 +147,18 @@ impl Play {
 
     /// What forbids a new entry before Redis is asked.
     fn refusal(&self, known: &Known, view: &View, stake: Minor) -> Option<PlayError> {
+        if let Some(refusal) = self.busy(known) {
+            return Some(refusal);
+        }
+        let max = view.definition.max_stake().filter(|max| stake > *max)?;
+        Some(PlayError::Invalid(vec![Violation::new(
+            "stake",
+            format!("must be at most {max}, the jackpot's max_stake"),
+        )]))
+    }
+
+    /// Why no new entries are taken now, whatever they are.
+    pub(super) fn busy(&self, known: &Known) -> Option<PlayError> {
         let health = self.store.health();
         if health.refuse_entries {
             let full = || format!("Redis' memory is at {} % of its limit", health.memory_pct());
@@ -158,11 +170,7 @@ impl Play {
         if waiting > self.max_backlog_events {
             return Some(PlayError::Backlog { waiting });
         }
-        let max = view.definition.max_stake().filter(|max| stake > *max)?;
-        Some(PlayError::Invalid(vec![Violation::new(
-            "stake",
-            format!("must be at most {max}, the jackpot's max_stake"),
-        )]))
+        None
     }
 
     async fn replay(&self, view: &View, entry_id: &str, sent: Sent, record: Record) -> Result<Played, PlayError> {
@@ -173,7 +181,7 @@ impl Play {
     }
 
     /// Takes the steps that an entry's record asks for, until its outcome stands.
-    async fn resolve(
+    pub(super) async fn resolve(
         &self,
         view: &View,
         entry_id: &str,
@@ -263,7 +271,8 @@ impl Play {
     }
 }
 
-fn refused(refusal: Refusal) -> PlayError {
+/// A script's refusal as an error.
+pub(super) fn refused(refusal: Refusal) -> PlayError {
     match refusal {
         Refusal::Paused => PlayError::Stopped(Status::Paused),
         Refusal::Suspended => PlayError::Stopped(Status::Suspended),

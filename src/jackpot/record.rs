@@ -149,13 +149,18 @@ impl Sent {
     /// Ten characters (60 bits) of a SHA-256 over what was sent: the same id with other content is told by it.
     #[must_use]
     pub fn fingerprint(&self) -> String {
-        use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
-        use sha2::{Digest, Sha256};
-        let digest = Sha256::digest(self.to_text());
-        let mut text = BASE64_URL_SAFE_NO_PAD.encode(&digest[..8]);
-        text.truncate(10);
-        text
+        fingerprint(&self.to_text())
     }
+}
+
+/// [`Sent::fingerprint`] of a text that [`Sent::to_text`] made.
+pub(super) fn fingerprint(text: &str) -> String {
+    use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+    use sha2::{Digest, Sha256};
+    let digest = Sha256::digest(text);
+    let mut text = BASE64_URL_SAFE_NO_PAD.encode(&digest[..8]);
+    text.truncate(10);
+    text
 }
 
 /// A record that no script of ours wrote.
@@ -163,10 +168,18 @@ impl Sent {
 #[error("the record '{0}' cannot be read")]
 pub struct Unreadable(String);
 
+impl Unreadable {
+    /// This record.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
 impl Record {
     /// Parses a record.
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
-        parse(text).ok_or_else(|| Unreadable(text.to_owned()))
+        parse(text).ok_or_else(|| Unreadable::of(text))
     }
 
     /// The record as the scripts write it: the inverse of [`Record::parse`].

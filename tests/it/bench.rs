@@ -43,6 +43,11 @@ impl Bench {
     /// The same on a server that is there.
     pub async fn on(redis: Arc<TestRedis>, change: &Value) -> Self {
         let id = Id::parse(&TestRedis::id("t")).expect("an id");
+        Self::named(redis, id, change).await
+    }
+
+    /// The same with an id that this server does not have: on another one it draws alike.
+    pub async fn named(redis: Arc<TestRedis>, id: Id, change: &Value) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let store = Store::open(&standalone(redis.url()), directory.path())
             .await

@@ -1,6 +1,10 @@
 //! The integration tests: one binary, a file per promise or capability.
 
+mod batch_http;
 mod batch_kit;
+mod batch_play;
+mod batch_same;
+mod batch_support;
 mod bench;
 mod boundary_amounts;
 mod boundary_backlog;
@@ -46,6 +50,7 @@ mod script_checkpoint;
 mod script_claim;
 mod script_define;
 mod script_enter;
+mod script_enter_batch;
 mod script_operate;
 mod script_restore;
 mod script_tail;

@@ -17,6 +17,7 @@ mod adjust;
 mod checkpoint;
 mod define;
 mod enter;
+mod enter_batch;
 mod finish;
 mod lookup;
 mod read;
@@ -30,6 +31,7 @@ pub use adjust::{Adjust, Adjusted, adjust};
 pub use checkpoint::checkpoint;
 pub use define::{Define, Defined, Wanted, define};
 pub use enter::{EnterEntry, Entered, EntryReply, Refusal, enter};
+pub use enter_batch::{BatchCall, BatchReply, FoundBatch, enter_batch, lookup_batch};
 pub use finish::{Finished, claim, finish};
 pub use lookup::{Found, lookup};
 pub use read::{PendingEntry, PendingPage, Snapshot, epochs, pending, snapshot};
@@ -47,6 +49,16 @@ macro_rules! script {
 }
 
 static ENTER: LazyLock<Script> = script!("enter", "", "state", "tiers", "take", "enter");
+static ENTER_BATCH: LazyLock<Script> = script!(
+    "enter_batch",
+    "",
+    "state",
+    "tiers",
+    "record",
+    "take",
+    "batch",
+    "enter_batch"
+);
 static CLAIM: LazyLock<Script> = script!("claim", "allow-oom", "state", "tiers", "record", "take", "claim");
 static FINISH: LazyLock<Script> = script!("finish", "allow-oom", "state", "tiers", "record", "finish");
 static STATUS: LazyLock<Script> = script!("status", "allow-oom", "state", "tiers", "status");
@@ -54,6 +66,8 @@ static ADJUST: LazyLock<Script> = script!("adjust", "", "state", "tiers", "adjus
 static DEFINE: LazyLock<Script> = script!("define", "", "state", "tiers", "define");
 static ROTATE: LazyLock<Script> = script!("rotate", "allow-oom", "state", "rotate");
 static LOOKUP: LazyLock<Script> = script!("lookup", "no-writes", "state", "record", "lookup");
+static LOOKUP_BATCH: LazyLock<Script> =
+    script!("lookup_batch", "no-writes", "state", "record", "batch", "lookup_batch");
 static VIEW: LazyLock<Script> = script!("view", "no-writes", "state", "tiers", "view");
 static CHECKPOINT: LazyLock<Script> = script!("checkpoint", "", "state", "tiers", "checkpoint");
 static RESTORE_BEGIN: LazyLock<Script> = script!("restore_begin", "allow-oom", "state", "restore_begin");
