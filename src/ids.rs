@@ -23,9 +23,14 @@ pub struct Id(Arc<str>);
 impl Id {
     /// Parses an id that a client sent.
     pub fn parse(text: &str) -> Result<Self, InvalidId> {
+        Self::check(text).map(|()| Self(text.into()))
+    }
+
+    /// Whether this text is an id.
+    pub fn check(text: &str) -> Result<(), InvalidId> {
         let starts_well = text.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric());
         if starts_well && text.len() <= MAX_ID_LEN && text.bytes().all(is_id_byte) {
-            Ok(Self(text.into()))
+            Ok(())
         } else {
             Err(InvalidId)
         }
@@ -59,6 +64,49 @@ impl From<Id> for String {
 impl std::fmt::Display for Id {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+/// Longest id of a batch, in characters: with `:` and an index up to 10,000 it is an entry's id, of 62.
+pub const MAX_BATCH_ID_LEN: usize = 56;
+
+/// What a batch id that was refused should have been.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("must match [A-Za-z0-9][A-Za-z0-9._-]{{0,55}}")]
+pub struct InvalidBatchId;
+
+/// The id of a batch: an [`Id`] of at most [`MAX_BATCH_ID_LEN`] characters.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct BatchId(Id);
+
+impl BatchId {
+    /// Parses an id that a client sent.
+    pub fn parse(text: &str) -> Result<Self, InvalidBatchId> {
+        match Id::parse(text) {
+            Ok(id) if text.len() <= MAX_BATCH_ID_LEN => Ok(Self(id)),
+            _ => Err(InvalidBatchId),
+        }
+    }
+
+    /// The id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// The id of the entry at this index, from 1.
+    #[must_use]
+    pub fn entry_id(&self, index: usize) -> String {
+        format!("{}:{index}", self.0)
+    }
+}
+
+impl TryFrom<String> for BatchId {
+    type Error = InvalidBatchId;
+
+    fn try_from(text: String) -> Result<Self, InvalidBatchId> {
+        Self::parse(&text)
     }
 }
 
@@ -101,8 +149,13 @@ pub struct ClientSeed(String);
 impl ClientSeed {
     /// Parses a seed that a client sent.
     pub fn parse(text: &str) -> Result<Self, InvalidClientSeed> {
+        Self::check(text).map(|()| Self(text.to_owned()))
+    }
+
+    /// Whether this text is a seed.
+    pub fn check(text: &str) -> Result<(), InvalidClientSeed> {
         if (1..=MAX_ID_LEN).contains(&text.len()) && text.bytes().all(is_id_byte) {
-            Ok(Self(text.to_owned()))
+            Ok(())
         } else {
             Err(InvalidClientSeed)
         }
@@ -140,6 +193,14 @@ mod tests {
         }
         for bad in ["", "-a", ".a", "a b", "a:b", "ä", "a\n", &"x".repeat(65)] {
             assert_eq!(Id::parse(bad), Err(InvalidId), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_batch_id_leaves_room_for_an_index() {
+        assert!(BatchId::parse(&"x".repeat(56)).is_ok());
+        for bad in ["", "a:b", &"x".repeat(57)] {
+            assert_eq!(BatchId::parse(bad), Err(InvalidBatchId), "{bad}");
         }
     }
 

@@ -3,19 +3,28 @@
 -- KEYS  1 state  2 seen:a  3 seen:b  4 events
 -- ARGV  1 known mark  2 entry id
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'missing', mark}
---       {'ok', mark, record, first, skip, block}  first sequence, skipped positions and block of its event; false when
---       the stream has been trimmed that far
--- Cost: O(log n of the stream).
+--       {'ok', mark, record, sequence, value, ...}  record: '' for an entry of a batch that drew no prize, which has
+--       none: the record of its batch says its sequence. Then the values of FIELDS of its event, false for one that it
+--       does not have; all false when the stream has been trimmed that far
+-- Cost: O(log n of the stream) and the size of the event.
+
+local FIELDS = { 'first', 'skip', 'block', 'epoch', 'version', 'batch', 'from', 'tiers', 'amounts', 'runs' }
 
 local state, ended = known_state(KEYS[1])
 if not state then
   return ended
 end
 local record = find_record(state, KEYS[2], KEYS[3], ARGV[2])
+local seq = record and string.match(record, '^%d+')
 if not record then
-  return { 'missing', mark(state) }
+  local batch_id, index = string.match(ARGV[2], '^([^:]+):([1-9]%d*)$')
+  local of_batch = batch_id and find_record(state, KEYS[2], KEYS[3], batch_id .. ':')
+  local first, count = string.match(of_batch or '', '^(%d+) (%d+) ')
+  if not first or tonumber(index) > tonumber(count) then
+    return { 'missing', mark(state) }
+  end
+  seq = num(tonumber(first) + tonumber(index) - 1)
 end
-local seq = string.match(record, '^%d+')
 -- The first event at or behind <seq>-0 is the one that raised the sequence to seq or beyond: that of this entry.
 local found = redis.call('XRANGE', KEYS[4], seq .. '-0', '+', 'COUNT', 1)[1]
 local fields = {}
@@ -27,4 +36,8 @@ end
 if fields.type ~= 'enter' or tonumber(fields.first) > tonumber(seq) then
   fields = {}
 end
-return { 'ok', mark(state), record, fields.first or false, fields.skip or false, fields.block or false }
+local out = { 'ok', mark(state), record or '', seq }
+for _, field in ipairs(FIELDS) do
+  out[#out + 1] = fields[field] or false
+end
+return out

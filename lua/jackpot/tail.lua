@@ -2,7 +2,8 @@
 --
 -- KEYS  1 state  2 events
 -- ARGV  1 known mark  2 stream id of the last event the caller has, '' for none
---       3 events at most, 1 to 1,000  4 bytes of field names and values at most; one event is given in any case
+--       3 events at most, 1 to 1,000  4 bytes of field names and values at most; one event is given in any case, and
+--       both segments of a batch, so that nobody ever has half of one
 --       5 stream id: events before it may go, because SQL has them; '' for none
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'ok', mark, stream id, {name, value, ...}, stream id, {...}, ...}; no event behind: just {'ok', mark}
@@ -22,18 +23,29 @@ end
 local from = ARGV[2] == '' and '-' or '(' .. ARGV[2]
 local left, bytes = tonumber(ARGV[3]), tonumber(ARGV[4])
 local out = { 'ok', mark(state) }
-local more = true
-while more and left > 0 and bytes > 0 do
-  local events = redis.call('XRANGE', KEYS[2], from, '+', 'COUNT', math.min(CHUNK, left))
+local more, half = true, false -- half: the last event given is the first segment of a batch
+
+-- Counts the bytes of an event; whether it is such a segment.
+local function count(fields)
+  local batch, record = false, ''
+  for i = 1, #fields, 2 do
+    bytes = bytes - #fields[i] - #fields[i + 1]
+    batch = batch or fields[i] == 'batch'
+    record = fields[i] == 'record' and fields[i + 1] or record
+  end
+  return batch and record == ''
+end
+
+while more and (half or (left > 0 and bytes > 0)) do
+  local events = redis.call('XRANGE', KEYS[2], from, '+', 'COUNT', math.max(math.min(CHUNK, left), 1))
   more = #events > 0
   for _, event in ipairs(events) do
-    for _, text in ipairs(event[2]) do
-      bytes = bytes - #text
-    end
-    if bytes < 0 and #out > 2 then
+    local is_half = count(event[2])
+    if bytes < 0 and #out > 2 and not half then
       more = false
       break
     end
+    half = is_half
     from = '(' .. event[1]
     out[#out + 1] = event[1]
     out[#out + 1] = event[2]

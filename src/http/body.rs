@@ -9,6 +9,7 @@ use actix_web::{FromRequest, HttpMessage, HttpRequest};
 use futures_util::StreamExt;
 use futures_util::future::LocalBoxFuture;
 use serde::de::{DeserializeOwned, IgnoredAny};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::Web;
 use super::objects::Objects;
@@ -39,12 +40,47 @@ impl<T: DeserializeOwned + 'static> FromRequest for Body<T> {
     }
 }
 
+/// Memory for large bodies that are being read or worked on, in KiB: a hundred of the largest. Others wait unread.
+const MAX_UNPARSED_KIB: usize = 256 * 1024;
+static UNPARSED_KIB: Semaphore = Semaphore::const_new(MAX_UNPARSED_KIB);
+
+/// A JSON body of at most `LIMIT` bytes that is not parsed yet: where that is long work, the handler says where it is
+/// done.
+pub struct Unparsed<const LIMIT: usize> {
+    /// As it was sent.
+    pub bytes: Bytes,
+    /// Its share of the memory for such bodies; to be kept as long as what was made of them.
+    pub room: SemaphorePermit<'static>,
+}
+
+impl<const LIMIT: usize> FromRequest for Unparsed<LIMIT> {
+    type Error = Problem;
+    type Future = LocalBoxFuture<'static, Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let checked = check_head(request, LIMIT);
+        let expected = content_length(request.headers()).and_then(|length| usize::try_from(length).ok());
+        let payload = payload.take();
+        Box::pin(async move {
+            let limit = expected.unwrap_or(LIMIT).min(checked?);
+            let kib = u32::try_from(limit.div_ceil(1024)).map_err(|_| Problem::internal())?;
+            let room = tokio::time::timeout(BODY_TIMEOUT, UNPARSED_KIB.acquire_many(kib)).await;
+            let busy = || Problem::store_unavailable("too many large bodies are worked on; repeat the same ids");
+            let room = room.map_err(|_| busy())?.map_err(|_| Problem::internal())?;
+            let bytes = tokio::time::timeout(BODY_TIMEOUT, read(payload, limit)).await;
+            let bytes = bytes.map_err(|_| Problem::request_timeout(BODY_TIMEOUT))??;
+            Ok(Self { bytes, room })
+        })
+    }
+}
+
 /// Checks the head of the request; the limit in bytes.
 fn expected_length(request: &HttpRequest) -> Result<usize, Problem> {
-    let limit = request
-        .app_data::<Data<Web>>()
-        .ok_or_else(Problem::internal)?
-        .max_body_bytes;
+    let web = request.app_data::<Data<Web>>().ok_or_else(Problem::internal)?;
+    check_head(request, web.max_body_bytes)
+}
+
+fn check_head(request: &HttpRequest, limit: usize) -> Result<usize, Problem> {
     if !is_json(request) {
         return Err(Problem::unsupported_media_type());
     }
@@ -81,7 +117,19 @@ async fn read(mut payload: Payload, limit: usize) -> Result<Bytes, Problem> {
     Ok(body.freeze())
 }
 
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+/// Parses a body. What is well formed and of the right shape is read without keeping track of its fields; only what
+/// is not is read again, to say why.
+pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    quickly(bytes).map_or_else(|| carefully(bytes), Ok)
+}
+
+fn quickly<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    let mut reader = serde_json::Deserializer::from_str(std::str::from_utf8(bytes).ok()?);
+    let value = T::deserialize(Objects(&mut reader)).ok()?;
+    reader.end().is_ok().then_some(value)
+}
+
+fn carefully<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(Objects(&mut reader));
     match value {

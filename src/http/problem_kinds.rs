@@ -32,7 +32,8 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "too-large",
         "The body is too large",
-        "The body is larger than this service accepts (setting http.max_body_bytes). Nothing was done.",
+        "The body is larger than this service accepts (setting http.max_body_bytes; of a batch, 256 bytes an entry). \
+         Nothing was done.",
     ),
     kind(
         "request-timeout",

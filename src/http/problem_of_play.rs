@@ -23,7 +23,7 @@ impl From<PlayError> for Problem {
             PlayError::Script(error) => of_script(&error),
             PlayError::EntryNotFound(_) => Problem::new(StatusCode::NOT_FOUND, "entry-not-found", error.to_string()),
             PlayError::Stopped(status) => stopped(status, &error.to_string()),
-            PlayError::EntryIdReused(_) => unprocessable("entry-id-reused", &error),
+            PlayError::EntryIdReused(_) | PlayError::BatchIdReused(_) => unprocessable("entry-id-reused", &error),
             PlayError::AdjustmentIdReused(_) => unprocessable("adjustment-id-reused", &error),
             PlayError::AmountTooLarge => unprocessable("amount-too-large", &error),
             PlayError::Invalid(violations) => {

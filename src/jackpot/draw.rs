@@ -3,6 +3,8 @@
 //! Normative text: "The draw" of the product's contract (docs/fairness.md). Pure: no clock, no randomness, no
 //! store; an independent verifier agrees bit for bit.
 
+use std::io::Write;
+
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
@@ -79,18 +81,70 @@ impl EpochSeed {
     /// The first accepted word below `total`. A word is rejected when it falls into the last, incomplete run of
     /// `total` values, which would make small results likelier; that happens less than once in 2^32 words.
     fn uniform(&self, total: u64, message: impl Fn(u32) -> String) -> u64 {
-        // floor(2^64 / total) * total, less one; it may be 2^64 itself, which a u64 cannot hold.
-        let last_accepted = ((1_u128 << 64) / u128::from(total) * u128::from(total)) - 1;
+        let last_accepted = last_accepted(total);
         for block in 0.. {
-            let mut mac = self.keyed.clone();
-            mac.update(message(block).as_bytes());
-            let digest = mac.finalize().into_bytes();
-            let accepted = digest
-                .chunks_exact(8)
-                .filter_map(|word| word.try_into().ok().map(u64::from_be_bytes))
-                .find(|&word| u128::from(word) <= last_accepted);
-            if let Some(word) = accepted {
+            if let Some(word) = self.accepted(message(block).as_bytes(), last_accepted) {
                 return word % total;
+            }
+        }
+        unreachable!("2^32 blocks of rejected words")
+    }
+
+    /// The first accepted word of the block with this message.
+    fn accepted(&self, message: &[u8], last_accepted: u64) -> Option<u64> {
+        let mut mac = self.keyed.clone();
+        mac.update(message);
+        let digest = mac.finalize().into_bytes();
+        digest
+            .chunks_exact(8)
+            .filter_map(|word| word.try_into().ok().map(u64::from_be_bytes))
+            .find(|&word| word <= last_accepted)
+    }
+}
+
+/// `floor(2^64 / total) * total`, less one: the largest word that is not rejected.
+fn last_accepted(total: u64) -> u64 {
+    let rejected = (u64::MAX % total + 1) % total; // 2^64 mod total
+    u64::MAX - rejected
+}
+
+/// Draws the entries of one batch: the same as [`EpochSeed::rank`] of `{batch_id}:{index}`, with the message put
+/// together in one buffer and the bound of the words computed once.
+#[derive(Debug)]
+pub struct BatchDraw<'a> {
+    seed: &'a EpochSeed,
+    odds: &'a Odds,
+    last_accepted: u64,
+    message: Vec<u8>,
+    prefix: usize,
+}
+
+impl<'a> BatchDraw<'a> {
+    /// Draws entries of the batch `batch_id` onto `odds`.
+    #[must_use]
+    pub fn new(seed: &'a EpochSeed, batch_id: &str, odds: &'a Odds) -> Self {
+        let message = format!("draw\n{}\n{batch_id}:", seed.jackpot).into_bytes();
+        Self {
+            seed,
+            odds,
+            last_accepted: last_accepted(odds.total()),
+            prefix: message.len(),
+            message,
+        }
+    }
+
+    /// The rank that an attempt (from 0) of the entry at `index` (from 1) draws; 0 for nothing.
+    pub fn rank(&mut self, index: usize, client_seed: Option<&str>, attempt: u32) -> u32 {
+        for block in 0_u32.. {
+            self.message.truncate(self.prefix);
+            // Writing to a vector does not fail.
+            let _ = write!(self.message, "{index}\n{attempt}\n{block}");
+            if let Some(seed) = client_seed {
+                self.message.push(b'\n');
+                self.message.extend_from_slice(seed.as_bytes());
+            }
+            if let Some(word) = self.seed.accepted(&self.message, self.last_accepted) {
+                return self.odds.rank_of(word % self.odds.total());
             }
         }
         unreachable!("2^32 blocks of rejected words")
@@ -155,6 +209,31 @@ mod tests {
             seed.ticket("entry-1", Some(&mine), 0, &odds),
             seed.ticket("entry-1", None, 0, &odds)
         );
+    }
+
+    #[test]
+    fn a_batch_draws_each_entry_by_its_derived_id() {
+        let mine = ClientSeed::parse("s1").expect("a seed");
+        for total in [1, 3, 1000, TOTAL, (1 << 32) - 1, 1 << 32] {
+            let (seed, odds) = (seed("spring"), odds(total, &[(1, total / 3), (2, total / 2)]));
+            let mut draw = BatchDraw::new(&seed, "b1", &odds);
+            for index in [1, 9, 10, 17, 10_000] {
+                for attempt in 0..20 {
+                    let id = format!("b1:{index}");
+                    assert_eq!(draw.rank(index, None, attempt), seed.rank(&id, None, attempt, &odds));
+                    let with_seed = draw.rank(index, Some(mine.as_str()), attempt);
+                    assert_eq!(with_seed, seed.rank(&id, Some(&mine), attempt, &odds));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn words_are_rejected_from_the_last_whole_run_on() {
+        for total in [1, 2, 3, 1000, (1 << 32) - 1, 1 << 32] {
+            let first_rejected = (1_u128 << 64) / u128::from(total) * u128::from(total);
+            assert_eq!(u128::from(last_accepted(total)), first_rejected - 1, "{total}");
+        }
     }
 
     #[test]

@@ -26,6 +26,9 @@ pub enum PlayError {
     /// The entry id was used with other content.
     #[error("entry id '{0}' was used before with another player, stake or client seed")]
     EntryIdReused(String),
+    /// The batch id was used with other content.
+    #[error("batch id '{0}' was used before with other entries")]
+    BatchIdReused(String),
     /// The adjustment id was used with other content.
     #[error("adjustment id '{0}' was used before with other content")]
     AdjustmentIdReused(Id),

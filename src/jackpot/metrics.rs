@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::ids::Id;
 use crate::telemetry::{ClaimResult, EntryResult, Metrics};
 
+use super::batch::BatchPlayed;
 use super::error::PlayError;
 use super::play::Played;
 use super::record::{Record, State};
@@ -50,6 +51,33 @@ impl PlayMetrics {
                 self.0.jackpot(id.as_str()).claim(ClaimResult::Retry);
             }
             State::Pending { .. } | State::Lost | State::Ended { .. } => {}
+        }
+    }
+
+    /// A batch was answered: it counts as its entries.
+    pub(super) fn batch(&self, id: &Id, entries: usize, result: &Result<BatchPlayed, PlayError>) {
+        let kind = match result {
+            Ok(played) if played.replayed => EntryResult::Replayed,
+            Ok(_) => EntryResult::Accepted,
+            Err(_) => EntryResult::Refused,
+        };
+        self.0.jackpot(id.as_str()).entries(kind, entries as u64);
+    }
+
+    /// The claims inside the call that took a batch; each refused one was followed by a redraw in the same call.
+    pub(super) fn batch_claims(&self, id: &Id, winners: &[Record]) {
+        if winners.is_empty() {
+            return;
+        }
+        let jackpot = self.0.jackpot(id.as_str());
+        for record in winners {
+            for _ in record.refusals() {
+                jackpot.claim(ClaimResult::Retry);
+                jackpot.redraws.inc();
+            }
+            if let State::Paid { .. } = record.state {
+                jackpot.claim(ClaimResult::Paid);
+            }
         }
     }
 

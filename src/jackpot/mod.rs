@@ -1,11 +1,15 @@
 //! Jackpots: definition, draw, play.
 //!
 //! Pure: `document` (the JSON), `definition` (checked), `odds`, `draw`, `split`, `record` (what Redis keeps of an
-//! entry), `steps` (what is to be done next), `mark` (how far a jackpot has come). With Redis: `scripts` (wrappers of `lua/jackpot/`), `view` and `known`
-//! (what this instance knows), `play` (an entry's path), `combiner` (many entries, one call), `operate` (what operators do), `recovery`, `files` (definitions at
-//! start). `api` joins them to HTTP.
+//! entry), `batch_record` and `segment` (what the record and the event of a batch say), `steps` (what is to be done
+//! next), `mark` (how far a jackpot has come). With Redis: `scripts` (wrappers of `lua/jackpot/`), `view` and `known`
+//! (what this instance knows), `play` (an entry's path), `combiner` (entries that come together, one call), `batch`
+//! (many entries of one request), `operate` (what operators do), `recovery`, `files` (definitions at start). `api` joins
+//! them to HTTP.
 
 pub mod api;
+pub mod batch;
+pub mod batch_record;
 mod combiner;
 pub mod definition;
 pub mod document;
@@ -22,6 +26,7 @@ pub mod play;
 pub mod record;
 pub mod recovery;
 pub mod scripts;
+pub mod segment;
 pub mod split;
 pub mod steps;
 pub mod view;

@@ -1,5 +1,7 @@
 //! The odds table: ranks with integer weights out of a total.
 
+use std::collections::BTreeSet;
+
 use thiserror::Error;
 
 /// Largest total of an odds table: 2^32.
@@ -40,8 +42,10 @@ impl Odds {
         if sum > u128::from(total) {
             return Err(InvalidOdds::Weights { sum, total });
         }
+        // A rank without weight is never drawn.
         let ends = ranks
             .into_iter()
+            .filter(|&(_, weight)| weight > 0)
             .scan(0, |end, (rank, weight)| {
                 *end += weight;
                 Some((*end, rank))
@@ -62,6 +66,13 @@ impl Odds {
         let found = self.ends.partition_point(|&(end, _)| end <= ticket);
         self.ends.get(found).map_or(0, |&(_, rank)| rank)
     }
+
+    /// Whether every ticket draws one of these ranks, each of which it has been seen to draw.
+    #[must_use]
+    pub fn only_has(&self, drawn: &BTreeSet<u32>) -> bool {
+        let full = self.ends.last().is_some_and(|&(end, _)| end == self.total);
+        full && drawn.len() == self.ends.len()
+    }
 }
 
 #[cfg(test)]
@@ -73,6 +84,16 @@ mod tests {
         let odds = Odds::new(10, [(5, 2), (1, 3), (2, 0)]).expect("odds");
         let ranks = (0..10).map(|t| odds.rank_of(t)).collect::<Vec<_>>();
         assert_eq!(ranks, [1, 1, 1, 5, 5, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_table_has_only_some_ranks_when_they_leave_nothing() {
+        let only = |odds: &Odds, drawn: &[u32]| odds.only_has(&drawn.iter().copied().collect());
+        let odds = Odds::new(10, [(1, 3), (2, 0), (5, 7)]).expect("odds");
+        assert!(only(&odds, &[5, 1]));
+        assert!(!only(&odds, &[1]) && !only(&odds, &[]));
+        assert!(!only(&Odds::new(11, [(1, 3), (5, 7)]).expect("odds"), &[1, 5]));
+        assert!(!only(&Odds::new(1, []).expect("odds"), &[]));
     }
 
     #[test]

@@ -21,7 +21,7 @@ use super::view::{Status, View, Views};
 
 /// Repeats of a call whose definition or epoch changed meanwhile. Each needs an operator, a win or a rotation in
 /// between, so that even two are rare.
-const MAX_STALE: usize = 16;
+pub(super) const MAX_STALE: usize = 16;
 
 /// An entry with its outcome.
 #[derive(Debug)]
@@ -47,9 +47,9 @@ pub struct Played {
 pub struct Play {
     /// What this instance knows of the jackpots.
     pub views: Arc<Views>,
-    store: Store,
+    pub(super) store: Store,
     combiner: Combiner,
-    metrics: PlayMetrics,
+    pub(super) metrics: PlayMetrics,
     max_backlog_events: u64,
 }
 
@@ -88,10 +88,9 @@ impl Play {
                 // Repeats are answered before anything else is looked at, and a limit that was raised since this
                 // instance last looked refuses nobody.
                 (known, view) = self.views.refresh(id).await?;
-                if let Some(found) =
-                    known.note(scripts::lookup(&self.store, &known.keys, known.mark(), entry_id).await)?
-                {
-                    return self.replay(&view, entry, found.record).await;
+                let found = known.note(scripts::lookup(&self.store, &known.keys, known.mark(), entry_id).await)?;
+                if let Some(record) = found.and_then(|found| found.record) {
+                    return self.replay(&view, entry, record).await;
                 }
                 if let Some(refusal) = self.refusal(&known, &view, entry.sent.stake) {
                     return Err(refusal);
@@ -115,7 +114,7 @@ impl Play {
         Err(PlayError::Unsettled)
     }
 
-    /// An entry that was taken before: its record, and what was sent unless its event has left the stream.
+    /// An entry that was taken before: its record, and what was sent, unless its event has left the stream.
     pub async fn look_up(&self, id: &Id, entry_id: &str) -> Result<Found, PlayError> {
         let (known, _) = self.views.view(id).await?;
         let found = known.note(scripts::lookup(&self.store, &known.keys, known.mark(), entry_id).await)?;
@@ -143,6 +142,18 @@ impl Play {
 
     /// What forbids a new entry before Redis is asked.
     fn refusal(&self, known: &Known, view: &View, stake: Minor) -> Option<PlayError> {
+        if let Some(refusal) = self.busy(known) {
+            return Some(refusal);
+        }
+        let max = view.definition.max_stake().filter(|max| stake > *max)?;
+        Some(PlayError::Invalid(vec![Violation::new(
+            "stake",
+            format!("must be at most {max}, the jackpot's max_stake"),
+        )]))
+    }
+
+    /// Why no new entries are taken now, whatever they are.
+    pub(super) fn busy(&self, known: &Known) -> Option<PlayError> {
         let health = self.store.health();
         if health.refuse_entries {
             let full = || format!("Redis' memory is at {} % of its limit", health.memory_pct());
@@ -154,11 +165,7 @@ impl Play {
         if waiting > self.max_backlog_events {
             return Some(PlayError::Backlog { waiting });
         }
-        let max = view.definition.max_stake().filter(|max| stake > *max)?;
-        Some(PlayError::Invalid(vec![Violation::new(
-            "stake",
-            format!("must be at most {max}, the jackpot's max_stake"),
-        )]))
+        None
     }
 
     async fn replay(&self, view: &View, entry: EnterEntry, record: Record) -> Result<Played, PlayError> {
@@ -169,7 +176,7 @@ impl Play {
     }
 
     /// Takes the steps that an entry's record asks for, until its outcome stands.
-    async fn resolve(
+    pub(super) async fn resolve(
         &self,
         view: &View,
         entry_id: String,
@@ -262,7 +269,8 @@ impl Play {
     }
 }
 
-fn refused(refusal: Refusal) -> PlayError {
+/// A script's refusal as an error.
+pub(super) fn refused(refusal: Refusal) -> PlayError {
     match refusal {
         Refusal::Paused => PlayError::Stopped(Status::Paused),
         Refusal::Suspended => PlayError::Stopped(Status::Suspended),

@@ -162,11 +162,11 @@ impl Sent {
     }
 }
 
-/// [`Sent::fingerprint`] of what [`Sent::to_text`] made.
-pub(super) fn fingerprint(sent: &str) -> String {
+/// [`Sent::fingerprint`] of a text that [`Sent::to_text`] made.
+pub(super) fn fingerprint(text: &str) -> String {
     use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
     use sha2::{Digest, Sha256};
-    let digest = Sha256::digest(sent);
+    let digest = Sha256::digest(text);
     let mut text = BASE64_URL_SAFE_NO_PAD.encode(&digest[..8]);
     text.truncate(10);
     text
@@ -177,10 +177,18 @@ pub(super) fn fingerprint(sent: &str) -> String {
 #[error("the record '{0}' cannot be read")]
 pub struct Unreadable(String);
 
+impl Unreadable {
+    /// This record.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
 impl Record {
     /// Parses a record.
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
-        parse(text).ok_or_else(|| Unreadable(text.to_owned()))
+        parse(text).ok_or_else(|| Unreadable::of(text))
     }
 
     /// The record as the scripts write it: the inverse of [`Record::parse`].

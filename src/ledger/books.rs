@@ -8,9 +8,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::event::{Claim, ClaimResult, Define, Entered, Event, Kind};
+use super::event::{Define, Event, Kind};
 use crate::ids::Id;
 use crate::jackpot::view::Status;
+
+mod enter;
+
+pub use enter::HalfBatch;
 
 /// A jackpot at an event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +53,9 @@ pub struct Books {
     pub pending: BTreeMap<u64, Pending>,
     /// The last PUTs, as Redis keeps them.
     pub puts: String,
+    /// A batch whose second segment is the next event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub half_batch: Option<HalfBatch>,
 }
 
 /// The meters of a tier, as `lua/jackpot/tiers.lua` names them: minor units, or millionths of one (`*_micro`).
@@ -195,19 +202,10 @@ impl Books {
             "the first event does not create the jackpot",
         )?;
         self.change_meters(event)?;
+        self.go_on_with_batch(event)?;
         match &event.kind {
             Kind::Define(define) => self.define(event, define)?,
-            Kind::Enter {
-                epoch,
-                version,
-                first,
-                entries,
-                claims,
-            } => {
-                self.expect(*epoch == self.epoch, "its epoch is not the open one")?;
-                self.expect(*version == self.version, "its definition is not the one in force")?;
-                self.enter(event.at_ms, *first, entries, claims)?;
-            }
+            Kind::Enter { .. } => self.enter(event)?,
             Kind::Claim { entry_id, claim } => {
                 self.pending_is(claim.sequence, entry_id)?;
                 self.claim(claim)?;
@@ -302,38 +300,6 @@ impl Books {
         Ok(())
     }
 
-    fn enter(&mut self, at_ms: i64, first: u64, entries: &[Entered], claims: &[Claim]) -> Result<(), FoldError> {
-        self.expect(first == self.sequence + 1, "its first sequence is not the next one")?;
-        self.sequence += entries.len() as u64;
-        for claim in claims {
-            let place = claim.sequence.checked_sub(first);
-            let entry = place.and_then(|place| entries.get(usize::try_from(place).ok()?));
-            let entry = entry.ok_or(FoldError::Unexpected {
-                n: self.n,
-                what: "a claim of an entry it did not take",
-            })?;
-            let pending = Pending {
-                entry_id: entry.entry_id.clone(),
-                player_id: entry.sent.player.clone(),
-                epoch: self.epoch,
-                entered_ms: at_ms,
-            };
-            let again = self.pending.insert(claim.sequence, pending).is_some();
-            self.expect(!again, "an entry makes two first claims")?;
-            self.claim(claim)?;
-        }
-        Ok(())
-    }
-
-    fn claim(&mut self, claim: &Claim) -> Result<(), FoldError> {
-        if let ClaimResult::Paid { claim_order, .. } = &claim.result {
-            self.claim_order += 1;
-            self.expect(*claim_order == self.claim_order, "its claim order is not the next one")?;
-            self.pending.remove(&claim.sequence);
-        }
-        Ok(())
-    }
-
     fn rotate(&mut self, at_ms: i64, epoch: u64, commitment: &str, dropped: bool) -> Result<(), FoldError> {
         self.expect(epoch == self.epoch + 1, "its epoch is not the next one")?;
         (self.epoch, self.commitment) = (epoch, commitment.to_owned());
@@ -351,14 +317,6 @@ impl Books {
             };
         }
         Ok(())
-    }
-
-    fn pending_is(&self, sequence: u64, entry_id: &str) -> Result<(), FoldError> {
-        let found = self.pending.get(&sequence);
-        self.expect(
-            found.is_some_and(|pending| pending.entry_id == entry_id),
-            "an entry that is not pending",
-        )
     }
 
     fn expect(&self, holds: bool, what: &'static str) -> Result<(), FoldError> {

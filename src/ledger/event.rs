@@ -9,9 +9,12 @@ use std::collections::BTreeMap;
 use thiserror::Error;
 
 use crate::ids::Id;
+use crate::jackpot::batch_record::BatchRecord;
 use crate::jackpot::record::{Contributed, Sent};
+use crate::jackpot::segment::Segment;
 use crate::jackpot::view::Status;
 
+mod batch;
 mod parse;
 
 /// One event.
@@ -55,8 +58,10 @@ pub enum Kind {
         first: u64,
         /// The entries.
         entries: Vec<Entered>,
-        /// What became of those that drew a prize.
+        /// What became of those that drew a prize: of a batch all their attempts, else only the first.
         claims: Vec<Claim>,
+        /// The batch that they came in.
+        batch: Option<Batch>,
     },
     /// The claim of a redraw.
     Claim {
@@ -176,6 +181,19 @@ pub struct Entered {
     pub contributions: Vec<Contributed>,
 }
 
+/// A batch, or one segment of it: the entries that were drawn under one definition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    /// As the client named it.
+    pub batch_id: Id,
+    /// Index in the batch of the segment's first entry, from 1.
+    pub from: u64,
+    /// What its contributions were computed from.
+    pub segment: Segment,
+    /// The batch's own record; `None`: the next event has the rest of the batch.
+    pub record: Option<BatchRecord>,
+}
+
 /// One claim of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
@@ -212,6 +230,8 @@ pub enum ClaimResult {
     },
     /// Not for money: decided by a later call.
     Later,
+    /// The attempt drew nothing, or was the last one: the entry ended with no prize. Only of a batch.
+    Ended,
 }
 
 /// An event that no script of ours wrote.

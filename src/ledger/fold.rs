@@ -8,7 +8,7 @@ use super::books::{Books, FoldError};
 use super::event::{Event, Kind};
 use super::records::Records;
 use crate::ids::Id;
-use crate::jackpot::record::Record;
+use crate::jackpot::batch_record;
 use crate::jackpot::view::Epoch;
 
 /// A jackpot, rebuilt. Its size grows with the entries that are remembered.
@@ -20,10 +20,10 @@ pub struct Fold {
     pub definitions: BTreeMap<u64, String>,
     /// Epochs, the oldest first.
     pub epochs: Vec<Epoch>,
-    /// Records of the newer generation.
-    pub seen: HashMap<String, Record>,
+    /// Records of the newer generation, by entry id or `<batch_id>:`.
+    pub seen: HashMap<String, String>,
     /// Records of the older one.
-    pub seen_before: HashMap<String, Record>,
+    pub seen_before: HashMap<String, String>,
     /// Digest and time in ms by adjustment id.
     pub adjustments: BTreeMap<Id, (String, i64)>,
     records: Records,
@@ -65,10 +65,13 @@ impl Fold {
                     self.seen_before = std::mem::take(&mut self.seen);
                 }
             }
-            Kind::Enter { entries, .. } => {
+            Kind::Enter { entries, batch, .. } => {
                 let seen = |id: &String| self.seen.contains_key(id) || self.seen_before.contains_key(id);
-                if entries.iter().any(|entry| seen(&entry.entry_id)) {
-                    return Err(unexpected("an entry id comes twice"));
+                let again = batch
+                    .as_ref()
+                    .is_some_and(|batch| seen(&batch_record::field(&batch.batch_id)));
+                if again || entries.iter().any(|entry| seen(&entry.entry_id)) {
+                    return Err(unexpected("an entry or batch id comes twice"));
                 }
             }
             _ => {}
@@ -80,7 +83,7 @@ impl Fold {
             } else {
                 &mut self.seen_before
             };
-            generation.insert(written.entry_id.to_owned(), written.record.clone());
+            generation.insert(written.entry_id.to_owned(), written.text);
         })
     }
 

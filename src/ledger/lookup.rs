@@ -9,7 +9,7 @@ use super::export::may_be_published;
 use super::queries::LedgerError;
 use crate::ids::Id;
 use crate::jackpot::mark::Mark;
-use crate::jackpot::record::Sent;
+use crate::jackpot::record::{Record, Sent, State};
 use crate::jackpot::view::Epoch;
 
 /// What the ledger knows of a jackpot's epochs.
@@ -30,6 +30,15 @@ impl Epochs {
     }
 }
 
+/// An entry as it was taken.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// What was sent.
+    pub sent: Sent,
+    /// Its record if it drew no prize.
+    pub record: Record,
+}
+
 impl Ledger {
     /// How far the ledger is with a jackpot; `None` when it has never seen an event of it.
     pub async fn mark(&self, jackpot: &Id) -> Result<Option<Mark>, LedgerError> {
@@ -43,8 +52,8 @@ impl Ledger {
         Ok(Mark::new(number("restores")?, number("n")?))
     }
 
-    /// What was sent with an entry, from the event that took it.
-    pub async fn sent(&self, jackpot: &Id, entry_id: &str, sequence: u64) -> Result<Sent, LedgerError> {
+    /// An entry as it was taken, from the event that took it.
+    pub async fn taken(&self, jackpot: &Id, entry_id: &str, sequence: u64) -> Result<Taken, LedgerError> {
         let text = "SELECT body FROM events WHERE jackpot_id = $1 AND type = 'enter' AND last_sequence >= $2 \
                     ORDER BY last_sequence LIMIT 1";
         let row = sqlx::query(text)
@@ -54,15 +63,8 @@ impl Ledger {
         let missing = || LedgerError::Missing(format!("readable event of entry '{entry_id}'"));
         let row = self.sql.reading(row).await?.ok_or_else(missing)?;
         let fields = serde_json::from_str(row.try_get("body")?).map_err(|_| missing())?;
-        let Kind::Enter { first, entries, .. } = Event::parse(&fields).map_err(|_| missing())?.kind else {
-            return Err(missing());
-        };
-        let place = sequence
-            .checked_sub(first)
-            .and_then(|place| usize::try_from(place).ok());
-        let entry = place.and_then(|place| entries.into_iter().nth(place));
-        let entry = entry.filter(|entry| entry.entry_id == entry_id).ok_or_else(missing)?;
-        Ok(entry.sent)
+        let event = Event::parse(&fields).map_err(|_| missing())?;
+        taken(event, entry_id, sequence).ok_or_else(missing)
     }
 
     /// The epochs of a jackpot; none when the ledger has never seen an event of it.
@@ -99,4 +101,30 @@ impl Ledger {
             .map_err(|_| LedgerError::Missing(format!("readable books of jackpot '{jackpot}'")))?;
         Ok(Epochs { all, books })
     }
+}
+
+fn taken(event: Event, entry_id: &str, sequence: u64) -> Option<Taken> {
+    let Kind::Enter {
+        epoch,
+        version,
+        first,
+        entries,
+        ..
+    } = event.kind
+    else {
+        return None;
+    };
+    let place = usize::try_from(sequence.checked_sub(first)?).ok()?;
+    let entry = entries.into_iter().nth(place)?;
+    (entry.entry_id == entry_id).then(|| Taken {
+        record: Record {
+            sequence,
+            epoch,
+            version,
+            fingerprint: entry.sent.fingerprint(),
+            contributions: entry.contributions,
+            state: State::Lost,
+        },
+        sent: entry.sent,
+    })
 }

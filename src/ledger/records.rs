@@ -1,12 +1,13 @@
 //! The idempotency records of a jackpot, replayed from its events. Pure.
 //!
 //! Only entries without an outcome are kept in memory: an entry's record is final from the event that settles it, and
-//! a restore writes each to Redis as it comes.
+//! a restore writes each to Redis as it comes. Of a batch there is one record, and one of each entry that drew a prize.
 
 use std::collections::HashMap;
 
 use super::books::FoldError;
 use super::event::{Claim, ClaimResult, Entered, Event, Kind};
+use crate::jackpot::batch_record;
 use crate::jackpot::record::{Payout, Reason, Record, Refusal, Sent, State};
 
 /// The records of entries without an outcome.
@@ -28,10 +29,10 @@ struct Open {
 pub struct Written<'a> {
     /// Event that took the entry: it decides the generation.
     pub entered_n: u64,
-    /// The entry.
+    /// The entry, or the field of a batch's own record.
     pub entry_id: &'a str,
     /// Its record.
-    pub record: &'a Record,
+    pub text: String,
     /// Whether this is its first.
     pub first: bool,
 }
@@ -47,19 +48,35 @@ impl Records {
                 first,
                 entries,
                 claims,
+                batch,
             } => {
                 let mut claims = claims.iter().peekable();
                 for (sequence, entry) in (*first..).zip(entries) {
+                    let claimed = claims.peek().is_some_and(|claim| claim.sequence == sequence);
+                    if batch.is_some() && !claimed {
+                        continue;
+                    }
                     let mut open = opened(event, (*epoch, *version, sequence), entry);
                     while let Some(claim) = claims.next_if(|claim| claim.sequence == sequence) {
                         open.claim(claim);
                     }
                     self.keep(entry.entry_id.clone(), open, true, write);
                 }
-                match claims.next() {
-                    None => Ok(()),
-                    Some(_) => Err(unexpected(event, "a claim of an entry it did not take")),
+                if claims.next().is_some() {
+                    return Err(unexpected(event, "a claim of an entry it did not take"));
                 }
+                if let Some((batch_id, record)) = batch
+                    .as_ref()
+                    .and_then(|batch| Some((&batch.batch_id, batch.record.as_ref()?)))
+                {
+                    write(Written {
+                        entered_n: event.n,
+                        entry_id: &batch_record::field(batch_id),
+                        text: record.to_text(),
+                        first: true,
+                    });
+                }
+                Ok(())
             }
             Kind::Claim { entry_id, claim } => {
                 let mut open = self.take(event, entry_id)?;
@@ -88,7 +105,7 @@ impl Records {
         write(Written {
             entered_n: open.entered_n,
             entry_id: &entry_id,
-            record: &open.record,
+            text: open.record.to_text(),
             first,
         });
         if matches!(open.record.state, State::Pending { .. }) {
@@ -123,6 +140,10 @@ impl Open {
                 reason: Reason::Retry,
             }),
             ClaimResult::Later => {}
+            ClaimResult::Ended => {
+                self.record.state = State::Ended { refusals };
+                return;
+            }
         }
         self.record.state = State::Pending {
             refusals,

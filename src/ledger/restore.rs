@@ -274,7 +274,7 @@ impl Restorer {
                     if written.first {
                         *writer.written.entry(part).or_default() += 1;
                     }
-                    changed.push((part, written.entry_id.to_owned(), written.record.to_text()));
+                    changed.push((part, written.entry_id.to_owned(), written.text));
                 })?;
             }
             for (part, entry_id, text) in changed {

@@ -94,7 +94,7 @@ impl Draws {
             );
         }
         let refused = match claim.result {
-            ClaimResult::Paid { .. } => return,
+            ClaimResult::Paid { .. } | ClaimResult::Ended => return,
             ClaimResult::Retry { .. } => vec![claim.rank],
             ClaimResult::Later => Vec::new(),
         };
@@ -130,7 +130,23 @@ impl Draws {
                     drawing.attempt = claim.attempt;
                 }
             }
-            ClaimResult::Later => report.wrong(Place::Event(n), "a claim of money is decided at once"),
+            ClaimResult::Later | ClaimResult::Ended => {
+                report.wrong(Place::Event(n), "a claim of money is decided at once");
+            }
+        }
+    }
+
+    /// What an entry of a batch did behind its first claim, in the same call.
+    pub(super) fn goes_on(&mut self, n: u64, entry_id: &str, claim: &Claim, report: &mut Report) {
+        let (sequence, attempt) = (claim.sequence, claim.attempt);
+        match claim.result {
+            ClaimResult::Paid { .. } | ClaimResult::Retry { .. } => self.claimed(n, entry_id, claim, report),
+            ClaimResult::Ended => self.finished(n, entry_id, sequence, attempt, report),
+            ClaimResult::Later => {
+                if self.found(n, entry_id, sequence, report).is_some() {
+                    self.step(n, sequence, (attempt, claim.rank), report);
+                }
+            }
         }
     }
 

@@ -1,28 +1,29 @@
 //! The events once more: every contribution, claim and meter is recomputed from the definitions and what was sent, and
 //! compared with what the event states.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-
-use sha2::{Digest, Sha256};
 
 use crate::ids::Id;
 use crate::jackpot::definition::{Definition, MoneyKind, MoneyPrize};
 use crate::jackpot::document::Document;
-use crate::jackpot::split::{TierAmount, split};
-use crate::ledger::event::{Claim, ClaimResult, Define, Entered, Event, Kind};
+use crate::jackpot::split::TierAmount;
+use crate::ledger::event::{Claim, ClaimResult, Define, Event, Kind};
 use crate::money::Minor;
 
 use super::draws::Draws;
 use super::receipts::Paid;
 use super::report::{Place, Report};
 use super::tiers::Tiers;
+use batch::OpenBatch;
+use seen::SeenIds;
+
+mod batch;
+mod enter;
+mod seen;
 
 /// The fields of an event as its body has them.
 pub(super) type Fields = BTreeMap<String, String>;
-
-/// Distinct stakes whose split is kept: a game has few, and a hostile export must not fill the memory.
-const MAX_SPLITS: usize = 10_000;
 
 /// A jackpot, replayed.
 pub(super) struct Replay {
@@ -39,6 +40,8 @@ pub(super) struct Replay {
     pub(super) draws: Draws,
     seen: SeenIds,
     splits: HashMap<Minor, Vec<TierAmount>>,
+    /// The batch whose second segment is the next event.
+    batch: Option<OpenBatch>,
 }
 
 /// The event can't be replayed, nor what comes after it: why.
@@ -59,6 +62,7 @@ impl Replay {
             draws,
             seen: SeenIds::default(),
             splits: HashMap::new(),
+            batch: None,
         }
     }
 
@@ -77,7 +81,7 @@ impl Replay {
         let mut paid = Vec::new();
         match &event.kind {
             Kind::Define(define) => self.define(event, define)?,
-            Kind::Enter { .. } => paid = self.enter(event, report)?,
+            Kind::Enter { .. } => paid = self.enter(event, fields, report)?,
             Kind::Claim { entry_id, claim } => paid.extend(self.claim(event, entry_id, claim, report)?),
             Kind::Finish { entry_id, sequence } => {
                 let attempt = field(fields, "attempt").and_then(|text| text.parse().ok());
@@ -161,88 +165,6 @@ impl Replay {
         found.ok_or_else(|| Broken(format!("definition {version} is not known there")))
     }
 
-    fn enter(&mut self, event: &Event, report: &mut Report) -> Result<Vec<Paid>, Broken> {
-        let Kind::Enter {
-            epoch,
-            version,
-            first,
-            entries,
-            claims,
-        } = &event.kind
-        else {
-            return Ok(Vec::new());
-        };
-        if (*version, Some(*epoch)) != (self.version, self.epoch()) {
-            return Err(Broken(format!(
-                "epoch {epoch} or definition {version} is not in force there"
-            )));
-        }
-        if *first != self.sequence + 1 {
-            return Err(Broken(format!(
-                "its first entry is {first}, the last before it is {}",
-                self.sequence
-            )));
-        }
-        let definition = self.definition(*version)?;
-        let mut claims = claims.iter().peekable();
-        let mut paid = Vec::new();
-        for entry in entries {
-            self.sequence += 1;
-            let sequence = self.sequence;
-            let claim = claims.next_if(|claim| claim.sequence == sequence);
-            self.contribute(event.n, entry, &definition, report);
-            self.draws
-                .entered((event.n, *epoch, sequence), entry, claim, &definition, report);
-            if let Some(claim) = claim {
-                let who = (entry.entry_id.as_str(), &entry.sent.player);
-                paid.extend(self.money(event, who, claim, &definition, report)?);
-            }
-        }
-        match claims.next() {
-            None => Ok(paid),
-            Some(claim) => Err(Broken(format!(
-                "its claim of sequence {} is of none of its entries, or out of order",
-                claim.sequence
-            ))),
-        }
-    }
-
-    /// What an entry added, recomputed from its stake.
-    fn contribute(&mut self, n: u64, entry: &Entered, definition: &Definition, report: &mut Report) {
-        let id = &entry.entry_id;
-        if !self.seen.insert(id) {
-            report.wrong(Place::Event(n), format!("entry id '{id}' was taken before"));
-        }
-        if self.splits.len() >= MAX_SPLITS {
-            self.splits.clear();
-        }
-        let amounts = self
-            .splits
-            .entry(entry.sent.stake)
-            .or_insert_with(|| split(definition, entry.sent.stake));
-        let computed = definition
-            .tiers()
-            .iter()
-            .zip(&*amounts)
-            .map(|(tier, amount)| self.tiers.accrue(&tier.tier, amount));
-        let computed = computed.collect::<Vec<_>>();
-        let stated = entry
-            .contributions
-            .iter()
-            .map(|c| (i128::from(c.pool), i128::from(c.amount)));
-        if !stated.eq(computed.iter().copied()) {
-            let computed = computed
-                .iter()
-                .map(|(pool, amount)| format!("{amount} to a pool then of {pool}"));
-            let computed = computed.collect::<Vec<_>>().join(", ");
-            report.wrong(
-                Place::Event(n),
-                format!("entry '{id}' contributes {computed}; the event says otherwise"),
-            );
-        }
-        report.counts.entries += 1;
-    }
-
     fn claim(
         &mut self,
         event: &Event,
@@ -293,7 +215,7 @@ impl Replay {
             ClaimResult::Retry { tier, pool_before } => {
                 *tier == prize.tier && taken.amount.is_none() && taken.before == i128::from(*pool_before)
             }
-            ClaimResult::Later => false,
+            ClaimResult::Later | ClaimResult::Ended => false,
         };
         if !right {
             let should = taken
@@ -363,26 +285,4 @@ fn field<'a>(fields: &'a Fields, name: &str) -> Option<&'a str> {
 
 fn broken(what: &str) -> Broken {
     Broken(what.to_owned())
-}
-
-/// Ids of the entries that are remembered, as 16 bytes of their SHA-256 each: the two generations that the service
-/// keeps. An id may come again after both.
-#[derive(Default)]
-struct SeenIds {
-    newer: HashSet<[u8; 16]>,
-    older: HashSet<[u8; 16]>,
-}
-
-impl SeenIds {
-    /// Whether it is new.
-    fn insert(&mut self, entry_id: &str) -> bool {
-        let digest: [u8; 32] = Sha256::digest(entry_id).into();
-        let mut key = [0; 16];
-        key.copy_from_slice(&digest[..16]);
-        self.newer.insert(key) && !self.older.contains(&key)
-    }
-
-    fn rotate(&mut self) {
-        self.older = std::mem::take(&mut self.newer);
-    }
 }

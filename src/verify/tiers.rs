@@ -65,6 +65,23 @@ impl Tiers {
         &self.meters
     }
 
+    /// What contributions to a tier go on from: `pool,pool_micro,contributed_micro,cap`, as the event of a batch has it.
+    pub(super) fn place(&self, tier: &Id) -> String {
+        let meters = self.meters.get(tier).copied().unwrap_or_default();
+        let cap = self.rules.get(tier).and_then(|rules| rules.cap);
+        let cap = cap.map_or("-".to_owned(), |cap| cap.to_string());
+        format!(
+            "{},{},{},{cap}",
+            meters[POOL], meters[POOL_MICRO], meters[CONTRIBUTED_MICRO]
+        )
+    }
+
+    /// Whole units that were contributed to a tier so far, and its pool.
+    pub(super) fn contributed(&self, tier: &Id) -> (i128, i128) {
+        let meters = self.meters.get(tier).copied().unwrap_or_default();
+        (meters[CONTRIBUTED], meters[POOL])
+    }
+
     /// Puts a definition in force: what a lower cap no longer holds overflows.
     pub(super) fn apply(&mut self, definition: &Definition) {
         for tier in definition.tiers() {

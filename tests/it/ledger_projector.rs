@@ -292,10 +292,10 @@ async fn a_reply_that_was_taken_is_in_the_ledger() {
         panic!("{entered:?}")
     };
     kit.project().await;
-    let sent = kit
+    let taken = kit
         .ledger
-        .sent(&kit.bench.id, "e", record.sequence)
+        .taken(&kit.bench.id, "e", record.sequence)
         .await
-        .expect("sent");
-    assert_eq!(sent, entry("e", 0).sent);
+        .expect("taken");
+    assert_eq!((taken.sent, &taken.record), (entry("e", 0).sent, record));
 }

@@ -51,9 +51,10 @@ async fn only_what_sql_has_less_a_margin_is_trimmed(db: LedgerDb) {
     // Its event is gone from Redis, and it is answered all the same.
     let play = play(&kit);
     let found = play.look_up(&kit.bench.id, "e3").await.expect("remembered");
-    assert_eq!((found.sent, found.record.sequence), (None, 4));
-    let of_ledger = kit.ledger.sent(&kit.bench.id, "e3", found.record.sequence).await;
-    assert_eq!(of_ledger.expect("in the ledger"), sent("p", 100));
+    assert_eq!((&found.sent, found.sequence), (&None, 4));
+    let taken = kit.ledger.taken(&kit.bench.id, "e3", found.sequence).await;
+    let taken = taken.expect("in the ledger");
+    assert_eq!((taken.sent, Some(taken.record)), (sent("p", 100), found.record));
 }
 
 fn play(kit: &Kit) -> Play {

@@ -1,5 +1,10 @@
 //! The integration tests: one binary, a file per promise or capability.
 
+mod batch_http;
+mod batch_kit;
+mod batch_play;
+mod batch_same;
+mod batch_support;
 mod bench;
 mod boundary_amounts;
 mod boundary_backlog;
@@ -27,6 +32,7 @@ mod fault_script_flush;
 mod fault_support;
 mod given;
 mod http;
+mod ledger_batch;
 mod ledger_entry_index;
 mod ledger_kit;
 mod ledger_projector;
@@ -45,6 +51,7 @@ mod script_checkpoint;
 mod script_claim;
 mod script_define;
 mod script_enter;
+mod script_enter_batch;
 mod script_operate;
 mod script_restore;
 mod script_tail;

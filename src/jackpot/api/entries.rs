@@ -12,6 +12,7 @@ use crate::http::body::Body;
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::ids::{ClientSeed, EntryRef, Id};
+use crate::jackpot::definition::Definition;
 use crate::jackpot::document::Prize;
 use crate::jackpot::payout_id::payout_id;
 use crate::jackpot::play::Played;
@@ -56,17 +57,17 @@ pub(crate) struct Entry {
     draw: Draw,
 }
 
-/// What the entry added to a tier, in minor units.
+/// What the entry, or the batch, added to a tier, in minor units.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ContributionBody {
     #[schema(value_type = String, example = "grand")]
-    tier: Id,
+    pub(super) tier: Id,
     /// By how many whole units the tier's contributions grew.
     #[schema(example = 1)]
-    amount: u64,
+    pub(super) amount: u64,
     /// The meter right after it.
     #[schema(example = 18_811)]
-    pool: u64,
+    pub(super) pool: u64,
 }
 
 /// What the entry won. With rank 0 and prize `none` all else is null.
@@ -162,12 +163,15 @@ pub(crate) async fn get(
         .record("jackpot_id", id.as_str())
         .record("entry_id", entry_id.as_str());
     let found = api.play.look_up(&id, entry_id.as_str()).await?;
-    let sent = match found.sent {
-        Some(sent) => sent,
+    let (sent, record) = match (found.sent, found.record) {
+        (Some(sent), Some(record)) => (sent, record),
         // Its event has left the stream: the ledger has it.
-        None => api.ledger.sent(&id, entry_id.as_str(), found.record.sequence).await?,
+        (_, record) => {
+            let taken = api.ledger.taken(&id, entry_id.as_str(), found.sequence).await?;
+            (taken.sent, record.unwrap_or(taken.record))
+        }
     };
-    let played = api.play.answer(&id, entry_id.as_str(), sent, found.record).await?;
+    let played = api.play.answer(&id, entry_id.as_str(), sent, record).await?;
     Ok(HttpResponse::Ok().json(entry(id, played)))
 }
 
@@ -182,10 +186,7 @@ fn entry(jackpot_id: Id, played: Played) -> Entry {
         ..
     } = played;
     let outcome = match &record.state {
-        State::Paid { payout, .. } => {
-            let rank = definition.document().odds.ranks.iter().find(|r| r.rank == payout.rank);
-            paid(&jackpot_id, &entry_id, record.sequence, payout, rank.map(|r| &r.prize))
-        }
+        State::Paid { payout, .. } => paid(&jackpot_id, &entry_id, record.sequence, payout, &definition),
         State::Lost | State::Ended { .. } | State::Pending { .. } => Outcome {
             prize: "none",
             ..Outcome::default()
@@ -219,7 +220,16 @@ fn entry(jackpot_id: Id, played: Played) -> Entry {
     }
 }
 
-fn paid(jackpot_id: &Id, entry_id: &str, sequence: u64, payout: &Payout, prize: Option<&Prize>) -> Outcome {
+/// The outcome of an entry that was paid, under the definition it was drawn with.
+pub(super) fn paid(
+    jackpot_id: &Id,
+    entry_id: &str,
+    sequence: u64,
+    payout: &Payout,
+    definition: &Definition,
+) -> Outcome {
+    let ranks = &definition.document().odds.ranks;
+    let prize = ranks.iter().find(|r| r.rank == payout.rank).map(|r| &r.prize);
     Outcome {
         rank: payout.rank,
         prize: if matches!(prize, Some(Prize::Fixed(_))) {

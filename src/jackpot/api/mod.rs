@@ -12,6 +12,7 @@ use crate::http::request_id::RequestId;
 use crate::ledger::Ledger;
 
 mod adjustments;
+mod batches;
 mod definitions;
 mod entries;
 mod fairness;
@@ -39,6 +40,7 @@ pub struct Api {
     paths(
         definitions::put, definitions::list, definitions::get, status::pause, status::resume, status::close,
         adjustments::post, meter::get, meter::stream, fairness::get, fairness::rotate, entries::post, entries::get,
+        batches::post,
     ),
     tags((name = "jackpots", description = "Definitions, status, money"), (name = "entries", description = "Plays"))
 )]
@@ -59,6 +61,7 @@ pub fn routes(config: &mut ServiceConfig, api: &Api) {
         .route("/v1/jackpots/{id}/meter/stream", web::get().to(meter::stream))
         .route("/v1/jackpots/{id}/fairness", crate::http::get().to(fairness::get))
         .route("/v1/jackpots/{id}/fairness/rotate", web::post().to(fairness::rotate))
+        .route("/v1/jackpots/{id}/entry-batches", web::post().to(batches::post))
         .route("/v1/jackpots/{id}/entries", web::post().to(entries::post))
         .route(
             "/v1/jackpots/{id}/entries/{entry_id}",
@@ -122,6 +125,6 @@ mod tests {
             }
         }
         assert_eq!(names.len(), count);
-        assert_eq!(count, 13);
+        assert_eq!(count, 14);
     }
 }

@@ -17,7 +17,9 @@ mod adjust;
 mod checkpoint;
 mod define;
 mod enter;
+mod enter_batch;
 mod finish;
+mod lookup;
 mod read;
 mod reply;
 mod restore;
@@ -29,8 +31,10 @@ pub use adjust::{Adjust, Adjusted, adjust};
 pub use checkpoint::checkpoint;
 pub use define::{Define, Defined, Wanted, define};
 pub use enter::{EnterEntry, Entered, EntryReply, MAX_ENTRIES, Refusal, enter, enter_here};
+pub use enter_batch::{BatchCall, BatchReply, FoundBatch, enter_batch, lookup_batch};
 pub use finish::{Finished, claim, finish};
-pub use read::{Found, PendingEntry, PendingPage, Snapshot, epochs, lookup, pending, snapshot};
+pub use lookup::{Found, lookup};
+pub use read::{PendingEntry, PendingPage, Snapshot, epochs, pending, snapshot};
 pub use restore::{
     MAX_PAIRS, Part, RestoreBegun, RestoreEnded, RestoredState, Stamped, restore_begin, restore_end, restore_records,
 };
@@ -45,6 +49,16 @@ macro_rules! script {
 }
 
 static ENTER: LazyLock<Script> = script!("enter", "", "state", "tiers", "take", "enter");
+static ENTER_BATCH: LazyLock<Script> = script!(
+    "enter_batch",
+    "",
+    "state",
+    "tiers",
+    "record",
+    "take",
+    "batch",
+    "enter_batch"
+);
 static CLAIM: LazyLock<Script> = script!("claim", "allow-oom", "state", "tiers", "record", "take", "claim");
 static FINISH: LazyLock<Script> = script!("finish", "allow-oom", "state", "tiers", "record", "finish");
 static STATUS: LazyLock<Script> = script!("status", "allow-oom", "state", "tiers", "status");
@@ -52,6 +66,8 @@ static ADJUST: LazyLock<Script> = script!("adjust", "", "state", "tiers", "adjus
 static DEFINE: LazyLock<Script> = script!("define", "", "state", "tiers", "define");
 static ROTATE: LazyLock<Script> = script!("rotate", "allow-oom", "state", "rotate");
 static LOOKUP: LazyLock<Script> = script!("lookup", "no-writes", "state", "record", "lookup");
+static LOOKUP_BATCH: LazyLock<Script> =
+    script!("lookup_batch", "no-writes", "state", "record", "batch", "lookup_batch");
 static VIEW: LazyLock<Script> = script!("view", "no-writes", "state", "tiers", "view");
 static CHECKPOINT: LazyLock<Script> = script!("checkpoint", "", "state", "tiers", "checkpoint");
 static RESTORE_BEGIN: LazyLock<Script> = script!("restore_begin", "allow-oom", "state", "restore_begin");

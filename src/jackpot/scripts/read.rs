@@ -1,4 +1,4 @@
-//! `lua/jackpot/view.lua`, `lookup.lua` and `pending.lua`: what reads.
+//! `lua/jackpot/view.lua` and `pending.lua`: what reads.
 
 use std::collections::HashMap;
 
@@ -9,9 +9,9 @@ use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
 
 use super::reply::Reply;
-use super::{LOOKUP, PENDING, ScriptError, VIEW, run};
+use super::{PENDING, ScriptError, VIEW, run};
 use crate::jackpot::mark::Mark;
-use crate::jackpot::record::{Record, Sent, Unreadable};
+use crate::jackpot::record::{Record, Unreadable};
 use crate::jackpot::view::{Epoch, Meter, Status};
 
 /// Most rounds of naming the pools of another version before giving up: each needs a definition put in between.
@@ -122,70 +122,6 @@ fn parse_meter(row: &[String]) -> Option<Meter> {
     })
 }
 
-/// An entry that was found.
-#[derive(Debug)]
-pub struct Found {
-    /// The jackpot's mark.
-    pub mark: Mark,
-    /// Its record.
-    pub record: Record,
-    /// What was sent; `None` when its event is no longer in the stream.
-    pub sent: Option<Sent>,
-}
-
-/// Looks an entry up; `None` when it is not remembered.
-pub async fn lookup(
-    store: &Store,
-    keys: &JackpotKeys,
-    known: Mark,
-    entry_id: &str,
-) -> Result<Option<Found>, ScriptError> {
-    let fixed = [&keys.state, &keys.seen_a, &keys.seen_b, &keys.events];
-    let call = fixed
-        .into_iter()
-        .fold(Call::new(&LOOKUP), Call::key)
-        .arg(known.packed())
-        .arg(entry_id);
-    let reply = run(store, &LOOKUP, call, known).await?;
-    match reply.code() {
-        "missing" => Ok(None),
-        "ok" => {
-            let record = Record::parse(&reply.text(0)?)?;
-            let texts = reply.texts();
-            let sent = match (&texts[..], &record.state) {
-                (_, crate::jackpot::record::State::Pending { sent, .. }) => Some(sent.clone()),
-                ([_, Some(first), Some(skip), Some(block)], _) => {
-                    Some(sent_of(record.sequence, first, skip, block, entry_id).ok_or_else(|| reply.unexpected())?)
-                }
-                _ => None,
-            };
-            Ok(Some(Found {
-                mark: reply.mark(),
-                record,
-                sent,
-            }))
-        }
-        _ => Err(reply.unexpected()),
-    }
-}
-
-/// What was sent of the entry with this sequence, out of the block of its event.
-fn sent_of(sequence: u64, first: &str, skip: &str, block: &str, entry_id: &str) -> Option<Sent> {
-    let place = usize::try_from(sequence.checked_sub(first.parse().ok()?)?).ok()?;
-    let skipped = skip
-        .split(',')
-        .filter_map(|i| i.parse::<usize>().ok())
-        .collect::<std::collections::HashSet<_>>();
-    let line = block
-        .lines()
-        .enumerate()
-        .filter(|(i, _)| !skipped.contains(&(i + 1)))
-        .nth(place)?
-        .1;
-    let (id, sent) = line.split_once(' ')?;
-    (id == entry_id).then(|| Sent::parse(sent))?
-}
-
 /// An entry without a final outcome.
 #[derive(Debug)]
 pub struct PendingEntry {
@@ -275,20 +211,4 @@ pub async fn epochs(store: &Store, keys: &JackpotKeys) -> Result<Vec<Epoch>, Scr
         .ok_or_else(|| unexpected("an epoch".to_owned()))?;
     epochs.sort_unstable_by_key(|e| e.epoch);
     Ok(epochs)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_sent_is_found_by_sequence_past_skipped_lines() {
-        let block = "a p1 1 *\nb p2 2 s\nc p3 3 *";
-        let player = |seq, skip, id| sent_of(seq, "7", skip, block, id).map(|s| s.player.to_string());
-        assert_eq!(player(7, "", "a").as_deref(), Some("p1"));
-        assert_eq!(player(7, "1", "b").as_deref(), Some("p2"));
-        assert_eq!(player(8, "2", "c").as_deref(), Some("p3"));
-        assert_eq!(player(9, "1", "c"), None);
-        assert_eq!(player(7, "", "b"), None);
-    }
 }

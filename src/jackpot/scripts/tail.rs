@@ -18,9 +18,9 @@ pub const MAX_EVENTS: usize = 1_000;
 pub struct TailWish<'a> {
     /// Stream id of the last event the caller has; `None`: from the start.
     pub after: Option<&'a str>,
-    /// At most this many, 1 to `MAX_EVENTS`.
+    /// At most this many, 1 to `MAX_EVENTS`; one more when that completes a batch.
     pub max_events: usize,
-    /// At most this many bytes of names and values; one event is read in any case.
+    /// At most this many bytes of names and values; one event is read in any case, and both segments of a batch.
     pub max_bytes: usize,
     /// Events before this stream id may be dropped, because SQL has them.
     pub trim_before: Option<&'a str>,

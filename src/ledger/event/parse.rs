@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::batch::parse_batch;
 use super::{Checkpoint, Claim, ClaimResult, Define, Entered, Event, Kind, MeterChange, Unreadable};
 use crate::ids::Id;
 use crate::jackpot::record::{Contributed, Sent};
@@ -33,25 +34,25 @@ pub(super) fn event(fields: &BTreeMap<String, String>) -> Result<Event, Unreadab
     })
 }
 
-struct Fields<'a>(&'a BTreeMap<String, String>);
+pub(super) struct Fields<'a>(&'a BTreeMap<String, String>);
 
 impl Fields<'_> {
-    fn wrong(&self, field: &'static str) -> Unreadable {
+    pub(super) fn wrong(&self, field: &'static str) -> Unreadable {
         Unreadable {
             n: self.0.get("n").cloned().unwrap_or_default(),
             field,
         }
     }
 
-    fn text(&self, field: &'static str) -> Result<&str, Unreadable> {
+    pub(super) fn text(&self, field: &'static str) -> Result<&str, Unreadable> {
         self.0.get(field).map(String::as_str).ok_or_else(|| self.wrong(field))
     }
 
-    fn parse<T: std::str::FromStr>(&self, field: &'static str) -> Result<T, Unreadable> {
+    pub(super) fn parse<T: std::str::FromStr>(&self, field: &'static str) -> Result<T, Unreadable> {
         self.text(field)?.parse().map_err(|_| self.wrong(field))
     }
 
-    fn optional<T: std::str::FromStr>(&self, field: &'static str) -> Result<Option<T>, Unreadable> {
+    pub(super) fn optional<T: std::str::FromStr>(&self, field: &'static str) -> Result<Option<T>, Unreadable> {
         match self.0.get(field).map(String::as_str) {
             None | Some("") => Ok(None),
             Some(text) => text.parse().map(Some).map_err(|_| self.wrong(field)),
@@ -59,7 +60,7 @@ impl Fields<'_> {
     }
 
     /// The field, read by a function that says `None` to what it cannot read.
-    fn read<T>(&self, field: &'static str, read: impl FnOnce(&str) -> Option<T>) -> Result<T, Unreadable> {
+    pub(super) fn read<T>(&self, field: &'static str, read: impl FnOnce(&str) -> Option<T>) -> Result<T, Unreadable> {
         read(self.text(field)?).ok_or_else(|| self.wrong(field))
     }
 }
@@ -67,10 +68,11 @@ impl Fields<'_> {
 fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
     Ok(match fields.text("type")? {
         "define" => Kind::Define(parse_define(fields)?),
+        "enter" if fields.0.contains_key("batch") => parse_batch(fields)?,
         "enter" => parse_enter(fields)?,
         "claim" => {
             let claim = fields
-                .read("claims", parse_claims)?
+                .read("claims", parse_single_claims)?
                 .pop()
                 .ok_or_else(|| fields.wrong("claims"))?;
             Kind::Claim {
@@ -159,7 +161,8 @@ fn parse_enter(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
         version: fields.parse("version")?,
         first: fields.parse("first")?,
         entries,
-        claims: fields.read("claims", parse_claims)?,
+        claims: fields.read("claims", parse_single_claims)?,
+        batch: None,
     })
 }
 
@@ -203,8 +206,15 @@ fn parse_numbers<T: std::str::FromStr>(text: &str) -> Option<Vec<T>> {
     text.split_terminator(',').map(|number| number.parse().ok()).collect()
 }
 
+/// Claims of entries that came one by one: those end by an event of their own.
+fn parse_single_claims(text: &str) -> Option<Vec<Claim>> {
+    let claims = parse_claims(text)?;
+    let ended = claims.iter().any(|claim| claim.result == ClaimResult::Ended);
+    (!ended).then_some(claims)
+}
+
 /// `seq,attempt,rank,result,tier,amount,order,pool before;` each.
-fn parse_claims(text: &str) -> Option<Vec<Claim>> {
+pub(super) fn parse_claims(text: &str) -> Option<Vec<Claim>> {
     text.split_terminator(';').map(parse_claim).collect()
 }
 
@@ -225,6 +235,7 @@ fn parse_claim(text: &str) -> Option<Claim> {
             pool_before: before.parse().ok()?,
         },
         "later" => ClaimResult::Later,
+        "none" if rank == "0" => ClaimResult::Ended,
         _ => return None,
     };
     Some(Claim {

@@ -77,8 +77,12 @@ impl Batch {
         };
         for (i, raw) in events.iter().enumerate() {
             if let Err(stop) = batch.add(start, raw) {
-                // The books are of no use after an error: once more, without the event that made it.
-                let whole = Self::build(start, &events[..i]);
+                // The books are of no use after an error: once more, without the event that made it, and without the
+                // first half of what it would have completed: a restore from half a batch could not answer its repeat.
+                let mut whole = Self::build(start, &events[..i]);
+                if i > 0 && whole.books.half_batch.is_some() {
+                    whole = Self::build(start, &events[..i - 1]);
+                }
                 return Self {
                     stop: Some(stop),
                     ..whole
@@ -136,6 +140,7 @@ impl Batch {
                 first,
                 entries,
                 claims,
+                ..
             } => self.entered(start, (n, at_ms), (epoch, version, first), entries, &claims)?,
             Kind::Claim { entry_id, claim } => {
                 if let Some(pending) = pending {

@@ -164,8 +164,8 @@ mod tests {
     #[test]
     fn each_stream_has_its_turn_once_in_a_round_of_turns() {
         for (count, turns) in [(0, 1), (1, 1), (3, 1), (4, 2), (7, 3)] {
-            let ids = (0..count).map(|i| (Id::parse(&format!("j{i}")).expect("an id"), ()));
-            let streams: BTreeMap<Id, ()> = ids.collect();
+            let ids = (0..count).map(|i| (Id::parse(&format!("j{i}")).expect("an id"), i));
+            let streams: BTreeMap<Id, i32> = ids.collect();
             let (mut looked_to, mut seen) = (None, Vec::new());
             for i in 1..=turns {
                 let turn = turn(&streams, &mut looked_to, 3);

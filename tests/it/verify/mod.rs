@@ -1,6 +1,7 @@
 //! Promise 13, and the checks of money and history that come with it: `jackpot verify` finds nothing wrong in what the
 //! scripts wrote, and names the place of whatever was changed.
 
+mod batch;
 mod story;
 
 use jackpot::verify::{Place, Report, Trusted, VerifyError, verify};

@@ -20,6 +20,7 @@ use jackpot::verify::{Report, Trusted, verify};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::batch_kit::{Fields, stream};
 use crate::bench::{Bench, operator, rank, sent, tier};
 
 pub const LEDGER: &str = "0c9a7c1e-2f0d-4d8e-9c1a-6f5b8a3d2e10";
@@ -94,7 +95,12 @@ async fn one_call(bench: &Bench, call: u64) {
     bench.enter(&again).await;
 }
 
-async fn export(bench: &Bench) -> Story {
+pub async fn export(bench: &Bench) -> Story {
+    export_of(bench, stream(bench).await).await
+}
+
+/// An export of these events.
+pub async fn export_of(bench: &Bench, events: Vec<Fields>) -> Story {
     let directory = tempfile::tempdir().expect("a directory");
     let keys = Arc::new(SigningKeys::load(&"5e".repeat(32), directory.path()).expect("a key"));
     let id = bench.id.clone();
@@ -115,11 +121,8 @@ async fn export(bench: &Bench) -> Story {
             "opened_at": rfc3339(epoch.opened_ms), "closed_at": epoch.closed_ms.map(rfc3339), "seed": seed}),
         );
     }
-    let events = &bench.operate.views.known(&id).keys.events;
-    let raw: Vec<(String, BTreeMap<String, String>)> =
-        bench.raw(redis::cmd("XRANGE").arg(events).arg("-").arg("+")).await;
     let mut players = HashMap::new();
-    for (_, fields) in raw {
+    for fields in events {
         let event = Event::parse(&fields).expect("readable");
         story
             .lines

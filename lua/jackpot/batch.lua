@@ -1,0 +1,30 @@
+-- Shared by the scripts that answer a batch: its record, and those of the entries that drew a prize.
+--
+-- The record of a batch is the field "<batch id>:", which no client can send as an id:
+--   first count fingerprint epoch totals winners
+-- first: sequence of its first entry. totals: "tier+amount+pool" of each tier, comma-separated; amount is by how many
+-- whole units the tier's contributions grew, pool what it held behind the last entry. winners: indexes (from 1) of all
+-- entries that drew a prize, comma-separated, "-" for none; each has a record of its own as "<batch id>:<index>"
+-- (record.lua). Those that drew nothing have none: they follow from the event.
+
+local AT_ONCE = 4000 -- values of one call: `unpack` takes about 8,000
+
+local function call_in_parts(values, call)
+  for from = 1, #values, AT_ONCE do
+    call(from, math.min(from + AT_ONCE - 1, #values))
+  end
+end
+
+-- The reply for a batch that was taken before: its record, then those of its winners, in order.
+local function batch_reply(state, record, key, batch_id)
+  local out, ids = { 'ok', mark(state), '=' .. record }, {}
+  for index in string.gmatch(string.match(record, '(%S+)$'), '%d+') do
+    ids[#ids + 1] = batch_id .. ':' .. index
+  end
+  call_in_parts(ids, function(from, to)
+    for _, text in ipairs(redis.call('HMGET', key, unpack(ids, from, to))) do
+      out[#out + 1] = must(text or nil, 'JP_DAMAGED batch')
+    end
+  end)
+  return out
+end

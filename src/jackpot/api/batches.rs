@@ -1,0 +1,146 @@
+//! Batches of entries.
+
+use std::sync::Arc;
+
+use actix_web::HttpResponse;
+use actix_web::web::Data;
+use serde::{Deserialize, Serialize};
+use tracing::Span;
+use utoipa::ToSchema;
+
+use super::Api;
+use super::entries::{ContributionBody, Outcome, REPLAYED, paid};
+use crate::http::auth;
+use crate::http::body::{self, Unparsed};
+use crate::http::problem::Problem;
+use crate::http::query::PathOf;
+use crate::ids::{BatchId, ClientSeed, Id};
+use crate::jackpot::batch::{Batch, BatchPlayed, Entries, MAX_ENTRIES, work};
+use crate::money::Minor;
+
+/// Bytes of an entry: its longest form has 187, the rest is for spaces.
+const MAX_ENTRY_BYTES: usize = 256;
+/// Largest body: as many entries as a batch may have, and what is around them.
+const MAX_BODY_BYTES: usize = MAX_ENTRIES * MAX_ENTRY_BYTES + 1_024;
+/// Shortest form of an entry, to know from a body how many it may have: `{"player_id":"p","stake":1},`.
+const MIN_ENTRY_BYTES: usize = 28;
+
+/// Entries that are taken together.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BatchBody {
+    /// Chosen by the game: the same id is the same batch, for at least the retention. The entry at index i (from 1)
+    /// has the id `{batch_id}:{i}`.
+    #[schema(value_type = String, example = "round-8812", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,55}$")]
+    batch_id: BatchId,
+    #[schema(value_type = Vec<BatchEntry>, min_items = 1, max_items = 10_000)]
+    entries: Entries,
+}
+
+/// One play by one player.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes what Entries reads")]
+pub(crate) struct BatchEntry {
+    #[schema(value_type = String, example = "p7")]
+    player_id: Id,
+    /// Minor units, 0 to 2^53-1 and the jackpot's `max_stake`.
+    #[schema(value_type = u64, example = 100)]
+    stake: Minor,
+    /// The player's own part of the draw: null or `[A-Za-z0-9._-]{1,64}`.
+    #[schema(value_type = Option<String>)]
+    client_seed: Option<ClientSeed>,
+}
+
+/// A batch with the entries that won.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct BatchAnswer<'a> {
+    #[schema(example = "round-8812")]
+    batch_id: &'a str,
+    /// How many entries it has; all were taken.
+    #[schema(example = 1000)]
+    accepted: u64,
+    /// Number of its first entry within the jackpot, from 1; the others follow.
+    #[schema(example = 8812)]
+    first_sequence: u64,
+    /// Of all its entries together; `pool` is the meter behind the last.
+    contributions: Vec<ContributionBody>,
+    /// The entries with a rank above 0, in order.
+    winners: Vec<WinnerBody<'a>>,
+}
+
+/// An entry that won.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WinnerBody<'a> {
+    /// Its index in the batch, from 1.
+    #[schema(example = 17)]
+    index: usize,
+    #[schema(example = "round-8812:17")]
+    entry_id: String,
+    #[schema(example = "p7")]
+    player_id: &'a str,
+    outcome: Outcome,
+}
+
+/// Takes 1 to 10,000 entries, all or none, with exactly the result of sending them one after the other. Safe to repeat
+/// with the same id; each entry can be read by its derived id.
+#[utoipa::path(post, path = "/v1/jackpots/{id}/entry-batches", operation_id = "make_entry_batch", tag = "entries", security(("bearer" = [])), params(("id" = String, Path)),
+    request_body(content = BatchBody, example = json!({"batch_id": "round-8812", "entries": [{"player_id": "p7", "stake": 100}, {"player_id": "p8", "stake": 100, "client_seed": null}]})),
+    responses((status = 201, description = "Taken", body = BatchAnswer),
+        (status = 200, description = "Taken before, with `Idempotency-Replayed: true`", body = BatchAnswer),
+        (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`jackpot-paused`, `jackpot-suspended`, `jackpot-closed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 422, description = "`invalid-request`, `entry-id-reused`, `amount-too-large`: nothing of the batch was taken", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn post(
+    _: auth::Play,
+    PathOf(id): PathOf<Id>,
+    api: Data<Api>,
+    Unparsed { bytes, room: _room }: Unparsed<MAX_BODY_BYTES>,
+) -> Result<HttpResponse, Problem> {
+    let parsed = work(bytes.len() / MIN_ENTRY_BYTES, move || body::parse::<BatchBody>(&bytes)).await;
+    let BatchBody { batch_id, entries } = parsed.ok_or_else(stopping)??;
+    Span::current()
+        .record("jackpot_id", id.as_str())
+        .record("entry_id", batch_id.as_str());
+    let batch = Arc::new(Batch { batch_id, entries });
+    let played = api.play.enter_batch(&id, &batch).await?;
+    let (winners, replayed) = (played.winners.len(), played.replayed);
+    let answer = work(winners, move || answer_text(&id, &batch, &played)).await;
+    let mut response = if replayed {
+        HttpResponse::Ok()
+    } else {
+        HttpResponse::Created()
+    };
+    if replayed {
+        response.insert_header(REPLAYED);
+    }
+    let text = answer.ok_or_else(stopping)?.map_err(|_| Problem::internal())?;
+    Ok(response.content_type("application/json").body(text))
+}
+
+fn stopping() -> Problem {
+    Problem::store_unavailable("the service stops; repeat the same id")
+}
+
+fn answer_text(jackpot_id: &Id, batch: &Batch, played: &BatchPlayed) -> serde_json::Result<Vec<u8>> {
+    let contributions = played.record.totals.iter().map(|(tier, added)| ContributionBody {
+        tier: tier.clone(),
+        amount: added.amount,
+        pool: added.pool,
+    });
+    let winners = played.winners.iter().map(|won| {
+        let entry_id = batch.batch_id.entry_id(won.index);
+        WinnerBody {
+            index: won.index,
+            player_id: batch.entries.player(won.index - 1),
+            outcome: paid(jackpot_id, &entry_id, won.sequence, &won.payout, &won.definition),
+            entry_id,
+        }
+    });
+    serde_json::to_vec(&BatchAnswer {
+        batch_id: batch.batch_id.as_str(),
+        accepted: played.record.count,
+        first_sequence: played.record.first,
+        contributions: contributions.collect(),
+        winners: winners.collect(),
+    })
+}

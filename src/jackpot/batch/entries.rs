@@ -1,0 +1,252 @@
+//! The entries of a batch, parsed from JSON straight into the text that fingerprint and event need: nothing is
+//! allocated for an entry of its own. Pure.
+
+use std::borrow::Cow;
+use std::fmt::{self, Write};
+use std::ops::Range;
+
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use crate::ids::{ClientSeed, Id};
+use crate::jackpot::record::Sent;
+use crate::money::Minor;
+
+/// Most entries of a batch: what Redis does in one call stays in the range of some ten milliseconds.
+pub const MAX_ENTRIES: usize = 10_000;
+
+/// One to [`MAX_ENTRIES`] entries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entries {
+    /// `player stake client_seed` a line (`*` for no seed), the form of [`Sent::to_text`], without a last line end.
+    block: String,
+    lines: Vec<Line>,
+    max_stake: Minor,
+}
+
+/// One line of the block. Byte offsets; a block is far below 4 GiB.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Line {
+    from: u32,
+    /// Without the line end.
+    to: u32,
+    stake: Minor,
+    /// Length of the player id.
+    player: u8,
+    /// Length of the client seed; 0 for none.
+    seed: u8,
+}
+
+impl Entries {
+    /// The entries, from what players sent; `None` for none or too many.
+    #[must_use]
+    pub fn of(all: &[Sent]) -> Option<Self> {
+        let mut entries = Self::empty();
+        for sent in all {
+            let seed = sent.client_seed.as_ref().map(ClientSeed::as_str);
+            entries.push(sent.player.as_str(), sent.stake, seed);
+        }
+        (1..=MAX_ENTRIES).contains(&all.len()).then_some(entries)
+    }
+
+    fn empty() -> Self {
+        Self {
+            block: String::new(),
+            lines: Vec::new(),
+            max_stake: Minor::ZERO,
+        }
+    }
+
+    fn push(&mut self, player: &str, stake: Minor, seed: Option<&str>) {
+        let length = |text: &str| u8::try_from(text.len()).expect("an id has at most 64 characters");
+        let offset = |at: usize| u32::try_from(at).expect("10,000 lines are far below 4 GiB");
+        if !self.lines.is_empty() {
+            self.block.push('\n');
+        }
+        let from = offset(self.block.len());
+        self.block.push_str(player);
+        // Writing to a string does not fail.
+        let _ = write!(self.block, " {stake} ");
+        self.block.push_str(seed.unwrap_or("*"));
+        self.lines.push(Line {
+            from,
+            to: offset(self.block.len()),
+            stake,
+            player: length(player),
+            seed: seed.map_or(0, length),
+        });
+        self.max_stake = self.max_stake.max(stake);
+    }
+
+    /// How many.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "a batch is never empty")]
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// The largest stake.
+    #[must_use]
+    pub fn max_stake(&self) -> Minor {
+        self.max_stake
+    }
+
+    /// The stake of the entry at position `i`, from 0.
+    #[must_use]
+    pub fn stake(&self, i: usize) -> Minor {
+        self.lines[i].stake
+    }
+
+    /// The client seed of the entry at position `i`, from 0.
+    #[must_use]
+    pub fn seed(&self, i: usize) -> Option<&str> {
+        let line = self.lines[i];
+        let to = line.to as usize;
+        (line.seed > 0).then(|| &self.block[to - usize::from(line.seed)..to])
+    }
+
+    /// The player of the entry at position `i`, from 0.
+    #[must_use]
+    pub fn player(&self, i: usize) -> &str {
+        let line = self.lines[i];
+        let from = line.from as usize;
+        &self.block[from..from + usize::from(line.player)]
+    }
+
+    /// The line of the entry at position `i`, from 0.
+    #[must_use]
+    pub fn line(&self, i: usize) -> &str {
+        let line = self.lines[i];
+        &self.block[line.from as usize..line.to as usize]
+    }
+
+    /// What was sent of the entry at position `i`, from 0.
+    #[must_use]
+    pub fn sent(&self, i: usize) -> Sent {
+        Sent::parse(self.line(i)).expect("a line was made of what was checked")
+    }
+
+    /// The lines of the entries at these positions, from 0; not of none.
+    #[must_use]
+    pub fn block(&self, positions: Range<usize>) -> &str {
+        let (from, to) = (self.lines[positions.start].from, self.lines[positions.end - 1].to);
+        &self.block[from as usize..to as usize]
+    }
+}
+
+/// An entry as it is sent; borrows its texts where JSON has no escapes in them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EntryText<'a> {
+    #[serde(borrow)]
+    player_id: Player<'a>,
+    stake: Minor,
+    #[serde(borrow, default)]
+    client_seed: Option<Seed<'a>>,
+}
+
+struct Player<'a>(Cow<'a, str>);
+struct Seed<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Player<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = deserializer.deserialize_str(Text)?;
+        Id::check(&text).map_err(D::Error::custom)?;
+        Ok(Self(text))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Seed<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = deserializer.deserialize_str(Text)?;
+        ClientSeed::check(&text).map_err(D::Error::custom)?;
+        Ok(Self(text))
+    }
+}
+
+struct Text;
+
+impl<'de> Visitor<'de> for Text {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(text))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text.to_owned()))
+    }
+}
+
+impl<'de> Deserialize<'de> for Entries {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(List)
+    }
+}
+
+struct List;
+
+impl<'de> Visitor<'de> for List {
+    type Value = Entries;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Entries, A::Error> {
+        let mut entries = Entries::empty();
+        while let Some(entry) = access.next_element::<EntryText<'de>>()? {
+            if entries.lines.len() == MAX_ENTRIES {
+                return Err(wrong_count());
+            }
+            let seed = entry.client_seed.as_ref().map(|seed| seed.0.as_ref());
+            entries.push(&entry.player_id.0, entry.stake, seed);
+        }
+        if entries.lines.is_empty() {
+            return Err(wrong_count());
+        }
+        Ok(entries)
+    }
+}
+
+fn wrong_count<E: Error>() -> E {
+    E::custom(format_args!("must be 1 to {MAX_ENTRIES} entries"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn entries_are_kept_as_the_lines_of_their_block() {
+        let text = r#"[{"player_id":"p1","stake":0},{"stake":9007199254740991,"client_seed":"a-b","player_id":"\u0070\u0032"},
+            {"player_id":"p3","stake":7,"client_seed":null}]"#;
+        let entries: Entries = serde_json::from_str(text).expect("well formed");
+        assert_eq!(entries.block(0..3), "p1 0 *\np2 9007199254740991 a-b\np3 7 *");
+        assert_eq!(entries.block(1..3), "p2 9007199254740991 a-b\np3 7 *");
+        assert_eq!(
+            (entries.player(1), entries.seed(1), entries.seed(2)),
+            ("p2", Some("a-b"), None)
+        );
+        assert_eq!(
+            (entries.stake(2).get(), entries.max_stake().get()),
+            (7, crate::money::MAX_MINOR)
+        );
+        let sent = (0..3).map(|i| entries.sent(i)).collect::<Vec<_>>();
+        assert_eq!(sent[1].to_text(), entries.line(1));
+        assert_eq!(Entries::of(&sent), Some(entries));
+    }
+
+    #[test]
+    fn one_to_ten_thousand_are_taken() {
+        let many = |count| json!(vec![json!({"player_id": "p", "stake": 1}); count]);
+        for (count, taken) in [(0, false), (1, true), (10_000, true), (10_001, false)] {
+            assert_eq!(serde_json::from_value::<Entries>(many(count)).is_ok(), taken, "{count}");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Batches: up to 10,000 entries taken by one script call, with exactly their result one after the other.
+//!
+//! `entries` (what was sent, parsed straight into the block that the event keeps), `splits` (what each stake adds),
+//! `drawn` (everything drawn and summed for the script), `work` (long work away from other requests), `play` (from the
+//! batch to its answer). The script: `lua/jackpot/enter_batch.lua`.
+
+mod drawn;
+mod entries;
+mod play;
+mod splits;
+mod work;
+
+pub use drawn::{Drawn, Step, TooLarge};
+pub use entries::{Entries, MAX_ENTRIES};
+pub use play::{BatchPlayed, Winner};
+pub(crate) use work::work;
+
+use super::batch_record::Fingerprint;
+use crate::ids::BatchId;
+
+/// A batch as it was sent.
+#[derive(Debug)]
+pub struct Batch {
+    /// Its id, the unit of idempotency.
+    pub batch_id: BatchId,
+    /// Its entries.
+    pub entries: Entries,
+}
+
+impl Batch {
+    /// 22 characters (128 bits) of a SHA-256 over the block of all entries: the same id with other content is told
+    /// by it.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        let mut fingerprint = Fingerprint::default();
+        fingerprint.add(self.entries.block(0..self.entries.len()));
+        fingerprint.finish()
+    }
+}

@@ -1,0 +1,251 @@
+//! From a batch to its answer: draw → one call → the outcomes. A batch is answered as its entries would be, one after
+//! the other; what each step decides is in Redis, so that whoever repeats it finds what the first one wrote.
+
+use std::sync::Arc;
+
+use super::drawn::TooLarge;
+use super::work::work;
+use super::{Batch, Drawn};
+use crate::ids::Id;
+use crate::jackpot::batch_record::BatchRecord;
+use crate::jackpot::definition::{Definition, Violation};
+use crate::jackpot::error::PlayError;
+use crate::jackpot::known::Known;
+use crate::jackpot::play::{MAX_STALE, Play, refused};
+use crate::jackpot::record::{Payout, Record, State};
+use crate::jackpot::scripts::{self, BatchCall, BatchReply, FoundBatch, Refusal};
+use crate::jackpot::view::{View, parse_definition};
+
+/// Fields named in one refusal, at most.
+const MAX_VIOLATIONS: usize = 100;
+
+/// A batch with the outcomes of its entries.
+#[derive(Debug)]
+pub struct BatchPlayed {
+    /// What Redis holds of it.
+    pub record: BatchRecord,
+    /// The entries that won, by their indexes.
+    pub winners: Vec<Winner>,
+    /// Whether it had been answered before this call.
+    pub replayed: bool,
+}
+
+/// An entry that won.
+#[derive(Debug)]
+pub struct Winner {
+    /// Its index in the batch, from 1.
+    pub index: usize,
+    /// Number of the entry within the jackpot.
+    pub sequence: u64,
+    /// What it won.
+    pub payout: Payout,
+    /// The definition it was drawn under.
+    pub definition: Arc<Definition>,
+}
+
+/// The definition that waits, and from where on it is in force within the batch.
+struct Waiting {
+    /// Position of the first entry that is drawn under it, from 0.
+    from: usize,
+    definition: Arc<Definition>,
+    stamp: String,
+}
+
+/// Each segment with the definition it was drawn under.
+type Segments = Vec<(Drawn, Arc<Definition>)>;
+
+impl Play {
+    /// A whole batch, from its id to its outcomes. Safe to repeat: the same id gives the same answer.
+    pub async fn enter_batch(&self, id: &Id, batch: &Arc<Batch>) -> Result<BatchPlayed, PlayError> {
+        let result = self.enter_batch_once(id, batch).await;
+        // The name of a jackpot that was never read is only a client's; it must not become a label.
+        if self.views.is_used(id) {
+            self.metrics.batch(id, batch.entries.len(), &result);
+        }
+        result
+    }
+
+    async fn enter_batch_once(&self, id: &Id, batch: &Arc<Batch>) -> Result<BatchPlayed, PlayError> {
+        let fingerprint = batch.fingerprint();
+        let (mut known, mut view) = self.views.view(id).await?;
+        let mut waiting = None;
+        for _ in 0..MAX_STALE {
+            let drawn = match self.batch_refusal(&known, &view, waiting.as_ref(), batch) {
+                None => draw(batch, &view, waiting.as_ref()).await?,
+                Some(refusal) => Err(refusal),
+            };
+            let drawn = match drawn {
+                Ok(drawn) => drawn,
+                Err(_) => {
+                    // Repeats are answered before anything else is looked at, and a limit that was raised since this
+                    // instance last looked refuses nobody.
+                    let before = view.stamp.clone();
+                    (known, view) = self.views.refresh(id).await?;
+                    let batch_id = batch.batch_id.as_str();
+                    let found = scripts::lookup_batch(&self.store, &known.keys, known.mark(), batch_id).await;
+                    if let Some(found) = known.note(found)? {
+                        return self.answer_batch(&view, batch, &fingerprint, found).await;
+                    }
+                    if view.stamp != before {
+                        waiting = None;
+                    }
+                    if let Some(refusal) = self.batch_refusal(&known, &view, waiting.as_ref(), batch) {
+                        return Err(refusal);
+                    }
+                    draw(batch, &view, waiting.as_ref()).await??
+                }
+            };
+            match self.call_batch(&known, &view, batch, &fingerprint, &drawn).await? {
+                BatchReply::Found(found) => {
+                    if !found.replayed {
+                        self.metrics.batch_claims(id, &found.winners);
+                    }
+                    return self.answer_batch(&view, batch, &fingerprint, found).await;
+                }
+                BatchReply::Split(index) => waiting = self.waiting(id, index).await?,
+                BatchReply::Refused(Refusal::Stale) => {
+                    waiting = None;
+                    (known, view) = self.views.refresh(id).await?;
+                }
+                BatchReply::Refused(refusal) => return Err(refused(refusal)),
+            }
+        }
+        Err(PlayError::Unsettled)
+    }
+
+    /// What forbids a new batch before Redis is asked.
+    fn batch_refusal(&self, known: &Known, view: &View, waiting: Option<&Waiting>, batch: &Batch) -> Option<PlayError> {
+        if let Some(refusal) = self.busy(known) {
+            return Some(refusal);
+        }
+        let end = waiting.map_or(batch.entries.len(), |waiting| waiting.from);
+        let mut wrong = beyond_max_stake(batch, 0..end, &view.definition);
+        if let Some(waiting) = waiting {
+            wrong.extend(beyond_max_stake(batch, end..batch.entries.len(), &waiting.definition));
+        }
+        wrong.truncate(MAX_VIOLATIONS);
+        (!wrong.is_empty()).then(|| PlayError::Invalid(wrong))
+    }
+
+    async fn call_batch(
+        &self,
+        known: &Known,
+        view: &View,
+        batch: &Batch,
+        fingerprint: &str,
+        drawn: &Segments,
+    ) -> Result<BatchReply, PlayError> {
+        let segments = drawn.iter().map(|(drawn, definition)| (drawn, definition.as_ref()));
+        let call = BatchCall {
+            batch,
+            fingerprint,
+            segments: &segments.collect::<Vec<_>>(),
+        };
+        let reply = scripts::enter_batch(&self.store, &known.keys, &known.fence(view), &call).await;
+        let (mark, reply) = known.note(reply)?;
+        known.saw(mark);
+        Ok(reply)
+    }
+
+    /// The definition that comes into force behind the entry at `index` (from 1); `None` when none waits any more, so
+    /// that all entries are drawn again under the one in force.
+    async fn waiting(&self, id: &Id, index: usize) -> Result<Option<Waiting>, PlayError> {
+        let snapshot = self.views.snapshot(id).await?;
+        let Some(json) = snapshot.waiting else {
+            return Ok(None);
+        };
+        let definition = Arc::new(parse_definition(id, &json)?);
+        Ok(Some(Waiting {
+            from: index,
+            // The one that waits is always the last that was given a version.
+            stamp: format!("{} {}", snapshot.last_version, definition.money_digest()),
+            definition,
+        }))
+    }
+
+    /// The answer of a batch that was taken: each of its winners is brought to its outcome, in sequence.
+    async fn answer_batch(
+        &self,
+        view: &View,
+        batch: &Batch,
+        fingerprint: &str,
+        found: FoundBatch,
+    ) -> Result<BatchPlayed, PlayError> {
+        let FoundBatch {
+            record,
+            winners: records,
+            replayed,
+        } = found;
+        if record.fingerprint != fingerprint {
+            return Err(PlayError::BatchIdReused(batch.batch_id.as_str().to_owned()));
+        }
+        let mut winners = Vec::with_capacity(records.len());
+        let mut last: Option<(u64, Arc<Definition>)> = None;
+        for (&index, won) in record.winners.iter().zip(records) {
+            let index = usize::try_from(index).map_err(|_| PlayError::Unsettled)?;
+            let won = self.outcome(view, batch, index, won).await?;
+            let definition = match &last {
+                Some((version, definition)) if *version == won.version => definition.clone(),
+                _ => self.views.definition(&view.id, view, won.version).await?,
+            };
+            last = Some((won.version, definition.clone()));
+            if let State::Paid { payout, .. } = won.state {
+                winners.push(Winner {
+                    index,
+                    sequence: won.sequence,
+                    payout,
+                    definition,
+                });
+            }
+        }
+        Ok(BatchPlayed {
+            record,
+            winners,
+            replayed,
+        })
+    }
+
+    async fn outcome(&self, view: &View, batch: &Batch, index: usize, record: Record) -> Result<Record, PlayError> {
+        if !matches!(record.state, State::Pending { .. }) {
+            return Ok(record);
+        }
+        let (entry_id, sent) = (batch.batch_id.entry_id(index), batch.entries.sent(index - 1));
+        Ok(self.resolve(view, entry_id, sent, record, true).await?.record)
+    }
+}
+
+/// Draws all entries, those behind a definition that comes into force under that one.
+async fn draw(
+    batch: &Arc<Batch>,
+    view: &Arc<View>,
+    waiting: Option<&Waiting>,
+) -> Result<Result<Segments, PlayError>, PlayError> {
+    let end = batch.entries.len();
+    let mut plan = vec![(0..end, view.definition.clone(), view.stamp.clone())];
+    if let Some(waiting) = waiting {
+        plan[0].0 = 0..waiting.from;
+        plan.push((waiting.from..end, waiting.definition.clone(), waiting.stamp.clone()));
+    }
+    let (batch, view) = (batch.clone(), view.clone());
+    let drawing = move || {
+        let one = |(positions, definition, stamp): (_, Arc<Definition>, String)| {
+            let drawn = Drawn::draw(&batch, positions, &view.seed, &definition, &stamp)?;
+            Ok((drawn, definition))
+        };
+        plan.into_iter().map(one).collect::<Result<Segments, TooLarge>>()
+    };
+    let drawn = work(end, drawing).await.ok_or(PlayError::Unsettled)?;
+    Ok(drawn.map_err(|TooLarge| PlayError::AmountTooLarge))
+}
+
+fn beyond_max_stake(batch: &Batch, positions: std::ops::Range<usize>, definition: &Definition) -> Vec<Violation> {
+    let Some(max) = definition.max_stake().filter(|max| batch.entries.max_stake() > *max) else {
+        return Vec::new();
+    };
+    let rule = format!("must be at most {max}, the jackpot's max_stake");
+    let beyond = positions.filter(|i| batch.entries.stake(*i) > max);
+    beyond
+        .take(MAX_VIOLATIONS)
+        .map(|i| Violation::new(format!("entries[{i}].stake"), &rule))
+        .collect()
+}

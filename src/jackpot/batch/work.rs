@@ -1,0 +1,28 @@
+//! Long work of one request, kept away from the other requests of its worker thread.
+
+use std::num::NonZeroUsize;
+use std::sync::LazyLock;
+use std::thread::available_parallelism;
+
+use tokio::sync::Semaphore;
+
+/// Entries that are worked on where they are: some hundred microseconds, about what another thread's waking costs.
+const MAX_HERE: usize = 1_024;
+
+/// Larger batches that are worked on at the same time: one a core; the rest wait instead of taking the cores from
+/// the threads that answer.
+static AWAY: LazyLock<Semaphore> =
+    LazyLock::new(|| Semaphore::new(available_parallelism().map_or(1, NonZeroUsize::get)));
+
+/// Does the work for so many entries, on a thread of its own when they are many. `None` when the service stops.
+pub(crate) async fn work<T: Send + 'static>(entries: usize, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    if entries <= MAX_HERE {
+        return Some(work());
+    }
+    let _permit = AWAY.acquire().await.ok()?;
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => Some(done),
+        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+        Err(_) => None,
+    }
+}

@@ -1,0 +1,162 @@
+//! `lua/jackpot/enter_batch.lua` and `lua/jackpot/lookup_batch.lua`.
+
+use std::fmt::Write;
+
+use crate::store::keys::JackpotKeys;
+use crate::store::{Call, Store};
+
+use super::enter::money_text;
+use super::reply::Reply;
+use super::{ENTER_BATCH, Fence, LOOKUP_BATCH, Refusal, ScriptError, fenced, run, settling_keys};
+use crate::jackpot::batch::{Batch, Drawn};
+use crate::jackpot::batch_record::BatchRecord;
+use crate::jackpot::definition::Definition;
+use crate::jackpot::mark::Mark;
+use crate::jackpot::record::{Record, Unreadable};
+
+/// A batch, drawn.
+#[derive(Debug)]
+pub struct BatchCall<'a> {
+    /// What was sent.
+    pub batch: &'a Batch,
+    /// [`Batch::fingerprint`] of it.
+    pub fingerprint: &'a str,
+    /// All its entries in one segment, or in two when a definition comes into force within it; each with the
+    /// definition it was drawn under.
+    pub segments: &'a [(&'a Drawn, &'a Definition)],
+}
+
+/// What became of one call.
+#[derive(Debug)]
+pub enum BatchReply {
+    /// Taken by this call, or before it.
+    Found(FoundBatch),
+    /// The entry at this index (from 1), not the last, put the waiting definition in force: draw those behind it under that one.
+    /// Nothing was written.
+    Split(usize),
+    /// Refused whole. Nothing was written.
+    Refused(Refusal),
+}
+
+/// A batch that was taken.
+#[derive(Debug, PartialEq, Eq)]
+pub struct FoundBatch {
+    /// The record of the batch.
+    pub record: BatchRecord,
+    /// The records of its winners, in the order of their indexes.
+    pub winners: Vec<Record>,
+    /// Whether it had been taken before this call.
+    pub replayed: bool,
+}
+
+/// Takes a batch under the definition of the fence's version, which is that of the first segment; with the mark.
+pub async fn enter_batch(
+    store: &Store,
+    keys: &JackpotKeys,
+    fence: &Fence,
+    batch: &BatchCall<'_>,
+) -> Result<(Mark, BatchReply), ScriptError> {
+    let pools = pools(keys, batch.segments);
+    let mut call = fenced(&ENTER_BATCH, &settling_keys(keys, &pools), fence)
+        .arg(batch.batch.batch_id.as_str())
+        .arg(batch.fingerprint)
+        .arg(batch.batch.entries.len())
+        .arg(batch.segments.len());
+    for (segment, definition) in batch.segments {
+        call = add_segment(call, batch.batch, segment, definition);
+    }
+    let reply = run(store, &ENTER_BATCH, call, fence.known).await?;
+    let refused = |refusal| Ok((reply.mark(), BatchReply::Refused(refusal)));
+    match reply.code() {
+        "ok" => Ok((reply.mark(), BatchReply::Found(found(&reply)?))),
+        "split" => match reply.number(0)? {
+            index if (1..batch.batch.entries.len()).contains(&index) => Ok((reply.mark(), BatchReply::Split(index))),
+            _ => Err(reply.unexpected()),
+        },
+        "paused" => refused(Refusal::Paused),
+        "suspended" => refused(Refusal::Suspended),
+        "closed" => refused(Refusal::Closed),
+        "stale" => refused(Refusal::Stale),
+        "secret" => refused(Refusal::Secret),
+        "too-large" => refused(Refusal::TooLarge),
+        _ => Err(reply.unexpected()),
+    }
+}
+
+/// Looks a batch up; `None` when it is not remembered.
+pub async fn lookup_batch(
+    store: &Store,
+    keys: &JackpotKeys,
+    known: Mark,
+    batch_id: &str,
+) -> Result<Option<FoundBatch>, ScriptError> {
+    let fixed = [&keys.state, &keys.seen_a, &keys.seen_b];
+    let call = fixed
+        .into_iter()
+        .fold(Call::new(&LOOKUP_BATCH), Call::key)
+        .arg(known.packed())
+        .arg(batch_id);
+    let reply = run(store, &LOOKUP_BATCH, call, known).await?;
+    match reply.code() {
+        "missing" => Ok(None),
+        "ok" => found(&reply).map(Some),
+        _ => Err(reply.unexpected()),
+    }
+}
+
+/// The pools of the first segment's tiers, then those that only the second has.
+fn pools(keys: &JackpotKeys, segments: &[(&Drawn, &Definition)]) -> Vec<String> {
+    let mut pools = Vec::new();
+    for (_, definition) in segments {
+        for tier in definition.tiers() {
+            let pool = keys.pool(&tier.tier);
+            if !pools.contains(&pool) {
+                pools.push(pool);
+            }
+        }
+    }
+    pools
+}
+
+fn add_segment<'s>(call: Call<'s>, batch: &Batch, segment: &Drawn, definition: &Definition) -> Call<'s> {
+    let mut prizes = String::new();
+    for rank in &segment.ranks {
+        if let Some(prize) = definition.money_prize(*rank) {
+            // Writing to a string does not fail.
+            let _ = write!(prizes, "{rank} {};", money_text(prize));
+        }
+    }
+    let mut call = call
+        .arg(&segment.stamp)
+        .arg(segment.positions.len())
+        .arg(batch.entries.block(segment.positions.clone()))
+        .arg(&segment.amounts)
+        .arg(prizes)
+        .arg(segment.rows.len())
+        .arg(segment.steps.len());
+    for row in &segment.rows {
+        call = call.arg(&row[..]);
+    }
+    for step in &segment.steps {
+        call = call.arg(step.entries).arg(step.row + 1).arg(&step.winner);
+    }
+    call
+}
+
+fn found(reply: &Reply) -> Result<FoundBatch, ScriptError> {
+    let mut texts = reply.texts().into_iter();
+    let record = texts.next().flatten().ok_or_else(|| reply.unexpected())?;
+    let (sign, record) = record.split_at_checked(1).ok_or_else(|| reply.unexpected())?;
+    let record = BatchRecord::parse(record).ok_or_else(|| Unreadable::of(record))?;
+    let winners = texts
+        .map(|text| Ok(Record::parse(&text.ok_or_else(|| reply.unexpected())?)?))
+        .collect::<Result<Vec<_>, ScriptError>>()?;
+    if winners.len() != record.winners.len() || !matches!(sign, "+" | "=") {
+        return Err(reply.unexpected());
+    }
+    Ok(FoundBatch {
+        record,
+        winners,
+        replayed: sign == "=",
+    })
+}
