@@ -19,7 +19,6 @@ clean_up() {
 
 scripts/install.sh bench
 mkdir -p "$directory"
-cargo build --quiet --locked --release --bin jackpot
 cargo bench --quiet --locked --no-run --bench compare
 trap clean_up EXIT
 

@@ -21,7 +21,7 @@ start_postgres() {
     chown "$owner" "$postgres_socket"
   fi
   (
-    cd "$postgres_socket"
+    cd "$postgres_socket" || exit 1
     "${as_owner[@]}" "$programs/initdb" --username=postgres --auth=trust --encoding=UTF8 --locale=C \
       --pgdata="$postgres_socket/data" >/dev/null
   )

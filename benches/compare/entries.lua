@@ -11,6 +11,7 @@ function setup(thread)
   threads = threads + 1
 end
 
+-- Once in each thread.
 function init()
   tag, count, heads = os.getenv('BENCH_TAG'), 0, {}
   jackpots = tonumber(os.getenv('BENCH_JACKPOTS'))
@@ -33,15 +34,13 @@ function done(summary, latency)
   local errors = summary.errors
   io.write(
     string.format(
-      'BENCH {"requests":%d,"seconds":%.6f,"refused":%d,"broken":%d,"p50_us":%.0f,"p90_us":%.0f,"p99_us":%.0f,"max_us":%.0f}\n',
+      'BENCH {"requests":%d,"seconds":%.6f,"refused":%d,"broken":%d,"p50_us":%.0f,"p99_us":%.0f}\n',
       summary.requests,
       summary.duration / 1e6,
       errors.status,
       errors.connect + errors.read + errors.write + errors.timeout,
       latency:percentile(50),
-      latency:percentile(90),
-      latency:percentile(99),
-      latency.max
+      latency:percentile(99)
     )
   )
 end

@@ -163,14 +163,10 @@ impl Service {
         Ok(())
     }
 
-    async fn lag(&self) -> Outcome<u64> {
+    /// Events that the ledger does not have, as of the projector's last look.
+    pub(crate) async fn lag(&self) -> Outcome<u64> {
         let ready = self.target.call("GET", "/readyz", &Value::Null).await?;
         Ok(ready["ledger"]["lag_events"].as_u64().ok_or("no lag")?)
-    }
-
-    /// As of the projector's last look.
-    pub(crate) async fn lag_or_more(&self) -> u64 {
-        self.lag().await.unwrap_or(u64::MAX)
     }
 
     /// A connection to its Redis.
