@@ -1,5 +1,6 @@
 //! How cost grows: one thing is made larger step by step, all else stays.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use clap::{Args as Options, ValueEnum};
@@ -26,7 +27,7 @@ const FILL: (usize, Duration) = (256, Duration::from_secs(5));
 pub(crate) struct Args {
     #[command(flatten)]
     place: Place,
-    /// A look in two minutes: fewer steps of a second each.
+    /// A look in two minutes: steps of a second each.
     #[arg(long)]
     quick: bool,
     /// What grows [default: all].
@@ -82,16 +83,6 @@ impl Args {
         } else {
             self.what.clone()
         }
-    }
-
-    fn steps(&self, what: What) -> Vec<usize> {
-        let all: &[usize] = match what {
-            What::Connections => &[1, 4, 16, 64, 256, 1_024],
-            What::Jackpots => &[1, 10, 100, 1_000],
-            What::Batch => &[1, 10, 100, 1_000, 10_000],
-            What::Retained => &[],
-        };
-        all.to_vec()
     }
 
     fn retained(&self) -> Vec<u64> {
@@ -150,7 +141,7 @@ pub(crate) async fn run(args: &Args) -> Outcome {
 
 async fn connections(args: &Args, service: &Service) -> Outcome<Vec<(u64, Sample)>> {
     let mut steps = Vec::new();
-    for connections in args.steps(What::Connections) {
+    for connections in [1, 4, 16, 64, 256, 1_024] {
         steps.push(singles(args, service, connections as u64, (connections, 1)).await?);
     }
     Ok(steps)
@@ -158,7 +149,7 @@ async fn connections(args: &Args, service: &Service) -> Outcome<Vec<(u64, Sample
 
 async fn jackpots(args: &Args, service: &Service) -> Outcome<Vec<(u64, Sample)>> {
     let (mut steps, mut there) = (Vec::new(), 1);
-    for jackpots in args.steps(What::Jackpots) {
+    for jackpots in [1, 10, 100, 1_000] {
         service.define(there, jackpots).await?;
         there = jackpots;
         steps.push(singles(args, service, jackpots as u64, (CONNECTIONS, jackpots)).await?);
@@ -168,7 +159,7 @@ async fn jackpots(args: &Args, service: &Service) -> Outcome<Vec<(u64, Sample)>>
 
 async fn batches(args: &Args, service: &Service) -> Outcome<Vec<(u64, Sample)>> {
     let mut steps = Vec::new();
-    for size in args.steps(What::Batch) {
+    for size in [1, 10, 100, 1_000, 10_000] {
         let before = service.before(1).await?;
         let load = batch::entries(&service.target, 0, size, BATCH_CONNECTIONS, args.time(), u64::MAX).await?;
         let mut sample = load.sample("batch", 1);
@@ -226,13 +217,14 @@ fn table(grown: &Grown) -> String {
     text.push_str("| ---: | ---: | ---: | ---: | ---: |\n");
     for (at, sample) in &grown.steps {
         let catch_up = sample.more.get("catch_up_s").and_then(serde_json::Value::as_f64);
-        text.push_str(&format!(
-            "| {at} | {:.0} | {:.0} | {:.0} | {:.1} |\n",
+        let _infallible = writeln!(
+            text,
+            "| {at} | {:.0} | {:.0} | {:.0} | {:.1} |",
             sample.per_s,
             sample.p50_us,
             sample.p99_us,
             catch_up.unwrap_or_default()
-        ));
+        );
     }
     text.push('\n');
     text

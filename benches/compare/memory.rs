@@ -1,5 +1,6 @@
 //! Bytes of Redis for each entry that is remembered, on both ways in, and what that comes to by rate and retention.
 
+use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use clap::Args as Options;
@@ -162,15 +163,16 @@ fn tables(ways: &[Way]) -> String {
     );
     for way in ways {
         for step in &way.steps {
-            text.push_str(&format!(
-                "| {} | {} | {:.1} | {:.1} | {} | {} |\n",
+            let _infallible = writeln!(
+                text,
+                "| {} | {} | {:.1} | {:.1} | {} | {} |",
                 way.name,
                 step.entries,
                 float(step.records_bytes) / float(step.entries),
                 float(step.used_bytes) / float(step.entries),
                 step.stream_events,
                 step.stream_bytes
-            ));
+            );
         }
     }
     text.push_str("\nMemory of the records, GiB, two generations full\n\n| way in | entries/s |");
@@ -182,7 +184,7 @@ fn tables(ways: &[Way]) -> String {
                 let bytes = float(rate * seconds * GENERATIONS) * way.bytes_per_entry;
                 format!(" {:.2} |", bytes / 1_073_741_824.0)
             };
-            text.push_str(&format!("| {} | {rate} |", way.name));
+            let _infallible = write!(text, "| {} | {rate} |", way.name);
             text.extend(RETENTIONS.iter().map(gib));
             text.push('\n');
         }

@@ -48,11 +48,12 @@ fn markdown(text: &str) -> String {
                     html.push_str("<table>\n");
                     in_table = true;
                 }
-                let cells: String = row
-                    .split('|')
-                    .map(|cell| format!("<{name}>{}</{name}>", escape(cell.trim()).replace("**", "")))
-                    .collect();
-                let _infallible = writeln!(html, "<tr>{cells}</tr>");
+                html.push_str("<tr>");
+                for cell in row.split('|') {
+                    let text = escape(cell.trim()).replace("**", "");
+                    let _infallible = write!(html, "<{name}>{text}</{name}>");
+                }
+                html.push_str("</tr>\n");
             }
             None if line.is_empty() => {}
             None => {

@@ -1,5 +1,6 @@
 //! What came out: tables in Markdown to read, JSON to keep, a page with plots.
 
+use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -97,10 +98,11 @@ pub(crate) fn peers(plan: &Peers, results: &Results) -> Outcome<ExitCode> {
             .map(ratio_row),
     );
     for failure in &results.failures {
-        text.push_str(&format!(
-            "\nnot measured: {} (round {}): {}\n",
+        let _infallible = writeln!(
+            text,
+            "\nnot measured: {} (round {}): {}",
             failure.point, failure.round, failure.why
-        ));
+        );
     }
     println!("{text}");
     let kept = json!({

@@ -153,7 +153,7 @@ impl Service {
         }
         let grown = taken - before.taken;
         if recorded != taken || grown < answered || grown > answered + unheard as u64 {
-            let counts = format!("{} entries answered, {grown} in the meters", answered);
+            let counts = format!("{answered} entries answered, {grown} in the meters");
             return Err(format!("{counts}; {taken} in all, {recorded} in the ledger").into());
         }
         let counts = json!({

@@ -1,6 +1,7 @@
 //! A constant load for a while, with the shortest retention, so that generations are dropped several times: memory must
 //! reach a height and stay there.
 
+use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use clap::Args as Options;
@@ -87,7 +88,7 @@ pub(crate) async fn run(args: &Args) -> Outcome {
         Machine::here().line()
     );
     for (name, [first, second, last]) in &heights {
-        text.push_str(&format!("| {name} | {first:.0} | {second:.0} | {last:.0} |\n"));
+        let _infallible = writeln!(text, "| {name} | {first:.0} | {second:.0} | {last:.0} |");
     }
     println!("{text}");
     let kept = json!({"at": jiff::Timestamp::now().to_string(), "machine": Machine::here(), "rate": args.rate,
