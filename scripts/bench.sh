@@ -14,7 +14,7 @@ directory=${BENCH_DIR:-target/bench}
 clean_up() {
   stop_postgres
   # Only what a run that was broken off could leave; those that ended have removed their own.
-  rm -rf "${directory:?}"/{d,r,p}??????
+  rm -rf "${directory:?}"/jb-??????
 }
 
 scripts/install.sh bench

@@ -29,7 +29,7 @@ pub(crate) struct BareRedis {
 
 impl BareRedis {
     pub(crate) async fn start(place: &Path) -> Outcome<Self> {
-        let directory = tempfile::Builder::new().prefix("r").tempdir_in(place)?;
+        let directory = tempfile::Builder::new().prefix("jb-").tempdir_in(place)?;
         let at = std::path::absolute(directory.path())?;
         let mut command = Command::new(program()?);
         command

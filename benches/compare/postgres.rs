@@ -40,7 +40,9 @@ pub(crate) async fn entries(plan: &Peers, time: Duration) -> Outcome<Option<Load
     let mut connection = PgConnection::connect_with(&options).await?;
     connection.execute(TABLES).await?;
     connection.close().await?;
-    let directory = tempfile::Builder::new().prefix("p").tempdir_in(&plan.place.directory)?;
+    let directory = tempfile::Builder::new()
+        .prefix("jb-")
+        .tempdir_in(&plan.place.directory)?;
     let script = directory.path().join("entry.sql");
     std::fs::write(&script, ENTRY)?;
     let output = Command::new(&plan.pgbench)

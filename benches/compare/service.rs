@@ -22,6 +22,10 @@ const START_LIMIT: Duration = Duration::from_mins(1);
 /// For the ledger to have all that was played.
 const CATCH_UP_LIMIT: Duration = Duration::from_mins(10);
 const POLL: Duration = Duration::from_millis(10);
+/// Between two looks at meters that nobody should change.
+const PAUSE: Duration = Duration::from_millis(100);
+/// A stop that takes longer is ended by force.
+const STOP_LIMIT: Duration = Duration::from_secs(60);
 
 /// The running process; dropping it stops it in order, its Redis too, and removes its directory.
 pub(crate) struct Service {
@@ -52,7 +56,7 @@ impl Service {
 
     async fn start(place: &Path, mut command: Command, mut settings: Value) -> Outcome<Self> {
         std::fs::create_dir_all(place)?;
-        let directory = tempfile::Builder::new().prefix("d").tempdir_in(place)?;
+        let directory = tempfile::Builder::new().prefix("jb-").tempdir_in(place)?;
         let at = std::path::absolute(directory.path())?;
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         settings["data_dir"] = json!(at);
@@ -131,8 +135,16 @@ impl Service {
 
     /// For [`Service::settle`].
     pub(crate) async fn before(&self, jackpots: usize) -> Outcome<Before> {
-        let taken = self.taken(jackpots).await?;
-        Ok(Before { jackpots, taken })
+        // Requests that a load before this one left under way end within the pause.
+        let mut taken = self.taken(jackpots).await?;
+        loop {
+            tokio::time::sleep(PAUSE).await;
+            let now = self.taken(jackpots).await?;
+            if now == taken {
+                return Ok(Before { jackpots, taken });
+            }
+            taken = now;
+        }
     }
 
     /// Waits until the ledger has everything, and checks that meters and ledger have what was answered: exactly, or with
@@ -191,7 +203,14 @@ impl Drop for Service {
         // It may have ended by itself; then there is nobody to tell.
         if let Ok(None) = self.process.try_wait() {
             let _gone = kill_process(Pid::from_child(&self.process), Signal::TERM);
-            let _waited = self.process.wait();
+            let begun = Instant::now();
+            while matches!(self.process.try_wait(), Ok(None)) {
+                if begun.elapsed() > STOP_LIMIT {
+                    eprintln!("a process did not stop within {STOP_LIMIT:?}");
+                    let _gone = self.process.kill();
+                }
+                std::thread::sleep(POLL);
+            }
         }
     }
 }
