@@ -1,9 +1,9 @@
 # The commands of the README. Each line only calls a script of scripts/, where the reasons are written down.
 .DEFAULT_GOAL := help
-.PHONY: help run test lint fmt acceptance bench-ledger bench-exports
+.PHONY: help run test lint fmt acceptance bench bench-growth bench-memory bench-soak bench-ledger bench-exports
 
 help: ## Say what there is
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
 run: ## Install what is missing, build and serve on 127.0.0.1:8080 with the sample jackpot (RELEASE=1: optimised)
 	@scripts/run.sh
@@ -19,6 +19,18 @@ fmt: ## Format Rust and Lua
 
 acceptance: ## The black-box checks alone, against the release build
 	@scripts/acceptance.sh
+
+bench: ## The service beside its peers on this machine, 12 minutes (ARGS=--quick: two); docs/benchmarks.md
+	@scripts/bench.sh peers $(ARGS)
+
+bench-growth: ## Entries/s and p99 against connections, jackpots, batch size and retained entries (ARGS=--quick)
+	@scripts/bench.sh growth $(ARGS)
+
+bench-memory: ## Bytes of Redis for each remembered entry (ARGS=--quick)
+	@scripts/bench.sh memory $(ARGS)
+
+bench-soak: ## Resident sizes and stream length under a constant load, 10 minutes (ARGS=--quick: one)
+	@scripts/bench.sh soak $(ARGS)
 
 bench-ledger: ## What the ledger takes with 10 million entries there, on SQLite and PostgreSQL (15 GB of disk)
 	@scripts/bench-ledger.sh

@@ -5,4 +5,4 @@ source "$(dirname "$0")/lib.sh"
 
 scripts/install.sh lint
 cargo fmt
-if [[ -d lua ]]; then stylua lua; fi
+if [[ -d lua ]]; then stylua lua benches; fi

@@ -76,8 +76,11 @@ case "${1:-}" in
     ;;
   bench)
     compiler_and_server
+    # pgbench comes with the server on Debian, beside initdb.
     postgres_programs >/dev/null || packages+=(postgresql)
     want setpriv util-linux
+    want redis-benchmark redis-tools
+    want wrk wrk
     install_packages
     ;;
   lint)

@@ -46,6 +46,10 @@ if [[ -d lua ]]; then
   step stylua --check lua
   lint_lua
 fi
+# The script that wrk runs: another Lua, other globals.
+step stylua --check benches
+step luacheck --quiet --no-color --no-config --std luajit --max-line-length 120 \
+  --globals tag count heads jackpots number setup init request 'done' -- benches
 step shellcheck --external-sources --source-path=scripts scripts/*.sh .ci/run
 step cargo deny check bans licenses sources
 advisories

@@ -1,0 +1,46 @@
+-- Run by wrk: every request is an entry with an id of its own, over the jackpots in turn.
+-- From the environment: BENCH_TAG (4 hexadecimal digits, differs from load to load), BENCH_KEY, BENCH_JACKPOTS (how
+-- many), BENCH_ROUTE (last part of the path). Prints one line of JSON behind `BENCH `: requests, seconds, errors, and
+-- latencies in microseconds.
+
+local threads = 0
+local body = '{"entry_id":"7b0c3a52-%s-%04d-8000-%012d","player_id":"p%07d","stake":100,"client_seed":null}'
+
+function setup(thread)
+  thread:set('number', threads)
+  threads = threads + 1
+end
+
+-- Once in each thread.
+function init()
+  tag, count, heads = os.getenv('BENCH_TAG'), 0, {}
+  jackpots = tonumber(os.getenv('BENCH_JACKPOTS'))
+  local rest = ' HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer '
+    .. os.getenv('BENCH_KEY')
+    .. '\r\nContent-Type: application/json\r\nContent-Length: '
+    .. #string.format(body, tag, 0, 0, 0)
+    .. '\r\n\r\n'
+  for jackpot = 0, jackpots - 1 do
+    heads[jackpot] = 'POST /v1/jackpots/bench-' .. jackpot .. '/' .. os.getenv('BENCH_ROUTE') .. rest
+  end
+end
+
+function request()
+  count = count + 1
+  return heads[count % jackpots] .. string.format(body, tag, number, count, count % 1000000)
+end
+
+function done(summary, latency)
+  local errors = summary.errors
+  io.write(
+    string.format(
+      'BENCH {"requests":%d,"seconds":%.6f,"refused":%d,"broken":%d,"p50_us":%.0f,"p99_us":%.0f}\n',
+      summary.requests,
+      summary.duration / 1e6,
+      errors.status,
+      errors.connect + errors.read + errors.write + errors.timeout,
+      latency:percentile(50),
+      latency:percentile(99)
+    )
+  )
+end

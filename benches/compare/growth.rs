@@ -1,0 +1,231 @@
+//! How cost grows: one thing is made larger step by step, all else stays.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use clap::{Args as Options, ValueEnum};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::machine::Machine;
+use crate::plan::Place;
+use crate::plot::{Axes, Series, line_chart};
+use crate::sample::{Sample, float};
+use crate::service::{Service, info, keep};
+use crate::{Outcome, batch, report, wrk};
+
+const ROUTE: &str = "entries";
+/// Where the connections are not what grows.
+const CONNECTIONS: usize = 64;
+/// That send batches.
+const BATCH_CONNECTIONS: usize = 4;
+const WARM_UP: Duration = Duration::from_secs(1);
+/// Retained entries are put there by so many connections, for so long at a time: the ledger must not refuse them.
+const FILL: (usize, Duration) = (256, Duration::from_secs(5));
+
+#[derive(Debug, Clone, Options)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    place: Place,
+    /// A look in two minutes: steps of a second each.
+    #[arg(long)]
+    quick: bool,
+    /// What grows [default: all].
+    #[arg(long, value_enum, value_delimiter = ',')]
+    what: Vec<What>,
+    /// Seconds of each step [default: 4].
+    #[arg(long)]
+    seconds: Option<u64>,
+    /// Entries that are remembered, at each step [default: 0 to 5 million].
+    #[arg(long, value_delimiter = ',')]
+    retained: Vec<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum What {
+    Connections,
+    Jackpots,
+    Batch,
+    Retained,
+}
+
+impl What {
+    fn about(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Connections => ("Single entries by connections, 1 jackpot", "connections"),
+            Self::Jackpots => ("Single entries by jackpots, 64 connections", "jackpots"),
+            Self::Batch => ("Batches by their size, 4 connections", "entries of a batch"),
+            Self::Retained => (
+                "Single entries by remembered entries, 64 connections",
+                "remembered entries",
+            ),
+        }
+    }
+}
+
+/// One thing that grew.
+#[derive(Debug, Serialize)]
+struct Grown {
+    what: What,
+    /// What it was at each step, and the measurement.
+    steps: Vec<(u64, Sample)>,
+}
+
+impl Args {
+    fn time(&self) -> Duration {
+        Duration::from_secs(self.seconds.unwrap_or(if self.quick { 1 } else { 4 }))
+    }
+
+    fn what(&self) -> Vec<What> {
+        if self.what.is_empty() {
+            What::value_variants().to_vec()
+        } else {
+            self.what.clone()
+        }
+    }
+
+    fn retained(&self) -> Vec<u64> {
+        match (&self.retained[..], self.quick) {
+            ([], true) => vec![0, 50_000, 100_000],
+            ([], false) => (0..=5).map(|millions| millions * 1_000_000).collect(),
+            (given, _) => given.to_vec(),
+        }
+    }
+}
+
+pub(crate) async fn run(args: &Args) -> Outcome {
+    let mut all = Vec::new();
+    for what in args.what() {
+        eprintln!("{}", what.about().0);
+        let service = Service::product(&args.place.directory, json!({})).await?;
+        service.define(0, 1).await?;
+        wrk::entries(&service.target, ROUTE, CONNECTIONS, 1, WARM_UP).await?;
+        let steps = match what {
+            What::Connections => connections(args, &service).await?,
+            What::Jackpots => jackpots(args, &service).await?,
+            What::Batch => batches(args, &service).await?,
+            What::Retained => retained(args, &service).await?,
+        };
+        all.push(Grown { what, steps });
+    }
+    let text: String = all.iter().map(table).collect();
+    println!("{text}on {}", Machine::here().line());
+    let mut plots = Vec::new();
+    for grown in &all {
+        let (title, x) = grown.what.about();
+        let series = |name: &str, value: fn(&Sample) -> f64| Series {
+            name: name.to_owned(),
+            // A logarithmic axis has no nought.
+            points: grown
+                .steps
+                .iter()
+                .map(|(at, sample)| (float(*at).max(1.0), value(sample)))
+                .collect(),
+        };
+        let lines = [
+            series("entries/s", |sample| sample.per_s),
+            series("p50, µs", |sample| sample.p50_us),
+            series("p99, µs", |sample| sample.p99_us),
+        ];
+        let axes = Axes {
+            title,
+            x,
+            logarithmic: grown.what != What::Retained,
+        };
+        plots.push(line_chart(&axes, &lines)?);
+    }
+    let kept = json!({"at": jiff::Timestamp::now().to_string(), "machine": Machine::here(), "grown": all});
+    report::keep(&args.place.directory, "growth", &kept, "How cost grows", &text, &plots)
+}
+
+async fn connections(args: &Args, service: &Service) -> Outcome<Vec<(u64, Sample)>> {
+    let mut steps = Vec::new();
+    for connections in [1, 4, 16, 64, 256, 1_024] {
+        steps.push(singles(args, service, connections as u64, (connections, 1)).await?);
+    }
+    Ok(steps)
+}
+
+async fn jackpots(args: &Args, service: &Service) -> Outcome<Vec<(u64, Sample)>> {
+    let (mut steps, mut there) = (Vec::new(), 1);
+    for jackpots in [1, 10, 100, 1_000] {
+        service.define(there, jackpots).await?;
+        there = jackpots;
+        steps.push(singles(args, service, jackpots as u64, (CONNECTIONS, jackpots)).await?);
+    }
+    Ok(steps)
+}
+
+async fn batches(args: &Args, service: &Service) -> Outcome<Vec<(u64, Sample)>> {
+    let mut steps = Vec::new();
+    for size in [1, 10, 100, 1_000, 10_000] {
+        let before = service.before(1).await?;
+        let load = batch::entries(&service.target, 0, size, BATCH_CONNECTIONS, args.time(), u64::MAX).await?;
+        let mut sample = load.sample("batch", 1);
+        service.settle(&before, load.entries, 0, &mut sample).await?;
+        steps.push(step(size as u64, sample));
+    }
+    Ok(steps)
+}
+
+async fn retained(args: &Args, service: &Service) -> Outcome<Vec<(u64, Sample)>> {
+    let mut steps = Vec::new();
+    let mut redis = service.redis().await?;
+    for wanted in args.retained() {
+        let there = fill(service, wanted).await?;
+        let mut measured = singles(args, service, there, (CONNECTIONS, 1)).await?;
+        let used = info(&mut redis, "memory", "used_memory").await?;
+        keep(&mut measured.1, json!({"used_memory": used}));
+        steps.push(measured);
+    }
+    Ok(steps)
+}
+
+/// Single entries until so many are remembered by jackpot 0, all of them in the ledger; how many there are.
+pub(crate) async fn fill(service: &Service, wanted: u64) -> Outcome<u64> {
+    loop {
+        let before = service.before(1).await?;
+        let there = service.taken(1).await?;
+        if there >= wanted {
+            return Ok(there);
+        }
+        let (connections, time) = FILL;
+        let load = wrk::entries(&service.target, ROUTE, connections, 1, time).await?;
+        let mut sample = load.sample("fill", 1);
+        service.settle(&before, load.entries, connections, &mut sample).await?;
+    }
+}
+
+async fn singles(args: &Args, service: &Service, at: u64, of: (usize, usize)) -> Outcome<(u64, Sample)> {
+    let (connections, jackpots) = of;
+    let before = service.before(jackpots).await?;
+    let load = wrk::entries(&service.target, ROUTE, connections, jackpots, args.time()).await?;
+    let mut sample = load.sample("one", 1);
+    service.settle(&before, load.entries, connections, &mut sample).await?;
+    Ok(step(at, sample))
+}
+
+fn step(at: u64, sample: Sample) -> (u64, Sample) {
+    eprintln!("  {at}: {:.0}/s, p99 {:.0} µs", sample.per_s, sample.p99_us);
+    (at, sample)
+}
+
+fn table(grown: &Grown) -> String {
+    let (title, x) = grown.what.about();
+    let mut text = format!("{title}\n\n| {x} | entries/s | p50 µs | p99 µs | ledger caught up, s |\n");
+    text.push_str("| ---: | ---: | ---: | ---: | ---: |\n");
+    for (at, sample) in &grown.steps {
+        let catch_up = sample.more.get("catch_up_s").and_then(serde_json::Value::as_f64);
+        let _infallible = writeln!(
+            text,
+            "| {at} | {:.0} | {:.0} | {:.0} | {:.1} |",
+            sample.per_s,
+            sample.p50_us,
+            sample.p99_us,
+            catch_up.unwrap_or_default()
+        );
+    }
+    text.push('\n');
+    text
+}

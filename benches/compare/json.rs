@@ -1,0 +1,41 @@
+//! The bodies that are sent: as long as what people send.
+
+use serde_json::{Value, json};
+
+/// Money and odds of every jackpot here: one unit for each entry, one entry of a thousand wins a fixed prize, one of
+/// 100,000 the pool.
+pub(crate) fn definition(id: &str) -> Value {
+    json!({
+        "id": id, "name": "Benchmark", "currency": "KRW", "status": "open", "contribution": {"fixed": 1},
+        "tiers": [{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 100, "seed": 0, "reserve_ppm": 0, "cap": null}],
+        "odds": {"total": 1_000_000, "ranks": [
+            {"rank": 1, "weight": 10, "prize": {"pool": {"tier": "grand", "take": "all"}}},
+            {"rank": 3, "weight": 1_000, "prize": {"fixed": {"tier": "grand", "amount": 10}}}]},
+    })
+}
+
+/// The jackpots that are used, by number from 0.
+pub(crate) fn jackpot(number: usize) -> String {
+    format!("bench-{number}")
+}
+
+/// An id of 36 bytes, as a UUID has. `tag` must differ from load to load. entries.lua makes the same.
+pub(crate) fn entry_id(tag: u64, number: u64) -> String {
+    format!("7b0c3a52-{tag:04x}-9999-8000-{number:012}")
+}
+
+/// One entry.
+pub(crate) fn entry(id: &str, player: u64) -> Vec<u8> {
+    let player = player % 1_000_000;
+    format!(r#"{{"entry_id":"{id}","player_id":"p{player:07}","stake":100,"client_seed":null}}"#).into_bytes()
+}
+
+/// A batch, and where in it the 20 digits of its id begin: the rest is the same in all.
+pub(crate) fn batch(size: usize) -> (Vec<u8>, usize) {
+    let head = r#"{"batch_id":""#;
+    let entries: Vec<String> = (0..size)
+        .map(|number| format!(r#"{{"player_id":"p{number:07}","stake":100}}"#))
+        .collect();
+    let body = format!(r#"{head}{:020}","entries":[{}]}}"#, 0, entries.join(","));
+    (body.into_bytes(), head.len())
+}

@@ -1,0 +1,149 @@
+//! Bodies of an entry, as the service has them.
+
+use jackpot::ids::{ClientSeed, Id};
+use jackpot::jackpot::payout_id::payout_id;
+use jackpot::jackpot::play::Played;
+use jackpot::jackpot::record::{Sent, State};
+use jackpot::money::Minor;
+use serde::{Deserialize, Serialize};
+
+/// What is sent.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EntryBody {
+    pub(super) entry_id: Id,
+    player_id: Id,
+    stake: Minor,
+    #[serde(default)]
+    client_seed: Option<ClientSeed>,
+}
+
+impl EntryBody {
+    pub(super) fn sent(self) -> Sent {
+        Sent {
+            player: self.player_id,
+            stake: self.stake,
+            client_seed: self.client_seed,
+        }
+    }
+}
+
+/// What is answered.
+#[derive(Debug, Serialize)]
+pub(super) struct Entry {
+    entry_id: String,
+    jackpot_id: Id,
+    player_id: Id,
+    sequence: u64,
+    contributions: Vec<Contribution>,
+    outcome: Outcome,
+    draw: Draw,
+}
+
+#[derive(Debug, Serialize)]
+struct Contribution {
+    tier: Id,
+    amount: u64,
+    pool: u64,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct Outcome {
+    rank: u32,
+    prize: &'static str,
+    tier: Option<Id>,
+    amount: Option<u64>,
+    payout_id: Option<String>,
+    claim_order: Option<u64>,
+    coupon: Option<()>,
+}
+
+#[derive(Debug, Serialize)]
+struct Draw {
+    epoch: u64,
+    commitment: String,
+    definition_version: u64,
+    attempts: Vec<Attempt>,
+}
+
+#[derive(Debug, Serialize)]
+struct Attempt {
+    attempt: u32,
+    rank: u32,
+    result: &'static str,
+}
+
+/// The answer to an entry that was played.
+pub(super) fn answer(jackpot_id: Id, played: Played) -> Entry {
+    let outcome = match &played.record.state {
+        State::Paid { payout, .. } => Outcome {
+            rank: payout.rank,
+            // By the definition of every jackpot here.
+            prize: if payout.rank == 1 { "pool" } else { "fixed" },
+            tier: Some(payout.tier.clone()),
+            amount: Some(payout.amount),
+            payout_id: Some(payout_id(&jackpot_id, &played.entry_id, played.record.sequence)),
+            claim_order: Some(payout.claim_order),
+            coupon: None,
+        },
+        State::Lost | State::Ended { .. } | State::Pending { .. } => Outcome {
+            prize: "none",
+            ..Outcome::default()
+        },
+    };
+    let tiers = played.definition.tiers().iter().zip(played.record.contributions);
+    let contributions = tiers.map(|(tier, added)| Contribution {
+        tier: tier.tier.clone(),
+        amount: added.amount,
+        pool: added.pool,
+    });
+    let attempts = played.attempts.iter().map(|a| Attempt {
+        attempt: a.attempt,
+        rank: a.rank,
+        result: a.result,
+    });
+    Entry {
+        entry_id: played.entry_id,
+        player_id: played.sent.player,
+        sequence: played.record.sequence,
+        contributions: contributions.collect(),
+        outcome,
+        draw: Draw {
+            epoch: played.record.epoch,
+            commitment: played.commitment,
+            definition_version: played.record.version,
+            attempts: attempts.collect(),
+        },
+        jackpot_id,
+    }
+}
+
+/// The answer to an entry that won nothing, of the length that it has in the middle of a load.
+pub(super) fn typical() -> Entry {
+    let id = |text| Id::parse(text).expect("an id");
+    Entry {
+        entry_id: crate::json::entry_id(1, 1),
+        jackpot_id: id("bench-0"),
+        player_id: id("p0000001"),
+        sequence: 100_000,
+        contributions: vec![Contribution {
+            tier: id("grand"),
+            amount: 1,
+            pool: 50_000,
+        }],
+        outcome: Outcome {
+            prize: "none",
+            ..Outcome::default()
+        },
+        draw: Draw {
+            epoch: 1,
+            commitment: "c".repeat(64),
+            definition_version: 1,
+            attempts: vec![Attempt {
+                attempt: 0,
+                rank: 0,
+                result: "none",
+            }],
+        },
+    }
+}

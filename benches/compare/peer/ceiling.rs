@@ -1,0 +1,41 @@
+//! A route that parses an entry, checks the key and answers at once, with bytes made before: no store, no draw.
+
+use std::sync::Arc;
+
+use actix_web::HttpResponse;
+use actix_web::web::{self, Bytes, Data};
+use jackpot::durable_file::make_private_dir;
+use jackpot::http::auth;
+use jackpot::http::body::Body;
+use jackpot::http::health::Readiness;
+use jackpot::http::query::PathOf;
+use jackpot::http::routes::Rooms;
+use jackpot::ids::Id;
+use jackpot::jackpot::api::ApiDoc;
+use jackpot::settings::Settings;
+use jackpot::telemetry::Metrics;
+use utoipa::OpenApi;
+
+use super::body::{self, EntryBody};
+use crate::Outcome;
+
+pub(super) async fn serve(settings: &Settings) -> Outcome {
+    make_private_dir(&settings.data_dir)?;
+    let answer = Bytes::from(serde_json::to_vec(&body::typical())?);
+    let rooms = Rooms {
+        mount: Arc::new(move |config| {
+            config
+                .app_data(Data::new(answer.clone()))
+                .route("/v1/jackpots/{id}/entries", web::post().to(post));
+        }),
+        document: ApiDoc::openapi(),
+    };
+    let web = super::web(settings, &Arc::new(Metrics::new()), Arc::new(Readiness::default))?;
+    super::until_signal(settings, web, rooms).await
+}
+
+async fn post(_: auth::Play, _: PathOf<Id>, answer: Data<Bytes>, _: Body<EntryBody>) -> HttpResponse {
+    HttpResponse::Created()
+        .content_type("application/json")
+        .body(Bytes::clone(&answer))
+}

@@ -1,0 +1,163 @@
+//! The obvious implementation: each entry is a script call of its own over the connection that all share. Everything
+//! else is the service's: Redis, scripts, ledger, recovery, draw, answer.
+
+use std::sync::Arc;
+
+use actix_web::HttpResponse;
+use actix_web::web::{self, Data};
+use jackpot::durable_file::make_private_dir;
+use jackpot::http::auth;
+use jackpot::http::body::Body;
+use jackpot::http::health::{LedgerState, Readiness, ReadinessFn};
+use jackpot::http::problem::Problem;
+use jackpot::http::query::PathOf;
+use jackpot::http::routes::Rooms;
+use jackpot::ids::Id;
+use jackpot::jackpot::api::{Api, ApiDoc, Meters};
+use jackpot::jackpot::error::PlayError;
+use jackpot::jackpot::metrics::PlayMetrics;
+use jackpot::jackpot::operate::Operate;
+use jackpot::jackpot::play::{Play, Played};
+use jackpot::jackpot::recovery::Recovery;
+use jackpot::jackpot::scripts::{self, EnterEntry, EntryReply, Refusal};
+use jackpot::jackpot::view::Views;
+use jackpot::ledger::Ledger;
+use jackpot::ledger::projector::Projector;
+use jackpot::master_secret;
+use jackpot::settings::Settings;
+use jackpot::stopping::Stopping;
+use jackpot::store::Store;
+use jackpot::telemetry::Metrics;
+use utoipa::OpenApi;
+
+use super::body::{self, EntryBody};
+use crate::Outcome;
+
+/// As in `play`.
+const MAX_STALE: usize = 16;
+
+/// What the route works with.
+#[derive(Clone)]
+struct Direct {
+    play: Play,
+    store: Store,
+}
+
+pub(super) async fn serve(settings: &Settings) -> Outcome {
+    make_private_dir(&settings.data_dir)?;
+    let secret = master_secret::load("", &settings.data_dir)?;
+    let ledger = Ledger::open(&settings.ledger, &settings.data_dir).await?;
+    let store = Store::open(&settings.redis, &settings.data_dir).await?;
+    ledger.claim(&store).await?;
+    let metrics = Arc::new(Metrics::new());
+    let views = Arc::new(Views::new(store.clone(), secret));
+    let operate = Operate::new(store.clone(), Arc::clone(&views));
+    let play_metrics = PlayMetrics::new(Arc::clone(&metrics));
+    let backlog = settings.ledger.max_backlog_events;
+    let play = Play::new(store.clone(), views, play_metrics.clone(), backlog);
+    let recovery = Recovery {
+        play: play.clone(),
+        operate: operate.clone(),
+        store: store.clone(),
+        metrics: play_metrics,
+        settings: settings.play.clone(),
+        retention_s: settings.fairness.retention_s,
+    };
+    let instance = (hex::encode(b"direct"), false);
+    let projector = Projector::new(
+        ledger.clone(),
+        store.clone(),
+        operate.clone(),
+        Arc::clone(&metrics),
+        settings.ledger.clone(),
+        instance,
+    );
+    let web = super::web(settings, &metrics, readiness(&ledger))?;
+    let recovery = tokio::spawn(recovery.run(web.stopping.clone()));
+    let ended = Stopping::default();
+    let until = ended.clone();
+    let runtime = tokio::runtime::Handle::current();
+    let projector = tokio::task::spawn_blocking(move || runtime.block_on(projector.run(until)));
+    let direct = Direct {
+        play: play.clone(),
+        store: store.clone(),
+    };
+    let api = Api {
+        play,
+        meters: Arc::new(Meters::new(operate.clone())),
+        operate,
+        ledger: ledger.clone(),
+    };
+    let served = super::until_signal(settings, web, rooms(direct, api)).await;
+    recovery.abort();
+    ended.begin();
+    let projected = projector.await;
+    store.close().await;
+    ledger.sql.close().await;
+    served?;
+    Ok(projected?)
+}
+
+/// The service's own routes too: jackpots are defined and looked at through them.
+fn rooms(direct: Direct, api: Api) -> Rooms {
+    Rooms {
+        mount: Arc::new(move |config| {
+            jackpot::jackpot::api::routes(config, &api);
+            config
+                .app_data(Data::new(direct.clone()))
+                .route("/v1/jackpots/{id}/direct-entries", web::post().to(post));
+        }),
+        document: ApiDoc::openapi(),
+    }
+}
+
+fn readiness(ledger: &Ledger) -> ReadinessFn {
+    let ledger = ledger.clone();
+    Arc::new(move || Readiness {
+        redis: None,
+        ledger: Some(LedgerState {
+            up: true,
+            lag_events: ledger.progress.largest_lag().map_or(0, |(_, lag)| lag),
+            stopped: ledger.progress.stopped(),
+        }),
+        causes: Vec::new(),
+    })
+}
+
+async fn post(
+    _: auth::Play,
+    PathOf(id): PathOf<Id>,
+    direct: Data<Direct>,
+    Body(body): Body<EntryBody>,
+) -> Result<HttpResponse, Problem> {
+    let played = direct.enter(&id, body).await?;
+    Ok(HttpResponse::Created().json(body::answer(id, played)))
+}
+
+impl Direct {
+    async fn enter(&self, id: &Id, body: EntryBody) -> Result<Played, PlayError> {
+        let entry_id = body.entry_id.as_str().to_owned();
+        let sent = body.sent();
+        let (mut known, mut view) = self.play.views.view(id).await?;
+        for _ in 0..MAX_STALE {
+            let odds = view.definition.odds();
+            let entry = [EnterEntry {
+                entry_id: entry_id.clone(),
+                sent: sent.clone(),
+                rank: view.seed.rank(&entry_id, sent.client_seed.as_ref(), 0, odds),
+            }];
+            let fence = known.fence(&view);
+            let call = scripts::enter(&self.store, &known.keys, &fence, &view.definition, &entry);
+            let entered = known.note(call.await)?;
+            known.saw(entered.mark);
+            match (entered.replies.into_iter().next(), entered.refusal) {
+                (Some(EntryReply::Taken(record) | EntryReply::Seen(record)), _) => {
+                    return self.play.answer(id, &entry_id, sent, record).await;
+                }
+                (_, Some(Refusal::Stale)) => (known, view) = self.play.views.refresh(id).await?,
+                _ => return Err(PlayError::Unsettled),
+            }
+        }
+        Err(PlayError::Unsettled)
+    }
+}

@@ -1,0 +1,77 @@
+//! The peers that speak HTTP, built from the library's own pieces: the same server, middleware, key check and body
+//! parser as the service has, with a route of the same shape in place of its own. None of this is in the product.
+
+mod body;
+mod ceiling;
+mod direct;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use clap::ValueEnum;
+use jackpot::http::Web;
+use jackpot::http::health::ReadinessFn;
+use jackpot::http::routes::Rooms;
+use jackpot::http::server;
+use jackpot::keys::{KeyFile, KeyStore, Limits};
+use jackpot::settings::Settings;
+use jackpot::stopping::Stopping;
+use jackpot::telemetry::{self, Metrics};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::Outcome;
+
+/// Which peer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kind {
+    /// No store: what the HTTP side alone can do.
+    Ceiling,
+    /// One script call per entry over the shared connection.
+    Direct,
+}
+
+impl Kind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Ceiling => "ceiling",
+            Self::Direct => "direct",
+        }
+    }
+}
+
+/// Serves until SIGTERM or SIGINT.
+pub(crate) async fn serve(kind: Kind, config: &Path) -> Outcome {
+    let settings = Settings::load(Some(config))?;
+    telemetry::init(&settings.log)?;
+    match kind {
+        Kind::Ceiling => ceiling::serve(&settings).await,
+        Kind::Direct => direct::serve(&settings).await,
+    }
+}
+
+fn web(settings: &Settings, metrics: &Arc<Metrics>, readiness: ReadinessFn) -> Outcome<Web> {
+    let limits = Limits {
+        per_second: settings.auth.requests_per_second_per_key,
+        burst: settings.auth.burst_per_key,
+    };
+    Ok(Web {
+        keys: Arc::new(KeyStore::open(KeyFile::of(settings), limits)?),
+        metrics: Arc::clone(metrics),
+        readiness,
+        stopping: Stopping::default(),
+        max_body_bytes: settings.http.max_body_bytes,
+        max_streams: settings.http.max_streams,
+    })
+}
+
+/// Listens until a signal comes, then answers what was accepted.
+async fn until_signal(settings: &Settings, web: Web, rooms: Rooms) -> Outcome {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let running = server::start(&settings.http, web, rooms)?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(running.stop().await?)
+}

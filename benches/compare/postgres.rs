@@ -1,0 +1,93 @@
+//! A row in PostgreSQL as it comes: pgbench sends one statement per entry that inserts it and adds to the pool.
+
+use std::path::Path;
+use std::time::Duration;
+
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{Connection as _, Executor as _, PgConnection};
+use tokio::process::Command;
+
+use crate::Outcome;
+use crate::plan::Peers;
+use crate::sample::{Load, float, latencies};
+
+/// What the issue names.
+const CONNECTIONS: &str = "32";
+
+const TABLES: &str = "DROP TABLE IF EXISTS entries, pools;
+    CREATE TABLE entries (entry_id text PRIMARY KEY, player_id text NOT NULL, stake bigint NOT NULL);
+    CREATE TABLE pools (jackpot_id text PRIMARY KEY, amount bigint NOT NULL);
+    INSERT INTO pools VALUES ('bench-0', 0);";
+
+/// One statement, so that the row's lock is held for one round trip less than with a transaction of two.
+const ENTRY: &str = "\
+\\set player random(1, 1000000)
+WITH taken AS (
+  INSERT INTO entries VALUES (gen_random_uuid()::text, 'p' || :player, 100) ON CONFLICT DO NOTHING RETURNING 1)
+UPDATE pools SET amount = amount + 1 WHERE jackpot_id = 'bench-0' AND EXISTS (SELECT 1 FROM taken) RETURNING amount;
+";
+
+/// Entries for `time`, on tables made anew.
+pub(crate) async fn entries(plan: &Peers, time: Duration) -> Outcome<Option<Load>> {
+    let (Some(socket), Some(port)) = (&plan.postgres, plan.postgres_port) else {
+        return Ok(None);
+    };
+    let options = PgConnectOptions::new()
+        .socket(socket)
+        .port(port)
+        .username("postgres")
+        .database("postgres");
+    let mut connection = PgConnection::connect_with(&options).await?;
+    connection.execute(TABLES).await?;
+    connection.close().await?;
+    let directory = tempfile::Builder::new()
+        .prefix("jb-")
+        .tempdir_in(&plan.place.directory)?;
+    let script = directory.path().join("entry.sql");
+    std::fs::write(&script, ENTRY)?;
+    let output = Command::new(&plan.pgbench)
+        .args([
+            "--no-vacuum",
+            "--protocol=prepared",
+            "--jobs=2",
+            "--log",
+            "--log-prefix=entries",
+        ])
+        .args(["--client", CONNECTIONS, "--username=postgres"])
+        .arg(format!("--time={}", time.as_secs().max(1)))
+        .arg("--host")
+        .arg(socket)
+        .arg(format!("--port={port}"))
+        .arg("--file=entry.sql")
+        .arg("postgres")
+        .current_dir(directory.path())
+        .kill_on_drop(true)
+        .output()
+        .await
+        .map_err(|error| format!("pgbench: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let per_s = text
+        .lines()
+        .find_map(|line| line.strip_prefix("tps = ")?.split(' ').next());
+    let failed = || format!("pgbench: {text}{}", String::from_utf8_lossy(&output.stderr));
+    let per_s: f64 = per_s.ok_or_else(failed)?.parse()?;
+    let took = logged(directory.path())?;
+    let elapsed = float(took.len()) / per_s;
+    Ok(Some(Load::of(took.len(), Duration::from_secs_f64(elapsed), &took)))
+}
+
+fn logged(directory: &Path) -> Outcome<hdrhistogram::Histogram<u64>> {
+    let mut took = latencies();
+    for file in std::fs::read_dir(directory)? {
+        let file = file?;
+        if !file.file_name().to_string_lossy().starts_with("entries.") {
+            continue;
+        }
+        let text = std::fs::read_to_string(file.path())?;
+        for line in text.lines() {
+            let micros = line.split(' ').nth(2).ok_or("a line of pgbench's log")?;
+            took.record(micros.parse()?)?;
+        }
+    }
+    Ok(took)
+}

@@ -1,0 +1,97 @@
+//! One measurement, and what many of them come to.
+
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// One load of one point in one round.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Sample {
+    /// Which point: `one-64`, `http-64` …
+    pub(crate) point: String,
+    /// From 1.
+    pub(crate) round: usize,
+    /// Entries (or what a peer has in their place) per second.
+    pub(crate) per_s: f64,
+    /// Microseconds of a request.
+    pub(crate) p50_us: f64,
+    /// Microseconds of a request.
+    pub(crate) p99_us: f64,
+    /// What else is worth keeping.
+    pub(crate) more: Map<String, Value>,
+}
+
+/// Rate and latencies of one load.
+#[derive(Debug, Clone)]
+pub(crate) struct Load {
+    pub(crate) entries: u64,
+    pub(crate) seconds: f64,
+    pub(crate) p50_us: f64,
+    pub(crate) p99_us: f64,
+}
+
+impl Load {
+    /// Of requests that took as long as the histogram says, in microseconds.
+    pub(crate) fn of(entries: u64, elapsed: Duration, latencies: &Histogram<u64>) -> Self {
+        Self {
+            entries,
+            seconds: elapsed.as_secs_f64(),
+            p50_us: float(latencies.value_at_quantile(0.5)),
+            p99_us: float(latencies.value_at_quantile(0.99)),
+        }
+    }
+
+    pub(crate) fn per_s(&self) -> f64 {
+        float(self.entries) / self.seconds
+    }
+
+    pub(crate) fn sample(&self, point: &str, round: usize) -> Sample {
+        Sample {
+            point: point.to_owned(),
+            round,
+            per_s: self.per_s(),
+            p50_us: self.p50_us,
+            p99_us: self.p99_us,
+            more: Map::new(),
+        }
+    }
+}
+
+/// Latencies in microseconds, to three digits.
+pub(crate) fn latencies() -> Histogram<u64> {
+    Histogram::new(3).expect("three digits are allowed")
+}
+
+/// Median, least and most over the rounds.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Spread {
+    pub(crate) median: f64,
+    pub(crate) least: f64,
+    pub(crate) most: f64,
+}
+
+impl Spread {
+    /// `None` of nothing.
+    pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
+        let mut values: Vec<f64> = values.into_iter().collect();
+        values.sort_by(f64::total_cmp);
+        let middle = values.len() / 2;
+        let median = if values.len().is_multiple_of(2) {
+            f64::midpoint(*values.get(middle.checked_sub(1)?)?, values[middle])
+        } else {
+            values[middle]
+        };
+        Some(Self {
+            median,
+            least: values[0],
+            most: values[values.len() - 1],
+        })
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts and times, for a table")]
+pub(crate) fn float(number: u64) -> f64 {
+    number as f64
+}

@@ -1,0 +1,240 @@
+//! A process under load: the product, or a peer that is built from the same library. Settings are the defaults, but for
+//! the directory and the port: embedded Redis with AOF `always`, SQLite ledger.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use redis::aio::MultiplexedConnection;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use sqlx::{Connection as _, SqliteConnection};
+use tempfile::TempDir;
+
+use crate::http::Target;
+use crate::peer::Kind;
+use crate::sample::Sample;
+use crate::{Outcome, json};
+
+/// For a start on a loaded machine.
+const START_LIMIT: Duration = Duration::from_mins(1);
+/// For the ledger to have all that was played.
+const CATCH_UP_LIMIT: Duration = Duration::from_mins(10);
+const POLL: Duration = Duration::from_millis(10);
+/// Between two looks at meters that nobody should change.
+const PAUSE: Duration = Duration::from_millis(100);
+/// A stop that takes longer is ended by force.
+const STOP_LIMIT: Duration = Duration::from_secs(60);
+
+/// The running process; dropping it stops it in order, its Redis too, and removes its directory.
+pub(crate) struct Service {
+    process: Child,
+    directory: TempDir,
+    pub(crate) target: Target,
+}
+
+/// What was there before a load, to see afterwards that nothing was lost.
+pub(crate) struct Before {
+    jackpots: usize,
+    taken: u64,
+}
+
+impl Service {
+    /// The product; `settings` are laid over the defaults.
+    pub(crate) async fn product(place: &Path, settings: Value) -> Outcome<Self> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_jackpot"));
+        command.arg("serve");
+        Self::start(place, command, settings).await
+    }
+
+    pub(crate) async fn peer(place: &Path, kind: Kind) -> Outcome<Self> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["peer", kind.name()]);
+        Self::start(place, command, json!({})).await
+    }
+
+    async fn start(place: &Path, mut command: Command, mut settings: Value) -> Outcome<Self> {
+        std::fs::create_dir_all(place)?;
+        let directory = tempfile::Builder::new().prefix("jb-").tempdir_in(place)?;
+        let at = std::path::absolute(directory.path())?;
+        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        settings["data_dir"] = json!(at);
+        settings["http"] = json!({"listen": address});
+        let file = at.join("settings.toml");
+        std::fs::write(&file, toml::to_string(&settings)?)?;
+        let log = std::fs::File::create(at.join("log"))?;
+        // What is set for this process is meant for another service.
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("JACKPOT_")) {
+            command.env_remove(name);
+        }
+        let process = command
+            .arg("--config")
+            .arg(file)
+            .current_dir(&at)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()?;
+        let mut service = Self {
+            process,
+            directory,
+            target: Target {
+                address,
+                key: String::new(),
+            },
+        };
+        let begun = Instant::now();
+        while service.target.call("GET", "/readyz", &Value::Null).await.is_err() {
+            if begun.elapsed() > START_LIMIT || service.process.try_wait()?.is_some() {
+                return Err(std::fs::read_to_string(at.join("log"))?.into());
+            }
+            tokio::time::sleep(POLL).await;
+        }
+        let key = std::fs::read_to_string(at.join("operator.key"))?;
+        key.trim().clone_into(&mut service.target.key);
+        Ok(service)
+    }
+
+    /// Makes the jackpots from number `from` up to `to`.
+    pub(crate) async fn define(&self, from: usize, to: usize) -> Outcome {
+        for number in from..to {
+            let id = json::jackpot(number);
+            let path = format!("/v1/jackpots/{id}");
+            self.target.call("PUT", &path, &json::definition(&id)).await?;
+        }
+        Ok(())
+    }
+
+    /// Entries that the meters of the first jackpots have: each adds one unit.
+    pub(crate) async fn taken(&self, jackpots: usize) -> Outcome<u64> {
+        let mut taken = 0;
+        for number in 0..jackpots {
+            let path = format!("/v1/jackpots/{}", json::jackpot(number));
+            let jackpot = self.target.call("GET", &path, &Value::Null).await?;
+            taken += jackpot["meters"][0]["contributed"].as_u64().ok_or("no meter")?;
+        }
+        Ok(taken)
+    }
+
+    /// Entries that the ledger has, read from its database.
+    pub(crate) async fn recorded(&self) -> Outcome<u64> {
+        let url = format!("sqlite://{}?mode=ro", self.path("ledger.sqlite").display());
+        let mut connection = SqliteConnection::connect(&url).await?;
+        let all: Vec<String> = sqlx::query_scalar("SELECT books FROM jackpots")
+            .fetch_all(&mut connection)
+            .await?;
+        connection.close().await?;
+        let mut recorded = 0;
+        for books in all {
+            let books: Value = serde_json::from_str(&books)?;
+            recorded += books["sequence"].as_u64().ok_or("books without a sequence")?;
+        }
+        Ok(recorded)
+    }
+
+    /// For [`Service::settle`].
+    pub(crate) async fn before(&self, jackpots: usize) -> Outcome<Before> {
+        // Requests that a load before this one left under way end within the pause.
+        let mut taken = self.taken(jackpots).await?;
+        loop {
+            tokio::time::sleep(PAUSE).await;
+            let now = self.taken(jackpots).await?;
+            if now == taken {
+                return Ok(Before { jackpots, taken });
+            }
+            taken = now;
+        }
+    }
+
+    /// Waits until the ledger has everything, and checks that meters and ledger have what was answered: exactly, or with
+    /// `unheard` requests at most whose answer nobody waited for. Keeps the time and the counts with the sample.
+    pub(crate) async fn settle(&self, before: &Before, answered: u64, unheard: usize, sample: &mut Sample) -> Outcome {
+        let begun = Instant::now();
+        while self.lag().await? > 0 {
+            tokio::time::sleep(POLL).await;
+            if begun.elapsed() > CATCH_UP_LIMIT {
+                return Err("the ledger does not catch up".into());
+            }
+        }
+        // What `/readyz` says may be from before the last event.
+        let (mut taken, mut recorded) = (self.taken(before.jackpots).await?, self.recorded().await?);
+        while taken != recorded && begun.elapsed() < CATCH_UP_LIMIT {
+            tokio::time::sleep(POLL).await;
+            (taken, recorded) = (self.taken(before.jackpots).await?, self.recorded().await?);
+        }
+        let grown = taken - before.taken;
+        if recorded != taken || grown < answered || grown > answered + unheard as u64 {
+            let counts = format!("{answered} entries answered, {grown} in the meters");
+            return Err(format!("{counts}; {taken} in all, {recorded} in the ledger").into());
+        }
+        let counts = json!({
+            "answered": answered, "in_meters": grown, "catch_up_s": begun.elapsed().as_secs_f64(),
+        });
+        keep(sample, counts);
+        Ok(())
+    }
+
+    /// Events that the ledger does not have, as of the projector's last look.
+    pub(crate) async fn lag(&self) -> Outcome<u64> {
+        let ready = self.target.call("GET", "/readyz", &Value::Null).await?;
+        Ok(ready["ledger"]["lag_events"].as_u64().ok_or("no lag")?)
+    }
+
+    /// A connection to its Redis.
+    pub(crate) async fn redis(&self) -> Outcome<MultiplexedConnection> {
+        let url = format!("redis+unix://{}", self.path("redis/redis.sock").display());
+        Ok(redis::Client::open(url)?.get_multiplexed_async_connection().await?)
+    }
+
+    /// Resident KiB of the service and of its Redis.
+    pub(crate) fn resident_kib(&self) -> Outcome<(u64, u64)> {
+        let redis = std::fs::read_to_string(self.path("redis/redis.pid"))?;
+        Ok((resident_kib(self.process.id())?, resident_kib(redis.trim().parse()?)?))
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.directory.path().join(name)
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        // It may have ended by itself; then there is nobody to tell.
+        if let Ok(None) = self.process.try_wait() {
+            let _gone = kill_process(Pid::from_child(&self.process), Signal::TERM);
+            let begun = Instant::now();
+            while matches!(self.process.try_wait(), Ok(None)) {
+                if begun.elapsed() > STOP_LIMIT {
+                    eprintln!("a process did not stop within {STOP_LIMIT:?}");
+                    let _gone = self.process.kill();
+                }
+                std::thread::sleep(POLL);
+            }
+        }
+    }
+}
+
+/// A number of Redis' INFO.
+pub(crate) async fn info(redis: &mut MultiplexedConnection, section: &str, name: &str) -> Outcome<u64> {
+    let text: String = redis::cmd("INFO").arg(section).query_async(redis).await?;
+    let value = text
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
+        .ok_or_else(|| format!("INFO has no {name}"))?;
+    Ok(value.trim().parse()?)
+}
+
+fn resident_kib(pid: u32) -> Outcome<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let number = line.and_then(|line| line.split_whitespace().next());
+    Ok(number.ok_or("no VmRSS")?.parse()?)
+}
+
+/// For samples.
+pub(crate) fn keep(sample: &mut Sample, more: Value) {
+    if let Value::Object(more) = more {
+        sample.more.extend(more);
+    }
+}

@@ -1,0 +1,209 @@
+//! What is to be shown: ratios of medians, each with the limit that was set for it before.
+
+use serde::Serialize;
+
+use crate::sample::{Sample, Spread};
+
+/// What is compared of two points.
+#[derive(Debug, Clone, Copy)]
+enum Of {
+    PerS,
+    P50,
+    P99,
+}
+
+/// One ratio, and its limit if it has one.
+struct Wanted {
+    what: &'static str,
+    ours: &'static str,
+    theirs: &'static str,
+    of: Of,
+    limit: Limit,
+}
+
+enum Limit {
+    AtLeast(f64),
+    AtMost(f64),
+    None,
+}
+
+/// A ratio as measured.
+#[derive(Debug, Serialize)]
+pub(crate) struct Line {
+    pub(crate) what: &'static str,
+    /// Of the medians; `None` when one of the points was not measured.
+    pub(crate) ratio: Option<f64>,
+    /// Of the rounds, each for itself.
+    pub(crate) rounds: Option<Spread>,
+    pub(crate) wanted: Option<String>,
+    /// `None` without a limit or a ratio.
+    pub(crate) met: Option<bool>,
+}
+
+const LINES: [Wanted; 19] = [
+    wanted(
+        "single entry, 64 connections ÷ HTTP alone: entries/s",
+        ("one-64", "http-64"),
+        Of::PerS,
+        Limit::AtLeast(0.75),
+    ),
+    wanted(
+        "single entry, 64 connections ÷ HTTP alone: p99",
+        ("one-64", "http-64"),
+        Of::P99,
+        Limit::AtMost(2.0),
+    ),
+    wanted(
+        "single entry, 64 connections ÷ a script call each: entries/s",
+        ("one-64", "direct-64"),
+        Of::PerS,
+        Limit::AtLeast(1.6),
+    ),
+    wanted(
+        "single entry, 64 connections ÷ PostgreSQL row: entries/s",
+        ("one-64", "postgres"),
+        Of::PerS,
+        Limit::AtLeast(15.0),
+    ),
+    wanted(
+        "batches of 1,000 ÷ raw INCR -P 32: entries/s (the aim is 1.0)",
+        ("batch-1000", "incr"),
+        Of::PerS,
+        Limit::AtLeast(0.5),
+    ),
+    wanted(
+        "batches of 1,000 ÷ PostgreSQL row: entries/s",
+        ("batch-1000", "postgres"),
+        Of::PerS,
+        Limit::AtLeast(20.0),
+    ),
+    wanted(
+        "lone entry ÷ a script call each: median latency",
+        ("lone", "lone-direct"),
+        Of::P50,
+        Limit::AtMost(1.15),
+    ),
+    wanted(
+        "single entry, 512 connections ÷ HTTP alone: entries/s",
+        ("one-512", "http-512"),
+        Of::PerS,
+        Limit::None,
+    ),
+    wanted(
+        "single entry, 512 connections ÷ HTTP alone: p99",
+        ("one-512", "http-512"),
+        Of::P99,
+        Limit::None,
+    ),
+    wanted(
+        "single entry, 512 connections ÷ a script call each: entries/s",
+        ("one-512", "direct-512"),
+        Of::PerS,
+        Limit::None,
+    ),
+    wanted(
+        "100 jackpots, 64 connections ÷ a script call each: entries/s",
+        ("one-64x100", "direct-64x100"),
+        Of::PerS,
+        Limit::None,
+    ),
+    wanted(
+        "100 jackpots ÷ 1 jackpot, 64 connections: entries/s",
+        ("one-64x100", "one-64"),
+        Of::PerS,
+        Limit::None,
+    ),
+    wanted(
+        "single entry, 64 connections ÷ Redis lock, 64 clients: entries/s",
+        ("one-64", "lock"),
+        Of::PerS,
+        Limit::None,
+    ),
+    wanted(
+        "single entry, 64 connections ÷ raw INCR -P 32: entries/s",
+        ("one-64", "incr"),
+        Of::PerS,
+        Limit::None,
+    ),
+    wanted(
+        "batches of 1,000 ÷ EVALSHA of an increment -P 32: entries/s",
+        ("batch-1000", "evalsha"),
+        Of::PerS,
+        Limit::None,
+    ),
+    wanted(
+        "at a fixed rate ÷ HTTP alone: p99",
+        ("paced", "paced-http"),
+        Of::P99,
+        Limit::None,
+    ),
+    wanted(
+        "at a fixed rate ÷ a script call each: p99",
+        ("paced", "paced-direct"),
+        Of::P99,
+        Limit::None,
+    ),
+    wanted(
+        "single entries beside batches of 10,000 ÷ without: p50",
+        ("beside-batches", "beside-none"),
+        Of::P50,
+        Limit::None,
+    ),
+    wanted(
+        "single entries beside batches of 10,000 ÷ without: p99",
+        ("beside-batches", "beside-none"),
+        Of::P99,
+        Limit::None,
+    ),
+];
+
+const fn wanted(what: &'static str, points: (&'static str, &'static str), of: Of, limit: Limit) -> Wanted {
+    Wanted {
+        what,
+        ours: points.0,
+        theirs: points.1,
+        of,
+        limit,
+    }
+}
+
+/// All ratios, those with a limit first.
+pub(crate) fn lines(samples: &[Sample]) -> Vec<Line> {
+    LINES.iter().map(|wanted| line(wanted, samples)).collect()
+}
+
+fn line(wanted: &Wanted, samples: &[Sample]) -> Line {
+    let values = |point: &str| -> Vec<(usize, f64)> {
+        let of_point = samples.iter().filter(|sample| sample.point == point);
+        of_point
+            .map(|sample| (sample.round, value(wanted.of, sample)))
+            .collect()
+    };
+    let (ours, theirs) = (values(wanted.ours), values(wanted.theirs));
+    let median = |values: &[(usize, f64)]| Spread::of(values.iter().map(|(_, value)| *value)).map(|s| s.median);
+    let ratio = median(&ours).zip(median(&theirs)).map(|(ours, theirs)| ours / theirs);
+    let each = ours.iter().filter_map(|(round, ours)| {
+        let (_, theirs) = theirs.iter().find(|(of, _)| of == round)?;
+        Some(ours / theirs)
+    });
+    let (text, met) = match wanted.limit {
+        Limit::AtLeast(limit) => (Some(format!("≥ {limit}")), ratio.map(|ratio| ratio >= limit)),
+        Limit::AtMost(limit) => (Some(format!("≤ {limit}")), ratio.map(|ratio| ratio <= limit)),
+        Limit::None => (None, None),
+    };
+    Line {
+        what: wanted.what,
+        ratio,
+        rounds: Spread::of(each),
+        wanted: text,
+        met,
+    }
+}
+
+fn value(of: Of, sample: &Sample) -> f64 {
+    match of {
+        Of::PerS => sample.per_s,
+        Of::P50 => sample.p50_us,
+        Of::P99 => sample.p99_us,
+    }
+}

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# bench.sh peers|growth|memory|soak [ARGUMENT…]: the service beside its peers, how its cost grows, what it keeps in
+# memory; docs/benchmarks.md says what each is. `--help` behind the command lists its options, `--quick` is a first look.
+# Tables on standard output; target/bench keeps JSON and a page with plots (BENCH_DIR: elsewhere, on a disk).
+set -euo pipefail
+source "$(dirname "$0")/lib.sh"
+source scripts/postgres.sh
+
+command=${1:?peers, growth, memory or soak}
+shift
+# Sockets lie in it, and their paths have 107 bytes at most.
+directory=${BENCH_DIR:-target/bench}
+
+clean_up() {
+  stop_postgres
+  # Only what a run that was broken off could leave; those that ended have removed their own.
+  rm -rf "${directory:?}"/jb-??????
+}
+
+scripts/install.sh bench
+mkdir -p "$directory"
+cargo bench --quiet --locked --no-run --bench compare
+trap clean_up EXIT
+
+options=(--directory "$directory")
+if [[ $command == peers ]]; then
+  start_postgres
+  options+=(--postgres "$postgres_socket" --postgres-port "$postgres_port" --pgbench "$(postgres_programs)/pgbench")
+fi
+cargo bench --quiet --locked --bench compare -- "$command" "${options[@]}" "$@"
