@@ -103,11 +103,11 @@ impl Queue {
                 if waiter.answer.is_closed() {
                     continue;
                 }
-                let waited = waiter.since.elapsed();
-                if waited >= limit {
+                let age = waiter.since.elapsed();
+                if age >= limit {
                     waiter.tell(Err(ScriptError::Store(StoreError::Unavailable {
                         what: "enter".to_owned(),
-                        cause: format!("not sent within {} ms", waited.as_millis()),
+                        cause: format!("not sent within {} ms", age.as_millis()),
                     })));
                     continue;
                 }

@@ -30,9 +30,9 @@ async fn entries_that_come_together_go_out_together_and_keep_their_order() {
 #[tokio::test]
 async fn a_lone_entry_waits_for_nothing() {
     let kit = Kit::with(&nobody_wins()).await;
-    for n in 1..=5 {
+    for n in 1..=5_usize {
         let played = kit.enter(&format!("e{n}")).await.expect("taken");
-        assert_eq!((played.record.sequence, kit.calls("enter")), (n, n as usize));
+        assert_eq!((played.record.sequence, kit.calls("enter")), (n as u64, n));
     }
 }
 
