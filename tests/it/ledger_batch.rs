@@ -24,7 +24,7 @@ pub fn eventful(cap: u64) -> Value {
         "odds": {"total": 12, "ranks": [
             rank(1, &json!({"pool": {"tier": "grand", "take": "all"}})),
             rank(2, &json!({"pool": {"tier": "mini", "take": {"share_ppm": 333_333}}})),
-            rank(3, &json!({"fixed": {"tier": "mini", "amount": 700}})),
+            {"rank": 3, "weight": 2, "prize": {"fixed": {"tier": "mini", "amount": 700}}},
             rank(4, &json!({"fixed": {"tier": "mini", "amount": 3}}))]}})
 }
 
@@ -43,7 +43,7 @@ async fn both(definition: &Value, waiting: Option<&Value>, sent: &[Sent], forced
         bench.define(waiting).await;
     }
     play_singly(&bench, "b1", sent, &forced.iter().copied().collect()).await;
-    bench.fund("last", 1).await;
+    bench.operate.checkpoint(&bench.id).await.expect("done");
     let singles = stream(&bench).await;
     let batch = batched(&singles, "b1");
     [singles, batch]
@@ -113,13 +113,13 @@ fn assert_same([singles, batch]: &[Vec<Fields>; 2]) {
         }
         (id.clone(), record)
     };
-    let with_prize: BTreeMap<_, _> = one_by_one.seen.iter().map(timeless);
-    let with_prize: BTreeMap<_, _> = with_prize
-        .into_iter()
-        .filter(|(id, record)| id == "before" || record.state != State::Lost)
-        .collect();
+    let with_prize = one_by_one.seen.iter().map(timeless);
+    let with_prize = with_prize.filter(|(id, record)| id == "before" || record.state != State::Lost);
     let (own, winners): (Vec<_>, Vec<_>) = at_once.seen.iter().partition(|(id, _)| id.ends_with(':'));
-    assert_eq!(with_prize, winners.into_iter().map(timeless).collect());
+    assert_eq!(
+        with_prize.collect::<BTreeMap<_, _>>(),
+        winners.into_iter().map(timeless).collect()
+    );
     assert_eq!(own.len(), 1);
     assert_eq!(own[0].0, "b1:");
 }
@@ -155,12 +155,10 @@ async fn a_batch_of_one_tier_is_folded_like_its_entries() {
 async fn a_definition_that_comes_into_force_within_a_batch_makes_two_segments() {
     let mut other = eventful(50);
     other["contribution"] = json!({"rate_ppm": 300_007});
-    other["tiers"][1]["tier"] = json!("minor");
-    for rank in 1..4 {
-        let prize = &mut other["odds"]["ranks"][rank]["prize"];
-        let kind = if rank == 1 { "pool" } else { "fixed" };
-        prize[kind]["tier"] = json!("minor");
-    }
+    other["tiers"][1]["share_ppm"] = json!(0);
+    let minor = tier("minor", 300_000, &json!({}));
+    other["tiers"].as_array_mut().expect("tiers").push(minor);
+    other["odds"]["ranks"][3]["prize"]["fixed"]["tier"] = json!("minor");
     let both = both(&eventful(300), Some(&other), &entries(120), &[]).await;
     assert_same(&both);
     let own = of_batch(&both[1]);
@@ -169,7 +167,7 @@ async fn a_definition_that_comes_into_force_within_a_batch_makes_two_segments() 
         (&*own[0]["from"], &*own[0]["record"], &*own[0]["applied"]),
         ("1", "", "2")
     );
-    assert_eq!((&*own[1]["version"], &*own[1]["tiers"]), ("2", "grand,minor"));
+    assert_eq!((&*own[1]["version"], &*own[1]["tiers"]), ("2", "grand,mini,minor"));
     assert!(own[1]["from"] != "1" && !own[1]["record"].is_empty());
 
     let all = events(&both[1]);

