@@ -33,7 +33,7 @@ fn all_win(id: &str) -> Value {
 
 /// As it is sent, with what JSON libraries would not write.
 async fn raw(service: &Service, body: String) -> (StatusCode, Value) {
-    let request = crate::support::http::http_client()
+    let request = crate::support::http_client()
         .post(service.url("/v1/jackpots/wrong/entry-batches"))
         .bearer_auth(
             std::fs::read_to_string(service.data_dir().join("operator.key"))
