@@ -58,7 +58,7 @@ impl Books {
             match last.filter(|last| last.sequence == claim.sequence) {
                 None => self.first_claim(event.at_ms, (*first, entries), last, claim)?,
                 Some(last) => {
-                    // The last attempt of all may be refused, and then it ends the entry too.
+                    // The last attempt, when it is refused, is the one that ends it too.
                     let ends = claim.result == ClaimResult::Ended && last.attempt == claim.attempt;
                     let goes_on = retries(last) && (last.attempt < claim.attempt || ends);
                     self.expect(batch.is_some(), "an entry makes two first claims")?;
