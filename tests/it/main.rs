@@ -33,6 +33,7 @@ mod fault_support;
 mod given;
 mod http;
 mod ledger_batch;
+mod ledger_batch_real;
 mod ledger_entry_index;
 mod ledger_kit;
 mod ledger_projector;

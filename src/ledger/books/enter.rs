@@ -58,7 +58,9 @@ impl Books {
             match last.filter(|last| last.sequence == claim.sequence) {
                 None => self.first_claim(event.at_ms, (*first, entries), last, claim)?,
                 Some(last) => {
-                    let goes_on = retries(last) && last.attempt < claim.attempt;
+                    // The last attempt, when it is refused, is the one that ends it too.
+                    let ends = claim.result == ClaimResult::Ended && last.attempt == claim.attempt;
+                    let goes_on = retries(last) && (last.attempt < claim.attempt || ends);
                     self.expect(batch.is_some(), "an entry makes two first claims")?;
                     self.expect(goes_on, "an entry goes on behind its last claim")?;
                 }

@@ -2,7 +2,7 @@
 //! scripts wrote, and names the place of whatever was changed.
 
 mod batch;
-mod story;
+pub mod story;
 
 use jackpot::verify::{Place, Report, Trusted, VerifyError, verify};
 use serde_json::json;
