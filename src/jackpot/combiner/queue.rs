@@ -14,8 +14,8 @@ use crate::jackpot::scripts::{self, EnterEntry, MAX_ENTRIES, ScriptError};
 use crate::jackpot::view::View;
 use crate::store::StoreError;
 
-/// Most entries of one call. What is the same for any number costs a hundredth of that many entries, and everyone else's
-/// calls wait for Redis no longer than a millisecond or two.
+/// Most entries of one call. What a call costs whatever its size is spread over so many that it hardly counts, and
+/// everyone else's calls wait for Redis a few milliseconds at most.
 const MAX_BATCH: usize = 256;
 const _: () = assert!(MAX_BATCH <= MAX_ENTRIES);
 
