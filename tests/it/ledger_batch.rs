@@ -152,6 +152,19 @@ async fn a_batch_of_one_tier_is_folded_like_its_entries() {
 }
 
 #[tokio::test]
+async fn an_entry_whose_last_attempt_is_refused_ends_with_it() {
+    let refuses = |max_redraws: u32| {
+        json!({"max_redraws": max_redraws, "odds": {"total": 1, "ranks": [
+            rank(1, &json!({"fixed": {"tier": "grand", "amount": 1_000_000}}))]}})
+    };
+    for (max_redraws, last) in [(0, "2,0,0,none,"), (2, "2,2,0,none,")] {
+        let both = both(&refuses(max_redraws), None, &entries(3), &[]).await;
+        assert_same(&both);
+        assert!(of_batch(&both[1])[0]["claims"].contains(last), "{both:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_definition_that_comes_into_force_within_a_batch_makes_two_segments() {
     let mut other = eventful(50);
     other["contribution"] = json!({"rate_ppm": 300_007});
