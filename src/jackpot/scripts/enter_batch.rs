@@ -34,6 +34,8 @@ pub enum BatchReply {
     /// The entry at this index (from 1), not the last, put the waiting definition in force: draw those behind it under that one.
     /// Nothing was written.
     Split(usize),
+    /// Its entries make more claims than one call may. Nothing was written.
+    TooManyClaims,
     /// Refused whole. Nothing was written.
     Refused(Refusal),
 }
@@ -73,6 +75,7 @@ pub async fn enter_batch(
             index if (1..batch.batch.entries.len()).contains(&index) => Ok((reply.mark(), BatchReply::Split(index))),
             _ => Err(reply.unexpected()),
         },
+        "too-many" => Ok((reply.mark(), BatchReply::TooManyClaims)),
         "paused" => refused(Refusal::Paused),
         "suspended" => refused(Refusal::Suspended),
         "closed" => refused(Refusal::Closed),
