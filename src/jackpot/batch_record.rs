@@ -131,7 +131,9 @@ mod tests {
     fn the_fingerprint_is_that_of_the_blocks_together() {
         let of = |blocks: &[&str]| {
             let mut fingerprint = Fingerprint::default();
-            blocks.iter().for_each(|block| fingerprint.add(block));
+            for block in blocks {
+                fingerprint.add(block);
+            }
             fingerprint.finish()
         };
         assert_eq!(of(&["p1 1 *", "p2 2 *"]), of(&["p1 1 *\np2 2 *"]));

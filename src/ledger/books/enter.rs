@@ -128,18 +128,14 @@ impl Books {
     fn end_of_segment(&mut self, event: &Event, batch: &Batch, first: u64, count: u64) -> Result<(), FoldError> {
         let first = self.half_batch.take().map_or(first, |half| half.first);
         let next = batch.from + count;
-        match &batch.record {
-            Some(record) => {
-                let right = (record.first, record.count, record.epoch) == (first, next - 1, self.epoch);
-                self.expect(right, "the record of its batch is another one's")
-            }
-            None => {
-                // Only that ends a segment.
-                self.expect(event.applied.is_some(), "a segment ends without a definition behind it")?;
-                let batch_id = batch.batch_id.clone();
-                self.half_batch = Some(HalfBatch { batch_id, first, next });
-                Ok(())
-            }
+        if let Some(record) = &batch.record {
+            let right = (record.first, record.count, record.epoch) == (first, next - 1, self.epoch);
+            return self.expect(right, "the record of its batch is another one's");
         }
+        // Only that ends a segment.
+        self.expect(event.applied.is_some(), "a segment ends without a definition behind it")?;
+        let batch_id = batch.batch_id.clone();
+        self.half_batch = Some(HalfBatch { batch_id, first, next });
+        Ok(())
     }
 }
