@@ -204,12 +204,14 @@ impl Maker {
         let meters = meters.filter(|(_, meters)| !meters.is_empty());
         let meters = meters
             .map(|(tier, meters)| format!("{tier} {};", meters.join(" ")))
-            .collect();
+            .collect::<Vec<_>>()
+            .concat();
         let amounts = segment
             .amounts
             .iter()
             .map(|(stake, row)| format!("{stake}={row};"))
-            .collect();
+            .collect::<Vec<_>>()
+            .concat();
         let tiers = segment
             .definition
             .tiers()
@@ -269,7 +271,7 @@ impl Segment {
                 format!("{},{},{},{cap}", held.pool, held.pool_micro, held.contributed_micro)
             };
             let places = self.definition.tiers().iter().map(place).collect::<Vec<_>>();
-            self.runs.push_str(&format!("{index} {};", places.join("/")));
+            self.runs = format!("{}{index} {};", self.runs, places.join("/"));
         }
     }
 

@@ -207,7 +207,7 @@ async fn a_batch_of_too_many_refused_claims_is_refused_by_name() {
     let odds = json!({"total": 100, "ranks": ranks.collect::<Vec<_>>()});
     let bench = Bench::with(&json!({"odds": odds, "max_redraws": 100})).await;
     let before = bench.dump().await;
-    let refused = enter(&bench, &stakes("many", &[1; 2_500])).await;
+    let refused = enter(&bench, &stakes("many", &vec![1; 2_500])).await;
     let Err(PlayError::Invalid(wrong)) = refused else {
         panic!("{refused:?}")
     };

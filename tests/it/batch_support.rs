@@ -70,7 +70,8 @@ pub fn drawn(
             }),
         });
     }
-    drawn.amounts = amounts.iter().map(|(stake, row)| format!("{stake}={row};")).collect();
+    let amounts = amounts.iter().map(|(stake, row)| format!("{stake}={row};"));
+    drawn.amounts = amounts.collect::<Vec<_>>().concat();
     drawn
 }
 
