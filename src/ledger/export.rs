@@ -14,6 +14,7 @@ use thiserror::Error;
 
 use super::books::Books;
 use super::chain::ChainHash;
+use super::event_page;
 use super::receipt::{Head, Receipt};
 use super::sql::Sql;
 use crate::clock::rfc3339;
@@ -23,8 +24,6 @@ use crate::money::Minor;
 use crate::signing::{Jwks, KeyPair, published};
 use crate::verify::{EpochLine, EventLine, FORMAT, Heading, Line};
 
-/// Events of one page: a call's event holds up to 1,000 entries, some 200 kB, so that a page stays below 15 MB.
-const EVENTS_PAGE: i64 = 64;
 /// Receipts, or epochs, of one page: some hundred bytes each.
 const ROWS_PAGE: i64 = 1_000;
 
@@ -154,14 +153,13 @@ impl Export {
     }
 
     async fn events(&self, id: &Id, after: u64) -> Result<Vec<EventLine>, ExportError> {
-        let select = sqlx::query_as(
-            "SELECT n, hash, body FROM events WHERE jackpot_id = $1 AND n > $2 AND n <= $3 ORDER BY n LIMIT $4",
-        )
-        .bind(id.as_str())
-        .bind(signed(after))
-        .bind(signed(self.head.n))
-        .bind(EVENTS_PAGE)
-        .fetch_all(self.sql.reader());
+        let end = event_page::end(&self.sql, id, signed(after), signed(self.head.n)).await?;
+        let text = "SELECT n, hash, body FROM events WHERE jackpot_id = $1 AND n > $2 AND n <= $3 ORDER BY n";
+        let select = sqlx::query_as(text)
+            .bind(id.as_str())
+            .bind(signed(after))
+            .bind(end.unwrap_or_default())
+            .fetch_all(self.sql.reader());
         let rows: Vec<(i64, String, String)> = self.sql.reading(select).await?;
         if rows.is_empty() {
             let what = format!("the ledger ends at event {}", self.head.n);

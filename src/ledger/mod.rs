@@ -18,6 +18,7 @@ pub mod books;
 pub mod chain;
 pub mod entry_index;
 pub mod event;
+mod event_page;
 pub mod export;
 pub mod fold;
 pub mod lookup;

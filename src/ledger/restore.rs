@@ -14,6 +14,7 @@ use thiserror::Error;
 
 use super::books::{Books, FoldError};
 use super::event::{Event, Unreadable};
+use super::event_page;
 use super::projector::load::{self, LoadError};
 use super::records::Records;
 use super::sql::Sql;
@@ -28,9 +29,6 @@ use crate::random::{self, RandomError};
 use crate::store::keys::JackpotKeys;
 use crate::store::{Store, StoreError};
 use writer::Writer;
-
-/// Events read from SQL at a time: an event may hold 1,000 entries, some 200 kB.
-const PAGE: i64 = 64;
 
 /// Why a jackpot was not rebuilt.
 #[derive(Debug, Error)]
@@ -285,12 +283,13 @@ impl Restorer {
     }
 
     async fn events(&self, jackpot: &Id, after: u64, last: u64) -> Result<Vec<Event>, RestoreError> {
-        let text = "SELECT body FROM events WHERE jackpot_id = $1 AND n > $2 AND n <= $3 ORDER BY n LIMIT $4";
-        let rows = query(text)
+        let Some(end) = event_page::end(&self.sql, jackpot, signed(after), signed(last)).await? else {
+            return Ok(Vec::new());
+        };
+        let rows = query("SELECT body FROM events WHERE jackpot_id = $1 AND n > $2 AND n <= $3 ORDER BY n")
             .bind(jackpot.as_str())
             .bind(signed(after))
-            .bind(signed(last))
-            .bind(PAGE)
+            .bind(end)
             .fetch_all(self.sql.reader());
         let rows = self.sql.reading(rows).await?;
         let mut events = Vec::with_capacity(rows.len());
