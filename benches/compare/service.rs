@@ -25,7 +25,7 @@ const POLL: Duration = Duration::from_millis(10);
 /// Between two looks at meters that nobody should change.
 const PAUSE: Duration = Duration::from_millis(100);
 /// A stop that takes longer is ended by force.
-const STOP_LIMIT: Duration = Duration::from_secs(60);
+const STOP_LIMIT: Duration = Duration::from_mins(1);
 
 /// The running process; dropping it stops it in order, its Redis too, and removes its directory.
 pub(crate) struct Service {
