@@ -1,5 +1,6 @@
 //! What every request goes through: an id, a span, a count, and a net for panics and for answers that are no problems.
 
+use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
@@ -30,9 +31,14 @@ pub(super) async fn wrap<B: MessageBody + 'static>(
     let web = request.app_data::<Data<Web>>().cloned();
     let _in_flight = web.as_ref().map(|web| web.metrics.begin_request());
     let id = RequestId::of(request.headers());
-    let route = request.match_pattern().unwrap_or_else(|| UNMATCHED.to_owned());
+    let routes = request.app_data::<Data<RouteTable>>().cloned();
+    let route: Cow<'_, str> = match routes.as_ref().and_then(|routes| routes.label(request.path())) {
+        Some(route) => route.into(),
+        // Pages that the document does not have.
+        None => request.match_pattern().map_or(UNMATCHED.into(), Cow::from),
+    };
     let method = request.method().clone();
-    let span = tracing::info_span!("request", request_id = id.as_str(), %method, route, caller = Empty,
+    let span = tracing::info_span!("request", request_id = id.as_str(), %method, route = &*route, caller = Empty,
         jackpot_id = Empty, entry_id = Empty);
     request.extensions_mut().insert(id.clone());
 

@@ -1,6 +1,5 @@
 //! What is answered where no route is: 404, or 405 with the methods that the path takes.
 
-use actix_web::dev::ResourceDef;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use utoipa::openapi::path::Operation;
@@ -9,33 +8,76 @@ use utoipa::openapi::{OpenApi, PathItem, RefOr};
 use super::problem::Problem;
 
 /// Paths and their methods, as the `OpenAPI` document has them; the document is thereby held to be complete.
-pub(super) struct RouteTable(Vec<(ResourceDef, String)>);
+pub(super) struct RouteTable(Vec<Known>);
+
+/// A path of the service.
+#[derive(Clone)]
+struct Known {
+    /// As the document names it, `{id}` for a parameter.
+    path: String,
+    segments: Vec<Segment>,
+    /// Its methods, as `Allow` lists them.
+    methods: String,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+enum Segment {
+    Named(String),
+    Parameter,
+}
+
+impl Known {
+    fn new(path: &str, methods: String) -> Self {
+        let segment = |text: &str| {
+            if text.starts_with('{') {
+                Segment::Parameter
+            } else {
+                Segment::Named(text.to_owned())
+            }
+        };
+        Self {
+            path: path.to_owned(),
+            segments: path.split('/').map(segment).collect(),
+            methods,
+        }
+    }
+
+    /// Whether a path with that many segments is one of these.
+    fn fits(&self, path: &str, segments: usize) -> bool {
+        let fits = |(segment, text): (&Segment, &str)| match segment {
+            Segment::Named(name) => name == text,
+            Segment::Parameter => !text.is_empty(),
+        };
+        self.segments.len() == segments && self.segments.iter().zip(path.split('/')).all(fits)
+    }
+}
 
 impl RouteTable {
     pub(super) fn of(document: &OpenApi) -> RouteTable {
         let paths = document.paths.paths.iter();
-        RouteTable(
-            paths
-                .map(|(path, item)| (ResourceDef::new(path.as_str()), methods(item)))
-                .collect(),
-        )
+        RouteTable(paths.map(|(path, item)| Known::new(path, methods(item))).collect())
     }
 
     /// The part of it that a listener serving `path` alone has.
     pub(super) fn only(&self, path: &str) -> RouteTable {
-        RouteTable(
-            self.0
-                .iter()
-                .filter(|(pattern, _)| pattern.is_match(path))
-                .cloned()
-                .collect(),
-        )
+        RouteTable(self.find(path).cloned().into_iter().collect())
+    }
+
+    /// The path as the document names it: a label of which there are few. Not by the router, which would run a regular
+    /// expression for each of its routes again.
+    pub(super) fn label(&self, path: &str) -> Option<&str> {
+        self.find(path).map(|known| known.path.as_str())
+    }
+
+    fn find(&self, path: &str) -> Option<&Known> {
+        let segments = path.split('/').count();
+        self.0.iter().find(|known| known.fits(path, segments))
     }
 
     /// The answer for a path and a method that have no route together.
     pub(super) fn refusal(&self, path: &str) -> HttpResponse {
-        match self.0.iter().find(|(pattern, _)| pattern.is_match(path)) {
-            Some((_, allow)) => Problem::method_not_allowed(allow),
+        match self.find(path) {
+            Some(known) => Problem::method_not_allowed(&known.methods),
             None => Problem::not_found().into_response(),
         }
     }

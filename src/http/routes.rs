@@ -49,7 +49,10 @@ impl Table {
         config
             .app_data(self.web.clone())
             .app_data(self.refusals.clone())
-            .app_data(self.text.clone())
+            .app_data(self.text.clone());
+        // First, because routes are tried in their order.
+        (self.mount)(config);
+        config
             .route("/healthz", super::get().to(health::healthz))
             .route("/readyz", super::get().to(health::readyz))
             .route("/problems/{code}", super::get().to(problem::explain))
@@ -58,7 +61,6 @@ impl Table {
             config.route("/metrics", super::get().to(health::metrics));
         }
         openapi::routes(config);
-        (self.mount)(config);
     }
 
     /// For the listener that serves `/metrics` alone.

@@ -46,10 +46,13 @@ pub struct Api {
 )]
 pub struct ApiDoc;
 
-/// Mounts the routes: one by one, because a scope would keep other rooms from adding theirs below it.
+/// Mounts the routes: one by one, because a scope would keep other rooms from adding theirs below it; the busiest first,
+/// because they are tried in this order.
 pub fn routes(config: &mut ServiceConfig, api: &Api) {
     config
         .app_data(Data::new(api.clone()))
+        .route("/v1/jackpots/{id}/entries", web::post().to(entries::post))
+        .route("/v1/jackpots/{id}/entry-batches", web::post().to(batches::post))
         .route("/v1/jackpots", crate::http::get().to(definitions::list))
         .route("/v1/jackpots/{id}", web::put().to(definitions::put))
         .route("/v1/jackpots/{id}", crate::http::get().to(definitions::get))
@@ -61,8 +64,6 @@ pub fn routes(config: &mut ServiceConfig, api: &Api) {
         .route("/v1/jackpots/{id}/meter/stream", web::get().to(meter::stream))
         .route("/v1/jackpots/{id}/fairness", crate::http::get().to(fairness::get))
         .route("/v1/jackpots/{id}/fairness/rotate", web::post().to(fairness::rotate))
-        .route("/v1/jackpots/{id}/entry-batches", web::post().to(batches::post))
-        .route("/v1/jackpots/{id}/entries", web::post().to(entries::post))
         .route(
             "/v1/jackpots/{id}/entries/{entry_id}",
             crate::http::get().to(entries::get),

@@ -21,6 +21,9 @@ const MAX_EVENTS: usize = 4_000;
 /// And bytes of them: an event may hold a thousand entries.
 const MAX_BYTES: usize = 8 << 20;
 
+/// Events of a round after which the next begins at once: some ten milliseconds of work for SQL.
+const MUCH: usize = 500;
+
 /// Streams that are looked at in a sweep without news: some 30 ms of Redis' time each second. Of more jackpots than that
 /// each has its turn every few seconds; those that this instance plays are looked at at once.
 const LOOKS_PER_SWEEP: usize = 1_000;
@@ -72,6 +75,7 @@ impl Projector {
                 Err(error) => debug!(jackpot_id = %id, %error, "this jackpot's events can't be read now"),
             }
         }
+        self.busy = taken.events >= MUCH || taken.is_full();
         (batches, more)
     }
 
