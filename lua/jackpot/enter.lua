@@ -1,21 +1,31 @@
 -- Takes entries: adds their contributions, numbers them, and runs the first claim of each that drew a pool or
 -- fixed prize, in sequence. One entry or many; a repeated id, in Redis or earlier in this call, changes nothing.
 --
+-- The caller has drawn. It sends entries that drew nothing and follow one another as one sum, a run, so that the work is
+-- that of the winners and of looking the ids up.
+--
 -- KEYS  1 state  2 meters  3 seen:a  4 seen:b  5 pending  6 events  7.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)
---       5 entries of this call, 1 to 1,000  6 rows of amounts, at least 1
+--       5 entries of this call, 1 to 1,000  6 its name, the same for no two calls; its record is ":<name>" (record.lua)
 --       7 block: these entries, encoded by the caller, for the event
---       8.. rows of (pool units, pool millionths, reserve units, reserve millionths) for each tier
---       then for each entry: id, fingerprint, row (from 1), prize
---         prize: '' drew nothing | "rank|who|tier kind value min" | "rank|who|" for one that is not money,
---         who: "player stake client_seed"
+--       8 "rows of the entries|amounts": which row each entry adds, "1,2,1,..." or '' when all add the first; and the
+--         amounts of those rows, "pu,pm,ru,rm/...;" each; for the event, and for the record of the call
+--       9 rows of amounts: those, then the sums of runs  10 steps
+--       11.. rows of (pool units, pool millionths, reserve units, reserve millionths) for each tier
+--       then the steps of (entries, row, prize): one entry with its own row, or a run, whose row is its sum
+--         prize: '' drew nothing | "fingerprint|rank|who|tier kind value min" | "fingerprint|rank|who|" for one that is
+--         not money; who: "player stake client_seed"
+--       then for each entry: id, ":<name> place fingerprint", its record if it ends up in a run; place from 1
 -- Reply {'unknown'}                there is no such jackpot
 --       {'behind' | 'restoring', mark}  this Redis lost events, or is getting them back: nothing was read further
---       {code, mark, reply, ...}   one reply an entry: '+record' taken now, '=record' seen before, '' not taken
+--       {code, mark, first, runs, place, text, ...}  of those taken now: sequence of the first, and where their runs
+--         begin (run.lua), the first of them having index 1. Then a text for each entry that was not simply taken
+--         without a prize: '+record' taken now with a prize, '=record' seen before, '@place' repeats that one of this
+--         call, '' not taken
 --         code 'ok' | why the first '' was not taken: 'paused', 'suspended', 'closed', 'stale', 'secret',
 --         'too-large' (a meter would pass 2^53-1). Entries behind it are not tried: send them again.
 -- Invariants: read, decide, then write; what is refused leaves no trace; one event for all that were taken.
--- Cost: two HMGET and one HSET of n fields, one HSET of meters, one XADD; O(n) small arithmetic, O(winners) claims.
+-- Cost: two HMGET of the ids and their HSET; O(steps) small arithmetic, O(winners) claims; one XADD, one HSET of meters.
 
 local state, ended = known_state(KEYS[1])
 if not state then
@@ -26,15 +36,20 @@ if state.status ~= 'open' then
   refusal = state.status
 end
 
-local FIRST_POOL, FIRST_ROW = 7, 8
-local tier_count = #KEYS - FIRST_POOL + 1
-local count, rows = tonumber(ARGV[5]), tonumber(ARGV[6])
-local first_entry = FIRST_ROW + rows * tier_count * 4
+local FIRST_POOL, FIRST_ROW = 7, 11
+local width = (#KEYS - FIRST_POOL + 1) * 4
+local count, call = tonumber(ARGV[5]), ':' .. ARGV[6]
+local step_count = tonumber(ARGV[10])
+local first_step = FIRST_ROW + tonumber(ARGV[9]) * width
+local first_entry = first_step + step_count * 3
 
-local ids = {}
+local ids, place_of = {}, {}
 for i = 1, count do
-  ids[i] = ARGV[first_entry + (i - 1) * 4]
+  local id = ARGV[first_entry + 2 * i - 2]
+  ids[i] = id
+  place_of[id] = place_of[id] or i
 end
+ids[count + 1] = call -- whose name it is, if it has been given before
 local seen_now, seen_before = KEYS[3], KEYS[4]
 if state.gen == 'b' then
   seen_now, seen_before = KEYS[4], KEYS[3]
@@ -42,14 +57,46 @@ end
 local current = redis.call('HMGET', seen_now, unpack(ids))
 local older = redis.call('HMGET', seen_before, unpack(ids))
 
-local tiers, amounts, at
-local replies, taken_at, missed = {}, {}, false
-local records, pendings, skipped, pools, claims = {}, {}, {}, {}, {}
+-- What is said of entries that are not to be taken, or that drew a prize.
+local texts, repeats = {}, 0
+for i = 1, count do
+  local id = ids[i]
+  if current[i] then
+    texts[i], repeats = '=' .. whole_record(current[i], seen_now), repeats + 1
+  elseif older[i] then
+    texts[i], repeats = '=' .. whole_record(older[i], seen_before), repeats + 1
+  elseif place_of[id] ~= i then
+    texts[i], repeats = '@' .. place_of[id], repeats + 1
+  end
+end
+-- A name that was given before is nobody's now: each entry gets a record of its own.
+local may_run = not (current[count + 1] or older[count + 1])
+
+local tiers, at
+local missed, run_begins, taken = false, true, 0
+local records, pendings, runs, claims, run_places, skipped = {}, {}, {}, {}, {}, {}
 local version, first_seq, stamp = state.version, state.seq + 1, ' ' .. state.epoch .. '.' .. state.version .. ' '
 
+local next_run
+-- Reads what taking needs, once there is something to take, and where a run begins, if the next entry begins one.
+local function prepare()
+  if not tiers then
+    tiers = read_tiers(state.tiers, KEYS[2], FIRST_POOL)
+    at = now_ms()
+  end
+  next_run = run_begins and run_text(tiers, taken + 1)
+end
+
+local function took(entries)
+  if run_begins then
+    runs[#runs + 1] = next_run
+    run_begins = false
+  end
+  state.seq, taken = state.seq + entries, taken + entries
+end
+
 -- The tail of the record of one that drew a prize, after its claim if it is for money; and whether it is pending.
-local function settle(prize_text)
-  local rank, who, money = string.match(prize_text, '^(%d+)|([^|]+)|(.*)$')
+local function settle(rank, who, money)
   local seq = num(state.seq)
   if money == '' then
     claims[#claims + 1] = seq .. ',0,' .. rank .. ',later,-,0,0,0;'
@@ -59,78 +106,101 @@ local function settle(prize_text)
   local amount, before = take(state, tiers, prize)
   claims[#claims + 1] = claim_text(seq, '0', rank, prize, amount, state, before)
   if amount then
+    run_begins = true
     return paid_text('-', rank, prize, amount, state), false
   end
   return ' p ' .. rank .. 'r ' .. num(at) .. ' ' .. who, true
 end
 
--- Takes one entry, in memory, and returns its record; nil and the reason in `refusal` when it does not fit.
-local function enter(id, fingerprint, row, prize_text)
-  local from = FIRST_ROW + (row - 1) * tier_count * 4
-  for t, tier in ipairs(tiers) do
-    local a = from + (t - 1) * 4
-    if not fits(tier, amounts[a], amounts[a + 1], amounts[a + 2], amounts[a + 3]) then
-      refusal = 'too-large'
-      return nil
-    end
+-- Takes one entry, in memory; what is to be said of it, nil when it simply drew nothing.
+local function take_one(i, row, prize)
+  prepare()
+  local pools = contribute(tiers, row)
+  if not pools then
+    refusal = 'too-large'
+    return ''
   end
-  state.seq = state.seq + 1
-  local parts = {}
-  for t, tier in ipairs(tiers) do
-    local a = from + (t - 1) * 4
-    local amount = accrue(tier, amounts[a], amounts[a + 1], amounts[a + 2], amounts[a + 3])
-    parts[t] = num(tier.pool) .. '+' .. num(amount)
-  end
-  local text = table.concat(parts, ',')
-  pools[#pools + 1] = text
-  local record = num(state.seq) .. stamp .. fingerprint .. ' ' .. text
-  if prize_text ~= '' then
-    local tail, pending = settle(prize_text)
+  took(1)
+  local fingerprint, rank, who, money = string.match(prize, '^([^|]+)|(%d+)|([^|]+)|(.*)$')
+  local record = num(state.seq) .. stamp .. (fingerprint or string.match(ARGV[first_entry + 2 * i - 1], '%S+$'))
+  record = record .. ' ' .. pools
+  if fingerprint then
+    local tail, pending = settle(rank, who, money)
     record = record .. tail
     if pending then
       pendings[#pendings + 1] = num(state.seq)
-      pendings[#pendings + 1] = id
+      pendings[#pendings + 1] = ids[i]
     end
     if state.applied then
       refusal = 'stale' -- those behind it drew from the odds that were in force before this take
     end
   end
-  records[#records + 1] = id
+  records[#records + 1] = ids[i]
   records[#records + 1] = record
-  return record
+  return fingerprint and '+' .. record
 end
 
-for i = 1, count do
-  local id, seen = ids[i], current[i] or older[i]
-  if seen then
-    replies[i] = '=' .. seen
-  elseif taken_at[id] then
-    replies[i] = '=' .. string.sub(replies[taken_at[id]], 2)
-  elseif refusal then
-    replies[i] = ''
-  else
-    if not tiers then
-      tiers = read_tiers(state.tiers, KEYS[2], FIRST_POOL)
-      at = now_ms()
-      amounts = {}
-      for a = FIRST_ROW, first_entry - 1 do
-        amounts[a] = must(exact(ARGV[a]), 'JP_ARGUMENT amount')
+-- Takes a run by its sum, if all of it is to be taken; whether it was.
+local function take_run(from, to, row)
+  if refusal or not may_run then
+    return false
+  end
+  if repeats > 0 then
+    for i = from, to do
+      if texts[i] then
+        return false
       end
     end
-    local arg = first_entry + (i - 1) * 4
-    local record = enter(id, ARGV[arg + 1], tonumber(ARGV[arg + 2]), ARGV[arg + 3])
-    replies[i] = record and '+' .. record or ''
-    taken_at[id] = record and i
   end
-  if string.sub(replies[i], 1, 1) ~= '+' then
-    skipped[#skipped + 1] = i
-    missed = missed or replies[i] == ''
+  prepare()
+  if not contribute(tiers, row) then
+    return false
   end
+  took(to - from + 1)
+  run_places[#run_places + 1] = { from, to }
+  return true
 end
 
-if #records > 0 then
+local rows_of_entries
+-- The row that an entry of a run adds by itself.
+local function own_row(i)
+  if not rows_of_entries then
+    rows_of_entries = {}
+    for row in string.gmatch(string.match(ARGV[8], '^[^|]*'), '%d+') do
+      rows_of_entries[#rows_of_entries + 1] = tonumber(row)
+    end
+  end
+  return rows_of_entries[i] or 1
+end
+
+local i = 0
+for s = first_step, first_entry - 1, 3 do
+  local entries, row, prize = tonumber(ARGV[s]), tonumber(ARGV[s + 1]), ARGV[s + 2]
+  if entries > 1 and take_run(i + 1, i + entries, read_row(FIRST_ROW + (row - 1) * width, width)) then
+    i = i + entries
+  else
+    for _ = 1, entries do
+      i = i + 1
+      if not texts[i] then
+        local own = entries == 1 and row or own_row(i)
+        texts[i] = refusal and '' or take_one(i, read_row(FIRST_ROW + (own - 1) * width, width), prize)
+      end
+      if texts[i] and string.sub(texts[i], 1, 1) ~= '+' then
+        skipped[#skipped + 1] = i
+        missed = missed or texts[i] == ''
+      end
+    end
+  end
+end
+must(i == count or nil, 'JP_ARGUMENT steps')
+
+if taken > 0 then
   if #pendings > 0 then
     redis.call('ZCARD', KEYS[5]) -- its type, before the first write
+  end
+  local skip, runs_text, tier_names = table.concat(skipped, ','), table.concat(runs), {}
+  for t, tier in ipairs(tiers) do
+    tier_names[t] = tier.name
   end
   append_event(KEYS[6], state, at, 'enter', {
     'epoch',
@@ -140,13 +210,17 @@ if #records > 0 then
     'first',
     num(first_seq),
     'count',
-    num(#records / 2),
+    num(taken),
     'block',
     ARGV[7],
     'skip',
-    table.concat(skipped, ','),
-    'pools',
-    table.concat(pools, ';'),
+    skip,
+    'rows',
+    ARGV[8],
+    'tiers',
+    table.concat(tier_names, ','),
+    'runs',
+    runs_text,
     'claims',
     table.concat(claims),
     'meters',
@@ -155,10 +229,27 @@ if #records > 0 then
     state.applied or '',
   })
   write_tiers(tiers, KEYS[2])
-  redis.call('HSET', seen_now, unpack(records))
+  for _, run in ipairs(run_places) do
+    redis.call('HSET', seen_now, unpack(ARGV, first_entry + 2 * run[1] - 2, first_entry + 2 * run[2] - 1))
+  end
+  if #run_places > 0 then
+    local head = num(first_seq) .. '|' .. state.epoch .. '.' .. version .. '|' .. skip
+    redis.call('HSET', seen_now, call, head .. '|' .. ARGV[8] .. '|' .. runs_text)
+  end
+  if #records > 0 then
+    redis.call('HSET', seen_now, unpack(records))
+  end
   if #pendings > 0 then
     redis.call('ZADD', KEYS[5], unpack(pendings))
   end
   write_state(KEYS[1], state)
 end
-return { missed and refusal or 'ok', mark(state), unpack(replies) }
+
+local reply = { missed and refusal or 'ok', mark(state), num(first_seq), table.concat(runs) }
+for place = 1, count do
+  if texts[place] then
+    reply[#reply + 1] = num(place)
+    reply[#reply + 1] = texts[place]
+  end
+end
+return reply

@@ -56,16 +56,6 @@ local function argument()
   return ARGV[next_arg - 1]
 end
 
--- What each tier holds in front of the next entry: from there its entries' pools follow by adding their amounts.
-local function run_text()
-  local parts = {}
-  for t, tier in ipairs(tiers) do
-    local cap = tier.cap and num(tier.cap) or '-'
-    parts[t] = num(tier.pool) .. ',' .. num(tier.pool_micro) .. ',' .. num(tier.contributed_micro) .. ',' .. cap
-  end
-  return (index + 1) .. ' ' .. table.concat(parts, '/') .. ';'
-end
-
 -- Takes an entry that drew a prize along its attempts; adds its record and its claims. Whether it was paid.
 local function settle(winner, pools, segment)
   local fingerprint, who, attempts = string.match(winner, '^([^|]+)|([^|]*)|(.+)$')
@@ -106,20 +96,6 @@ local function settle(winner, pools, segment)
   return paid
 end
 
--- Adds one row of amounts; "pool+amount,..." behind it, or nil when it does not fit.
-local function contribute(row)
-  local parts = {}
-  for t, tier in ipairs(tiers) do
-    local a = (t - 1) * 4
-    if not fits(tier, row[a + 1], row[a + 2], row[a + 3], row[a + 4]) then
-      return nil
-    end
-    local amount = accrue(tier, row[a + 1], row[a + 2], row[a + 3], row[a + 4])
-    parts[t] = num(tier.pool) .. '+' .. num(amount)
-  end
-  return table.concat(parts, ',')
-end
-
 -- The head of a segment, whose tiers are those of the definition in force.
 local function read_segment(stamp)
   local segment = { stamp = stamp, version = state.version, first = state.seq + 1, from = index + 1 }
@@ -144,10 +120,7 @@ end
 local function row_of(segment, i)
   local row = segment.rows[i]
   if not row then
-    row = {}
-    for a = 1, segment.width do
-      row[a] = must(exact(ARGV[segment.first_row + (i - 1) * segment.width + a - 1]), 'JP_ARGUMENT amount')
-    end
+    row = read_row(segment.first_row + (i - 1) * segment.width, segment.width)
     segment.rows[i] = row
   end
   return row
@@ -158,13 +131,13 @@ local function enter(segment)
   local waiting, run_begins = state.next ~= '', true
   for _ = 1, segment.steps do
     if run_begins then
-      segment.runs[#segment.runs + 1] = run_text()
+      segment.runs[#segment.runs + 1] = run_text(tiers, index + 1)
     end
     local entries = tonumber(argument())
     local row = row_of(segment, tonumber(argument()))
     local winner = argument()
     index, state.seq = index + entries, state.seq + entries
-    local pools = contribute(row)
+    local pools = contribute(tiers, row)
     if not pools then
       return { 'too-large', mark(state) }
     end

@@ -15,7 +15,7 @@ if not state then
   return ended
 end
 local record = find_record(state, KEYS[2], KEYS[3], ARGV[2])
-local seq = record and string.match(record, '^%d+')
+local seq = record and must(sequence_of(record), 'JP_DAMAGED record')
 if not record then
   local batch_id, index = string.match(ARGV[2], '^([^:]+):([1-9]%d*)$')
   local of_batch = batch_id and find_record(state, KEYS[2], KEYS[3], batch_id .. ':')

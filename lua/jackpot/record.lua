@@ -1,4 +1,4 @@
--- Shared by the scripts that end what an entry began: the idempotency record of an entry.
+-- Shared by the scripts that take entries and end what they began: the idempotency record of an entry.
 --
 --   seq epoch.version fingerprint pool+amount,...                        drew nothing (one pool+amount a tier)
 --   ... p refusals entered_ms player stake client_seed                  pending: the next attempt is to be made
@@ -6,6 +6,32 @@
 --   ... w refusals rank tier amount order                                paid
 --
 -- refusals: "-" or rank and letter, "1r,3r" (r retry). client_seed: "*" for null.
+--
+-- An entry that was taken in a run of others that drew nothing has, in place of the first form,
+--   :call place fingerprint                                              its place among the entries of that call, from 1
+-- and the call has, in the field ":call" of the same hash, which no client can send as an id, what they share:
+--   first|epoch.version|skipped|rows of the entries|amounts|runs
+-- first: sequence of the first that was taken. skipped: places that were not taken, ascending, comma-separated. Rows and
+-- amounts as enter.lua gets them, runs as in run.lua. Scripts reply with both parts, one space between them.
+
+-- A record as replies have it: with that of its call, if it was taken in a run. Whose call is lost is unreadable.
+local function whole_record(text, key)
+  local call = string.match(text, '^:%S+')
+  return call and text .. ' ' .. (redis.call('HGET', key, call) or '') or text
+end
+
+-- The sequence of a record that whole_record gave; nil for one that is damaged.
+local function sequence_of(text)
+  local place, first, skipped = string.match(text, '^:%S+ (%d+) %S+ (%d+)|[^|]+|([%d,]*)|')
+  if not place then
+    return string.match(text, '^%d+')
+  end
+  local before = 0
+  for skip in string.gmatch(skipped, '%d+') do
+    before = before + (tonumber(skip) < tonumber(place) and 1 or 0)
+  end
+  return num(tonumber(first) + tonumber(place) - 1 - before)
+end
 
 -- The record of an entry and the key that holds it, or nil.
 local function find_record(state, seen_a, seen_b, entry_id)
@@ -13,7 +39,7 @@ local function find_record(state, seen_a, seen_b, entry_id)
   for _, key in ipairs(keys) do
     local text = redis.call('HGET', key, entry_id)
     if text then
-      return text, key
+      return whole_record(text, key), key
     end
   end
   return nil

@@ -1,8 +1,9 @@
 //! Jackpots: definition, draw, play.
 //!
 //! Pure: `document` (the JSON), `definition` (checked), `odds`, `draw`, `split`, `record` (what Redis keeps of an
-//! entry), `batch_record` and `segment` (what the record and the event of a batch say), `steps` (what is to be done
-//! next), `mark` (how far a jackpot has come). With Redis: `scripts` (wrappers of `lua/jackpot/`), `view` and `known`
+//! entry), `call_record` (what entries of one call share), `batch_record` and `segment` (what the record and the event of
+//! a batch say), `runs` (what entries add, computed), `steps` (what is to be done next), `mark` (how far a jackpot has
+//! come). With Redis: `scripts` (wrappers of `lua/jackpot/`), `view` and `known`
 //! (what this instance knows), `play` (an entry's path), `combiner` (entries that come together, one call), `batch`
 //! (many entries of one request), `operate` (what operators do), `recovery`, `files` (definitions at start). `api` joins
 //! them to HTTP.
@@ -10,6 +11,7 @@
 pub mod api;
 pub mod batch;
 pub mod batch_record;
+pub mod call_record;
 mod combiner;
 pub mod definition;
 pub mod document;
@@ -25,6 +27,7 @@ pub mod payout_id;
 pub mod play;
 pub mod record;
 pub mod recovery;
+pub mod runs;
 pub mod scripts;
 pub mod segment;
 pub mod split;

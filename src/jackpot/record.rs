@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use thiserror::Error;
 
+use super::call_record;
 use crate::ids::{ClientSeed, Id};
 use crate::money::Minor;
 
@@ -186,12 +187,17 @@ impl Unreadable {
 }
 
 impl Record {
-    /// Parses a record.
+    /// Parses a record as scripts reply with it.
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
-        parse(text).ok_or_else(|| Unreadable::of(text))
+        let parsed = if text.starts_with(':') {
+            call_record::parse(text)
+        } else {
+            parse(text)
+        };
+        parsed.ok_or_else(|| Unreadable::of(text))
     }
 
-    /// The record as the scripts write it: the inverse of [`Record::parse`].
+    /// The record by itself, which [`Record::parse`] reads.
     #[must_use]
     pub fn to_text(&self) -> String {
         let contributions = self.contributions.iter().map(|c| format!("{}+{}", c.pool, c.amount));

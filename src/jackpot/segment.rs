@@ -1,18 +1,15 @@
 //! What the entries of a batch add to each tier, computed from what its event keeps: the amounts by stake, and where the
 //! meters stood at the beginning of each run. Pure.
 //!
-//! A run is what lies between two paid claims: within it only contributions move the meters. So an event of 10,000
-//! entries names as many amounts as there are stakes, and one place more than there are paid claims.
+//! An event of 10,000 entries names as many amounts as there are stakes, and one place more than there are paid claims.
 
 use std::collections::HashMap;
 
 use super::record::Contributed;
-use super::split::{Part, TierAmount};
+use super::runs::{self, Run, parse_amounts_of, parse_minor};
+use super::split::TierAmount;
 use crate::ids::Id;
-use crate::money::{MAX_MINOR, Minor};
-
-/// Millionths of a unit, as the meters count them.
-const MICRO: u32 = 1_000_000;
+use crate::money::Minor;
 
 /// The part of a batch that was drawn under one definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,35 +22,12 @@ pub struct Segment {
     pub runs: Vec<Run>,
 }
 
-/// The beginning of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
-    /// Index in the batch of its first entry, from 1.
-    pub index: u64,
-    /// What each tier holds in front of that entry.
-    pub places: Vec<Place>,
-}
-
-/// What a tier holds, as far as contributions need it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    /// Minor units.
-    pub pool: u64,
-    /// Fraction not yet in the pool, millionths.
-    pub pool_micro: u32,
-    /// Fraction of all contributions, millionths.
-    pub contributed_micro: u32,
-    /// Minor units; `None` for no cap.
-    pub cap: Option<u64>,
-}
-
 impl Segment {
     /// Reads the fields of an event; on an error the name of the one that can't be read.
     pub fn parse(tiers: &str, amounts: &str, runs: &str) -> Result<Self, &'static str> {
         let tiers = parse_tiers(tiers).ok_or("tiers")?;
         let amounts = parse_amounts(amounts, tiers.len()).ok_or("amounts")?;
-        let runs = runs.split_terminator(';').map(|run| parse_run(run, tiers.len()));
-        let runs = runs.collect::<Option<Vec<_>>>().ok_or("runs")?;
+        let runs = runs::parse(runs, tiers.len()).ok_or("runs")?;
         Ok(Self { tiers, amounts, runs })
     }
 
@@ -64,44 +38,8 @@ impl Segment {
         from: u64,
         stakes: impl Iterator<Item = Minor>,
     ) -> Result<Vec<Vec<Contributed>>, &'static str> {
-        let (mut runs, mut places) = (self.runs.iter().peekable(), Vec::new());
-        let mut all = Vec::with_capacity(stakes.size_hint().0);
-        for (index, stake) in (from..).zip(stakes) {
-            if let Some(run) = runs.next_if(|run| run.index == index) {
-                places.clone_from(&run.places);
-            }
-            let amounts = self.amounts.get(&stake).ok_or("amounts")?;
-            if places.len() != amounts.len() {
-                return Err("runs");
-            }
-            let adds = places
-                .iter_mut()
-                .zip(amounts)
-                .map(|(place, amount)| place.accrue(amount));
-            all.push(adds.collect::<Option<Vec<_>>>().ok_or("runs")?);
-        }
-        if runs.next().is_some() {
-            return Err("runs");
-        }
-        Ok(all)
-    }
-}
-
-impl Place {
-    /// Adds what an entry contributes, as `accrue` of `lua/jackpot/tiers.lua` does; `None` beyond what a pool can hold.
-    fn accrue(&mut self, amount: &TierAmount) -> Option<Contributed> {
-        let micro = self.contributed_micro + amount.pool.micro + amount.reserve.micro;
-        let grown = amount.pool.units + amount.reserve.units + u64::from(micro / MICRO);
-        self.contributed_micro = micro % MICRO;
-        let micro = self.pool_micro + amount.pool.micro;
-        let whole = amount.pool.units + u64::from(micro / MICRO);
-        self.pool_micro = micro % MICRO;
-        let room = self.cap.map_or(whole, |cap| cap.saturating_sub(self.pool));
-        self.pool += whole.min(room);
-        (self.pool <= MAX_MINOR && grown <= MAX_MINOR).then_some(Contributed {
-            pool: self.pool,
-            amount: grown,
-        })
+        let amounts = stakes.map(|stake| self.amounts.get(&stake).map(Vec::as_slice));
+        runs::follow(&self.runs, from, amounts)
     }
 }
 
@@ -115,61 +53,19 @@ fn parse_amounts(text: &str, tiers: usize) -> Option<HashMap<Minor, Vec<TierAmou
     let mut amounts = HashMap::new();
     for row in text.split_terminator(';') {
         let (stake, of_tiers) = row.split_once('=')?;
-        let of_tiers = of_tiers.split('/').map(parse_amount).collect::<Option<Vec<_>>>()?;
+        let of_tiers = parse_amounts_of(of_tiers, tiers)?;
         let again = amounts.insert(parse_minor(stake)?, of_tiers);
-        if again.is_some() || row.split('/').count() != tiers {
+        if again.is_some() {
             return None;
         }
     }
     Some(amounts)
 }
 
-fn parse_amount(text: &str) -> Option<TierAmount> {
-    let mut parts = text.split(',');
-    let mut part = || {
-        let units = parse_minor(parts.next()?)?.get();
-        let micro = parse_micro(parts.next()?)?;
-        Some(Part { units, micro })
-    };
-    let (pool, reserve) = (part()?, part()?);
-    parts.next().is_none().then_some(TierAmount { pool, reserve })
-}
-
-/// `index pool,pool_micro,contributed_micro,cap/...`, with one place a tier.
-fn parse_run(text: &str, tiers: usize) -> Option<Run> {
-    let (index, places) = text.split_once(' ')?;
-    let places = places.split('/').map(parse_place).collect::<Option<Vec<_>>>()?;
-    (places.len() == tiers).then_some(Run {
-        index: index.parse().ok()?,
-        places,
-    })
-}
-
-fn parse_place(text: &str) -> Option<Place> {
-    let mut parts = text.split(',');
-    let place = Place {
-        pool: parse_minor(parts.next()?)?.get(),
-        pool_micro: parse_micro(parts.next()?)?,
-        contributed_micro: parse_micro(parts.next()?)?,
-        cap: match parts.next()? {
-            "-" => None,
-            cap => Some(parse_minor(cap)?.get()),
-        },
-    };
-    parts.next().is_none().then_some(place)
-}
-
-fn parse_minor(text: &str) -> Option<Minor> {
-    Minor::try_from(text.parse::<u64>().ok()?).ok()
-}
-
-fn parse_micro(text: &str) -> Option<u32> {
-    text.parse().ok().filter(|micro| *micro < MICRO)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::money::MAX_MINOR;
 
     fn added(segment: &Segment, from: u64, stakes: &[u64]) -> Result<String, &'static str> {
         let stakes = stakes.iter().map(|stake| Minor::try_from(*stake).expect("in range"));

@@ -1,6 +1,6 @@
 //! How one contribution is split among tiers, and within a tier between pool and reserve. Pure, in wide integers.
 
-use crate::money::{MICRO, Minor};
+use crate::money::{MAX_MINOR, MICRO, Minor};
 
 use super::definition::{Definition, contribution_micro};
 
@@ -23,10 +23,41 @@ pub struct Part {
 }
 
 impl Part {
-    fn new(micro: u128) -> Self {
-        let units = u64::try_from(micro / MICRO).expect("a contribution is at most the stake or a fixed amount");
-        let micro = u32::try_from(micro % MICRO).expect("below a million");
-        Self { units, micro }
+    /// `None` beyond 2^53 − 1 units.
+    fn new(micro: u128) -> Option<Self> {
+        let units = u64::try_from(micro / MICRO).ok().filter(|units| *units <= MAX_MINOR)?;
+        let micro = u32::try_from(micro % MICRO).ok()?;
+        Some(Self { units, micro })
+    }
+
+    fn in_micro(self) -> u128 {
+        u128::from(self.units) * MICRO + u128::from(self.micro)
+    }
+}
+
+/// A sum of what entries add to each tier.
+#[derive(Debug, Default)]
+pub struct Sum(Vec<(u128, u128)>);
+
+impl Sum {
+    /// Adds what one entry adds.
+    pub fn add(&mut self, amounts: &[TierAmount]) {
+        self.0.resize(amounts.len(), (0, 0));
+        for (sum, amount) in self.0.iter_mut().zip(amounts) {
+            sum.0 += amount.pool.in_micro();
+            sum.1 += amount.reserve.in_micro();
+        }
+    }
+
+    /// The sum, and nothing is left; `None` when one of a tier is beyond 2^53 − 1 units: then a meter would pass it too.
+    pub fn take(&mut self) -> Option<Vec<TierAmount>> {
+        let sums = self.0.drain(..).map(|(pool, reserve)| {
+            Some(TierAmount {
+                pool: Part::new(pool)?,
+                reserve: Part::new(reserve)?,
+            })
+        });
+        sums.collect()
     }
 }
 
@@ -49,9 +80,10 @@ pub fn split(definition: &Definition, stake: Minor) -> Vec<TierAmount> {
     }
     let split_tier = |(amount, reserve_ppm): (u128, crate::money::Ppm)| {
         let reserve = reserve_ppm.of(amount);
+        let part = |micro| Part::new(micro).expect("a contribution is at most the stake or a fixed amount");
         TierAmount {
-            pool: Part::new(amount - reserve),
-            reserve: Part::new(reserve),
+            pool: part(amount - reserve),
+            reserve: part(reserve),
         }
     };
     amounts

@@ -11,7 +11,7 @@ use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::play::Play;
 use jackpot::jackpot::record::Sent;
 use jackpot::jackpot::scripts::{self, BatchCall, BatchReply, FoundBatch, ScriptError};
-use jackpot::jackpot::split::split;
+use jackpot::jackpot::split::{TierAmount, split};
 use jackpot::telemetry::Metrics;
 
 use crate::bench::Bench;
@@ -51,17 +51,13 @@ pub fn drawn(
     for i in positions {
         let stake = batch.entries.stake(i);
         let of_tiers = split(definition, stake);
-        let row = of_tiers.iter().flat_map(|tier| [tier.pool, tier.reserve]);
-        let row = row
-            .flat_map(|part| [part.units, part.micro.into()])
-            .collect::<Vec<u64>>();
-        let text = row.chunks(4).map(|four| {
-            let four = four.iter().map(u64::to_string).collect::<Vec<_>>();
-            four.join(",")
+        let text = of_tiers.iter().map(|TierAmount { pool, reserve }| {
+            let (pool, reserve) = ((pool.units, pool.micro), (reserve.units, reserve.micro));
+            format!("{},{},{},{}", pool.0, pool.1, reserve.0, reserve.1)
         });
         amounts.insert(stake, text.collect::<Vec<_>>().join("/"));
         let sent = batch.entries.sent(i);
-        drawn.rows.push(row);
+        drawn.rows.push(of_tiers);
         drawn.steps.push(Step {
             entries: 1,
             row: drawn.rows.len() - 1,

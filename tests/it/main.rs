@@ -53,6 +53,7 @@ mod script_claim;
 mod script_define;
 mod script_enter;
 mod script_enter_batch;
+mod script_enter_runs;
 mod script_operate;
 mod script_restore;
 mod script_tail;

@@ -37,9 +37,14 @@ fn stake() -> impl Strategy<Value = u64> {
     prop_oneof![8 => 0..2_000_u64, 1 => Just(MAX_MINOR), 1 => MAX_MINOR / 4..=MAX_MINOR]
 }
 
+/// Mostly nothing, so that there are runs.
+fn drawn() -> impl Strategy<Value = u32> {
+    prop_oneof![2 => Just(0), 1 => 1..5_u32]
+}
+
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        8 => prop::collection::vec((any::<u8>(), 0..5_u32, stake()), 1..8).prop_map(Step::Enter),
+        8 => prop::collection::vec((any::<u8>(), drawn(), stake()), 1..16).prop_map(Step::Enter),
         3 => (any::<u8>(), 1..5_u32).prop_map(|(id, rank)| Step::Claim(id, rank)),
         1 => any::<u8>().prop_map(Step::Finish),
         2 => (0..2_usize, -500..5_000_i64).prop_map(|(tier, amount)| Step::Adjust(tier, amount)),

@@ -9,14 +9,14 @@ use serde_json::json;
 
 use crate::bench::{Bench, entry, rank, sent, tier};
 
-fn taken(entered: &Entered, i: usize) -> &Record {
+pub fn taken(entered: &Entered, i: usize) -> &Record {
     match &entered.replies[i] {
         EntryReply::Taken(record) => record,
         other => panic!("reply {i}: {other:?}"),
     }
 }
 
-fn paid(record: &Record) -> Option<(u64, u64)> {
+pub fn paid(record: &Record) -> Option<(u64, u64)> {
     match &record.state {
         State::Paid { payout, .. } => Some((payout.amount, payout.claim_order)),
         _ => None,

@@ -5,10 +5,11 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use super::Batch;
-use super::splits::{Splits, Sums, row};
+use super::splits::Splits;
 use crate::jackpot::definition::Definition;
 use crate::jackpot::draw::{BatchDraw, EpochSeed};
 use crate::jackpot::record::fingerprint;
+use crate::jackpot::split::{Sum, TierAmount};
 
 /// Entries of a batch that are drawn under one definition, one behind the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,8 +22,8 @@ pub struct Drawn {
     pub amounts: String,
     /// Ranks of money prizes that the attempts name, ascending.
     pub ranks: Vec<u32>,
-    /// Amounts: pool units, pool millionths, reserve units, reserve millionths of each tier.
-    pub rows: Vec<Vec<u64>>,
+    /// Amounts for each tier, of a winner or of a whole run.
+    pub rows: Vec<Vec<TierAmount>>,
     /// What the script does, in order.
     pub steps: Vec<Step>,
 }
@@ -56,7 +57,7 @@ impl Drawn {
             definition,
             splits: Splits::new(definition),
             row_of_split: Vec::new(),
-            run: vec![(0, 0); definition.tiers().len()],
+            run: Sum::default(),
             run_entries: 0,
             drawn: Self {
                 stamp: stamp.to_owned(),
@@ -85,7 +86,7 @@ struct Drawing<'a> {
     splits: Splits<'a>,
     /// The row that holds a split, for those that winners have added.
     row_of_split: Vec<Option<usize>>,
-    run: Sums,
+    run: Sum,
     run_entries: usize,
     drawn: Drawn,
 }
@@ -96,15 +97,12 @@ impl Drawing<'_> {
         let split = self.splits.of(entries.stake(i));
         let rank = self.draw.rank(i + 1, entries.seed(i), 0);
         if rank == 0 {
-            for (sum, amount) in self.run.iter_mut().zip(self.splits.amounts(split)) {
-                sum.0 += amount.0;
-                sum.1 += amount.1;
-            }
+            self.run.add(self.splits.amounts(split));
             self.run_entries += 1;
             return Ok(());
         }
         self.end_run()?;
-        let row = self.row_of(split)?;
+        let row = self.row_of(split);
         let winner = self.winner(batch, i, rank);
         self.drawn.steps.push(Step {
             entries: 1,
@@ -123,22 +121,21 @@ impl Drawing<'_> {
             row: self.drawn.rows.len(),
             winner: String::new(),
         });
-        self.drawn.rows.push(row(&self.run).ok_or(TooLarge)?);
-        self.run.fill((0, 0));
+        self.drawn.rows.push(self.run.take().ok_or(TooLarge)?);
         Ok(())
     }
 
-    fn row_of(&mut self, split: usize) -> Result<usize, TooLarge> {
+    fn row_of(&mut self, split: usize) -> usize {
         if self.row_of_split.len() <= split {
             self.row_of_split.resize(split + 1, None);
         }
         if let Some(found) = self.row_of_split[split] {
-            return Ok(found);
+            return found;
         }
         let rows = &mut self.drawn.rows;
-        rows.push(row(self.splits.amounts(split)).ok_or(TooLarge)?);
+        rows.push(self.splits.amounts(split).to_vec());
         self.row_of_split[split] = Some(rows.len() - 1);
-        Ok(rows.len() - 1)
+        rows.len() - 1
     }
 
     /// The chain of attempts of an entry whose attempt 0 drew `first`, as the script takes it. Each rank is in it
@@ -185,6 +182,7 @@ mod tests {
     use crate::ids::{BatchId, Id};
     use crate::jackpot::batch::Entries;
     use crate::jackpot::record::{Record, Sent};
+    use crate::jackpot::split::Part;
     use crate::jackpot::steps::{Step as Next, next_step};
     use crate::master_secret::MasterSecret;
     use crate::money::{MAX_MINOR, Minor};
@@ -220,7 +218,12 @@ mod tests {
     #[test]
     fn losers_are_one_sum() {
         let drawn = draw(&batch(&[5, 7, 5]), &definition(&[], 1, 16)).expect("fits");
-        assert_eq!(drawn.rows, [[17, 0, 0, 0]]);
+        let whole = |units| Part { units, micro: 0 };
+        let sum = TierAmount {
+            pool: whole(17),
+            reserve: whole(0),
+        };
+        assert_eq!(drawn.rows, [[sum]]);
         assert_eq!(
             drawn.steps,
             [Step {

@@ -1,21 +1,18 @@
-//! What each stake of a batch adds, computed once, and the sums of runs. Pure, in wide integers.
+//! What each stake of a batch adds, computed once. Pure.
 
 use std::collections::HashMap;
 use std::fmt::Write;
 
 use crate::jackpot::definition::Definition;
 use crate::jackpot::split::{TierAmount, split};
-use crate::money::{MAX_MINOR, MICRO, Minor};
-
-/// What one entry or one run adds: for each tier millionths of a minor unit to its pool and to its reserve.
-pub(super) type Sums = Vec<(u128, u128)>;
+use crate::money::Minor;
 
 /// The distinct stakes of a batch under one definition.
 pub(super) struct Splits<'a> {
     definition: &'a Definition,
     of_stake: HashMap<Minor, usize>,
     last: Option<(Minor, usize)>,
-    amounts: Vec<Sums>,
+    amounts: Vec<Vec<TierAmount>>,
     text: String,
 }
 
@@ -55,18 +52,13 @@ impl<'a> Splits<'a> {
             let _ = write!(self.text, "{between}{},{},{},{}", units.0, micro.0, units.1, micro.1);
         }
         self.text.push(';');
-        let whole = |units: u64, micro: u32| u128::from(units) * MICRO + u128::from(micro);
-        let sums = amounts.iter().map(|a| {
-            let (pool, reserve) = (a.pool, a.reserve);
-            (whole(pool.units, pool.micro), whole(reserve.units, reserve.micro))
-        });
-        self.amounts.push(sums.collect());
+        self.amounts.push(amounts);
         self.of_stake.insert(stake, number);
         number
     }
 
     /// What the split with this number adds.
-    pub(super) fn amounts(&self, number: usize) -> &[(u128, u128)] {
+    pub(super) fn amounts(&self, number: usize) -> &[TierAmount] {
         &self.amounts[number]
     }
 
@@ -74,19 +66,4 @@ impl<'a> Splits<'a> {
     pub(super) fn into_text(self) -> String {
         self.text
     }
-}
-
-/// Units and millionths of each sum, as the script takes them: pool units, pool millionths, reserve units, reserve
-/// millionths. `None` when one has more than 2^53 − 1 units: then a meter would pass it too.
-pub(super) fn row(sums: &[(u128, u128)]) -> Option<Vec<u64>> {
-    let part = |micro: u128| {
-        let units = u64::try_from(micro / MICRO).ok().filter(|units| *units <= MAX_MINOR)?;
-        Some([units, u64::try_from(micro % MICRO).ok()?])
-    };
-    let mut row = Vec::with_capacity(sums.len() * 4);
-    for (pool, reserve) in sums {
-        row.extend(part(*pool)?);
-        row.extend(part(*reserve)?);
-    }
-    Some(row)
 }

@@ -1,6 +1,8 @@
 //! `lua/jackpot/enter.lua`.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::ops::Range;
 
 use crate::money::Minor;
 use crate::store::keys::JackpotKeys;
@@ -8,10 +10,11 @@ use crate::store::{Call, Store};
 
 use super::reply::Reply;
 use super::{ENTER, Fence, ScriptError, fenced, pools, run, run_here, settling_keys};
+use crate::jackpot::call_record::Rows;
 use crate::jackpot::definition::{Definition, MoneyKind, MoneyPrize};
 use crate::jackpot::mark::Mark;
-use crate::jackpot::record::{Record, Sent, Unreadable, fingerprint};
-use crate::jackpot::split::{TierAmount, split};
+use crate::jackpot::record::{Record, Sent, State, Unreadable, fingerprint};
+use crate::jackpot::split::{Sum, TierAmount, split};
 
 /// Most entries of one call: its work stays in the range of a millisecond, and `unpack` within its stack.
 pub const MAX_ENTRIES: usize = 1_000;
@@ -76,8 +79,8 @@ pub async fn enter(
     definition: &Definition,
     entries: &[EnterEntry],
 ) -> Result<Entered, ScriptError> {
-    let call = entering(keys, fence, definition, entries);
-    entered(&run(store, &ENTER, call, fence.known).await?, entries.len())
+    let (call, taking) = entering(keys, fence, definition, entries);
+    taking.entered(&run(store, &ENTER, call, fence.known).await?)
 }
 
 /// The same over the calling thread's own connection.
@@ -88,91 +91,203 @@ pub async fn enter_here(
     definition: &Definition,
     entries: &[EnterEntry],
 ) -> Result<Entered, ScriptError> {
-    let call = entering(keys, fence, definition, entries);
-    entered(&run_here(store, &ENTER, call, fence.known).await?, entries.len())
+    let (call, taking) = entering(keys, fence, definition, entries);
+    taking.entered(&run_here(store, &ENTER, call, fence.known).await?)
 }
 
-fn entering(keys: &JackpotKeys, fence: &Fence, definition: &Definition, entries: &[EnterEntry]) -> Call<'static> {
+/// Fewest entries that are taken as a run: below, the record that they share would be more than it saves.
+const MIN_RUN: usize = 4;
+
+fn entering(
+    keys: &JackpotKeys,
+    fence: &Fence,
+    definition: &Definition,
+    entries: &[EnterEntry],
+) -> (Call<'static>, Taking) {
     assert!(
         (1..=MAX_ENTRIES).contains(&entries.len()),
         "1 to {MAX_ENTRIES} entries a call"
     );
     let pools = pools(keys, definition.tiers()).collect::<Vec<_>>();
-    let (rows, row_of) = rows(definition, entries);
     let (block, sent_texts) = block(entries);
+    let fingerprints = sent_texts.iter().map(|sent| fingerprint(&block[sent.clone()]));
+    let taking = Taking {
+        rows: rows(definition, entries),
+        fingerprints: fingerprints.collect(),
+        epoch: fence.epoch,
+        version: fence.version(),
+    };
+    let (sums, steps) = steps(&taking.rows, entries);
+    // An id is an entry's for as long as records are kept, so that no two calls have the same first one taken; the
+    // script sees to what is left: a repeat at the front, and the one in 2^60 whose hash is that of another.
+    let name = fingerprint(&entries[0].entry_id);
     let mut call = fenced(&ENTER, &settling_keys(keys, &pools), fence)
         .arg(entries.len())
-        .arg(rows.len())
-        .arg(&block);
-    for amount in rows.iter().flatten() {
-        call = call
-            .arg(amount.pool.units)
-            .arg(amount.pool.micro)
-            .arg(amount.reserve.units)
-            .arg(amount.reserve.micro);
+        .arg(&name)
+        .arg(&block)
+        .arg(taking.rows.to_text())
+        .arg(taking.rows.amounts().len() + sums.len())
+        .arg(steps.len());
+    for row in taking.rows.amounts().iter().chain(&sums) {
+        call = add_row(call, row);
     }
-    for ((entry, row), sent_text) in entries.iter().zip(row_of).zip(sent_texts) {
-        let sent_text = &block[sent_text];
-        call = call.arg(&entry.entry_id).arg(fingerprint(sent_text)).arg(row);
-        call = match entry.rank {
+    for step in steps {
+        call = call.arg(step.entries.len()).arg(step.row + 1);
+        let first = &entries[step.entries.start];
+        call = match first.rank {
             0 => call.arg(""),
-            rank => call.arg(prize_text(definition, rank, sent_text)),
+            rank => {
+                let (fingerprint, who) = (
+                    &taking.fingerprints[step.entries.start],
+                    &block[sent_texts[step.entries.start].clone()],
+                );
+                let money = definition.money_prize(rank).map(money_text).unwrap_or_default();
+                call.arg(format!("{fingerprint}|{rank}|{who}|{money}"))
+            }
         };
     }
-    call
+    let mut in_run = String::new();
+    for (i, (entry, fingerprint)) in entries.iter().zip(&taking.fingerprints).enumerate() {
+        in_run.clear();
+        // Writing to a string does not fail.
+        let _ = write!(in_run, ":{name} {} {fingerprint}", i + 1);
+        call = call.arg(&entry.entry_id).arg(&in_run);
+    }
+    (call, taking)
 }
 
-fn entered(reply: &Reply, count: usize) -> Result<Entered, ScriptError> {
-    let refusal = match reply.code() {
-        "ok" => None,
-        "paused" => Some(Refusal::Paused),
-        "suspended" => Some(Refusal::Suspended),
-        "closed" => Some(Refusal::Closed),
-        "stale" => Some(Refusal::Stale),
-        "secret" => Some(Refusal::Secret),
-        "too-large" => Some(Refusal::TooLarge),
-        _ => return Err(reply.unexpected()),
-    };
-    let replies = reply.strs().map(|text| parse_reply(text?)).collect::<Option<Vec<_>>>();
-    match replies {
-        Some(replies) if replies.len() == count => Ok(Entered {
+/// One row of amounts as arguments.
+pub(super) fn add_row<'s>(call: Call<'s>, row: &[TierAmount]) -> Call<'s> {
+    row.iter().fold(call, |call, TierAmount { pool, reserve }| {
+        call.arg(pool.units)
+            .arg(pool.micro)
+            .arg(reserve.units)
+            .arg(reserve.micro)
+    })
+}
+
+/// What the script does with entries that follow one another: one with its own row, or a run with its sum.
+struct Step {
+    entries: Range<usize>,
+    /// From 0.
+    row: usize,
+}
+
+/// The sums of the runs, whose rows come behind those of the entries; and what is to be done, in order.
+fn steps(rows: &Rows, entries: &[EnterEntry]) -> (Vec<Vec<TierAmount>>, Vec<Step>) {
+    let (mut sums, mut steps, mut sum) = (Vec::new(), Vec::with_capacity(4), Sum::default());
+    let mut begin = 0;
+    for same in entries.chunk_by(|a, b| a.rank == 0 && b.rank == 0) {
+        let places = begin..begin + same.len();
+        begin = places.end;
+        if same.len() >= MIN_RUN {
+            for place in places.clone() {
+                sum.add(&rows.amounts()[rows.of(place)]);
+            }
+            // A sum that is too large is taken entry by entry, as far as it goes.
+            if let Some(amounts) = sum.take() {
+                let row = rows.amounts().len() + sums.len();
+                sums.push(amounts);
+                steps.push(Step { entries: places, row });
+                continue;
+            }
+        }
+        steps.extend(places.map(|place| Step {
+            entries: place..place + 1,
+            row: rows.of(place),
+        }));
+    }
+    (sums, steps)
+}
+
+/// What is needed to tell what became of the entries of a call.
+struct Taking {
+    rows: Rows,
+    fingerprints: Vec<String>,
+    epoch: u64,
+    version: u64,
+}
+
+impl Taking {
+    fn entered(self, reply: &Reply) -> Result<Entered, ScriptError> {
+        let refusal = match reply.code() {
+            "ok" => None,
+            "paused" => Some(Refusal::Paused),
+            "suspended" => Some(Refusal::Suspended),
+            "closed" => Some(Refusal::Closed),
+            "stale" => Some(Refusal::Stale),
+            "secret" => Some(Refusal::Secret),
+            "too-large" => Some(Refusal::TooLarge),
+            _ => return Err(reply.unexpected()),
+        };
+        let replies = self.replies(reply).ok_or_else(|| reply.unexpected())?;
+        Ok(Entered {
             mark: reply.mark(),
             replies,
             refusal,
-        }),
-        _ => Err(reply.unexpected()),
+        })
+    }
+
+    /// `first, runs, place, text, ...`; `None` for what the script does not give.
+    fn replies(self, reply: &Reply) -> Option<Vec<EntryReply>> {
+        let mut texts = reply.strs();
+        let (first, runs) = (texts.next()??.parse::<u64>().ok()?, texts.next()??);
+        let mut said = vec![None; self.fingerprints.len()];
+        while let Some(place) = texts.next() {
+            let place = place?.parse::<usize>().ok()?.checked_sub(1)?;
+            *said.get_mut(place)? = Some(texts.next()??);
+        }
+        let was_taken = |text: Option<&str>| text.is_none_or(|text| text.starts_with('+'));
+        let taken = || said.iter().enumerate().filter(|(_, text)| was_taken(**text));
+        let added = self.rows.contributions(runs, taken().map(|(place, _)| place)).ok()?;
+        let mut added = (first..).zip(added);
+        let mut replies = Vec::<EntryReply>::with_capacity(said.len());
+        for (text, fingerprint) in said.into_iter().zip(self.fingerprints) {
+            let own = if was_taken(text) { added.next() } else { None };
+            let reply = match (text.map(|text| text.split_at_checked(1)), own) {
+                (None, Some((sequence, contributions))) => EntryReply::Taken(Record {
+                    sequence,
+                    epoch: self.epoch,
+                    version: self.version,
+                    fingerprint,
+                    contributions,
+                    state: State::Lost,
+                }),
+                (Some(Some(("+", record))), _) => read(record, EntryReply::Taken),
+                (Some(Some(("=", record))), _) => read(record, EntryReply::Seen),
+                (Some(Some(("@", place))), _) => match replies.get(place.parse::<usize>().ok()?.checked_sub(1)?)? {
+                    EntryReply::Taken(record) | EntryReply::Seen(record) => EntryReply::Seen(record.clone()),
+                    EntryReply::Damaged(unreadable) => EntryReply::Damaged(unreadable.clone()),
+                    EntryReply::NotTaken => EntryReply::NotTaken,
+                },
+                (Some(None), _) => EntryReply::NotTaken,
+                _ => return None,
+            };
+            replies.push(reply);
+        }
+        Some(replies)
     }
 }
 
-fn parse_reply(text: &str) -> Option<EntryReply> {
-    let parsed = |record, taken: fn(Record) -> EntryReply| match Record::parse(record) {
-        Ok(record) => taken(record),
-        Err(unreadable) => EntryReply::Damaged(unreadable),
-    };
-    match text.split_at_checked(1) {
-        Some(("+", record)) => Some(parsed(record, EntryReply::Taken)),
-        Some(("=", record)) => Some(parsed(record, EntryReply::Seen)),
-        None if text.is_empty() => Some(EntryReply::NotTaken),
-        _ => None,
-    }
+fn read(record: &str, reply: fn(Record) -> EntryReply) -> EntryReply {
+    Record::parse(record).map_or_else(EntryReply::Damaged, reply)
 }
 
-/// The distinct amounts of these entries, and for each entry which of them it adds (from 1).
-fn rows(definition: &Definition, entries: &[EnterEntry]) -> (Vec<Vec<TierAmount>>, Vec<usize>) {
+/// The distinct amounts of these entries, and which of them each adds.
+fn rows(definition: &Definition, entries: &[EnterEntry]) -> Rows {
     let mut rows: Vec<Vec<TierAmount>> = Vec::new();
     let mut of_stake: BTreeMap<Minor, usize> = BTreeMap::new();
-    let row_of = entries.iter().map(|entry| {
+    let of_entries = entries.iter().map(|entry| {
         *of_stake.entry(entry.sent.stake).or_insert_with(|| {
             let amounts = split(definition, entry.sent.stake);
-            let at = rows.iter().position(|row| *row == amounts).unwrap_or_else(|| {
+            rows.iter().position(|row| *row == amounts).unwrap_or_else(|| {
                 rows.push(amounts);
                 rows.len() - 1
-            });
-            at + 1
+            })
         })
     });
-    let row_of = row_of.collect();
-    (rows, row_of)
+    let of_entries = of_entries.collect();
+    Rows::new(rows, of_entries)
 }
 
 /// Bytes of a line of the block as it is mostly: two ids and a stake.
@@ -180,7 +295,7 @@ const LINE_BYTES: usize = 48;
 
 /// These entries for the event, one `entry_id player stake client_seed` a line: what a ledger and a verifier need. And
 /// where in it stands what was sent of each.
-fn block(entries: &[EnterEntry]) -> (String, Vec<std::ops::Range<usize>>) {
+fn block(entries: &[EnterEntry]) -> (String, Vec<Range<usize>>) {
     let mut block = String::with_capacity(entries.len() * LINE_BYTES);
     let mut sent_texts = Vec::with_capacity(entries.len());
     for entry in entries {
@@ -194,11 +309,6 @@ fn block(entries: &[EnterEntry]) -> (String, Vec<std::ops::Range<usize>>) {
         sent_texts.push(from..block.len());
     }
     (block, sent_texts)
-}
-
-fn prize_text(definition: &Definition, rank: u32, sent_text: &str) -> String {
-    let money = definition.money_prize(rank).map(money_text).unwrap_or_default();
-    format!("{rank}|{sent_text}|{money}")
 }
 
 /// `tier kind value min`, as `parse_prize` of `lua/jackpot/take.lua` reads it.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
 
-use super::enter::money_text;
+use super::enter::{add_row, money_text};
 use super::reply::Reply;
 use super::{ENTER_BATCH, Fence, LOOKUP_BATCH, Refusal, ScriptError, fenced, run, settling_keys};
 use crate::jackpot::batch::{Batch, Drawn};
@@ -138,7 +138,7 @@ fn add_segment<'s>(call: Call<'s>, batch: &Batch, segment: &Drawn, definition: &
         .arg(segment.rows.len())
         .arg(segment.steps.len());
     for row in &segment.rows {
-        call = call.arg(&row[..]);
+        call = add_row(call, row);
     }
     for step in &segment.steps {
         call = call.arg(step.entries).arg(step.row + 1).arg(&step.winner);

@@ -48,7 +48,7 @@ macro_rules! script {
     };
 }
 
-static ENTER: LazyLock<Script> = script!("enter", "", "state", "tiers", "take", "enter");
+static ENTER: LazyLock<Script> = script!("enter", "", "state", "tiers", "record", "take", "run", "enter");
 static ENTER_BATCH: LazyLock<Script> = script!(
     "enter_batch",
     "",
@@ -57,6 +57,7 @@ static ENTER_BATCH: LazyLock<Script> = script!(
     "record",
     "take",
     "batch",
+    "run",
     "enter_batch"
 );
 static CLAIM: LazyLock<Script> = script!("claim", "allow-oom", "state", "tiers", "record", "take", "claim");
@@ -87,6 +88,14 @@ pub struct Fence {
     pub commitment: String,
     /// Definition this instance knows, `version digest`; empty for none.
     pub definition: String,
+}
+
+impl Fence {
+    /// Version of the definition this instance knows; 0 for none.
+    pub fn version(&self) -> u64 {
+        let version = self.definition.split(' ').next();
+        version.and_then(|version| version.parse().ok()).unwrap_or(0)
+    }
 }
 
 /// Why a script did nothing, for reasons that any script may have.

@@ -173,7 +173,8 @@ mod tests {
             ("type", "enter"),
             ("block", "e p1 10 *"),
             ("skip", ""),
-            ("pools", "1+1"),
+            ("rows", "|1,0,0,0;"),
+            ("runs", "1 0,0,0,-;"),
             ("count", "1"),
         ] {
             fields.insert(name.to_owned(), value.to_owned());

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::batch::parse_batch;
 use super::{Checkpoint, Claim, ClaimResult, Define, Entered, Event, Kind, MeterChange, Unreadable};
 use crate::ids::Id;
-use crate::jackpot::record::{Contributed, Sent};
+use crate::jackpot::call_record::Rows;
+use crate::jackpot::record::Sent;
 use crate::jackpot::view::Status;
 
 /// The meters of a tier in the order in which scripts write them.
@@ -135,27 +136,24 @@ fn parse_define(fields: &Fields<'_>) -> Result<Define, Unreadable> {
 fn parse_enter(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
     let skipped = fields.read("skip", parse_numbers::<usize>)?;
     let lines = fields.text("block")?.lines().enumerate();
-    let taken = lines
-        .filter(|(i, _)| skipped.binary_search(&(i + 1)).is_err())
-        .map(|(_, line)| line);
-    let pools = fields.text("pools")?.split(';');
-    let entry = |(line, pools): (&str, &str)| {
+    let taken = lines.filter(|(place, _)| skipped.binary_search(&(place + 1)).is_err());
+    let (places, taken) = taken.unzip::<_, _, Vec<_>, Vec<_>>();
+    if taken.len() != fields.parse::<usize>("count")? {
+        return Err(fields.wrong("count"));
+    }
+    let rows = fields.read("rows", Rows::parse)?;
+    let added = rows.contributions(fields.text("runs")?, places.into_iter());
+    let added = added.map_err(|field| fields.wrong(field))?;
+    let entry = |(line, contributions): (&str, _)| {
         let (entry_id, sent) = line.split_once(' ')?;
-        let contributions = pools.split(',').map(Contributed::parse).collect::<Option<_>>()?;
         Some(Entered {
             entry_id: entry_id.to_owned(),
             sent: Sent::parse(sent)?,
             contributions,
         })
     };
-    let entries = taken
-        .zip(pools)
-        .map(entry)
-        .collect::<Option<Vec<_>>>()
-        .ok_or_else(|| fields.wrong("block"))?;
-    if entries.len() != fields.parse::<usize>("count")? {
-        return Err(fields.wrong("count"));
-    }
+    let entries = taken.into_iter().zip(added).map(entry).collect::<Option<Vec<_>>>();
+    let entries = entries.ok_or_else(|| fields.wrong("block"))?;
     Ok(Kind::Enter {
         epoch: fields.parse("epoch")?,
         version: fields.parse("version")?,
