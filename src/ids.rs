@@ -1,7 +1,10 @@
 //! Identifiers that clients choose.
 
+use std::fmt;
 use std::sync::Arc;
 
+use serde::de::{Deserializer, Error, Visitor};
+use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -16,8 +19,7 @@ pub struct InvalidId;
 /// An id of a jackpot, tier, entry or player: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`.
 ///
 /// A `:` stands only in ids that the service derives, so that no client can send one of those.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id(Arc<str>);
 
 impl Id {
@@ -40,6 +42,39 @@ impl Id {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The id as text that others keep too.
+    #[must_use]
+    pub fn shared(&self) -> Arc<str> {
+        Arc::clone(&self.0)
+    }
+}
+
+// By hand, because serde's attributes go by way of a `String`, and each entry has several ids.
+impl Serialize for Id {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Id {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+
+        impl Visitor<'_> for Text {
+            type Value = Id;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Id, E> {
+                Id::parse(text).map_err(E::custom)
+            }
+        }
+
+        deserializer.deserialize_str(Text)
     }
 }
 

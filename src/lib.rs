@@ -50,3 +50,8 @@ pub mod store;
 pub mod telemetry;
 pub mod tls;
 pub mod verify;
+
+/// For all that links the library, the benchmarks' peers too: a request is many small allocations. Measured in
+/// docs/decisions/0012.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -4,16 +4,17 @@
 //! public. Put it before [`super::body::Body`], so that a stranger's body is not even read.
 
 use std::future::{Ready, ready};
+use std::sync::Arc;
 
 use actix_web::dev::Payload;
 use actix_web::http::header::AUTHORIZATION;
 use actix_web::web::Data;
 use actix_web::{FromRequest, HttpRequest};
-use tracing::Span;
 
 use super::Web;
 use super::problem::Problem;
 pub use crate::keys::Role;
+use crate::telemetry::request;
 
 /// Longer keys are none of ours; they are not even hashed.
 const MAX_KEY_LENGTH: usize = 256;
@@ -22,7 +23,7 @@ const MAX_KEY_LENGTH: usize = 256;
 #[derive(Debug, Clone)]
 pub struct Caller {
     /// Name of the key, for the audit trail.
-    pub name: String,
+    pub name: Arc<str>,
     /// What the key is for.
     pub role: Role,
 }
@@ -58,13 +59,13 @@ fn identify(request: &HttpRequest) -> Result<Option<Caller>, Problem> {
         .and_then(bearer)
         .ok_or_else(Problem::unauthorized)?;
     let known = web.keys.find(text).ok_or_else(Problem::unauthorized)?;
-    Span::current().record("caller", known.key.name.as_str());
+    request::caller(known.key.name.shared());
     if let Err(wait) = known.admit() {
         web.metrics.rate_limited();
         return Err(Problem::rate_limited(wait));
     }
     Ok(Some(Caller {
-        name: known.key.name.as_str().to_owned(),
+        name: known.key.name.shared(),
         role: known.key.role,
     }))
 }
@@ -150,10 +151,7 @@ mod tests {
 
     #[test]
     fn operate_may_do_everything_and_the_others_their_own() {
-        let caller = |role| Caller {
-            name: "n".to_owned(),
-            role,
-        };
+        let caller = |role| Caller { name: "n".into(), role };
         assert!(caller(Role::Operate).may(&[Role::Play]).is_ok());
         assert!(caller(Role::Read).may(&[Role::Play, Role::Read]).is_ok());
         assert_eq!(caller(Role::Play).may(&[Role::Read]).unwrap_err().status.as_u16(), 403);

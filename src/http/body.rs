@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use actix_web::dev::Payload;
-use actix_web::http::header::{CONTENT_LENGTH, HeaderMap};
+use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use actix_web::web::{Bytes, BytesMut, Data};
 use actix_web::{FromRequest, HttpMessage, HttpRequest};
 use futures_util::StreamExt;
@@ -91,6 +91,14 @@ fn check_head(request: &HttpRequest, limit: usize) -> Result<usize, Problem> {
 }
 
 fn is_json(request: &HttpRequest) -> bool {
+    // What nearly everyone sends needs no parser.
+    if request
+        .headers()
+        .get(CONTENT_TYPE)
+        .is_some_and(|value| value.as_bytes() == b"application/json")
+    {
+        return true;
+    }
     let Ok(Some(media)) = request.mime_type() else {
         return false;
     };

@@ -1,23 +1,22 @@
-//! What every request goes through: an id, a span, a count, and a net for panics and for answers that are no problems.
+//! What every request goes through: an id, a name on its log lines, a count, and a net for panics and for answers that are no problems.
 
-use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use actix_web::Error;
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::CONTENT_TYPE;
 use actix_web::middleware::Next;
 use actix_web::web::Data;
-use actix_web::{Error, HttpMessage};
 use futures_util::FutureExt;
-use tracing::field::Empty;
-use tracing::{Instrument, Span};
 
 use super::Web;
 use super::fallback::RouteTable;
 use super::problem::{self, Problem};
 use super::request_id::{self, RequestId};
+use crate::telemetry::request::Request;
 
 /// Route label of requests that no route matched: their paths are anyone's invention.
 const UNMATCHED: &str = "unmatched";
@@ -31,36 +30,33 @@ pub(super) async fn wrap<B: MessageBody + 'static>(
     let web = request.app_data::<Data<Web>>().cloned();
     let _in_flight = web.as_ref().map(|web| web.metrics.begin_request());
     let id = RequestId::of(request.headers());
-    let routes = request.app_data::<Data<RouteTable>>().cloned();
-    let route: Cow<'_, str> = match routes.as_ref().and_then(|routes| routes.label(request.path())) {
-        Some(route) => route.into(),
-        // Pages that the document does not have.
-        None => request.match_pattern().map_or(UNMATCHED.into(), Cow::from),
-    };
+    let known = request
+        .app_data::<Data<RouteTable>>()
+        .and_then(|routes| routes.label(request.path()));
+    // Pages that the document does not have.
+    let route = known.unwrap_or_else(|| request.match_pattern().map_or_else(|| UNMATCHED.into(), Arc::from));
     let method = request.method().clone();
-    let span = tracing::info_span!("request", request_id = id.as_str(), %method, route = &*route, caller = Empty,
-        jackpot_id = Empty, entry_id = Empty);
-    request.extensions_mut().insert(id.clone());
-
-    let answer = AssertUnwindSafe(async move { next.call(request).await }).catch_unwind();
-    let result = match answer.instrument(span.clone()).await {
-        Ok(Ok(answer)) => Ok(finish(answer.map_into_boxed_body(), &id)),
-        Ok(Err(error)) => Err(error),
-        // The panic hook has logged it, inside the span.
-        Err(_) => Err(Problem::internal().into()),
-    }
-    .map_err(|error| with_id(error, &id));
-
-    let status = match &result {
-        Ok(answer) => answer.status(),
-        Err(error) => error.as_response_error().status_code(),
+    let lines = Request::new(id.shared(), method.clone(), Arc::clone(&route));
+    let answering = async move {
+        let result = match AssertUnwindSafe(next.call(request)).catch_unwind().await {
+            Ok(Ok(answer)) => Ok(finish(answer.map_into_boxed_body(), &id)),
+            Ok(Err(error)) => Err(error),
+            // The panic hook has logged it, as one of this request's lines.
+            Err(_) => Err(Problem::internal().into()),
+        }
+        .map_err(|error| with_id(error, &id));
+        let status = match &result {
+            Ok(answer) => answer.status(),
+            Err(error) => error.as_response_error().status_code(),
+        };
+        let took = begun.elapsed();
+        log(status.as_u16(), took);
+        if let Some(web) = web {
+            web.metrics.request(&route, method.as_str(), status.as_u16(), took);
+        }
+        result
     };
-    let took = begun.elapsed();
-    log(&span, status.as_u16(), took);
-    if let Some(web) = web {
-        web.metrics.request(&route, method.as_str(), status.as_u16(), took);
-    }
-    result
+    lines.answered_by(answering).await
 }
 
 /// The request is gone with the service that failed, so that its answer is made by the server, with this header.
@@ -115,16 +111,13 @@ fn as_problem(answer: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
     ServiceResponse::new(request, problem)
 }
 
-fn log(span: &Span, status: u16, took: Duration) {
-    // On the line itself: each field that a span gets later is written into its text again, line or no line.
+fn log(status: u16, took: Duration) {
     let latency_ms = took.as_secs_f64() * 1000.0;
-    span.in_scope(|| {
-        if status == 500 {
-            tracing::warn!(status, latency_ms, "request failed");
-        } else {
-            // One line per request at tens of thousands per second is for who asks for it, by jackpot::http=debug;
-            // a store that is down says so itself, once.
-            tracing::debug!(status, latency_ms, "request answered");
-        }
-    });
+    if status == 500 {
+        tracing::warn!(status, latency_ms, "request failed");
+    } else {
+        // One line per request at tens of thousands per second is for who asks for it, by jackpot::http=debug;
+        // a store that is down says so itself, once.
+        tracing::debug!(status, latency_ms, "request answered");
+    }
 }

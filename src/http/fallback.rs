@@ -1,11 +1,16 @@
 //! What is answered where no route is: 404, or 405 with the methods that the path takes.
 
+use std::sync::Arc;
+
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::{OpenApi, PathItem, RefOr};
 
 use super::problem::Problem;
+
+/// Most segments that the path of a route has.
+const MAX_SEGMENTS: usize = 12;
 
 /// Paths and their methods, as the `OpenAPI` document has them; the document is thereby held to be complete.
 pub(super) struct RouteTable(Vec<Known>);
@@ -14,7 +19,7 @@ pub(super) struct RouteTable(Vec<Known>);
 #[derive(Clone)]
 struct Known {
     /// As the document names it, `{id}` for a parameter.
-    path: String,
+    path: Arc<str>,
     segments: Vec<Segment>,
     /// Its methods, as `Allow` lists them.
     methods: String,
@@ -35,20 +40,25 @@ impl Known {
                 Segment::Named(text.to_owned())
             }
         };
+        let segments: Vec<_> = path.split('/').map(segment).collect();
+        assert!(
+            segments.len() <= MAX_SEGMENTS,
+            "{path} has too many segments to be found"
+        );
         Self {
-            path: path.to_owned(),
-            segments: path.split('/').map(segment).collect(),
+            path: path.into(),
+            segments,
             methods,
         }
     }
 
-    /// Whether a path with that many segments is one of these.
-    fn fits(&self, path: &str, segments: usize) -> bool {
-        let fits = |(segment, text): (&Segment, &str)| match segment {
+    /// Whether a path of these segments is one of this kind. From its end: that is where most paths differ.
+    fn fits(&self, segments: &[&str]) -> bool {
+        let fits = |(segment, text): (&Segment, &&str)| match segment {
             Segment::Named(name) => name == text,
             Segment::Parameter => !text.is_empty(),
         };
-        self.segments.len() == segments && self.segments.iter().zip(path.split('/')).all(fits)
+        self.segments.len() == segments.len() && self.segments.iter().zip(segments).rev().all(fits)
     }
 }
 
@@ -65,13 +75,19 @@ impl RouteTable {
 
     /// The path as the document names it: a label of which there are few. Not by the router, which would run a regular
     /// expression for each of its routes again.
-    pub(super) fn label(&self, path: &str) -> Option<&str> {
-        self.find(path).map(|known| known.path.as_str())
+    pub(super) fn label(&self, path: &str) -> Option<Arc<str>> {
+        self.find(path).map(|known| Arc::clone(&known.path))
     }
 
     fn find(&self, path: &str) -> Option<&Known> {
-        let segments = path.split('/').count();
-        self.0.iter().find(|known| known.fits(path, segments))
+        let mut parts = [""; MAX_SEGMENTS];
+        let mut count = 0;
+        for part in path.split('/') {
+            *parts.get_mut(count)? = part;
+            count += 1;
+        }
+        let segments = parts.get(..count)?;
+        self.0.iter().find(|known| known.fits(segments))
     }
 
     /// The answer for a path and a method that have no route together.

@@ -1,16 +1,16 @@
 //! The id of a request: on its answer, on its log lines, and in the audit trail.
 
 use std::future::{Ready, ready};
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use actix_web::dev::Payload;
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
-use actix_web::{FromRequest, HttpMessage, HttpRequest};
-use tracing::Span;
+use actix_web::{FromRequest, HttpRequest};
 
 use super::problem::Problem;
 use crate::random;
+use crate::telemetry::request;
 
 /// The header, in requests and answers.
 pub const HEADER: HeaderName = HeaderName::from_static("x-request-id");
@@ -20,7 +20,7 @@ const MAX_LENGTH: usize = 64;
 
 /// Identifies a request; `[A-Za-z0-9._-]{1,64}`.
 #[derive(Debug, Clone)]
-pub struct RequestId(String);
+pub struct RequestId(Arc<str>);
 
 impl RequestId {
     /// The id that the client sent, if it is a sane one, or else a new one.
@@ -30,7 +30,7 @@ impl RequestId {
             .and_then(|value| value.to_str().ok())
             .filter(|text| sane(text))
         {
-            Some(text) => RequestId(text.to_owned()),
+            Some(text) => RequestId(text.into()),
             None => RequestId::next(),
         }
     }
@@ -43,13 +43,18 @@ impl RequestId {
             Err(_) => format!("{:x}{:x}", std::process::id(), jiff::Timestamp::now().as_nanosecond()),
         });
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        RequestId(format!("{}-{:x}", *PROCESS, COUNT.fetch_add(1, Ordering::Relaxed)))
+        RequestId(format!("{}-{:x}", *PROCESS, COUNT.fetch_add(1, Ordering::Relaxed)).into())
     }
 
     /// The id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The id as text that the log keeps too.
+    pub(super) fn shared(&self) -> Arc<str> {
+        Arc::clone(&self.0)
     }
 
     pub(super) fn header(&self) -> HeaderValue {
@@ -61,14 +66,8 @@ impl FromRequest for RequestId {
     type Error = Problem;
     type Future = Ready<Result<RequestId, Problem>>;
 
-    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        ready(
-            request
-                .extensions()
-                .get::<RequestId>()
-                .cloned()
-                .ok_or_else(Problem::internal),
-        )
+    fn from_request(_: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(request::id().map(RequestId).ok_or_else(Problem::internal))
     }
 }
 
@@ -77,14 +76,4 @@ fn sane(text: &str) -> bool {
         && text
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
-}
-
-/// Puts the jackpot on the request's log lines. Call it from the handler itself, outside any span of its own.
-pub fn record_jackpot(id: &str) {
-    Span::current().record("jackpot_id", id);
-}
-
-/// Puts the entry on the request's log lines.
-pub fn record_entry(id: &str) {
-    Span::current().record("entry_id", id);
 }

@@ -16,7 +16,7 @@ use super::known::Known;
 use super::metrics::PlayMetrics;
 use super::record::{Record, Sent, State};
 use super::scripts::{self, EnterEntry, Finished, Found, Refusal, ScriptError};
-use super::steps::{Attempt, Step, next_step};
+use super::steps::{Attempt, Step, next_step, next_step_after};
 use super::view::{Status, View, Views};
 
 /// Repeats of a call whose definition or epoch changed meanwhile. Each needs an operator, a win or a rotation in
@@ -76,6 +76,7 @@ impl Play {
         result
     }
 
+    /// What hardly an entry needs is boxed, here and below: every entry allocates and moves room for its whole path.
     async fn enter_once(&self, id: &Id, entry_id: &str, sent: Sent) -> Result<Played, PlayError> {
         let (mut known, mut view) = self.views.view(id).await?;
         let mut entry = EnterEntry {
@@ -87,8 +88,9 @@ impl Play {
             if self.refusal(&known, &view, entry.sent.stake).is_some() {
                 // Repeats are answered before anything else is looked at, and a limit that was raised since this
                 // instance last looked refuses nobody.
-                (known, view) = self.views.refresh(id).await?;
-                let found = known.note(scripts::lookup(&self.store, &known.keys, known.mark(), entry_id).await)?;
+                (known, view) = Box::pin(self.views.refresh(id)).await?;
+                let looking = Box::pin(scripts::lookup(&self.store, &known.keys, known.mark(), entry_id));
+                let found = known.note(looking.await)?;
                 if let Some(record) = found.and_then(|found| found.record) {
                     return self.replay(&view, entry, record).await;
                 }
@@ -104,10 +106,10 @@ impl Play {
             match outcome {
                 Outcome::Taken(record) => {
                     self.metrics.first_claim(id, &record);
-                    return self.resolve(&view, entry.entry_id, entry.sent, record, false).await;
+                    return self.resolve_taken(&view, entry, record).await;
                 }
                 Outcome::Seen(record) => return self.replay(&view, entry, record).await,
-                Outcome::Refused(Refusal::Stale) => (known, view) = self.views.renew(id, &view).await?,
+                Outcome::Refused(Refusal::Stale) => (known, view) = Box::pin(self.views.renew(id, &view)).await?,
                 Outcome::Refused(refusal) => return Err(refused(refusal)),
             }
         }
@@ -172,7 +174,29 @@ impl Play {
         if record.fingerprint != entry.sent.fingerprint() {
             return Err(PlayError::EntryIdReused(entry.entry_id));
         }
-        self.resolve(view, entry.entry_id, entry.sent, record, true).await
+        Box::pin(self.resolve(view, entry.entry_id, entry.sent, record, true)).await
+    }
+
+    /// The answer of an entry that was just taken, under the view that it was drawn under: its draw stands mostly.
+    async fn resolve_taken(&self, view: &View, entry: EnterEntry, record: Record) -> Result<Played, PlayError> {
+        let EnterEntry { entry_id, sent, rank } = entry;
+        let drawn_here = (record.epoch, record.version) == (view.epoch, view.version);
+        if drawn_here {
+            let (definition, client_seed) = (&view.definition, sent.client_seed.as_ref());
+            let step = next_step_after(rank, &entry_id, client_seed, &record, definition, &view.seed)?;
+            if let Step::Answer(attempts) = step {
+                return Ok(Played {
+                    entry_id,
+                    sent,
+                    record,
+                    definition: Arc::clone(definition),
+                    commitment: view.commitment.clone(),
+                    attempts,
+                    replayed: false,
+                });
+            }
+        }
+        Box::pin(self.resolve(view, entry_id, sent, record, false)).await
     }
 
     /// Takes the steps that an entry's record asks for, until its outcome stands.

@@ -55,9 +55,25 @@ pub fn next_step(
     definition: &Definition,
     seed: &EpochSeed,
 ) -> Result<Step, Contradiction> {
+    let first = seed.rank(entry_id, client_seed, 0, definition.odds());
+    next_step_after(first, entry_id, client_seed, record, definition, seed)
+}
+
+/// [`next_step`] of an entry whose attempt 0 is known to draw `first`.
+pub fn next_step_after(
+    first: u32,
+    entry_id: &str,
+    client_seed: Option<&ClientSeed>,
+    record: &Record,
+    definition: &Definition,
+    seed: &EpochSeed,
+) -> Result<Step, Contradiction> {
     let mut attempts = Vec::new();
     for attempt in 0..=definition.last_attempt() {
-        let rank = seed.rank(entry_id, client_seed, attempt, definition.odds());
+        let rank = match attempt {
+            0 => first,
+            _ => seed.rank(entry_id, client_seed, attempt, definition.odds()),
+        };
         let refused = record.refusals().iter().find(|r| r.rank == rank);
         if let Some(refusal) = refused {
             attempts.push(Attempt {

@@ -179,7 +179,7 @@ impl Views {
         known.whole()?;
         match known.view() {
             Some(view) => Ok((known, view)),
-            None => self.refresh(id).await,
+            None => Box::pin(self.refresh(id)).await,
         }
     }
 

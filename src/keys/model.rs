@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -42,13 +43,19 @@ impl fmt::Display for Role {
 /// Name of a key: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`. It stands in the audit trail, the key itself never does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct KeyName(String);
+pub struct KeyName(Arc<str>);
 
 impl KeyName {
     /// The name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The name as text that others keep too.
+    #[must_use]
+    pub fn shared(&self) -> Arc<str> {
+        Arc::clone(&self.0)
     }
 }
 
@@ -61,7 +68,7 @@ impl FromStr for KeyName {
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
         if first && rest && text.len() <= 64 {
-            Ok(KeyName(text.to_owned()))
+            Ok(KeyName(text.into()))
         } else {
             Err("a key's name has 1 to 64 letters, digits, . _ or -, and starts with a letter or digit".to_owned())
         }
@@ -78,7 +85,7 @@ impl TryFrom<String> for KeyName {
 
 impl From<KeyName> for String {
     fn from(name: KeyName) -> String {
-        name.0
+        name.0.as_ref().to_owned()
     }
 }
 

@@ -35,7 +35,6 @@ impl Limits {
 
 /// A key that the service knows. Its limiter lives as long as the key does, so that there are never more of them
 /// than keys.
-#[derive(Clone)]
 pub struct Known {
     /// As in the file.
     pub key: Key,
@@ -61,7 +60,7 @@ impl Known {
 pub struct KeyStore {
     file: KeyFile,
     limits: Limits,
-    known: ArcSwap<Vec<Known>>,
+    known: ArcSwap<Vec<Arc<Known>>>,
 }
 
 impl KeyStore {
@@ -82,7 +81,7 @@ impl KeyStore {
 
     /// The key with this text. Takes as long whichever key it is, and if it is none.
     #[must_use]
-    pub fn find(&self, text: &str) -> Option<Known> {
+    pub fn find(&self, text: &str) -> Option<Arc<Known>> {
         let digest = sha256(text);
         let known = self.known.load();
         let mut found = None;
@@ -128,13 +127,13 @@ impl KeyStore {
             Some(known) => known.limiter.clone(),
             None => self.limits.limiter(),
         };
-        let known: Vec<Known> = keys
-            .into_iter()
-            .map(|key| Known {
+        let known = |key| {
+            Arc::new(Known {
                 limiter: limiter(&key),
                 key,
             })
-            .collect();
+        };
+        let known: Vec<_> = keys.into_iter().map(known).collect();
         let count = known.len();
         self.known.store(Arc::new(known));
         Ok(count)

@@ -7,6 +7,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::ParseError;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 
+use super::request::Named;
 use crate::settings::{Log, LogFormat};
 
 /// Why there is no log.
@@ -30,11 +31,16 @@ pub fn init(settings: &Log) -> Result<(), TelemetryError> {
         .with_env_filter(filter)
         .with_writer(std::io::stderr);
     match settings.format {
-        LogFormat::Pretty => lines.with_ansi(std::io::stderr().is_terminal()).finish().try_init()?,
+        LogFormat::Pretty => lines
+            .with_ansi(std::io::stderr().is_terminal())
+            .map_event_format(Named)
+            .finish()
+            .try_init()?,
         LogFormat::Json => lines
             .json()
             .flatten_event(true)
             .with_current_span(false)
+            .map_event_format(Named)
             .finish()
             .try_init()?,
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -86,16 +86,26 @@ struct ScriptLabels {
     result: &'static str,
 }
 
+/// Pattern of a route, which its requests share.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct RouteLabel(Arc<str>);
+
+impl EncodeLabelValue for RouteLabel {
+    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> fmt::Result {
+        EncodeLabelValue::encode(&&*self.0, encoder)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
-    route: String,
+    route: RouteLabel,
     method: &'static str,
     status: u16,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RouteLabels {
-    route: String,
+    route: RouteLabel,
     method: &'static str,
 }
 
@@ -295,8 +305,8 @@ impl Metrics {
     }
 
     /// Records an answered request; `route` is the pattern of the route table.
-    pub fn request(&self, route: &str, method: &str, status: u16, took: Duration) {
-        let (route, method) = (route.to_owned(), method_label(method));
+    pub fn request(&self, route: &Arc<str>, method: &str, status: u16, took: Duration) {
+        let (route, method) = (RouteLabel(Arc::clone(route)), method_label(method));
         self.request_seconds
             .get_or_create(&RouteLabels {
                 route: route.clone(),

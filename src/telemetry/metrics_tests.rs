@@ -9,7 +9,7 @@ fn names_have_the_prefix_and_their_units() {
     spring.entries(EntryResult::Accepted, 2);
     spring.claim(ClaimResult::Retry);
     metrics.script("enter", ScriptResult::Ok, Duration::from_micros(50));
-    metrics.request("/v1/jackpots/{id}", "BREW", 405, Duration::from_millis(1));
+    metrics.request(&"/v1/jackpots/{id}".into(), "BREW", 405, Duration::from_millis(1));
     metrics.set_redis(true, 0.25);
     let text = metrics.encode().unwrap();
     for line in [

@@ -3,6 +3,7 @@
 mod ledger;
 mod log;
 mod metrics;
+pub mod request;
 
 pub use ledger::LedgerMetrics;
 pub use log::{TelemetryError, init};

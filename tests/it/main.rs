@@ -44,6 +44,7 @@ mod ledger_queries;
 mod ledger_reconcile;
 mod ledger_restore;
 mod ledger_sql;
+mod log_lines;
 mod model;
 mod promise_conservation;
 mod proxy;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use serde::{Deserialize, Serialize};
-use tracing::Span;
 use utoipa::ToSchema;
 
 use super::Api;
@@ -17,6 +16,7 @@ use crate::http::query::PathOf;
 use crate::ids::{BatchId, ClientSeed, Id};
 use crate::jackpot::batch::{Batch, BatchPlayed, Entries, MAX_ENTRIES, work};
 use crate::money::Minor;
+use crate::telemetry::request;
 
 /// Bytes of an entry: its longest form has 187, the rest is for spaces.
 const MAX_ENTRY_BYTES: usize = 256;
@@ -98,9 +98,7 @@ pub(crate) async fn post(
 ) -> Result<HttpResponse, Problem> {
     let parsed = work(bytes.len() / MIN_ENTRY_BYTES, move || body::parse::<BatchBody>(&bytes)).await;
     let BatchBody { batch_id, entries } = parsed.ok_or_else(stopping)??;
-    Span::current()
-        .record("jackpot_id", id.as_str())
-        .record("entry_id", batch_id.as_str());
+    request::entry(id.shared(), batch_id.as_str().into());
     let batch = Arc::new(Batch { batch_id, entries });
     let played = api.play.enter_batch(&id, &batch).await?;
     let (winners, replayed) = (played.winners.len(), played.replayed);

@@ -1,9 +1,9 @@
 //! Entries: play, look up.
 
-use actix_web::HttpResponse;
+use actix_web::http::header::{CONTENT_TYPE, HeaderValue};
 use actix_web::web::Data;
+use actix_web::{HttpResponse, HttpResponseBuilder};
 use serde::{Deserialize, Serialize};
-use tracing::Span;
 use utoipa::ToSchema;
 
 use super::Api;
@@ -18,6 +18,10 @@ use crate::jackpot::payout_id::payout_id;
 use crate::jackpot::play::Played;
 use crate::jackpot::record::{Payout, Sent, State};
 use crate::money::Minor;
+use crate::telemetry::request;
+
+/// Bytes of the answer for an entry, most of them: its buffer is made of this size and seldom grows.
+const USUAL_ANSWER_BYTES: usize = 768;
 
 /// Header of an answer that was given before.
 pub(super) const REPLAYED: (&str, &str) = ("Idempotency-Replayed", "true");
@@ -129,9 +133,7 @@ pub(crate) async fn post(
     api: Data<Api>,
     Body(body): Body<EntryBody>,
 ) -> Result<HttpResponse, Problem> {
-    Span::current()
-        .record("jackpot_id", id.as_str())
-        .record("entry_id", body.entry_id.as_str());
+    request::entry(id.shared(), body.entry_id.shared());
     let sent = Sent {
         player: body.player_id,
         stake: body.stake,
@@ -146,7 +148,7 @@ pub(crate) async fn post(
     if played.replayed {
         answer.insert_header(REPLAYED);
     }
-    Ok(answer.json(entry(id, played)))
+    answered(&mut answer, &entry(id, played))
 }
 
 /// An entry that is remembered, with the body of its first answer.
@@ -159,9 +161,7 @@ pub(crate) async fn get(
     PathOf((id, entry_id)): PathOf<(Id, EntryRef)>,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    Span::current()
-        .record("jackpot_id", id.as_str())
-        .record("entry_id", entry_id.as_str());
+    request::entry(id.shared(), entry_id.as_str().into());
     let found = api.play.look_up(&id, entry_id.as_str()).await?;
     let (sent, record) = match (found.sent, found.record) {
         (Some(sent), Some(record)) => (sent, record),
@@ -172,7 +172,14 @@ pub(crate) async fn get(
         }
     };
     let played = api.play.answer(&id, entry_id.as_str(), sent, record).await?;
-    Ok(HttpResponse::Ok().json(entry(id, played)))
+    answered(&mut HttpResponse::Ok(), &entry(id, played))
+}
+
+fn answered(answer: &mut HttpResponseBuilder, entry: &Entry) -> Result<HttpResponse, Problem> {
+    let mut text = Vec::with_capacity(USUAL_ANSWER_BYTES);
+    serde_json::to_writer(&mut text, entry).map_err(|_| Problem::internal())?;
+    let json = HeaderValue::from_static("application/json");
+    Ok(answer.insert_header((CONTENT_TYPE, json)).body(text))
 }
 
 fn entry(jackpot_id: Id, played: Played) -> Entry {

@@ -72,7 +72,7 @@ pub fn routes(config: &mut ServiceConfig, api: &Api) {
 
 fn operator(caller: Caller, request_id: &RequestId) -> Operator {
     Operator {
-        who: caller.name,
+        who: caller.name.as_ref().to_owned(),
         request_id: request_id.as_str().to_owned(),
     }
 }

@@ -1,0 +1,95 @@
+//! What log lines say of the request that is being answered: `request{request_id=… method=… route=… …}`.
+//!
+//! It is kept beside the log and becomes a span when a line is written, not when the request comes: a span puts its
+//! fields into text as it gets them, and of tens of thousands of requests per second hardly one has a line.
+
+use std::cell::OnceCell;
+use std::fmt;
+use std::sync::Arc;
+
+use actix_web::http::Method;
+use tracing::span::EnteredSpan;
+use tracing::{Event, Subscriber};
+use tracing_subscriber::fmt::FmtContext;
+use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer};
+use tracing_subscriber::registry::LookupSpan;
+
+tokio::task_local! {
+    static REQUEST: Request;
+}
+
+/// A request, as its log lines name it.
+#[derive(Debug)]
+pub struct Request {
+    id: Arc<str>,
+    method: Method,
+    route: Arc<str>,
+    caller: OnceCell<Arc<str>>,
+    jackpot: OnceCell<Arc<str>>,
+    entry: OnceCell<Arc<str>>,
+}
+
+impl Request {
+    /// What is known of it before it is looked into.
+    #[must_use]
+    pub fn new(id: Arc<str>, method: Method, route: Arc<str>) -> Self {
+        Self {
+            id,
+            method,
+            route,
+            caller: OnceCell::new(),
+            jackpot: OnceCell::new(),
+            entry: OnceCell::new(),
+        }
+    }
+
+    /// Answers it: lines written by `answering` itself, not by tasks that it starts, name it.
+    pub async fn answered_by<F: Future>(self, answering: F) -> F::Output {
+        REQUEST.scope(self, answering).await
+    }
+
+    /// As a span of the place that requests come in by, which a filter may name.
+    fn enter(&self) -> EnteredSpan {
+        tracing::info_span!(target: "jackpot::http::envelope", "request", request_id = &*self.id, method = %self.method,
+            route = &*self.route, caller = self.caller.get().map(|text| &**text),
+            jackpot_id = self.jackpot.get().map(|text| &**text), entry_id = self.entry.get().map(|text| &**text))
+        .entered()
+    }
+}
+
+/// The id of the request that this task answers.
+#[must_use]
+pub fn id() -> Option<Arc<str>> {
+    REQUEST.try_with(|request| Arc::clone(&request.id)).ok()
+}
+
+/// Names the caller on the request's further lines; outside a request nothing happens, here and below.
+pub fn caller(name: Arc<str>) {
+    note(|request| &request.caller, name);
+}
+
+/// Names jackpot and entry, or batch, on the request's further lines.
+pub fn entry(jackpot: Arc<str>, entry: Arc<str>) {
+    note(|request| &request.jackpot, jackpot);
+    note(|request| &request.entry, entry);
+}
+
+fn note(cell: impl FnOnce(&Request) -> &OnceCell<Arc<str>>, text: Arc<str>) {
+    // Outside a request there are no lines of one; the first of two names stays.
+    let _noted = REQUEST.try_with(|request| cell(request).set(text));
+}
+
+/// Writes lines as `F` does, those of a request with its span.
+pub(super) struct Named<F>(pub(super) F);
+
+impl<S, N, F> FormatEvent<S, N> for Named<F>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+    F: FormatEvent<S, N>,
+{
+    fn format_event(&self, context: &FmtContext<'_, S, N>, writer: Writer<'_>, event: &Event<'_>) -> fmt::Result {
+        let _span = REQUEST.try_with(Request::enter);
+        self.0.format_event(context, writer, event)
+    }
+}
