@@ -113,6 +113,8 @@ async fn drain(projector: &mut Projector, known: &Known) -> Outcome {
             return Err("the projector does not get on: see its log".into());
         }
     }
+    // The index of entries is behind the events.
+    projector.catch_up().await;
     Ok(())
 }
 

@@ -50,7 +50,7 @@ pub struct IndexRow<'a> {
 }
 
 /// Which entry: the primary key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RowKey<'a> {
     /// Whose.
     pub player_id: &'a str,

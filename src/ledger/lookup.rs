@@ -33,6 +33,8 @@ impl Epochs {
 /// An entry as it was taken.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Taken {
+    /// When, ms of Redis' clock.
+    pub at_ms: i64,
     /// What was sent.
     pub sent: Sent,
     /// Its record if it drew no prize.
@@ -104,6 +106,7 @@ impl Ledger {
 }
 
 fn taken(event: Event, entry_id: &str, sequence: u64) -> Option<Taken> {
+    let at_ms = event.at_ms;
     let Kind::Enter {
         epoch,
         version,
@@ -117,6 +120,7 @@ fn taken(event: Event, entry_id: &str, sequence: u64) -> Option<Taken> {
     let place = usize::try_from(sequence.checked_sub(first)?).ok()?;
     let entry = entries.into_iter().nth(place)?;
     (entry.entry_id == entry_id).then(|| Taken {
+        at_ms,
         record: Record {
             sequence,
             epoch,

@@ -308,6 +308,7 @@ fn batch_of(fields: &[Fields]) -> Batch {
         cursor: &cursor,
         books: &Books::default(),
         last_definition: "",
+        indexed_n: 0,
         index_entries: true,
         sign: &sign,
     };
@@ -339,7 +340,7 @@ async fn a_batch_gives_the_rows_of_its_entries() {
     assert_eq!(payouts(&singles), payouts(&batch));
     // One by one, an entry that was refused at first gets its outcome in a row of its own.
     let index = |batch: &Batch| {
-        let rows = batch.rows.entries.iter();
+        let rows = batch.rows.index.entries.iter();
         let mut rows: BTreeMap<_, _> = rows
             .map(|row| {
                 (
@@ -348,14 +349,14 @@ async fn a_batch_gives_the_rows_of_its_entries() {
                 )
             })
             .collect();
-        for settled in &batch.rows.settled {
+        for settled in &batch.rows.index.settled {
             let row = rows.get_mut(&settled.sequence).expect("indexed");
             (row.3, row.4) = (settled.rank, true);
         }
         rows
     };
     assert_eq!(index(&singles), index(&batch));
-    assert_eq!(batch.rows.settled.len(), 1, "only the entry before the batch");
+    assert_eq!(batch.rows.index.settled.len(), 1, "only the entry before the batch");
     let accounts = |batch: &Batch| {
         let mut sums = BTreeMap::<_, i64>::new();
         for (_, _, _, posting) in &batch.rows.postings {

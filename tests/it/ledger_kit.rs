@@ -41,7 +41,10 @@ const TABLES: [(&str, &str); 8] = [
         "audit",
         "jackpot_id n at_ms who action target before after reason request_id",
     ),
-    ("jackpots", "jackpot_id n hash stream_id restores books stopped"),
+    (
+        "jackpots",
+        "jackpot_id n hash stream_id restores books indexed_n stopped",
+    ),
 ];
 const ENTRY_COLUMNS: &str =
     "player_id at_ms jackpot_id sequence entry_id stake client_seed n epoch version rank settled";

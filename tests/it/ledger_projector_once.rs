@@ -51,6 +51,7 @@ async fn a_projector_that_dies_anywhere_loses_and_repeats_nothing(db: LedgerDb) 
     assert!(died > 5, "{died} died, {ended} did not");
     kit.project().await;
     kit.assert_complete().await;
+    assert_eq!(kit.indexed().await.len(), 60 * 3 * 7);
     assert_eq!(kit.table("reconciliations", "clean").await, [["1"]]);
 }
 
@@ -208,7 +209,7 @@ async fn a_database_that_was_put_back_gets_the_rest_again(db: LedgerDb) {
     let mut projector = kit.projector();
     kit.bench.take("before", 0).await;
     projector.catch_up().await;
-    let columns = ["n", "hash", "stream_id", "books"];
+    let columns = ["n", "hash", "stream_id", "books", "indexed_n"];
     let mut row = Vec::new();
     for column in columns {
         row.push(kit.place(&kit.bench.id, column).await);
@@ -221,8 +222,8 @@ async fn a_database_that_was_put_back_gets_the_rest_again(db: LedgerDb) {
         delete.execute(kit.ledger.sql.writer()).await.expect("deleted");
     }
     kit.change(&format!(
-        "UPDATE jackpots SET n = {}, hash = '{}', stream_id = '{}', books = '{}'",
-        row[0], row[1], row[2], row[3]
+        "UPDATE jackpots SET n = {}, hash = '{}', stream_id = '{}', books = '{}', indexed_n = {}",
+        row[0], row[1], row[2], row[3], row[4]
     ))
     .await;
     for _ in 0..2 {

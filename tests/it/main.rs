@@ -35,6 +35,7 @@ mod http;
 mod ledger_batch;
 mod ledger_batch_real;
 mod ledger_entry_index;
+mod ledger_index_cursor;
 mod ledger_kit;
 mod ledger_projector;
 mod ledger_projector_once;

@@ -39,8 +39,9 @@ pub(crate) struct EntryQuery {
     cursor: Option<String>,
 }
 
-/// Entries of a player, the newest first, for as long as they are indexed (setting `ledger.entry_index_days`). With
-/// no index at all this is 422 `entry-index-off`, rather than a list that is always empty.
+/// Entries of a player, the newest first, for as long as they are indexed (setting `ledger.entry_index_days`). What
+/// was played in the last second or so may be missing. With no index at all this is 422 `entry-index-off`, rather than a
+/// list that is always empty.
 #[utoipa::path(get, path = "/v1/entries", operation_id = "list_entries", tag = "ledger", security(("bearer" = [])), params(EntryQuery),
     responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
             content((PageBody<EntryRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),

@@ -2,8 +2,9 @@
 
 use thiserror::Error;
 
+use super::index::entry_rows;
 pub use super::rows::{Cursor, Raw};
-use super::rows::{EntryRow, EventRow, PayoutRow, Rows, SettledRow};
+use super::rows::{EventRow, PayoutRow, Rows, SettledRow};
 use crate::ids::Id;
 use crate::jackpot::payout_id::payout_id;
 use crate::ledger::audit;
@@ -40,6 +41,10 @@ pub struct Batch {
     pub books: Books,
     /// The definition put last, JSON.
     pub last_definition: String,
+    /// The last event that the index of entries has.
+    pub indexed_n: u64,
+    /// The same, once it is committed.
+    pub indexed_to: u64,
     /// Its rows.
     pub rows: Rows,
     /// Why it ends before the last event that was given.
@@ -56,6 +61,8 @@ pub struct Start<'a> {
     pub books: &'a Books,
     /// The definition put last, JSON.
     pub last_definition: &'a str,
+    /// The last event that the index of entries has.
+    pub indexed_n: u64,
     /// Whether entries are indexed.
     pub index_entries: bool,
     /// Signs receipts.
@@ -72,6 +79,8 @@ impl Batch {
             to: start.cursor.clone(),
             books: start.books.clone(),
             last_definition: start.last_definition.to_owned(),
+            indexed_n: start.indexed_n,
+            indexed_to: start.indexed_n,
             rows: Rows::default(),
             stop: None,
         };
@@ -88,6 +97,11 @@ impl Batch {
                     ..whole
                 };
             }
+        }
+        // Where nothing waits for the index, its cursor goes along.
+        let nothing_waits = batch.indexed_n == batch.from.n && batch.rows.index.is_empty();
+        if nothing_waits || !start.index_entries {
+            batch.indexed_to = batch.to.n;
         }
         batch
     }
@@ -193,27 +207,9 @@ impl Batch {
                 self.paid(start, (n, at_ms), &entry.entry_id, &entry.sent.player, claim)?;
             }
         }
-        if !start.index_entries {
-            return Ok(());
-        }
-        let mut claims = claims.iter().peekable();
-        for (sequence, entry) in (first..).zip(entries) {
-            let mut rank = 0;
-            while let Some(claim) = claims.next_if(|claim| claim.sequence == sequence) {
-                if matches!(claim.result, ClaimResult::Paid { .. }) {
-                    rank = claim.rank;
-                }
-            }
-            self.rows.entries.push(EntryRow {
-                settled: !self.books.pending.contains_key(&sequence),
-                entered: entry,
-                at_ms,
-                n,
-                sequence,
-                epoch,
-                version,
-                rank,
-            });
+        if start.index_entries {
+            let rows = entry_rows((n, at_ms), (epoch, version, first), entries, claims);
+            self.rows.index.entries.extend(rows);
         }
         Ok(())
     }
@@ -264,8 +260,9 @@ impl Batch {
 
     fn settle(&mut self, start: &Start<'_>, pending: Pending, sequence: u64, rank: u32) {
         if start.index_entries {
-            self.rows.settled.push(SettledRow {
-                pending,
+            self.rows.index.settled.push(SettledRow {
+                player_id: pending.player_id,
+                entered_ms: pending.entered_ms,
                 sequence,
                 rank,
             });

@@ -47,7 +47,7 @@ impl Projector {
         }
     }
 
-    async fn not_committed(&mut self, jackpot: &Id, error: WriteError) -> Result<(), sqlx::Error> {
+    pub(super) async fn not_committed(&mut self, jackpot: &Id, error: WriteError) -> Result<(), sqlx::Error> {
         match error {
             WriteError::Moved(_) => {
                 debug!(jackpot_id = %jackpot, "another instance reads this jackpot's events now");

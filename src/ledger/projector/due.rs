@@ -21,9 +21,6 @@ const MAX_EVENTS: usize = 4_000;
 /// And bytes of them: an event may hold a thousand entries.
 const MAX_BYTES: usize = 8 << 20;
 
-/// Events of a round after which the next begins at once: some ten milliseconds of work for SQL.
-const MUCH: usize = 500;
-
 /// Streams that are looked at in a sweep without news: some 30 ms of Redis' time each second. Of more jackpots than that
 /// each has its turn every few seconds; those that this instance plays are looked at at once.
 const LOOKS_PER_SWEEP: usize = 1_000;
@@ -75,8 +72,14 @@ impl Projector {
                 Err(error) => debug!(jackpot_id = %id, %error, "this jackpot's events can't be read now"),
             }
         }
-        self.busy = taken.events >= MUCH || taken.is_full();
         (batches, more)
+    }
+
+    /// Whether the last looks saw more than a round takes: the next begins at once. What came since can wait for the next
+    /// commit.
+    pub(super) fn is_behind(&self) -> bool {
+        let goes_on = |stream: &Stream| !stream.rests() && stream.goes_on_behind(&stream.cursor);
+        !self.left.is_empty() || self.streams.values().any(goes_on)
     }
 
     /// For the next round, which begins with them.

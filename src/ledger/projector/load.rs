@@ -29,6 +29,8 @@ pub struct Loaded {
     pub previous_stream_id: String,
     /// The last event, canonical JSON.
     pub last_body: String,
+    /// The last event that the index of entries has.
+    pub indexed_n: u64,
 }
 
 /// Why a stream can't be taken over.
@@ -37,6 +39,9 @@ pub enum LoadError {
     /// The database.
     #[error("{0}")] // not transparent: whoever asks whether the database is down must find it as a source
     Sql(#[from] sqlx::Error),
+    /// Another instance has taken the stream over meanwhile.
+    #[error("jackpot '{0}' is read by another instance now")]
+    Moved(Id),
     /// The ledger's own rows do not fit together.
     #[error("{0}")]
     Damaged(String),
@@ -48,7 +53,7 @@ pub async fn load(sql: &Sql, jackpot: &Id) -> Result<Loaded, LoadError> {
 }
 
 async fn load_within(sql: &Sql, jackpot: &Id) -> Result<Loaded, LoadError> {
-    let row = sqlx::query("SELECT n, hash, stream_id, books FROM jackpots WHERE jackpot_id = $1")
+    let row = sqlx::query("SELECT n, hash, stream_id, books, indexed_n FROM jackpots WHERE jackpot_id = $1")
         .bind(jackpot.as_str())
         .fetch_one(sql.reader())
         .await?;
@@ -60,6 +65,7 @@ async fn load_within(sql: &Sql, jackpot: &Id) -> Result<Loaded, LoadError> {
         hash,
         stream_id: row.try_get("stream_id")?,
     };
+    let indexed_n = row.try_get::<i64, _>("indexed_n")?.unsigned_abs();
     if n == 0 {
         return Ok(Loaded {
             cursor,
@@ -67,10 +73,15 @@ async fn load_within(sql: &Sql, jackpot: &Id) -> Result<Loaded, LoadError> {
             last_definition: String::new(),
             previous_stream_id: String::new(),
             last_body: String::new(),
+            indexed_n,
         });
     }
     let books: Books = serde_json::from_str(row.try_get("books")?)
         .map_err(|error| damaged(jackpot, &format!("its books in table jackpots can't be read: {error}")))?;
+    if indexed_n > cursor.n {
+        let text = format!("its index of entries is at event {indexed_n}, its cursor at event {n}");
+        return Err(damaged(jackpot, &text));
+    }
     if books.n != cursor.n {
         let text = format!("its books are at event {}, its cursor at event {n}", books.n);
         return Err(damaged(jackpot, &text));
@@ -88,6 +99,7 @@ async fn load_within(sql: &Sql, jackpot: &Id) -> Result<Loaded, LoadError> {
         last_definition,
         previous_stream_id,
         last_body,
+        indexed_n,
     })
 }
 
@@ -145,6 +157,6 @@ async fn tail_begins_behind(sql: &Sql, jackpot: &Id) -> Result<i64, LoadError> {
     Ok(fit.last().map_or(0, |(_, (n, _))| n - 1))
 }
 
-fn damaged(jackpot: &Id, what: &str) -> LoadError {
+pub(super) fn damaged(jackpot: &Id, what: &str) -> LoadError {
     LoadError::Damaged(format!("the ledger of jackpot '{jackpot}' is damaged: {what}"))
 }

@@ -5,13 +5,15 @@
 //! be applied stops its stream, never the others, and suspends its jackpot; nothing is skipped.
 //!
 //! A round: look for jackpots and leases now and then, read what is new ([`stream`]), check it and make rows of it
-//! ([`batch`]), commit all of it at once; when that fails, each stream by itself, to find the one at fault.
+//! ([`batch`]), commit all of it at once; when that fails, each stream by itself, to find the one at fault. The index of
+//! entries by player follows in transactions of its own ([`index`]).
 
 mod ahead;
 pub mod batch;
 mod commit;
 mod compare;
 mod due;
+pub mod index;
 mod lag;
 pub mod lease;
 pub mod load;
@@ -39,7 +41,7 @@ use crate::store::Store;
 use crate::telemetry::Metrics;
 use batch::Batch;
 use lease::Leases;
-use load::LoadError;
+use load::{LoadError, Loaded};
 use stream::Stream;
 
 /// Between two looks at all jackpots, also those that this instance did not hear of.
@@ -71,8 +73,6 @@ pub struct Projector {
     added: BTreeSet<Id>,
     /// Jackpots that this instance had used when it last looked at all.
     used_at_sweep: usize,
-    /// Whether the last round found so much that the next one begins at once.
-    busy: bool,
     /// The last one whose events were taken: the next round begins behind it.
     taken_to: Option<Id>,
     /// How far the last sweep looked for news that this instance did not hear of; `None`: at all.
@@ -86,6 +86,7 @@ pub struct Projector {
     reconciled_at: Option<Instant>,
     /// How far those that are being compared have come; `None`: all had their turn.
     reconciled_to: Option<Id>,
+    indexed_at: Option<Instant>,
     expired_at: Option<Instant>,
     swept_at: Option<Instant>,
     renewed_at: Instant,
@@ -114,7 +115,6 @@ impl Projector {
             streams: BTreeMap::new(),
             added: BTreeSet::new(),
             used_at_sweep: 0,
-            busy: false,
             taken_to: None,
             looked_to: None,
             left: BTreeSet::new(),
@@ -122,6 +122,7 @@ impl Projector {
             down: false,
             reconciled_at: None,
             reconciled_to: None,
+            indexed_at: None,
             expired_at: None,
             swept_at: None,
             renewed_at: Instant::now(),
@@ -143,7 +144,7 @@ impl Projector {
         let pause = Duration::from_millis(self.settings.poll_interval_ms);
         while !stopping.has_begun() {
             let pause = match self.round().await {
-                Ok(true) if self.busy => continue,
+                Ok(true) if self.is_behind() => continue,
                 Ok(_) => pause,
                 Err(error) => {
                     self.failed(&error);
@@ -163,9 +164,12 @@ impl Projector {
             self.swept_at = None;
             match self.round().await {
                 Ok(true) => {}
-                Ok(false) => return,
+                Ok(false) => break,
                 Err(error) => return self.failed(&error),
             }
+        }
+        if let Err(error) = self.index(true).await {
+            self.failed(&error);
         }
     }
 
@@ -197,6 +201,7 @@ impl Projector {
         self.keep_leases().await?;
         let (batches, more) = self.read(sweep).await;
         self.commit(batches).await?;
+        self.index(false).await?;
         if std::mem::take(&mut self.down) {
             info!("the ledger's database answers again");
         }
@@ -251,7 +256,7 @@ impl Projector {
     }
 
     async fn take_over(&mut self, id: Id, token: i64) -> Result<(), sqlx::Error> {
-        match load::load(&self.ledger.sql, &id).await {
+        match self.load(&id, token).await {
             Ok(loaded) => {
                 debug!(jackpot_id = %id, n = loaded.cursor.n, "reading this jackpot's events");
                 // Its lag is told from here on, also when the database stops answering before the round ends.
@@ -262,17 +267,32 @@ impl Projector {
                 Ok(())
             }
             Err(LoadError::Sql(error)) if is_unavailable(&error) => Err(error),
+            // The next sweep sees whose it is.
+            Err(LoadError::Moved(_)) => Ok(()),
             Err(error) => {
                 // Nothing is written on top of it; and rows that can't even be read hold up no other jackpot.
                 let reason = match error {
-                    LoadError::Damaged(reason) => reason,
                     LoadError::Sql(error) => format!("the ledger of jackpot '{id}' is damaged: {error}"),
+                    error => error.to_string(),
                 };
                 self.tell_stopped(&id, &reason, token, true).await?;
                 self.damaged.insert(id, Instant::now());
                 Ok(())
             }
         }
+    }
+
+    async fn load(&self, id: &Id, token: i64) -> Result<Loaded, LoadError> {
+        let mut loaded = load::load(&self.ledger.sql, id).await?;
+        if self.indexes_entries() {
+            index::go_on(&self.ledger, id, token, &mut loaded).await?;
+        }
+        Ok(loaded)
+    }
+
+    /// Whether entries can be found by player.
+    fn indexes_entries(&self) -> bool {
+        self.settings.entry_index_days > 0
     }
 
     async fn jackpots(&self) -> BTreeSet<Id> {
@@ -308,7 +328,7 @@ impl Projector {
     fn batch(&self, id: &Id, raw: &[batch::Raw]) -> Option<(Batch, i64)> {
         let stream = self.streams.get(id)?;
         let key = self.ledger.signing.current();
-        let batch = stream.batch(raw, self.settings.entry_index_days > 0, &|unsigned| unsigned.sign(&key));
+        let batch = stream.batch(raw, self.indexes_entries(), &|unsigned| unsigned.sign(&key));
         Some((batch, stream.token))
     }
 

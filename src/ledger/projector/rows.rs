@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::ids::Id;
 use crate::ledger::audit::Action;
-use crate::ledger::books::Pending;
 use crate::ledger::chain::ChainHash;
 use crate::ledger::event::Entered;
 use crate::ledger::postings::Posting;
@@ -90,12 +90,43 @@ pub struct EntryRow {
 /// An entry that got its outcome after its first attempt.
 #[derive(Debug)]
 pub struct SettledRow {
-    /// As it was pending.
-    pub pending: Pending,
+    /// Who played.
+    pub player_id: Id,
+    /// When it was taken, ms.
+    pub entered_ms: i64,
     /// Its number.
     pub sequence: u64,
     /// What it won, 0 for nothing.
     pub rank: u32,
+}
+
+/// What the index of entries by player does not have yet.
+#[derive(Debug, Default)]
+pub struct IndexRows {
+    /// New entries.
+    pub entries: Vec<EntryRow>,
+    /// Entries, of these or earlier ones, that got their outcome.
+    pub settled: Vec<SettledRow>,
+}
+
+impl IndexRows {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len() + self.settled.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Adds those of later events.
+    pub fn append(&mut self, mut later: Self) {
+        self.entries.append(&mut later.entries);
+        self.settled.append(&mut later.settled);
+    }
 }
 
 /// What a batch writes beside the cursor.
@@ -119,10 +150,8 @@ pub struct Rows {
     pub closed_epochs: Vec<(u64, u64, i64)>,
     /// Adjustments: id, event, time, digest.
     pub adjustments: Vec<(String, u64, i64, String)>,
-    /// The index of entries.
-    pub entries: Vec<EntryRow>,
-    /// Entries of earlier batches, or of this one, that got their outcome.
-    pub settled: Vec<SettledRow>,
+    /// For the index of entries, which is written later.
+    pub index: IndexRows,
     /// The last comparison with Redis: event, time, result.
     pub report: Option<(u64, i64, Report)>,
 }

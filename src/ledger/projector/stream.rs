@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::ahead::Ahead;
 use super::batch::{Batch, Start};
 use super::load::Loaded;
-use super::rows::{Cursor, Raw};
+use super::rows::{Cursor, IndexRows, Raw};
 use crate::ids::Id;
 use crate::jackpot::mark::Mark;
 use crate::jackpot::scripts::{self, ScriptError, TailWish};
@@ -39,6 +39,10 @@ pub struct Stream {
     /// The books there.
     pub books: Books,
     last_definition: String,
+    /// The last event that the index of entries has.
+    pub(super) indexed_n: u64,
+    /// What the events behind it have for the index.
+    pub(super) for_index: IndexRows,
     /// Number and stream id of places up to which may be trimmed, the oldest first.
     recent: VecDeque<(u64, String)>,
     /// The last committed event, canonical JSON: Redis must still have the same one under its number.
@@ -74,6 +78,8 @@ impl Stream {
             cursor: loaded.cursor,
             books: loaded.books,
             last_definition: loaded.last_definition,
+            indexed_n: loaded.indexed_n,
+            for_index: IndexRows::default(),
             recent,
             last_body: loaded.last_body,
             previous_id: loaded.previous_stream_id,
@@ -223,10 +229,17 @@ impl Stream {
             cursor: &self.cursor,
             books: &self.books,
             last_definition: &self.last_definition,
+            indexed_n: self.indexed_n,
             index_entries,
             sign,
         };
         Batch::build(&start, events)
+    }
+
+    /// The index has all that waited for it.
+    pub(super) fn is_indexed(&mut self) {
+        self.indexed_n = self.cursor.n;
+        self.for_index = IndexRows::default();
     }
 
     /// Moves on behind a batch that was committed.
@@ -243,6 +256,8 @@ impl Stream {
         self.cursor = batch.to;
         self.books = batch.books;
         self.last_definition = batch.last_definition;
+        self.indexed_n = batch.indexed_to;
+        self.for_index.append(batch.rows.index);
         self.stopped_at = None;
     }
 }
@@ -276,6 +291,7 @@ mod tests {
             last_definition: String::new(),
             previous_stream_id: String::new(),
             last_body: String::new(),
+            indexed_n: 0,
         };
         let mut stream = Stream::new(id.clone(), 1, loaded);
         let mut trimmed = 0;

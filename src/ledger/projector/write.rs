@@ -3,10 +3,9 @@
 use sqlx::Any;
 
 use super::batch::Batch;
-use super::rows::{Cursor, EntryRow, PayoutRow};
+use super::rows::{Cursor, PayoutRow};
 use crate::ids::Id;
 use crate::ledger::audit::Action;
-use crate::ledger::entry_index::{self, IndexRow, RowKey};
 use crate::ledger::reconcile;
 use crate::ledger::sql::{Sql, Tx, Value, insert_rows};
 
@@ -35,7 +34,6 @@ async fn commit_all(sql: &Sql, batches: &[(&Batch, i64)]) -> Result<(), WriteErr
     record(&mut tx, &batches).await?;
     tables(&mut tx, &batches).await?;
     changes(&mut tx, &batches).await?;
-    index(&mut tx, &batches).await?;
     for batch in batches {
         if let Some((n, at_ms, report)) = &batch.rows.report {
             reconcile::store::save(&mut tx, &batch.jackpot, (*n, *at_ms), report).await?;
@@ -50,17 +48,19 @@ async fn move_cursor(tx: &mut Tx<'_>, batch: &Batch, token: i64) -> Result<(), W
     let Cursor { n, hash, stream_id } = &batch.to;
     let books = serde_json::to_string(&batch.books).expect("plain data is JSON");
     let moved = sqlx::query::<Any>(
-        "UPDATE jackpots SET n = $1, hash = $2, stream_id = $3, restores = $4, books = $5, stopped = '' \
-         WHERE jackpot_id = $6 AND n = $7 AND hash = $8 AND lease_token = $9",
+        "UPDATE jackpots SET n = $1, hash = $2, stream_id = $3, restores = $4, books = $5, indexed_n = $6, stopped = '' \
+         WHERE jackpot_id = $7 AND n = $8 AND hash = $9 AND indexed_n = $10 AND lease_token = $11",
     )
     .bind(int(*n))
     .bind(hash.to_string())
     .bind(stream_id.as_str())
     .bind(int(batch.books.restores))
     .bind(books)
+    .bind(int(batch.indexed_to))
     .bind(batch.jackpot.as_str())
     .bind(int(batch.from.n))
     .bind(batch.from.hash.to_string())
+    .bind(int(batch.indexed_n))
     .bind(token)
     .execute(&mut **tx)
     .await?;
@@ -278,49 +278,7 @@ async fn changes(tx: &mut Tx<'_>, batches: &[&Batch]) -> Result<(), sqlx::Error>
     Ok(())
 }
 
-/// The entries by player.
-async fn index(tx: &mut Tx<'_>, batches: &[&Batch]) -> Result<(), sqlx::Error> {
-    let rows: Vec<_> = batches
-        .iter()
-        .flat_map(|batch| batch.rows.entries.iter().map(|row| index_row(&batch.jackpot, row)))
-        .collect();
-    entry_index::insert(tx, &rows).await?;
-    for batch in batches {
-        for row in &batch.rows.settled {
-            let key = RowKey {
-                player_id: row.pending.player_id.as_str(),
-                at_ms: row.pending.entered_ms,
-                jackpot_id: batch.jackpot.as_str(),
-                sequence: int(row.sequence),
-            };
-            // One that is not there has expired.
-            entry_index::settle(tx, &key, i64::from(row.rank)).await?;
-        }
-    }
-    Ok(())
-}
-
-fn index_row<'a>(jackpot: &'a Id, row: &'a EntryRow) -> IndexRow<'a> {
-    let sent = &row.entered.sent;
-    IndexRow {
-        key: RowKey {
-            player_id: sent.player.as_str(),
-            at_ms: row.at_ms,
-            jackpot_id: jackpot.as_str(),
-            sequence: int(row.sequence),
-        },
-        entry_id: &row.entered.entry_id,
-        stake: int(sent.stake.get()),
-        client_seed: sent.client_seed.as_ref().map_or("", |seed| seed.as_str()),
-        n: int(row.n),
-        epoch: int(row.epoch),
-        version: int(row.version),
-        rank: i64::from(row.rank),
-        settled: row.settled,
-    }
-}
-
 /// Event numbers, sequences and amounts are all below 2^53.
-fn int(number: u64) -> i64 {
+pub(super) fn int(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

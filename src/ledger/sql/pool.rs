@@ -24,7 +24,7 @@ const SQLITE_READER: &str = "PRAGMA cache_size = -4096; PRAGMA query_only = ON";
 /// A commit is on the disk when it returns (FULL). The write-ahead log is copied back every 16 MiB, and cut to 64 MiB
 /// after a reader had made it grow. Another process (`jackpot verify`) may lock for a moment: 10 s are waited.
 const SQLITE: &str = "PRAGMA busy_timeout = 10000; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; \
-                      PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864";
+                      PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 16000; PRAGMA journal_size_limit = 67108864";
 
 /// The server ends what takes longer than any caller waits (`READ_LIMIT`, `WRITE_LIMIT`), and what a vanished client
 /// left open, so that nobody's locks stay.
