@@ -71,8 +71,9 @@ pub fn routes(config: &mut ServiceConfig, api: &Api) {
 }
 
 fn operator(caller: Caller, request_id: &RequestId) -> Operator {
+    let Caller { name, .. } = caller;
     Operator {
-        who: caller.name.as_ref().to_owned(),
+        who: name.as_ref().to_owned(),
         request_id: request_id.as_str().to_owned(),
     }
 }

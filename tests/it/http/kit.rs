@@ -251,7 +251,9 @@ async fn anyone(caller: Anyone, query: web::Query<Vec<(String, String)>>) -> Res
     if query.is_empty() {
         return Ok(HttpResponse::Ok().finish());
     }
-    caller.require_read().map(|caller| HttpResponse::Ok().body(caller.name))
+    caller
+        .require_read()
+        .map(|caller| HttpResponse::Ok().body(caller.name.to_string()))
 }
 
 fn rooms(state: Arc<Slow>) -> Rooms {
@@ -269,19 +271,19 @@ fn rooms(state: Arc<Slow>) -> Rooms {
             )
             .route(
                 "/test/play",
-                web::post().to(async |caller: Play, _body: Body<Echo>| caller.0.name),
+                web::post().to(async |caller: Play, _body: Body<Echo>| caller.0.name.to_string()),
             )
             .route(
                 "/test/read",
-                jackpot::http::get().to(async |caller: Read| caller.0.name),
+                jackpot::http::get().to(async |caller: Read| caller.0.name.to_string()),
             )
             .route(
                 "/test/operate",
-                jackpot::http::get().to(async |caller: Operate| caller.0.name),
+                jackpot::http::get().to(async |caller: Operate| caller.0.name.to_string()),
             )
             .route(
                 "/test/play-or-read",
-                jackpot::http::get().to(async |caller: PlayOrRead| caller.0.name),
+                jackpot::http::get().to(async |caller: PlayOrRead| caller.0.name.to_string()),
             )
             .route("/test/anyone", jackpot::http::get().to(anyone));
     };
