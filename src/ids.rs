@@ -82,20 +82,6 @@ fn is_id_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-')
 }
 
-impl TryFrom<String> for Id {
-    type Error = InvalidId;
-
-    fn try_from(text: String) -> Result<Self, InvalidId> {
-        Self::parse(&text)
-    }
-}
-
-impl From<Id> for String {
-    fn from(id: Id) -> Self {
-        id.0.as_ref().to_owned()
-    }
-}
-
 impl std::fmt::Display for Id {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
