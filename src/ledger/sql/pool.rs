@@ -21,8 +21,9 @@ const PING_LIMIT: Duration = Duration::from_secs(2);
 const SQLITE_WRITER: &str = "PRAGMA cache_size = -65536";
 const SQLITE_READER: &str = "PRAGMA cache_size = -4096; PRAGMA query_only = ON";
 
-/// A commit is on the disk when it returns (FULL). The write-ahead log is copied back every 16 MiB, and cut to 64 MiB
-/// after a reader had made it grow. Another process (`jackpot verify`) may lock for a moment: 10 s are waited.
+/// A commit is on the disk when it returns (FULL). The write-ahead log is copied back every 64 MiB, because that
+/// syncs it and the file, and writes a page that has changed often only once; it is cut to that after a reader had made it
+/// grow. Another process (`jackpot verify`) may lock for a moment: 10 s are waited.
 const SQLITE: &str = "PRAGMA busy_timeout = 10000; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; \
                       PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 16000; PRAGMA journal_size_limit = 67108864";
 
