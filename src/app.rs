@@ -311,7 +311,7 @@ impl App {
     async fn run(self, mut signals: Signals) -> Result<(), AppError> {
         let keys = tokio::spawn(Arc::clone(&self.web.keys).follow());
         let stopping = self.web.stopping.clone();
-        let running = server::start(&self.settings.http, self.web, self.rooms)?;
+        let running = server::start(&self.settings, self.web, self.rooms)?;
         let recovery = tokio::spawn(self.recovery.run(stopping));
         let signing = tokio::spawn(Arc::clone(&self.ledger.signing).follow(self.ledger.sql.clone()));
         // Stopped by itself, behind the last answer: then SQL has all that was played.

@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 
 use super::routes::{Rooms, Table};
 use super::{Web, envelope};
-use crate::settings::Http;
+use crate::settings::{Http, Settings};
 use crate::stopping::Stopping;
 
 /// How long a client may take to send the head of a request; its body has a limit of its own.
@@ -57,14 +57,14 @@ pub struct Running {
 ///
 /// # Errors
 /// An address that is taken or not ours.
-pub fn start(settings: &Http, web: Web, rooms: Rooms) -> Result<Running, ServeError> {
+pub fn start(settings: &Settings, web: Web, rooms: Rooms) -> Result<Running, ServeError> {
     let stopping = web.stopping.clone();
-    let table = Table::new(web, rooms, settings.metrics_listen.is_empty())?;
-    let (server, address) = api(settings, table.clone())?;
+    let table = Table::new(web, rooms, settings.http.metrics_listen.is_empty())?;
+    let (server, address) = api(&settings.http, settings.workers(), table.clone())?;
     let mut servers = vec![server];
     let mut metrics_address = None;
-    if !settings.metrics_listen.is_empty() {
-        let (server, address) = metrics(settings, table)?;
+    if !settings.http.metrics_listen.is_empty() {
+        let (server, address) = metrics(&settings.http, table)?;
         servers.push(server);
         metrics_address = Some(address);
     }
@@ -77,11 +77,7 @@ pub fn start(settings: &Http, web: Web, rooms: Rooms) -> Result<Running, ServeEr
     })
 }
 
-fn api(settings: &Http, table: Table) -> Result<(Server, SocketAddr), ServeError> {
-    let workers = match settings.workers {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        some => some,
-    };
+fn api(settings: &Http, workers: usize, table: Table) -> Result<(Server, SocketAddr), ServeError> {
     let bind = |source| ServeError::Bind {
         setting: "http.listen",
         address: settings.listen.to_string(),

@@ -160,6 +160,20 @@ pub struct Ledger {
     pub signing_key: String,
 }
 
+impl Settings {
+    /// Worker threads of the API: `http.workers`, or for 0 one a core. Beside a Redis of its own half of them: the other
+    /// half is that one's and the ledger's, and fewer threads send fewer, larger calls (docs/decisions/0012).
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        match (self.http.workers, self.redis.mode) {
+            (0, RedisMode::Embedded) => (cores / 2).max(1),
+            (0, _) => cores,
+            (some, _) => some,
+        }
+    }
+}
+
 impl fmt::Debug for Ledger {
     /// The URL can hold a password, and the key signs receipts.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

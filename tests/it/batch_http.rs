@@ -236,12 +236,20 @@ async fn a_lost_reply_is_asked_for_again_and_the_batch_counts_once() {
     let proxy = ChaosProxy::in_front_of(redis.url()).await;
     let service = service_on(proxy.url(), &[]).await;
     create(&service, all_win("lost")).await;
-    proxy.lose_reply(&["EVAL", "batch-1"], 0);
+    // The call that takes it, which has the players, not a look whether it is there.
+    proxy.lose_reply(&["EVAL", "batch-1", "p699 100"], 0);
     let answer = send(&service, "lost", players("batch-1", 700)).await;
     assert_eq!(proxy.lost(), 1);
     assert!(answer.status.is_success(), "{}", answer.text);
 
-    proxy.lose_reply_and_go_down(&["EVAL", "batch-2"], 0);
+    // While the service takes the lost reply for a Redis that is down, it refuses before it asks.
+    crate::support::eventually(
+        crate::fault_support::PATIENCE,
+        "the service is ready again",
+        async || (service.get("/readyz").await.status == StatusCode::OK).then_some(()),
+    )
+    .await;
+    proxy.lose_reply_and_go_down(&["EVAL", "batch-2", "p299 100"], 0);
     let unknown = send(&service, "lost", players("batch-2", 300)).await;
     assert_eq!(
         (unknown.status, &unknown.body["code"]),

@@ -68,7 +68,7 @@ fn web(settings: &Settings, metrics: &Arc<Metrics>, readiness: ReadinessFn) -> O
 async fn until_signal(settings: &Settings, web: Web, rooms: Rooms) -> Outcome {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    let running = server::start(&settings.http, web, rooms)?;
+    let running = server::start(settings, web, rooms)?;
     tokio::select! {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}

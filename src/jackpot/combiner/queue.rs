@@ -1,7 +1,10 @@
 //! The entries of one jackpot that wait on one thread, and the task that sends them, one call after the other.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 use std::time::Instant;
 
 use tokio::sync::oneshot;
@@ -10,7 +13,7 @@ use super::share::{Batch, Waiter};
 use super::{Answer, Combiner};
 use crate::jackpot::error::PlayError;
 use crate::jackpot::known::Known;
-use crate::jackpot::scripts::{self, EnterEntry, MAX_ENTRIES, ScriptError};
+use crate::jackpot::scripts::{self, EnterEntry, Entered, MAX_ENTRIES, ScriptError};
 use crate::jackpot::view::View;
 use crate::store::StoreError;
 
@@ -120,16 +123,22 @@ impl Queue {
         }
     }
 
-    async fn send(&self, batch: Batch) {
+    async fn call(&self, batch: &Batch) -> Result<Entered, ScriptError> {
         let Combiner { store, metrics } = &self.sender;
         let (known, view) = (&self.known, &batch.view);
         metrics.combined(batch.entries.len());
         let fence = known.fence(view);
         let entering = scripts::enter_here(store, &known.keys, &fence, &view.definition, &batch.entries);
-        match known.note(entering.await) {
+        let entered = known.note(entering.await)?;
+        known.saw(entered.mark);
+        Ok(entered)
+    }
+
+    /// Gives everyone of a call its answer; those that were not tried come first in the next.
+    fn tell(&self, batch: Batch, result: Result<Entered, ScriptError>) {
+        match result {
             Ok(entered) => {
-                known.saw(entered.mark);
-                let view = Arc::clone(view);
+                let view = Arc::clone(&batch.view);
                 let untried = batch.share(entered);
                 let mut state = self.lock();
                 for (entry, waiter) in untried.into_iter().rev() {
@@ -161,6 +170,9 @@ fn is_same(one: &Arc<View>, other: &Arc<View>) -> bool {
         || (one.epoch == other.epoch && one.stamp == other.stamp && one.commitment == other.commitment)
 }
 
+/// A call's entries and what became of them.
+type Settled = (Batch, Result<Entered, ScriptError>);
+
 /// The task that sends.
 struct Sending {
     queue: Arc<Queue>,
@@ -169,10 +181,42 @@ struct Sending {
 
 impl Sending {
     async fn run(mut self) {
-        while let Some(batch) = self.queue.next() {
-            self.queue.send(batch).await;
+        let mut settled = None;
+        while let Some(batch) = self.next(&mut settled) {
+            let result = {
+                let mut call = pin!(self.queue.call(&batch));
+                // It is on its way before those of the last call are woken: Redis would else be idle while this thread
+                // writes their answers.
+                let begun = poll_fn(|context| Poll::Ready(call.as_mut().poll(context))).await;
+                self.tell(settled.take());
+                match begun {
+                    Poll::Ready(result) => result,
+                    Poll::Pending => call.await,
+                }
+            };
+            settled = Some((batch, result));
         }
         self.done = true;
+    }
+
+    /// The next call's entries. Who waits for the answers of the last call is told first where there is no next one, or
+    /// where the last one says what becomes of those that wait.
+    fn next(&self, settled: &mut Option<Settled>) -> Option<Batch> {
+        let all_taken = |(_, result): &Settled| result.as_ref().is_ok_and(|entered| entered.refusal.is_none());
+        if !settled.as_ref().is_some_and(all_taken) {
+            self.tell(settled.take());
+        }
+        let next = self.queue.next();
+        if next.is_none() {
+            self.tell(settled.take());
+        }
+        next
+    }
+
+    fn tell(&self, settled: Option<Settled>) {
+        if let Some((batch, result)) = settled {
+            self.queue.tell(batch, result);
+        }
     }
 }
 

@@ -88,7 +88,7 @@ pub async fn server_with(options: Options) -> TestServer {
         max_streams: 1,
     };
     let slow = Arc::new(Slow::default());
-    let running = server::start(&settings.http, web, rooms(Arc::clone(&slow))).unwrap();
+    let running = server::start(&settings, web, rooms(Arc::clone(&slow))).unwrap();
     let base = format!("http://{}", running.address());
     let running = Some(running);
     TestServer {

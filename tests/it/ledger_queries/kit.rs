@@ -82,7 +82,7 @@ pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
         mount: Arc::new(move |config| api::routes(config, &api)),
         document: ApiDoc::openapi(),
     };
-    let running = server::start(&settings.http, web, rooms).unwrap();
+    let running = server::start(&settings, web, rooms).unwrap();
     Books {
         sql,
         base: format!("http://{}", running.address()),
