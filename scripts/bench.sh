@@ -21,6 +21,8 @@ scripts/install.sh bench
 mkdir -p "$directory"
 cargo bench --quiet --locked --no-run --bench compare
 trap clean_up EXIT
+# What the build wrote is on the disk before anything waits for a disk.
+sync
 
 options=(--directory "$directory")
 if [[ $command == peers ]]; then

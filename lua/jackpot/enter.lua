@@ -1,8 +1,8 @@
 -- Takes entries: adds their contributions, numbers them, and runs the first claim of each that drew a pool or
 -- fixed prize, in sequence. One entry or many; a repeated id, in Redis or earlier in this call, changes nothing.
 --
--- The caller has drawn. It sends entries that drew nothing and follow one another as one sum, a run, so that the work is
--- that of the winners and of looking the ids up.
+-- The caller has drawn. It sends entries that drew nothing and follow one another as one sum, a run, so that the work
+-- is that of the winners and of looking the ids up.
 --
 -- KEYS  1 state  2 meters  3 seen:a  4 seen:b  5 pending  6 events  7.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)
@@ -25,7 +25,7 @@
 --         code 'ok' | why the first '' was not taken: 'paused', 'suspended', 'closed', 'stale', 'secret',
 --         'too-large' (a meter would pass 2^53-1). Entries behind it are not tried: send them again.
 -- Invariants: read, decide, then write; what is refused leaves no trace; one event for all that were taken.
--- Cost: two HMGET of the ids and their HSET; O(steps) small arithmetic, O(winners) claims; one XADD, one HSET of meters.
+-- Cost: two HMGET of the ids and their HSET; O(steps) arithmetic, O(winners) claims; one XADD, one HSET of meters.
 
 local state, ended = known_state(KEYS[1])
 if not state then
@@ -43,11 +43,15 @@ local step_count = tonumber(ARGV[10])
 local first_step = FIRST_ROW + tonumber(ARGV[9]) * width
 local first_entry = first_step + step_count * 3
 
-local ids, place_of = {}, {}
+local ids, place_of, twice = {}, {}, false
 for i = 1, count do
   local id = ARGV[first_entry + 2 * i - 2]
   ids[i] = id
-  place_of[id] = place_of[id] or i
+  if place_of[id] then
+    twice = true
+  else
+    place_of[id] = i
+  end
 end
 ids[count + 1] = call -- whose name it is, if it has been given before
 local seen_now, seen_before = KEYS[3], KEYS[4]
@@ -60,13 +64,12 @@ local older = redis.call('HMGET', seen_before, unpack(ids))
 -- What is said of entries that are not to be taken, or that drew a prize.
 local texts, repeats = {}, 0
 for i = 1, count do
-  local id = ids[i]
   if current[i] then
     texts[i], repeats = '=' .. whole_record(current[i], seen_now), repeats + 1
   elseif older[i] then
     texts[i], repeats = '=' .. whole_record(older[i], seen_before), repeats + 1
-  elseif place_of[id] ~= i then
-    texts[i], repeats = '@' .. place_of[id], repeats + 1
+  elseif twice and place_of[ids[i]] ~= i then
+    texts[i], repeats = '@' .. place_of[ids[i]], repeats + 1
   end
 end
 -- A name that was given before is nobody's now: each entry gets a record of its own.
@@ -246,7 +249,7 @@ if taken > 0 then
 end
 
 local reply = { missed and refusal or 'ok', mark(state), num(first_seq), table.concat(runs) }
-for place = 1, count do
+for place = 1, next(texts) and count or 0 do
   if texts[place] then
     reply[#reply + 1] = num(place)
     reply[#reply + 1] = texts[place]

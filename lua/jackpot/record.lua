@@ -8,10 +8,10 @@
 -- refusals: "-" or rank and letter, "1r,3r" (r retry). client_seed: "*" for null.
 --
 -- An entry that was taken in a run of others that drew nothing has, in place of the first form,
---   :call place fingerprint                                              its place among the entries of that call, from 1
+--   :call place fingerprint                                              its place among those of the call, from 1
 -- and the call has, in the field ":call" of the same hash, which no client can send as an id, what they share:
 --   first|epoch.version|skipped|rows of the entries|amounts|runs
--- first: sequence of the first that was taken. skipped: places that were not taken, ascending, comma-separated. Rows and
+-- first: sequence of the first that was taken. skipped: places that were not taken, ascending, with commas. Rows and
 -- amounts as enter.lua gets them, runs as in run.lua. Scripts reply with both parts, one space between them.
 
 -- A record as replies have it: with that of its call, if it was taken in a run. Whose call is lost is unreadable.

@@ -1,7 +1,7 @@
 -- Shared by the scripts that take entries: what an entry or a sum of entries adds, and where runs begin.
 --
 -- A run is what lies between two paid claims: within it only contributions move the meters. So what each entry of it
--- added follows from where the tiers stood at its beginning and from the amounts, and need not be written entry by entry.
+-- added follows from where the tiers stood at its beginning and from the amounts, and is not written entry by entry.
 
 -- Where the tiers stand in front of the entry with this index: "index pool,pool_micro,contributed_micro,cap/...;", a
 -- place for each tier, cap "-" for none.

@@ -10,14 +10,18 @@
 -- The mark of a jackpot is restores * 2^40 + n, below 2^53: n is the number of its last event, and a Redis that was
 -- restored from the ledger goes before all that was there, though it may have fewer events.
 --
--- A Lua number is a double: exact below 2^53, so every amount is bounded by MAX before it is written, and
--- written with '%.0f' (tostring(1e15 + 1) gives 1e+15).
+-- A Lua number is a double: exact below 2^53, so every amount is bounded by MAX before it is written, and never
+-- written with tostring (1e15 + 1 gives 1e+15).
 
 local MAX = 9007199254740991 -- 2^53 - 1, the largest amount there is, in minor units
 local MAX_N = 1099511627775 -- 2^40 - 1 events of a jackpot: a million a second for twelve days, a thousand for 34 years
 
+-- '%d' takes half the time, and is as exact where a C long has 64 bits, which this server is asked here.
+local INTEGER = string.format('%d', MAX) == '9007199254740991' and '%d' or '%.0f'
+local format = string.format
+
 local function num(value)
-  return string.format('%.0f', value + 0) -- + 0 turns -0 into 0
+  return format(INTEGER, value + 0) -- + 0 turns -0 into 0
 end
 
 -- An integer of at most 53 bits from its text, or nil: nothing else is taken for money.
