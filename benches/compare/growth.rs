@@ -21,7 +21,7 @@ const CONNECTIONS: usize = 64;
 const BATCH_CONNECTIONS: usize = 4;
 const WARM_UP: Duration = Duration::from_secs(1);
 /// Retained entries are put there by so many connections, for so long at a time: the ledger must not refuse them.
-const FILL: (usize, Duration) = (256, Duration::from_secs(5));
+pub(crate) const FILL: (usize, Duration) = (256, Duration::from_secs(5));
 
 #[derive(Debug, Clone, Options)]
 pub(crate) struct Args {
@@ -173,7 +173,7 @@ async fn retained(args: &Args, service: &Service) -> Outcome<Vec<(u64, Sample)>>
     let mut steps = Vec::new();
     let mut redis = service.redis().await?;
     for wanted in args.retained() {
-        let there = fill(service, wanted).await?;
+        let there = fill(service, wanted, FILL).await?;
         let mut measured = singles(args, service, there, (CONNECTIONS, 1)).await?;
         let used = info(&mut redis, "memory", "used_memory").await?;
         keep(&mut measured.1, json!({"used_memory": used}));
@@ -182,15 +182,15 @@ async fn retained(args: &Args, service: &Service) -> Outcome<Vec<(u64, Sample)>>
     Ok(steps)
 }
 
-/// Single entries until so many are remembered by jackpot 0, all of them in the ledger; how many there are.
-pub(crate) async fn fill(service: &Service, wanted: u64) -> Outcome<u64> {
+/// Single entries over these connections, for that long each time, until so many are remembered by jackpot 0, all of
+/// them in the ledger; how many there are.
+pub(crate) async fn fill(service: &Service, wanted: u64, (connections, time): (usize, Duration)) -> Outcome<u64> {
     loop {
         let before = service.before(1).await?;
         let there = service.taken(1).await?;
         if there >= wanted {
             return Ok(there);
         }
-        let (connections, time) = FILL;
         let load = wrk::entries(&service.target, ROUTE, connections, 1, time).await?;
         let mut sample = load.sample("fill", 1);
         service.settle(&before, load.entries, connections, &mut sample).await?;

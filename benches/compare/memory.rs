@@ -20,7 +20,9 @@ use crate::{Outcome, batch, growth, json, report};
 const PARTS: [u64; 4] = [4, 3, 2, 1];
 /// Batches are sent until their number is reached, however long it takes.
 const NO_LIMIT: Duration = Duration::from_hours(1);
-const BATCH_SIZES: [usize; 2] = [100, 1_000];
+/// Of single entries that share nothing: connections, and how long one `wrk` runs. They are slow, so fewer are measured.
+const ALONE: (usize, Duration) = (1, Duration::from_secs(4));
+const ALONE_PART: u64 = 20;
 /// The stream is trimmed soon after the ledger has it.
 const TRIM_LIMIT: Duration = Duration::from_secs(30);
 const TRIM_POLL: Duration = Duration::from_millis(500);
@@ -67,10 +69,14 @@ struct Way {
 
 pub(crate) async fn run(args: &Args) -> Outcome {
     let entries = args.entries.unwrap_or(if args.quick { 100_000 } else { 1_000_000 });
-    let mut ways = vec![way(args, "single entries, ids of 36 bytes", entries, None).await?];
-    for size in BATCH_SIZES {
-        let name = format!("batches of {size}");
-        ways.push(way(args, &name, entries, Some(size)).await?);
+    let mut ways = Vec::new();
+    for (name, entries, by) in [
+        ("single entries that come together", entries, By::Wrk(growth::FILL)),
+        ("single entries, one at a time", entries / ALONE_PART, By::Wrk(ALONE)),
+        ("batches of 100", entries, By::Batches(100)),
+        ("batches of 1,000", entries, By::Batches(1_000)),
+    ] {
+        ways.push(way(args, name, entries, by).await?);
     }
     let text = tables(&ways);
     println!("{text}");
@@ -85,7 +91,16 @@ pub(crate) async fn run(args: &Args) -> Outcome {
     )
 }
 
-async fn way(args: &Args, name: &str, entries: u64, batches: Option<usize>) -> Outcome<Way> {
+/// How entries come in.
+#[derive(Debug, Clone, Copy)]
+enum By {
+    /// Singly: connections, and how long one `wrk` runs.
+    Wrk((usize, Duration)),
+    /// In batches of so many.
+    Batches(usize),
+}
+
+async fn way(args: &Args, name: &str, entries: u64, by: By) -> Outcome<Way> {
     eprintln!("{name}");
     let service = Service::product(&args.place.directory, json!({})).await?;
     service.define(0, 1).await?;
@@ -95,9 +110,9 @@ async fn way(args: &Args, name: &str, entries: u64, batches: Option<usize>) -> O
     let mut steps = Vec::new();
     for part in PARTS {
         let wanted = entries / part;
-        let there = match batches {
-            None => growth::fill(&service, wanted).await?,
-            Some(size) => fill_with_batches(&service, wanted, size).await?,
+        let there = match by {
+            By::Wrk(load) => growth::fill(&service, wanted, load).await?,
+            By::Batches(size) => fill_with_batches(&service, wanted, size).await?,
         };
         let measured = measure(&mut redis, &keys, there, empty).await?;
         eprintln!("  {measured:?}");
