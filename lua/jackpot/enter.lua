@@ -43,6 +43,8 @@ local step_count = tonumber(ARGV[10])
 local first_step = FIRST_ROW + tonumber(ARGV[9]) * width
 local first_entry = first_step + step_count * 3
 
+must(#ARGV == first_entry + 2 * count - 1 or nil, 'JP_ARGUMENT entries') -- HSET takes pairs out of it
+
 local ids, place_of, twice = {}, {}, false
 for i = 1, count do
   local id = ARGV[first_entry + 2 * i - 2]
@@ -201,10 +203,7 @@ if taken > 0 then
   if #pendings > 0 then
     redis.call('ZCARD', KEYS[5]) -- its type, before the first write
   end
-  local skip, runs_text, tier_names = table.concat(skipped, ','), table.concat(runs), {}
-  for t, tier in ipairs(tiers) do
-    tier_names[t] = tier.name
-  end
+  local skip, runs_text = table.concat(skipped, ','), table.concat(runs)
   append_event(KEYS[6], state, at, 'enter', {
     'epoch',
     state.epoch,
@@ -220,8 +219,6 @@ if taken > 0 then
     skip,
     'rows',
     ARGV[8],
-    'tiers',
-    table.concat(tier_names, ','),
     'runs',
     runs_text,
     'claims',

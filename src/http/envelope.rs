@@ -1,4 +1,5 @@
-//! What every request goes through: an id, a name on its log lines, a count, and a net for panics and for answers that are no problems.
+//! What every request goes through: an id, a name on its log lines, a count, and a net for panics and for answers that
+//! are no problems.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;

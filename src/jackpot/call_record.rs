@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::record::{Contributed, Record, State};
 use super::runs;
-use super::split::TierAmount;
+use super::split::{TierAmount, write_amounts};
 
 /// The distinct amounts of the entries of a call, and which of them each entry adds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,8 +29,8 @@ impl Rows {
     pub fn parse(text: &str) -> Option<Self> {
         let (of_entries, amounts) = text.split_once('|')?;
         let tiers = amounts.split(';').next()?.split('/').count();
-        let amounts = amounts.split_terminator(';');
-        let amounts = amounts.map(|row| runs::parse_amounts_of(row, tiers));
+        let amounts = amounts.split_inclusive(';');
+        let amounts = amounts.map(|row| runs::parse_amounts_of(row.strip_suffix(';')?, tiers));
         let number = |text: &str| text.parse::<usize>().ok()?.checked_sub(1);
         Some(Self {
             amounts: amounts.collect::<Option<_>>()?,
@@ -48,12 +48,7 @@ impl Rows {
         }
         text.push('|');
         for row in &self.amounts {
-            for (t, TierAmount { pool, reserve }) in row.iter().enumerate() {
-                let between = if t == 0 { "" } else { "/" };
-                let (units, micro) = ((pool.units, reserve.units), (pool.micro, reserve.micro));
-                let _ = write!(text, "{between}{},{},{},{}", units.0, micro.0, units.1, micro.1);
-            }
-            text.push(';');
+            write_amounts(&mut text, row);
         }
         text
     }
@@ -159,13 +154,18 @@ mod tests {
 
     #[test]
     fn what_is_lost_or_cut_is_unreadable() {
-        let whole = format!(":c 3 fp {CALL}");
-        for end in 0..whole.len() {
-            let cut = &whole[..end];
-            // Only behind the last number of the last run the rest could be missed; a run ends with ';'.
+        let text = format!(":c 3 fp {CALL}");
+        let whole = parse(&text);
+        assert!(whole.is_some());
+        // All that place 3 follows from ends with the first run.
+        let needed = text.find("3 0,0,").expect("a second run") + 2;
+        for end in 0..text.len() {
+            let cut = parse(&text[..end]);
+            assert!(cut.is_none() || cut == whole, "{}", &text[..end]);
             assert!(
-                parse(cut).is_none() || cut.ends_with("-/7,0,0,50;") || !cut.ends_with(';'),
-                "{cut}"
+                cut.is_none() || end >= needed || text[..end].ends_with("50;"),
+                "{}",
+                &text[..end]
             );
         }
         assert_eq!(parse(":c 3 fp "), None);

@@ -81,7 +81,10 @@ pub fn follow<'a>(
 
 /// `index place/...;` each.
 pub(super) fn parse(text: &str, tiers: usize) -> Option<Vec<Run>> {
-    text.split_terminator(';').map(|run| parse_run(run, tiers)).collect()
+    let runs = text
+        .split_inclusive(';')
+        .map(|run| parse_run(run.strip_suffix(';')?, tiers));
+    runs.collect()
 }
 
 /// `pool,pool_micro,reserve,reserve_micro/...`, with one amount a tier.

@@ -1,5 +1,7 @@
 //! How one contribution is split among tiers, and within a tier between pool and reserve. Pure, in wide integers.
 
+use std::fmt::Write;
+
 use crate::money::{MAX_MINOR, MICRO, Minor};
 
 use super::definition::{Definition, contribution_micro};
@@ -59,6 +61,17 @@ impl Sum {
         });
         sums.collect()
     }
+}
+
+/// `pool,pool_micro,reserve,reserve_micro/...;` behind what `text` holds: as events and records have amounts.
+pub fn write_amounts(text: &mut String, amounts: &[TierAmount]) {
+    for (t, TierAmount { pool, reserve }) in amounts.iter().enumerate() {
+        let between = if t == 0 { "" } else { "/" };
+        let (units, micro) = ((pool.units, reserve.units), (pool.micro, reserve.micro));
+        // Writing to a string does not fail.
+        let _ = write!(text, "{between}{},{},{},{}", units.0, micro.0, units.1, micro.1);
+    }
+    text.push(';');
 }
 
 /// Splits the contribution of an entry with this stake, one amount a tier, in the definition's order.

@@ -239,3 +239,14 @@ fn a_chosen_file_that_is_missing_is_an_error() {
     assert!(refusal(None, &[("JACKPOT_ENV", "../etc/passwd")]).contains("JACKPOT_ENV"));
     assert!(Settings::from_layers(Some(Path::new("no-such.toml")), vec![]).is_err());
 }
+
+#[test]
+fn half_of_the_cores_answer_beside_an_embedded_redis() {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut settings = with(None, &[]).unwrap();
+    assert_eq!(settings.workers(), (cores / 2).max(1));
+    settings.redis.mode = RedisMode::Standalone;
+    assert_eq!(settings.workers(), cores);
+    settings.http.workers = 3;
+    assert_eq!(settings.workers(), 3);
+}

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use crate::jackpot::definition::Definition;
-use crate::jackpot::split::{TierAmount, split};
+use crate::jackpot::split::{TierAmount, split, write_amounts};
 use crate::money::Minor;
 
 /// The distinct stakes of a batch under one definition.
@@ -46,12 +46,7 @@ impl<'a> Splits<'a> {
         let amounts = split(self.definition, stake);
         // Writing to a string does not fail.
         let _ = write!(self.text, "{stake}=");
-        for (t, TierAmount { pool, reserve }) in amounts.iter().enumerate() {
-            let between = if t == 0 { "" } else { "/" };
-            let (units, micro) = ((pool.units, reserve.units), (pool.micro, reserve.micro));
-            let _ = write!(self.text, "{between}{},{},{},{}", units.0, micro.0, units.1, micro.1);
-        }
-        self.text.push(';');
+        write_amounts(&mut self.text, &amounts);
         self.amounts.push(amounts);
         self.of_stake.insert(stake, number);
         number
