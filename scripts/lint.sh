@@ -9,14 +9,15 @@ ADVISORY_DEADLINE_S=120
 step() { say "--- $*"; "$@"; }
 
 # luacheck sees one file at a time, but a script is several joined: parts (files that end without a return) in front
-# of the one that decides. What a part declares at its top level, files that name it may read; it is then not unused.
+# of the one that decides, those of lua/stream/ first. What a part declares at its top level, files that name it may
+# read; it is then not unused.
 lint_lua() {
   local room parts name options
   for room in lua/*/; do
     options=()
-    mapfile -t parts < <(grep -L '^return' "$room"*.lua)
+    mapfile -t parts < <(grep -L '^return' "$room"*.lua lua/stream/*.lua | sort -u)
     while read -r name; do
-      if (($(grep -lw "$name" "$room"*.lua | wc -l) > 1)); then
+      if (($(grep -lw "$name" "$room"*.lua lua/*/*.lua | sort -u | wc -l) > 1)); then
         options+=(--read-globals "$name" --ignore "211/$name")
       fi
     done < <(((${#parts[@]})) && top_level_names "${parts[@]}")

@@ -2,9 +2,8 @@
 //!
 //! Pure: `document` (the JSON), `definition` (checked), `odds`, `draw`, `split`, `record` (what Redis keeps of an
 //! entry), `call_record` (what entries of one call share), `batch_record` and `segment` (what the record and the event of
-//! a batch say), `runs` (what entries add, computed), `steps` (what is to be done next), `mark` (how far a jackpot has
-//! come). With Redis: `scripts` (wrappers of `lua/jackpot/`), `view` and `known`
-//! (what this instance knows), `play` (an entry's path), `combiner` (entries that come together, one call), `batch`
+//! a batch say), `runs` (what entries add, computed), `steps` (what is to be done next). With Redis: `scripts` (wrappers of
+//! `lua/jackpot/`), `view` and `known` (what this instance knows), `play` (an entry's path), `combiner` (entries that come together, one call), `batch`
 //! (many entries of one request), `operate` (what operators do), `recovery`, `files` (definitions at start). `api` joins
 //! them to HTTP.
 
@@ -19,7 +18,6 @@ pub mod draw;
 pub mod error;
 pub mod files;
 pub mod known;
-pub mod mark;
 pub mod metrics;
 pub mod odds;
 pub mod operate;

@@ -12,11 +12,11 @@ use crate::store::keys::JACKPOT_INDEX;
 use super::definition::{Definition, Violation};
 use super::error::PlayError;
 use super::known::Known;
-use super::mark::Mark;
 use super::scripts::{
     self, Adjust, Adjusted, Define, Defined, Fence, Rotate, Rotated, ScriptError, SetStatus, StatusSet, Wanted,
 };
 use super::view::{Epoch, Status, View, Views};
+use crate::stream::Mark;
 
 /// Repeats of a call whose definition or epoch changed meanwhile.
 const MAX_STALE: usize = 16;

@@ -2,11 +2,10 @@
 
 use std::fmt::Write;
 
-use thiserror::Error;
-
 use super::call_record;
 use crate::ids::{ClientSeed, Id};
 use crate::money::Minor;
+pub use crate::stream::Unreadable;
 
 /// What an entry was, as its record tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -171,19 +170,6 @@ pub(super) fn fingerprint(text: &str) -> String {
     let mut text = BASE64_URL_SAFE_NO_PAD.encode(&digest[..8]);
     text.truncate(10);
     text
-}
-
-/// A record that no script of ours wrote.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("the record '{0}' cannot be read")]
-pub struct Unreadable(String);
-
-impl Unreadable {
-    /// This record.
-    #[must_use]
-    pub fn of(text: &str) -> Self {
-        Self(text.to_owned())
-    }
 }
 
 impl Record {

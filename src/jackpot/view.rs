@@ -15,8 +15,8 @@ use super::document::{Document, PutStatus};
 use super::draw::EpochSeed;
 use super::error::PlayError;
 use super::known::Known;
-use super::mark::Mark;
 use super::scripts::{self, ScriptError, Snapshot};
+use crate::stream::Mark;
 
 /// Whether a jackpot takes entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

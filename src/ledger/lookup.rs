@@ -8,9 +8,9 @@ use super::event::{Event, Kind};
 use super::export::may_be_published;
 use super::queries::LedgerError;
 use crate::ids::Id;
-use crate::jackpot::mark::Mark;
 use crate::jackpot::record::{Record, Sent, State};
 use crate::jackpot::view::Epoch;
+use crate::stream::Mark;
 
 /// What the ledger knows of a jackpot's epochs.
 #[derive(Debug, Default)]

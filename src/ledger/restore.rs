@@ -21,13 +21,13 @@ use super::sql::Sql;
 use crate::ids::Id;
 use crate::jackpot::definition::Definition;
 use crate::jackpot::error::PlayError;
-use crate::jackpot::mark::Mark;
 use crate::jackpot::operate::Operator;
 use crate::jackpot::scripts::{self, Part, RestoreBegun, RestoreEnded, RestoredState, ScriptError, Stamped};
 use crate::jackpot::view::{Status, parse_definition};
 use crate::random::{self, RandomError};
 use crate::store::keys::JackpotKeys;
 use crate::store::{Store, StoreError};
+use crate::stream::Mark;
 use writer::Writer;
 
 /// Why a jackpot was not rebuilt.

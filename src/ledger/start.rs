@@ -9,12 +9,12 @@ use super::Ledger;
 use super::progress::Progress;
 use super::projector::lease::Leases;
 use super::sql::{Sql, SqlError};
-use crate::jackpot::mark::Mark;
 use crate::jackpot::view::Views;
 use crate::settings;
 use crate::signing::{self, SigningKeys, SigningKeysError};
 use crate::store::keys::LEDGER;
 use crate::store::{Store, StoreError};
+use crate::stream::Mark;
 
 /// Why there is no ledger to work with.
 #[derive(Debug, Error)]

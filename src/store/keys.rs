@@ -4,6 +4,15 @@
 
 use crate::ids::Id;
 
+/// Where the state and the events of something are: what the ledger reads of it.
+#[derive(Debug, Clone, Copy)]
+pub struct StreamKeys<'a> {
+    /// Hash with `n`, `restores` and `status`.
+    pub state: &'a str,
+    /// The stream.
+    pub events: &'a str,
+}
+
 /// The keys of one jackpot.
 #[derive(Debug, Clone)]
 pub struct JackpotKeys {
@@ -45,6 +54,15 @@ impl JackpotKeys {
             adjustments: key("adjustments"),
             events: key("events"),
             prefix,
+        }
+    }
+
+    /// Where its state and its events are.
+    #[must_use]
+    pub fn stream(&self) -> StreamKeys<'_> {
+        StreamKeys {
+            state: &self.state,
+            events: &self.events,
         }
     }
 

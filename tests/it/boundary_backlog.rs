@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use jackpot::ids::Id;
 use jackpot::jackpot::error::PlayError;
-use jackpot::jackpot::mark::Mark;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::play::Play;
 use jackpot::jackpot::scripts::ScriptError;
+use jackpot::stream::Mark;
 use jackpot::telemetry::Metrics;
 use serde_json::json;
 

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jackpot::jackpot::batch::Batch;
-use jackpot::jackpot::mark::Mark;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::play::Play;
 use jackpot::jackpot::record::{Record, Sent};
-use jackpot::jackpot::scripts::{self, TailWish};
+use jackpot::stream::Mark;
+use jackpot::stream::{self, TailWish};
 
 use crate::batch_kit::stream;
 use crate::batch_support::{batch, play};
@@ -164,7 +164,7 @@ async fn the_segments_of_a_batch_are_read_together() {
                 max_bytes,
                 trim_before: None,
             };
-            let tail = scripts::tail(&bench.store, keys, Mark::ZERO, &wish)
+            let tail = stream::tail(&bench.store, keys.stream(), Mark::ZERO, &wish)
                 .await
                 .expect("readable");
             let Some((last, fields)) = tail.events.last() else {

@@ -2,12 +2,12 @@
 
 use std::cell::Cell;
 
-use jackpot::jackpot::mark::Mark;
 use jackpot::jackpot::scripts::Refusal;
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::projector::Projector;
 use jackpot::ledger::reconcile::now::{NotClean, Reconciled};
 use jackpot::ledger::reconcile::report::Report;
+use jackpot::stream::Mark;
 use serde_json::json;
 
 use crate::bench::{entry, operator};

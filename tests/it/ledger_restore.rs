@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jackpot::ids::Id;
 use jackpot::jackpot::error::PlayError;
-use jackpot::jackpot::mark::Mark;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::play::Play;
 use jackpot::jackpot::record::State;
 use jackpot::jackpot::scripts::{self, EntryReply, Part, RestoreBegun, ScriptError, Wanted};
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::restore::{Replace, RestoreError};
+use jackpot::stream::Mark;
 use serde_json::json;
 
 use crate::bench::{entry, put};

@@ -1,10 +1,10 @@
 //! `lua/jackpot/checkpoint.lua`, and suspension by `status.lua`, on a real Redis.
 
 use jackpot::jackpot::error::PlayError;
-use jackpot::jackpot::mark::Mark;
 use jackpot::jackpot::scripts::{self, ScriptError};
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::event::{Checkpoint, Kind};
+use jackpot::stream::Mark;
 use serde_json::json;
 
 use crate::bench::{Bench, operator, tier};

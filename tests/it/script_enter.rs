@@ -1,10 +1,10 @@
 //! `lua/jackpot/enter.lua` on a real Redis.
 
-use jackpot::jackpot::mark::Mark;
 use jackpot::jackpot::record::{Record, State};
 use jackpot::jackpot::scripts::{Entered, EntryReply, Refusal, Rotate, ScriptError};
 use jackpot::jackpot::view::Status;
 use jackpot::money::MAX_MINOR;
+use jackpot::stream::Mark;
 use serde_json::json;
 
 use crate::bench::{Bench, entry, rank, sent, tier};

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use jackpot::jackpot::batch::Batch;
 use jackpot::jackpot::definition::Definition;
-use jackpot::jackpot::mark::Mark;
 use jackpot::jackpot::record::{Record, Sent, State};
 use jackpot::jackpot::scripts::{self, BatchCall, BatchReply, Refusal, ScriptError};
 use jackpot::jackpot::view::Status;
 use jackpot::money::MAX_MINOR;
+use jackpot::stream::Mark;
 use serde_json::{Value, json};
 
 use crate::batch_support::{batch, call, call_whole, drawn, taken};

@@ -2,10 +2,10 @@
 
 use jackpot::ids::Id;
 use jackpot::jackpot::error::PlayError;
-use jackpot::jackpot::mark::Mark;
 use jackpot::jackpot::scripts::{Adjust, Rotate, Rotated, ScriptError, Wanted};
 use jackpot::jackpot::view::Status;
 use jackpot::money::{MAX_MINOR, Minor};
+use jackpot::stream::Mark;
 use serde_json::json;
 
 use crate::bench::{Bench, funding, operator, put, rule_of, tier};

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jackpot::ids::Id;
 use jackpot::jackpot::error::PlayError;
-use jackpot::jackpot::mark::Mark;
 use jackpot::jackpot::scripts::{
-    self, Part, RestoreBegun, RestoreEnded, RestoredState, Rotate, Rotated, ScriptError, Stamped, TailWish,
+    self, Part, RestoreBegun, RestoreEnded, RestoredState, Rotate, Rotated, ScriptError, Stamped,
 };
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::event::Kind;
 use jackpot::store::keys::JackpotKeys;
+use jackpot::stream::Mark;
+use jackpot::stream::{self, TailWish};
 use serde_json::json;
 
 use crate::bench::{Bench, definition, operator, tier};
@@ -259,7 +260,7 @@ async fn while_a_jackpot_is_restored_every_other_script_says_so() {
         scripts::snapshot(store, keys, known.mark()).await.err(),
         scripts::lookup(store, keys, known.mark(), "win").await.err(),
         scripts::pending(store, keys, known.mark(), (0, 0, 1)).await.err(),
-        scripts::tail(store, keys, known.mark(), &tail).await.err(),
+        stream::tail(store, keys.stream(), known.mark(), &tail).await.err(),
     ];
     for (call, error) in said.iter().enumerate() {
         assert!(matches!(error, Some(ScriptError::Restoring)), "call {call}: {error:?}");

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use jackpot::jackpot::mark::Mark;
-use jackpot::jackpot::scripts::{self, ScriptError, Tail, TailWish};
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::event::Event;
+use jackpot::stream::Mark;
+use jackpot::stream::{self, ScriptError, Tail, TailWish};
 use serde_json::json;
 
 use crate::bench::Bench;
@@ -20,7 +20,7 @@ const ALL: TailWish = TailWish {
 
 async fn read(bench: &Bench, known: Mark, wish: &TailWish<'_>) -> Result<Tail, ScriptError> {
     let keys = &bench.operate.views.known(&bench.id).keys;
-    scripts::tail(&bench.store, keys, known, wish).await
+    stream::tail(&bench.store, keys.stream(), known, wish).await
 }
 
 async fn tail(bench: &Bench, wish: TailWish<'_>) -> Tail {

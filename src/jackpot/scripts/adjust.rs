@@ -7,7 +7,7 @@ use crate::store::keys::JackpotKeys;
 
 use super::{ADJUST, Fence, ScriptError, fenced, pools, run};
 use crate::jackpot::document::Tier;
-use crate::jackpot::mark::Mark;
+use crate::stream::Mark;
 
 /// Money that an operator puts in, takes out or moves.
 #[derive(Debug, Clone)]

@@ -1,9 +1,9 @@
 //! `lua/jackpot/checkpoint.lua`.
 
 use crate::jackpot::document::Tier;
-use crate::jackpot::mark::Mark;
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
+use crate::stream::Mark;
 
 use super::{CHECKPOINT, Fence, ScriptError, fenced, pools, run};
 

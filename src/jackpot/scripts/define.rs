@@ -5,8 +5,8 @@ use crate::store::keys::JackpotKeys;
 
 use super::{DEFINE, Fence, ScriptError, fenced, pools, run, tiers_text};
 use crate::jackpot::definition::Definition;
-use crate::jackpot::mark::Mark;
 use crate::jackpot::view::Status;
+use crate::stream::Mark;
 
 /// A definition to put.
 #[derive(Debug)]

@@ -8,13 +8,13 @@ use crate::money::Minor;
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
 
-use super::reply::Reply;
+use super::Reply;
 use super::{ENTER, Fence, ScriptError, fenced, pools, run, run_here, settling_keys};
 use crate::jackpot::call_record::Rows;
 use crate::jackpot::definition::{Definition, MoneyKind, MoneyPrize};
-use crate::jackpot::mark::Mark;
 use crate::jackpot::record::{Record, Sent, State, Unreadable, fingerprint};
 use crate::jackpot::split::{Sum, TierAmount, split};
+use crate::stream::Mark;
 
 /// Most entries of one call: its work stays in the range of a millisecond, and `unpack` within its stack.
 pub const MAX_ENTRIES: usize = 1_000;

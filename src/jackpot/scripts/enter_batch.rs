@@ -5,14 +5,14 @@ use std::fmt::Write;
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
 
+use super::Reply;
 use super::enter::{add_row, money_text};
-use super::reply::Reply;
 use super::{ENTER_BATCH, Fence, LOOKUP_BATCH, Refusal, ScriptError, fenced, run, settling_keys};
 use crate::jackpot::batch::{Batch, Drawn};
 use crate::jackpot::batch_record::BatchRecord;
 use crate::jackpot::definition::Definition;
-use crate::jackpot::mark::Mark;
 use crate::jackpot::record::{Record, Unreadable};
+use crate::stream::Mark;
 
 /// A batch, drawn.
 #[derive(Debug)]

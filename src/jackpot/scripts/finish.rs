@@ -3,13 +3,11 @@
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
-use super::{
-    CLAIM, FINISH, Fence, ScriptError, enter::money_text, fenced, pools, reply::Reply, run_here, settling_keys,
-};
+use super::{CLAIM, FINISH, Fence, Reply, ScriptError, enter::money_text, fenced, pools, run_here, settling_keys};
 use crate::jackpot::definition::MoneyPrize;
 use crate::jackpot::document::Tier;
-use crate::jackpot::mark::Mark;
 use crate::jackpot::record::Record;
+use crate::stream::Mark;
 
 /// The record that stands after a claim or a finish.
 #[derive(Debug)]

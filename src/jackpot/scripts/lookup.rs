@@ -6,9 +6,9 @@ use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
 
 use super::{LOOKUP, ScriptError, run};
-use crate::jackpot::mark::Mark;
 use crate::jackpot::record::{Record, Sent, State};
 use crate::jackpot::segment::Segment;
+use crate::stream::Mark;
 
 /// An entry that was found.
 #[derive(Debug)]

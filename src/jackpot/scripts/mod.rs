@@ -3,15 +3,12 @@
 
 use std::sync::LazyLock;
 
-use redis::Value;
-use thiserror::Error;
-
 use crate::store::keys::JackpotKeys;
-use crate::store::{Call, Script, Store, StoreError};
+use crate::store::{Call, Script};
+pub use crate::stream::ScriptError;
+use crate::stream::{EVENTS, Mark, Reply, run, run_here};
 
 use super::document::Tier;
-use super::mark::Mark;
-use super::record::Unreadable;
 
 mod adjust;
 mod checkpoint;
@@ -21,11 +18,9 @@ mod enter_batch;
 mod finish;
 mod lookup;
 mod read;
-mod reply;
 mod restore;
 mod rotate;
 mod status;
-mod tail;
 
 pub use adjust::{Adjust, Adjusted, adjust};
 pub use checkpoint::checkpoint;
@@ -40,11 +35,10 @@ pub use restore::{
 };
 pub use rotate::{Rotate, Rotated, rotate};
 pub use status::{SetStatus, StatusSet, set_status};
-pub use tail::{MAX_EVENTS, Tail, TailWish, tail};
 
 macro_rules! script {
     ($name:literal, $flags:literal, $($part:literal),+) => {
-        LazyLock::new(|| Script::new($name, $flags, &[$(include_str!(concat!("../../../lua/jackpot/", $part, ".lua"))),+]))
+        LazyLock::new(|| Script::new($name, $flags, &[EVENTS, $(include_str!(concat!("../../../lua/jackpot/", $part, ".lua"))),+]))
     };
 }
 
@@ -74,7 +68,6 @@ static CHECKPOINT: LazyLock<Script> = script!("checkpoint", "", "state", "tiers"
 static RESTORE_BEGIN: LazyLock<Script> = script!("restore_begin", "allow-oom", "state", "restore_begin");
 static RESTORE_RECORDS: LazyLock<Script> = script!("restore_records", "", "state", "restore_records");
 static RESTORE_END: LazyLock<Script> = script!("restore_end", "allow-oom", "state", "restore_end");
-static TAIL: LazyLock<Script> = script!("tail", "allow-oom", "state", "tail");
 static PENDING: LazyLock<Script> = script!("pending", "no-writes", "state", "record", "pending");
 
 /// What every script that writes checks first (`fence` in `lua/jackpot/state.lua`).
@@ -96,45 +89,6 @@ impl Fence {
         let version = self.definition.split(' ').next();
         version.and_then(|version| version.parse().ok()).unwrap_or(0)
     }
-}
-
-/// Why a script did nothing, for reasons that any script may have.
-#[derive(Debug, Clone, Error)]
-pub enum ScriptError {
-    /// There is no such jackpot.
-    #[error("there is no such jackpot")]
-    Unknown,
-    /// This Redis lost events that this instance has seen.
-    #[error("Redis is at {at}, behind {known} that this instance has seen: it lost events")]
-    Behind {
-        /// Where this Redis is.
-        at: Mark,
-        /// The highest seen.
-        known: Mark,
-    },
-    /// It is being rebuilt from the ledger; nothing is wrong, and it is over soon.
-    #[error("the jackpot is being restored")]
-    Restoring,
-    /// The caller must read again; nothing was written.
-    #[error("the definition or the epoch changed")]
-    Stale,
-    /// The epoch was opened with another master secret.
-    #[error("the open epoch's commitment is not that of this instance's fairness.master_secret")]
-    Secret,
-    /// Redis did not do it, or it is not known whether it did.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The reply has a form that the script does not give.
-    #[error("unexpected reply of script {script}: {reply}")]
-    Reply {
-        /// Which script.
-        script: &'static str,
-        /// What it said.
-        reply: String,
-    },
-    /// A record cannot be read.
-    #[error(transparent)]
-    Record(#[from] Unreadable),
 }
 
 fn fenced<'s>(script: &'s Script, keys: &[&str], fence: &Fence) -> Call<'s> {
@@ -169,20 +123,4 @@ fn tiers_text(tiers: &[Tier]) -> String {
         format!("{} {} {cap};", tier.tier, tier.seed)
     };
     tiers.iter().map(one).collect()
-}
-
-async fn run(store: &Store, script: &'static Script, call: Call<'_>, known: Mark) -> Result<reply::Reply, ScriptError> {
-    let value: Value = store.call(&call).await?;
-    reply::Reply::parse(script.name(), value, known)
-}
-
-/// The same over the calling thread's own connection: for what entries need.
-async fn run_here(
-    store: &Store,
-    script: &'static Script,
-    call: Call<'_>,
-    known: Mark,
-) -> Result<reply::Reply, ScriptError> {
-    let value: Value = store.call_here(&call).await?;
-    reply::Reply::parse(script.name(), value, known)
 }

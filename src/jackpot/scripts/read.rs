@@ -8,11 +8,11 @@ use crate::ids::Id;
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
 
-use super::reply::Reply;
+use super::Reply;
 use super::{PENDING, ScriptError, VIEW, run};
-use crate::jackpot::mark::Mark;
 use crate::jackpot::record::{Record, Unreadable};
 use crate::jackpot::view::{Epoch, Meter, Status};
+use crate::stream::Mark;
 
 /// Most rounds of naming the pools of another version before giving up: each needs a definition put in between.
 const MAX_ROUNDS: usize = 8;

@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ids::Id;
 use crate::jackpot::definition::Definition;
 use crate::jackpot::document::Tier;
-use crate::jackpot::mark::Mark;
 use crate::jackpot::operate::Operator;
 use crate::jackpot::view::Status;
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
+use crate::stream::Mark;
 
 use super::{RESTORE_BEGIN, RESTORE_END, RESTORE_RECORDS, ScriptError, run, tiers_text};
 

@@ -4,7 +4,7 @@ use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
 use super::{Fence, ROTATE, ScriptError, fenced, run};
-use crate::jackpot::mark::Mark;
+use crate::stream::Mark;
 
 /// Why an epoch ends.
 #[derive(Debug, Clone)]

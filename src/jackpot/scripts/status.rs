@@ -5,8 +5,8 @@ use crate::store::keys::JackpotKeys;
 
 use super::{Fence, STATUS, ScriptError, fenced, pools, run};
 use crate::jackpot::document::Tier;
-use crate::jackpot::mark::Mark;
 use crate::jackpot::view::Status;
+use crate::stream::Mark;
 
 /// An operator's wish.
 #[derive(Debug, Clone)]

@@ -14,9 +14,9 @@ use super::stream::{MAX_BYTES, MAX_EVENTS};
 use super::{AT_ONCE, Projector};
 use crate::ids::Id;
 use crate::jackpot::known::Known;
-use crate::jackpot::mark::Mark;
-use crate::jackpot::scripts::{self, TailWish};
 use crate::store::Store;
+use crate::stream::Mark;
+use crate::stream::{self, TailWish};
 
 impl Projector {
     /// What to read while this batch is committed.
@@ -80,7 +80,7 @@ async fn one(store: &Store, look: Look) -> Option<Ahead> {
         max_bytes: MAX_BYTES,
         trim_before: look.trim_before.as_deref(),
     };
-    match scripts::tail(store, &look.known.keys, look.mark, &wish).await {
+    match stream::tail(store, look.known.keys.stream(), look.mark, &wish).await {
         Ok(tail) if tail.events.is_empty() => None,
         Ok(tail) => Some(Ahead {
             last_n: tail.mark.n(),

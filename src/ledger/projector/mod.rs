@@ -29,7 +29,6 @@ use std::time::{Duration, Instant};
 use tracing::{debug, error, info};
 
 use crate::ids::Id;
-use crate::jackpot::mark::Mark;
 use crate::jackpot::operate::Operate;
 use crate::ledger::Ledger;
 use crate::ledger::entry_index;
@@ -38,6 +37,7 @@ use crate::ledger::sql::is_unavailable;
 use crate::settings;
 use crate::stopping::Stopping;
 use crate::store::Store;
+use crate::stream::Mark;
 use crate::telemetry::Metrics;
 use batch::Batch;
 use lease::Leases;

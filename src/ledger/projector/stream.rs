@@ -8,13 +8,13 @@ use super::batch::{Batch, Start};
 use super::load::Loaded;
 use super::rows::{Cursor, IndexRows, Raw};
 use crate::ids::Id;
-use crate::jackpot::mark::Mark;
-use crate::jackpot::scripts::{self, ScriptError, TailWish};
 use crate::ledger::books::Books;
 use crate::ledger::chain;
 use crate::ledger::receipt::{Receipt, UnsignedReceipt};
 use crate::store::keys::JackpotKeys;
 use crate::store::{Store, StoreError};
+use crate::stream::Mark;
+use crate::stream::{self, ScriptError, TailWish};
 
 /// Events read in one call: some 20 ms of work for SQL when each holds one entry.
 pub(super) const MAX_EVENTS: usize = 1_000;
@@ -152,7 +152,7 @@ impl Stream {
             max_bytes: MAX_BYTES,
             trim_before: trim.as_deref(),
         };
-        let tail = match scripts::tail(store, keys, self.mark(), &wish).await {
+        let tail = match stream::tail(store, keys.stream(), self.mark(), &wish).await {
             // Whoever restores holds this lease: one that is going on now was left by somebody who died.
             Err(ScriptError::Behind { .. } | ScriptError::Unknown | ScriptError::Restoring) if self.cursor.n > 0 => {
                 return Ok(Read::Lost);

@@ -5,11 +5,11 @@ use tracing::{debug, error, warn};
 use super::Projector;
 use super::stream::Stream;
 use crate::ids::Id;
-use crate::jackpot::mark::Mark;
 use crate::jackpot::operate::Operator;
 use crate::jackpot::scripts::ScriptError;
 use crate::jackpot::view::Status;
 use crate::ledger::restore::Replace;
+use crate::stream::Mark;
 
 /// Longest reason kept in SQL and in the event of the suspension, in characters.
 const MAX_REASON_CHARS: usize = 400;

@@ -1,14 +1,23 @@
-//! `lua/jackpot/tail.lua`.
+//! `lua/stream/tail.lua`.
 
 use std::collections::BTreeMap;
 
+use std::sync::LazyLock;
+
 use redis::{FromRedisValue, Value};
 
-use crate::jackpot::mark::Mark;
-use crate::store::keys::JackpotKeys;
-use crate::store::{Call, Store};
+use crate::store::keys::StreamKeys;
+use crate::store::{Call, Script, Store};
 
-use super::{ScriptError, TAIL, run};
+use super::{EVENTS, Mark, ScriptError, run};
+
+static TAIL: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(
+        "tail",
+        "allow-oom",
+        &[EVENTS, include_str!("../../lua/stream/tail.lua")],
+    )
+});
 
 /// Most events of one call: each may hold as many entries as a call of `enter` takes.
 pub const MAX_EVENTS: usize = 1_000;
@@ -29,7 +38,7 @@ pub struct TailWish<'a> {
 /// Events behind one.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Tail {
-    /// The jackpot's mark: its n is the number of the last event in Redis, read or not.
+    /// Its mark: n is the number of the last event in Redis, read or not.
     pub mark: Mark,
     /// Stream id and fields of each, in order.
     pub events: Vec<(String, BTreeMap<String, String>)>,
@@ -39,14 +48,14 @@ pub struct Tail {
 ///
 /// # Panics
 /// When `max_events` is out of its range.
-pub async fn tail(store: &Store, keys: &JackpotKeys, known: Mark, wish: &TailWish<'_>) -> Result<Tail, ScriptError> {
+pub async fn tail(store: &Store, keys: StreamKeys<'_>, known: Mark, wish: &TailWish<'_>) -> Result<Tail, ScriptError> {
     assert!(
         (1..=MAX_EVENTS).contains(&wish.max_events),
         "1 to {MAX_EVENTS} events a call"
     );
     let call = Call::new(&TAIL)
-        .key(&keys.state)
-        .key(&keys.events)
+        .key(keys.state)
+        .key(keys.events)
         .arg(known.packed())
         .arg(wish.after.unwrap_or_default())
         .arg(wish.max_events)

@@ -2,10 +2,9 @@
 
 use redis::Value;
 
-use super::ScriptError;
-use crate::jackpot::mark::Mark;
+use super::{Mark, ScriptError};
 
-/// A reply: its code, the jackpot's mark, and what follows.
+/// A reply: its code, the mark, and what follows.
 #[derive(Debug)]
 pub struct Reply {
     script: &'static str,
@@ -26,7 +25,7 @@ impl Reply {
         };
         let mut items = items.into_iter();
         let code = items.next().and_then(text).ok_or_else(|| unexpected(&Value::Nil))?;
-        // A jackpot whose events this instance has seen exists: a Redis that knows nothing of it has lost it.
+        // What this instance has seen events of exists: a Redis that knows nothing of it has lost it.
         match code.as_str() {
             "unknown" if known > Mark::ZERO => {
                 let at = Mark::ZERO;
@@ -70,7 +69,7 @@ impl Reply {
         &self.code
     }
 
-    /// The jackpot's mark.
+    /// The mark.
     pub fn mark(&self) -> Mark {
         self.mark
     }

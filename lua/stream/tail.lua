@@ -16,8 +16,15 @@
 local CHUNK = 16 -- events of one XRANGE: what is read beyond the limit of bytes is at most this many
 local MAX_TRIMMED = 1000
 
-local state, ended = known_state(KEYS[1])
-if not state then
+local values = redis.call('HMGET', KEYS[1], 'n', 'restores', 'status')
+local state = values[1]
+  and {
+    n = must(exact(values[1]), 'JP_DAMAGED state'),
+    restores = must(exact(values[2]), 'JP_DAMAGED state'),
+    status = values[3],
+  }
+local ended = ended_by(state)
+if ended then
   return ended
 end
 local from = ARGV[2] == '' and '-' or '(' .. ARGV[2]

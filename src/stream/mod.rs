@@ -1,0 +1,91 @@
+//! What everything with a stream of events shares, jackpots and coupons: the mark, how scripts reply, the tail.
+//!
+//! [`mark`](Mark): how far it has come. [`run`], [`Reply`], [`ScriptError`]: a script called and its reply read.
+//! [`tail`]: the events behind one. [`Heard`]: what this instance remembers of it. The parts in Lua: `lua/stream/`.
+
+mod heard;
+mod mark;
+mod reply;
+mod tail;
+
+pub use heard::Heard;
+pub use mark::Mark;
+pub use reply::Reply;
+pub use tail::{MAX_EVENTS, Tail, TailWish, tail};
+
+use redis::Value;
+use thiserror::Error;
+
+use crate::store::{Call, Script, Store, StoreError};
+
+/// `lua/stream/events.lua`: in front of every script of something with a stream.
+pub const EVENTS: &str = include_str!("../../lua/stream/events.lua");
+
+/// Why a script did nothing, for reasons that any script may have.
+#[derive(Debug, Clone, Error)]
+pub enum ScriptError {
+    /// There is no such jackpot or coupon.
+    #[error("Redis knows nothing of it")]
+    Unknown,
+    /// This Redis lost events that this instance has seen.
+    #[error("Redis is at {at}, behind {known} that this instance has seen: it lost events")]
+    Behind {
+        /// Where this Redis is.
+        at: Mark,
+        /// The highest seen.
+        known: Mark,
+    },
+    /// It is being rebuilt from the ledger; nothing is wrong, and it is over soon.
+    #[error("it is being restored")]
+    Restoring,
+    /// The caller must read again; nothing was written.
+    #[error("the definition or the epoch changed")]
+    Stale,
+    /// The epoch was opened with another master secret.
+    #[error("the open epoch's commitment is not that of this instance's fairness.master_secret")]
+    Secret,
+    /// Redis did not do it, or it is not known whether it did.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The reply has a form that the script does not give.
+    #[error("unexpected reply of script {script}: {reply}")]
+    Reply {
+        /// Which script.
+        script: &'static str,
+        /// What it said.
+        reply: String,
+    },
+    /// A record cannot be read.
+    #[error(transparent)]
+    Record(#[from] Unreadable),
+}
+
+/// A record that no script of ours wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("the record '{0}' cannot be read")]
+pub struct Unreadable(String);
+
+impl Unreadable {
+    /// This record.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+/// Calls a script that replies `{code, mark, ...}`. `known`: the highest mark this instance has seen.
+pub async fn run(store: &Store, script: &'static Script, call: Call<'_>, known: Mark) -> Result<Reply, ScriptError> {
+    let value: Value = store.call(&call).await?;
+    Reply::parse(script.name(), value, known)
+}
+
+/// [`run`] over the calling thread's own connection: for what entries need.
+pub async fn run_here(
+    store: &Store,
+    script: &'static Script,
+    call: Call<'_>,
+    known: Mark,
+) -> Result<Reply, ScriptError> {
+    let value: Value = store.call_here(&call).await?;
+    Reply::parse(script.name(), value, known)
+}
