@@ -4,8 +4,10 @@
 --   ... p refusals entered_ms player stake client_seed                  pending: the next attempt is to be made
 --   ... n refusals                                                       ended with no prize
 --   ... w refusals rank tier amount order                                paid
+--   ... c refusals rank coupon sequence code                             a unit of a coupon
 --
--- refusals: "-" or rank and letter, "1r,3r" (r retry). client_seed: "*" for null.
+-- refusals: "-" or rank and letter, "1r,3o" (r retry; of a coupon: o out of stock, a
+-- already issued, n not open). client_seed: "*" for null.
 --
 -- An entry that was taken in a run of others that drew nothing has, in place of the first form,
 --   :call place fingerprint                                              its place among those of the call, from 1

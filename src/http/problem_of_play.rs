@@ -46,6 +46,10 @@ impl From<PlayError> for Problem {
                 tracing::warn!(%error, "entry refused");
                 Problem::store_unavailable("the ledger backlog is too large for new entries; repeat the same id later")
             }
+            PlayError::Coupon { .. } => {
+                tracing::warn!(%error, "an entry waits for the coupon that it drew");
+                Problem::store_unavailable("the coupon that the entry drew can't be asked now; repeat the same id")
+            }
             PlayError::Unsettled => Problem::store_unavailable("the definition kept changing; repeat the same id"),
             PlayError::Lost { .. } | PlayError::Contradiction(_) | PlayError::Random(_) => internal(&error),
         }
@@ -54,7 +58,7 @@ impl From<PlayError> for Problem {
 
 fn of_script(error: &ScriptError) -> Problem {
     match error {
-        ScriptError::Unknown => Problem::new(StatusCode::NOT_FOUND, "jackpot-not-found", error.to_string()),
+        ScriptError::Unknown => Problem::new(StatusCode::NOT_FOUND, "jackpot-not-found", "there is no such jackpot"),
         // Nothing is played on a Redis that lost events until they are restored.
         ScriptError::Behind { .. } => {
             tracing::error!(%error, "suspended on this instance");

@@ -143,7 +143,7 @@ pub enum Prize {
     Pool(PoolPrize),
     /// An amount out of a tier's pool.
     Fixed(FixedPrize),
-    /// A coupon. Not supported yet: 422.
+    /// A unit of a coupon.
     Coupon(CouponPrize),
 }
 

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::coupon::error::CouponError;
 use crate::ids::Id;
 use crate::random::RandomError;
 use crate::store::StoreError;
@@ -63,6 +64,14 @@ pub enum PlayError {
         id: Id,
         /// What it should have.
         what: String,
+    },
+    /// A coupon that an entry drew can't be asked now: the entry waits for its outcome.
+    #[error("coupon '{coupon_id}': {source}")]
+    Coupon {
+        /// Which coupon.
+        coupon_id: Id,
+        /// Why.
+        source: Box<CouponError>,
     },
     /// The system has no randomness.
     #[error(transparent)]

@@ -50,7 +50,7 @@ impl PlayMetrics {
             State::Pending { refusals, .. } if !refusals.is_empty() => {
                 self.0.jackpot(id.as_str()).claim(ClaimResult::Retry);
             }
-            State::Pending { .. } | State::Lost | State::Ended { .. } => {}
+            State::Pending { .. } | State::Lost | State::Ended { .. } | State::Issued { .. } => {}
         }
     }
 

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use crate::coupon::coupons::{Coupons, DrawAnswer};
 use crate::ids::Id;
 use crate::money::Minor;
 use crate::store::Store;
@@ -14,8 +15,9 @@ use super::definition::{Definition, Violation};
 use super::error::PlayError;
 use super::known::Known;
 use super::metrics::PlayMetrics;
-use super::record::{Record, Sent, State};
-use super::scripts::{self, EnterEntry, Finished, Found, Refusal, ScriptError};
+use super::derived::draw_request;
+use super::record::{Reason, Record, Sent, State};
+use super::scripts::{self, EnterEntry, Finished, Granted, Found, Refusal, ScriptError};
 use super::steps::{Attempt, Step, next_step, next_step_after};
 use super::view::{Status, View, Views};
 
@@ -49,6 +51,7 @@ pub struct Play {
     pub views: Arc<Views>,
     pub(super) store: Store,
     combiner: Combiner,
+    coupons: Coupons,
     pub(super) metrics: PlayMetrics,
     max_backlog_events: u64,
 }
@@ -56,9 +59,16 @@ pub struct Play {
 impl Play {
     /// Plays on this store, while the ledger is at most `max_backlog_events` of a jackpot behind.
     #[must_use]
-    pub fn new(store: Store, views: Arc<Views>, metrics: PlayMetrics, max_backlog_events: u64) -> Self {
+    pub fn new(
+        store: Store,
+        views: Arc<Views>,
+        coupons: Coupons,
+        metrics: PlayMetrics,
+        max_backlog_events: u64,
+    ) -> Self {
         Self {
             views,
+            coupons,
             combiner: Combiner::new(store.clone(), metrics.clone()),
             store,
             metrics,
@@ -230,16 +240,30 @@ impl Play {
                         replayed,
                     });
                 }
-                step => record = self.take_step(id, &entry_id, &definition, &step).await?,
+                step => record = Box::pin(self.take_step(id, (&entry_id, &sent.player), &definition, &step)).await?,
             }
         }
         Err(PlayError::Unsettled)
     }
 
-    async fn take_step(&self, id: &Id, entry_id: &str, pinned: &Definition, step: &Step) -> Result<Record, PlayError> {
+    async fn take_step(
+        &self,
+        id: &Id,
+        (entry_id, player): (&str, &Id),
+        pinned: &Definition,
+        step: &Step,
+    ) -> Result<Record, PlayError> {
+        // Once, whatever becomes stale behind it: the coupon remembers what it said to this entry.
+        let granted = match step {
+            Step::Issue { coupon_id, .. } => Some(self.ask_coupon(id, entry_id, player, coupon_id).await?),
+            _ => None,
+        };
         let (mut known, mut view) = self.views.view(id).await?;
         for _ in 0..MAX_STALE {
-            match self.try_step(&known, &view, entry_id, pinned, step).await {
+            match self
+                .try_step(&known, &view, entry_id, pinned, (step, granted.as_ref()))
+                .await
+            {
                 Ok(finished) => {
                     known.saw(finished.mark);
                     let record = finished
@@ -263,11 +287,11 @@ impl Play {
         view: &View,
         entry_id: &str,
         pinned: &Definition,
-        step: &Step,
+        (step, granted): (&Step, Option<&Granted>),
     ) -> Result<Finished, PlayError> {
         let (fence, tiers) = (known.fence(view), view.definition.tiers());
-        match *step {
-            Step::Claim { attempt, rank } => {
+        match (step, granted) {
+            (&Step::Claim { attempt, rank }, _) => {
                 let lost = || PlayError::Lost {
                     id: view.id.clone(),
                     what: format!("the prize of rank {rank}"),
@@ -285,11 +309,49 @@ impl Play {
                     .await,
                 )?)
             }
-            Step::Finish { attempt } => {
+            (&Step::Finish { attempt }, _) => {
                 Ok(known.note(scripts::finish(&self.store, &known.keys, &fence, tiers, (entry_id, attempt)).await)?)
             }
-            Step::Answer(_) => Err(PlayError::Unsettled),
+            (
+                &Step::Issue {
+                    attempt,
+                    rank,
+                    ref coupon_id,
+                },
+                Some(granted),
+            ) => {
+                let entry = (entry_id, attempt, rank);
+                let recording =
+                    scripts::record_coupon(&self.store, &known.keys, &fence, tiers, entry, (coupon_id, granted));
+                Ok(known.note(recording.await)?)
+            }
+            (Step::Answer(_) | Step::Issue { .. }, _) => Err(PlayError::Unsettled),
         }
+    }
+
+    /// What the coupon says to this entry, now and for ever.
+    async fn ask_coupon(
+        &self,
+        id: &Id,
+        entry_id: &str,
+        player: &Id,
+        coupon_id: &Id,
+    ) -> Result<Granted, PlayError> {
+        let request = draw_request(id, entry_id);
+        let answer = self.coupons.issue_for_draw(coupon_id, &request, player).await;
+        let answer = answer.map_err(|source| PlayError::Coupon {
+            coupon_id: coupon_id.clone(),
+            source: Box::new(source),
+        })?;
+        Ok(match answer {
+            DrawAnswer::Issued { sequence, code } => Granted::Issued {
+                sequence,
+                code: code.to_string(),
+            },
+            DrawAnswer::OutOfStock => Granted::Refused(Reason::OutOfStock),
+            DrawAnswer::AlreadyIssued => Granted::Refused(Reason::AlreadyIssued),
+            DrawAnswer::NotOpen => Granted::Refused(Reason::NotOpen),
+        })
     }
 }
 

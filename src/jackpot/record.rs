@@ -63,6 +63,13 @@ pub enum State {
         /// Ranks that refused it.
         refusals: Vec<Refusal>,
     },
+    /// Won a unit of a coupon.
+    Issued {
+        /// Ranks that refused it before.
+        refusals: Vec<Refusal>,
+        /// What it got.
+        unit: CouponUnit,
+    },
     /// Won money.
     Paid {
         /// Ranks that refused it before.
@@ -70,6 +77,14 @@ pub enum State {
         /// What it got.
         payout: Payout,
     },
+}
+
+impl State {
+    /// Whether the entry won something.
+    #[must_use]
+    pub fn is_won(&self) -> bool {
+        matches!(self, Self::Paid { .. } | Self::Issued { .. })
+    }
 }
 
 /// Money that an entry won.
@@ -83,6 +98,19 @@ pub struct Payout {
     pub amount: u64,
     /// Number of the paid claim within the jackpot, from 1.
     pub claim_order: u64,
+}
+
+/// A unit of a coupon that an entry won.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CouponUnit {
+    /// By which rank.
+    pub rank: u32,
+    /// Of which coupon.
+    pub coupon_id: Id,
+    /// Number of the issue within the coupon, from 1.
+    pub sequence: u64,
+    /// Its code.
+    pub code: String,
 }
 
 /// A rank that refused an entry, for ever.
@@ -99,14 +127,41 @@ pub struct Refusal {
 pub enum Reason {
     /// The pool held too little.
     Retry,
+    /// No unit of the coupon was left.
+    OutOfStock,
+    /// The player had as many of the coupon as a user may have.
+    AlreadyIssued,
+    /// It was not the coupon's time.
+    NotOpen,
 }
 
 impl Reason {
+    const ALL: [Self; 4] = [Self::Retry, Self::OutOfStock, Self::AlreadyIssued, Self::NotOpen];
+
     /// As answers name it.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Retry => "retry",
+            Self::OutOfStock => "out-of-stock",
+            Self::AlreadyIssued => "already-issued",
+            Self::NotOpen => "not-open",
+        }
+    }
+
+    /// The inverse of [`Reason::as_str`].
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.as_str() == text)
+    }
+
+    /// As records name it.
+    fn letter(self) -> char {
+        match self {
+            Self::Retry => 'r',
+            Self::OutOfStock => 'o',
+            Self::AlreadyIssued => 'a',
+            Self::NotOpen => 'n',
         }
     }
 }
@@ -202,6 +257,18 @@ impl Record {
                 format!("{head} p {} {entered_ms} {}", refusals_text(refusals), sent.to_text())
             }
             State::Ended { refusals } => format!("{head} n {}", refusals_text(refusals)),
+            State::Issued { refusals, unit } => {
+                let CouponUnit {
+                    rank,
+                    coupon_id,
+                    sequence,
+                    code,
+                } = unit;
+                format!(
+                    "{head} c {} {rank} {coupon_id} {sequence} {code}",
+                    refusals_text(refusals)
+                )
+            }
             State::Paid { refusals, payout } => {
                 let Payout {
                     rank,
@@ -222,7 +289,10 @@ impl Record {
     pub fn refusals(&self) -> &[Refusal] {
         match &self.state {
             State::Lost => &[],
-            State::Pending { refusals, .. } | State::Ended { refusals } | State::Paid { refusals, .. } => refusals,
+            State::Pending { refusals, .. }
+            | State::Ended { refusals }
+            | State::Issued { refusals, .. }
+            | State::Paid { refusals, .. } => refusals,
         }
     }
 }
@@ -251,6 +321,15 @@ fn parse(text: &str) -> Option<Record> {
         }
         Some("n") => State::Ended {
             refusals: parse_refusals(parts.next()?)?,
+        },
+        Some("c") => State::Issued {
+            refusals: parse_refusals(parts.next()?)?,
+            unit: CouponUnit {
+                rank: parts.next()?.parse().ok()?,
+                coupon_id: Id::parse(parts.next()?).ok()?,
+                sequence: parts.next()?.parse().ok()?,
+                code: parts.next()?.to_owned(),
+            },
         },
         Some("w") => {
             let refusals = parse_refusals(parts.next()?)?;
@@ -286,11 +365,10 @@ fn parse_refusals(text: &str) -> Option<Vec<Refusal>> {
         return Some(Vec::new());
     }
     let one = |part: &str| {
-        let rank = part.strip_suffix('r')?.parse().ok()?;
-        Some(Refusal {
-            rank,
-            reason: Reason::Retry,
-        })
+        let (rank, letter) = part.split_at_checked(part.len().checked_sub(1)?)?;
+        let reason = Reason::ALL.into_iter().find(|reason| letter == reason.letter().to_string())?;
+        let rank = rank.parse().ok()?;
+        Some(Refusal { rank, reason })
     };
     text.split(',').map(one).collect()
 }
@@ -299,12 +377,9 @@ fn refusals_text(refusals: &[Refusal]) -> String {
     if refusals.is_empty() {
         return "-".to_owned();
     }
-    let letter = |reason| match reason {
-        Reason::Retry => 'r',
-    };
     refusals
         .iter()
-        .map(|r| format!("{}{}", r.rank, letter(r.reason)))
+        .map(|r| format!("{}{}", r.rank, r.reason.letter()))
         .collect::<Vec<_>>()
         .join(",")
 }

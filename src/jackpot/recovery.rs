@@ -3,6 +3,7 @@
 //! Any number of instances do this at once: every step is done once by its script, whoever calls it.
 
 use std::collections::BTreeSet;
+use std::pin::pin;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
@@ -126,11 +127,15 @@ impl Recovery {
             let found = known.note(found)?;
             // Its records may be from behind a restore, and what is cached from before it.
             known.saw(found.mark);
-            for entry in found.entries {
-                let result = match entry {
+            // Together: one that waits for its coupon's node does not hold up the money of the others.
+            let finishing = found.entries.into_iter().map(|entry| async {
+                match entry {
                     Ok(entry) => self.finish(id, entry).await,
                     Err((entry_id, error)) => Err((entry_id, PlayError::Script(error.into()))),
-                };
+                }
+            });
+            let mut finished = pin!(stream::iter(finishing).buffered(AT_ONCE));
+            while let Some(result) = finished.next().await {
                 // The next ones are not held up by it, and the next round tries it again; said in every tenth.
                 match result {
                     Err((entry_id, error)) if rotate => {

@@ -3,7 +3,7 @@
 
 use thiserror::Error;
 
-use crate::ids::ClientSeed;
+use crate::ids::{ClientSeed, Id};
 
 use super::definition::Definition;
 use super::draw::EpochSeed;
@@ -16,7 +16,7 @@ pub struct Attempt {
     pub attempt: u32,
     /// What it drew; 0 for nothing.
     pub rank: u32,
-    /// `paid`, `none`, or why it was refused.
+    /// `paid`, `issued`, `none`, or why it was refused.
     pub result: &'static str,
 }
 
@@ -31,6 +31,15 @@ pub enum Step {
         attempt: u32,
         /// What it drew.
         rank: u32,
+    },
+    /// Ask for a unit of the coupon that this attempt drew, and record the answer.
+    Issue {
+        /// Which attempt.
+        attempt: u32,
+        /// What it drew.
+        rank: u32,
+        /// Of which coupon.
+        coupon_id: Id,
     },
     /// Record that it ends with no prize.
     Finish {
@@ -85,9 +94,19 @@ pub fn next_step_after(
         }
         let result = match (&record.state, rank) {
             (State::Pending { .. }, 0) => return Ok(Step::Finish { attempt }),
-            (State::Pending { .. }, _) => return Ok(Step::Claim { attempt, rank }),
+            (State::Pending { .. }, _) => {
+                return Ok(match definition.coupon_prize(rank).cloned() {
+                    Some(coupon_id) => Step::Issue {
+                        attempt,
+                        rank,
+                        coupon_id,
+                    },
+                    None => Step::Claim { attempt, rank },
+                });
+            }
             (State::Lost | State::Ended { .. }, 0) => "none",
             (State::Paid { payout, .. }, _) if payout.rank == rank => "paid",
+            (State::Issued { unit, .. }, _) if unit.rank == rank => "issued",
             _ => return Err(Contradiction { attempt, rank }),
         };
         attempts.push(Attempt { attempt, rank, result });
@@ -98,7 +117,7 @@ pub fn next_step_after(
             attempt: definition.last_attempt(),
         }),
         State::Ended { .. } => Ok(Step::Answer(attempts)),
-        State::Lost | State::Paid { .. } => Err(Contradiction {
+        State::Lost | State::Paid { .. } | State::Issued { .. } => Err(Contradiction {
             attempt: definition.last_attempt(),
             rank: 0,
         }),
@@ -108,7 +127,6 @@ pub fn next_step_after(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::Id;
     use crate::master_secret::MasterSecret;
     use serde_json::json;
 

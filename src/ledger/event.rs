@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::ids::Id;
 use crate::jackpot::batch_record::BatchRecord;
-use crate::jackpot::record::{Contributed, Sent};
+use crate::jackpot::record::{Contributed, Reason, Sent};
 use crate::jackpot::segment::Segment;
 use crate::jackpot::view::Status;
 
@@ -207,6 +207,24 @@ pub struct Claim {
     pub result: ClaimResult,
 }
 
+impl ClaimResult {
+    /// Whether the entry has its prize.
+    #[must_use]
+    pub fn is_won(&self) -> bool {
+        matches!(self, Self::Paid { .. } | Self::Issued { .. })
+    }
+
+    /// Why the rank refused the entry, if it did.
+    #[must_use]
+    pub fn refusal(&self) -> Option<Reason> {
+        match self {
+            Self::Retry { .. } => Some(Reason::Retry),
+            Self::Refused { reason, .. } => Some(*reason),
+            Self::Paid { .. } | Self::Issued { .. } | Self::Later | Self::Ended => None,
+        }
+    }
+}
+
 /// What became of a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClaimResult {
@@ -230,6 +248,22 @@ pub enum ClaimResult {
     },
     /// Not for money: decided by a later call.
     Later,
+    /// The coupon gave a unit.
+    Issued {
+        /// Which coupon.
+        coupon_id: Id,
+        /// Number of the issue within the coupon, from 1.
+        sequence: u64,
+        /// Its code.
+        code: String,
+    },
+    /// The coupon gave none.
+    Refused {
+        /// Which coupon.
+        coupon_id: Id,
+        /// Why.
+        reason: Reason,
+    },
     /// The attempt drew nothing, or was the last one: the entry ended with no prize. Only of a batch.
     Ended,
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use super::books::FoldError;
 use super::event::{Claim, ClaimResult, Entered, Event, Kind};
 use crate::jackpot::batch_record;
-use crate::jackpot::record::{Payout, Reason, Record, Refusal, Sent, State};
+use crate::jackpot::record::{CouponUnit, Payout, Record, Refusal, Sent, State};
 
 /// The records of entries without an outcome.
 #[derive(Debug, Clone, Default)]
@@ -135,11 +135,24 @@ impl Open {
                 self.record.state = State::Paid { refusals, payout };
                 return;
             }
-            ClaimResult::Retry { .. } => refusals.push(Refusal {
-                rank,
-                reason: Reason::Retry,
-            }),
-            ClaimResult::Later => {}
+            ClaimResult::Issued {
+                coupon_id,
+                sequence,
+                code,
+            } => {
+                let unit = CouponUnit {
+                    rank,
+                    coupon_id: coupon_id.clone(),
+                    sequence: *sequence,
+                    code: code.clone(),
+                };
+                self.record.state = State::Issued { refusals, unit };
+                return;
+            }
+            ClaimResult::Retry { .. } | ClaimResult::Refused { .. } | ClaimResult::Later => {
+                let refusal = claim.result.refusal().map(|reason| Refusal { rank, reason });
+                refusals.extend(refusal);
+            }
             ClaimResult::Ended => {
                 self.record.state = State::Ended { refusals };
                 return;

@@ -93,11 +93,10 @@ impl Draws {
                 format!("entry '{id}' begins with another claim than that of attempt 0"),
             );
         }
-        let refused = match claim.result {
-            ClaimResult::Paid { .. } | ClaimResult::Ended => return,
-            ClaimResult::Retry { .. } => vec![claim.rank],
-            ClaimResult::Later => Vec::new(),
-        };
+        if claim.result.is_won() || claim.result == ClaimResult::Ended {
+            return;
+        }
+        let refused = claim.result.refusal().map(|_| claim.rank).into_iter().collect();
         let drawing = Drawing {
             entry_id: id.clone(),
             sent: entry.sent.clone(),
@@ -123,15 +122,15 @@ impl Draws {
         }
         self.step(n, claim.sequence, (claim.attempt, claim.rank), report);
         match claim.result {
-            ClaimResult::Paid { .. } => drop(self.pending.remove(&claim.sequence)),
-            ClaimResult::Retry { .. } => {
+            ClaimResult::Paid { .. } | ClaimResult::Issued { .. } => drop(self.pending.remove(&claim.sequence)),
+            ClaimResult::Retry { .. } | ClaimResult::Refused { .. } => {
                 if let Some(drawing) = self.pending.get_mut(&claim.sequence) {
                     drawing.refused.push(claim.rank);
                     drawing.attempt = claim.attempt;
                 }
             }
             ClaimResult::Later | ClaimResult::Ended => {
-                report.wrong(Place::Event(n), "a claim of money is decided at once");
+                report.wrong(Place::Event(n), "a claim is decided at once");
             }
         }
     }
@@ -140,7 +139,10 @@ impl Draws {
     pub(super) fn goes_on(&mut self, n: u64, entry_id: &str, claim: &Claim, report: &mut Report) {
         let (sequence, attempt) = (claim.sequence, claim.attempt);
         match claim.result {
-            ClaimResult::Paid { .. } | ClaimResult::Retry { .. } => self.claimed(n, entry_id, claim, report),
+            ClaimResult::Paid { .. }
+            | ClaimResult::Retry { .. }
+            | ClaimResult::Issued { .. }
+            | ClaimResult::Refused { .. } => self.claimed(n, entry_id, claim, report),
             ClaimResult::Ended => self.finished(n, entry_id, sequence, attempt, report),
             ClaimResult::Later => {
                 if self.found(n, entry_id, sequence, report).is_some() {

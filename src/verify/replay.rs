@@ -191,8 +191,13 @@ impl Replay {
         report: &mut Report,
     ) -> Result<Option<Paid>, Broken> {
         let Some(prize) = definition.money_prize(claim.rank) else {
+            let named = match &claim.result {
+                ClaimResult::Issued { coupon_id, .. } | ClaimResult::Refused { coupon_id, .. } => Some(coupon_id),
+                _ => None,
+            };
             return match claim.result {
                 ClaimResult::Later => Ok(None),
+                _ if named.is_some() && named == definition.coupon_prize(claim.rank) => Ok(None),
                 _ => Err(Broken(format!(
                     "rank {} of entry '{entry_id}' is not for money",
                     claim.rank
@@ -215,7 +220,7 @@ impl Replay {
             ClaimResult::Retry { tier, pool_before } => {
                 *tier == prize.tier && taken.amount.is_none() && taken.before == i128::from(*pool_before)
             }
-            ClaimResult::Later | ClaimResult::Ended => false,
+            _ => false,
         };
         if !right {
             let should = taken

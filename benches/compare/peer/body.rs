@@ -1,7 +1,7 @@
 //! Bodies of an entry, as the service has them.
 
 use jackpot::ids::{ClientSeed, Id};
-use jackpot::jackpot::payout_id::payout_id;
+use jackpot::jackpot::derived::payout_id;
 use jackpot::jackpot::play::Played;
 use jackpot::jackpot::record::{Sent, State};
 use jackpot::money::Minor;
@@ -86,7 +86,7 @@ pub(super) fn answer(jackpot_id: Id, played: Played) -> Entry {
             claim_order: Some(payout.claim_order),
             coupon: None,
         },
-        State::Lost | State::Ended { .. } | State::Pending { .. } => Outcome {
+        _ => Outcome {
             prize: "none",
             ..Outcome::default()
         },

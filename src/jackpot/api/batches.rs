@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Api;
-use super::entries::{ContributionBody, Outcome, REPLAYED, paid};
+use super::entries::{ContributionBody, Outcome, REPLAYED, outcome_of};
 use crate::http::auth;
 use crate::http::body::{self, Unparsed};
 use crate::http::problem::Problem;
@@ -130,7 +130,7 @@ fn answer_text(jackpot_id: &Id, batch: &Batch, played: &BatchPlayed) -> serde_js
         WinnerBody {
             index: won.index,
             player_id: batch.entries.player(won.index - 1),
-            outcome: paid(jackpot_id, &entry_id, won.sequence, &won.payout, &won.definition),
+            outcome: outcome_of(jackpot_id, &entry_id, &won.record, &won.definition),
             entry_id,
         }
     });

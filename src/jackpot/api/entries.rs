@@ -14,9 +14,9 @@ use crate::http::query::PathOf;
 use crate::ids::{ClientSeed, EntryRef, Id};
 use crate::jackpot::definition::Definition;
 use crate::jackpot::document::Prize;
-use crate::jackpot::payout_id::payout_id;
+use crate::jackpot::derived::{draw_request, payout_id};
 use crate::jackpot::play::Played;
-use crate::jackpot::record::{Payout, Sent, State};
+use crate::jackpot::record::{Record, Sent, State};
 use crate::money::Minor;
 use crate::telemetry::request;
 
@@ -92,8 +92,23 @@ pub(crate) struct Outcome {
     /// Number of the paid claim within the jackpot, from 1.
     #[schema(example = 4)]
     claim_order: Option<u64>,
-    #[schema(value_type = Option<Object>)]
-    coupon: Option<()>,
+    /// Of a coupon prize.
+    coupon: Option<CouponBody>,
+}
+
+/// A unit of a coupon.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CouponBody {
+    #[schema(value_type = String, example = "coffee")]
+    coupon_id: Id,
+    /// Of the issue; made by the service.
+    #[schema(example = "draw:spring:round-8812-p7")]
+    request_id: String,
+    /// Number of the issue within the coupon, from 1.
+    #[schema(example = 17)]
+    sequence: u64,
+    #[schema(example = "7Q2M9K-4TZX0B-C8WRH5")]
+    code: String,
 }
 
 /// How it was drawn: with the epoch's seed, once published, anyone can draw it again.
@@ -114,7 +129,7 @@ pub(crate) struct AttemptBody {
     attempt: u32,
     /// 0 for nothing.
     rank: u32,
-    /// paid, none or retry
+    /// paid, issued, none, retry, out-of-stock, already-issued or not-open
     #[schema(example = "paid")]
     result: &'static str,
 }
@@ -192,13 +207,7 @@ fn entry(jackpot_id: Id, played: Played) -> Entry {
         attempts,
         ..
     } = played;
-    let outcome = match &record.state {
-        State::Paid { payout, .. } => paid(&jackpot_id, &entry_id, record.sequence, payout, &definition),
-        State::Lost | State::Ended { .. } | State::Pending { .. } => Outcome {
-            prize: "none",
-            ..Outcome::default()
-        },
-    };
+    let outcome = outcome_of(&jackpot_id, &entry_id, &record, &definition);
     let tiers = definition.tiers().iter().zip(record.contributions);
     let contributions = tiers.map(|(tier, c)| ContributionBody {
         tier: tier.tier.clone(),
@@ -227,27 +236,40 @@ fn entry(jackpot_id: Id, played: Played) -> Entry {
     }
 }
 
-/// The outcome of an entry that was paid, under the definition it was drawn with.
-pub(super) fn paid(
-    jackpot_id: &Id,
-    entry_id: &str,
-    sequence: u64,
-    payout: &Payout,
-    definition: &Definition,
-) -> Outcome {
-    let ranks = &definition.document().odds.ranks;
-    let prize = ranks.iter().find(|r| r.rank == payout.rank).map(|r| &r.prize);
-    Outcome {
-        rank: payout.rank,
-        prize: if matches!(prize, Some(Prize::Fixed(_))) {
-            "fixed"
-        } else {
-            "pool"
+/// What an entry won, under the definition it was drawn with.
+pub(super) fn outcome_of(jackpot_id: &Id, entry_id: &str, record: &Record, definition: &Definition) -> Outcome {
+    match &record.state {
+        State::Paid { payout, .. } => {
+            let ranks = &definition.document().odds.ranks;
+            let prize = ranks.iter().find(|r| r.rank == payout.rank).map(|r| &r.prize);
+            Outcome {
+                rank: payout.rank,
+                prize: if matches!(prize, Some(Prize::Fixed(_))) {
+                    "fixed"
+                } else {
+                    "pool"
+                },
+                tier: Some(payout.tier.clone()),
+                amount: Some(payout.amount),
+                payout_id: Some(payout_id(jackpot_id, entry_id, record.sequence)),
+                claim_order: Some(payout.claim_order),
+                coupon: None,
+            }
+        }
+        State::Issued { unit, .. } => Outcome {
+            rank: unit.rank,
+            prize: "coupon",
+            coupon: Some(CouponBody {
+                coupon_id: unit.coupon_id.clone(),
+                request_id: draw_request(jackpot_id, entry_id),
+                sequence: unit.sequence,
+                code: unit.code.clone(),
+            }),
+            ..Outcome::default()
         },
-        tier: Some(payout.tier.clone()),
-        amount: Some(payout.amount),
-        payout_id: Some(payout_id(jackpot_id, entry_id, sequence)),
-        claim_order: Some(payout.claim_order),
-        coupon: None,
+        State::Lost | State::Ended { .. } | State::Pending { .. } => Outcome {
+            prize: "none",
+            ..Outcome::default()
+        },
     }
 }

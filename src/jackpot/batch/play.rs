@@ -1,7 +1,10 @@
 //! From a batch to its answer: draw → one call → the outcomes. A batch is answered as its entries would be, one after
 //! the other; what each step decides is in Redis, so that whoever repeats it finds what the first one wrote.
 
+use std::pin::pin;
 use std::sync::Arc;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::drawn::TooLarge;
 use super::work::work;
@@ -12,12 +15,15 @@ use crate::jackpot::definition::{Definition, Violation};
 use crate::jackpot::error::PlayError;
 use crate::jackpot::known::Known;
 use crate::jackpot::play::{MAX_STALE, Play, refused};
-use crate::jackpot::record::{Payout, Record, State};
+use crate::jackpot::record::{Record, State};
 use crate::jackpot::scripts::{self, BatchCall, BatchReply, FoundBatch, Refusal};
 use crate::jackpot::view::{View, parse_definition};
 
 /// Fields named in one refusal, at most.
 const MAX_VIOLATIONS: usize = 100;
+
+/// Winners that are brought to their outcome at the same time: those of a batch that drew coupons may be thousands.
+const RESOLVED_AT_ONCE: usize = 64;
 
 /// A batch with the outcomes of its entries.
 #[derive(Debug)]
@@ -35,10 +41,8 @@ pub struct BatchPlayed {
 pub struct Winner {
     /// Its index in the batch, from 1.
     pub index: usize,
-    /// Number of the entry within the jackpot.
-    pub sequence: u64,
-    /// What it won.
-    pub payout: Payout,
+    /// Its record, with what it won.
+    pub record: Record,
     /// The definition it was drawn under.
     pub definition: Arc<Definition>,
 }
@@ -184,23 +188,27 @@ impl Play {
         }
         let mut winners = Vec::with_capacity(records.len());
         let mut last: Option<(u64, Arc<Definition>)> = None;
-        for (&index, won) in record.winners.iter().zip(records) {
+        // Begun in sequence, so that coupons go to the first that drew them.
+        let outcomes = record.winners.clone().into_iter().zip(records).map(|(index, won)| async move {
             let index = usize::try_from(index).map_err(|_| PlayError::Unsettled)?;
-            let won = self.outcome(view, batch, index, won).await?;
+            Ok::<_, PlayError>((index, self.outcome(view, batch, index, won).await?))
+        });
+        let mut outcomes = pin!(stream::iter(outcomes).buffered(RESOLVED_AT_ONCE));
+        while let Some((index, won)) = outcomes.try_next().await? {
             let definition = match &last {
                 Some((version, definition)) if *version == won.version => definition.clone(),
                 _ => self.views.definition(&view.id, view, won.version).await?,
             };
             last = Some((won.version, definition.clone()));
-            if let State::Paid { payout, .. } = won.state {
+            if won.state.is_won() {
                 winners.push(Winner {
                     index,
-                    sequence: won.sequence,
-                    payout,
+                    record: won,
                     definition,
                 });
             }
         }
+        drop(outcomes);
         Ok(BatchPlayed {
             record,
             winners,

@@ -53,7 +53,7 @@ pub async fn finish(
     finished(&run_here(store, &FINISH, call, fence.known).await?.fenced()?)
 }
 
-fn finished(reply: &Reply) -> Result<Finished, ScriptError> {
+pub(super) fn finished(reply: &Reply) -> Result<Finished, ScriptError> {
     if reply.code() == "missing" {
         return Ok(Finished {
             mark: reply.mark(),

@@ -12,6 +12,7 @@ use super::document::Tier;
 
 mod adjust;
 mod checkpoint;
+mod coupon;
 mod define;
 mod enter;
 mod enter_batch;
@@ -24,6 +25,7 @@ mod status;
 
 pub use adjust::{Adjust, Adjusted, adjust};
 pub use checkpoint::checkpoint;
+pub use coupon::{Granted, record_coupon};
 pub use define::{Define, Defined, Wanted, define};
 pub use enter::{EnterEntry, Entered, EntryReply, MAX_ENTRIES, Refusal, enter, enter_here};
 pub use enter_batch::{BatchCall, BatchReply, FoundBatch, enter_batch, lookup_batch};
@@ -55,6 +57,7 @@ static ENTER_BATCH: LazyLock<Script> = script!(
     "enter_batch"
 );
 static CLAIM: LazyLock<Script> = script!("claim", "allow-oom", "state", "tiers", "record", "take", "claim");
+static COUPON: LazyLock<Script> = script!("coupon", "allow-oom", "state", "tiers", "record", "coupon");
 static FINISH: LazyLock<Script> = script!("finish", "allow-oom", "state", "tiers", "record", "finish");
 static STATUS: LazyLock<Script> = script!("status", "allow-oom", "state", "tiers", "status");
 static ADJUST: LazyLock<Script> = script!("adjust", "", "state", "tiers", "adjust");

@@ -111,8 +111,8 @@ impl Books {
                 self.expect(*claim_order == self.claim_order, "its claim order is not the next one")?;
                 self.pending.remove(&claim.sequence);
             }
-            ClaimResult::Ended => drop(self.pending.remove(&claim.sequence)),
-            ClaimResult::Retry { .. } | ClaimResult::Later => {}
+            ClaimResult::Ended | ClaimResult::Issued { .. } => drop(self.pending.remove(&claim.sequence)),
+            ClaimResult::Retry { .. } | ClaimResult::Refused { .. } | ClaimResult::Later => {}
         }
         Ok(())
     }

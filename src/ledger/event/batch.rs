@@ -1,7 +1,7 @@
 //! The event of a batch, or of one segment of it: its entries have no ids of their own, and what each added is
 //! computed ([`crate::jackpot::segment`]).
 
-use super::parse::{Fields, parse_claims};
+use super::parse::{Fields, is_of_the_call, parse_claims};
 use super::{Batch, Entered, Kind, Unreadable};
 use crate::ids::Id;
 use crate::jackpot::batch_record::BatchRecord;
@@ -30,7 +30,7 @@ pub(super) fn parse_batch(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
     });
     let entries = entries.collect::<Vec<_>>();
     let first = fields.parse::<u64>("first")?;
-    let claims = fields.read("claims", parse_claims)?;
+    let claims = fields.read("claims", |text| parse_claims(text, is_of_the_call))?;
     let taken = first
         ..first
             .checked_add(entries.len() as u64)

@@ -6,7 +6,7 @@ use super::batch::parse_batch;
 use super::{Checkpoint, Claim, ClaimResult, Define, Entered, Event, Kind, MeterChange, Unreadable};
 use crate::ids::Id;
 use crate::jackpot::call_record::Rows;
-use crate::jackpot::record::Sent;
+use crate::jackpot::record::{Reason, Sent};
 use crate::jackpot::view::Status;
 
 /// The meters of a tier in the order in which scripts write them.
@@ -73,7 +73,7 @@ fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
         "enter" => parse_enter(fields)?,
         "claim" => {
             let claim = fields
-                .read("claims", parse_single_claims)?
+                .read("claims", |text| parse_claims(text, |result| *result != ClaimResult::Ended))?
                 .pop()
                 .ok_or_else(|| fields.wrong("claims"))?;
             Kind::Claim {
@@ -159,7 +159,7 @@ fn parse_enter(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
         version: fields.parse("version")?,
         first: fields.parse("first")?,
         entries,
-        claims: fields.read("claims", parse_single_claims)?,
+        claims: fields.read("claims", |text| parse_claims(text, is_first))?,
         batch: None,
     })
 }
@@ -204,16 +204,20 @@ fn parse_numbers<T: std::str::FromStr>(text: &str) -> Option<Vec<T>> {
     text.split_terminator(',').map(|number| number.parse().ok()).collect()
 }
 
-/// Claims of entries that came one by one: those end by an event of their own.
-fn parse_single_claims(text: &str) -> Option<Vec<Claim>> {
-    let claims = parse_claims(text)?;
-    let ended = claims.iter().any(|claim| claim.result == ClaimResult::Ended);
-    (!ended).then_some(claims)
+/// What a single entry's first claim may say: one that came alone ends by an event of its own, and coupons answer later.
+fn is_first(result: &ClaimResult) -> bool {
+    *result != ClaimResult::Ended && is_of_the_call(result)
 }
 
-/// `seq,attempt,rank,result,tier,amount,order,pool before;` each.
-pub(super) fn parse_claims(text: &str) -> Option<Vec<Claim>> {
-    text.split_terminator(';').map(parse_claim).collect()
+/// What a claim in the call that took the entry may say.
+pub(super) fn is_of_the_call(result: &ClaimResult) -> bool {
+    !matches!(result, ClaimResult::Issued { .. } | ClaimResult::Refused { .. })
+}
+
+/// `seq,attempt,rank,result,tier,amount,order,pool before;` each, of a coupon `...,result,coupon,sequence,code,0;`.
+pub(super) fn parse_claims(text: &str, may_be: fn(&ClaimResult) -> bool) -> Option<Vec<Claim>> {
+    let claims = text.split_terminator(';').map(parse_claim).collect::<Option<Vec<_>>>()?;
+    claims.iter().all(|claim| may_be(&claim.result)).then_some(claims)
 }
 
 fn parse_claim(text: &str) -> Option<Claim> {
@@ -233,6 +237,15 @@ fn parse_claim(text: &str) -> Option<Claim> {
             pool_before: before.parse().ok()?,
         },
         "later" => ClaimResult::Later,
+        "issued" => ClaimResult::Issued {
+            coupon_id: Id::parse(tier).ok()?,
+            sequence: amount.parse().ok()?,
+            code: order.to_owned(),
+        },
+        "out-of-stock" | "already-issued" | "not-open" => ClaimResult::Refused {
+            coupon_id: Id::parse(tier).ok()?,
+            reason: Reason::parse(result)?,
+        },
         "none" if rank == "0" => ClaimResult::Ended,
         _ => return None,
     };

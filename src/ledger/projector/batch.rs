@@ -4,9 +4,9 @@ use thiserror::Error;
 
 use super::index::entry_rows;
 pub use super::rows::{Cursor, Raw};
-use super::rows::{EventRow, PayoutRow, Rows, SettledRow};
+use super::rows::{CouponRow, EventRow, PayoutRow, Rows, SettledRow};
 use crate::ids::Id;
-use crate::jackpot::payout_id::payout_id;
+use crate::jackpot::derived::payout_id;
 use crate::ledger::audit;
 use crate::ledger::books::{Books, FoldError, Pending};
 use crate::ledger::chain;
@@ -159,7 +159,8 @@ impl Batch {
             Kind::Claim { entry_id, claim } => {
                 if let Some(pending) = pending {
                     self.paid(start, (n, at_ms), &entry_id, &pending.player_id, &claim)?;
-                    if matches!(claim.result, ClaimResult::Paid { .. }) {
+                    self.issued(at_ms, n, entry_id, &pending.player_id, &claim);
+                    if claim.result.is_won() {
                         self.settle(start, pending, claim.sequence, claim.rank);
                     }
                 }
@@ -256,6 +257,27 @@ impl Batch {
             paid_at_ms: at_ms,
         });
         Ok(())
+    }
+
+    fn issued(&mut self, at_ms: i64, n: u64, entry_id: String, player_id: &Id, claim: &Claim) {
+        if let ClaimResult::Issued {
+            coupon_id,
+            sequence,
+            code,
+        } = &claim.result
+        {
+            self.rows.coupons.push(CouponRow {
+                sequence: claim.sequence,
+                n,
+                entry_id,
+                player_id: player_id.clone(),
+                rank: claim.rank,
+                coupon_id: coupon_id.clone(),
+                coupon_sequence: *sequence,
+                code: code.clone(),
+                issued_at_ms: at_ms,
+            });
+        }
     }
 
     fn settle(&mut self, start: &Start<'_>, pending: Pending, sequence: u64, rank: u32) {

@@ -172,8 +172,8 @@ pub(super) fn entry_rows(
     (first..).zip(entries).map(move |(sequence, entered)| {
         let (mut rank, mut settled) = (0, true);
         while let Some(claim) = claims.next_if(|claim| claim.sequence == sequence) {
-            settled = matches!(claim.result, ClaimResult::Paid { .. } | ClaimResult::Ended);
-            if matches!(claim.result, ClaimResult::Paid { .. }) {
+            settled = claim.result.is_won() || claim.result == ClaimResult::Ended;
+            if claim.result.is_won() {
                 rank = claim.rank;
             }
         }
@@ -254,7 +254,7 @@ async fn add_rows(ledger: &Ledger, jackpot: &Id, event: Event, rows: &mut IndexR
             rows.entries.extend(new);
             return Ok(());
         }
-        Kind::Claim { entry_id, claim } if matches!(claim.result, ClaimResult::Paid { .. }) => {
+        Kind::Claim { entry_id, claim } if claim.result.is_won() => {
             (entry_id, claim.sequence, claim.rank)
         }
         Kind::Finish { entry_id, sequence } => (entry_id, sequence, 0),

@@ -51,6 +51,29 @@ pub struct EventRow {
     pub body: String,
 }
 
+/// A unit of a coupon that an entry won.
+#[derive(Debug)]
+pub struct CouponRow {
+    /// Of the entry.
+    pub sequence: u64,
+    /// Event that recorded it.
+    pub n: u64,
+    /// The entry.
+    pub entry_id: String,
+    /// Who played.
+    pub player_id: Id,
+    /// By which rank.
+    pub rank: u32,
+    /// Of which coupon.
+    pub coupon_id: Id,
+    /// Number of the issue within the coupon.
+    pub coupon_sequence: u64,
+    /// Its code.
+    pub code: String,
+    /// When it was recorded, ms.
+    pub issued_at_ms: i64,
+}
+
 /// A payout with what its receipt does not show.
 #[derive(Debug)]
 pub struct PayoutRow {
@@ -138,6 +161,8 @@ pub struct Rows {
     pub postings: Vec<(u64, i64, usize, Posting)>,
     /// Receipts.
     pub payouts: Vec<PayoutRow>,
+    /// Units of coupons that entries won.
+    pub coupons: Vec<CouponRow>,
     /// Operators' actions, with event and time.
     pub actions: Vec<(u64, i64, Action)>,
     /// Definitions: version, event, time, JSON.

@@ -3,7 +3,7 @@
 use sqlx::Any;
 
 use super::batch::Batch;
-use super::rows::{Cursor, PayoutRow};
+use super::rows::{CouponRow, Cursor, PayoutRow};
 use crate::ids::Id;
 use crate::ledger::audit::Action;
 use crate::ledger::reconcile;
@@ -128,6 +128,7 @@ async fn tables(tx: &mut Tx<'_>, batches: &[&Batch]) -> Result<(), sqlx::Error> 
         let (jackpot, rows) = (Value::Text(batch.jackpot.as_str()), &batch.rows);
         payouts(tx, jackpot, &rows.payouts).await?;
         actions(tx, jackpot, &rows.actions).await?;
+        coupons(tx, jackpot, &rows.coupons).await?;
         let definitions = rows.definitions.iter().map(|(version, n, at_ms, json)| {
             let (version, n) = (Value::Int(int(*version)), Value::Int(int(*n)));
             [
@@ -214,6 +215,36 @@ async fn payouts(tx: &mut Tx<'_>, jackpot: Value<'_>, rows: &[PayoutRow]) -> Res
         "signature",
     ];
     insert(tx, "payouts", &columns, rows).await
+}
+
+async fn coupons(tx: &mut Tx<'_>, jackpot: Value<'_>, rows: &[CouponRow]) -> Result<(), sqlx::Error> {
+    let rows = rows.iter().map(|row| {
+        [
+            jackpot,
+            Value::Int(int(row.sequence)),
+            Value::Int(int(row.n)),
+            Value::Text(&row.entry_id),
+            Value::Text(row.player_id.as_str()),
+            Value::Int(i64::from(row.rank)),
+            Value::Text(row.coupon_id.as_str()),
+            Value::Int(int(row.coupon_sequence)),
+            Value::Text(&row.code),
+            Value::Int(row.issued_at_ms),
+        ]
+    });
+    let columns = [
+        "jackpot_id",
+        "sequence",
+        "n",
+        "entry_id",
+        "player_id",
+        "rank",
+        "coupon_id",
+        "coupon_sequence",
+        "code",
+        "issued_at_ms",
+    ];
+    insert(tx, "coupon_prizes", &columns, rows).await
 }
 
 async fn actions(tx: &mut Tx<'_>, jackpot: Value<'_>, rows: &[(u64, i64, Action)]) -> Result<(), sqlx::Error> {

@@ -12,6 +12,7 @@ use super::scan::{Order, Page, Scan};
 use super::{Between, Key, LedgerError, Listing, Queries, Value, json};
 use crate::clock::rfc3339;
 use crate::ids::Id;
+use crate::jackpot::derived::draw_request;
 use crate::jackpot::document::{Document, Prize};
 
 /// Days that one page looks through: a player who has not played for long gets an empty page with a cursor, rather
@@ -77,9 +78,25 @@ pub struct EntryOutcome {
     /// Number of the paid claim within the jackpot, from 1.
     #[schema(example = 4)]
     pub claim_order: Option<i64>,
-    /// Always null here.
-    #[schema(value_type = Option<Object>)]
-    pub coupon: Option<()>,
+    /// Of a coupon prize.
+    pub coupon: Option<EntryCoupon>,
+}
+
+/// A unit of a coupon that an entry won.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct EntryCoupon {
+    /// Of which coupon.
+    #[schema(example = "coffee")]
+    pub coupon_id: String,
+    /// Of the issue; made by the service.
+    #[schema(example = "draw:spring:round-8812-p7")]
+    pub request_id: String,
+    /// Number of the issue within the coupon, from 1.
+    #[schema(example = 17)]
+    pub sequence: i64,
+    /// As it was given to the player.
+    #[schema(example = "7Q2M9K-4TZX0B-C8WRH5")]
+    pub code: String,
 }
 
 /// Which entries.
@@ -181,7 +198,7 @@ impl Queries {
     ) -> Result<Page<EntryRow>, LedgerError> {
         let rows = async {
             let boundary = scan.bound(self.sql.reader()).await?;
-            let rows = with_payouts(&scan, limit + 1)
+            let rows = with_prizes(&scan, limit + 1)
                 .query()
                 .fetch_all(self.sql.reader())
                 .await?;
@@ -218,13 +235,16 @@ impl Queries {
     }
 }
 
-/// The rows of a page, each beside its payout. The page is cut first, so that no more payouts are looked up.
-fn with_payouts(scan: &Scan, limit: u32) -> super::scan::Statement {
+/// The rows of a page, each beside what it won. The page is cut first, so that no more of that is looked up.
+fn with_prizes(scan: &Scan, limit: u32) -> super::scan::Statement {
     let mut page = scan.rows(limit);
     page.text = format!(
         "SELECT e.*, COALESCE(p.payout_id, '') AS payout_id, COALESCE(p.tier, '') AS tier, \
-         COALESCE(p.amount, 0) AS amount, COALESCE(p.claim_order, 0) AS claim_order FROM ({}) AS e \
+         COALESCE(p.amount, 0) AS amount, COALESCE(p.claim_order, 0) AS claim_order, \
+         COALESCE(c.coupon_id, '') AS coupon_id, COALESCE(c.coupon_sequence, 0) AS coupon_sequence, \
+         COALESCE(c.code, '') AS code FROM ({}) AS e \
          LEFT JOIN payouts AS p ON e.rank > 0 AND p.jackpot_id = e.jackpot_id AND p.sequence = e.sequence \
+         LEFT JOIN coupon_prizes AS c ON e.rank > 0 AND c.jackpot_id = e.jackpot_id AND c.sequence = e.sequence \
          ORDER BY e.at_ms DESC, e.jackpot_id DESC, e.sequence DESC",
         page.text
     );
@@ -276,6 +296,20 @@ fn outcome(row: &AnyRow, definition: Option<&Document>) -> Result<EntryOutcome, 
         amount: paid.then_some(amount),
         claim_order: paid.then_some(claim_order),
         payout_id: paid.then_some(payout_id),
-        coupon: None,
+        coupon: coupon(row)?,
     })
+}
+
+fn coupon(row: &AnyRow) -> Result<Option<EntryCoupon>, LedgerError> {
+    let coupon_id: String = row.try_get("coupon_id")?;
+    if coupon_id.is_empty() {
+        return Ok(None);
+    }
+    let (jackpot, entry): (String, String) = (row.try_get("jackpot_id")?, row.try_get("entry_id")?);
+    Ok(Some(EntryCoupon {
+        coupon_id,
+        request_id: draw_request(&jackpot, &entry),
+        sequence: row.try_get("coupon_sequence")?,
+        code: row.try_get("code")?,
+    }))
 }

@@ -1,0 +1,63 @@
+-- Records for a pending entry what the script of a coupon said of its request for a unit.
+--
+-- KEYS  1 state  2 meters  3 seen:a  4 seen:b  5 pending  6 events  7.. pool of each tier, in the definition's order
+-- ARGV  1..4 fence (state.lua)  5 entry id  6 attempt  7 rank  8 coupon id
+--       9 issued | out-of-stock | already-issued | not-open  10 sequence of the issue and 11 its code, '' if there is none
+-- Reply {'unknown'} | {'behind' | 'restoring' | 'secret' | 'stale', mark}
+--       {'missing', mark}             no such entry is remembered
+--       {'ok', mark, '+record'}       done now: it has its coupon, or is still pending with one refusal more
+--       {'ok', mark, '=record'}       nothing to do: the entry has its outcome, or this rank refused it before
+-- Invariants: the coupon decides, once for each entry and coupon: this only records, and a repeat records nothing. Runs
+-- in every status and when memory is full, because what was drawn is owed.
+-- Cost: O(tiers).
+
+local LETTERS = { ['out-of-stock'] = 'o', ['already-issued'] = 'a', ['not-open'] = 'n' }
+
+local state, ended = known_state(KEYS[1])
+if not state then
+  return ended
+end
+local refusal = fence(state)
+if refusal then
+  return { refusal, mark(state) }
+end
+local entry_id, attempt, rank, coupon, answer = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
+local issued, letter = answer == 'issued', LETTERS[answer]
+must(issued or letter, 'JP_ARGUMENT answer')
+local text, seen = find_record(state, KEYS[3], KEYS[4], entry_id)
+if not text then
+  return { 'missing', mark(state) }
+end
+local pending = parse_pending(text)
+if not pending or has_refused(pending, rank) then
+  return { 'ok', mark(state), '=' .. text }
+end
+
+redis.call('ZCARD', KEYS[5]) -- its type, before the first write
+local tiers = read_tiers(state.tiers, KEYS[2], 7)
+local record
+if issued then
+  record = pending.head .. ' c ' .. table.concat({ pending.refusals, rank, coupon, ARGV[10], ARGV[11] }, ' ')
+  apply_when_settled(state, tiers, KEYS[5])
+else
+  record = pending.head .. ' p ' .. add_refusal(pending, rank, letter) .. ' ' .. pending.tail
+end
+
+local sequence, code = issued and ARGV[10] or '0', issued and ARGV[11] or '-'
+append_event(KEYS[6], state, now_ms(), 'claim', {
+  'entry',
+  entry_id,
+  'claims',
+  table.concat({ pending.seq, attempt, rank, answer, coupon, sequence, code, '0' }, ',') .. ';',
+  'meters',
+  changes(tiers),
+  'applied',
+  state.applied or '',
+})
+write_tiers(tiers, KEYS[2])
+redis.call('HSET', seen, entry_id, record)
+if issued then
+  redis.call('ZREM', KEYS[5], entry_id)
+end
+write_state(KEYS[1], state)
+return { 'ok', mark(state), '+' .. record }

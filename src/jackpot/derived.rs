@@ -1,0 +1,18 @@
+//! Ids that the service makes, so that every answer and the ledger name them alike without storing them.
+
+use sha2::{Digest, Sha256};
+
+use crate::ids::Id;
+
+/// The id of the payout of an entry: it is paid at most once, and its sequence is never used again.
+#[must_use]
+pub fn payout_id(jackpot_id: &Id, entry_id: &str, sequence: u64) -> String {
+    hex::encode(&Sha256::digest(format!("payout\n{jackpot_id}\n{entry_id}\n{sequence}"))[..16])
+}
+
+/// The id of an entry's request for a unit of a coupon. No client can send it, because of its colons; an entry asks each
+/// coupon once, whoever asks for it and however often.
+#[must_use]
+pub fn draw_request(jackpot_id: impl std::fmt::Display, entry_id: &str) -> String {
+    format!("draw:{jackpot_id}:{entry_id}")
+}
