@@ -100,7 +100,7 @@ pub(crate) async fn run(args: &Args) -> Outcome {
         eprintln!("{}", what.about().0);
         let service = Service::product(&args.place.directory, json!({})).await?;
         service.define(0, 1).await?;
-        wrk::entries(&service.target, ROUTE, CONNECTIONS, 1, WARM_UP).await?;
+        wrk::requests(&service.target, ROUTE, CONNECTIONS, 1, WARM_UP).await?;
         let steps = match what {
             What::Connections => connections(args, &service).await?,
             What::Jackpots => jackpots(args, &service).await?,
@@ -191,7 +191,7 @@ pub(crate) async fn fill(service: &Service, wanted: u64, (connections, time): (u
         if there >= wanted {
             return Ok(there);
         }
-        let load = wrk::entries(&service.target, ROUTE, connections, 1, time).await?;
+        let load = wrk::requests(&service.target, ROUTE, connections, 1, time).await?;
         let mut sample = load.sample("fill", 1);
         service.settle(&before, load.entries, connections, &mut sample).await?;
     }
@@ -200,7 +200,7 @@ pub(crate) async fn fill(service: &Service, wanted: u64, (connections, time): (u
 async fn singles(args: &Args, service: &Service, at: u64, of: (usize, usize)) -> Outcome<(u64, Sample)> {
     let (connections, jackpots) = of;
     let before = service.before(jackpots).await?;
-    let load = wrk::entries(&service.target, ROUTE, connections, jackpots, args.time()).await?;
+    let load = wrk::requests(&service.target, ROUTE, connections, jackpots, args.time()).await?;
     let mut sample = load.sample("one", 1);
     service.settle(&before, load.entries, connections, &mut sample).await?;
     Ok(step(at, sample))

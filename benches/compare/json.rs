@@ -14,12 +14,20 @@ pub(crate) fn definition(id: &str) -> Value {
     })
 }
 
+/// A coupon that is never sold out.
+pub(crate) fn coupon() -> Value {
+    json!({"name": "Benchmark", "stock": STOCK, "per_user": 1, "per_user_window_s": null, "starts_at": null, "ends_at": null})
+}
+
+/// Units of that coupon, more than any load takes.
+pub(crate) const STOCK: u64 = 1_000_000_000;
+
 /// The jackpots that are used, by number from 0.
 pub(crate) fn jackpot(number: usize) -> String {
     format!("bench-{number}")
 }
 
-/// An id of 36 bytes, as a UUID has. `tag` must differ from load to load. entries.lua makes the same.
+/// An id of 36 bytes, as a UUID has. `tag` must differ from load to load. load.lua makes the same.
 pub(crate) fn entry_id(tag: u64, number: u64) -> String {
     format!("7b0c3a52-{tag:04x}-9999-8000-{number:012}")
 }

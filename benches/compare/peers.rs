@@ -11,7 +11,7 @@ use crate::peer::Kind;
 use crate::plan::Peers;
 use crate::sample::{Load, Sample};
 use crate::service::{Service, keep};
-use crate::{Outcome, batch, lock, paced, postgres, report, wrk};
+use crate::{Outcome, batch, coupons, lock, paced, postgres, report, wrk};
 
 /// Not counted: caches, connections and tables of a new process.
 const WARM_UP: Duration = Duration::from_secs(1);
@@ -41,6 +41,27 @@ pub(crate) struct Results {
     pub(crate) failures: Vec<Failure>,
 }
 
+impl Results {
+    fn done(&mut self, round: usize, point: &str, measured: Outcome<Sample>) {
+        match measured {
+            Ok(sample) => {
+                let more = Value::Object(sample.more.clone());
+                eprintln!(
+                    "  {point}: {:.0}/s, p50 {:.0} µs, p99 {:.0} µs {more}",
+                    sample.per_s, sample.p50_us, sample.p99_us
+                );
+                self.samples.push(sample);
+            }
+            Err(error) => {
+                let why = error.to_string();
+                eprintln!("  {point}: {why}");
+                let point = point.to_owned();
+                self.failures.push(Failure { point, round, why });
+            }
+        }
+    }
+}
+
 /// All rounds and the report. Failure when a point could not be measured or a line of the issue is not met.
 pub(crate) async fn run(plan: &Peers) -> Outcome<ExitCode> {
     let mut results = Results::default();
@@ -51,6 +72,11 @@ pub(crate) async fn run(plan: &Peers) -> Outcome<ExitCode> {
         round.batches().await;
         round.many_jackpots().await;
         round.without_http().await;
+        // With the other processes gone.
+        drop(round);
+        for (point, measured) in coupons::round(plan, number).await {
+            results.done(number, point, measured);
+        }
     }
     report::peers(plan, &results)
 }
@@ -90,7 +116,7 @@ impl<'r> Round<'r> {
             if !matches!(on, On::Ceiling) {
                 process.define(0, 1).await?;
             }
-            wrk::entries(&process.target, route, CLIENTS, 1, WARM_UP).await?;
+            wrk::requests(&process.target, route, CLIENTS, 1, WARM_UP).await?;
         }
         Ok(round)
     }
@@ -180,11 +206,11 @@ impl<'r> Round<'r> {
         let (process, route) = self.of(on);
         let time = self.plan.time();
         if matches!(on, On::Ceiling) {
-            let load = wrk::entries(&process.target, route, connections, jackpots, time).await?;
+            let load = wrk::requests(&process.target, route, connections, jackpots, time).await?;
             return Ok(load.sample(point, self.number));
         }
         let before = process.before(jackpots).await?;
-        let load = wrk::entries(&process.target, route, connections, jackpots, time).await?;
+        let load = wrk::requests(&process.target, route, connections, jackpots, time).await?;
         let mut sample = load.sample(point, self.number);
         // wrk ends without its last answers.
         process.settle(&before, load.entries, connections, &mut sample).await?;
@@ -270,22 +296,6 @@ impl<'r> Round<'r> {
     }
 
     fn done(&mut self, point: &str, measured: Outcome<Sample>) {
-        let round = self.number;
-        match measured {
-            Ok(sample) => {
-                let more = Value::Object(sample.more.clone());
-                eprintln!(
-                    "  {point}: {:.0}/s, p50 {:.0} µs, p99 {:.0} µs {more}",
-                    sample.per_s, sample.p50_us, sample.p99_us
-                );
-                self.results.samples.push(sample);
-            }
-            Err(error) => {
-                let why = error.to_string();
-                eprintln!("  {point}: {why}");
-                let point = point.to_owned();
-                self.results.failures.push(Failure { point, round, why });
-            }
-        }
+        self.results.done(self.number, point, measured);
     }
 }

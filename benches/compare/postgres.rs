@@ -1,4 +1,5 @@
-//! A row in PostgreSQL as it comes: pgbench sends one statement per entry that inserts it and adds to the pool.
+//! Rows in PostgreSQL as they come, by pgbench: one statement per entry that inserts it and adds to the pool; for an
+//! issue of a coupon a transaction that locks the coupon's row.
 
 use std::path::Path;
 use std::time::Duration;
@@ -27,8 +28,31 @@ WITH taken AS (
 UPDATE pools SET amount = amount + 1 WHERE jackpot_id = 'bench-0' AND EXISTS (SELECT 1 FROM taken) RETURNING amount;
 ";
 
+const COUPON_TABLES: &str = "DROP TABLE IF EXISTS issues, coupons;
+    CREATE TABLE coupons (coupon_id text PRIMARY KEY, stock bigint NOT NULL);
+    CREATE TABLE issues (coupon_id text, user_id text, code text NOT NULL, PRIMARY KEY (coupon_id, user_id));
+    INSERT INTO coupons VALUES ('bench-0', 1000000000);";
+
+/// As it is done mostly: the lock is held over four round trips.
+const ISSUE: &str = "\
+BEGIN;
+SELECT stock FROM coupons WHERE coupon_id = 'bench-0' FOR UPDATE;
+INSERT INTO issues VALUES ('bench-0', gen_random_uuid()::text, gen_random_uuid()::text);
+UPDATE coupons SET stock = stock - 1 WHERE coupon_id = 'bench-0';
+COMMIT;
+";
+
 /// Entries for `time`, on tables made anew.
 pub(crate) async fn entries(plan: &Peers, time: Duration) -> Outcome<Option<Load>> {
+    run(plan, time, TABLES, ENTRY).await
+}
+
+/// Issues of a coupon for `time`, on tables made anew.
+pub(crate) async fn issues(plan: &Peers, time: Duration) -> Outcome<Option<Load>> {
+    run(plan, time, COUPON_TABLES, ISSUE).await
+}
+
+async fn run(plan: &Peers, time: Duration, tables: &'static str, transaction: &str) -> Outcome<Option<Load>> {
     let (Some(socket), Some(port)) = (&plan.postgres, plan.postgres_port) else {
         return Ok(None);
     };
@@ -38,27 +62,27 @@ pub(crate) async fn entries(plan: &Peers, time: Duration) -> Outcome<Option<Load
         .username("postgres")
         .database("postgres");
     let mut connection = PgConnection::connect_with(&options).await?;
-    connection.execute(TABLES).await?;
+    connection.execute(tables).await?;
     connection.close().await?;
     let directory = tempfile::Builder::new()
         .prefix("jb-")
         .tempdir_in(&plan.place.directory)?;
-    let script = directory.path().join("entry.sql");
-    std::fs::write(&script, ENTRY)?;
+    let script = directory.path().join("load.sql");
+    std::fs::write(&script, transaction)?;
     let output = Command::new(&plan.pgbench)
         .args([
             "--no-vacuum",
             "--protocol=prepared",
             "--jobs=2",
             "--log",
-            "--log-prefix=entries",
+            "--log-prefix=load",
         ])
         .args(["--client", CONNECTIONS, "--username=postgres"])
         .arg(format!("--time={}", time.as_secs().max(1)))
         .arg("--host")
         .arg(socket)
         .arg(format!("--port={port}"))
-        .arg("--file=entry.sql")
+        .arg("--file=load.sql")
         .arg("postgres")
         .current_dir(directory.path())
         .kill_on_drop(true)
@@ -80,7 +104,7 @@ fn logged(directory: &Path) -> Outcome<hdrhistogram::Histogram<u64>> {
     let mut took = latencies();
     for file in std::fs::read_dir(directory)? {
         let file = file?;
-        if !file.file_name().to_string_lossy().starts_with("entries.") {
+        if !file.file_name().to_string_lossy().starts_with("load.") {
             continue;
         }
         let text = std::fs::read_to_string(file.path())?;

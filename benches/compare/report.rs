@@ -14,7 +14,7 @@ use crate::verdict::Line;
 use crate::{Outcome, page, plot, verdict};
 
 /// Every point and what it is, in the order of the table.
-pub(crate) const POINTS: [(&str, &str); 23] = [
+pub(crate) const POINTS: [(&str, &str); 27] = [
     ("one-64", "**service**, single entries, 64 connections"),
     ("http-64", "(a) HTTP alone, 64 connections"),
     ("direct-64", "(c) a script call per entry, 64 connections"),
@@ -41,6 +41,10 @@ pub(crate) const POINTS: [(&str, &str); 23] = [
     ("evalsha", "(b) EVALSHA of a script that increments, -P 32"),
     ("postgres", "(d) PostgreSQL row, 32 connections"),
     ("lock", "(e) Redis lock, 64 clients"),
+    ("issue-64", "**service**, issues of a coupon, 64 connections"),
+    ("issue-counter-64", "(f) key and counter script, 64 connections"),
+    ("issue-set-64", "(g) set script, 64 connections"),
+    ("issue-for-update", "(h) PostgreSQL SELECT … FOR UPDATE, 32 connections"),
 ];
 
 /// One point over all rounds.

@@ -132,6 +132,16 @@ impl Service {
         Ok(recorded)
     }
 
+    /// Issues of coupons that the ledger has.
+    pub(crate) async fn recorded_issues(&self) -> Outcome<u64> {
+        let mut connection = self.sql().await?;
+        let rows: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM coupon_issues")
+            .fetch_one(&mut connection)
+            .await?;
+        connection.close().await?;
+        Ok(rows.unsigned_abs())
+    }
+
     /// For [`Service::settle`].
     pub(crate) async fn before(&self, jackpots: usize) -> Outcome<Before> {
         // Requests that a load before this one left under way end within the pause.

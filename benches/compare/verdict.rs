@@ -40,7 +40,7 @@ pub(crate) struct Line {
     pub(crate) met: Option<bool>,
 }
 
-const LINES: [Wanted; 19] = [
+const LINES: [Wanted; 22] = [
     wanted(
         "single entry, 64 connections ÷ HTTP alone: entries/s",
         ("one-64", "http-64"),
@@ -82,6 +82,24 @@ const LINES: [Wanted; 19] = [
         ("lone", "lone-direct"),
         Of::P50,
         Limit::AtMost(1.15),
+    ),
+    wanted(
+        "issues of a coupon ÷ key and counter script: issues/s",
+        ("issue-64", "issue-counter-64"),
+        Of::PerS,
+        Limit::AtLeast(1.0),
+    ),
+    wanted(
+        "issues of a coupon ÷ set script: issues/s",
+        ("issue-64", "issue-set-64"),
+        Of::PerS,
+        Limit::AtLeast(1.0),
+    ),
+    wanted(
+        "issues of a coupon ÷ PostgreSQL SELECT … FOR UPDATE: issues/s",
+        ("issue-64", "issue-for-update"),
+        Of::PerS,
+        Limit::AtLeast(15.0),
     ),
     wanted(
         "single entry, 512 connections ÷ HTTP alone: entries/s",

@@ -1,4 +1,4 @@
-//! Load of single entries by wrk: closed loop, each connection sends its next request when it has the answer.
+//! Load of single requests by wrk: closed loop, each connection sends its next request when it has the answer.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,9 +10,9 @@ use crate::Outcome;
 use crate::http::Target;
 use crate::sample::Load;
 
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/compare/entries.lua");
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/compare/load.lua");
 
-/// What entries.lua prints.
+/// What load.lua prints.
 #[derive(Debug, Deserialize)]
 struct Printed {
     requests: u64,
@@ -29,8 +29,8 @@ pub(crate) fn tag() -> u64 {
     LOADS.fetch_add(1, Ordering::Relaxed)
 }
 
-/// `route`: last part of the path. `jackpots`: how many are used in turn.
-pub(crate) async fn entries(
+/// `route`: last part of the path, `issues` of coupons. `jackpots`: how many of them, or of coupons, are used in turn.
+pub(crate) async fn requests(
     target: &Target,
     route: &str,
     connections: usize,

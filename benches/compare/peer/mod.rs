@@ -4,6 +4,7 @@
 mod body;
 mod ceiling;
 mod direct;
+mod public;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,6 +29,10 @@ pub(crate) enum Kind {
     Ceiling,
     /// One script call per entry over the shared connection.
     Direct,
+    /// Coupons by a key for each user and a counter.
+    Counter,
+    /// Coupons by a set of users.
+    Set,
 }
 
 impl Kind {
@@ -35,6 +40,8 @@ impl Kind {
         match self {
             Self::Ceiling => "ceiling",
             Self::Direct => "direct",
+            Self::Counter => "counter",
+            Self::Set => "set",
         }
     }
 }
@@ -46,6 +53,8 @@ pub(crate) async fn serve(kind: Kind, config: &Path) -> Outcome {
     match kind {
         Kind::Ceiling => ceiling::serve(&settings).await,
         Kind::Direct => direct::serve(&settings).await,
+        Kind::Counter => public::serve(&settings, public::Way::Counter).await,
+        Kind::Set => public::serve(&settings, public::Way::Set).await,
     }
 }
 

@@ -1,14 +1,29 @@
--- Run by wrk: every request is an entry with an id of its own, over the jackpots in turn.
+-- Run by wrk: every request is an entry with an id of its own, over the jackpots in turn; or, when the route is
+-- `issues`, a request of a user of its own for a unit of a coupon.
 -- From the environment: BENCH_TAG (4 hexadecimal digits, differs from load to load), BENCH_KEY, BENCH_JACKPOTS (how
 -- many), BENCH_ROUTE (last part of the path). Prints one line of JSON behind `BENCH `: requests, seconds, errors, and
 -- latencies in microseconds.
 
 local threads = 0
+local route = os.getenv('BENCH_ROUTE')
 local body = '{"entry_id":"7b0c3a52-%s-%04d-8000-%012d","player_id":"p%07d","stake":100,"client_seed":null}'
+local where = '/v1/jackpots/bench-'
+if route == 'issues' then
+  body = '{"request_id":"7b0c3a52-%s-%04d-8000-%012d","user_id":"u-%s-%d-%d"}'
+  where = '/v1/coupons/bench-'
+end
 
 function setup(thread)
   thread:set('number', threads)
   threads = threads + 1
+end
+
+-- The body of a thread's request with this number. Ids and users differ from load to load by the tag.
+local function body_of(n)
+  if route == 'issues' then
+    return string.format(body, tag, number, n, tag, number, n + 1e9)
+  end
+  return string.format(body, tag, number, n, n % 1000000)
 end
 
 -- Once in each thread.
@@ -18,16 +33,16 @@ function init()
   local rest = ' HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer '
     .. os.getenv('BENCH_KEY')
     .. '\r\nContent-Type: application/json\r\nContent-Length: '
-    .. #string.format(body, tag, 0, 0, 0)
+    .. #body_of(0)
     .. '\r\n\r\n'
   for jackpot = 0, jackpots - 1 do
-    heads[jackpot] = 'POST /v1/jackpots/bench-' .. jackpot .. '/' .. os.getenv('BENCH_ROUTE') .. rest
+    heads[jackpot] = 'POST ' .. where .. jackpot .. '/' .. route .. rest
   end
 end
 
 function request()
   count = count + 1
-  return heads[count % jackpots] .. string.format(body, tag, number, count, count % 1000000)
+  return heads[count % jackpots] .. body_of(count)
 end
 
 function done(summary, latency)

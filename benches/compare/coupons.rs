@@ -1,0 +1,81 @@
+//! Coupons: issues of the service beside the two public ways, and a locked row in PostgreSQL.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::peer::Kind;
+use crate::plan::Peers;
+use crate::sample::{Load, Sample};
+use crate::service::{Service, keep};
+use crate::{Outcome, json, postgres, wrk};
+
+/// As of entries.
+const CONNECTIONS: usize = 64;
+const WARM_UP: Duration = Duration::from_secs(1);
+const ROUTE: &str = "issues";
+/// For the ledger to have all issues.
+const CATCH_UP_LIMIT: Duration = Duration::from_mins(5);
+const POLL: Duration = Duration::from_millis(10);
+
+/// Each point that is wanted, in turn, each with processes of its own.
+pub(crate) async fn round(plan: &Peers, number: usize) -> Vec<(&'static str, Outcome<Sample>)> {
+    let mut measured = Vec::new();
+    if plan.wants("issue-64") {
+        measured.push(("issue-64", service(plan, number).await));
+    }
+    for (point, kind) in [("issue-counter-64", Kind::Counter), ("issue-set-64", Kind::Set)] {
+        if plan.wants(point) {
+            measured.push((point, public(plan, number, point, kind).await));
+        }
+    }
+    if plan.wants("issue-for-update") {
+        let load = postgres::issues(plan, plan.time()).await;
+        let load = load.and_then(|load| load.ok_or_else(|| "left out: no server was given".into()));
+        measured.push(("issue-for-update", load.map(|load| load.sample("issue-for-update", number))));
+    }
+    measured
+}
+
+async fn load(plan: &Peers, process: &Service) -> Outcome<Load> {
+    wrk::requests(&process.target, ROUTE, CONNECTIONS, 1, WARM_UP).await?;
+    wrk::requests(&process.target, ROUTE, CONNECTIONS, 1, plan.time()).await
+}
+
+async fn public(plan: &Peers, number: usize, point: &str, kind: Kind) -> Outcome<Sample> {
+    let process = Service::peer(&plan.place.directory, kind).await?;
+    Ok(load(plan, &process).await?.sample(point, number))
+}
+
+/// Nothing that was answered may be missing, in the coupon or in the ledger.
+async fn service(plan: &Peers, number: usize) -> Outcome<Sample> {
+    let process = Service::product(&plan.place.directory, json!({})).await?;
+    process.target.call("PUT", "/v1/coupons/bench-0", &json::coupon()).await?;
+    let load = load(plan, &process).await?;
+    let mut sample = load.sample("issue-64", number);
+    let begun = Instant::now();
+    let (mut issued, mut recorded) = counts(&process).await?;
+    while issued != recorded {
+        if begun.elapsed() > CATCH_UP_LIMIT {
+            return Err(format!("{issued} issued, {recorded} in the ledger").into());
+        }
+        tokio::time::sleep(POLL).await;
+        (issued, recorded) = counts(&process).await?;
+    }
+    if issued < load.entries {
+        return Err(format!("{} answered, {issued} issued", load.entries).into());
+    }
+    keep(
+        &mut sample,
+        json!({"answered": load.entries, "issued": issued, "catch_up_s": begun.elapsed().as_secs_f64()}),
+    );
+    rustix::fs::sync();
+    Ok(sample)
+}
+
+/// Issues that the coupon has, and rows of them in the ledger.
+async fn counts(process: &Service) -> Outcome<(u64, u64)> {
+    let coupon = process.target.call("GET", "/v1/coupons/bench-0", &Value::Null).await?;
+    let issued = coupon["issued"].as_u64().ok_or("a coupon without issues")?;
+    Ok((issued, process.recorded_issues().await?))
+}
