@@ -373,10 +373,6 @@ mod tests {
             broken(|v| v["odds"]["ranks"][1]["prize"]["fixed"]["tier"] = json!("mini")),
             ["odds.ranks[1].prize.fixed.tier"]
         );
-        assert_eq!(
-            broken(|v| v["odds"]["ranks"][1]["prize"] = json!({"coupon": {"coupon_id": "c"}})),
-            ["odds.ranks[1].prize.coupon"]
-        );
         let share = json!({"pool": {"tier": "grand", "take": {"share_ppm": 0}}});
         assert_eq!(
             broken(|v| v["odds"]["ranks"][0]["prize"] = share),

@@ -52,6 +52,7 @@ mod proxy;
 mod receipts;
 mod script_checkpoint;
 mod script_claim;
+mod script_coupon;
 mod script_define;
 mod script_enter;
 mod script_enter_batch;
