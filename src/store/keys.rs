@@ -1,6 +1,6 @@
 //! Every key in Redis, built here and nowhere else.
 //!
-//! All keys of a jackpot carry its hash tag `{id}`, so that one script touches one slot of a cluster.
+//! All keys of a jackpot or a coupon carry its hash tag `{id}`, so that one script touches one slot of a cluster.
 
 use crate::ids::Id;
 
@@ -72,6 +72,64 @@ impl JackpotKeys {
         format!("{}:pool:{tier}", self.prefix)
     }
 }
+
+/// The keys of one coupon.
+#[derive(Debug, Clone)]
+pub struct CouponKeys {
+    /// Hash: event number, status, definition, counts, the consumer's lease (`lua/coupon/state.lua`).
+    pub state: String,
+    /// Hash: record by request id (`lua/coupon/record.lua`).
+    pub requests: String,
+    /// Hash: the issues that count for a user, by user id.
+    pub users: String,
+    /// Sorted set: ids of requests in the line, by arrival number.
+    pub queue: String,
+    /// Sorted set: ids of dead letters, by arrival number.
+    pub dead: String,
+    /// Stream of events, ids `<sequence>-<event number>`.
+    pub events: String,
+}
+
+impl CouponKeys {
+    /// The keys of the coupon `id`.
+    #[must_use]
+    pub fn new(id: &Id) -> Self {
+        let key = |name: &str| format!("cp:{{{id}}}:{name}");
+        Self {
+            state: key("state"),
+            requests: key("requests"),
+            users: key("users"),
+            queue: key("queue"),
+            dead: key("dead"),
+            events: key("events"),
+        }
+    }
+
+    /// All of them, in the order in which every script gets them.
+    #[must_use]
+    pub fn all(&self) -> [&str; 6] {
+        [
+            &self.state,
+            &self.requests,
+            &self.users,
+            &self.queue,
+            &self.dead,
+            &self.events,
+        ]
+    }
+
+    /// Where its state and its events are.
+    #[must_use]
+    pub fn stream(&self) -> StreamKeys<'_> {
+        StreamKeys {
+            state: &self.state,
+            events: &self.events,
+        }
+    }
+}
+
+/// Sorted set with the ids of all coupons, all with score 0, for listing in order.
+pub const COUPON_INDEX: &str = "cp:index";
 
 /// Sorted set with the ids of all jackpots, all with score 0, for listing in order.
 pub const JACKPOT_INDEX: &str = "jp:index";
