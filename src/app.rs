@@ -176,6 +176,7 @@ async fn compose(
     let play = Play::new(
         store.clone(),
         Arc::clone(&views),
+        crate::coupon::coupons::Coupons,
         play_metrics.clone(),
         settings.ledger.max_backlog_events,
     );

@@ -32,7 +32,10 @@ pub(crate) async fn round(plan: &Peers, number: usize) -> Vec<(&'static str, Out
     if plan.wants("issue-for-update") {
         let load = postgres::issues(plan, plan.time()).await;
         let load = load.and_then(|load| load.ok_or_else(|| "left out: no server was given".into()));
-        measured.push(("issue-for-update", load.map(|load| load.sample("issue-for-update", number))));
+        measured.push((
+            "issue-for-update",
+            load.map(|load| load.sample("issue-for-update", number)),
+        ));
     }
     measured
 }
@@ -50,7 +53,10 @@ async fn public(plan: &Peers, number: usize, point: &str, kind: Kind) -> Outcome
 /// Nothing that was answered may be missing, in the coupon or in the ledger.
 async fn service(plan: &Peers, number: usize) -> Outcome<Sample> {
     let process = Service::product(&plan.place.directory, json!({})).await?;
-    process.target.call("PUT", "/v1/coupons/bench-0", &json::coupon()).await?;
+    process
+        .target
+        .call("PUT", "/v1/coupons/bench-0", &json::coupon())
+        .await?;
     let load = load(plan, &process).await?;
     let mut sample = load.sample("issue-64", number);
     let begun = Instant::now();

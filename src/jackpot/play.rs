@@ -12,12 +12,12 @@ use crate::store::Store;
 
 use super::combiner::{Combiner, Outcome};
 use super::definition::{Definition, Violation};
+use super::derived::draw_request;
 use super::error::PlayError;
 use super::known::Known;
 use super::metrics::PlayMetrics;
-use super::derived::draw_request;
 use super::record::{Reason, Record, Sent, State};
-use super::scripts::{self, EnterEntry, Finished, Granted, Found, Refusal, ScriptError};
+use super::scripts::{self, EnterEntry, Finished, Found, Granted, Refusal, ScriptError};
 use super::steps::{Attempt, Step, next_step, next_step_after};
 use super::view::{Status, View, Views};
 
@@ -330,13 +330,7 @@ impl Play {
     }
 
     /// What the coupon says to this entry, now and for ever.
-    async fn ask_coupon(
-        &self,
-        id: &Id,
-        entry_id: &str,
-        player: &Id,
-        coupon_id: &Id,
-    ) -> Result<Granted, PlayError> {
+    async fn ask_coupon(&self, id: &Id, entry_id: &str, player: &Id, coupon_id: &Id) -> Result<Granted, PlayError> {
         let request = draw_request(id, entry_id);
         let answer = self.coupons.issue_for_draw(coupon_id, &request, player).await;
         let answer = answer.map_err(|source| PlayError::Coupon {

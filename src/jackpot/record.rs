@@ -366,7 +366,9 @@ fn parse_refusals(text: &str) -> Option<Vec<Refusal>> {
     }
     let one = |part: &str| {
         let (rank, letter) = part.split_at_checked(part.len().checked_sub(1)?)?;
-        let reason = Reason::ALL.into_iter().find(|reason| letter == reason.letter().to_string())?;
+        let reason = Reason::ALL
+            .into_iter()
+            .find(|reason| letter == reason.letter().to_string())?;
         let rank = rank.parse().ok()?;
         Some(Refusal { rank, reason })
     };

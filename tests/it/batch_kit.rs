@@ -8,7 +8,6 @@ use jackpot::ids::Id;
 use jackpot::jackpot::definition::Definition;
 use jackpot::jackpot::document::Document;
 use jackpot::jackpot::metrics::PlayMetrics;
-use jackpot::jackpot::play::Play;
 use jackpot::jackpot::record::{Sent, State};
 use jackpot::jackpot::scripts::{EnterEntry, EntryReply};
 use jackpot::jackpot::split::{Part, split};
@@ -27,7 +26,7 @@ pub type Fields = BTreeMap<String, String>;
 pub async fn play_singly(bench: &Bench, batch_id: &str, sent: &[Sent], forced: &BTreeMap<usize, u32>) {
     let metrics = PlayMetrics::new(std::sync::Arc::new(Metrics::new()));
     let views = std::sync::Arc::clone(&bench.operate.views);
-    let play = Play::new(bench.store.clone(), views, metrics, u64::MAX);
+    let play = crate::given::play(&bench.store, views, metrics, u64::MAX);
     for (index, sent) in (1..).zip(sent) {
         let (_, view) = bench.fresh().await;
         let entry_id = format!("{batch_id}:{index}");

@@ -33,7 +33,7 @@ async fn play_apart(bench: &Bench) -> Play {
     let views = Arc::new(Views::new(bench.store.clone(), MasterSecret::new(SECRET)));
     views.view(&bench.id).await.expect("readable");
     let metrics = PlayMetrics::new(Arc::new(Metrics::new()));
-    Play::new(bench.store.clone(), views, metrics, u64::MAX)
+    crate::given::play(&bench.store, views, metrics, u64::MAX)
 }
 
 fn no_prizes() -> Value {

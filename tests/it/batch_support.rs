@@ -20,7 +20,7 @@ use crate::bench::Bench;
 pub fn play(bench: &Bench, max_backlog: u64) -> Play {
     let metrics = PlayMetrics::new(Arc::new(Metrics::new()));
     let views = Arc::clone(&bench.operate.views);
-    Play::new(bench.store.clone(), views, metrics, max_backlog)
+    crate::given::play(&bench.store, views, metrics, max_backlog)
 }
 
 pub fn batch(batch_id: &str, sent: &[Sent]) -> Arc<Batch> {

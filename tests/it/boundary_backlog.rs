@@ -19,7 +19,7 @@ const MAX_BACKLOG: u64 = 3;
 fn play(bench: &Bench) -> Play {
     let metrics = PlayMetrics::new(Arc::new(Metrics::new()));
     let views = Arc::clone(&bench.operate.views);
-    Play::new(bench.store.clone(), views, metrics, MAX_BACKLOG)
+    crate::given::play(&bench.store, views, metrics, MAX_BACKLOG)
 }
 
 async fn enter(bench: &Bench, entry_id: &str) -> Result<bool, PlayError> {

@@ -1,12 +1,19 @@
 //! What tests of jackpots begin with: settings, definitions, entries, adjustments.
 
+use std::sync::Arc;
+
+use jackpot::coupon::coupons::Coupons;
 use jackpot::ids::Id;
 use jackpot::jackpot::definition::Definition;
+use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::operate::Operator;
+use jackpot::jackpot::play::Play;
 use jackpot::jackpot::record::Sent;
 use jackpot::jackpot::scripts::{self, EnterEntry};
+use jackpot::jackpot::view::Views;
 use jackpot::money::Minor;
 use jackpot::settings::{Durability, Redis, RedisMode};
+use jackpot::store::Store;
 use serde_json::{Value, json};
 
 /// The secret of the published test vectors.
@@ -106,4 +113,9 @@ pub fn funding(adjustment_id: &str, amount: u64) -> scripts::Adjust {
         who: "tester".to_owned(),
         request_id: "r".to_owned(),
     }
+}
+
+/// Plays on this store; coupons that entries draw are in it too.
+pub fn play(store: &Store, views: Arc<Views>, metrics: PlayMetrics, max_backlog_events: u64) -> Play {
+    Play::new(store.clone(), views, Coupons, metrics, max_backlog_events)
 }

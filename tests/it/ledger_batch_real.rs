@@ -119,8 +119,8 @@ async fn a_restored_redis_answers_a_batch_as_before(db: LedgerDb) {
 
 async fn answers(kit: &Kit, batches: &[Arc<Batch>]) -> Vec<String> {
     let views = Arc::clone(&kit.other_instance().views);
-    let play = Play::new(
-        kit.bench.store.clone(),
+    let play = crate::given::play(
+        &kit.bench.store,
         views,
         PlayMetrics::new(Arc::clone(&kit.metrics)),
         u64::MAX,
@@ -132,7 +132,7 @@ async fn answers(kit: &Kit, batches: &[Arc<Batch>]) -> Vec<String> {
         let winners = played
             .winners
             .iter()
-            .map(|w| format!("{} {} {:?};", w.index, w.sequence, w.payout));
+            .map(|w| format!("{} {} {:?};", w.index, w.record.sequence, w.record.state));
         answers.push(format!("{} {}", played.record.to_text(), winners.collect::<String>()));
     }
     answers

@@ -60,7 +60,7 @@ async fn only_what_sql_has_less_a_margin_is_trimmed(db: LedgerDb) {
 fn play(kit: &Kit) -> Play {
     let metrics = PlayMetrics::new(Arc::clone(&kit.metrics));
     let views = Arc::clone(&kit.bench.operate.views);
-    Play::new(kit.bench.store.clone(), views, metrics, MAX_BACKLOG)
+    crate::given::play(&kit.bench.store, views, metrics, MAX_BACKLOG)
 }
 
 async fn enter(play: &Play, bench: &Bench, entry_id: &str) -> Result<bool, PlayError> {

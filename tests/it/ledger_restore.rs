@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use jackpot::ids::Id;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::metrics::PlayMetrics;
-use jackpot::jackpot::play::Play;
 use jackpot::jackpot::record::State;
 use jackpot::jackpot::scripts::{self, EntryReply, Part, RestoreBegun, ScriptError, Wanted};
 use jackpot::jackpot::view::Status;
@@ -300,8 +299,8 @@ async fn an_instance_that_slept_through_a_restore_pays_what_is_defined_now() {
     kit.bench.define(&pays(5)).await;
     kit.bench.enter(&[entry("e", 1)]).await;
     kit.bench.fund("f", 50).await;
-    let play = Play::new(
-        kit.bench.store.clone(),
+    let play = crate::given::play(
+        &kit.bench.store,
         slept.views.clone(),
         PlayMetrics::new(kit.metrics.clone()),
         u64::MAX,

@@ -76,10 +76,21 @@ async fn an_entry_gets_its_coupon_once_whoever_repeats_it() {
 async fn a_refusal_is_final_for_its_rank_and_the_entry_goes_on() {
     let bench = bench().await;
     bench.fund("f", 500).await;
-    for (entry, reason) in [("a", Reason::OutOfStock), ("b", Reason::AlreadyIssued), ("c", Reason::NotOpen)] {
+    for (entry, reason) in [
+        ("a", Reason::OutOfStock),
+        ("b", Reason::AlreadyIssued),
+        ("c", Reason::NotOpen),
+    ] {
         bench.take(entry, 4).await;
         let refused = record(told(&bench, (entry, 0, 4), &Granted::Refused(reason)).await);
-        assert_eq!(refused.refusals().iter().map(|r| (r.rank, r.reason)).collect::<Vec<_>>(), [(4, reason)]);
+        assert_eq!(
+            refused
+                .refusals()
+                .iter()
+                .map(|r| (r.rank, r.reason))
+                .collect::<Vec<_>>(),
+            [(4, reason)]
+        );
         let before = bench.dump().await;
         let again = told(&bench, (entry, 2, 4), &unit(1)).await;
         assert!(!again.done_now, "a rank that refused refuses again");
@@ -96,7 +107,10 @@ async fn a_refusal_is_final_for_its_rank_and_the_entry_goes_on() {
         Kind::Claim { claim, .. } => claim.result.refusal(),
         _ => None,
     });
-    assert_eq!(refusals.collect::<Vec<_>>(), [Reason::OutOfStock, Reason::AlreadyIssued, Reason::NotOpen]);
+    assert_eq!(
+        refusals.collect::<Vec<_>>(),
+        [Reason::OutOfStock, Reason::AlreadyIssued, Reason::NotOpen]
+    );
     assert!(events.iter().any(|event| {
         let Kind::Claim { claim, .. } = &event.kind else {
             return false;
@@ -126,14 +140,14 @@ async fn what_is_unknown_or_stale_leaves_no_trace() {
     assert_eq!(told(&bench, ("nobody", 0, 4), &unit(1)).await.record, None);
     let mut fence = known.fence(&view);
     fence.definition.push('x');
-    let (entry, granted) = (("e", 0, 4), unit(1));
+    let (entry, coupon, granted) = (("e", 0, 4), coffee(), unit(1));
     let recording = scripts::record_coupon(
         &bench.store,
         &known.keys,
         &fence,
         view.definition.tiers(),
         entry,
-        (&coffee(), &granted),
+        (&coupon, &granted),
     );
     assert!(matches!(recording.await, Err(ScriptError::Stale)));
     assert_eq!(bench.dump().await, before);

@@ -54,7 +54,13 @@ pub(super) async fn serve(settings: &Settings) -> Outcome {
     let operate = Operate::new(store.clone(), Arc::clone(&views));
     let play_metrics = PlayMetrics::new(Arc::clone(&metrics));
     let backlog = settings.ledger.max_backlog_events;
-    let play = Play::new(store.clone(), views, play_metrics.clone(), backlog);
+    let play = Play::new(
+        store.clone(),
+        views,
+        jackpot::coupon::coupons::Coupons,
+        play_metrics.clone(),
+        backlog,
+    );
     let recovery = Recovery {
         play: play.clone(),
         operate: operate.clone(),

@@ -110,7 +110,10 @@ async fn post(
 ) -> Result<HttpResponse, Problem> {
     let call = Call::new(&public.script).key(format!("pub:{{{id}}}"));
     let call = match public.way {
-        Way::Counter => call.key(format!("pub:{{{id}}}:{}", ask.user_id)).arg(STOCK).arg(LIFETIME_S),
+        Way::Counter => call
+            .key(format!("pub:{{{id}}}:{}", ask.user_id))
+            .arg(STOCK)
+            .arg(LIFETIME_S),
         Way::Set => call.arg(STOCK).arg(LIFETIME_S).arg(ask.user_id.as_str()),
     };
     let unavailable = || Problem::store_unavailable("the store does not answer");

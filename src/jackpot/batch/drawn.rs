@@ -283,7 +283,7 @@ mod tests {
                         let _ = write!(expected, "{attempt} 0;");
                         break;
                     }
-                    Next::Answer(_) => panic!("it is pending"),
+                    Next::Answer(_) | Next::Issue { .. } => panic!("it is pending, and nothing is a coupon"),
                 }
             }
             assert_eq!(chain, expected);

@@ -189,10 +189,15 @@ impl Play {
         let mut winners = Vec::with_capacity(records.len());
         let mut last: Option<(u64, Arc<Definition>)> = None;
         // Begun in sequence, so that coupons go to the first that drew them.
-        let outcomes = record.winners.clone().into_iter().zip(records).map(|(index, won)| async move {
-            let index = usize::try_from(index).map_err(|_| PlayError::Unsettled)?;
-            Ok::<_, PlayError>((index, self.outcome(view, batch, index, won).await?))
-        });
+        let outcomes = record
+            .winners
+            .clone()
+            .into_iter()
+            .zip(records)
+            .map(|(index, won)| async move {
+                let index = usize::try_from(index).map_err(|_| PlayError::Unsettled)?;
+                Ok::<_, PlayError>((index, self.outcome(view, batch, index, won).await?))
+            });
         let mut outcomes = pin!(stream::iter(outcomes).buffered(RESOLVED_AT_ONCE));
         while let Some((index, won)) = outcomes.try_next().await? {
             let definition = match &last {

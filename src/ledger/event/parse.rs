@@ -73,7 +73,9 @@ fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
         "enter" => parse_enter(fields)?,
         "claim" => {
             let claim = fields
-                .read("claims", |text| parse_claims(text, |result| *result != ClaimResult::Ended))?
+                .read("claims", |text| {
+                    parse_claims(text, |result| *result != ClaimResult::Ended)
+                })?
                 .pop()
                 .ok_or_else(|| fields.wrong("claims"))?;
             Kind::Claim {
@@ -216,7 +218,10 @@ pub(super) fn is_of_the_call(result: &ClaimResult) -> bool {
 
 /// `seq,attempt,rank,result,tier,amount,order,pool before;` each, of a coupon `...,result,coupon,sequence,code,0;`.
 pub(super) fn parse_claims(text: &str, may_be: fn(&ClaimResult) -> bool) -> Option<Vec<Claim>> {
-    let claims = text.split_terminator(';').map(parse_claim).collect::<Option<Vec<_>>>()?;
+    let claims = text
+        .split_terminator(';')
+        .map(parse_claim)
+        .collect::<Option<Vec<_>>>()?;
     claims.iter().all(|claim| may_be(&claim.result)).then_some(claims)
 }
 

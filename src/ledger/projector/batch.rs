@@ -3,8 +3,8 @@
 use thiserror::Error;
 
 use super::index::entry_rows;
-pub use super::rows::{Cursor, Raw};
 use super::rows::{CouponRow, EventRow, PayoutRow, Rows, SettledRow};
+pub use super::rows::{Cursor, Raw};
 use crate::ids::Id;
 use crate::jackpot::derived::payout_id;
 use crate::ledger::audit;

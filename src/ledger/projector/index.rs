@@ -254,9 +254,7 @@ async fn add_rows(ledger: &Ledger, jackpot: &Id, event: Event, rows: &mut IndexR
             rows.entries.extend(new);
             return Ok(());
         }
-        Kind::Claim { entry_id, claim } if claim.result.is_won() => {
-            (entry_id, claim.sequence, claim.rank)
-        }
+        Kind::Claim { entry_id, claim } if claim.result.is_won() => (entry_id, claim.sequence, claim.rank),
         Kind::Finish { entry_id, sequence } => (entry_id, sequence, 0),
         _ => return Ok(()),
     };

@@ -75,7 +75,7 @@ impl Kit {
         }));
         let views = Arc::new(Views::new(store.clone(), MasterSecret::new(SECRET)));
         let metrics = PlayMetrics::new(Arc::new(Metrics::new()));
-        let play = Play::new(store.clone(), views, metrics, u64::MAX);
+        let play = crate::given::play(&store, views, metrics, u64::MAX);
         play.views.view(&bench.id).await.expect("readable");
         Self {
             bench,

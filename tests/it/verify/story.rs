@@ -48,7 +48,7 @@ fn odds(cap: u64) -> Value {
 pub async fn play() -> Story {
     let bench = Bench::with(&odds(5_000)).await;
     let metrics = PlayMetrics::new(Arc::new(Metrics::new()));
-    let play = Play::new(bench.store.clone(), Arc::clone(&bench.operate.views), metrics, u64::MAX);
+    let play = crate::given::play(&bench.store, Arc::clone(&bench.operate.views), metrics, u64::MAX);
     bench.fund("first", 50).await;
     one_by_one(&bench, &play, "a").await;
     bench.define(&odds(900)).await;
