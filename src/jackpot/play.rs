@@ -9,8 +9,8 @@ use crate::ids::Id;
 use crate::money::Minor;
 use crate::store::Store;
 
-use super::combiner::{Combiner, Outcome};
 use super::definition::{Definition, Violation};
+use super::entering::{Entering, Outcome};
 use super::error::PlayError;
 use super::known::Known;
 use super::metrics::PlayMetrics;
@@ -48,7 +48,7 @@ pub struct Play {
     /// What this instance knows of the jackpots.
     pub views: Arc<Views>,
     pub(super) store: Store,
-    combiner: Combiner,
+    entering: Entering,
     pub(super) metrics: PlayMetrics,
     max_backlog_events: u64,
 }
@@ -59,7 +59,7 @@ impl Play {
     pub fn new(store: Store, views: Arc<Views>, metrics: PlayMetrics, max_backlog_events: u64) -> Self {
         Self {
             views,
-            combiner: Combiner::new(store.clone(), metrics.clone()),
+            entering: Entering::new(store.clone(), metrics.clone()),
             store,
             metrics,
             max_backlog_events,
@@ -102,7 +102,7 @@ impl Play {
                 .seed
                 .rank(entry_id, entry.sent.client_seed.as_ref(), 0, view.definition.odds());
             let outcome;
-            (entry, outcome) = self.combiner.enter(&known, &view, entry).await?;
+            (entry, outcome) = self.entering.enter(&known, &view, entry).await?;
             match outcome {
                 Outcome::Taken(record) => {
                     self.metrics.first_claim(id, &record);
