@@ -33,6 +33,7 @@
 pub mod app;
 pub mod cli;
 pub mod clock;
+pub mod coupon;
 pub mod durable_file;
 pub mod http;
 pub mod ids;
