@@ -35,6 +35,7 @@ pub mod app;
 pub mod cli;
 pub mod clock;
 pub mod combiner;
+pub mod coupon;
 pub mod durable_file;
 pub mod http;
 pub mod ids;

@@ -76,5 +76,50 @@ impl JackpotKeys {
 /// Sorted set with the ids of all jackpots, all with score 0, for listing in order.
 pub const JACKPOT_INDEX: &str = "jp:index";
 
+/// The keys of one coupon.
+#[derive(Debug, Clone)]
+pub struct CouponKeys {
+    /// Hash: status, definition, counts, the consumer's lease (`lua/coupon/state.lua`).
+    pub state: String,
+    /// Hash: records by request id.
+    pub requests: String,
+    /// Hash: the issues that count for a user, `request at;` each.
+    pub users: String,
+    /// Sorted set: requests in the line, by arrival number.
+    pub queue: String,
+    /// Sorted set: dead letters, by arrival number.
+    pub dead: String,
+    /// Stream of events, ids `<sequence>-<event number>`.
+    pub events: String,
+}
+
+impl CouponKeys {
+    /// The keys of the coupon `id`.
+    #[must_use]
+    pub fn new(id: &Id) -> Self {
+        let key = |name: &str| format!("cp:{{{id}}}:{name}");
+        Self {
+            state: key("state"),
+            requests: key("requests"),
+            users: key("users"),
+            queue: key("queue"),
+            dead: key("dead"),
+            events: key("events"),
+        }
+    }
+
+    /// Where its state and its events are.
+    #[must_use]
+    pub fn stream(&self) -> StreamKeys<'_> {
+        StreamKeys {
+            state: &self.state,
+            events: &self.events,
+        }
+    }
+}
+
+/// Sorted set with the ids of all coupons, all with score 0, for listing in order.
+pub const COUPON_INDEX: &str = "cp:index";
+
 /// String: id of the ledger that this Redis belongs to.
 pub const LEDGER: &str = "jp:ledger";
