@@ -97,7 +97,9 @@ impl Turns {
             reply: error.to_string(),
         };
         let head: Vec<(String, u64)> = redis::from_redis_value(value).map_err(unexpected)?;
-        Ok(head.first().map_or(Head::Nobody, |(_, arrival)| Head::Arrival(*arrival)))
+        Ok(head
+            .first()
+            .map_or(Head::Nobody, |(_, arrival)| Head::Arrival(*arrival)))
     }
 }
 
