@@ -9,6 +9,8 @@ use std::sync::Arc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use utoipa::OpenApi;
 
+use crate::coupon::coupons::Coupons;
+use crate::coupon::known::Registry;
 use crate::durable_file::make_private_dir;
 use crate::http::Web;
 use crate::http::routes::Rooms;
@@ -173,10 +175,17 @@ async fn compose(
     // Before anything is read from Redis: what the ledger knows and Redis lacks is lost, not new.
     ledger.teach(&views).await.map_err(LedgerOpenError::from)?;
     let play_metrics = PlayMetrics::new(Arc::clone(&metrics));
+    let coupons = Coupons::new(
+        store.clone(),
+        Arc::new(Registry::new(store.clone())),
+        Arc::clone(&metrics),
+        settings.coupons.clone(),
+        settings.ledger.max_backlog_events,
+    );
     let play = Play::new(
         store.clone(),
         Arc::clone(&views),
-        crate::coupon::coupons::Coupons,
+        coupons,
         play_metrics.clone(),
         settings.ledger.max_backlog_events,
     );

@@ -10,9 +10,10 @@
 //! | [`app`] | puts the service together, starts it in order, stops it in reverse |
 //! | [`settings`] | `config/default.toml` ← a file ← the environment |
 //! | [`http`] | server, problem+json, keys and roles, limits, `OpenAPI`; no business rule |
-//! | [`jackpot`] | definition and draw (pure), play (enter → draw → claim → redraw), combiner, recovery, operators, their routes |
+//! | [`jackpot`] | definition and draw (pure), play (enter → draw → claim → redraw), recovery, operators, their routes |
 //! | [`coupon`] | limited stock, first come, first served: definition, codes, records (pure), the line in front of it |
 //! | [`store`] | Redis: connection (embedded, standalone, cluster), keys, script calls, health |
+//! | [`combiner`] | requests that come together, one call for each thread and jackpot or coupon |
 //! | [`stream`] | what jackpots and coupons share: the mark of events, replies of scripts, the tail of a stream |
 //! | [`ledger`] | the SQL system of record: projector, queries, reconciliation, restore |
 //! | [`signing`] | Ed25519 keys: who signs receipts and heads, and the public keys at `/v1/keys` |
@@ -25,7 +26,7 @@
 //!
 //! # The path of an entry
 //!
-//! [`jackpot::api`] parses and authorises → [`jackpot::play`] draws attempt 0 ([`jackpot::draw`], no Redis) → the combiner of
+//! [`jackpot::api`] parses and authorises → [`jackpot::play`] draws attempt 0 ([`jackpot::draw`], no Redis) → the [`combiner`] of
 //! that worker thread and jackpot sends it at once, or, while a call is in flight, with all that come meanwhile in the next,
 //! over the thread's own connection → one call of `enter.lua` ([`jackpot::scripts`]) adds the contributions, numbers the
 //! entries and makes their first claims → each its own answer; or, after a refused claim, [`jackpot::steps`] says which
@@ -34,6 +35,7 @@
 pub mod app;
 pub mod cli;
 pub mod clock;
+pub mod combiner;
 pub mod coupon;
 pub mod durable_file;
 pub mod http;

@@ -1,10 +1,19 @@
-//! Coupons: limited stock, first come, first served, with a line in front of it.
+//! Coupons: limited stock, first come, first served, once per user, with a line in front of it.
 //!
 //! Pure: `definition` (the JSON, checked), `code` (of a unit), `record` (what Redis keeps of a request), `status`. With
-//! Redis: `scripts` (wrappers of `lua/coupon/`). Why it is as it is: `docs/decisions/0015-coupons.md`.
+//! Redis: `scripts` (wrappers of `lua/coupon/`), `known` (what this instance remembers of each), `coupons` (what clients,
+//! operators and draws ask for), `asking` (requests that come together, one call). The line: `line` (its consumer),
+//! `serving` (of one coupon), `turns` (who waits in it), `bell`. `api` joins them to HTTP. Why it is as it is:
+//! `docs/decisions/0015-coupons.md`.
 
+mod asking;
+mod bell;
 pub mod code;
+pub mod coupons;
 pub mod definition;
+pub mod error;
+pub mod known;
 pub mod record;
 pub mod scripts;
 pub mod status;
+mod turns;

@@ -5,6 +5,7 @@
 
 pub mod auth;
 pub mod body;
+pub mod conditions;
 pub mod envelope;
 mod fallback;
 pub mod health;

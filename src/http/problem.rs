@@ -161,10 +161,10 @@ impl Problem {
         }
     }
 
-    /// 503: this instance serves as many meter streams as it may.
+    /// 503: this instance serves as many streams as it may.
     #[must_use]
     pub fn too_many_streams() -> Problem {
-        let detail = "this instance serves as many meter streams as it may";
+        let detail = "this instance serves as many streams as it may";
         Problem {
             retry_after_s: Some(UNAVAILABLE_RETRY_S),
             ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-streams", detail)

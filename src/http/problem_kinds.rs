@@ -32,8 +32,8 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "too-large",
         "The body is too large",
-        "The body is larger than this service accepts (setting http.max_body_bytes; of a batch, 256 bytes an entry). \
-         Nothing was done.",
+        "The body is larger than this service accepts (setting http.max_body_bytes; of a batch, 256 bytes an entry; of a bulk \
+         issue, coupons.max_bulk_bytes). Nothing was done.",
     ),
     kind(
         "request-timeout",
@@ -80,7 +80,7 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "too-many-streams",
         "Too many open streams",
-        "This instance serves as many meter streams as it may (setting http.max_streams). Try again later.",
+        "This instance serves as many streams as it may (setting http.max_streams). Try again later.",
     ),
     kind(
         "internal",
@@ -132,6 +132,47 @@ pub(super) const KINDS: &[Kind] = &[
         "amount-too-large",
         "An amount would be too large",
         "Amounts end at 2^53-1 minor units. Nothing was done, and nothing rounded.",
+    ),
+    kind(
+        "coupon-not-found",
+        "There is no such coupon",
+        "No coupon with this id was ever defined.",
+    ),
+    kind(
+        "coupon-suspended",
+        "The coupon is suspended",
+        "The service stopped it because Redis and the ledger do not agree about it, or it is being restored; new requests \
+         are refused, and not counted. Repeat the same request later.",
+    ),
+    kind(
+        "already-issued",
+        "The user has the coupon already",
+        "The user was issued as many as one may have; `issue` is the first of them. This answer is final for its request.",
+    ),
+    kind(
+        "out-of-stock",
+        "The coupon is out of stock",
+        "All units are out. This answer is final for its request: when units are returned or added, ask with a new one.",
+    ),
+    kind(
+        "not-open",
+        "The coupon is not issued now",
+        "The request came before `starts_at` or after `ends_at`. This answer is final for its request.",
+    ),
+    kind(
+        "request-id-reused",
+        "The request id was used for another user",
+        "A request with this id was made for another user. It is unchanged; choose a new id.",
+    ),
+    kind(
+        "issue-not-found",
+        "There is no such request",
+        "No request with this id was made for this coupon, or its retention has passed.",
+    ),
+    kind(
+        "not-issued",
+        "Nothing was issued",
+        "The request was refused or waits in the line: there is nothing to void.",
     ),
     kind(
         "payout-not-found",

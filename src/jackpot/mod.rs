@@ -2,8 +2,9 @@
 //!
 //! Pure: `document` (the JSON), `definition` (checked), `odds`, `draw`, `split`, `record` (what Redis keeps of an
 //! entry), `call_record` (what entries of one call share), `batch_record` and `segment` (what the record and the event of
-//! a batch say), `derived` (ids that the service makes), `runs` (what entries add, computed), `steps` (what is to be done next). With Redis: `scripts` (wrappers of
-//! `lua/jackpot/`), `view` and `known` (what this instance knows), `play` (an entry's path), `combiner` (entries that come together, one call), `batch`
+//! a batch say), `derived` (ids that the service makes), `runs` (what entries add, computed), `steps` (what is to be done
+//! next). With Redis: `scripts` (wrappers of `lua/jackpot/`), `view` and `known` (what this instance knows), `play` (an
+//! entry's path), `entering` (entries that come together, one call), `batch`
 //! (many entries of one request), `operate` (what operators do), `recovery`, `files` (definitions at start). `api` joins
 //! them to HTTP.
 
@@ -11,11 +12,11 @@ pub mod api;
 pub mod batch;
 pub mod batch_record;
 pub mod call_record;
-mod combiner;
 pub mod definition;
 pub mod derived;
 pub mod document;
 pub mod draw;
+mod entering;
 pub mod error;
 pub mod files;
 pub mod known;

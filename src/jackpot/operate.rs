@@ -16,7 +16,7 @@ use super::scripts::{
     self, Adjust, Adjusted, Define, Defined, Fence, Rotate, Rotated, ScriptError, SetStatus, StatusSet, Wanted,
 };
 use super::view::{Epoch, Status, View, Views};
-use crate::stream::Mark;
+use crate::stream::{Mark, index};
 
 /// Repeats of a call whose definition or epoch changed meanwhile.
 const MAX_STALE: usize = 16;
@@ -103,13 +103,7 @@ impl Operate {
 
     /// Adds names to the index of jackpots.
     pub async fn add_to_index(&self, ids: &[Id]) -> Result<(), PlayError> {
-        let mut command = redis::cmd("ZADD");
-        command.arg(JACKPOT_INDEX);
-        for id in ids {
-            command.arg(0).arg(id.as_str());
-        }
-        self.store.run(&command).await?;
-        Ok(())
+        Ok(index::add(&self.store, JACKPOT_INDEX, ids).await?)
     }
 
     fn first_fence(&self, id: &Id) -> (Arc<Known>, Fence, Option<u64>) {
@@ -258,21 +252,7 @@ impl Operate {
 
     /// Ids of jackpots behind `after` in order, at most `limit`; names that have no jackpot may be among them.
     pub async fn ids(&self, after: Option<&Id>, limit: usize) -> Result<Vec<Id>, PlayError> {
-        let from = after.map_or_else(|| "-".to_owned(), |id| format!("({id}"));
-        let cmd = redis::cmd("ZRANGEBYLEX")
-            .arg(JACKPOT_INDEX)
-            .arg(from)
-            .arg("+")
-            .arg("LIMIT")
-            .arg(0)
-            .arg(limit)
-            .to_owned();
-        let names: Vec<String> =
-            redis::from_redis_value(self.store.run(&cmd).await?).map_err(|error| ScriptError::Reply {
-                script: "ZRANGEBYLEX",
-                reply: error.to_string(),
-            })?;
-        Ok(names.iter().filter_map(|name| Id::parse(name).ok()).collect())
+        Ok(index::ids(&self.store, JACKPOT_INDEX, after, limit).await?)
     }
 
     async fn with_view<T>(

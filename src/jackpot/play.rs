@@ -10,9 +10,9 @@ use crate::ids::Id;
 use crate::money::Minor;
 use crate::store::Store;
 
-use super::combiner::{Combiner, Outcome};
 use super::definition::{Definition, Violation};
 use super::derived::draw_request;
+use super::entering::{Entering, Outcome};
 use super::error::PlayError;
 use super::known::Known;
 use super::metrics::PlayMetrics;
@@ -50,8 +50,8 @@ pub struct Play {
     /// What this instance knows of the jackpots.
     pub views: Arc<Views>,
     pub(super) store: Store,
-    combiner: Combiner,
     coupons: Coupons,
+    entering: Entering,
     pub(super) metrics: PlayMetrics,
     max_backlog_events: u64,
 }
@@ -69,7 +69,7 @@ impl Play {
         Self {
             views,
             coupons,
-            combiner: Combiner::new(store.clone(), metrics.clone()),
+            entering: Entering::new(store.clone(), metrics.clone()),
             store,
             metrics,
             max_backlog_events,
@@ -112,7 +112,7 @@ impl Play {
                 .seed
                 .rank(entry_id, entry.sent.client_seed.as_ref(), 0, view.definition.odds());
             let outcome;
-            (entry, outcome) = self.combiner.enter(&known, &view, entry).await?;
+            (entry, outcome) = self.entering.enter(&known, &view, entry).await?;
             match outcome {
                 Outcome::Taken(record) => {
                     self.metrics.first_claim(id, &record);

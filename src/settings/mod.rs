@@ -30,6 +30,7 @@ pub struct Settings {
     pub redis: Redis,
     pub fairness: Fairness,
     pub play: Play,
+    pub coupons: Coupons,
     pub ledger: Ledger,
     pub jackpots: Jackpots,
     pub log: Log,
@@ -129,6 +130,17 @@ impl fmt::Debug for Fairness {
 pub struct Play {
     pub recovery_interval_ms: u64,
     pub recovery_after_ms: u64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "see Settings")]
+pub struct Coupons {
+    pub consumer_lease_ms: u64,
+    pub turn_wait_ms: u64,
+    pub draw_wait_ms: u64,
+    pub retention_s: u64,
+    pub max_bulk_bytes: u64,
 }
 
 /// Whether a jackpot that Redis has lost is rebuilt without asking.

@@ -13,18 +13,19 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
+use super::coupons::CouponMetrics;
 use super::ledger::LedgerMetrics;
 
-/// Jackpots with labels of their own; those beyond share the label `other`.
-const MAX_JACKPOT_LABELS: usize = 1_000;
+/// Jackpots with labels of their own, and coupons; those beyond share the label `other`.
+const MAX_LABELS: usize = 1_000;
 
 /// Upper bounds in seconds. A script takes some 20 µs when all is well, and 2.5 s at the time limit.
 const SECONDS: [f64; 15] = [
     0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0,
 ];
 
-/// Upper bounds of entries per call, up to the combiner's largest.
-const ENTRIES: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
+/// Upper bounds of requests per call, up to the combiner's largest.
+pub(super) const REQUESTS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
 /// How an entry was answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -167,6 +168,8 @@ pub struct Metrics {
     redis_memory: Ratio,
     /// Those of the ledger.
     pub ledger: LedgerMetrics,
+    /// Those of coupons.
+    pub coupons: CouponMetrics,
 }
 
 impl Default for Metrics {
@@ -183,7 +186,7 @@ impl Metrics {
             registry: Registry::with_prefix("jackpot"),
             jackpots: RwLock::default(),
             entries: Family::default(),
-            combined: Histogram::new(ENTRIES),
+            combined: Histogram::new(REQUESTS),
             claims: Family::default(),
             redraws: Family::default(),
             pending: Family::default(),
@@ -196,6 +199,7 @@ impl Metrics {
             redis_up: Gauge::default(),
             redis_memory: Ratio::default(),
             ledger: LedgerMetrics::default(),
+            coupons: CouponMetrics::default(),
         };
         metrics.register();
         metrics
@@ -230,7 +234,11 @@ impl Metrics {
             "Requests refused by the limit per key",
             self.rate_limited.clone(),
         );
-        registry.register("meter_streams", "Open meter streams", self.streams.clone());
+        registry.register(
+            "meter_streams",
+            "Open streams of meters and of requests in a line",
+            self.streams.clone(),
+        );
         registry.register("redis_up", "1 when Redis answers", self.redis_up.clone());
         registry.register(
             "redis_memory_ratio",
@@ -238,6 +246,7 @@ impl Metrics {
             self.redis_memory.clone(),
         );
         self.ledger.register(registry);
+        self.coupons.register(registry);
     }
 
     /// The counters of a jackpot. Call it for jackpots that exist, and keep the answer: a name that a client made up
@@ -249,11 +258,7 @@ impl Metrics {
         }
         drop(known);
         let mut jackpots = self.jackpots.write().unwrap_or_else(PoisonError::into_inner);
-        let label = if jackpots.contains_key(id) || jackpots.len() < MAX_JACKPOT_LABELS {
-            id
-        } else {
-            "other"
-        };
+        let label = capped(id, &jackpots);
         if let Some(known) = jackpots.get(label) {
             return Arc::clone(known);
         }
@@ -330,7 +335,7 @@ impl Metrics {
         self.rate_limited.inc();
     }
 
-    /// Opens a meter stream unless `limit` are open; the stream is open until the guard is dropped.
+    /// Opens a stream unless `limit` are open; the stream is open until the guard is dropped.
     #[must_use]
     pub fn open_stream(&self, limit: usize) -> Option<GaugeGuard> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -358,7 +363,16 @@ impl Metrics {
     }
 }
 
-/// One that a gauge counts: a request in flight, an open meter stream.
+/// The label of a new name beside those that have one.
+pub(super) fn capped<'a, T>(id: &'a str, known: &HashMap<String, T>) -> &'a str {
+    if known.contains_key(id) || known.len() < MAX_LABELS {
+        id
+    } else {
+        "other"
+    }
+}
+
+/// One that a gauge counts: a request in flight, an open stream.
 pub struct GaugeGuard(Gauge);
 
 impl Drop for GaugeGuard {

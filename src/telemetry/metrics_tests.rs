@@ -27,7 +27,7 @@ fn names_have_the_prefix_and_their_units() {
 #[test]
 fn labels_of_jackpots_are_bounded() {
     let metrics = Metrics::new();
-    for i in 0..MAX_JACKPOT_LABELS + 5 {
+    for i in 0..MAX_LABELS + 5 {
         metrics.jackpot(&format!("j{i}")).redraws.inc();
     }
     let text = metrics.encode().unwrap();

@@ -1,10 +1,12 @@
 //! What the service says about itself: log lines and metrics.
 
+mod coupons;
 mod ledger;
 mod log;
 mod metrics;
 pub mod request;
 
+pub use coupons::{CouponMetrics, IssueResult, OneCoupon};
 pub use ledger::LedgerMetrics;
 pub use log::{TelemetryError, init};
 pub use metrics::{ClaimResult, EntryResult, GaugeGuard, JackpotMetrics, Metrics, ScriptResult};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use jackpot::coupon::coupons::Coupons;
+use jackpot::coupon::known::Registry;
 use jackpot::ids::Id;
 use jackpot::jackpot::definition::Definition;
 use jackpot::jackpot::metrics::PlayMetrics;
@@ -12,8 +13,9 @@ use jackpot::jackpot::record::Sent;
 use jackpot::jackpot::scripts::{self, EnterEntry};
 use jackpot::jackpot::view::Views;
 use jackpot::money::Minor;
-use jackpot::settings::{Durability, Redis, RedisMode};
+use jackpot::settings::{Durability, Redis, RedisMode, Settings};
 use jackpot::store::Store;
+use jackpot::telemetry::Metrics;
 use serde_json::{Value, json};
 
 /// The secret of the published test vectors.
@@ -117,5 +119,12 @@ pub fn funding(adjustment_id: &str, amount: u64) -> scripts::Adjust {
 
 /// Plays on this store; coupons that entries draw are in it too.
 pub fn play(store: &Store, views: Arc<Views>, metrics: PlayMetrics, max_backlog_events: u64) -> Play {
-    Play::new(store.clone(), views, Coupons, metrics, max_backlog_events)
+    Play::new(store.clone(), views, coupons(store), metrics, max_backlog_events)
+}
+
+/// Coupons on this store, by the default settings.
+pub fn coupons(store: &Store) -> Coupons {
+    let settings = Settings::load(None).expect("the defaults are valid").coupons;
+    let registry = Arc::new(Registry::new(store.clone()));
+    Coupons::new(store.clone(), registry, Arc::new(Metrics::new()), settings, u64::MAX)
 }

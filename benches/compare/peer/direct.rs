@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use actix_web::HttpResponse;
 use actix_web::web::{self, Data};
+use jackpot::coupon::coupons::Coupons;
+use jackpot::coupon::known::Registry;
 use jackpot::durable_file::make_private_dir;
 use jackpot::http::auth;
 use jackpot::http::body::Body;
@@ -54,10 +56,17 @@ pub(super) async fn serve(settings: &Settings) -> Outcome {
     let operate = Operate::new(store.clone(), Arc::clone(&views));
     let play_metrics = PlayMetrics::new(Arc::clone(&metrics));
     let backlog = settings.ledger.max_backlog_events;
+    let coupons = Coupons::new(
+        store.clone(),
+        Arc::new(Registry::new(store.clone())),
+        Arc::clone(&metrics),
+        settings.coupons.clone(),
+        backlog,
+    );
     let play = Play::new(
         store.clone(),
         views,
-        jackpot::coupon::coupons::Coupons,
+        coupons,
         play_metrics.clone(),
         backlog,
     );

@@ -1,6 +1,6 @@
 //! Definitions: put, list, get.
 
-use actix_web::http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
+use actix_web::http::header::ETAG;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -10,6 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::{Api, operator};
 use crate::http::auth;
 use crate::http::body::Body;
+use crate::http::conditions::{etag, wanted};
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
@@ -17,7 +18,7 @@ use crate::ids::Id;
 use crate::jackpot::definition::{Definition, Violation};
 use crate::jackpot::document::{Contribution, Document, OddsTable, Tier};
 use crate::jackpot::error::PlayError;
-use crate::jackpot::scripts::{ScriptError, Snapshot, Wanted};
+use crate::jackpot::scripts::{ScriptError, Snapshot};
 use crate::jackpot::view::{Meter, Status};
 use crate::money::Minor;
 use crate::store::StoreError;
@@ -263,25 +264,11 @@ pub(super) async fn read(api: &Api, id: &Id) -> Result<(Jackpot, String), PlayEr
     Ok((jackpot, etag(last_version)))
 }
 
-/// The version of an entity tag; 0, which no definition has, for one that this service did not make and for a weak
-/// one: they match nothing. `None` for what is no tag.
-fn version_of(tag: &str) -> Option<u64> {
-    let opaque = |tag: &str| tag.strip_prefix('"')?.strip_suffix('"').map(ToOwned::to_owned);
-    match tag.strip_prefix("W/") {
-        Some(weak) => opaque(weak).map(|_| 0),
-        None => opaque(tag).map(|text| text.parse().unwrap_or_default()),
-    }
-}
-
 fn is_unavailable(error: &PlayError) -> bool {
     matches!(
         error,
         PlayError::Script(ScriptError::Store(StoreError::Unavailable { .. }))
     )
-}
-
-fn etag(version: u64) -> String {
-    format!("\"{version}\"")
 }
 
 fn check(id: &Id, mut document: Document) -> Result<(Definition, Status), PlayError> {
@@ -293,55 +280,6 @@ fn check(id: &Id, mut document: Document) -> Result<(Definition, Status), PlayEr
         (Err(mut all), wrong) => {
             all.extend(wrong);
             Err(PlayError::Invalid(all))
-        }
-    }
-}
-
-/// RFC 9110, 13.1.1 and 13.1.2, with the strong tags that this service makes.
-fn wanted(request: &HttpRequest) -> Result<Wanted, PlayError> {
-    let header = |name| {
-        request
-            .headers()
-            .get(name)
-            .map(|value| value.to_str().unwrap_or_default().trim().to_owned())
-    };
-    match (header(IF_MATCH), header(IF_NONE_MATCH)) {
-        (None, None) => Ok(Wanted::Any),
-        (None, Some(star)) if star == "*" => Ok(Wanted::Absent),
-        (Some(tag), None) if tag == "*" => Ok(Wanted::Present),
-        (Some(tags), None) => {
-            let versions = tags
-                .split(',')
-                .map(|tag| version_of(tag.trim()))
-                .collect::<Option<Vec<_>>>();
-            let wrong = || {
-                PlayError::Invalid(vec![Violation::new(
-                    "If-Match",
-                    "must be * or tags in quotes, as ETag gives them",
-                )])
-            };
-            Ok(Wanted::Versions(versions.ok_or_else(wrong)?))
-        }
-        (None, Some(_)) => Err(PlayError::Invalid(vec![Violation::new("If-None-Match", "must be *")])),
-        (Some(_), Some(_)) => Err(PlayError::Invalid(vec![Violation::new(
-            "If-None-Match",
-            "must not stand beside If-Match",
-        )])),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_strong_tags_of_ours_name_a_version() {
-        assert_eq!(version_of("\"7\""), Some(7));
-        for nothing in ["W/\"7\"", "\"nonsense\"", "\"\"", "\"-1\""] {
-            assert_eq!(version_of(nothing), Some(0), "{nothing}");
-        }
-        for none in ["7", "", "\"7", "garbage", "*"] {
-            assert_eq!(version_of(none), None, "{none}");
         }
     }
 }

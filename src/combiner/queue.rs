@@ -1,4 +1,4 @@
-//! The entries of one jackpot that wait on one thread, and the task that sends them, one call after the other.
+//! The requests for one subject that wait on one thread, and the task that sends them, one call after the other.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -9,64 +9,58 @@ use std::time::Instant;
 
 use tokio::sync::oneshot;
 
-use super::share::{Batch, Waiter};
-use super::{Answer, Combiner};
-use crate::jackpot::error::PlayError;
-use crate::jackpot::known::Known;
-use crate::jackpot::scripts::{self, EnterEntry, Entered, MAX_ENTRIES, ScriptError};
-use crate::jackpot::view::View;
+use super::{Batch, CombineError, Joint, Told, Waiter};
 use crate::store::StoreError;
+use crate::stream::ScriptError;
 
-/// Most entries of one call. What a call costs whatever its size is spread over so many that it hardly counts, and
+/// Most requests of one call. What a call costs whatever its size is spread over so many that it hardly counts, and
 /// everyone else's calls wait for Redis a few milliseconds at most.
-const MAX_BATCH: usize = 256;
-const _: () = assert!(MAX_BATCH <= MAX_ENTRIES);
+pub const MAX_BATCH: usize = 256;
 
-/// Most entries that wait on one thread for one jackpot: sixteen calls, some 2 MB. More come only when the store is far
+/// Most requests that wait on one thread for one subject: sixteen calls, some 2 MB. More come only when the store is far
 /// too slow for them, and then waiting longer helps nobody.
 const MAX_WAITING: usize = 16 * MAX_BATCH;
 
 /// What waits.
-#[derive(Debug)]
-pub(super) struct Queue {
-    sender: Combiner,
-    known: Arc<Known>,
-    state: Mutex<State>,
+pub(super) struct Queue<J: Joint> {
+    joint: J,
+    state: Mutex<State<J>>,
 }
 
-#[derive(Debug, Default)]
-struct State {
-    waiting: VecDeque<(Arc<View>, EnterEntry, Waiter)>,
+struct State<J: Joint> {
+    waiting: VecDeque<(J::Under, J::Request, Waiter<J>)>,
     /// Whether a task sends.
     sending: bool,
 }
 
-impl Queue {
-    pub(super) fn new(sender: &Combiner, known: &Arc<Known>) -> Self {
+impl<J: Joint> Queue<J> {
+    pub(super) fn new(joint: J) -> Self {
         Self {
-            sender: sender.clone(),
-            known: Arc::clone(known),
-            state: Mutex::default(),
+            joint,
+            state: Mutex::new(State {
+                waiting: VecDeque::new(),
+                sending: false,
+            }),
         }
     }
 
-    /// Puts an entry at the end, and starts the task that sends when there is none.
+    /// Puts a request at the end, and starts the task that sends when there is none.
     pub(super) fn join(
         self: Arc<Self>,
-        view: &Arc<View>,
-        entry: EnterEntry,
-    ) -> Result<oneshot::Receiver<Answer>, PlayError> {
+        under: &J::Under,
+        request: J::Request,
+    ) -> Result<oneshot::Receiver<Told<J>>, CombineError> {
         let (answer, receiver) = oneshot::channel();
         let mut state = self.lock();
         if state.waiting.len() >= MAX_WAITING {
             let waiting = state.waiting.len();
-            return Err(PlayError::Crowded { waiting });
+            return Err(CombineError::Crowded { waiting });
         }
         let waiter = Waiter {
             since: Instant::now(),
             answer,
         };
-        state.waiting.push_back((Arc::clone(view), entry, waiter));
+        state.waiting.push_back((under.clone(), request, waiter));
         let idle = !std::mem::replace(&mut state.sending, true);
         drop(state);
         if idle {
@@ -79,70 +73,59 @@ impl Queue {
         Ok(receiver)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State<J>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next call's entries, in the order of their arrival; `None`, and nobody sends any longer, when none wait.
-    fn next(&self) -> Option<Batch> {
-        let limit = self.sender.store.total_limit();
+    /// The next call's requests, in the order of their arrival; `None`, and nobody sends any longer, when none wait.
+    fn next(&self) -> Option<Batch<J>> {
+        let limit = self.joint.limit();
         let mut state = self.lock();
         loop {
-            let Some((view, ..)) = state.waiting.front() else {
+            let Some((under, ..)) = state.waiting.front() else {
                 state.sending = false;
                 return None;
             };
             let mut batch = Batch {
-                view: Arc::clone(view),
-                entries: Vec::new(),
+                under: under.clone(),
+                requests: Vec::new(),
                 waiters: Vec::new(),
             };
-            while batch.entries.len() < MAX_BATCH {
-                let same = |(view, ..): &mut (Arc<View>, EnterEntry, Waiter)| is_same(&batch.view, view);
-                let Some((_, entry, waiter)) = state.waiting.pop_front_if(same) else {
+            while batch.requests.len() < MAX_BATCH {
+                let same = |(under, ..): &mut (J::Under, J::Request, Waiter<J>)| J::is_same(&batch.under, under);
+                let Some((_, request, waiter)) = state.waiting.pop_front_if(same) else {
                     break;
                 };
-                // Who has gone away before it was sent has not entered; and nobody waits longer than a call may take.
+                // Who has gone away before it was sent has asked for nothing; and nobody waits longer than a call may take.
                 if waiter.answer.is_closed() {
                     continue;
                 }
                 let age = waiter.since.elapsed();
                 if age >= limit {
                     waiter.tell(Err(ScriptError::Store(StoreError::Unavailable {
-                        what: "enter".to_owned(),
+                        what: J::WHAT.to_owned(),
                         cause: format!("not sent within {} ms", age.as_millis()),
                     })));
                     continue;
                 }
-                batch.entries.push(entry);
+                batch.requests.push(request);
                 batch.waiters.push(waiter);
             }
-            if !batch.entries.is_empty() {
+            if !batch.requests.is_empty() {
                 return Some(batch);
             }
         }
     }
 
-    async fn call(&self, batch: &Batch) -> Result<Entered, ScriptError> {
-        let Combiner { store, metrics } = &self.sender;
-        let (known, view) = (&self.known, &batch.view);
-        metrics.combined(batch.entries.len());
-        let fence = known.fence(view);
-        let entering = scripts::enter_here(store, &known.keys, &fence, &view.definition, &batch.entries);
-        let entered = known.note(entering.await)?;
-        known.saw(entered.mark);
-        Ok(entered)
-    }
-
     /// Gives everyone of a call its answer; those that were not tried come first in the next.
-    fn tell(&self, batch: Batch, result: Result<Entered, ScriptError>) {
+    fn tell(&self, batch: Batch<J>, result: Result<J::Reply, ScriptError>) {
         match result {
-            Ok(entered) => {
-                let view = Arc::clone(&batch.view);
-                let untried = batch.share(entered);
+            Ok(reply) => {
+                let under = batch.under.clone();
+                let untried = J::share(batch, reply);
                 let mut state = self.lock();
-                for (entry, waiter) in untried.into_iter().rev() {
-                    state.waiting.push_front((Arc::clone(&view), entry, waiter));
+                for (request, waiter) in untried.into_iter().rev() {
+                    state.waiting.push_front((under.clone(), request, waiter));
                 }
             }
             Err(error) => {
@@ -164,27 +147,21 @@ impl Queue {
     }
 }
 
-/// Whether two views draw alike, so that one call can take what was drawn under either.
-fn is_same(one: &Arc<View>, other: &Arc<View>) -> bool {
-    Arc::ptr_eq(one, other)
-        || (one.epoch == other.epoch && one.stamp == other.stamp && one.commitment == other.commitment)
-}
-
-/// A call's entries and what became of them.
-type Settled = (Batch, Result<Entered, ScriptError>);
+/// A call's requests and what became of them.
+type Settled<J> = (Batch<J>, Result<<J as Joint>::Reply, ScriptError>);
 
 /// The task that sends.
-struct Sending {
-    queue: Arc<Queue>,
+struct Sending<J: Joint> {
+    queue: Arc<Queue<J>>,
     done: bool,
 }
 
-impl Sending {
+impl<J: Joint> Sending<J> {
     async fn run(mut self) {
         let mut settled = None;
         while let Some(batch) = self.next(&mut settled) {
             let result = {
-                let mut call = pin!(self.queue.call(&batch));
+                let mut call = pin!(self.queue.joint.call(&batch.under, &batch.requests));
                 // It is on its way before those of the last call are woken: Redis would else be idle while this thread
                 // writes their answers.
                 let begun = poll_fn(|context| Poll::Ready(call.as_mut().poll(context))).await;
@@ -199,11 +176,11 @@ impl Sending {
         self.done = true;
     }
 
-    /// The next call's entries. Who waits for the answers of the last call is told first where there is no next one, or
+    /// The next call's requests. Who waits for the answers of the last call is told first where there is no next one, or
     /// where the last one says what becomes of those that wait.
-    fn next(&self, settled: &mut Option<Settled>) -> Option<Batch> {
-        let all_taken = |(_, result): &Settled| result.as_ref().is_ok_and(|entered| entered.refusal.is_none());
-        if !settled.as_ref().is_some_and(all_taken) {
+    fn next(&self, settled: &mut Option<Settled<J>>) -> Option<Batch<J>> {
+        let all_tried = |(_, result): &Settled<J>| result.as_ref().is_ok_and(J::all_tried);
+        if !settled.as_ref().is_some_and(all_tried) {
             self.tell(settled.take());
         }
         let next = self.queue.next();
@@ -213,16 +190,16 @@ impl Sending {
         next
     }
 
-    fn tell(&self, settled: Option<Settled>) {
+    fn tell(&self, settled: Option<Settled<J>>) {
         if let Some((batch, result)) = settled {
             self.queue.tell(batch, result);
         }
     }
 }
 
-impl Drop for Sending {
+impl<J: Joint> Drop for Sending<J> {
     /// After an early end, by a panic or with its runtime: those that wait are told by the loss of their senders, and the
-    /// next entry starts another task.
+    /// next request starts another task.
     fn drop(&mut self) {
         if !self.done {
             let mut state = self.queue.lock();

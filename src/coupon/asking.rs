@@ -1,0 +1,117 @@
+//! Requests for one coupon that go out together: one call of `issue`, and each its own answer.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::known::{Known, Registry};
+use super::scripts::{self, Ask, AskReply, Asked, MAX_REQUESTS, Refusal};
+use crate::combiner::{Batch, Joint, MAX_BATCH, Waiter};
+use crate::ids::Id;
+use crate::store::{Store, StoreError};
+use crate::stream::ScriptError;
+use crate::telemetry::Metrics;
+
+const _: () = assert!(MAX_BATCH <= MAX_REQUESTS);
+
+/// Why a request is made: those of one kind go out together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// Somebody asks.
+    New,
+    /// A draw owes it: it ends what was begun, also when memory is full.
+    Owed,
+}
+
+/// The requests for one coupon.
+pub(super) struct Asking {
+    pub(super) store: Store,
+    pub(super) registry: Arc<Registry>,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) id: Id,
+    pub(super) known: Arc<Known>,
+}
+
+/// What became of one request, and why it was not taken, if it was not.
+pub(super) type Told = (AskReply, Option<Refusal>);
+
+impl Asking {
+    /// One call. What it says of how far the coupon has come is remembered.
+    pub(super) async fn ask(&self, cause: Cause, asks: &[Ask]) -> Result<Asked, ScriptError> {
+        let (store, known) = (&self.store, &self.known);
+        let mark = known.mark();
+        let asked = match cause {
+            Cause::New => scripts::issue_here(store, &known.keys, mark, asks).await,
+            Cause::Owed => scripts::issue_owed(store, &known.keys, mark, asks).await,
+        };
+        let asked = known.note(asked)?;
+        self.registry.learn(&self.id, asked.mark);
+        Ok(asked)
+    }
+
+    /// All of them in one call; in smaller and smaller ones where a call fails for what is damaged, so that it fails
+    /// for that request alone. In their order.
+    async fn ask_all(&self, cause: Cause, asks: &[Ask]) -> Result<Vec<Result<Told, ScriptError>>, ScriptError> {
+        let mut told = Vec::with_capacity(asks.len());
+        let mut left: Vec<Range<usize>> = vec![0..asks.len()];
+        while let Some(Range { start, end }) = left.pop() {
+            match self.ask(cause, &asks[start..end]).await {
+                Ok(Asked { answers, refusal, .. }) => {
+                    told.extend(answers.into_iter().map(|answer| Ok((answer, refusal))));
+                }
+                Err(error) if is_damage(&error) && end - start > 1 => {
+                    let middle = start.midpoint(end);
+                    left.push(middle..end);
+                    left.push(start..middle);
+                }
+                Err(error) if is_damage(&error) => told.push(Err(error)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(told)
+    }
+}
+
+/// Whether the call failed for what it found, so that a repeat fails as well.
+pub(super) fn is_damage(error: &ScriptError) -> bool {
+    matches!(
+        error,
+        ScriptError::Store(StoreError::Script { .. } | StoreError::Protocol { .. })
+            | ScriptError::Reply { .. }
+            | ScriptError::Record(_)
+    )
+}
+
+impl Joint for Asking {
+    type Under = Cause;
+    type Request = Ask;
+    type Reply = Vec<Result<Told, ScriptError>>;
+    type Answer = Told;
+
+    const WHAT: &'static str = "coupon_issue";
+
+    fn is_same(one: &Cause, other: &Cause) -> bool {
+        one == other
+    }
+
+    fn limit(&self) -> Duration {
+        self.store.total_limit()
+    }
+
+    async fn call(&self, cause: &Cause, asks: &[Ask]) -> Result<Self::Reply, ScriptError> {
+        self.metrics.coupons.combined(asks.len());
+        self.ask_all(*cause, asks).await
+    }
+
+    /// What is not taken is told so.
+    fn all_tried(_: &Self::Reply) -> bool {
+        true
+    }
+
+    fn share(batch: Batch<Self>, told: Self::Reply) -> Vec<(Ask, Waiter<Self>)> {
+        for ((ask, waiter), told) in batch.requests.into_iter().zip(batch.waiters).zip(told) {
+            waiter.tell(told.map(|told| (ask, told)));
+        }
+        Vec::new()
+    }
+}

@@ -1,0 +1,311 @@
+//! What clients and draws ask of coupons: a unit, and what became of it. What operators ask: `operate`.
+//!
+//! A request is answered from its record before anything else is looked at, here as in Redis: also while new ones are
+//! refused.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::asking::{Asking, Cause};
+use super::bell::Bell;
+use super::code::Code;
+use super::error::CouponError;
+use super::known::{Known, Registry};
+use super::record::{Record, State};
+use super::scripts::{self, Answer, Ask, AskReply, Mode, Refusal, ScriptError};
+use super::turns::Turns;
+use crate::combiner;
+use crate::ids::Id;
+use crate::settings;
+use crate::store::Store;
+use crate::telemetry::{IssueResult, Metrics};
+
+/// Between two looks at a request whose turn has passed, but whose record does not say so yet.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// A request, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// Its id.
+    pub request_id: String,
+    /// Who asked, and how far it has come.
+    pub record: Record,
+    /// Of a user who has had enough: request id and record of the first issue that counted.
+    pub first: Option<(String, Record)>,
+    /// Of one in the line: how many are before it.
+    pub place: Option<u64>,
+    /// Whether it had been answered before this call.
+    pub replayed: bool,
+}
+
+/// What a draw is told of a coupon.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DrawAnswer {
+    /// The player has a unit.
+    Issued {
+        /// Its number within the coupon, from 1.
+        sequence: u64,
+        /// Its code.
+        code: Code,
+    },
+    /// Nothing was left.
+    OutOfStock,
+    /// The player has as many as a user may have.
+    AlreadyIssued,
+    /// It has not started, it is over, or there is no such coupon.
+    NotOpen,
+}
+
+/// Issues units.
+#[derive(Clone)]
+pub struct Coupons {
+    /// What this instance knows of the coupons.
+    pub registry: Arc<Registry>,
+    pub(super) store: Store,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) bell: Arc<Bell>,
+    turns: Arc<Turns>,
+    settings: settings::Coupons,
+    max_backlog_events: u64,
+}
+
+impl std::fmt::Debug for Coupons {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Coupons")
+    }
+}
+
+impl Coupons {
+    /// Issues on this store, while the ledger is at most `max_backlog_events` of a coupon behind.
+    #[must_use]
+    pub fn new(
+        store: Store,
+        registry: Arc<Registry>,
+        metrics: Arc<Metrics>,
+        settings: settings::Coupons,
+        max_backlog_events: u64,
+    ) -> Self {
+        Self {
+            registry,
+            turns: Arc::new(Turns::new(store.clone())),
+            store,
+            metrics,
+            bell: Arc::default(),
+            settings,
+            max_backlog_events,
+        }
+    }
+
+    /// Decides a request, or puts it into the line: with [`Mode::Line`], and where others are in the line. Safe to
+    /// repeat: the same id gives the same answer.
+    pub async fn issue(&self, id: &Id, request_id: &Id, user: &Id, mode: Mode) -> Result<Request, CouponError> {
+        self.counted(id, self.ask(id, request_id.as_str(), user, mode, Cause::New).await)
+    }
+
+    /// The same, and for a request in the line the answer of its turn, if that comes within
+    /// `coupons.turn_wait_ms`.
+    pub async fn issue_now(&self, id: &Id, request_id: &Id, user: &Id) -> Result<Request, CouponError> {
+        let request = self.issue(id, request_id, user, Mode::Now).await?;
+        let limit = Duration::from_millis(self.settings.turn_wait_ms);
+        self.turn(id, request, limit).await
+    }
+
+    /// The unit that a draw owes to a player: the request `draw:{jackpot}:{entry}`, which no client can send. Safe to
+    /// repeat; refusals are final for the request too. Runs when memory is full and the ledger is behind, because it
+    /// ends what was begun.
+    ///
+    /// Where others are in the line it waits for its turn, `coupons.draw_wait_ms` at most; then it is an error, the
+    /// request stays in the line, and a repeat finds it there or decided.
+    ///
+    /// A coupon that does not exist, or was retired, is [`DrawAnswer::NotOpen`]. Of that the coupon keeps no record,
+    /// there being none to keep it in: it is final by what the jackpot records of the attempt. One that Redis has lost
+    /// is an error.
+    pub async fn issue_for_draw(&self, id: &Id, request_id: &str, user: &Id) -> Result<DrawAnswer, CouponError> {
+        let asked = self.ask(id, request_id, user, Mode::Now, Cause::Owed).await;
+        let request = match self.counted(id, asked) {
+            Err(CouponError::Script(ScriptError::Unknown) | CouponError::Ended) => return Ok(DrawAnswer::NotOpen),
+            other => other?,
+        };
+        let limit = Duration::from_millis(self.settings.draw_wait_ms);
+        let request = self.turn(id, request, limit).await?;
+        match request.record.state {
+            // A unit that was taken back since was issued all the same: the outcome of an entry does not change.
+            State::Issued(issue) | State::Voided(issue, _) => Ok(DrawAnswer::Issued {
+                sequence: issue.sequence,
+                code: issue.code,
+            }),
+            State::AlreadyIssued { .. } => Ok(DrawAnswer::AlreadyIssued),
+            State::OutOfStock { .. } => Ok(DrawAnswer::OutOfStock),
+            State::NotOpen { .. } => Ok(DrawAnswer::NotOpen),
+            State::Queued { .. } => Err(CouponError::Waiting(request.request_id)),
+            State::Dead { .. } => Err(CouponError::Dead(request.request_id)),
+        }
+    }
+
+    /// What became of a request.
+    pub async fn look_up(&self, id: &Id, request_id: &str) -> Result<Request, CouponError> {
+        let known = self.registry.known(id);
+        let found = self.find(id, &known, request_id).await?;
+        let request = found.ok_or_else(|| CouponError::RequestNotFound(request_id.to_owned()))?;
+        if let State::Queued { .. } = request.record.state {
+            self.bell.ring(id);
+        }
+        Ok(request)
+    }
+
+    /// Waits until a request that is in the line has had its turn, and says what became of it then; in the line still
+    /// when `limit` is over.
+    pub async fn turn(&self, id: &Id, mut request: Request, limit: Duration) -> Result<Request, CouponError> {
+        let until = Instant::now() + limit;
+        let known = self.registry.known(id);
+        while let State::Queued { arrival, .. } = request.record.state {
+            let mut head = self.turns.watch(id, &known);
+            let late = timeout_at(until, head.wait_for(|head| head.is_behind(arrival))).await.is_err();
+            let replayed = request.replayed;
+            let found = self.find(id, &known, &request.request_id).await?;
+            let found = found.ok_or_else(|| CouponError::RequestNotFound(request.request_id))?;
+            request = Request { replayed, ..found };
+            if late {
+                break;
+            }
+            // A head that was read before the request had joined: the next one is more than a moment away.
+            if let State::Queued { .. } = request.record.state {
+                sleep(LOOK_AGAIN).await;
+            }
+        }
+        Ok(request)
+    }
+
+    async fn ask(
+        &self,
+        id: &Id,
+        request_id: &str,
+        user: &Id,
+        mode: Mode,
+        cause: Cause,
+    ) -> Result<Request, CouponError> {
+        let known = self.registry.known(id);
+        known.whole()?;
+        if cause == Cause::New
+            && let Some(refusal) = self.busy(&known)
+        {
+            let found = Box::pin(self.find(id, &known, request_id)).await?;
+            return found.ok_or(refusal).and_then(|request| of_user(request, user));
+        }
+        let ask = Ask {
+            request_id: request_id.to_owned(),
+            user: user.clone(),
+            code: Code::random()?,
+            mode,
+        };
+        let asking = || self.asking(id, &known);
+        let (ask, told) = combiner::join(&known, asking, &cause, ask).await?;
+        let request = answered(ask.request_id, told)?;
+        if let State::Queued { .. } = request.record.state {
+            self.bell.ring(id);
+        }
+        of_user(request, user)
+    }
+
+    pub(super) fn asking(&self, id: &Id, known: &Arc<Known>) -> Asking {
+        Asking {
+            store: self.store.clone(),
+            registry: Arc::clone(&self.registry),
+            metrics: Arc::clone(&self.metrics),
+            id: id.clone(),
+            known: Arc::clone(known),
+        }
+    }
+
+    async fn find(&self, id: &Id, known: &Known, request_id: &str) -> Result<Option<Request>, CouponError> {
+        known.whole()?;
+        let found = scripts::lookup(&self.store, &known.keys, known.mark(), request_id).await;
+        let (mark, answer) = known.note(found)?;
+        self.registry.learn(id, mark);
+        let request = answer.map(|answer| request(request_id.to_owned(), Answer { fresh: false, ..answer }));
+        Ok(request.transpose()?)
+    }
+
+    /// Why no new requests are taken now, whatever they are.
+    pub(super) fn busy(&self, known: &Known) -> Option<CouponError> {
+        let health = self.store.health();
+        if health.refuse_entries {
+            let full = || format!("Redis' memory is at {} % of its limit", health.memory_pct());
+            return Some(CouponError::Refusing(
+                health.cause.as_deref().map_or_else(full, str::to_owned),
+            ));
+        }
+        let waiting = known.backlog();
+        (waiting > self.max_backlog_events).then_some(CouponError::Backlog { waiting })
+    }
+
+    /// Counts what became of a request; not for a coupon that nobody has heard of: its name is only a client's.
+    pub(super) fn counted(&self, id: &Id, result: Result<Request, CouponError>) -> Result<Request, CouponError> {
+        if self.registry.is_used(id) {
+            let kind = match &result {
+                Ok(request) if request.replayed => IssueResult::Replayed,
+                Ok(request) => kind_of(&request.record.state),
+                Err(_) => IssueResult::Refused,
+            };
+            self.metrics.coupons.coupon(id.as_str()).issues(kind, 1);
+        }
+        result
+    }
+}
+
+/// What a request counts as.
+pub(super) fn kind_of(state: &State) -> IssueResult {
+    match state {
+        State::Issued(_) | State::Voided(..) => IssueResult::Issued,
+        State::AlreadyIssued { .. } => IssueResult::AlreadyIssued,
+        State::OutOfStock { .. } => IssueResult::OutOfStock,
+        State::NotOpen { .. } => IssueResult::NotOpen,
+        State::Queued { .. } => IssueResult::Queued,
+        State::Dead { .. } => IssueResult::Dead,
+    }
+}
+
+/// A request of somebody else is not shown.
+pub(super) fn of_user(request: Request, user: &Id) -> Result<Request, CouponError> {
+    if request.record.user == *user {
+        Ok(request)
+    } else {
+        Err(CouponError::RequestIdReused(request.request_id))
+    }
+}
+
+/// A script's answer to a request.
+pub(super) fn answered(
+    request_id: String,
+    (reply, refusal): (AskReply, Option<Refusal>),
+) -> Result<Request, CouponError> {
+    match (reply, refusal) {
+        (AskReply::Answered(answer), _) => Ok(request(request_id, answer)?),
+        (AskReply::NotTaken, Some(refusal)) => Err(refused(refusal)),
+        (AskReply::NotTaken, None) => Err(CouponError::Script(ScriptError::Reply {
+            script: "coupon_issue",
+            reply: format!("nothing for {request_id}"),
+        })),
+    }
+}
+
+/// A request as a script tells of it.
+pub(super) fn request(request_id: String, answer: Answer) -> Result<Request, ScriptError> {
+    Ok(Request {
+        request_id,
+        record: answer.record?,
+        first: answer.first,
+        place: answer.place,
+        replayed: !answer.fresh,
+    })
+}
+
+/// Why a coupon takes nothing, as an error.
+pub(super) fn refused(refusal: Refusal) -> CouponError {
+    match refusal {
+        Refusal::Suspended => CouponError::Suspended,
+        Refusal::Ended => CouponError::Ended,
+    }
+}

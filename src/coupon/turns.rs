@@ -1,0 +1,119 @@
+//! Whose turn it is in the lines that somebody waits in: the head of each is read once for all who wait here.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::sleep;
+use tracing::debug;
+
+use super::known::Known;
+use crate::ids::Id;
+use crate::store::Store;
+use crate::stream::ScriptError;
+
+/// How often the head of a line is read: what is decided is told so much later at most.
+const READ_EVERY: Duration = Duration::from_millis(20);
+
+/// Who is at the head of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Head {
+    /// Not read yet.
+    Unknown,
+    /// Nobody: the line is empty.
+    Nobody,
+    /// The request with this arrival number.
+    Arrival(u64),
+}
+
+impl Head {
+    /// Whether a request has left the line, by its turn or as a dead letter: it was in it, and all that are in it now
+    /// came later.
+    #[must_use]
+    pub fn is_behind(self, arrival: u64) -> bool {
+        match self {
+            Self::Unknown => false,
+            Self::Nobody => true,
+            Self::Arrival(head) => head > arrival,
+        }
+    }
+}
+
+/// The heads of the lines that somebody waits in.
+#[derive(Debug)]
+pub struct Turns {
+    store: Store,
+    heads: Mutex<HashMap<Id, watch::Receiver<Head>>>,
+}
+
+impl Turns {
+    /// Nobody waits yet.
+    #[must_use]
+    pub fn new(store: Store) -> Self {
+        Self {
+            store,
+            heads: Mutex::default(),
+        }
+    }
+
+    /// The head of a coupon's line, from now on.
+    pub fn watch(self: &Arc<Self>, id: &Id, known: &Arc<Known>) -> watch::Receiver<Head> {
+        let mut heads = self.heads.lock().unwrap_or_else(PoisonError::into_inner);
+        // A reader whose task has ended has dropped its sender.
+        if let Some(head) = heads.get(id).filter(|head| head.has_changed().is_ok()) {
+            return head.clone();
+        }
+        let (sender, head) = watch::channel(Head::Unknown);
+        heads.insert(id.clone(), head.clone());
+        tokio::spawn(Arc::clone(self).keep_reading(id.clone(), Arc::clone(known), sender));
+        head
+    }
+
+    async fn keep_reading(self: Arc<Self>, id: Id, known: Arc<Known>, sender: watch::Sender<Head>) {
+        loop {
+            match self.read(&known).await {
+                Ok(head) => {
+                    sender.send_if_modified(|last| std::mem::replace(last, head) != head);
+                }
+                Err(error) => debug!(coupon_id = %id, %error, "the line could not be read; those who wait in it wait"),
+            }
+            sleep(READ_EVERY).await;
+            let mut heads = self.heads.lock().unwrap_or_else(PoisonError::into_inner);
+            // One receiver is the map's own.
+            if sender.receiver_count() <= 1 {
+                heads.remove(&id);
+                return;
+            }
+        }
+    }
+
+    async fn read(&self, known: &Known) -> Result<Head, ScriptError> {
+        let mut command = redis::cmd("ZRANGE");
+        command.arg(&known.keys.queue).arg(0).arg(0).arg("WITHSCORES");
+        let value = self.store.run(&command).await?;
+        let unexpected = |error: redis::ParsingError| ScriptError::Reply {
+            script: "ZRANGE",
+            reply: error.to_string(),
+        };
+        let head: Vec<(String, u64)> = redis::from_redis_value(value).map_err(unexpected)?;
+        Ok(head
+            .first()
+            .map_or(Head::Nobody, |(_, arrival)| Head::Arrival(*arrival)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_has_passed_when_all_in_the_line_came_later() {
+        assert!(!Head::Unknown.is_behind(7));
+        assert!(Head::Nobody.is_behind(7));
+        assert!(Head::Arrival(8).is_behind(7));
+        for waits in [Head::Arrival(7), Head::Arrival(6)] {
+            assert!(!waits.is_behind(7), "{waits:?}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What a PUT demands of what is there: `If-Match`, `If-None-Match`, and the tags that this service makes.
+
+use actix_web::HttpRequest;
+use actix_web::http::header::{IF_MATCH, IF_NONE_MATCH};
+
+use super::problem::{FieldError, Problem};
+use crate::stream::Wanted;
+
+/// The entity tag of a version.
+#[must_use]
+pub fn etag(version: u64) -> String {
+    format!("\"{version}\"")
+}
+
+/// RFC 9110, 13.1.1 and 13.1.2, with the strong tags that this service makes.
+pub fn wanted(request: &HttpRequest) -> Result<Wanted, Problem> {
+    let header = |name| {
+        request
+            .headers()
+            .get(name)
+            .map(|value| value.to_str().unwrap_or_default().trim().to_owned())
+    };
+    let wrong = |header: &str, rule: &str| Problem::invalid_request(vec![FieldError::new(header, rule)]);
+    match (header(IF_MATCH), header(IF_NONE_MATCH)) {
+        (None, None) => Ok(Wanted::Any),
+        (None, Some(star)) if star == "*" => Ok(Wanted::Absent),
+        (Some(tag), None) if tag == "*" => Ok(Wanted::Present),
+        (Some(tags), None) => {
+            let versions = tags
+                .split(',')
+                .map(|tag| version_of(tag.trim()))
+                .collect::<Option<Vec<_>>>();
+            let rule = "must be * or tags in quotes, as ETag gives them";
+            Ok(Wanted::Versions(versions.ok_or_else(|| wrong("If-Match", rule))?))
+        }
+        (None, Some(_)) => Err(wrong("If-None-Match", "must be *")),
+        (Some(_), Some(_)) => Err(wrong("If-None-Match", "must not stand beside If-Match")),
+    }
+}
+
+/// The version of an entity tag; 0, which no definition has, for one that this service did not make and for a weak
+/// one: they match nothing. `None` for what is no tag.
+fn version_of(tag: &str) -> Option<u64> {
+    let opaque = |tag: &str| tag.strip_prefix('"')?.strip_suffix('"').map(ToOwned::to_owned);
+    match tag.strip_prefix("W/") {
+        Some(weak) => opaque(weak).map(|_| 0),
+        None => opaque(tag).map(|text| text.parse().unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_strong_tags_of_ours_name_a_version() {
+        assert_eq!(version_of("\"7\""), Some(7));
+        for nothing in ["W/\"7\"", "\"nonsense\"", "\"\"", "\"-1\""] {
+            assert_eq!(version_of(nothing), Some(0), "{nothing}");
+        }
+        for none in ["7", "", "\"7", "garbage", "*"] {
+            assert_eq!(version_of(none), None, "{none}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Entries of one jackpot that go out together: one call of `enter`, and each its own answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::error::PlayError;
+use super::known::Known;
+use super::metrics::PlayMetrics;
+use super::record::Record;
+use super::scripts::{self, EnterEntry, Entered, EntryReply, MAX_ENTRIES, Refusal, ScriptError};
+use super::view::View;
+use crate::combiner::{self, Batch, CombineError, Joint, MAX_BATCH, Waiter};
+use crate::store::Store;
+
+const _: () = assert!(MAX_BATCH <= MAX_ENTRIES);
+
+/// What became of an entry.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// Taken by this call.
+    Taken(Record),
+    /// Seen before.
+    Seen(Record),
+    /// Not taken; nothing of it was written.
+    Refused(Refusal),
+}
+
+/// Sends entries, together where they come together.
+#[derive(Debug, Clone)]
+pub(super) struct Entering {
+    store: Store,
+    metrics: PlayMetrics,
+}
+
+impl Entering {
+    pub(super) fn new(store: Store, metrics: PlayMetrics) -> Self {
+        Self { store, metrics }
+    }
+
+    /// Enters one that was drawn under this view, and waits for its own answer.
+    pub(super) async fn enter(
+        &self,
+        known: &Arc<Known>,
+        view: &Arc<View>,
+        entry: EnterEntry,
+    ) -> Result<(EnterEntry, Outcome), PlayError> {
+        let make = || Entries {
+            sender: self.clone(),
+            known: Arc::clone(known),
+        };
+        combiner::join(known, make, view, entry)
+            .await
+            .map_err(|error| match error {
+                CombineError::Crowded { waiting } => PlayError::Crowded { waiting },
+                CombineError::Script(error) => error.into(),
+            })
+    }
+}
+
+/// The entries of one jackpot.
+struct Entries {
+    sender: Entering,
+    known: Arc<Known>,
+}
+
+impl Joint for Entries {
+    type Under = Arc<View>;
+    type Request = EnterEntry;
+    type Reply = Entered;
+    type Answer = Outcome;
+
+    const WHAT: &'static str = "enter";
+
+    /// Whether two views draw alike, so that one call can take what was drawn under either.
+    fn is_same(one: &Arc<View>, other: &Arc<View>) -> bool {
+        Arc::ptr_eq(one, other)
+            || (one.epoch == other.epoch && one.stamp == other.stamp && one.commitment == other.commitment)
+    }
+
+    fn limit(&self) -> Duration {
+        self.sender.store.total_limit()
+    }
+
+    async fn call(&self, view: &Arc<View>, entries: &[EnterEntry]) -> Result<Entered, ScriptError> {
+        let (Entering { store, metrics }, known) = (&self.sender, &self.known);
+        metrics.combined(entries.len());
+        let fence = known.fence(view);
+        let entering = scripts::enter_here(store, &known.keys, &fence, &view.definition, entries);
+        let entered = known.note(entering.await)?;
+        known.saw(entered.mark);
+        Ok(entered)
+    }
+
+    fn all_tried(entered: &Entered) -> bool {
+        entered.refusal.is_none()
+    }
+
+    fn share(batch: Batch<Self>, entered: Entered) -> Vec<(EnterEntry, Waiter<Self>)> {
+        let mut untried = Vec::new();
+        let mut first_refused = true;
+        let each = batch.requests.into_iter().zip(batch.waiters).zip(entered.replies);
+        for ((entry, waiter), reply) in each {
+            match (reply, entered.refusal) {
+                (EntryReply::Taken(record), _) => waiter.tell(Ok((entry, Outcome::Taken(record)))),
+                (EntryReply::Seen(record), _) => waiter.tell(Ok((entry, Outcome::Seen(record)))),
+                (EntryReply::Damaged(unreadable), _) => waiter.tell(Err(unreadable.into())),
+                // Its own amount is too large for a meter; the others' may fit.
+                (EntryReply::NotTaken, Some(Refusal::TooLarge)) if !first_refused => untried.push((entry, waiter)),
+                (EntryReply::NotTaken, Some(refusal)) => {
+                    first_refused = false;
+                    waiter.tell(Ok((entry, Outcome::Refused(refusal))));
+                }
+                (EntryReply::NotTaken, None) => waiter.tell(Err(ScriptError::Reply {
+                    script: Self::WHAT,
+                    reply: format!("nothing for {}", entry.entry_id),
+                })),
+            }
+        }
+        untried
+    }
+}

@@ -1,0 +1,173 @@
+//! What coupons tell of themselves.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+
+use super::metrics::{REQUESTS, capped};
+
+/// What became of a request for a coupon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IssueResult {
+    /// A unit was issued.
+    Issued,
+    /// The user had as many as a user may have.
+    AlreadyIssued,
+    /// No unit was left.
+    OutOfStock,
+    /// Before the start or behind the end.
+    NotOpen,
+    /// It joined the line; what is decided there counts again.
+    Queued,
+    /// It became a dead letter.
+    Dead,
+    /// An answer given before.
+    Replayed,
+    /// Not taken: unknown, suspended, a used id, a store that does not answer.
+    Refused,
+}
+
+impl IssueResult {
+    const ALL: [Self; 8] = [
+        Self::Issued,
+        Self::AlreadyIssued,
+        Self::OutOfStock,
+        Self::NotOpen,
+        Self::Queued,
+        Self::Dead,
+        Self::Replayed,
+        Self::Refused,
+    ];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Issued => "issued",
+            Self::AlreadyIssued => "already-issued",
+            Self::OutOfStock => "out-of-stock",
+            Self::NotOpen => "not-open",
+            Self::Queued => "queued",
+            Self::Dead => "dead",
+            Self::Replayed => "replayed",
+            Self::Refused => "refused",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CouponLabel {
+    coupon: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct IssueLabels {
+    coupon: String,
+    result: &'static str,
+}
+
+/// The counters of one coupon, looked up once and then without a lock.
+pub struct OneCoupon {
+    issues: [Counter; IssueResult::ALL.len()],
+    line: Gauge,
+    dead: Gauge,
+}
+
+impl OneCoupon {
+    /// Counts requests with this result.
+    pub fn issues(&self, result: IssueResult, count: u64) {
+        self.issues[result as usize].inc_by(count);
+    }
+
+    /// Requests in the line and dead letters, as this instance last saw.
+    pub fn line(&self, waiting: u64, dead: u64) {
+        self.line.set(i64::try_from(waiting).unwrap_or(i64::MAX));
+        self.dead.set(i64::try_from(dead).unwrap_or(i64::MAX));
+    }
+}
+
+/// Counters and gauges of all coupons.
+pub struct CouponMetrics {
+    coupons: RwLock<HashMap<String, Arc<OneCoupon>>>,
+    issues: Family<IssueLabels, Counter>,
+    line: Family<CouponLabel, Gauge>,
+    dead: Family<CouponLabel, Gauge>,
+    combined: Histogram,
+}
+
+impl Default for CouponMetrics {
+    fn default() -> Self {
+        Self {
+            coupons: RwLock::default(),
+            issues: Family::default(),
+            line: Family::default(),
+            dead: Family::default(),
+            combined: Histogram::new(REQUESTS),
+        }
+    }
+}
+
+impl CouponMetrics {
+    pub(super) fn register(&self, registry: &mut Registry) {
+        registry.register("coupon_requests", "Requests for coupons by result", self.issues.clone());
+        registry.register("coupon_line", "Requests in the line of a coupon", self.line.clone());
+        registry.register("coupon_dead_letters", "Dead letters of a coupon", self.dead.clone());
+        registry.register(
+            "combined_coupon_requests",
+            "Requests for coupons that went out in one script call",
+            self.combined.clone(),
+        );
+    }
+
+    /// Records how many requests went out in one script call.
+    pub fn combined(&self, requests: usize) {
+        #[expect(clippy::cast_precision_loss, reason = "at most a thousand, for a graph")]
+        self.combined.observe(requests as f64);
+    }
+
+    /// The counters of a coupon. Call it for coupons that exist: a name that a client made up must not become a label.
+    pub fn coupon(&self, id: &str) -> Arc<OneCoupon> {
+        let known = self.coupons.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(id) {
+            return Arc::clone(known);
+        }
+        drop(known);
+        let mut coupons = self.coupons.write().unwrap_or_else(PoisonError::into_inner);
+        let label = capped(id, &coupons);
+        let made = coupons
+            .entry(label.to_owned())
+            .or_insert_with(|| Arc::new(self.make(label)));
+        Arc::clone(made)
+    }
+
+    fn make(&self, id: &str) -> OneCoupon {
+        let label = CouponLabel { coupon: id.to_owned() };
+        let issues = |result: IssueResult| {
+            self.issues.get_or_create_owned(&IssueLabels {
+                coupon: id.to_owned(),
+                result: result.as_str(),
+            })
+        };
+        OneCoupon {
+            issues: IssueResult::ALL.map(issues),
+            line: self.line.get_or_create_owned(&label),
+            dead: self.dead.get_or_create_owned(&label),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_result_has_its_own_counter() {
+        for (at, result) in IssueResult::ALL.into_iter().enumerate() {
+            assert_eq!(result as usize, at, "{}", result.as_str());
+        }
+    }
+}
