@@ -162,7 +162,9 @@ impl Coupons {
         let known = self.registry.known(id);
         while let State::Queued { arrival, .. } = request.record.state {
             let mut head = self.turns.watch(id, &known);
-            let late = timeout_at(until, head.wait_for(|head| head.is_behind(arrival))).await.is_err();
+            let late = timeout_at(until, head.wait_for(|head| head.is_behind(arrival)))
+                .await
+                .is_err();
             let replayed = request.replayed;
             let found = self.find(id, &known, &request.request_id).await?;
             let found = found.ok_or_else(|| CouponError::RequestNotFound(request.request_id))?;

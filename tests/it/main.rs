@@ -47,6 +47,7 @@ mod ledger_restore;
 mod ledger_sql;
 mod log_lines;
 mod model;
+mod prize_coupon;
 mod promise_conservation;
 mod proxy;
 mod receipts;

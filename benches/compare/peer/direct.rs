@@ -63,13 +63,7 @@ pub(super) async fn serve(settings: &Settings) -> Outcome {
         settings.coupons.clone(),
         backlog,
     );
-    let play = Play::new(
-        store.clone(),
-        views,
-        coupons,
-        play_metrics.clone(),
-        backlog,
-    );
+    let play = Play::new(store.clone(), views, coupons, play_metrics.clone(), backlog);
     let recovery = Recovery {
         play: play.clone(),
         operate: operate.clone(),
