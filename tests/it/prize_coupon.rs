@@ -32,7 +32,7 @@ async fn bench(change: &Value) -> Bench {
     Bench::with(&all).await
 }
 
-async fn define(bench: &Bench, coupon: &str, stock: u64) {
+pub async fn define_coupon(bench: &Bench, coupon: &str, stock: u64) {
     let document = json!({"name": coupon, "stock": stock, "per_user": 1, "per_user_window_s": null,
         "starts_at": null, "ends_at": null});
     let definition = Definition::check(serde_json::from_value(document).expect("well formed")).expect("valid");
@@ -76,7 +76,7 @@ fn unit(state: &State) -> Option<&CouponUnit> {
 #[tokio::test]
 async fn the_first_that_draw_it_get_it_and_the_others_are_drawn_again() {
     let bench = bench(&json!({})).await;
-    define(&bench, "coffee", 2).await;
+    define_coupon(&bench, "coffee", 2).await;
     let play = play(&bench, u64::MAX);
     let mut first = Vec::new();
     for entry in ["a", "b", "c"] {
@@ -112,7 +112,7 @@ async fn the_first_that_draw_it_get_it_and_the_others_are_drawn_again() {
 #[tokio::test]
 async fn a_player_gets_one_and_the_rank_is_drawn_no_more() {
     let bench = bench(&json!({})).await;
-    define(&bench, "coffee", 5).await;
+    define_coupon(&bench, "coffee", 5).await;
     let play = play(&bench, u64::MAX);
     let mut attempts = Vec::new();
     for entry in ["a", "b"] {
@@ -130,7 +130,7 @@ async fn a_player_gets_one_and_the_rank_is_drawn_no_more() {
 #[tokio::test]
 async fn whoever_dies_in_between_the_entry_gets_one_unit() {
     let bench = bench(&json!({})).await;
-    define(&bench, "coffee", 5).await;
+    define_coupon(&bench, "coffee", 5).await;
     let play = play(&bench, u64::MAX);
     let pending = bench.take("e1", 2).await;
     play.finish_pending(&bench.id, "e1", pending).await.expect("finished");
@@ -184,7 +184,7 @@ async fn whoever_dies_in_between_the_entry_gets_one_unit() {
 #[tokio::test]
 async fn a_batch_gives_its_coupons_in_the_order_of_its_entries() {
     let bench = bench(&json!({})).await;
-    define(&bench, "coffee", 10).await;
+    define_coupon(&bench, "coffee", 10).await;
     let play = play(&bench, u64::MAX);
     let players: Vec<_> = (0..50).map(|i| sent(&format!("p{i}"), 1)).collect();
     let batch = batch("b", &players);
@@ -215,7 +215,7 @@ async fn a_coupon_that_cannot_be_asked_holds_up_only_those_that_drew_it() {
     let coffee = rank(2, &json!({"coupon": {"coupon_id": "coffee"}}));
     let bench = bench(&json!({"odds": {"total": 2, "ranks": [pool, coffee]}})).await;
     bench.fund("f", 100).await;
-    define(&bench, "coffee", 100).await;
+    define_coupon(&bench, "coffee", 100).await;
     let play = play(&bench, u64::MAX);
     let keys = CouponKeys::new(&id("coffee"));
     let suspend = |status: CouponStatus| {
@@ -265,7 +265,7 @@ async fn a_coupon_that_there_is_not_is_not_open() {
     let play = play(&bench, u64::MAX);
     let played = enter(&bench, &play, "e").await.expect("played");
     assert_eq!(results(&played), ["not-open"; 3]);
-    define(&bench, "coffee", 1).await;
+    define_coupon(&bench, "coffee", 1).await;
     let again = enter(&bench, &play, "e").await.expect("remembered");
     assert_eq!(results(&again), ["not-open"; 3], "final for its attempts");
     let next = enter(&bench, &Arc::new(play), "f").await.expect("played");

@@ -22,6 +22,8 @@ use sha2::{Digest, Sha256};
 
 use crate::batch_kit::{Fields, stream};
 use crate::bench::{Bench, operator, rank, sent, tier};
+use crate::prize_coupon::define_coupon;
+use crate::support::redis::TestRedis;
 
 pub const LEDGER: &str = "0c9a7c1e-2f0d-4d8e-9c1a-6f5b8a3d2e10";
 
@@ -33,25 +35,31 @@ pub struct Story {
     pub lines: Vec<Value>,
 }
 
+/// Units of the coupon: far fewer than are drawn, so that some are refused in every story.
+const STOCK: u64 = 5;
+
 /// Wins of every kind are likely, and so are refusals.
-fn odds(cap: u64) -> Value {
+fn odds(cap: u64, coupon: &str) -> Value {
     json!({"contribution": {"rate_ppm": 15_001}, "max_redraws": 2,
         "tiers": [tier("grand", 700_000, &json!({"min_payout": 100, "seed": 20, "reserve_ppm": 100_000, "cap": cap})),
                   tier("mini", 300_000, &json!({}))],
         "odds": {"total": 20, "ranks": [
             rank(1, &json!({"pool": {"tier": "grand", "take": "all"}})),
             {"rank": 2, "weight": 3, "prize": {"pool": {"tier": "mini", "take": {"share_ppm": 333_333}}}},
-            {"rank": 3, "weight": 5, "prize": {"fixed": {"tier": "mini", "amount": 7}}}]}})
+            {"rank": 3, "weight": 5, "prize": {"fixed": {"tier": "mini", "amount": 7}}},
+            {"rank": 4, "weight": 4, "prize": {"coupon": {"coupon_id": coupon}}}]}})
 }
 
 /// Two epochs, the first closed; a definition that waited for a win; every kind of claim; calls with many entries.
 pub async fn play() -> Story {
-    let bench = Bench::with(&odds(5_000)).await;
+    let coupon = TestRedis::id("c");
+    let bench = Bench::with(&odds(5_000, &coupon)).await;
+    define_coupon(&bench, &coupon, STOCK).await;
     let metrics = PlayMetrics::new(Arc::new(Metrics::new()));
     let play = crate::given::play(&bench.store, Arc::clone(&bench.operate.views), metrics, u64::MAX);
     bench.fund("first", 50).await;
     one_by_one(&bench, &play, "a").await;
-    bench.define(&odds(900)).await;
+    bench.define(&odds(900, &coupon)).await;
     for call in 0..8 {
         one_call(&bench, call).await;
     }
