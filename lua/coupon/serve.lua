@@ -39,7 +39,8 @@ if holder and holder ~= token and tonumber(until_ms) > at then
   return { 'held', mark(state), num(tonumber(until_ms) - at) }
 end
 
-local line, dead_before = redis.call('ZCARD', KEYS[4]), redis.call('ZCARD', KEYS[5])
+local line = redis.call('ZCARD', KEYS[4])
+redis.call('ZCARD', KEYS[5]) -- its type, before the first write
 local heads = redis.call('ZRANGE', KEYS[4], 0, count + wish) -- one more, so that there is something to ask for
 local ids, asked = {}, {}
 for i = 1, count do
