@@ -157,6 +157,35 @@ impl TryFrom<String> for EntryRef {
     }
 }
 
+/// The id of a request for a coupon that is asked for: one that a client chose, or `draw:{jackpot}:{entry}`, which the
+/// service derived.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct RequestRef(String);
+
+impl RequestRef {
+    /// The id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for RequestRef {
+    type Error = InvalidId;
+
+    fn try_from(text: String) -> Result<Self, InvalidId> {
+        match text.strip_prefix("draw:").and_then(|rest| rest.split_once(':')) {
+            Some((jackpot, entry)) => {
+                Id::check(jackpot)?;
+                EntryRef::try_from(entry.to_owned())?;
+            }
+            None => Id::check(&text)?,
+        }
+        Ok(Self(text))
+    }
+}
+
 /// What a client seed that was refused should have been.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("must be null or match [A-Za-z0-9._-]{{1,64}}")]
@@ -222,6 +251,25 @@ mod tests {
         assert!(BatchId::parse(&"x".repeat(56)).is_ok());
         for bad in ["", "a:b", &"x".repeat(57)] {
             assert_eq!(BatchId::parse(bad), Err(InvalidBatchId), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_request_is_a_client_s_or_a_draw_s() {
+        for good in ["r-1", "draw", "draw:spring:e-1", "draw:spring:b1:17"] {
+            assert!(RequestRef::try_from(good.to_owned()).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "r:1",
+            "draw:",
+            "draw:spring",
+            "draw::e",
+            "draw:spring:",
+            "draw:spring:b1:x",
+            "other:spring:e",
+        ] {
+            assert_eq!(RequestRef::try_from(bad.to_owned()), Err(InvalidId), "{bad}");
         }
     }
 

@@ -19,7 +19,7 @@
 //! | [`signing`] | Ed25519 keys: who signs receipts and heads, and the public keys at `/v1/keys` |
 //! | [`simulate`] | the load simulation from outside, its checks, report and comparison |
 //! | [`verify`] | an exported ledger checked offline: chain, books, draws, receipts |
-//! | [`money`], [`ids`], [`violation`] | small types that everyone uses |
+//! | [`money`], [`ids`], [`violation`], [`operator`] | small types that everyone uses |
 //! | [`keys`], [`master_secret`], [`durable_file`], [`random`], [`tls`] | secrets, and the files they live in |
 //! | [`telemetry`], [`stopping`], [`open_files`] | log lines and metrics; the signal to end; the limit on open files |
 //! | `lua/jackpot/`, `lua/coupon/`, `lua/stream/` | one file per decision, and the parts they share; each has its contract in its header |
@@ -46,6 +46,7 @@ pub mod ledger;
 pub mod master_secret;
 pub mod money;
 pub mod open_files;
+pub mod operator;
 pub mod random;
 pub mod settings;
 pub mod signing;

@@ -40,6 +40,14 @@ pub struct Request {
     pub replayed: bool,
 }
 
+impl Request {
+    /// Whether it waits for its turn.
+    #[must_use]
+    pub fn is_in_line(&self) -> bool {
+        matches!(self.record.state, State::Queued { .. })
+    }
+}
+
 /// What a draw is told of a coupon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DrawAnswer {
@@ -104,12 +112,10 @@ impl Coupons {
         self.counted(id, self.ask(id, request_id.as_str(), user, mode, Cause::New).await)
     }
 
-    /// The same, and for a request in the line the answer of its turn, if that comes within
-    /// `coupons.turn_wait_ms`.
-    pub async fn issue_now(&self, id: &Id, request_id: &Id, user: &Id) -> Result<Request, CouponError> {
-        let request = self.issue(id, request_id, user, Mode::Now).await?;
-        let limit = Duration::from_millis(self.settings.turn_wait_ms);
-        self.turn(id, request, limit).await
+    /// Waits until a request in the line has had its turn, `coupons.turn_wait_ms` at most, and says what became of it.
+    pub async fn its_turn(&self, id: &Id, request: Request) -> Result<Request, CouponError> {
+        self.turn_within(id, request, Duration::from_millis(self.settings.turn_wait_ms))
+            .await
     }
 
     /// The unit that a draw owes to a player: the request `draw:{jackpot}:{entry}`, which no client can send. Safe to
@@ -129,7 +135,7 @@ impl Coupons {
             other => other?,
         };
         let limit = Duration::from_millis(self.settings.draw_wait_ms);
-        let request = self.turn(id, request, limit).await?;
+        let request = self.turn_within(id, request, limit).await?;
         match request.record.state {
             // A unit that was taken back since was issued all the same: the outcome of an entry does not change.
             State::Issued(issue) | State::Voided(issue, _) => Ok(DrawAnswer::Issued {
@@ -149,18 +155,19 @@ impl Coupons {
         let known = self.registry.known(id);
         let found = self.find(id, &known, request_id).await?;
         let request = found.ok_or_else(|| CouponError::RequestNotFound(request_id.to_owned()))?;
-        if let State::Queued { .. } = request.record.state {
+        if request.is_in_line() {
             self.bell.ring(id);
         }
         Ok(request)
     }
 
-    /// Waits until a request that is in the line has had its turn, and says what became of it then; in the line still
-    /// when `limit` is over.
-    pub async fn turn(&self, id: &Id, mut request: Request, limit: Duration) -> Result<Request, CouponError> {
+    /// The same, for at most `limit`; 0: no wait at all.
+    pub async fn turn_within(&self, id: &Id, mut request: Request, limit: Duration) -> Result<Request, CouponError> {
         let until = Instant::now() + limit;
         let known = self.registry.known(id);
-        while let State::Queued { arrival, .. } = request.record.state {
+        while !limit.is_zero()
+            && let State::Queued { arrival, .. } = request.record.state
+        {
             let mut head = self.turns.watch(id, &known);
             let late = timeout_at(until, head.wait_for(|head| head.is_behind(arrival)))
                 .await
@@ -173,7 +180,7 @@ impl Coupons {
                 break;
             }
             // A head that was read before the request had joined: the next one is more than a moment away.
-            if let State::Queued { .. } = request.record.state {
+            if request.is_in_line() {
                 sleep(LOOK_AGAIN).await;
             }
         }
@@ -205,7 +212,7 @@ impl Coupons {
         let asking = || self.asking(id, &known);
         let (ask, told) = combiner::join(&known, asking, &cause, ask).await?;
         let request = answered(ask.request_id, told)?;
-        if let State::Queued { .. } = request.record.state {
+        if request.is_in_line() {
             self.bell.ring(id);
         }
         of_user(request, user)
@@ -264,8 +271,7 @@ pub(super) fn kind_of(state: &State) -> IssueResult {
         State::AlreadyIssued { .. } => IssueResult::AlreadyIssued,
         State::OutOfStock { .. } => IssueResult::OutOfStock,
         State::NotOpen { .. } => IssueResult::NotOpen,
-        State::Queued { .. } => IssueResult::Queued,
-        State::Dead { .. } => IssueResult::Dead,
+        State::Queued { .. } | State::Dead { .. } => IssueResult::Queued,
     }
 }
 

@@ -57,6 +57,22 @@ pub enum State {
     },
 }
 
+impl State {
+    /// As answers name it.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Issued(_) => "issued",
+            Self::Voided(..) => "voided",
+            Self::AlreadyIssued { .. } => "already-issued",
+            Self::OutOfStock { .. } => "out-of-stock",
+            Self::NotOpen { .. } => "not-open",
+            Self::Queued { .. } => "queued",
+            Self::Dead { .. } => "dead",
+        }
+    }
+}
+
 /// A unit that was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Issue {

@@ -13,7 +13,9 @@ use actix_web::{FromRequest, HttpRequest};
 
 use super::Web;
 use super::problem::Problem;
+use super::request_id::RequestId;
 pub use crate::keys::Role;
+use crate::operator::Operator;
 use crate::telemetry::request;
 
 /// Longer keys are none of ours; they are not even hashed.
@@ -39,6 +41,16 @@ impl Caller {
             roles.join(" or "),
             self.role
         )))
+    }
+}
+
+/// The caller as events and the audit trail name it.
+#[must_use]
+pub fn operator(caller: Caller, request_id: &RequestId) -> Operator {
+    let Caller { name, .. } = caller;
+    Operator {
+        who: name.as_ref().to_owned(),
+        request_id: request_id.as_str().to_owned(),
     }
 }
 

@@ -13,6 +13,7 @@ mod objects;
 pub mod openapi;
 pub mod problem;
 mod problem_kinds;
+pub(crate) mod problem_of_coupon;
 pub(crate) mod problem_of_ledger;
 mod problem_of_play;
 pub mod query;

@@ -15,11 +15,12 @@ pub const BEARER: &str = "bearer";
 
 /// Problem answers that operations of rooms can give: status, name, description, and when. A room describes only
 /// those of its own.
-const COMMON: [(&str, &str, &str, When); 10] = [
+const COMMON: [(&str, &str, &str, When); 11] = [
     ("400", "InvalidJson", "`invalid-json`", When::Body),
     ("401", "Unauthorized", "`unauthorized`", When::Key),
     ("403", "Forbidden", "`forbidden`", When::Key),
     ("404", "JackpotNotFound", "`jackpot-not-found`", When::Jackpot),
+    ("404", "CouponNotFound", "`coupon-not-found`", When::Coupon),
     ("413", "TooLarge", "`too-large`", When::Body),
     ("415", "UnsupportedMediaType", "`unsupported-media-type`", When::Body),
     (
@@ -48,6 +49,8 @@ enum When {
     Key,
     /// Those of one jackpot.
     Jackpot,
+    /// Those of one coupon.
+    Coupon,
 }
 
 /// What the service itself serves; rooms merge theirs into it in [`super::routes`].
@@ -103,6 +106,7 @@ pub(super) fn complete(document: &mut utoipa::openapi::OpenApi) {
                     When::Body => body,
                     When::Key => key,
                     When::Jackpot => path.starts_with("/v1/jackpots/{id}"),
+                    When::Coupon => path.starts_with("/v1/coupons/{id}"),
                 };
                 let responses = &mut operation.responses.responses;
                 if applies && !responses.contains_key(status) {

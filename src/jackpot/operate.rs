@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tracing::debug;
 
 use crate::ids::Id;
+pub use crate::operator::Operator;
 use crate::random;
 use crate::store::Store;
 use crate::store::keys::JACKPOT_INDEX;
@@ -20,15 +21,6 @@ use crate::stream::{Mark, index};
 
 /// Repeats of a call whose definition or epoch changed meanwhile.
 const MAX_STALE: usize = 16;
-
-/// Who asked for what operators do.
-#[derive(Debug, Clone)]
-pub struct Operator {
-    /// Name of the key.
-    pub who: String,
-    /// Of the HTTP request.
-    pub request_id: String,
-}
 
 /// A definition that was put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -25,8 +25,6 @@ pub enum IssueResult {
     NotOpen,
     /// It joined the line; what is decided there counts again.
     Queued,
-    /// It became a dead letter.
-    Dead,
     /// An answer given before.
     Replayed,
     /// Not taken: unknown, suspended, a used id, a store that does not answer.
@@ -34,13 +32,12 @@ pub enum IssueResult {
 }
 
 impl IssueResult {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 7] = [
         Self::Issued,
         Self::AlreadyIssued,
         Self::OutOfStock,
         Self::NotOpen,
         Self::Queued,
-        Self::Dead,
         Self::Replayed,
         Self::Refused,
     ];
@@ -52,7 +49,6 @@ impl IssueResult {
             Self::OutOfStock => "out-of-stock",
             Self::NotOpen => "not-open",
             Self::Queued => "queued",
-            Self::Dead => "dead",
             Self::Replayed => "replayed",
             Self::Refused => "refused",
         }

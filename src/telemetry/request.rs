@@ -27,6 +27,8 @@ pub struct Request {
     caller: OnceCell<Arc<str>>,
     jackpot: OnceCell<Arc<str>>,
     entry: OnceCell<Arc<str>>,
+    coupon: OnceCell<Arc<str>>,
+    issue: OnceCell<Arc<str>>,
 }
 
 impl Request {
@@ -40,6 +42,8 @@ impl Request {
             caller: OnceCell::new(),
             jackpot: OnceCell::new(),
             entry: OnceCell::new(),
+            coupon: OnceCell::new(),
+            issue: OnceCell::new(),
         }
     }
 
@@ -52,7 +56,8 @@ impl Request {
     fn enter(&self) -> EnteredSpan {
         tracing::info_span!(target: "jackpot::http::envelope", "request", request_id = &*self.id, method = %self.method,
             route = &*self.route, caller = self.caller.get().map(|text| &**text),
-            jackpot_id = self.jackpot.get().map(|text| &**text), entry_id = self.entry.get().map(|text| &**text))
+            jackpot_id = self.jackpot.get().map(|text| &**text), entry_id = self.entry.get().map(|text| &**text),
+            coupon_id = self.coupon.get().map(|text| &**text), issue_id = self.issue.get().map(|text| &**text))
         .entered()
     }
 }
@@ -72,6 +77,12 @@ pub fn caller(name: Arc<str>) {
 pub fn entry(jackpot: Arc<str>, entry: Arc<str>) {
     note(|request| &request.jackpot, jackpot);
     note(|request| &request.entry, entry);
+}
+
+/// Names coupon and request for a unit on the request's further lines.
+pub fn issue(coupon: Arc<str>, issue: Arc<str>) {
+    note(|request| &request.coupon, coupon);
+    note(|request| &request.issue, issue);
 }
 
 fn note(cell: impl FnOnce(&Request) -> &OnceCell<Arc<str>>, text: Arc<str>) {

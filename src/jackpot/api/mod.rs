@@ -5,10 +5,9 @@ use std::sync::Arc;
 use actix_web::web::{self, Data, ServiceConfig};
 use utoipa::OpenApi;
 
-use super::operate::{Operate, Operator};
+use super::operate::Operate;
 use super::play::Play;
-use crate::http::auth::Caller;
-use crate::http::request_id::RequestId;
+use crate::http::auth::operator;
 use crate::ledger::Ledger;
 
 mod adjustments;
@@ -68,14 +67,6 @@ pub fn routes(config: &mut ServiceConfig, api: &Api) {
             "/v1/jackpots/{id}/entries/{entry_id}",
             crate::http::get().to(entries::get),
         );
-}
-
-fn operator(caller: Caller, request_id: &RequestId) -> Operator {
-    let Caller { name, .. } = caller;
-    Operator {
-        who: name.as_ref().to_owned(),
-        request_id: request_id.as_str().to_owned(),
-    }
 }
 
 /// Longest reason of an operator, in characters.

@@ -1,0 +1,116 @@
+//! A request for a coupon as clients see it.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clock::rfc3339;
+use crate::coupon::code::Code;
+use crate::coupon::coupons::Request;
+use crate::coupon::record::{Issue, Record, State};
+use crate::ids::Id;
+
+/// A request, and what became of it. Fields that its result has no use for are left out.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub(crate) struct IssueBody {
+    /// issued, voided, already-issued, out-of-stock, not-open, queued or dead
+    #[schema(example = "issued")]
+    pub(super) result: &'static str,
+    #[schema(example = "r-1")]
+    pub(super) request_id: String,
+    #[schema(value_type = String, example = "u-1")]
+    pub(super) user_id: Option<Id>,
+    /// Number of the unit within the coupon, from 1; never used twice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = 7)]
+    sequence: Option<u64>,
+    /// Of the unit: 18 characters of Crockford's base32, the last two being check characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, example = "7KQ2XM-0V9TPB-3HWD1C")]
+    code: Option<Code>,
+    /// RFC 3339, like all times here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    issued_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    voided_at: Option<String>,
+    /// When it was refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decided_at: Option<String>,
+    /// Of a user who has had enough: the first issue that counted, as it was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(no_recursion)]
+    pub(super) issue: Option<Box<IssueBody>>,
+    /// Place in the line, from 1: the one who is served next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = 3)]
+    pub(super) position: Option<u64>,
+    /// When it joined the line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queued_at: Option<String>,
+    /// How often the line's consumer has taken it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempts: Option<u32>,
+}
+
+impl IssueBody {
+    /// With everything that is known of it.
+    pub(crate) fn of(request: Request) -> Self {
+        let Record { user, state } = request.record;
+        let body = Self {
+            result: state.as_str(),
+            request_id: request.request_id,
+            user_id: Some(user),
+            ..Self::default()
+        };
+        match state {
+            State::Issued(issue) => body.with(issue),
+            State::Voided(issue, at_ms) => Self {
+                voided_at: Some(rfc3339(at_ms)),
+                ..body.with(issue)
+            },
+            State::AlreadyIssued { at_ms, .. } => Self {
+                decided_at: Some(rfc3339(at_ms)),
+                issue: request.first.and_then(first).map(Box::new),
+                ..body
+            },
+            State::OutOfStock { at_ms } | State::NotOpen { at_ms } => Self {
+                decided_at: Some(rfc3339(at_ms)),
+                ..body
+            },
+            State::Queued { attempts, at_ms, .. } => Self {
+                position: request.place.map(|before| before + 1),
+                queued_at: Some(rfc3339(at_ms)),
+                attempts: Some(attempts),
+                ..body
+            },
+            State::Dead { attempts, at_ms, .. } => Self {
+                queued_at: Some(rfc3339(at_ms)),
+                attempts: Some(attempts),
+                ..body
+            },
+        }
+    }
+
+    fn with(self, issue: Issue) -> Self {
+        Self {
+            sequence: Some(issue.sequence),
+            code: Some(issue.code),
+            issued_at: Some(rfc3339(issue.at_ms)),
+            ..self
+        }
+    }
+}
+
+/// The first issue of a user who has had enough, as it was made: a refusal says the same for ever, also when that issue
+/// is voided later.
+pub(super) fn first((request_id, record): (String, Record)) -> Option<IssueBody> {
+    let (State::Issued(issue) | State::Voided(issue, _)) = record.state else {
+        return None;
+    };
+    let body = IssueBody {
+        result: "issued",
+        request_id,
+        user_id: Some(record.user),
+        ..IssueBody::default()
+    };
+    Some(body.with(issue))
+}

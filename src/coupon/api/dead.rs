@@ -1,0 +1,132 @@
+//! Dead letters: list, return to the line.
+
+use actix_web::HttpResponse;
+use actix_web::web::Data;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::Api;
+use super::body::IssueBody;
+use super::definitions::page_size;
+use crate::clock::rfc3339;
+use crate::coupon::record::{Record, State};
+use crate::coupon::scripts::DeadLetter;
+use crate::http::auth::{self, operator};
+use crate::http::problem::Problem;
+use crate::http::query::PathOf;
+use crate::http::query::QueryOf;
+use crate::http::request_id::RequestId;
+use crate::ids::{Id, RequestRef};
+use crate::telemetry::request;
+
+/// A request that was taken three times and could not be served.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DeadBody {
+    #[schema(example = "r-1")]
+    request_id: String,
+    /// Null, like all below, where its record can't be read.
+    #[schema(value_type = Option<String>, example = "u-1")]
+    user_id: Option<Id>,
+    /// Its number among all that ever joined the line: its place when it is returned.
+    #[schema(example = 12)]
+    arrival: Option<u64>,
+    #[schema(example = 3)]
+    attempts: Option<u32>,
+    /// When it joined the line, RFC 3339.
+    queued_at: Option<String>,
+}
+
+impl DeadBody {
+    fn of(letter: DeadLetter) -> Self {
+        let unreadable = Self {
+            request_id: letter.request_id,
+            user_id: None,
+            arrival: None,
+            attempts: None,
+            queued_at: None,
+        };
+        match letter.record {
+            Ok(Record {
+                user,
+                state:
+                    State::Dead {
+                        arrival,
+                        attempts,
+                        at_ms,
+                    },
+            }) => Self {
+                user_id: Some(user),
+                arrival: Some(arrival),
+                attempts: Some(attempts),
+                queued_at: Some(rfc3339(at_ms)),
+                ..unreadable
+            },
+            _ => unreadable,
+        }
+    }
+}
+
+/// A page of dead letters.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DeadPage {
+    items: Vec<DeadBody>,
+    /// Send it as `cursor` for the next page; null at the end.
+    next_cursor: Option<String>,
+}
+
+/// Which page.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct DeadQuery {
+    /// 1 to 1,000; 100 unless it says.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<u32>,
+    /// `next_cursor` of the page before.
+    #[param(value_type = Option<String>)]
+    cursor: Option<u64>,
+}
+
+/// Requests that could not be served in three tries, in the order in which they joined the line.
+#[utoipa::path(get, path = "/v1/coupons/{id}/dead-letters", operation_id = "list_dead_letters", tag = "coupons", security(("bearer" = [])),
+    params(("id" = String, Path), DeadQuery),
+    responses((status = 200, description = "A page", body = DeadPage),
+        (status = 404, description = "`coupon-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn list(
+    _: auth::Read,
+    PathOf(id): PathOf<Id>,
+    QueryOf(query): QueryOf<DeadQuery>,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    let limit = page_size(query.limit)?;
+    let page = api
+        .coupons
+        .dead_letters(&id, query.cursor.unwrap_or_default(), limit)
+        .await?;
+    let full = page.letters.len() == limit;
+    let next_cursor = page.last.filter(|_| full).map(|last| last.to_string());
+    Ok(HttpResponse::Ok().json(DeadPage {
+        items: page.letters.into_iter().map(DeadBody::of).collect(),
+        next_cursor,
+    }))
+}
+
+/// Returns a dead letter to the line, to the place that it had, with no tries counted.
+///
+/// One that is no dead letter any more is told as it is, and left so.
+#[utoipa::path(post, path = "/v1/coupons/{id}/dead-letters/{request_id}/redrive", operation_id = "redrive_dead_letter", tag = "coupons", security(("bearer" = [])),
+    params(("id" = String, Path), ("request_id" = String, Path)),
+    responses((status = 200, description = "In the line, or decided since", body = IssueBody),
+        (status = 404, description = "`coupon-not-found`, `issue-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`coupon-suspended`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn redrive(
+    auth::Operate(caller): auth::Operate,
+    PathOf((id, request_id)): PathOf<(Id, RequestRef)>,
+    http_request: RequestId,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    request::issue(id.shared(), request_id.as_str().into());
+    let by = operator(caller, &http_request);
+    let redriven = api.coupons.redrive(&id, request_id.as_str(), &by).await?;
+    Ok(HttpResponse::Ok().json(IssueBody::of(redriven)))
+}

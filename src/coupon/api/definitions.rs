@@ -1,0 +1,230 @@
+//! Definitions: put, list, get.
+
+use actix_web::http::header::ETAG;
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::Api;
+use crate::coupon::definition::{Definition, Document};
+use crate::coupon::error::CouponError;
+use crate::coupon::operate::parse_definition;
+use crate::coupon::scripts::{ScriptError, Snapshot};
+use crate::http::auth::{self, operator};
+use crate::http::body::Body;
+use crate::http::conditions::{etag, wanted};
+use crate::http::problem::Problem;
+use crate::http::query::{PathOf, QueryOf};
+use crate::http::request_id::RequestId;
+use crate::ids::Id;
+use crate::store::StoreError;
+use crate::violation::Violation;
+
+/// Largest page of a list.
+const MAX_PAGE: u32 = 1_000;
+/// Page of a list that does not say.
+const DEFAULT_PAGE: u32 = 100;
+/// Coupons of a page read at the same time.
+const READ_AT_ONCE: usize = 16;
+
+/// A coupon: its definition, status and counts. The fields of the definition are spelled out, because a schema that
+/// refuses other fields can't be extended.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Coupon {
+    #[schema(value_type = String, example = "coffee")]
+    id: Id,
+    #[schema(example = "A free coffee")]
+    name: String,
+    /// Units that may be out at once.
+    #[schema(example = 100)]
+    stock: u64,
+    /// Units that a user may have.
+    #[schema(example = 1)]
+    per_user: u32,
+    per_user_window_s: Option<u64>,
+    starts_at: Option<String>,
+    ends_at: Option<String>,
+    /// open, suspended, or ended: its records were dropped some time behind its end
+    #[schema(example = "open")]
+    status: &'static str,
+    /// Of the definition.
+    #[schema(example = 3)]
+    version: u64,
+    /// Units ever issued.
+    #[schema(example = 42)]
+    issued: u64,
+    /// Of them taken back.
+    #[schema(example = 2)]
+    voided: u64,
+    /// Units that can be issued: `stock` − `issued` + `voided`.
+    #[schema(example = 60)]
+    remaining: u64,
+    /// Requests in the line.
+    queued: u64,
+    /// Dead letters.
+    dead: u64,
+}
+
+impl Coupon {
+    fn of(id: &Id, snapshot: &Snapshot) -> Result<Self, CouponError> {
+        let definition = parse_definition(id, &snapshot.definition)?;
+        let Document {
+            name,
+            stock,
+            per_user,
+            per_user_window_s,
+            starts_at,
+            ends_at,
+        } = definition.document().clone();
+        Ok(Self {
+            id: id.clone(),
+            name,
+            stock,
+            per_user,
+            per_user_window_s,
+            starts_at,
+            ends_at,
+            status: snapshot.status.as_str(),
+            version: snapshot.version,
+            issued: snapshot.issued,
+            voided: snapshot.voided,
+            remaining: snapshot.remaining(),
+            queued: snapshot.queued,
+            dead: snapshot.dead,
+        })
+    }
+}
+
+/// A page of coupons.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CouponPage {
+    items: Vec<Coupon>,
+    /// Send it as `cursor` for the next page; null at the end.
+    next_cursor: Option<String>,
+}
+
+/// Which page.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PageQuery {
+    /// 1 to 1,000; 100 unless it says.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<u32>,
+    /// `next_cursor` of the page before.
+    #[param(value_type = Option<String>)]
+    cursor: Option<Id>,
+}
+
+/// Rows of a page.
+pub(super) fn page_size(limit: Option<u32>) -> Result<usize, CouponError> {
+    let limit = limit.unwrap_or(DEFAULT_PAGE);
+    if (1..=MAX_PAGE).contains(&limit) {
+        Ok(limit as usize)
+    } else {
+        let rule = format!("must be an integer from 1 to {MAX_PAGE}");
+        Err(CouponError::Invalid(vec![Violation::new("limit", rule)]))
+    }
+}
+
+/// Creates a coupon, or changes its definition, which is in force at once.
+///
+/// The stock never goes below the units that are out.
+#[utoipa::path(put, path = "/v1/coupons/{id}", operation_id = "put_coupon", tag = "coupons", security(("bearer" = [])),
+    params(("id" = String, Path), ("If-Match" = Option<String>, Header), ("If-None-Match" = Option<String>, Header)),
+    request_body(content = Document, example = json!({"name": "A free coffee", "stock": 100, "per_user": 1, "per_user_window_s": null,
+        "starts_at": null, "ends_at": null})),
+    responses((status = 201, description = "Created", body = Coupon), (status = 200, description = "Changed, or as it was", body = Coupon),
+        (status = 403, description = "`not-open`: it ended, and its records are gone", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 412, description = "`precondition-failed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn put(
+    auth::Operate(caller): auth::Operate,
+    PathOf(id): PathOf<Id>,
+    request: HttpRequest,
+    request_id: RequestId,
+    api: Data<Api>,
+    Body(document): Body<Document>,
+) -> Result<HttpResponse, Problem> {
+    let wanted = wanted(&request)?;
+    let definition = Definition::check(document).map_err(CouponError::Invalid)?;
+    api.learn(&id).await?;
+    let by = operator(caller, &request_id);
+    let put = api.coupons.define(&id, &definition, wanted, &by).await?;
+    let mut answer = if put.created {
+        // The limit of the backlog holds from its first event on, also when the database stops answering now.
+        let known = api.coupons.registry.known(&id);
+        if known.ledger_n().is_none() {
+            known.set_ledger_n(Some(0));
+        }
+        HttpResponse::Created()
+    } else {
+        HttpResponse::Ok()
+    };
+    // The tag of what this PUT made: another one may have come between it and this read.
+    Ok(answer
+        .insert_header((ETAG, etag(put.version)))
+        .json(read(&api, &id).await?))
+}
+
+/// All coupons, in the order of their ids.
+#[utoipa::path(get, path = "/v1/coupons", operation_id = "list_coupons", tag = "coupons", security(("bearer" = [])), params(PageQuery),
+    responses((status = 200, description = "A page", body = CouponPage)))]
+pub(crate) async fn list(
+    _: auth::Read,
+    QueryOf(page): QueryOf<PageQuery>,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    let limit = page_size(page.limit)?;
+    let ids = api.coupons.registry.ids(page.cursor.as_ref(), limit + 1).await;
+    let mut ids = ids.map_err(CouponError::from)?;
+    let more = ids.len() > limit;
+    ids.truncate(limit);
+    let next_cursor = ids.last().filter(|_| more).map(ToString::to_string);
+    let one = |id: Id| {
+        let api = api.clone();
+        async move {
+            match read(&api, &id).await {
+                // The name of one that was never defined after all.
+                Err(CouponError::Script(ScriptError::Unknown)) => Ok(None),
+                // One that cannot be shown does not hide the others.
+                Err(error) if !is_unavailable(&error) => {
+                    tracing::error!(coupon_id = %id, %error, "left out of the list");
+                    Ok(None)
+                }
+                other => other.map(Some),
+            }
+        }
+    };
+    let items = stream::iter(ids)
+        .map(one)
+        .buffered(READ_AT_ONCE)
+        .try_filter_map(|found| async move { Ok::<_, CouponError>(found) });
+    Ok(HttpResponse::Ok().json(CouponPage {
+        items: items.try_collect().await?,
+        next_cursor,
+    }))
+}
+
+/// A coupon with its counts, and the `ETag` of its definition.
+#[utoipa::path(get, path = "/v1/coupons/{id}", operation_id = "get_coupon", tag = "coupons", security(("bearer" = [])), params(("id" = String, Path)),
+    responses((status = 200, description = "The coupon", body = Coupon),
+        (status = 404, description = "`coupon-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
+    let coupon = read(&api, &id).await?;
+    Ok(HttpResponse::Ok()
+        .insert_header((ETAG, etag(coupon.version)))
+        .json(coupon))
+}
+
+async fn read(api: &Api, id: &Id) -> Result<Coupon, CouponError> {
+    Coupon::of(id, &api.coupons.snapshot(id).await?)
+}
+
+fn is_unavailable(error: &CouponError) -> bool {
+    matches!(
+        error,
+        CouponError::Script(ScriptError::Store(StoreError::Unavailable { .. }))
+    )
+}

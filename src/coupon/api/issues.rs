@@ -1,0 +1,171 @@
+//! Requests for units: ask, look up, take back.
+
+use actix_web::http::header::{HeaderName, LOCATION};
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::Api;
+use super::body::{IssueBody, first};
+use crate::coupon::coupons::Request;
+use crate::coupon::record::State;
+use crate::coupon::scripts::Mode;
+use crate::http::Web;
+use crate::http::auth::{self, operator};
+use crate::http::body::Body;
+use crate::http::problem::Problem;
+use crate::http::problem_of_coupon::{already_issued, not_open, out_of_stock};
+use crate::http::query::PathOf;
+use crate::http::request_id::RequestId;
+use crate::ids::{Id, RequestRef};
+use crate::telemetry::request;
+
+/// Header of an answer that was given before.
+const REPLAYED: (&str, &str) = ("Idempotency-Replayed", "true");
+const PREFER: HeaderName = HeaderName::from_static("prefer");
+/// RFC 7240, 4.1: the client asks for 202 instead of waiting.
+const RESPOND_ASYNC: &str = "respond-async";
+
+/// One unit for one user.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct IssueWish {
+    /// Chosen by the client: the same id is the same request, for as long as the coupon's records are kept.
+    #[schema(value_type = String, example = "r-1", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    pub(super) request_id: Id,
+    #[schema(value_type = String, example = "u-1")]
+    pub(super) user_id: Id,
+}
+
+/// Asks for a unit. Safe to repeat with the same id: also a refusal is final for its request.
+///
+/// With `Prefer: respond-async` the request joins the coupon's line, which is served strictly in the order of arrival.
+/// While others are in the line every request joins it, at its end: without that header it is answered when its turn has
+/// come, or with 202 when that takes longer than `coupons.turn_wait_ms`.
+#[utoipa::path(post, path = "/v1/coupons/{id}/issues", operation_id = "issue_coupon", tag = "coupons", security(("bearer" = [])),
+    params(("id" = String, Path), ("Prefer" = Option<String>, Header, description = "`respond-async`: join the line")),
+    request_body(content = IssueWish, example = json!({"request_id": "r-1", "user_id": "u-1"})),
+    responses((status = 201, description = "Issued", body = IssueBody),
+        (status = 200, description = "Issued before (or voided since), with `Idempotency-Replayed: true`", body = IssueBody),
+        (status = 202, description = "In the line, or a dead letter of it; `Location` says where it goes on", body = IssueBody),
+        (status = 403, description = "`not-open`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`already-issued` (with the first issue as `issue`), `out-of-stock`, `coupon-suspended`", body = crate::http::problem_of_coupon::AlreadyIssued<IssueBody>, content_type = "application/problem+json"),
+        (status = 422, description = "`invalid-request`, `request-id-reused`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn post(
+    _: auth::Play,
+    PathOf(id): PathOf<Id>,
+    head: HttpRequest,
+    (api, web): (Data<Api>, Data<Web>),
+    Body(wish): Body<IssueWish>,
+) -> Result<HttpResponse, Problem> {
+    request::issue(id.shared(), wish.request_id.shared());
+    let coupons = &api.coupons;
+    let mode = if prefers_async(&head) { Mode::Line } else { Mode::Now };
+    let mut request = coupons.issue(&id, &wish.request_id, &wish.user_id, mode).await?;
+    if mode == Mode::Now && request.is_in_line() {
+        request = tokio::select! {
+            decided = coupons.its_turn(&id, request.clone()) => decided?,
+            // A stop waits for answers.
+            () = web.stopping.wait() => request,
+        };
+    }
+    Ok(answer(&id, request))
+}
+
+/// A request that is remembered, and what became of it.
+#[utoipa::path(get, path = "/v1/coupons/{id}/issues/{request_id}", operation_id = "get_issue", tag = "coupons", security(("bearer" = [])),
+    params(("id" = String, Path), ("request_id" = String, Path)),
+    responses((status = 200, description = "The request", body = IssueBody),
+        (status = 404, description = "`coupon-not-found`, `issue-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn get(
+    _: auth::PlayOrRead,
+    PathOf((id, request_id)): PathOf<(Id, RequestRef)>,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    request::issue(id.shared(), request_id.as_str().into());
+    let found = api.coupons.look_up(&id, request_id.as_str()).await?;
+    Ok(HttpResponse::Ok().json(IssueBody::of(found)))
+}
+
+/// Takes an issued unit back: it returns to the stock, and its user may be issued another by a new request.
+///
+/// Final for its request; its sequence is never used again. Repeating it changes nothing.
+#[utoipa::path(delete, path = "/v1/coupons/{id}/issues/{request_id}", operation_id = "void_issue", tag = "coupons", security(("bearer" = [])),
+    params(("id" = String, Path), ("request_id" = String, Path)),
+    responses((status = 200, description = "Voided", body = IssueBody),
+        (status = 404, description = "`coupon-not-found`, `issue-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`not-issued`, `coupon-suspended`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn delete(
+    auth::Operate(caller): auth::Operate,
+    PathOf((id, request_id)): PathOf<(Id, RequestRef)>,
+    http_request: RequestId,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    request::issue(id.shared(), request_id.as_str().into());
+    let by = operator(caller, &http_request);
+    let voided = api.coupons.void(&id, request_id.as_str(), &by).await?;
+    Ok(HttpResponse::Ok().json(IssueBody::of(voided)))
+}
+
+/// What became of a request, as the answer to the one who made it.
+fn answer(id: &Id, request: Request) -> HttpResponse {
+    let replayed = request.replayed;
+    let mut answer = match &request.record.state {
+        State::Issued(_) if !replayed => HttpResponse::Created().json(IssueBody::of(request)),
+        State::Issued(_) | State::Voided(..) => HttpResponse::Ok().json(IssueBody::of(request)),
+        State::AlreadyIssued { .. } => already_issued(&request.first.and_then(first)),
+        State::OutOfStock { .. } => out_of_stock().into_response(),
+        State::NotOpen { .. } => {
+            not_open("the coupon is not issued at this time; this is final for the request").into_response()
+        }
+        State::Queued { .. } | State::Dead { .. } => HttpResponse::Accepted()
+            .insert_header((LOCATION, format!("/v1/coupons/{id}/issues/{}", request.request_id)))
+            .json(IssueBody::of(request)),
+    };
+    if replayed {
+        let (name, value) = REPLAYED;
+        if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse()) {
+            answer.headers_mut().insert(name, value);
+        }
+    }
+    answer
+}
+
+/// RFC 7240, 2: preferences are separated by commas, in one header or several, and may have parameters.
+fn prefers_async(request: &HttpRequest) -> bool {
+    let headers = request.headers().get_all(PREFER);
+    let texts = headers.filter_map(|value| value.to_str().ok());
+    texts
+        .flat_map(|text| text.split(','))
+        .filter_map(|preference| preference.split(';').next())
+        .any(|preference| preference.trim().eq_ignore_ascii_case(RESPOND_ASYNC))
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::test::TestRequest;
+
+    use super::*;
+
+    #[test]
+    fn the_preference_is_found_among_others() {
+        let prefers = |values: &[&str]| {
+            let request = TestRequest::default();
+            let request = values
+                .iter()
+                .fold(request, |request, value| request.append_header((PREFER, *value)));
+            prefers_async(&request.to_http_request())
+        };
+        for yes in [
+            &["respond-async"][..],
+            &["wait=10, Respond-Async"],
+            &["handling=lenient", "respond-async; x=1"],
+        ] {
+            assert!(prefers(yes), "{yes:?}");
+        }
+        for no in [&[][..], &["wait=10"], &["respond-asynchronously"], &["x=respond-async"]] {
+            assert!(!prefers(no), "{no:?}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The routes of coupons.
+
+use actix_web::web::{self, Data, ServiceConfig};
+use utoipa::OpenApi;
+
+use super::coupons::Coupons;
+use crate::http::problem::Problem;
+use crate::ids::Id;
+use crate::ledger::Ledger;
+
+mod body;
+mod dead;
+mod definitions;
+mod issues;
+mod stream;
+
+/// What the handlers work with.
+#[derive(Debug, Clone)]
+pub struct Api {
+    /// Issues units.
+    pub coupons: Coupons,
+    /// What is not for Redis to decide.
+    pub ledger: Ledger,
+}
+
+impl Api {
+    /// Only the ledger can tell a new coupon from one that Redis has lost.
+    async fn learn(&self, _id: &Id) -> Result<(), Problem> {
+        Ok(())
+    }
+}
+
+/// The routes, described. Every route must be listed.
+#[derive(OpenApi)]
+#[openapi(
+    paths(
+        definitions::put, definitions::list, definitions::get, issues::post, issues::get, issues::delete, stream::get,
+        dead::list, dead::redrive,
+    ),
+    tags((name = "coupons", description = "Limited stock, first come, first served, once per user"))
+)]
+pub struct ApiDoc;
+
+/// Mounts the routes, one by one, the busiest first, as those of jackpots are.
+pub fn routes(config: &mut ServiceConfig, api: &Api) {
+    config
+        .app_data(Data::new(api.clone()))
+        .route("/v1/coupons/{id}/issues", web::post().to(issues::post))
+        .route(
+            "/v1/coupons/{id}/issues/{request_id}",
+            crate::http::get().to(issues::get),
+        )
+        .route("/v1/coupons/{id}/issues/{request_id}", web::delete().to(issues::delete))
+        .route(
+            "/v1/coupons/{id}/issues/{request_id}/stream",
+            web::get().to(stream::get),
+        )
+        .route("/v1/coupons", crate::http::get().to(definitions::list))
+        .route("/v1/coupons/{id}", web::put().to(definitions::put))
+        .route("/v1/coupons/{id}", crate::http::get().to(definitions::get))
+        .route("/v1/coupons/{id}/dead-letters", crate::http::get().to(dead::list))
+        .route(
+            "/v1/coupons/{id}/dead-letters/{request_id}/redrive",
+            web::post().to(dead::redrive),
+        );
+}

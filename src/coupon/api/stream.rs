@@ -1,0 +1,82 @@
+//! The way of a request through the line, as server-sent events.
+
+use std::time::Duration;
+
+use actix_web::HttpResponse;
+use actix_web::web::{Bytes, Data};
+use tokio::time::{Instant, sleep};
+use tracing::debug;
+
+use super::Api;
+use super::body::IssueBody;
+use crate::coupon::coupons::Request;
+use crate::coupon::error::CouponError;
+use crate::http::Web;
+use crate::http::auth;
+use crate::http::problem::Problem;
+use crate::http::query::PathOf;
+use crate::ids::{Id, RequestRef};
+use crate::telemetry::request;
+
+/// Least time between two events that tell of a place.
+const PLACE_EVERY: Duration = Duration::from_secs(1);
+/// Silence after which a comment keeps proxies from closing the stream.
+const COMMENT_AFTER: Duration = Duration::from_secs(15);
+
+/// The way of a request through the line: `event: place` at once and when its place has changed, at most once a second,
+/// then `event: result`, and the end. The data of both is the request, as it is read by its id.
+#[utoipa::path(get, path = "/v1/coupons/{id}/issues/{request_id}/stream", operation_id = "stream_issue", tag = "coupons", security(("bearer" = [])),
+    params(("id" = String, Path), ("request_id" = String, Path)),
+    responses((status = 200, description = "Events until it is decided, or a dead letter", content_type = "text/event-stream", body = String),
+        (status = 404, description = "`coupon-not-found`, `issue-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "`too-many-streams`, `store-unavailable`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn get(
+    _: auth::PlayOrRead,
+    PathOf((id, request_id)): PathOf<(Id, RequestRef)>,
+    api: Data<Api>,
+    web: Data<Web>,
+) -> Result<HttpResponse, Problem> {
+    request::issue(id.shared(), request_id.as_str().into());
+    let mut found = api.coupons.look_up(&id, request_id.as_str()).await?;
+    let place = web
+        .metrics
+        .open_stream(web.max_streams)
+        .ok_or_else(Problem::too_many_streams)?;
+    let (stopping, coupons) = (web.stopping.clone(), api.coupons.clone());
+    let events = async_stream::stream! {
+        let _place = place;
+        let (mut shown, mut told) = (None, Instant::now());
+        while found.is_in_line() {
+            if shown != Some(found.place) {
+                (shown, told) = (Some(found.place), Instant::now());
+                yield Ok::<_, Problem>(event("place", found.clone()));
+            } else if told.elapsed() >= COMMENT_AFTER {
+                told = Instant::now();
+                yield Ok(Bytes::from_static(b":\n\n"));
+            }
+            let looked = tokio::select! {
+                () = stopping.wait() => return,
+                looked = coupons.turn_within(&id, found.clone(), PLACE_EVERY) => looked,
+            };
+            match looked {
+                Ok(now) => found = now,
+                // It was dropped with all records of its coupon.
+                Err(CouponError::RequestNotFound(_)) => return,
+                Err(error) => {
+                    debug!(%error, "the request could not be read; its listener waits");
+                    sleep(PLACE_EVERY).await;
+                }
+            }
+        }
+        yield Ok(event("result", found));
+    };
+    Ok(HttpResponse::Ok()
+        .content_type("text/event-stream")
+        .insert_header(("Cache-Control", "no-store"))
+        .streaming(Box::pin(events)))
+}
+
+fn event(name: &str, request: Request) -> Bytes {
+    let json = serde_json::to_string(&IssueBody::of(request)).expect("plain data is JSON");
+    Bytes::from(format!("event: {name}\ndata: {json}\n\n"))
+}

@@ -1,0 +1,241 @@
+//! The worker of the lines: this instance serves those of all coupons whose lease it gets.
+//!
+//! Any number of instances do this at once: each line is served by the one that holds its lease in Redis, and by
+//! another one within that time of its death. A line that somebody joins here is looked at at once; all others are
+//! looked at every second.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{StreamExt, stream};
+use tokio::sync::Semaphore;
+use tokio::task::{self, JoinSet};
+use tokio::time::{Instant, MissedTickBehavior, interval};
+use tracing::{Instrument, debug, error, info_span, warn};
+
+use super::coupons::Coupons;
+use super::error::CouponError;
+use super::scripts::{Retired, ScriptError};
+use super::serving::{Serving, Turn};
+use crate::ids::Id;
+use crate::random::{self, RandomError};
+use crate::settings;
+use crate::stopping::Stopping;
+
+/// Between two looks at all lines.
+const SWEEP_EVERY: Duration = Duration::from_secs(1);
+/// Sweeps between two looks at what is over for long enough, at the index, and between two lines of the log about one
+/// and the same trouble.
+const SWEEPS_PER_ROUND: u64 = 10;
+/// Coupons read from the index at a time.
+const PAGE: usize = 500;
+/// Lines looked at at the same time: one on a frozen node must not hold up the others.
+const LOOKED_AT_ONCE: usize = 32;
+/// How long a line whose head can't be read is left alone.
+const REST: Duration = Duration::from_secs(10);
+/// Lines served at the same time; with more, those take turns.
+const SERVED_AT_ONCE: usize = 64;
+
+/// The worker of an instance.
+#[derive(Debug, Clone)]
+pub struct Line {
+    coupons: Coupons,
+    settings: settings::Coupons,
+    /// Of this instance, for its leases.
+    token: Arc<str>,
+}
+
+impl Line {
+    /// A worker with a token of its own.
+    pub fn new(coupons: Coupons, settings: settings::Coupons) -> Result<Self, RandomError> {
+        Ok(Self {
+            coupons,
+            settings,
+            token: hex::encode(random::bytes::<8>()?).into(),
+        })
+    }
+
+    /// Works until the service stops; gives its leases back then.
+    pub async fn run(self, stopping: Stopping) {
+        let mut all = AllLines::default();
+        let mut sweeps = interval(SWEEP_EVERY);
+        sweeps.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut sweeping = JoinSet::new();
+        let mut round = 0;
+        loop {
+            tokio::select! {
+                () = stopping.wait() => break,
+                // One that is slow, because a node is frozen, is waited for; its bell rings all the same.
+                _ = sweeps.tick(), if sweeping.is_empty() => {
+                    sweeping.spawn(self.clone().sweep(round));
+                    round += 1;
+                }
+                Some(_) = sweeping.join_next() => {}
+                rung = self.coupons.bell.rung() => {
+                    for id in rung {
+                        all.begin(&self, id, &stopping);
+                    }
+                }
+                Some(ended) = all.tasks.join_next_with_id() => {
+                    let (task, turn) = match ended {
+                        Ok((task, turn)) => (task, turn),
+                        Err(error) => {
+                            error!(%error, "serving a line ended with an error");
+                            (error.id(), Turn::Damaged)
+                        }
+                    };
+                    all.ended(&self, task, turn, &stopping);
+                }
+            }
+        }
+        sweeping.abort_all();
+        while all.tasks.join_next().await.is_some() {}
+    }
+
+    /// Looks at all lines once, and rings for those that somebody is in.
+    async fn sweep(self, number: u64) {
+        let full = number.is_multiple_of(SWEEPS_PER_ROUND);
+        let look = |id: Id| {
+            let this = &self;
+            async move {
+                let span = info_span!("line", coupon_id = %id);
+                if let Err(error) = this.look(&id, full).instrument(span.clone()).await {
+                    // Said in every tenth round: a frozen node or a suspended coupon lasts.
+                    span.in_scope(|| match error {
+                        CouponError::Script(ScriptError::Unknown) => {}
+                        error if full => warn!(%error, "this coupon was passed over"),
+                        error => debug!(%error, "this coupon was passed over"),
+                    });
+                }
+            }
+        };
+        stream::iter(self.all(full).await)
+            .for_each_concurrent(LOOKED_AT_ONCE, look)
+            .await;
+    }
+
+    async fn look(&self, id: &Id, full: bool) -> Result<(), CouponError> {
+        let snapshot = self.coupons.snapshot(id).await?;
+        if snapshot.queued > 0 {
+            self.coupons.bell.ring(id);
+        } else if full && let Some(Retired::Done) = self.coupons.retire(id, self.settings.retention_s).await? {
+            debug!("its end is long ago: its records are gone");
+        }
+        Ok(())
+    }
+
+    /// The coupons of the index and those that this instance has used: the index is on one node of a cluster, and when
+    /// that is away, the lines of the others are served all the same.
+    async fn all(&self, repair: bool) -> BTreeSet<Id> {
+        let registry = &self.coupons.registry;
+        let used = registry.used();
+        match self.indexed().await {
+            Ok(mut ids) => {
+                let lost = used.into_iter().filter(|id| !ids.contains(id)).collect::<Vec<_>>();
+                if repair && !lost.is_empty() {
+                    warn!(
+                        count = lost.len(),
+                        "the index has lost names of coupons; adding them again"
+                    );
+                    if let Err(error) = registry.add_to_index(&lost).await {
+                        warn!(%error, "the index was not repaired; the next round tries again");
+                    }
+                }
+                ids.extend(lost);
+                ids
+            }
+            Err(error) => {
+                if repair {
+                    warn!(%error, "the index of coupons can't be read; working on those in use");
+                }
+                used.into_iter().collect()
+            }
+        }
+    }
+
+    async fn indexed(&self) -> Result<BTreeSet<Id>, ScriptError> {
+        let mut all = BTreeSet::new();
+        loop {
+            let page = self.coupons.registry.ids(all.last(), PAGE).await?;
+            let full = page.len() == PAGE;
+            all.extend(page);
+            if !full {
+                return Ok(all);
+            }
+        }
+    }
+}
+
+/// The lines that are served, each by a task of its own.
+struct AllLines {
+    tasks: JoinSet<Turn>,
+    of_task: HashMap<task::Id, Id>,
+    serving: HashSet<Id>,
+    /// Rung for again while they were served: their task may have found the line empty before.
+    again: HashSet<Id>,
+    /// Until when lines that failed are left alone.
+    resting: HashMap<Id, Instant>,
+    places: Arc<Semaphore>,
+}
+
+impl Default for AllLines {
+    fn default() -> Self {
+        Self {
+            tasks: JoinSet::new(),
+            of_task: HashMap::new(),
+            serving: HashSet::new(),
+            again: HashSet::new(),
+            resting: HashMap::new(),
+            places: Arc::new(Semaphore::new(SERVED_AT_ONCE)),
+        }
+    }
+}
+
+impl AllLines {
+    fn begin(&mut self, line: &Line, id: Id, stopping: &Stopping) {
+        if self.resting.get(&id).is_some_and(|until| *until > Instant::now()) {
+            return;
+        }
+        self.resting.remove(&id);
+        if !self.serving.insert(id.clone()) {
+            self.again.insert(id);
+            return;
+        }
+        let serving = Serving {
+            coupons: line.coupons.clone(),
+            known: line.coupons.registry.known(&id),
+            id: id.clone(),
+            token: Arc::clone(&line.token),
+            lease_ms: line.settings.consumer_lease_ms,
+            stopping: stopping.clone(),
+        };
+        let places = Arc::clone(&self.places);
+        let span = info_span!("line", coupon_id = %id);
+        let work = async move {
+            match places.acquire().await {
+                Ok(_place) => serving.run(|| places.available_permits() == 0).await,
+                Err(_closed) => Turn::Over,
+            }
+        };
+        let task = self.tasks.spawn(work.instrument(span));
+        self.of_task.insert(task.id(), id);
+    }
+
+    fn ended(&mut self, line: &Line, task: task::Id, turn: Turn, stopping: &Stopping) {
+        let Some(id) = self.of_task.remove(&task) else {
+            return;
+        };
+        self.serving.remove(&id);
+        let rung = self.again.remove(&id);
+        match turn {
+            Turn::Over if rung => self.begin(line, id, stopping),
+            Turn::Over => {}
+            // Behind those that wait for a place.
+            Turn::Yielded => self.begin(line, id, stopping),
+            Turn::Damaged => {
+                self.resting.insert(id, Instant::now() + REST);
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! What operators do with coupons: define, look, take units back, return dead letters to the line.
+
+use super::coupons::{Coupons, Request, refused, request};
+use super::definition::{Definition, DefinitionError};
+use super::error::CouponError;
+use super::scripts::{self, DeadPage, Define, Defined, Redriven, Retired, ScriptError, Snapshot, Voided, Wanted};
+use crate::ids::Id;
+use crate::operator::Operator;
+use crate::random;
+use crate::violation::Violation;
+
+/// Repeats of a PUT whose definition changed meanwhile.
+const MAX_STALE: usize = 16;
+
+/// A definition that was put.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Put {
+    /// Whether the coupon is new.
+    pub created: bool,
+    /// The version of its definition, right after this PUT.
+    pub version: u64,
+}
+
+impl Coupons {
+    /// Creates a coupon or changes its definition. Repeating it changes nothing.
+    pub async fn define(
+        &self,
+        id: &Id,
+        definition: &Definition,
+        wanted: Wanted,
+        by: &Operator,
+    ) -> Result<Put, CouponError> {
+        if matches!(wanted, Wanted::Any | Wanted::Absent) {
+            // The index first: a crash in between leaves a name without a coupon, which listing passes over.
+            self.registry.add_to_index(std::slice::from_ref(id)).await?;
+        }
+        // A repeat, here or in the store after a lost reply, is told from another PUT by this.
+        let nonce = hex::encode(random::bytes::<16>()?);
+        for _ in 0..MAX_STALE {
+            let last_version = match self.snapshot(id).await {
+                Ok(snapshot) => Some(snapshot.version),
+                Err(CouponError::Script(ScriptError::Unknown)) => None,
+                Err(error) => return Err(error),
+            };
+            let wish = Define {
+                definition,
+                wanted: wanted.clone(),
+                last_version,
+                nonce: &nonce,
+                who: &by.who,
+                request_id: &by.request_id,
+            };
+            let known = self.registry.known(id);
+            let defined = scripts::define(&self.store, &known.keys, known.mark(), &wish).await;
+            match known.note(defined) {
+                Err(ScriptError::Stale) => {}
+                Err(error) => return Err(error.into()),
+                Ok((mark, defined)) => {
+                    self.registry.learn(id, mark);
+                    return put(defined);
+                }
+            }
+        }
+        Err(CouponError::Unsettled)
+    }
+
+    /// Reads a coupon whole.
+    pub async fn snapshot(&self, id: &Id) -> Result<Snapshot, CouponError> {
+        let known = self.registry.known(id);
+        known.whole()?;
+        let snapshot = known.note(scripts::snapshot(&self.store, &known.keys, known.mark()).await)?;
+        self.registry.learn(id, snapshot.mark);
+        let coupon = self.metrics.coupons.coupon(id.as_str());
+        coupon.line(snapshot.queued, snapshot.dead);
+        Ok(snapshot)
+    }
+
+    /// Takes an issued unit back: it returns to the stock. Repeating it changes nothing.
+    pub async fn void(&self, id: &Id, request_id: &str, by: &Operator) -> Result<Request, CouponError> {
+        let known = self.registry.known(id);
+        known.whole()?;
+        let who = (by.who.as_str(), by.request_id.as_str());
+        let voided = scripts::void(&self.store, &known.keys, known.mark(), request_id, who).await;
+        let (mark, voided) = known.note(voided)?;
+        self.registry.learn(id, mark);
+        match voided {
+            Voided::Done(answer) => Ok(request(request_id.to_owned(), answer)?),
+            Voided::NotIssued(answer) => Err(CouponError::NotIssued {
+                request_id: request_id.to_owned(),
+                state: answer.record.map_err(ScriptError::from)?.state.as_str(),
+            }),
+            Voided::Missing => Err(CouponError::RequestNotFound(request_id.to_owned())),
+            Voided::Stopped(refusal) => Err(refused(refusal)),
+        }
+    }
+
+    /// Puts a dead letter back into the line, where it was. One that is in the line or was decided since is told as it
+    /// is: repeating it changes nothing.
+    pub async fn redrive(&self, id: &Id, request_id: &str, by: &Operator) -> Result<Request, CouponError> {
+        let known = self.registry.known(id);
+        known.whole()?;
+        let who = (by.who.as_str(), by.request_id.as_str());
+        let redriven = scripts::redrive(&self.store, &known.keys, known.mark(), request_id, who).await;
+        let (mark, redriven) = known.note(redriven)?;
+        self.registry.learn(id, mark);
+        match redriven {
+            Redriven::Done(answer) => {
+                self.bell.ring(id);
+                Ok(request(request_id.to_owned(), answer)?)
+            }
+            Redriven::NotDead(answer) => Ok(request(request_id.to_owned(), answer)?),
+            Redriven::Missing => Err(CouponError::RequestNotFound(request_id.to_owned())),
+            Redriven::Stopped(refusal) => Err(refused(refusal)),
+        }
+    }
+
+    /// Dead letters behind an arrival number, by arrival number; `limit` from 1 to [`scripts::MAX_DEAD`].
+    pub async fn dead_letters(&self, id: &Id, after: u64, limit: usize) -> Result<DeadPage, CouponError> {
+        let known = self.registry.known(id);
+        known.whole()?;
+        let page = scripts::dead_letters(&self.store, &known.keys, known.mark(), after, limit).await;
+        let page = known.note(page)?;
+        self.registry.learn(id, page.mark);
+        Ok(page)
+    }
+
+    /// Ends a coupon whose end is `retention_s` ago, once the ledger has all its events; `None` while nothing is known
+    /// of the ledger.
+    pub(super) async fn retire(&self, id: &Id, retention_s: u64) -> Result<Option<Retired>, CouponError> {
+        let known = self.registry.known(id);
+        known.whole()?;
+        let Some(ledger_n) = known.ledger_n() else {
+            return Ok(None);
+        };
+        let retention_ms = retention_s.saturating_mul(1_000);
+        let retired = scripts::retire(&self.store, &known.keys, known.mark(), ledger_n, retention_ms).await;
+        let (mark, retired) = known.note(retired)?;
+        self.registry.learn(id, mark);
+        Ok(Some(retired))
+    }
+}
+
+fn put(defined: Defined) -> Result<Put, CouponError> {
+    match defined {
+        Defined::Created(version) => Ok(Put { created: true, version }),
+        Defined::Changed(version) => Ok(Put {
+            created: false,
+            version,
+        }),
+        Defined::Mismatch => Err(CouponError::PreconditionFailed),
+        Defined::Ended => Err(CouponError::Ended),
+        Defined::Below { out } => {
+            let rule = format!("must be at least {out}: so many units are out");
+            Err(CouponError::Invalid(vec![Violation::new("stock", rule)]))
+        }
+    }
+}
+
+/// A definition as Redis keeps it.
+pub fn parse_definition(id: &Id, json: &str) -> Result<Definition, CouponError> {
+    Definition::from_json(json).map_err(|error: DefinitionError| CouponError::Lost {
+        id: id.clone(),
+        what: format!("a readable definition: {error}"),
+    })
+}

@@ -1,0 +1,185 @@
+//! Serving one line: each call serves those that the last one took, in order, and takes the next.
+//!
+//! A call without an answer is repeated as it was: what it did is done once, whoever repeats it. A call that fails for
+//! what it found is followed by calls that take one request at a time, so that only the one at fault is tried in vain.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tracing::{debug, error, warn};
+
+use super::asking::is_damage;
+use super::code::Code;
+use super::coupons::{Coupons, kind_of};
+use super::error::CouponError;
+use super::known::Known;
+use super::record::State;
+use super::scripts::{self, Answer, MAX_TAKEN, ScriptError, Serve, Served, Taken};
+use crate::ids::Id;
+use crate::stopping::Stopping;
+use crate::store::StoreError;
+
+/// Pause before a call without an answer is repeated: the store has repeated it itself for some seconds by then.
+const REPEAT_AFTER: Duration = Duration::from_millis(200);
+/// How long a line may keep its place while others wait for one.
+const TURN: Duration = Duration::from_secs(1);
+/// Calls in a row that fail for what they find, before the line is left alone until the next sweep: more than one
+/// request needs to become a dead letter.
+const MAX_FAILURES: usize = 8;
+
+/// How serving a line ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// The line is empty, another instance serves it, or the service stops.
+    Over,
+    /// Others waited; there is more to do.
+    Yielded,
+    /// Its head can't be read.
+    Damaged,
+}
+
+/// The consumer of one line.
+pub(super) struct Serving {
+    pub(super) coupons: Coupons,
+    pub(super) known: Arc<Known>,
+    pub(super) id: Id,
+    pub(super) token: Arc<str>,
+    pub(super) lease_ms: u64,
+    pub(super) stopping: Stopping,
+}
+
+/// What the next call is to do.
+struct Step {
+    served: Vec<(String, Code)>,
+    /// Requests that are still to be taken one at a time.
+    careful: usize,
+    failures: usize,
+    last: bool,
+}
+
+impl Serving {
+    /// Serves until the line is empty. `crowded`: whether other lines wait for a place.
+    pub(super) async fn run(self, crowded: impl Fn() -> bool) -> Turn {
+        match self.serve(crowded).await {
+            Ok(turn) => turn,
+            Err(CouponError::Script(error)) if is_damage(&error) => {
+                error!(%error, "the head of the line can't be read; it waits for an operator");
+                Turn::Damaged
+            }
+            Err(error) => {
+                debug!(%error, "the line is not served");
+                Turn::Over
+            }
+        }
+    }
+
+    async fn serve(&self, crowded: impl Fn() -> bool) -> Result<Turn, CouponError> {
+        let begun = Instant::now();
+        let mut turn = Turn::Over;
+        let mut step = Step {
+            served: Vec::new(),
+            careful: 0,
+            failures: 0,
+            last: false,
+        };
+        loop {
+            if begun.elapsed() >= TURN && crowded() {
+                (step.last, turn) = (true, Turn::Yielded);
+            }
+            step.last |= self.stopping.has_begun();
+            match self.call(&step).await {
+                Ok(Served::Done {
+                    mark,
+                    answers,
+                    taken,
+                    waiting,
+                }) => {
+                    self.coupons.registry.learn(&self.id, mark);
+                    self.count(&answers);
+                    let joined_meanwhile = waiting > 0 && turn == Turn::Over && !self.stopping.has_begun();
+                    if step.last && !joined_meanwhile {
+                        return Ok(turn);
+                    }
+                    step.careful = step.careful.saturating_sub(step.served.len().max(1));
+                    step.failures = 0;
+                    // Given back at once, so that whichever instance is joined next need not wait for this one.
+                    step.last = taken.is_empty() && waiting == 0;
+                    step.served = with_codes(taken)?;
+                }
+                Ok(Served::Held { free_in_ms, .. }) => {
+                    debug!(free_in_ms, "another instance serves this line");
+                    return Ok(Turn::Over);
+                }
+                Ok(Served::Stopped { refusal, .. }) => {
+                    debug!(?refusal, "nobody is served");
+                    return Ok(Turn::Over);
+                }
+                Err(error) if is_damage(&error) && !step.last && step.failures < MAX_FAILURES => {
+                    if step.failures == 0 {
+                        warn!(%error, "a call of the line's consumer failed; going on with one request at a time");
+                    }
+                    step.served.clear();
+                    step.careful = MAX_TAKEN;
+                    step.failures += 1;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// One call, repeated as it is until there is an answer.
+    async fn call(&self, step: &Step) -> Result<Served, ScriptError> {
+        let next = match (step.last, step.careful) {
+            (true, _) => 0,
+            (false, 0) => MAX_TAKEN,
+            (false, _) => 1,
+        };
+        let wish = Serve {
+            token: &self.token,
+            lease_ms: if step.last { 0 } else { self.lease_ms },
+            take_id: &take_id(&self.token),
+            served: &step.served,
+            next,
+        };
+        loop {
+            let known = &self.known;
+            known.whole()?;
+            let served = scripts::serve(&self.coupons.store, &known.keys, known.mark(), &wish).await;
+            match known.note(served) {
+                Err(ScriptError::Store(StoreError::Unavailable { .. } | StoreError::OutOfMemory))
+                    if !self.stopping.has_begun() =>
+                {
+                    tokio::select! {
+                        () = tokio::time::sleep(REPEAT_AFTER) => {}
+                        () = self.stopping.wait() => {}
+                    }
+                }
+                other => return other,
+            }
+        }
+    }
+
+    fn count(&self, answers: &[Option<Answer>]) {
+        let coupon = self.coupons.metrics.coupons.coupon(self.id.as_str());
+        for answer in answers.iter().flatten().filter(|answer| answer.fresh) {
+            if let Ok(record) = &answer.record
+                && !matches!(record.state, State::Queued { .. })
+            {
+                coupon.issues(kind_of(&record.state), 1);
+            }
+        }
+    }
+}
+
+/// Each of those that were taken with the code of its unit, if it gets one.
+fn with_codes(taken: Vec<Taken>) -> Result<Vec<(String, Code)>, CouponError> {
+    let one = |taken: Taken| Ok((taken.request_id, Code::random()?));
+    taken.into_iter().map(one).collect()
+}
+
+/// One for each call, and for its repeats; counted within this process, which the token tells from others.
+fn take_id(token: &str) -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    format!("{token}-{}", COUNT.fetch_add(1, Ordering::Relaxed))
+}

@@ -1,0 +1,112 @@
+//! What a coupon's errors and refusals are to a client: the one place where they get a status.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::problem::{CONTENT_TYPE, Problem, ProblemBody};
+use crate::coupon::error::CouponError;
+use crate::store::StoreError;
+use crate::stream::ScriptError;
+
+impl From<CouponError> for Problem {
+    fn from(error: CouponError) -> Self {
+        let problem = |status, code, error: &CouponError| Problem::new(status, code, error.to_string());
+        match error {
+            CouponError::Script(error) => of_script(&error),
+            CouponError::Suspended => suspended(&error.to_string()),
+            CouponError::Ended => not_open(&error.to_string()),
+            CouponError::RequestNotFound(_) => problem(StatusCode::NOT_FOUND, "issue-not-found", &error),
+            CouponError::RequestIdReused(_) => problem(StatusCode::UNPROCESSABLE_ENTITY, "request-id-reused", &error),
+            CouponError::NotIssued { .. } => problem(StatusCode::CONFLICT, "not-issued", &error),
+            CouponError::Invalid(violations) => {
+                Problem::invalid_request(violations.into_iter().map(Into::into).collect())
+            }
+            CouponError::PreconditionFailed => problem(StatusCode::PRECONDITION_FAILED, "precondition-failed", &error),
+            CouponError::Waiting(_) => {
+                Problem::store_unavailable("others are in the line before this request; repeat the same id")
+            }
+            CouponError::Refusing(_) => {
+                tracing::warn!(%error, "request for a coupon refused");
+                Problem::store_unavailable("new requests are refused for now; repeat the same id later")
+            }
+            // Not a line each: there would be thousands, and `jackpot_coupon_requests_total` counts them.
+            CouponError::Crowded { .. } => {
+                Problem::store_unavailable("too many requests for this coupon wait for the store; repeat the same id")
+            }
+            CouponError::Backlog { .. } => {
+                tracing::warn!(%error, "request for a coupon refused");
+                Problem::store_unavailable("the ledger backlog is too large for new requests; repeat the same id later")
+            }
+            CouponError::Dead(_) => {
+                tracing::error!(%error, "an operator has to look at a dead letter");
+                Problem::store_unavailable("the request waits for an operator; repeat the same id later")
+            }
+            CouponError::Unsettled => Problem::store_unavailable("the definition kept changing; repeat the request"),
+            CouponError::Lost { .. } | CouponError::Random(_) => internal(&error),
+        }
+    }
+}
+
+fn of_script(error: &ScriptError) -> Problem {
+    match error {
+        ScriptError::Unknown => Problem::new(StatusCode::NOT_FOUND, "coupon-not-found", error.to_string()),
+        // Nothing is issued on a Redis that lost events until they are restored.
+        ScriptError::Behind { .. } => {
+            tracing::error!(%error, "suspended on this instance");
+            suspended("Redis lost events of this coupon; it is suspended until they are restored")
+        }
+        ScriptError::Restoring => {
+            suspended("the coupon is being restored from the ledger; repeat the same id in a moment")
+        }
+        ScriptError::Stale => Problem::store_unavailable("the definition kept changing; repeat the request"),
+        ScriptError::Store(StoreError::Unavailable { .. } | StoreError::OutOfMemory) => {
+            tracing::warn!(%error, "the store did not do it, or did not say so in time");
+            Problem::store_unavailable("the store does not answer in time or takes no writes; repeat the same id")
+        }
+        ScriptError::Secret
+        | ScriptError::Store(StoreError::Script { .. } | StoreError::Protocol { .. })
+        | ScriptError::Reply { .. }
+        | ScriptError::Record(_) => internal(error),
+    }
+}
+
+fn suspended(detail: &str) -> Problem {
+    Problem::new(StatusCode::CONFLICT, "coupon-suspended", detail)
+}
+
+/// 403: the coupon is not issued at this time.
+pub(crate) fn not_open(detail: &str) -> Problem {
+    Problem::new(StatusCode::FORBIDDEN, "not-open", detail)
+}
+
+/// 409: no unit is left.
+pub(crate) fn out_of_stock() -> Problem {
+    let detail = "no unit was left; this is final for the request";
+    Problem::new(StatusCode::CONFLICT, "out-of-stock", detail)
+}
+
+/// A problem with what the user has already.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AlreadyIssued<'a, T> {
+    #[serde(flatten)]
+    problem: ProblemBody<'a>,
+    /// The first of the user's units that counted, as it was issued.
+    issue: &'a T,
+}
+
+/// 409: the user has as many as a user may have; with the first of them as `issue`.
+pub(crate) fn already_issued<T: Serialize>(issue: &T) -> HttpResponse {
+    let detail = "the user has as many as a user may have; this is final for the request";
+    let problem = Problem::new(StatusCode::CONFLICT, "already-issued", detail);
+    let problem = problem.body();
+    HttpResponse::Conflict()
+        .content_type(CONTENT_TYPE)
+        .body(serde_json::to_string(&AlreadyIssued { problem, issue }).unwrap_or_default())
+}
+
+fn internal(error: &dyn std::error::Error) -> Problem {
+    tracing::error!(%error, "internal error");
+    Problem::internal()
+}
