@@ -11,16 +11,17 @@
 //! | [`settings`] | `config/default.toml` ← a file ← the environment |
 //! | [`http`] | server, problem+json, keys and roles, limits, `OpenAPI`; no business rule |
 //! | [`jackpot`] | definition and draw (pure), play (enter → draw → claim → redraw), combiner, recovery, operators, their routes |
+//! | [`coupon`] | limited stock, first come, first served: definition, codes, records (pure), the line in front of it |
 //! | [`store`] | Redis: connection (embedded, standalone, cluster), keys, script calls, health |
 //! | [`stream`] | what jackpots and coupons share: the mark of events, replies of scripts, the tail of a stream |
 //! | [`ledger`] | the SQL system of record: projector, queries, reconciliation, restore |
 //! | [`signing`] | Ed25519 keys: who signs receipts and heads, and the public keys at `/v1/keys` |
 //! | [`simulate`] | the load simulation from outside, its checks, report and comparison |
 //! | [`verify`] | an exported ledger checked offline: chain, books, draws, receipts |
-//! | [`money`], [`ids`] | small types that everyone uses |
+//! | [`money`], [`ids`], [`violation`] | small types that everyone uses |
 //! | [`keys`], [`master_secret`], [`durable_file`], [`random`], [`tls`] | secrets, and the files they live in |
 //! | [`telemetry`], [`stopping`], [`open_files`] | log lines and metrics; the signal to end; the limit on open files |
-//! | `lua/jackpot/`, `lua/stream/` | one file per decision, and the parts they share; each has its contract in its header |
+//! | `lua/jackpot/`, `lua/coupon/`, `lua/stream/` | one file per decision, and the parts they share; each has its contract in its header |
 //!
 //! # The path of an entry
 //!
@@ -53,6 +54,7 @@ pub mod stream;
 pub mod telemetry;
 pub mod tls;
 pub mod verify;
+pub mod violation;
 
 /// For all that links the library, the benchmarks' peers too: a request is many small allocations. Measured in
 /// docs/decisions/0012.

@@ -23,7 +23,6 @@
 local FIRST_POOL = 7
 local json, tiers_text, money, currency, wanted = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local nonce = ARGV[14]
-local MAX_PUTS = 16 -- PUTs whose repeats are known: more than there are operators at work on one jackpot
 local at = now_ms()
 
 local function fresh_meters(tiers, fresh)
@@ -100,7 +99,7 @@ local function create()
     fields[#fields + 1] = field
     fields[#fields + 1] = type(state[field]) == 'number' and num(state[field]) or state[field]
   end
-  redis.call('HSET', KEYS[1], 'puts', nonce .. ' created 1;', unpack(fields))
+  redis.call('HSET', KEYS[1], 'puts', remember_put('', nonce, 'created', '1'), unpack(fields))
   redis.call('HSET', KEYS[3], '1', json)
   redis.call('HSET', KEYS[4], '1', ARGV[3] .. ' ' .. num(at) .. ' -')
   return { 'created', mark(state), '1' }
@@ -128,7 +127,7 @@ if refusal == 'secret' then
   return { refusal, mark(state) }
 end
 local puts = redis.call('HGET', KEYS[1], 'puts') or ''
-local mode, put_version = string.match(';' .. puts, ';' .. nonce .. ' (%l+) (%d+);')
+local mode, put_version = put_before(puts, nonce)
 if mode then
   return { mode, mark(state), put_version }
 end
@@ -142,8 +141,7 @@ end
 if refusal or last ~= ARGV[13] then
   return { 'stale', mark(state) }
 end
-local expected = wanted == '' or wanted == 'present' or string.find(wanted, ',' .. last .. ',', 1, true)
-if wanted == 'absent' or not expected then
+if not may_change(wanted, last) then
   return { 'mismatch', mark(state) }
 end
 if state.status == 'closed' then
@@ -169,15 +167,6 @@ for _, tier in ipairs(tiers) do
 end
 if touched and currency ~= state.currency then
   return { 'currency', mark(state), state.currency }
-end
-
--- The oldest leave the list of PUTs when it is full.
-local function remember(outcome, version)
-  local _, count = string.gsub(puts, ';', '')
-  if count >= MAX_PUTS then
-    puts = string.gsub(puts, '^[^;]*;', '', 1)
-  end
-  return puts .. nonce .. ' ' .. outcome .. ' ' .. version .. ';'
 end
 
 local superseded = state.next
@@ -224,7 +213,7 @@ redis.call(
   'HSET',
   KEYS[1],
   'puts',
-  remember(mode, version),
+  remember_put(puts, nonce, mode, version),
   'last_version',
   version,
   'currency',

@@ -6,6 +6,8 @@ use sha2::{Digest, Sha256};
 
 use crate::ids::Id;
 use crate::money::{Minor, Ppm};
+use crate::violation::check_name;
+pub use crate::violation::{MAX_NAME_CHARS, Violation};
 
 use super::document::{Contribution, Document, Prize, Take, Tier};
 use super::odds::{InvalidOdds, Odds};
@@ -14,29 +16,8 @@ use super::odds::{InvalidOdds, Odds};
 pub const MAX_TIERS: usize = 8;
 /// Most ranks of an odds table.
 pub const MAX_RANKS: usize = 1_000;
-/// Longest name, in characters.
-pub const MAX_NAME_CHARS: usize = 200;
 /// Most redraws: a bound on the work of one entry.
 pub const MAX_REDRAWS: u32 = 100;
-
-/// A field that breaks a rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Violation {
-    /// Path of the field, such as `odds.ranks[0].weight`.
-    pub field: String,
-    /// The rule, for the one who sent it.
-    pub rule: String,
-}
-
-impl Violation {
-    /// A violation of `rule` by `field`.
-    pub fn new(field: impl Into<String>, rule: impl Into<String>) -> Self {
-        Self {
-            field: field.into(),
-            rule: rule.into(),
-        }
-    }
-}
 
 /// A checked definition.
 #[derive(Debug, Clone, PartialEq)]
@@ -146,13 +127,7 @@ impl Definition {
 }
 
 fn check_head(document: &Document, wrong: &mut Vec<Violation>) {
-    let name = document.name.chars().count();
-    if !(1..=MAX_NAME_CHARS).contains(&name) || document.name.chars().any(char::is_control) {
-        wrong.push(Violation::new(
-            "name",
-            format!("must be 1 to {MAX_NAME_CHARS} characters, none of them a control character"),
-        ));
-    }
+    wrong.extend(check_name(&document.name));
     let currency = document.currency.as_bytes();
     let capital = currency.first().is_some_and(u8::is_ascii_uppercase);
     if !capital

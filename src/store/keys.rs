@@ -1,6 +1,6 @@
 //! Every key in Redis, built here and nowhere else.
 //!
-//! All keys of a jackpot carry its hash tag `{id}`, so that one script touches one slot of a cluster.
+//! All keys of a jackpot or a coupon carry its hash tag `{id}`, so that one script touches one slot of a cluster.
 
 use crate::ids::Id;
 
@@ -73,21 +73,18 @@ impl JackpotKeys {
     }
 }
 
-/// Sorted set with the ids of all jackpots, all with score 0, for listing in order.
-pub const JACKPOT_INDEX: &str = "jp:index";
-
 /// The keys of one coupon.
 #[derive(Debug, Clone)]
 pub struct CouponKeys {
-    /// Hash: status, definition, counts, the consumer's lease (`lua/coupon/state.lua`).
+    /// Hash: event number, status, definition, counts, the consumer's lease (`lua/coupon/state.lua`).
     pub state: String,
-    /// Hash: records by request id.
+    /// Hash: record by request id (`lua/coupon/record.lua`).
     pub requests: String,
-    /// Hash: the issues that count for a user, `request at;` each.
+    /// Hash: the issues that count for a user, by user id.
     pub users: String,
-    /// Sorted set: requests in the line, by arrival number.
+    /// Sorted set: ids of requests in the line, by arrival number.
     pub queue: String,
-    /// Sorted set: dead letters, by arrival number.
+    /// Sorted set: ids of dead letters, by arrival number.
     pub dead: String,
     /// Stream of events, ids `<sequence>-<event number>`.
     pub events: String,
@@ -108,6 +105,19 @@ impl CouponKeys {
         }
     }
 
+    /// All of them, in the order in which every script gets them.
+    #[must_use]
+    pub fn all(&self) -> [&str; 6] {
+        [
+            &self.state,
+            &self.requests,
+            &self.users,
+            &self.queue,
+            &self.dead,
+            &self.events,
+        ]
+    }
+
     /// Where its state and its events are.
     #[must_use]
     pub fn stream(&self) -> StreamKeys<'_> {
@@ -120,6 +130,9 @@ impl CouponKeys {
 
 /// Sorted set with the ids of all coupons, all with score 0, for listing in order.
 pub const COUPON_INDEX: &str = "cp:index";
+
+/// Sorted set with the ids of all jackpots, all with score 0, for listing in order.
+pub const JACKPOT_INDEX: &str = "jp:index";
 
 /// String: id of the ledger that this Redis belongs to.
 pub const LEDGER: &str = "jp:ledger";

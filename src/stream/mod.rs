@@ -9,11 +9,13 @@ pub mod index;
 mod mark;
 mod reply;
 mod tail;
+mod wanted;
 
 pub use heard::Heard;
 pub use mark::Mark;
 pub use reply::Reply;
 pub use tail::{MAX_EVENTS, Tail, TailWish, tail};
+pub use wanted::Wanted;
 
 use redis::Value;
 use thiserror::Error;

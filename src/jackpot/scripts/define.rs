@@ -6,7 +6,7 @@ use crate::store::keys::JackpotKeys;
 use super::{DEFINE, Fence, ScriptError, fenced, pools, run, tiers_text};
 use crate::jackpot::definition::Definition;
 use crate::jackpot::view::Status;
-use crate::stream::Mark;
+use crate::stream::{Mark, Wanted};
 
 /// A definition to put.
 #[derive(Debug)]
@@ -25,19 +25,6 @@ pub struct Define<'a> {
     pub who: &'a str,
     /// Of the HTTP request.
     pub request_id: &'a str,
-}
-
-/// What must be there before a definition is put.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
-    /// Anything or nothing.
-    Any,
-    /// Nothing (`If-None-Match: *`).
-    Absent,
-    /// Something (`If-Match: *`).
-    Present,
-    /// One of these last versions (`If-Match`).
-    Versions(Vec<u64>),
 }
 
 /// What became of it.
@@ -78,21 +65,12 @@ pub async fn define(
     ];
     let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
     let json = serde_json::to_string(wish.definition.document()).expect("plain data is JSON");
-    let wanted = match &wish.wanted {
-        Wanted::Any => String::new(),
-        Wanted::Absent => "absent".to_owned(),
-        Wanted::Present => "present".to_owned(),
-        Wanted::Versions(versions) => {
-            let versions = versions.iter().map(u64::to_string).collect::<Vec<_>>();
-            format!(",{},", versions.join(","))
-        }
-    };
     let call = fenced(&DEFINE, &all, fence)
         .arg(json)
         .arg(tiers_text(tiers))
         .arg(wish.definition.money_digest())
         .arg(&wish.definition.document().currency)
-        .arg(wanted)
+        .arg(wish.wanted.to_text())
         .arg(wish.status.as_str())
         .arg(wish.who)
         .arg(wish.request_id)

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Script};
-pub use crate::stream::ScriptError;
 use crate::stream::{EVENTS, Mark, Reply, run, run_here};
+pub use crate::stream::{ScriptError, Wanted};
 
 use super::document::Tier;
 
@@ -24,7 +24,7 @@ mod status;
 
 pub use adjust::{Adjust, Adjusted, adjust};
 pub use checkpoint::checkpoint;
-pub use define::{Define, Defined, Wanted, define};
+pub use define::{Define, Defined, define};
 pub use enter::{EnterEntry, Entered, EntryReply, MAX_ENTRIES, Refusal, enter, enter_here};
 pub use enter_batch::{BatchCall, BatchReply, FoundBatch, enter_batch, lookup_batch};
 pub use finish::{Finished, claim, finish};
@@ -58,7 +58,7 @@ static CLAIM: LazyLock<Script> = script!("claim", "allow-oom", "state", "tiers",
 static FINISH: LazyLock<Script> = script!("finish", "allow-oom", "state", "tiers", "record", "finish");
 static STATUS: LazyLock<Script> = script!("status", "allow-oom", "state", "tiers", "status");
 static ADJUST: LazyLock<Script> = script!("adjust", "", "state", "tiers", "adjust");
-static DEFINE: LazyLock<Script> = script!("define", "", "state", "tiers", "define");
+static DEFINE: LazyLock<Script> = script!("define", "", "../stream/puts", "state", "tiers", "define");
 static ROTATE: LazyLock<Script> = script!("rotate", "allow-oom", "state", "rotate");
 static LOOKUP: LazyLock<Script> = script!("lookup", "no-writes", "state", "record", "lookup");
 static LOOKUP_BATCH: LazyLock<Script> =

@@ -1,0 +1,23 @@
+-- Lists dead letters, by arrival number.
+--
+-- KEYS  the six of the coupon (state.lua)
+-- ARGV  1 known mark  2 only behind this arrival number  3 how many at most, 1 to 1,000
+-- Reply {'unknown'} | {'behind' | 'restoring', mark}
+--       {'ok', mark, last arrival number looked at or '', request id, record ('' for one that is lost), ...}
+-- Cost: O(log n + how many).
+
+local state, ended = known_state(KEYS[1])
+if not state then
+  return ended
+end
+local found = redis.call('ZRANGEBYSCORE', KEYS[5], '(' .. ARGV[2], '+inf', 'WITHSCORES', 'LIMIT', 0, tonumber(ARGV[3]))
+local out, ids = { 'ok', mark(state), found[#found] or '' }, {}
+for i = 1, #found, 2 do
+  ids[#ids + 1] = found[i]
+end
+local records = #ids > 0 and redis.call('HMGET', KEYS[2], unpack(ids)) or {}
+for i, id in ipairs(ids) do
+  out[#out + 1] = id
+  out[#out + 1] = records[i] or ''
+end
+return out

@@ -1,0 +1,47 @@
+-- Puts a dead letter back into the line, where it was: with its arrival number, and no tries counted.
+--
+-- KEYS  the six of the coupon (state.lua)
+-- ARGV  1 known mark  2 request id of the dead letter  3 who  4 request id of the operator's request
+-- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'missing', mark} no such request
+--       {'ok', mark, record, place}  it is in the line | {'same', mark, record, place}  it is in the line already
+--       {'not-dead', mark, record, detail or ''} it has been decided (append_details in record.lua)
+--       {'suspended' | 'ended', mark}
+-- Invariants: who came later and was served meanwhile stays served; who is in the line behind it waits for it.
+-- Cost: O(log n of the line).
+
+local state, ended = known_state(KEYS[1])
+if not state then
+  return ended
+end
+local id = ARGV[2]
+local text = redis.call('HGET', KEYS[2], id)
+if not text then
+  return { state.status == 'ended' and 'ended' or 'missing', mark(state) }
+end
+local arrival, at, user = string.match(text, '^d (%d+) %d+ (%d+) (%S+)$')
+if not arrival then
+  local code = string.sub(text, 1, 2) == 'q ' and 'same' or 'not-dead'
+  return { code, mark(state), text, append_details({}, { id }, { text })[2] or '' }
+end
+if state.status ~= 'open' then
+  return { state.status, mark(state) }
+end
+redis.call('ZCARD', KEYS[4]) -- their types, before the first write
+redis.call('ZCARD', KEYS[5])
+
+append_event(KEYS[6], state, now_ms(), 'redrive', {
+  'request',
+  id,
+  'arrival',
+  arrival,
+  'who',
+  ARGV[3],
+  'request_id',
+  ARGV[4],
+})
+local queued = queued_text({ arrival = arrival, attempts = 0, take = '-', at = at, user = user })
+redis.call('HSET', KEYS[2], id, queued)
+redis.call('ZREM', KEYS[5], id)
+redis.call('ZADD', KEYS[4], arrival, id)
+write_counts(KEYS[1], state)
+return { 'ok', mark(state), queued, num(redis.call('ZRANK', KEYS[4], id)) }

@@ -1,0 +1,159 @@
+-- One step of the line's consumer: serves those its last call took, acknowledges them, and takes the next.
+--
+-- KEYS  the six of the coupon (state.lua)
+-- ARGV  1 known mark  2 token of the consumer  3 lease in ms; 0 gives it back, and takes nothing
+--       4 take id: one for this call and all its repeats  5 how many to take, 0 to 256  6 how many to serve, 0 to 256
+--       7.. ids of those to serve, as the last call gave them, then as many codes
+-- Reply {'unknown'} | {'behind' | 'restoring' | 'suspended' | 'ended', mark}: nothing was served or taken
+--       {'held', mark, ms}  another consumer has the lease, for so long
+--       {'ok', mark, in the line now, taken, (request id, user, tries) of each taken, known, record of each to serve,
+--         place, text, ...}
+--         known: places among those to serve, with commas, of those that this call did not decide
+--         record: of one that is still in the line (q) its code is not to be used: it was not the head of the line any
+--         more, or its user's record cannot be read; '' none
+--         place, text: details of the record at this place (append_details in record.lua)
+-- Invariants: only the head of the line is served, in order; decision, acknowledgement and event are one. Being taken
+-- is what counts a try, once for each take id; not for one that its living consumer could not serve because others
+-- came back in front of it (redrive.lua). Taken for the fourth time means dead letter instead. One that has been
+-- taken before is taken alone, so that it brings nobody else down with it. A call that finds nobody in the line
+-- writes nothing. The lease is by Redis' clock; it has no event, and neither has a take: both are of this Redis.
+-- Runs when memory is full: who is in the line was told so.
+-- Cost: O(served + taken): HMGET and HSET of them, one XADD.
+
+local MAX_TRIES = 3
+local FIRST = 7
+
+local state, ended = known_state(KEYS[1])
+if not state then
+  return ended
+end
+local token, lease, take_id = ARGV[2], tonumber(ARGV[3]), ARGV[4]
+local wish, count = tonumber(ARGV[5]), tonumber(ARGV[6])
+must(#ARGV == FIRST - 1 + 2 * count or nil, 'JP_ARGUMENT requests')
+if state.status ~= 'open' then
+  return { state.status, mark(state) }
+end
+local at = now_ms()
+local holder, until_ms = string.match(redis.call('HGET', KEYS[1], 'consumer') or '', '^(%S+) (%d+)$')
+if holder and holder ~= token and tonumber(until_ms) > at then
+  return { 'held', mark(state), num(tonumber(until_ms) - at) }
+end
+
+local line, dead_before = redis.call('ZCARD', KEYS[4]), redis.call('ZCARD', KEYS[5])
+local heads = redis.call('ZRANGE', KEYS[4], 0, count + wish) -- one more, so that there is something to ask for
+local ids, asked = {}, {}
+for i = 1, count do
+  ids[i], asked[i] = ARGV[FIRST + i - 1], ARGV[FIRST + i - 1]
+end
+for _, id in ipairs(heads) do
+  asked[#asked + 1] = id
+end
+local held = #asked > 0 and redis.call('HMGET', KEYS[2], unpack(asked)) or {}
+
+-- Serving: what is decided, in memory.
+local known, texts, lines, gone, dead = {}, {}, {}, {}, {}
+local records, users = {}, {} -- for HSET
+local written, written_users, excused = {}, {}, {}
+local head, stuck = 1, false
+
+local function write_record(id, text)
+  written[id] = text
+  records[#records + 1] = id
+  records[#records + 1] = text
+end
+
+local function serve(i, id, queued)
+  local held_user = written_users[queued.user] or redis.call('HGET', KEYS[3], queued.user)
+  local text, tail, of_user = decide(state, at, id, queued.user, ARGV[FIRST + count + i - 1], held_user)
+  if not text then
+    stuck = true
+    return false
+  end
+  if of_user then
+    written_users[queued.user] = of_user
+    users[#users + 1] = queued.user
+    users[#users + 1] = of_user
+  end
+  write_record(id, text)
+  lines[#lines + 1] = id .. ' ' .. queued.user .. tail
+  gone[#gone + 1] = id
+  head = head + 1
+  return true
+end
+
+for i = 1, count do
+  local id = ids[i]
+  local queued = not written[id] and parse_queued(held[i])
+  if queued and (stuck or heads[head] ~= id) then
+    stuck, excused[id] = true, true
+  end
+  if not (queued and not stuck and serve(i, id, queued)) then
+    known[#known + 1] = i
+  end
+  texts[i] = written[id] or held[i] or ''
+end
+
+-- Taking: the next of the line, or those that this call took when it came for the first time.
+local taken = {}
+local last_head = math.min(#heads, head + wish - 1)
+for h = head, lease > 0 and last_head or 0 do
+  local id = heads[h]
+  local queued = must(parse_queued(held[count + h]), 'JP_DAMAGED request')
+  if queued.take ~= take_id then
+    if not excused[id] then
+      queued.attempts = queued.attempts + 1
+    end
+    queued.take = take_id
+  end
+  if queued.attempts > MAX_TRIES then
+    write_record(id, 'd ' .. queued.arrival .. ' ' .. num(MAX_TRIES) .. ' ' .. queued.at .. ' ' .. queued.user)
+    lines[#lines + 1] = id .. ' ' .. queued.user .. ' d ' .. num(MAX_TRIES)
+    gone[#gone + 1] = id
+    dead[#dead + 1] = queued.arrival
+    dead[#dead + 1] = id
+  elseif #taken > 0 and queued.attempts > 1 then
+    break
+  else
+    write_record(id, queued_text(queued))
+    taken[#taken + 1] = { id, queued.user, num(queued.attempts) }
+    if queued.attempts > 1 then
+      break
+    end
+  end
+end
+
+if #lines > 0 then
+  append_event(KEYS[6], state, at, 'serve', { 'block', table.concat(lines, '\n') })
+end
+if #records > 0 then
+  redis.call('HSET', KEYS[2], unpack(records))
+end
+if #users > 0 then
+  redis.call('HSET', KEYS[3], unpack(users))
+end
+if #gone > 0 then
+  redis.call('ZREM', KEYS[4], unpack(gone))
+end
+if #dead > 0 then
+  redis.call('ZADD', KEYS[5], unpack(dead))
+end
+if #lines > 0 then
+  write_counts(KEYS[1], state)
+end
+if lease == 0 and holder then
+  redis.call('HDEL', KEYS[1], 'consumer')
+elseif lease > 0 and line > 0 then
+  redis.call('HSET', KEYS[1], 'consumer', token .. ' ' .. num(at + lease))
+end
+
+local reply = { 'ok', mark(state), num(line - #gone), num(#taken) }
+for _, one in ipairs(taken) do
+  for _, part in ipairs(one) do
+    reply[#reply + 1] = part
+  end
+end
+reply[#reply + 1] = table.concat(known, ',')
+for i = 1, count do
+  reply[#reply + 1] = texts[i]
+end
+return append_details(reply, ids, texts)

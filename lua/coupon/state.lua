@@ -1,0 +1,65 @@
+-- Shared by every script of a coupon: its state.
+--
+-- Part of a script, behind lua/stream/events.lua. All scripts get the six keys of the coupon, in this order:
+--   1 state  2 requests  3 users  4 queue  5 dead  6 events
+-- and the known mark in ARGV[1]. There is no fence: nothing of a decision is made by the caller.
+
+local STATE = {
+  'n', -- number of the last event, dense from 1
+  'restores', -- how often it was rebuilt from the ledger
+  'status', -- open | suspended | ended; restoring: n and restores are all there is
+  'version', -- of the definition
+  'stock', -- units that may be out at once
+  'per_user', -- issues that may count for a user
+  'window', -- ms for which an issue counts for its user, '' for as long as there is the coupon
+  'starts', -- ms, '' for always
+  'ends', -- ms, from here on nothing is issued; '' for never
+  'seq', -- issues ever
+  'voided', -- of them
+  'arrivals', -- requests that ever joined the line
+}
+-- Beside them: `json`, the definition as operators read it; `puts` (lua/stream/puts.lua); `consumer` (serve.lua).
+
+local FIRST_OPTIONAL, LAST_OPTIONAL = 7, 9
+
+-- The state as a table, `nil` for an optional number that is not set; or nil when there is no such coupon.
+local function read_state(key)
+  local values = redis.call('HMGET', key, unpack(STATE))
+  if not values[1] then
+    return nil
+  end
+  local state = { status = values[3] }
+  for i = 1, state.status == 'restoring' and 2 or #STATE do
+    local optional = i >= FIRST_OPTIONAL and i <= LAST_OPTIONAL
+    if i ~= 3 and not (optional and values[i] == '') then
+      state[STATE[i]] = must(exact(values[i]), 'JP_DAMAGED state')
+    end
+  end
+  return state
+end
+
+-- The state, or nil and the reply that ends the call.
+local function known_state(key)
+  local state = read_state(key)
+  local ended = ended_by(state)
+  if ended then
+    return nil, ended
+  end
+  return state
+end
+
+-- Writes what a decision moves.
+local function write_counts(key, state)
+  redis.call(
+    'HSET',
+    key,
+    'n',
+    num(state.n),
+    'seq',
+    num(state.seq),
+    'voided',
+    num(state.voided),
+    'arrivals',
+    num(state.arrivals)
+  )
+end

@@ -1,0 +1,66 @@
+-- Takes an issued unit back: it returns to the stock, and its user may be issued another by a new request.
+--
+-- KEYS  the six of the coupon (state.lua)
+-- ARGV  1 known mark  2 request id of the issue  3 who  4 request id of the operator's request
+-- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'missing', mark} no such request
+--       {'ok', mark, record} voided | {'same', mark, record} it was voided before
+--       {'not-issued', mark, record, detail or ''} in any other state (append_details in record.lua)
+--       {'suspended' | 'ended', mark}
+-- Invariants: final for its request; its sequence and its code are never used again. Runs when memory is full.
+-- Cost: O(issues that count for the user).
+
+local state, ended = known_state(KEYS[1])
+if not state then
+  return ended
+end
+local id = ARGV[2]
+local text = redis.call('HGET', KEYS[2], id)
+if not text then
+  return { state.status == 'ended' and 'ended' or 'missing', mark(state) }
+end
+local kind = string.sub(text, 1, 2)
+if kind == 'v ' then
+  return { 'same', mark(state), text }
+end
+if kind ~= 'i ' then
+  local detail = append_details({}, { id }, { text })[2]
+  return { 'not-issued', mark(state), text, detail or '' }
+end
+if state.status ~= 'open' then
+  return { state.status, mark(state) }
+end
+local seq, issued_at, code, user = string.match(text, '^i (%d+) (%d+) (%S+) (%S+)$')
+must(seq, 'JP_DAMAGED request')
+
+-- The user's record without this issue; a window may have let go of it before.
+local held, kept = redis.call('HGET', KEYS[3], user) or '', {}
+must(count_issues(held, -1), 'JP_DAMAGED user')
+for request, counted_at in string.gmatch(held, '(%S+) (%d+);') do
+  if request ~= id then
+    kept[#kept + 1] = request .. ' ' .. counted_at .. ';'
+  end
+end
+
+local at = now_ms()
+local voided = 'v ' .. seq .. ' ' .. issued_at .. ' ' .. code .. ' ' .. num(at) .. ' ' .. user
+state.voided = state.voided + 1
+append_event(KEYS[6], state, at, 'void', {
+  'request',
+  id,
+  'user',
+  user,
+  'seq',
+  seq,
+  'who',
+  ARGV[3],
+  'request_id',
+  ARGV[4],
+})
+redis.call('HSET', KEYS[2], id, voided)
+if #kept > 0 then
+  redis.call('HSET', KEYS[3], user, table.concat(kept))
+else
+  redis.call('HDEL', KEYS[3], user)
+end
+write_counts(KEYS[1], state)
+return { 'ok', mark(state), voided }

@@ -1,0 +1,82 @@
+//! What scripts say of requests: their records, and the details behind them.
+
+use crate::coupon::record::Record;
+use crate::stream::Unreadable;
+
+use super::Reply;
+
+/// What became of one request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// Its record; or the record, of it or of its user, that cannot be read: nothing was decided, or nobody knows what.
+    pub record: Result<Record, Unreadable>,
+    /// Decided, or put into the line, by this call.
+    pub fresh: bool,
+    /// Of a user who has had enough: request id and record of the first issue that counted.
+    pub first: Option<(String, Record)>,
+    /// Of one in the line: how many are before it.
+    pub place: Option<u64>,
+}
+
+/// Reads `known, record of each, place, text, ...`: one for each of `count`, `None` for those without a record. And
+/// `None` in all for what no script gives.
+pub(super) fn parse<'a>(mut texts: impl Iterator<Item = Option<&'a str>>, count: usize) -> Option<Vec<Option<Answer>>> {
+    let known = texts.next()??;
+    let mut answers = (0..count)
+        .map(|_| {
+            let text = texts.next()??;
+            let record = Record::parse(text);
+            let answer = (!text.is_empty()).then(|| Answer {
+                fresh: record.is_ok(),
+                record,
+                first: None,
+                place: None,
+            });
+            Some(answer)
+        })
+        .collect::<Option<Vec<_>>>()?;
+    for place in known.split(',').filter(|place| !place.is_empty()) {
+        if let Some(answer) = at(&mut answers, place)? {
+            answer.fresh = false;
+        }
+    }
+    while let Some(place) = texts.next() {
+        let answer = at(&mut answers, place?)?.as_mut()?;
+        add_detail(answer, texts.next()??)?;
+    }
+    Some(answers)
+}
+
+/// Reads `record, detail or ''` of one request.
+pub(super) fn parse_one(reply: &Reply) -> Option<Answer> {
+    let mut texts = reply.strs();
+    let mut answer = Answer {
+        record: Record::parse(texts.next()??),
+        fresh: reply.code() == "ok",
+        first: None,
+        place: None,
+    };
+    match texts.next() {
+        None | Some(Some("")) => {}
+        Some(detail) => add_detail(&mut answer, detail?)?,
+    }
+    Some(answer)
+}
+
+fn at<'a>(answers: &'a mut [Option<Answer>], place: &str) -> Option<&'a mut Option<Answer>> {
+    answers.get_mut(place.parse::<usize>().ok()?.checked_sub(1)?)
+}
+
+/// A first issue that is lost or cannot be read is none: the answer stands without it.
+fn add_detail(answer: &mut Answer, detail: &str) -> Option<()> {
+    use crate::coupon::record::State;
+    match answer.record.as_ref().map(|record| &record.state) {
+        Ok(State::AlreadyIssued { first, .. }) => {
+            answer.first = Record::parse(detail).ok().map(|record| (first.clone(), record));
+        }
+        Ok(State::Queued { .. }) => answer.place = Some(detail.parse().ok()?),
+        Ok(_) => return None,
+        Err(_) => {}
+    }
+    Some(())
+}

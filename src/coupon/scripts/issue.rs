@@ -1,0 +1,134 @@
+//! `lua/coupon/issue.lua`.
+
+use crate::coupon::code::Code;
+use crate::ids::Id;
+use crate::store::keys::CouponKeys;
+use crate::store::{Call, Script, Store};
+
+use super::answers::{self, Answer};
+use super::{ISSUE, ISSUE_OWED, Mark, Reply, ScriptError, call, run, run_here};
+
+/// Most requests of one call: its work stays in the range of a millisecond or two, and `unpack` within its stack.
+pub const MAX_REQUESTS: usize = 1_000;
+
+/// A request for a unit.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    /// Its id, of a client or derived (`draw:{jackpot}:{entry}`).
+    pub request_id: String,
+    /// For whom.
+    pub user: Id,
+    /// Of the unit, if one is issued.
+    pub code: Code,
+    /// How it is decided.
+    pub mode: Mode,
+}
+
+/// How a request is decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// At once; behind those in the line, if there are any.
+    Now,
+    /// By the line's consumer.
+    Line,
+}
+
+/// What became of one call.
+#[derive(Debug)]
+pub struct Asked {
+    /// The coupon's mark.
+    pub mark: Mark,
+    /// Why those that are [`AskReply::NotTaken`] were not taken.
+    pub refusal: Option<Refusal>,
+    /// One for each request, in order.
+    pub answers: Vec<AskReply>,
+}
+
+/// What became of one request.
+#[derive(Debug, PartialEq, Eq)]
+pub enum AskReply {
+    /// It has a record. Compare its user with the one who asks: an id that was another's is told its record too.
+    Answered(Answer),
+    /// Nothing of it was written.
+    NotTaken,
+}
+
+/// Why a coupon takes no requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// Its books do not agree.
+    Suspended,
+    /// It is over for good, and its records may be gone.
+    Ended,
+}
+
+impl Refusal {
+    /// From a reply's code.
+    pub(super) fn of(code: &str) -> Option<Self> {
+        match code {
+            "suspended" => Some(Self::Suspended),
+            "ended" => Some(Self::Ended),
+            _ => None,
+        }
+    }
+}
+
+/// Decides requests, in order. At most [`MAX_REQUESTS`]. `known`: the highest mark this instance has seen.
+///
+/// # Panics
+/// When there are none or too many.
+pub async fn issue(store: &Store, keys: &CouponKeys, known: Mark, requests: &[Ask]) -> Result<Asked, ScriptError> {
+    let call = asking(&ISSUE, keys, known, requests);
+    asked(&run(store, &ISSUE, call, known).await?, requests.len())
+}
+
+/// The same over the calling thread's own connection.
+///
+/// # Panics
+/// When there are none or too many.
+pub async fn issue_here(store: &Store, keys: &CouponKeys, known: Mark, requests: &[Ask]) -> Result<Asked, ScriptError> {
+    let call = asking(&ISSUE, keys, known, requests);
+    asked(&run_here(store, &ISSUE, call, known).await?, requests.len())
+}
+
+/// The same when memory is full: for the prizes of draws, which end what was begun.
+///
+/// # Panics
+/// When there are none or too many.
+pub async fn issue_owed(store: &Store, keys: &CouponKeys, known: Mark, requests: &[Ask]) -> Result<Asked, ScriptError> {
+    let call = asking(&ISSUE_OWED, keys, known, requests);
+    asked(&run_here(store, &ISSUE_OWED, call, known).await?, requests.len())
+}
+
+fn asking(script: &'static Script, keys: &CouponKeys, known: Mark, requests: &[Ask]) -> Call<'static> {
+    assert!(
+        (1..=MAX_REQUESTS).contains(&requests.len()),
+        "1 to {MAX_REQUESTS} requests a call"
+    );
+    let modes = if requests.iter().all(|ask| ask.mode == Mode::Now) {
+        String::new()
+    } else {
+        let letter = |mode| if mode == Mode::Now { 'n' } else { 'l' };
+        requests.iter().map(|ask| letter(ask.mode)).collect()
+    };
+    let call = call(script, keys, known).arg(requests.len()).arg(modes);
+    let call = requests.iter().fold(call, |call, ask| call.arg(&ask.request_id));
+    let call = requests.iter().fold(call, |call, ask| call.arg(ask.user.as_str()));
+    requests.iter().fold(call, |call, ask| call.arg(ask.code.to_string()))
+}
+
+fn asked(reply: &Reply, count: usize) -> Result<Asked, ScriptError> {
+    let refusal = Refusal::of(reply.code());
+    if reply.code() != "ok" && refusal.is_none() {
+        return Err(reply.unexpected());
+    }
+    let answers = answers::parse(reply.strs(), count).ok_or_else(|| reply.unexpected())?;
+    let answers = answers
+        .into_iter()
+        .map(|answer| answer.map_or(AskReply::NotTaken, AskReply::Answered));
+    Ok(Asked {
+        mark: reply.mark(),
+        refusal,
+        answers: answers.collect(),
+    })
+}

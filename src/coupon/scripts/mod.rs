@@ -1,0 +1,56 @@
+//! The Lua scripts of `lua/coupon/`, one wrapper each: it names the keys, orders the arguments and owns the codes of
+//! the replies. The header of each script is the reference.
+
+use std::sync::LazyLock;
+
+use crate::store::keys::CouponKeys;
+use crate::store::{Call, Script};
+use crate::stream::{EVENTS, Mark, Reply, run, run_here};
+pub use crate::stream::{ScriptError, Wanted};
+
+mod answers;
+mod checkpoint;
+mod define;
+mod issue;
+mod read;
+mod redrive;
+mod retire;
+mod serve;
+mod status;
+mod void;
+
+pub use answers::Answer;
+pub use checkpoint::checkpoint;
+pub use define::{Define, Defined, define};
+pub use issue::{Ask, AskReply, Asked, MAX_REQUESTS, Mode, Refusal, issue, issue_here, issue_owed};
+pub use read::{DeadLetter, DeadPage, MAX_DEAD, Snapshot, dead_letters, lookup, snapshot};
+pub use redrive::{Redriven, redrive};
+pub use retire::{Retired, retire};
+pub use serve::{MAX_TAKEN, Serve, Served, Taken, serve};
+pub use status::{SetStatus, StatusSet, set_status};
+pub use void::{Voided, void};
+
+macro_rules! script {
+    ($name:literal, $flags:literal, $($part:literal),+) => {
+        LazyLock::new(|| Script::new($name, $flags, &[EVENTS, $(include_str!(concat!("../../../lua/coupon/", $part, ".lua"))),+]))
+    };
+}
+
+static DEFINE: LazyLock<Script> = script!("coupon_define", "", "../stream/puts", "state", "define");
+static ISSUE: LazyLock<Script> = script!("coupon_issue", "", "state", "record", "decide", "issue");
+static ISSUE_OWED: LazyLock<Script> = script!("coupon_issue_owed", "allow-oom", "state", "record", "decide", "issue");
+static SERVE: LazyLock<Script> = script!("coupon_serve", "allow-oom", "state", "record", "decide", "serve");
+static VOID: LazyLock<Script> = script!("coupon_void", "allow-oom", "state", "record", "void");
+static REDRIVE: LazyLock<Script> = script!("coupon_redrive", "", "state", "record", "redrive");
+static LOOKUP: LazyLock<Script> = script!("coupon_lookup", "no-writes", "state", "record", "lookup");
+static VIEW: LazyLock<Script> = script!("coupon_view", "no-writes", "state", "view");
+static DEAD: LazyLock<Script> = script!("coupon_dead", "no-writes", "state", "dead");
+static STATUS: LazyLock<Script> = script!("coupon_status", "allow-oom", "state", "status");
+static CHECKPOINT: LazyLock<Script> = script!("coupon_checkpoint", "", "state", "checkpoint");
+static RETIRE: LazyLock<Script> = script!("coupon_retire", "allow-oom", "state", "retire");
+
+/// A call of a coupon's script: all its keys, and what every script is told first.
+fn call<'s>(script: &'s Script, keys: &CouponKeys, known: Mark) -> Call<'s> {
+    let call = keys.all().into_iter().fold(Call::new(script), Call::key);
+    call.arg(known.packed())
+}

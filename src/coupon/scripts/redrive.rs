@@ -1,0 +1,41 @@
+//! `lua/coupon/redrive.lua`.
+
+use crate::store::Store;
+use crate::store::keys::CouponKeys;
+
+use super::answers::{self, Answer};
+use super::{Mark, REDRIVE, Refusal, ScriptError, call, run};
+
+/// What became of it.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Redriven {
+    /// It is in the line, put there by this call (`fresh`) or before.
+    Done(Answer),
+    /// It is no dead letter: this is what was decided.
+    NotDead(Answer),
+    /// There is no such request.
+    Missing,
+    /// The coupon is stopped.
+    Stopped(Refusal),
+}
+
+/// Puts a dead letter back into the line, where it was; with the coupon's mark. `who`: name of the operator's key;
+/// `by_request`: of the HTTP request.
+pub async fn redrive(
+    store: &Store,
+    keys: &CouponKeys,
+    known: Mark,
+    request_id: &str,
+    (who, by_request): (&str, &str),
+) -> Result<(Mark, Redriven), ScriptError> {
+    let call = call(&REDRIVE, keys, known).arg(request_id).arg(who).arg(by_request);
+    let reply = run(store, &REDRIVE, call, known).await?;
+    let answer = || answers::parse_one(&reply).ok_or_else(|| reply.unexpected());
+    let redriven = match reply.code() {
+        "ok" | "same" => Redriven::Done(answer()?),
+        "not-dead" => Redriven::NotDead(answer()?),
+        "missing" => Redriven::Missing,
+        code => Redriven::Stopped(Refusal::of(code).ok_or_else(|| reply.unexpected())?),
+    };
+    Ok((reply.mark(), redriven))
+}

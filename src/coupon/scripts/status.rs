@@ -1,0 +1,49 @@
+//! `lua/coupon/status.lua`.
+
+use crate::coupon::status::Status;
+use crate::store::Store;
+use crate::store::keys::CouponKeys;
+
+use super::{Mark, STATUS, ScriptError, call, run};
+
+/// What the service wants.
+#[derive(Debug, Clone)]
+pub struct SetStatus {
+    /// Open or suspended.
+    pub wanted: Status,
+    /// Why.
+    pub reason: String,
+    /// Name of the operator's key, or of the part of the service.
+    pub who: String,
+    /// Of the HTTP request; empty for none.
+    pub request_id: String,
+}
+
+/// What became of it, with the coupon's mark.
+#[derive(Debug, PartialEq, Eq)]
+pub enum StatusSet {
+    /// Done, or it had that status.
+    Done(Mark),
+    /// It is over for good.
+    Ended(Mark),
+}
+
+/// Suspends a coupon, or opens it again.
+pub async fn set_status(
+    store: &Store,
+    keys: &CouponKeys,
+    known: Mark,
+    wish: &SetStatus,
+) -> Result<StatusSet, ScriptError> {
+    let call = call(&STATUS, keys, known)
+        .arg(wish.wanted.as_str())
+        .arg(&wish.reason)
+        .arg(&wish.who)
+        .arg(&wish.request_id);
+    let reply = run(store, &STATUS, call, known).await?;
+    match reply.code() {
+        "ok" | "same" => Ok(StatusSet::Done(reply.mark())),
+        "ended" => Ok(StatusSet::Ended(reply.mark())),
+        _ => Err(reply.unexpected()),
+    }
+}

@@ -1,0 +1,41 @@
+//! `lua/coupon/void.lua`.
+
+use crate::store::Store;
+use crate::store::keys::CouponKeys;
+
+use super::answers::{self, Answer};
+use super::{Mark, Refusal, ScriptError, VOID, call, run};
+
+/// What became of it.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Voided {
+    /// It is voided now, by this call or by one before (`fresh`).
+    Done(Answer),
+    /// Only an issued unit is taken back; this is what the request is.
+    NotIssued(Answer),
+    /// There is no such request.
+    Missing,
+    /// The coupon is stopped.
+    Stopped(Refusal),
+}
+
+/// Takes an issued unit back; with the coupon's mark. `who`: name of the operator's key; `by_request`: of the HTTP
+/// request.
+pub async fn void(
+    store: &Store,
+    keys: &CouponKeys,
+    known: Mark,
+    request_id: &str,
+    (who, by_request): (&str, &str),
+) -> Result<(Mark, Voided), ScriptError> {
+    let call = call(&VOID, keys, known).arg(request_id).arg(who).arg(by_request);
+    let reply = run(store, &VOID, call, known).await?;
+    let answer = || answers::parse_one(&reply).ok_or_else(|| reply.unexpected());
+    let voided = match reply.code() {
+        "ok" | "same" => Voided::Done(answer()?),
+        "not-issued" => Voided::NotIssued(answer()?),
+        "missing" => Voided::Missing,
+        code => Voided::Stopped(Refusal::of(code).ok_or_else(|| reply.unexpected())?),
+    };
+    Ok((reply.mark(), voided))
+}

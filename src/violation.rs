@@ -1,0 +1,35 @@
+//! What of a definition that was put breaks a rule.
+
+/// Longest name of anything, in characters.
+pub const MAX_NAME_CHARS: usize = 200;
+
+/// A field that breaks a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// Path of the field, such as `odds.ranks[0].weight`.
+    pub field: String,
+    /// The rule, for the one who sent it.
+    pub rule: String,
+}
+
+impl Violation {
+    /// A violation of `rule` by `field`.
+    pub fn new(field: impl Into<String>, rule: impl Into<String>) -> Self {
+        Self {
+            field: field.into(),
+            rule: rule.into(),
+        }
+    }
+}
+
+/// What is wrong with a name for people.
+#[must_use]
+pub fn check_name(name: &str) -> Option<Violation> {
+    let fits = (1..=MAX_NAME_CHARS).contains(&name.chars().count());
+    (!fits || name.chars().any(char::is_control)).then(|| {
+        Violation::new(
+            "name",
+            format!("must be 1 to {MAX_NAME_CHARS} characters, none of them a control character"),
+        )
+    })
+}
