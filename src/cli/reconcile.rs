@@ -103,18 +103,15 @@ async fn compare(session: &Session, only: Option<&Id>) -> Found {
     let mut right = true;
     let mut found = false;
     for place in leases.places().await? {
-        if place.n == 0 || only.is_some_and(|id| *id != place.jackpot) {
+        if place.n == 0 || only.is_some_and(|id| *id != place.id) {
             continue;
         }
         found = true;
-        right &= match session.ledger.reconcile(&session.operate, &place.jackpot).await {
-            Ok(Reconciled::Report(event, report)) => show(place.jackpot.as_str(), event, &report)?,
-            Ok(Reconciled::Stopped(why)) => say(&format!("jackpot {}: STOPPED: {why}", place.jackpot))?,
-            Ok(Reconciled::Behind) => say(&format!(
-                "jackpot {}: the ledger has not caught up in time",
-                place.jackpot
-            ))?,
-            Err(error) => say(&format!("jackpot {}: {error}", place.jackpot))?,
+        right &= match session.ledger.reconcile(&session.operate, &place.id).await {
+            Ok(Reconciled::Report(event, report)) => show(place.id.as_str(), event, &report)?,
+            Ok(Reconciled::Stopped(why)) => say(&format!("jackpot {}: STOPPED: {why}", place.id))?,
+            Ok(Reconciled::Behind) => say(&format!("jackpot {}: the ledger has not caught up in time", place.id))?,
+            Err(error) => say(&format!("jackpot {}: {error}", place.id))?,
         };
     }
     projecting.end().await?;

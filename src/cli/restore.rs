@@ -78,37 +78,28 @@ async fn all(
     };
     let (mut right, mut found) = (true, false);
     for place in leases.places().await? {
-        if place.n == 0 || only.is_some_and(|id| *id != place.jackpot) {
+        if place.n == 0 || only.is_some_and(|id| *id != place.id) {
             continue;
         }
         found = true;
         // Whoever reads this stream now can commit nothing more: the token is another one.
-        if leases.take(&place.jackpot, place.token).await?.is_none() {
-            say(
-                &place.jackpot,
-                "another instance took it over at the same time; try again",
-            )?;
+        if leases.take(&place.id, place.token).await?.is_none() {
+            say(&place.id, "another instance took it over at the same time; try again")?;
             right = false;
             continue;
         }
-        let restore = restorer.restore(&place.jackpot, replace, &by, &args.reason);
+        let restore = restorer.restore(&place.id, replace, &by, &args.reason);
         let done = leases.during(restore).await;
         // At once, not with the last one: a service reads on meanwhile.
         leases.release().await?;
         match done {
             Ok(Restored { mark, records }) => {
-                session
-                    .operate
-                    .add_to_index(std::slice::from_ref(&place.jackpot))
-                    .await?;
-                say(
-                    &place.jackpot,
-                    &format!("restored, {mark}, {records} entries remembered"),
-                )?;
+                session.operate.add_to_index(std::slice::from_ref(&place.id)).await?;
+                say(&place.id, &format!("restored, {mark}, {records} entries remembered"))?;
             }
-            Err(RestoreError::NotLost) if only.is_none() => say(&place.jackpot, "is all there")?,
+            Err(RestoreError::NotLost) if only.is_none() => say(&place.id, "is all there")?,
             Err(error) => {
-                say(&place.jackpot, &format!("NOT restored: {error}"))?;
+                say(&place.id, &format!("NOT restored: {error}"))?;
                 right = false;
             }
         }

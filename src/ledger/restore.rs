@@ -15,6 +15,7 @@ use thiserror::Error;
 use super::books::{Books, FoldError};
 use super::event::{Event, Unreadable};
 use super::event_page;
+use super::projector::jackpots::Jackpots;
 use super::projector::load::{self, LoadError};
 use super::records::Records;
 use super::sql::Sql;
@@ -121,7 +122,7 @@ impl Restorer {
         reason: &str,
     ) -> Result<Restored, RestoreError> {
         let keys = JackpotKeys::new(jackpot);
-        let loaded = load::load(&self.sql, jackpot).await?;
+        let loaded = load::load::<Jackpots>(&self.sql, jackpot).await?;
         let books = loaded.books;
         if books.n == 0 {
             return Err(RestoreError::Unknown(jackpot.clone()));

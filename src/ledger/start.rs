@@ -6,7 +6,6 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::Ledger;
-use super::progress::Progress;
 use super::projector::lease::Leases;
 use super::sql::{Sql, SqlError};
 use crate::jackpot::view::Views;
@@ -51,7 +50,8 @@ impl Ledger {
         let ledger = Self {
             sql,
             signing,
-            progress: Arc::new(Progress::default()),
+            progress: Arc::default(),
+            coupons: Arc::default(),
         };
         let prepared = async {
             signing::publish(&ledger.sql, &ledger.signing).await?;
@@ -88,7 +88,7 @@ impl Ledger {
             if place.n > 0
                 && let Some(mark) = Mark::new(place.restores, place.n)
             {
-                views.learn(&place.jackpot, mark).set_ledger_n(Some(place.n));
+                views.learn(&place.id, mark).set_ledger_n(Some(place.n));
             }
         }
         Ok(())
