@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | [`event`], [`books`], [`records`], [`fold`] | an event as the scripts write it, and what events rebuild. Pure |
 //! | [`chain`], [`postings`], [`audit`] | hashes and rows of an event. Pure |
+//! | [`coupons`] | the same of coupons. Pure |
 //! | [`receipt`] | signed receipts and heads |
 //! | [`streams`], [`sql`], [`entry_index`] | the kinds of streams and their tables; the database, and the entries by player in daily tables |
 //! | [`projector`] | stream → SQL, exactly once |
@@ -16,6 +17,7 @@ pub mod api;
 pub mod audit;
 pub mod books;
 pub mod chain;
+pub mod coupons;
 pub mod entry_index;
 pub mod event;
 mod event_page;

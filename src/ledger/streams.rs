@@ -29,6 +29,16 @@ pub const JACKPOTS: Tables = Tables {
     prefix: "",
 };
 
+/// Of coupons.
+pub const COUPONS: Tables = Tables {
+    what: "coupon",
+    heads: "coupons",
+    events: "coupon_events",
+    id: "coupon_id",
+    behind: None,
+    prefix: "coupon:",
+};
+
 impl Tables {
     /// One of the kind, where ids of all kinds are together: in the chain, the audit trail and the reconciliations.
     #[must_use]

@@ -56,6 +56,10 @@ impl<K: Kind> Projector<K> {
                 Ok(())
             }
             WriteError::Sql(error) if is_unavailable(&error) => Err(error),
+            WriteError::Contradicts(reason) => {
+                self.stop(id, &reason).await;
+                Ok(())
+            }
             // Its rows contradict rows that are there: that is no passing state.
             WriteError::Sql(error) => {
                 let reason = format!("the database refuses its next events: {error}");

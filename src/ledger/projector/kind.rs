@@ -13,6 +13,7 @@ use super::batch::{Batch, Start, Stop};
 use super::load::{LoadError, Loaded};
 use super::rows::{Cursor, Raw};
 use super::stream::Stream;
+use super::write::WriteError;
 use crate::ids::Id;
 use crate::jackpot::operate::Operator;
 use crate::ledger::Ledger;
@@ -149,7 +150,7 @@ pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
     /// The second cursor before and behind a batch.
     fn behind(rows: &Self::Rows) -> (u64, u64);
     /// Writes the rows of batches that are not common to all kinds.
-    fn write(tx: &mut Tx<'static>, batches: &[&Batch<Self>]) -> impl Future<Output = Result<(), sqlx::Error>>;
+    fn write(tx: &mut Tx<'static>, batches: &[&Batch<Self>]) -> impl Future<Output = Result<(), WriteError>>;
     /// The batch with these rows was committed.
     fn advance(along: &mut Self::Along, rows: Self::Rows);
 

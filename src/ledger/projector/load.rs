@@ -159,6 +159,6 @@ async fn tail_begins_behind<K: Kind>(sql: &Sql, id: &Id) -> Result<i64, LoadErro
     Ok(fit.last().map_or(0, |(_, (n, _))| n - 1))
 }
 
-pub(super) fn damaged<K: Kind>(id: &Id, what: &str) -> LoadError {
+pub(in crate::ledger) fn damaged<K: Kind>(id: &Id, what: &str) -> LoadError {
     LoadError::Damaged(format!("the ledger of {} '{id}' is damaged: {what}", K::TABLES.what))
 }

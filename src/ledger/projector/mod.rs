@@ -4,7 +4,7 @@
 //! A repeat after a crash reads again behind it. One instance reads a stream at a time ([`lease`]). An event that can't
 //! be applied stops its stream, never the others, and suspends its jackpot or coupon; nothing is skipped.
 //!
-//! [`kind`] says what differs between the two kinds of streams, [`jackpots`] what is theirs alone. Each kind has a projector
+//! [`kind`] says what differs between the two kinds of streams, [`jackpots`] and [`coupons`] are the two. Each kind has a projector
 //! of its own.
 //!
 //! A round: look for new ones and leases now and then, read what is new ([`stream`]), check it and make rows of it
@@ -15,6 +15,7 @@ mod ahead;
 pub mod batch;
 mod commit;
 mod compare;
+pub mod coupons;
 mod due;
 pub mod jackpots;
 pub mod kind;

@@ -245,7 +245,7 @@ impl<K: Kind> Stream<K> {
 }
 
 /// Whether Redis answers, and what it holds can't be read: asking again does not help.
-pub(super) fn is_damage(error: &ScriptError) -> bool {
+pub(in crate::ledger) fn is_damage(error: &ScriptError) -> bool {
     match error {
         ScriptError::Reply { .. } | ScriptError::Record(_) | ScriptError::Store(StoreError::Protocol { .. }) => true,
         ScriptError::Store(StoreError::Script { code, .. }) => code == "WRONGTYPE",

@@ -15,6 +15,9 @@ pub enum WriteError {
     /// Another holder has moved this cursor.
     #[error("'{0}' is read by another instance now")]
     Moved(Id),
+    /// What is to be written does not fit what is there.
+    #[error("{0}")]
+    Contradicts(String),
     /// The database.
     #[error("{0}")] // not transparent: whoever asks whether the database is down must find it as a source
     Sql(#[from] sqlx::Error),

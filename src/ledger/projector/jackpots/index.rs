@@ -232,6 +232,7 @@ pub async fn go_on(ledger: &Ledger, jackpot: &Id, token: i64, loaded: &mut Loade
         };
         write(&ledger.sql, &[part]).await.map_err(|error| match error {
             WriteError::Moved(id) => LoadError::Moved(id),
+            WriteError::Contradicts(reason) => LoadError::Damaged(reason),
             WriteError::Sql(error) => LoadError::Sql(error),
         })?;
         loaded.along.indexed_n = to;

@@ -15,6 +15,7 @@ use super::kind::{Folded, Kind, Look, Verdict};
 use super::load::{LoadError, Loaded, damaged};
 use super::rows::{Cursor, Raw};
 use super::stream::Stream;
+use super::write::WriteError;
 use crate::ids::Id;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::known::Known;
@@ -280,8 +281,8 @@ impl Kind for Jackpots {
         (rows.indexed_n, rows.indexed_to)
     }
 
-    async fn write(tx: &mut Tx<'static>, batches: &[&Batch<Self>]) -> Result<(), sqlx::Error> {
-        write::write(tx, batches).await
+    async fn write(tx: &mut Tx<'static>, batches: &[&Batch<Self>]) -> Result<(), WriteError> {
+        Ok(write::write(tx, batches).await?)
     }
 
     fn advance(along: &mut Along, rows: Rows) {
