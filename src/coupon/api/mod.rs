@@ -21,6 +21,8 @@ pub struct Api {
     pub coupons: Coupons,
     /// What is not for Redis to decide.
     pub ledger: Ledger,
+    /// Largest body of a bulk issue.
+    pub max_bulk_bytes: u64,
 }
 
 impl Api {
