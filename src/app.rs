@@ -1,16 +1,18 @@
 //! The whole service: its parts are put together here, started in order and stopped in reverse.
 
 mod probe;
+mod signals;
 
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use utoipa::OpenApi;
 
+use crate::coupon;
 use crate::coupon::coupons::Coupons;
 use crate::coupon::known::Registry;
+use crate::coupon::line::Line;
 use crate::durable_file::make_private_dir;
 use crate::http::Web;
 use crate::http::routes::Rooms;
@@ -39,6 +41,7 @@ use crate::stopping::Stopping;
 use crate::store::{OpenError, Store};
 use crate::telemetry::Metrics;
 use probe::{observe, readiness};
+use signals::Signals;
 
 /// Jackpots read from the index at a time.
 const JACKPOTS_AT_ONCE: usize = 500;
@@ -99,6 +102,7 @@ struct App {
     store: Store,
     ledger: Ledger,
     recovery: Recovery,
+    line: Line,
     projector: Projector,
 }
 
@@ -126,6 +130,7 @@ async fn build(settings: Settings) -> Result<App, AppError> {
             web,
             rooms,
             recovery,
+            line,
             projector,
         }) => Ok(App {
             settings,
@@ -134,6 +139,7 @@ async fn build(settings: Settings) -> Result<App, AppError> {
             store,
             ledger,
             recovery,
+            line,
             projector,
         }),
         Err(error) => {
@@ -150,6 +156,7 @@ struct Parts {
     web: Web,
     rooms: Rooms,
     recovery: Recovery,
+    line: Line,
     projector: Projector,
 }
 
@@ -175,17 +182,11 @@ async fn compose(
     // Before anything is read from Redis: what the ledger knows and Redis lacks is lost, not new.
     ledger.teach(&views).await.map_err(LedgerOpenError::from)?;
     let play_metrics = PlayMetrics::new(Arc::clone(&metrics));
-    let coupons = Coupons::new(
-        store.clone(),
-        Arc::new(Registry::new(store.clone())),
-        Arc::clone(&metrics),
-        settings.coupons.clone(),
-        settings.ledger.max_backlog_events,
-    );
+    let coupons = coupons(settings, store, &metrics);
     let play = Play::new(
         store.clone(),
         Arc::clone(&views),
-        coupons,
+        coupons.clone(),
         play_metrics.clone(),
         settings.ledger.max_backlog_events,
     );
@@ -211,12 +212,29 @@ async fn compose(
         operate,
         ledger: ledger.clone(),
     };
+    let line = Line::new(coupons.clone(), settings.coupons.clone())?;
+    let coupon_api = coupon::api::Api {
+        coupons,
+        ledger: ledger.clone(),
+        max_bulk_bytes: settings.coupons.max_bulk_bytes,
+    };
     Ok(Parts {
-        rooms: rooms(settings, api, ledger),
+        rooms: rooms(settings, api, coupon_api, ledger),
         web,
         recovery,
+        line,
         projector,
     })
+}
+
+fn coupons(settings: &Settings, store: &Store, metrics: &Arc<Metrics>) -> Coupons {
+    Coupons::new(
+        store.clone(),
+        Arc::new(Registry::new(store.clone())),
+        Arc::clone(metrics),
+        settings.coupons.clone(),
+        settings.ledger.max_backlog_events,
+    )
 }
 
 fn projector(
@@ -250,16 +268,18 @@ fn limits(settings: &Settings) -> Limits {
 }
 
 /// All rooms: their routes in one `mount`, their documents merged into one.
-fn rooms(settings: &Settings, api: Api, ledger: &Ledger) -> Rooms {
+fn rooms(settings: &Settings, api: Api, coupons: coupon::api::Api, ledger: &Ledger) -> Rooms {
     let keys = signing::api::Api::new(Arc::clone(&ledger.signing), ledger.sql.clone());
     let index_days = settings.ledger.entry_index_days;
     let books = ledger::api::Api::of(ledger, index_days, &api.operate.views);
     let mut document = ApiDoc::openapi();
     document.merge(signing::api::ApiDoc::openapi());
     document.merge(ledger::api::ApiDoc::openapi());
+    document.merge(coupon::api::ApiDoc::openapi());
     Rooms {
         mount: Arc::new(move |config| {
             jackpot::api::routes(config, &api);
+            coupon::api::routes(config, &coupons);
             ledger::api::routes(config, &books);
             signing::api::routes(config, &keys);
         }),
@@ -323,6 +343,9 @@ impl App {
         let stopping = self.web.stopping.clone();
         let running = server::start(&self.settings, self.web, self.rooms)?;
         let recovery = tokio::spawn(self.recovery.run(stopping));
+        // Stopped by itself, behind the last answer, which may be that of somebody's turn.
+        let served = Stopping::default();
+        let line = tokio::spawn(self.line.run(served.clone()));
         let signing = tokio::spawn(Arc::clone(&self.ledger.signing).follow(self.ledger.sql.clone()));
         // Stopped by itself, behind the last answer: then SQL has all that was played.
         let ended = Stopping::default();
@@ -337,6 +360,10 @@ impl App {
         keys.abort();
         recovery.abort();
         signing.abort();
+        served.begin();
+        if let Err(error) = line.await {
+            tracing::error!(%error, "the worker of the lines ended with an error");
+        }
         ended.begin();
         if let Err(error) = projector.await {
             tracing::error!(%error, "the projector ended with an error");
@@ -348,33 +375,4 @@ impl App {
 fn announce(running: &Running, settings: &Settings) {
     let metrics = running.metrics_address().unwrap_or(running.address());
     tracing::info!(address = %running.address(), %metrics, data_dir = %settings.data_dir.display(), "listening");
-}
-
-/// The signals that end the service, heard from the first moment. A closed terminal (SIGHUP) is one too: ending
-/// without order would leave the private Redis behind.
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-    hangup: Signal,
-    quit: Signal,
-}
-
-impl Signals {
-    fn listen() -> io::Result<Self> {
-        Ok(Self {
-            terminate: signal(SignalKind::terminate())?,
-            interrupt: signal(SignalKind::interrupt())?,
-            hangup: signal(SignalKind::hangup())?,
-            quit: signal(SignalKind::quit())?,
-        })
-    }
-
-    async fn next(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.terminate.recv() => "SIGTERM",
-            _ = self.interrupt.recv() => "SIGINT",
-            _ = self.hangup.recv() => "SIGHUP",
-            _ = self.quit.recv() => "SIGQUIT",
-        }
-    }
 }

@@ -51,7 +51,11 @@ impl Asking {
 
     /// All of them in one call; in smaller and smaller ones where a call fails for what is damaged, so that it fails
     /// for that request alone. In their order.
-    async fn ask_all(&self, cause: Cause, asks: &[Ask]) -> Result<Vec<Result<Told, ScriptError>>, ScriptError> {
+    pub(super) async fn ask_all(
+        &self,
+        cause: Cause,
+        asks: &[Ask],
+    ) -> Result<Vec<Result<Told, ScriptError>>, ScriptError> {
         let mut told = Vec::with_capacity(asks.len());
         let mut left: Vec<Range<usize>> = vec![0..asks.len()];
         while let Some(Range { start, end }) = left.pop() {

@@ -9,6 +9,7 @@
 pub mod api;
 mod asking;
 mod bell;
+pub mod bulk;
 pub mod code;
 pub mod coupons;
 pub mod definition;

@@ -9,9 +9,11 @@ use crate::ids::Id;
 use crate::ledger::Ledger;
 
 mod body;
+mod bulk;
 mod dead;
 mod definitions;
 mod issues;
+mod lines;
 mod stream;
 
 /// What the handlers work with.
@@ -21,6 +23,8 @@ pub struct Api {
     pub coupons: Coupons,
     /// What is not for Redis to decide.
     pub ledger: Ledger,
+    /// Largest body of a bulk issue.
+    pub max_bulk_bytes: u64,
 }
 
 impl Api {
@@ -35,7 +39,7 @@ impl Api {
 #[openapi(
     paths(
         definitions::put, definitions::list, definitions::get, issues::post, issues::get, issues::delete, stream::get,
-        dead::list, dead::redrive,
+        dead::list, dead::redrive, bulk::post,
     ),
     tags((name = "coupons", description = "Limited stock, first come, first served, once per user"))
 )]
@@ -55,6 +59,7 @@ pub fn routes(config: &mut ServiceConfig, api: &Api) {
             "/v1/coupons/{id}/issues/{request_id}/stream",
             web::get().to(stream::get),
         )
+        .route("/v1/coupons/{id}/bulk-issues", web::post().to(bulk::post))
         .route("/v1/coupons", crate::http::get().to(definitions::list))
         .route("/v1/coupons/{id}", web::put().to(definitions::put))
         .route("/v1/coupons/{id}", crate::http::get().to(definitions::get))

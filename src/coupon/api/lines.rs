@@ -1,0 +1,105 @@
+//! The lines of a body, as they come: no more of it is held than one chunk and one line.
+
+use actix_web::web::{Bytes, BytesMut, Payload};
+use futures_util::StreamExt;
+
+use crate::http::problem::{FieldError, Problem};
+
+/// Longest line, in bytes: its longest form has 160, the rest is for spaces.
+const MAX_LINE: usize = 1_024;
+
+/// What comes next.
+pub(super) enum Next {
+    /// A line, without its end.
+    Line(Bytes),
+    /// A line that is no request, whatever it says.
+    TooLong(Problem),
+    /// More has come, but no whole line yet.
+    Nothing,
+    /// The body has ended.
+    End,
+    /// The body ended early, or is too long.
+    Failed(Problem),
+}
+
+/// A body that is read line by line.
+pub(super) struct Lines {
+    payload: Payload,
+    held: BytesMut,
+    number: u64,
+    left: u64,
+    limit: u64,
+    /// Within a line that was too long.
+    skipping: bool,
+    ended: bool,
+}
+
+impl Lines {
+    /// A body of at most `limit` bytes.
+    pub(super) fn new(payload: Payload, limit: u64) -> Self {
+        Self {
+            payload,
+            held: BytesMut::new(),
+            number: 0,
+            left: limit,
+            limit,
+            skipping: false,
+            ended: false,
+        }
+    }
+
+    /// Number of the last line that was given, from 1.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Whether the next line has to be waited for.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.held.contains(&b'\n')
+    }
+
+    /// The next line, or what else there is.
+    pub(super) async fn next(&mut self) -> Next {
+        if let Some(end) = self.held.iter().position(|byte| *byte == b'\n') {
+            let line = self.held.split_to(end + 1).freeze();
+            return self.line(line.slice(..end));
+        }
+        if self.held.len() > MAX_LINE {
+            self.skipping = true;
+            self.held.clear();
+        }
+        if self.ended {
+            let rest = self.held.split().freeze();
+            return if rest.is_empty() && !self.skipping {
+                Next::End
+            } else {
+                self.line(rest)
+            };
+        }
+        match self.payload.next().await {
+            None => self.ended = true,
+            Some(Err(error)) => return Next::Failed(Problem::invalid_json(format!("the body ended early: {error}"))),
+            Some(Ok(chunk)) => match self.left.checked_sub(chunk.len() as u64) {
+                Some(left) => {
+                    self.left = left;
+                    self.held.extend_from_slice(&chunk);
+                }
+                None => {
+                    let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+                    return Next::Failed(Problem::too_large(limit));
+                }
+            },
+        }
+        Next::Nothing
+    }
+
+    fn line(&mut self, line: Bytes) -> Next {
+        self.number += 1;
+        let skipped = std::mem::take(&mut self.skipping);
+        if skipped || line.len() > MAX_LINE {
+            let rule = format!("a line has {MAX_LINE} bytes at most");
+            return Next::TooLong(Problem::invalid_request(vec![FieldError::new("", rule)]));
+        }
+        Next::Line(line)
+    }
+}

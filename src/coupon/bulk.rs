@@ -1,0 +1,63 @@
+//! Many requests of one upload, in calls of some hundreds.
+
+use super::asking::Cause;
+use super::code::Code;
+use super::coupons::{Coupons, Request, answered, of_user};
+use super::error::CouponError;
+use super::scripts::{Ask, Mode};
+use crate::combiner::MAX_BATCH;
+use crate::ids::Id;
+
+/// Most requests of one call: as many as go out together otherwise, so that nobody waits longer for Redis beside an
+/// upload.
+pub const MAX_BULK: usize = MAX_BATCH;
+
+impl Coupons {
+    /// Decides requests in their order, as if they came one by one: each has its own answer. While others are in the
+    /// line, new ones join it.
+    ///
+    /// # Errors
+    /// What concerns all of them; then nothing is known of any, and repeating them is safe.
+    ///
+    /// # Panics
+    /// When there are none, or more than [`MAX_BULK`].
+    pub async fn issue_all(
+        &self,
+        id: &Id,
+        wishes: &[(Id, Id)],
+    ) -> Result<Vec<Result<Request, CouponError>>, CouponError> {
+        assert!(
+            (1..=MAX_BULK).contains(&wishes.len()),
+            "1 to {MAX_BULK} requests a call"
+        );
+        let known = self.registry.known(id);
+        known.whole()?;
+        if let Some(refusal) = self.busy(&known) {
+            return Err(refusal);
+        }
+        let ask = |(request_id, user): &(Id, Id)| {
+            Ok::<_, CouponError>(Ask {
+                request_id: request_id.as_str().to_owned(),
+                user: user.clone(),
+                code: Code::random()?,
+                mode: Mode::Now,
+            })
+        };
+        let asks = wishes.iter().map(ask).collect::<Result<Vec<_>, _>>()?;
+        let told = self.asking(id, &known).ask_all(Cause::New, &asks).await?;
+        let mut joined = false;
+        let requests = asks.into_iter().zip(told).map(|(ask, told)| {
+            let request = told
+                .map_err(CouponError::from)
+                .and_then(|told| answered(ask.request_id, told))
+                .and_then(|request| of_user(request, &ask.user));
+            joined |= request.as_ref().is_ok_and(Request::is_in_line);
+            self.counted(id, request)
+        });
+        let requests = requests.collect();
+        if joined {
+            self.bell.ring(id);
+        }
+        Ok(requests)
+    }
+}
