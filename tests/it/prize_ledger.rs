@@ -47,7 +47,7 @@ async fn a_unit_that_an_entry_won_is_in_the_ledger_once_and_found_by_its_player(
         played(&kit).await;
     }
     kit.assert_complete().await;
-    let columns = "sequence, entry_id, player_id, rank, coupon_id, coupon_sequence";
+    let columns = "sequence entry_id player_id rank coupon_id coupon_sequence";
     let rows = kit.table("coupon_prizes", columns).await;
     let expected: Vec<Vec<String>> = (1..=STOCK)
         .map(|i| {
