@@ -23,6 +23,7 @@ mod coupon_serve;
 mod coupon_void;
 mod fault_behind;
 mod fault_coupon_barrier;
+mod fault_coupon_node;
 mod fault_coupon_support;
 mod fault_frozen_node;
 mod fault_full_disk;
