@@ -26,8 +26,13 @@ enum Op {
         repeat: bool,
     },
     LeaseEnds,
-    Void(u8),
-    Redrive(u8),
+    /// One that was issued, if there is any, by its place among them.
+    Void(usize),
+    /// A dead letter alike.
+    Redrive(usize),
+    /// A request in any state.
+    VoidAny(u8),
+    RedriveAny(u8),
     Define {
         stock: u64,
         per_user: usize,
@@ -53,8 +58,10 @@ fn op() -> impl Strategy<Value = Op> {
         6 => prop::collection::vec(one, 1..6).prop_map(Op::Ask),
         8 => serve.prop_map(|(consumer, next, forget, repeat)| Op::Serve { consumer, next, forget, repeat }),
         3 => Just(Op::LeaseEnds),
-        2 => (0..REQUESTS).prop_map(Op::Void),
-        2 => (0..REQUESTS).prop_map(Op::Redrive),
+        2 => any::<usize>().prop_map(Op::Void),
+        4 => any::<usize>().prop_map(Op::Redrive),
+        1 => (0..REQUESTS).prop_map(Op::VoidAny),
+        1 => (0..REQUESTS).prop_map(Op::RedriveAny),
         2 => rules.prop_map(|(stock, per_user, window, open)| Op::Define { stock, per_user, window, open }),
         1 => Just(Op::Age),
     ]
@@ -110,14 +117,16 @@ impl Both {
                     .await;
                 self.model.holder = None;
             }
-            Op::Void(request) => {
-                self.bench.void(&id(*request)).await;
-                self.model.void(&id(*request));
+            Op::Void(place) => {
+                let issued = self.those(|outcome| matches!(outcome, Outcome::Issued(_)));
+                self.void(issued.get(place % issued.len().max(1)).cloned()).await;
             }
-            Op::Redrive(request) => {
-                self.bench.redrive(&id(*request)).await;
-                self.model.redrive(&id(*request));
+            Op::Redrive(place) => {
+                let dead = self.those(|outcome| matches!(outcome, Outcome::Dead(_)));
+                self.redrive(dead.get(place % dead.len().max(1)).cloned()).await;
             }
+            Op::VoidAny(request) => self.void(Some(id(*request))).await,
+            Op::RedriveAny(request) => self.redrive(Some(id(*request))).await,
             Op::Define {
                 stock,
                 per_user,
@@ -179,6 +188,28 @@ impl Both {
                 }
                 other => panic!("{other:?}"),
             }
+        }
+    }
+
+    /// The requests in such a state.
+    fn those(&self, is: fn(&Outcome) -> bool) -> Vec<String> {
+        let all = self.model.requests.iter();
+        all.filter(|(_, (_, outcome))| is(outcome))
+            .map(|(id, _)| id.clone())
+            .collect()
+    }
+
+    async fn void(&mut self, request: Option<String>) {
+        if let Some(request) = request {
+            self.bench.void(&request).await;
+            self.model.void(&request);
+        }
+    }
+
+    async fn redrive(&mut self, request: Option<String>) {
+        if let Some(request) = request {
+            self.bench.redrive(&request).await;
+            self.model.redrive(&request);
         }
     }
 
@@ -317,7 +348,7 @@ fn a_coupon_does_what_its_model_does() {
         failure_persistence: None,
         ..Config::default()
     };
-    let ops = prop::collection::vec(op(), 20..80);
+    let ops = prop::collection::vec(op(), 40..160);
     let outcome = TestRunner::new(config).run(&ops, |ops| {
         runtime.block_on(async {
             let mut both = Both::new(Arc::clone(&redis)).await;
