@@ -43,15 +43,15 @@ enum Op {
 }
 
 const WINDOW_MS: i64 = 10_000;
-const REQUESTS: u8 = 48;
+const REQUESTS: u8 = 200;
 
 fn op() -> impl Strategy<Value = Op> {
-    let one = (0..REQUESTS, 0..8_u8, prop::bool::weighted(0.2));
-    let rules = (0..14_u64, 1..4_usize, any::<bool>(), prop::bool::weighted(0.9));
+    let one = (0..REQUESTS, 0..8_u8, prop::bool::weighted(0.4));
+    let rules = (0..40_u64, 1..6_usize, any::<bool>(), prop::bool::weighted(0.9));
     let serve = (
         0..2_u8,
         0..5_usize,
-        prop::bool::weighted(0.4),
+        prop::bool::weighted(0.55),
         prop::bool::weighted(0.2),
     );
     prop_oneof![
@@ -344,7 +344,7 @@ fn a_coupon_does_what_its_model_does() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let redis = Arc::new(runtime.block_on(TestRedis::start()));
     let config = Config {
-        cases: 24,
+        cases: 16,
         failure_persistence: None,
         ..Config::default()
     };
