@@ -172,7 +172,7 @@ impl Coupons {
             let turn = timeout_at(until, head.wait_for(|head| head.is_behind(arrival))).await;
             let replayed = request.replayed;
             let found = self.find(id, &known, &request.request_id).await?;
-            let found = found.ok_or_else(|| CouponError::RequestNotFound(request.request_id))?;
+            let found = found.ok_or(CouponError::RequestNotFound(request.request_id))?;
             request = Request { replayed, ..found };
             if turn.is_err() {
                 break;
