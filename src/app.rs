@@ -9,6 +9,7 @@ use std::sync::Arc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use utoipa::OpenApi;
 
+use crate::coupon::known::Registry;
 use crate::durable_file::make_private_dir;
 use crate::http::Web;
 use crate::http::routes::Rooms;
@@ -25,7 +26,7 @@ use crate::jackpot::recovery::Recovery;
 use crate::jackpot::scripts::ScriptError;
 use crate::jackpot::view::Views;
 use crate::keys::{KeyFile, KeyStore, KeysError, Limits};
-use crate::ledger::projector::Projector;
+use crate::ledger::projector::Projectors;
 use crate::ledger::start::LedgerOpenError;
 use crate::ledger::{self, Ledger};
 use crate::master_secret::{self, MasterSecret, MasterSecretError};
@@ -97,7 +98,7 @@ struct App {
     store: Store,
     ledger: Ledger,
     recovery: Recovery,
-    projector: Projector,
+    projector: Projectors,
 }
 
 /// Makes everything that the service needs before it listens.
@@ -148,7 +149,7 @@ struct Parts {
     web: Web,
     rooms: Rooms,
     recovery: Recovery,
-    projector: Projector,
+    projector: Projectors,
 }
 
 async fn compose(
@@ -170,8 +171,9 @@ async fn compose(
         max_streams: settings.http.max_streams,
     };
     let views = Arc::new(Views::new(store.clone(), secret));
+    let coupons = Arc::new(Registry::new(store.clone()));
     // Before anything is read from Redis: what the ledger knows and Redis lacks is lost, not new.
-    ledger.teach(&views).await.map_err(LedgerOpenError::from)?;
+    ledger.teach(&views, &coupons).await.map_err(LedgerOpenError::from)?;
     let play_metrics = PlayMetrics::new(Arc::clone(&metrics));
     let play = Play::new(
         store.clone(),
@@ -180,7 +182,7 @@ async fn compose(
         settings.ledger.max_backlog_events,
     );
     let operate = Operate::new(store.clone(), views);
-    let mut projector = projector(settings, ledger, store, &operate, metrics)?;
+    let mut projector = projector(settings, ledger, store, (&operate, &coupons), &metrics)?;
     // What was lost is rebuilt before anybody plays, and the ledger has the last events of the time before.
     projector.catch_up().await;
     check_secret(&operate).await?;
@@ -202,7 +204,7 @@ async fn compose(
         ledger: ledger.clone(),
     };
     Ok(Parts {
-        rooms: rooms(settings, api, ledger),
+        rooms: rooms(settings, api, ledger, &coupons),
         web,
         recovery,
         projector,
@@ -213,22 +215,22 @@ fn projector(
     settings: &Settings,
     ledger: &Ledger,
     store: &Store,
-    operate: &Operate,
-    metrics: Arc<Metrics>,
-) -> Result<Projector, AppError> {
+    known: (&Operate, &Arc<Registry>),
+    metrics: &Arc<Metrics>,
+) -> Result<Projectors, AppError> {
     let instance = hex::encode(random::bytes::<16>()?);
     let auto_restore = match settings.ledger.auto_restore {
         AutoRestore::On => true,
         AutoRestore::Off => false,
         AutoRestore::Embedded => settings.redis.mode == RedisMode::Embedded,
     };
-    Ok(Projector::new(
-        ledger.clone(),
-        store.clone(),
-        operate.clone(),
+    Ok(Projectors::new(
+        ledger,
+        store,
+        known,
         metrics,
-        settings.ledger.clone(),
-        (instance, auto_restore),
+        &settings.ledger,
+        &(instance, auto_restore),
     ))
 }
 
@@ -240,10 +242,10 @@ fn limits(settings: &Settings) -> Limits {
 }
 
 /// All rooms: their routes in one `mount`, their documents merged into one.
-fn rooms(settings: &Settings, api: Api, ledger: &Ledger) -> Rooms {
+fn rooms(settings: &Settings, api: Api, ledger: &Ledger, coupons: &Arc<Registry>) -> Rooms {
     let keys = signing::api::Api::new(Arc::clone(&ledger.signing), ledger.sql.clone());
     let index_days = settings.ledger.entry_index_days;
-    let books = ledger::api::Api::of(ledger, index_days, &api.operate.views);
+    let books = ledger::api::Api::of(ledger, index_days, &api.operate.views, coupons);
     let mut document = ApiDoc::openapi();
     document.merge(signing::api::ApiDoc::openapi());
     document.merge(ledger::api::ApiDoc::openapi());

@@ -134,6 +134,11 @@ pub(super) const KINDS: &[Kind] = &[
         "Amounts end at 2^53-1 minor units. Nothing was done, and nothing rounded.",
     ),
     kind(
+        "coupon-not-found",
+        "There is no such coupon",
+        "No coupon with this id was ever defined.",
+    ),
+    kind(
         "payout-not-found",
         "There is no such payout",
         "The ledger knows no payout with this id. A payout reaches it within moments of the claim.",
