@@ -1,21 +1,15 @@
 -- Shared by issue.lua and serve.lua: the decision on one request, in memory.
 
--- From which instant on an issue counts for its user; all of them without a window.
-local function counting_since(state, at)
-  return state.window and at - state.window or -1
-end
-
--- Decides a request at this instant: window of time, user, stock. `held`: the user's record, false for none. Returns
--- the request's record, what the event says of it behind the user, and the user's record when a unit was issued.
--- nil: the user's record cannot be read, so nothing is decided.
-local function decide(state, at, request, user, code, held)
-  local stamp = num(at)
+-- Decides a request at this instant: window of time, user, stock. `stamp`: the instant as text; `held`: the user's
+-- record, false for none. Returns the request's record, what the event says of it behind the user, and the record of the
+-- user when a unit was issued. nil: that of the user cannot be read, so nothing is decided.
+local function decide(state, at, stamp, request, user, code, held)
   if (state.starts and at < state.starts) or (state.ends and at >= state.ends) then
     return 'n ' .. stamp .. ' ' .. user, ' n'
   end
   local count, first, kept = 0, nil, ''
   if held then
-    count, first, kept = count_issues(held, counting_since(state, at))
+    count, first, kept = count_issues(held, state.window and at - state.window or -1)
     if not count then
       return nil
     end

@@ -24,42 +24,51 @@ if not state then
 end
 local count, modes, FIRST = tonumber(ARGV[2]), ARGV[3], 4
 must(#ARGV == FIRST - 1 + 3 * count or nil, 'JP_ARGUMENT requests')
+local FIRST_USER, FIRST_CODE = FIRST + count, FIRST + 2 * count
 local refusal = state.status ~= 'open' and state.status or nil
-local at, line = now_ms(), redis.call('ZCARD', KEYS[4])
-local held = redis.call('HMGET', KEYS[2], unpack(ARGV, FIRST, FIRST + count - 1))
-local held_users = redis.call('HMGET', KEYS[3], unpack(ARGV, FIRST + count, FIRST + 2 * count - 1))
+local held = redis.call('HMGET', KEYS[2], unpack(ARGV, FIRST, FIRST_USER - 1))
 
-local ids, texts, known, missed = {}, {}, {}, false
-local written, records, lines = {}, {}, {} -- record by id; for HSET; of the event
-local written_users, users, joined = {}, {}, {} -- the same of users; for ZADD
+-- In lists with their lengths beside them: `#` searches for the end each time.
+local HEAD = 3 -- of the reply, in front of the records
+local reply, known, lines, taken, missed = {}, {}, {}, 0, false
+local records, users, issued = {}, {}, 0 -- for HSET
+local joined, queued = {}, 0 -- for ZADD
+local written, written_users = {}, {} -- by id
 
--- Decides one that is new, or puts it into the line; its record, nil when its user's cannot be read.
+local at, stamp, line, held_users
+-- Reads what deciding needs, once there is something to decide.
+local function prepare()
+  at, line = now_ms(), redis.call('ZCARD', KEYS[4])
+  stamp = num(at)
+  held_users = redis.call('HMGET', KEYS[3], unpack(ARGV, FIRST_USER, FIRST_CODE - 1))
+end
+
+-- Decides one that is new, or puts it into the line; its record, or '? ' and that of its user, which cannot be read.
 local function take(i, id)
-  local user = ARGV[FIRST + count + i - 1]
+  local user = ARGV[FIRST_USER + i - 1]
   local text, tail, of_user
-  if line > 0 or string.sub(modes, i, i) == 'l' then
+  if line > 0 or (modes ~= '' and string.sub(modes, i, i) == 'l') then
     state.arrivals, line = state.arrivals + 1, line + 1
     local arrival = num(state.arrivals)
-    text, tail =
-      queued_text({ arrival = arrival, attempts = 0, take = '-', at = num(at), user = user }), ' q ' .. arrival
-    joined[#joined + 1] = arrival
-    joined[#joined + 1] = id
+    text, tail = 'q ' .. arrival .. ' 0 - ' .. stamp .. ' ' .. user, ' q ' .. arrival
+    joined[2 * queued + 1], joined[2 * queued + 2] = arrival, id
+    queued = queued + 1
   else
-    local held_user = written_users[user] or held_users[i]
-    text, tail, of_user = decide(state, at, id, user, ARGV[FIRST + 2 * count + i - 1], held_user)
+    local of_before = written_users[user] or held_users[i]
+    text, tail, of_user = decide(state, at, stamp, id, user, ARGV[FIRST_CODE + i - 1], of_before)
     if not text then
-      return '? ' .. held_user
+      return '? ' .. of_before
     end
     if of_user then
       written_users[user] = of_user
-      users[#users + 1] = user
-      users[#users + 1] = of_user
+      users[2 * issued + 1], users[2 * issued + 2] = user, of_user
+      issued = issued + 1
     end
   end
+  records[2 * taken + 1], records[2 * taken + 2] = id, text
+  taken = taken + 1
+  lines[taken] = id .. ' ' .. user .. tail
   written[id] = text
-  records[#records + 1] = id
-  records[#records + 1] = text
-  lines[#lines + 1] = id .. ' ' .. user .. tail
   return text
 end
 
@@ -70,25 +79,29 @@ for i = 1, count do
     missed = missed or not text
     known[#known + 1] = i
   else
+    if not at then
+      prepare()
+    end
     text = take(i, id)
   end
-  ids[i], texts[i] = id, text or ''
+  reply[HEAD + i] = text or ''
 end
 
-if #lines > 0 then
+if taken > 0 then
   append_event(KEYS[6], state, at, 'issue', { 'block', table.concat(lines, '\n') })
   redis.call('HSET', KEYS[2], unpack(records))
-  if #users > 0 then
+  local counts = { 'n', num(state.n) }
+  if issued > 0 then
     redis.call('HSET', KEYS[3], unpack(users))
+    counts[3], counts[4] = 'seq', num(state.seq)
   end
-  if #joined > 0 then
+  if queued > 0 then
     redis.call('ZADD', KEYS[4], unpack(joined))
+    counts[#counts + 1] = 'arrivals'
+    counts[#counts + 1] = num(state.arrivals)
   end
-  write_counts(KEYS[1], state)
+  redis.call('HSET', KEYS[1], unpack(counts))
 end
 
-local reply = { missed and refusal or 'ok', mark(state), table.concat(known, ',') }
-for i = 1, count do
-  reply[#reply + 1] = texts[i]
-end
-return append_details(reply, ids, texts)
+reply[1], reply[2], reply[3] = missed and refusal or 'ok', mark(state), table.concat(known, ',')
+return append_details(reply, HEAD, count, FIRST - 1)

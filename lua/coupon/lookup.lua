@@ -3,7 +3,7 @@
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark  2 request id
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'missing', mark} | {'ended', mark} it may have been dropped
---       {'ok', mark, '1', record, place, text}  place and text: its details (append_details in record.lua), if any
+--       {'ok', mark, '1', record, place, text}  place, text: its details, if any (record.lua)
 -- Cost: O(log n of the line).
 
 local state, ended = known_state(KEYS[1])
@@ -14,4 +14,4 @@ local text = redis.call('HGET', KEYS[2], ARGV[2])
 if not text then
   return { state.status == 'ended' and 'ended' or 'missing', mark(state) }
 end
-return append_details({ 'ok', mark(state), '1', text }, { ARGV[2] }, { text })
+return append_details({ 'ok', mark(state), '1', text }, 3, 1, 1)

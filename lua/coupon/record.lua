@@ -26,42 +26,58 @@ end
 -- Of the issues in a user's record those that count after `since`: how many, the request of the first, and the record
 -- with them alone. nil when it cannot be read.
 local function count_issues(text, since)
-  local count, first, kept, length = 0, nil, text, 0
+  local only, only_at = string.match(text, '^(%S+) (%d+);$') -- most users have one
+  if only then
+    if tonumber(only_at) > since then
+      return 1, only, text
+    end
+    return 0, nil, ''
+  end
+  local count, first, kept, length = 0, nil, {}, 0
   for request, at in string.gmatch(text, '(%S+) (%d+);') do
     length = length + #request + #at + 2
     if tonumber(at) > since then
       count = count + 1
       first = first or request
-    else
-      kept = string.sub(text, length + 1)
+      kept[count] = request .. ' ' .. at .. ';'
     end
   end
   if length ~= #text then
     return nil
   end
-  return count, first, kept
+  return count, first, table.concat(kept)
 end
 
--- What answers need beside the records: behind one of a user who has had enough the record of the first issue, behind
--- one in the line how many are before it. Appends "place, text" of each, place being that in the list, from 1.
-local function append_details(out, ids, texts)
-  local firsts, places = {}, {}
-  for i, text in ipairs(texts) do
-    local kind = string.sub(text, 1, 2)
-    if kind == 'a ' then
-      firsts[#firsts + 1] = must(string.match(text, '^a %d+ (%S+) %S+$'), 'JP_DAMAGED request')
-      places[#places + 1] = i
-    elseif kind == 'q ' then
-      out[#out + 1] = num(i)
-      out[#out + 1] = num(redis.call('ZRANK', KEYS[4], ids[i]) or 0)
+local ALREADY, QUEUED = string.byte('aq', 1, 2)
+
+-- What answers need beside the records, of which a reply has `count` behind its first `head` values: behind one of a
+-- user who has had enough the record of the first issue, behind one in the line how many are before it. Appends
+-- "place, text" of each, place being that among the records, from 1. The ids are in ARGV, behind its first `before`.
+local function append_details(reply, head, count, before)
+  local firsts, places, length = {}, {}, head + count
+  for i = 1, count do
+    local text = reply[head + i]
+    local kind = string.byte(text)
+    if kind == ALREADY then
+      local first = string.match(text, '^a %d+ (%S+) %S+$')
+      if first then
+        firsts[#firsts + 1] = first
+        places[#places + 1] = i
+      end
+    elseif kind == QUEUED then
+      local place = redis.call('ZRANK', KEYS[4], ARGV[before + i])
+      if place then
+        reply[length + 1], reply[length + 2] = num(i), num(place)
+        length = length + 2
+      end
     end
   end
   if #firsts > 0 then
-    local records = redis.call('HMGET', KEYS[2], unpack(firsts))
+    local found = redis.call('HMGET', KEYS[2], unpack(firsts))
     for k, i in ipairs(places) do
-      out[#out + 1] = num(i)
-      out[#out + 1] = records[k] or ''
+      reply[length + 1], reply[length + 2] = num(i), found[k] or ''
+      length = length + 2
     end
   end
-  return out
+  return reply
 end

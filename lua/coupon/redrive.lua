@@ -3,8 +3,9 @@
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark  2 request id of the dead letter  3 who  4 request id of the operator's request
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'missing', mark} no such request
---       {'ok', mark, record, place}  it is in the line | {'same', mark, record, place}  it is in the line already
---       {'not-dead', mark, record, detail or ''} it has been decided (append_details in record.lua)
+--       {'ok', mark, '', record, place, text} it is in the line
+--       {'same', mark, '1', record, place, text} it is in the line already
+--       {'not-dead', mark, '1', record, place, text} it has been decided; with its details, if any (record.lua)
 --       {'suspended' | 'ended', mark}
 -- Invariants: who came later and was served meanwhile stays served; who is in the line behind it waits for it.
 -- Cost: O(log n of the line).
@@ -21,7 +22,7 @@ end
 local arrival, at, user = string.match(text, '^d (%d+) %d+ (%d+) (%S+)$')
 if not arrival then
   local code = string.sub(text, 1, 2) == 'q ' and 'same' or 'not-dead'
-  return { code, mark(state), text, append_details({}, { id }, { text })[2] or '' }
+  return append_details({ code, mark(state), '1', text }, 3, 1, 1)
 end
 if state.status ~= 'open' then
   return { state.status, mark(state) }
@@ -44,4 +45,4 @@ redis.call('HSET', KEYS[2], id, queued)
 redis.call('ZREM', KEYS[5], id)
 redis.call('ZADD', KEYS[4], arrival, id)
 write_counts(KEYS[1], state)
-return { 'ok', mark(state), queued, num(redis.call('ZRANK', KEYS[4], id)) }
+return append_details({ 'ok', mark(state), '', queued }, 3, 1, 1)

@@ -34,12 +34,14 @@ if state.status ~= 'open' then
   return { state.status, mark(state) }
 end
 local at = now_ms()
+local stamp = num(at)
 local holder, until_ms = string.match(redis.call('HGET', KEYS[1], 'consumer') or '', '^(%S+) (%d+)$')
 if holder and holder ~= token and tonumber(until_ms) > at then
   return { 'held', mark(state), num(tonumber(until_ms) - at) }
 end
 
-local line, dead_before = redis.call('ZCARD', KEYS[4]), redis.call('ZCARD', KEYS[5])
+local line = redis.call('ZCARD', KEYS[4])
+redis.call('ZCARD', KEYS[5]) -- its type, before the first write
 local heads = redis.call('ZRANGE', KEYS[4], 0, count + wish) -- one more, so that there is something to ask for
 local ids, asked = {}, {}
 for i = 1, count do
@@ -64,7 +66,7 @@ end
 
 local function serve(i, id, queued)
   local held_user = written_users[queued.user] or redis.call('HGET', KEYS[3], queued.user)
-  local text, tail, of_user = decide(state, at, id, queued.user, ARGV[FIRST + count + i - 1], held_user)
+  local text, tail, of_user = decide(state, at, stamp, id, queued.user, ARGV[FIRST + count + i - 1], held_user)
   if not text then
     stuck = true
     return false
@@ -153,7 +155,8 @@ for _, one in ipairs(taken) do
   end
 end
 reply[#reply + 1] = table.concat(known, ',')
+local head_length = #reply
 for i = 1, count do
   reply[#reply + 1] = texts[i]
 end
-return append_details(reply, ids, texts)
+return append_details(reply, head_length, count, FIRST - 1)

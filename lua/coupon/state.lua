@@ -7,7 +7,6 @@
 local STATE = {
   'n', -- number of the last event, dense from 1
   'restores', -- how often it was rebuilt from the ledger
-  'status', -- open | suspended | ended; restoring: n and restores are all there is
   'version', -- of the definition
   'stock', -- units that may be out at once
   'per_user', -- issues that may count for a user
@@ -17,10 +16,11 @@ local STATE = {
   'seq', -- issues ever
   'voided', -- of them
   'arrivals', -- requests that ever joined the line
+  'status', -- open | suspended | ended; restoring: n and restores are all there is
 }
 -- Beside them: `json`, the definition as operators read it; `puts` (lua/stream/puts.lua); `consumer` (serve.lua).
 
-local FIRST_OPTIONAL, LAST_OPTIONAL = 7, 9
+local OPTIONAL = { window = true, starts = true, ends = true }
 
 -- The state as a table, `nil` for an optional number that is not set; or nil when there is no such coupon.
 local function read_state(key)
@@ -28,11 +28,12 @@ local function read_state(key)
   if not values[1] then
     return nil
   end
-  local state = { status = values[3] }
-  for i = 1, state.status == 'restoring' and 2 or #STATE do
-    local optional = i >= FIRST_OPTIONAL and i <= LAST_OPTIONAL
-    if i ~= 3 and not (optional and values[i] == '') then
-      state[STATE[i]] = must(exact(values[i]), 'JP_DAMAGED state')
+  local status = values[#STATE]
+  local state = { status = status }
+  for i = 1, status == 'restoring' and 2 or #STATE - 1 do
+    local field, text = STATE[i], values[i]
+    if text ~= '' or not OPTIONAL[field] then
+      state[field] = must(exact(text), 'JP_DAMAGED state')
     end
   end
   return state

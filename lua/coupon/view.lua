@@ -3,7 +3,7 @@
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, now ms, status, version, definition (JSON), stock, seq, voided, arrivals, in the line, dead letters}
+--       {'ok', mark, now ms, status, version, definition (JSON), stock, seq, voided, arrivals, in the line, dead}
 -- Cost: O(1).
 
 local state, ended = known_state(KEYS[1])

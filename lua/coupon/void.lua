@@ -3,8 +3,8 @@
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark  2 request id of the issue  3 who  4 request id of the operator's request
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'missing', mark} no such request
---       {'ok', mark, record} voided | {'same', mark, record} it was voided before
---       {'not-issued', mark, record, detail or ''} in any other state (append_details in record.lua)
+--       {'ok', mark, '', record} voided | {'same', mark, '1', record} it was voided before
+--       {'not-issued', mark, '1', record, place, text} in any other state; with its details, if any (record.lua)
 --       {'suspended' | 'ended', mark}
 -- Invariants: final for its request; its sequence and its code are never used again. Runs when memory is full.
 -- Cost: O(issues that count for the user).
@@ -20,11 +20,10 @@ if not text then
 end
 local kind = string.sub(text, 1, 2)
 if kind == 'v ' then
-  return { 'same', mark(state), text }
+  return { 'same', mark(state), '1', text }
 end
 if kind ~= 'i ' then
-  local detail = append_details({}, { id }, { text })[2]
-  return { 'not-issued', mark(state), text, detail or '' }
+  return append_details({ 'not-issued', mark(state), '1', text }, 3, 1, 1)
 end
 if state.status ~= 'open' then
   return { state.status, mark(state) }
@@ -63,4 +62,4 @@ else
   redis.call('HDEL', KEYS[3], user)
 end
 write_counts(KEYS[1], state)
-return { 'ok', mark(state), voided }
+return { 'ok', mark(state), '', voided }

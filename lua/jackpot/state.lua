@@ -1,6 +1,6 @@
 -- Shared by every script that changes a jackpot: its state, and the fence.
 --
--- Part of a script, put in front of it when compiled in, behind lua/stream/events.lua. Reads ARGV[1..4], the same in all:
+-- Part of a script, put in front of it when compiled in, behind lua/stream/events.lua. Reads ARGV[1..4], alike in all:
 --   1 known mark  the highest mark the caller has seen of this jackpot
 --   2 epoch       the epoch the caller draws in
 --   3 commitment  of that epoch, from the caller's own master secret

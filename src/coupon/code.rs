@@ -63,7 +63,7 @@ impl Code {
 }
 
 impl fmt::Display for Code {
-    /// `XXXXXX-XXXXXX-XXXXXX`.
+    /// Three groups of six, a `-` between them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = self.0 << 10 | self.0 % MODULUS;
         let mut text = String::with_capacity(CHARS + CHARS / GROUP - 1);

@@ -33,9 +33,14 @@ struct Arrow {
     why: &'static str,
 }
 
-const ARROWS: [Arrow; 6] = [
+const ARROWS: [Arrow; 7] = [
     Arrow {
         needle: "jp:{",
+        allowed: |path| path == "src/store/keys.rs",
+        why: "only store/keys.rs builds a key",
+    },
+    Arrow {
+        needle: "cp:{",
         allowed: |path| path == "src/store/keys.rs",
         why: "only store/keys.rs builds a key",
     },

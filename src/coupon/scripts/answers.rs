@@ -3,7 +3,7 @@
 use crate::coupon::record::Record;
 use crate::stream::Unreadable;
 
-use super::Reply;
+use super::{Reply, ScriptError};
 
 /// What became of one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,20 +47,10 @@ pub(super) fn parse<'a>(mut texts: impl Iterator<Item = Option<&'a str>>, count:
     Some(answers)
 }
 
-/// Reads `record, detail or ''` of one request.
-pub(super) fn parse_one(reply: &Reply) -> Option<Answer> {
-    let mut texts = reply.strs();
-    let mut answer = Answer {
-        record: Record::parse(texts.next()??),
-        fresh: reply.code() == "ok",
-        first: None,
-        place: None,
-    };
-    match texts.next() {
-        None | Some(Some("")) => {}
-        Some(detail) => add_detail(&mut answer, detail?)?,
-    }
-    Some(answer)
+/// Reads `known, record, place, text` of one request.
+pub(super) fn parse_one(reply: &Reply) -> Result<Answer, ScriptError> {
+    let answer = parse(reply.strs(), 1).and_then(|mut answers| answers.pop()?);
+    answer.ok_or_else(|| reply.unexpected())
 }
 
 fn at<'a>(answers: &'a mut [Option<Answer>], place: &str) -> Option<&'a mut Option<Answer>> {

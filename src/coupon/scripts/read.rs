@@ -76,9 +76,7 @@ pub async fn lookup(
     let reply = run(store, &LOOKUP, call(&LOOKUP, keys, known).arg(request_id), known).await?;
     let answer = match reply.code() {
         "missing" | "ended" => None,
-        "ok" => answers::parse(reply.strs(), 1)
-            .and_then(|mut answers| answers.pop())
-            .ok_or_else(|| reply.unexpected())?,
+        "ok" => Some(answers::parse_one(&reply)?),
         _ => return Err(reply.unexpected()),
     };
     Ok((reply.mark(), answer))

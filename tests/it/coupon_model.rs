@@ -1,0 +1,190 @@
+//! A small pure model of a coupon, written from the contract alone (docs/decisions/0015-coupons.md): no Redis, no script.
+
+use std::collections::BTreeMap;
+
+const MAX_TRIES: u32 = 3;
+
+/// What became of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    Issued(u64),
+    Voided(u64),
+    Already(String),
+    OutOfStock,
+    NotOpen,
+    Queued { arrival: u64, tries: u32, take: String },
+    Dead(u64),
+}
+
+/// What an operator may choose.
+#[derive(Debug, Clone)]
+pub struct Rules {
+    pub stock: u64,
+    pub per_user: usize,
+    pub window_ms: Option<i64>,
+    pub open: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct Model {
+    pub rules: Rules,
+    pub issued: u64,
+    pub voided: u64,
+    pub arrivals: u64,
+    /// User and outcome by request id.
+    pub requests: BTreeMap<String, (String, Outcome)>,
+    /// Request id and time of what counts for a user.
+    pub users: BTreeMap<String, Vec<(String, i64)>>,
+    pub line: BTreeMap<u64, String>,
+    pub dead: BTreeMap<u64, String>,
+    pub holder: Option<String>,
+}
+
+impl Model {
+    pub fn new(rules: Rules) -> Self {
+        Self {
+            rules,
+            issued: 0,
+            voided: 0,
+            arrivals: 0,
+            requests: BTreeMap::new(),
+            users: BTreeMap::new(),
+            line: BTreeMap::new(),
+            dead: BTreeMap::new(),
+            holder: None,
+        }
+    }
+
+    pub fn ask(&mut self, id: &str, user: &str, line: bool, at: i64) {
+        if self.requests.contains_key(id) {
+            return;
+        }
+        if line || !self.line.is_empty() {
+            self.arrivals += 1;
+            self.line.insert(self.arrivals, id.to_owned());
+            let (arrival, tries, take) = (self.arrivals, 0, "-".to_owned());
+            self.set(id, user, Outcome::Queued { arrival, tries, take });
+        } else {
+            self.decide(id, user, at);
+        }
+    }
+
+    fn set(&mut self, id: &str, user: &str, outcome: Outcome) {
+        self.requests.insert(id.to_owned(), (user.to_owned(), outcome));
+    }
+
+    fn decide(&mut self, id: &str, user: &str, at: i64) {
+        let counts = |(_, since): &(String, i64)| self.rules.window_ms.is_none_or(|window| *since > at - window);
+        let counting = self.users.get(user).into_iter().flatten().filter(|one| counts(one));
+        let mut counting = counting.cloned().collect::<Vec<_>>();
+        let outcome = if !self.rules.open {
+            Outcome::NotOpen
+        } else if counting.len() >= self.rules.per_user {
+            Outcome::Already(counting[0].0.clone())
+        } else if self.issued - self.voided >= self.rules.stock {
+            Outcome::OutOfStock
+        } else {
+            self.issued += 1;
+            counting.push((id.to_owned(), at));
+            self.users.insert(user.to_owned(), counting);
+            Outcome::Issued(self.issued)
+        };
+        self.set(id, user, outcome);
+    }
+
+    /// What the next call serves; `None` when another consumer has the lease.
+    pub fn serve(
+        &mut self,
+        token: &str,
+        take_id: &str,
+        served: &[String],
+        next: usize,
+        at: i64,
+    ) -> Option<Vec<(String, u32)>> {
+        if self.holder.as_deref().is_some_and(|holder| holder != token) {
+            return None;
+        }
+        if !self.line.is_empty() {
+            self.holder = Some(token.to_owned());
+        }
+        let mut excused = Vec::new();
+        for id in served {
+            let Some((user, Outcome::Queued { arrival, .. })) = self.requests.get(id).cloned() else {
+                continue;
+            };
+            let is_head = self.line.first_key_value().is_some_and(|(first, _)| *first == arrival);
+            if is_head && excused.is_empty() {
+                self.line.remove(&arrival);
+                self.decide(id, &user, at);
+            } else {
+                excused.push(id.clone());
+            }
+        }
+        Some(self.take(take_id, &excused, next))
+    }
+
+    fn take(&mut self, take_id: &str, excused: &[String], next: usize) -> Vec<(String, u32)> {
+        let mut taken = Vec::new();
+        let heads = self.line.iter().take(next).map(|(arrival, id)| (*arrival, id.clone()));
+        for (arrival, id) in heads.collect::<Vec<_>>() {
+            let Some((user, Outcome::Queued { tries, take, .. })) = self.requests.get(&id).cloned() else {
+                panic!("{id} is in the line");
+            };
+            let counts = take != take_id && !excused.contains(&id);
+            let tries = tries + u32::from(counts);
+            if tries > MAX_TRIES {
+                self.line.remove(&arrival);
+                self.dead.insert(arrival, id.clone());
+                self.set(&id, &user, Outcome::Dead(arrival));
+                continue;
+            }
+            if tries > 1 && !taken.is_empty() {
+                break;
+            }
+            let take = take_id.to_owned();
+            self.set(&id, &user, Outcome::Queued { arrival, tries, take });
+            taken.push((id, tries));
+            if tries > 1 {
+                break;
+            }
+        }
+        taken
+    }
+
+    pub fn void(&mut self, id: &str) {
+        if let Some((user, Outcome::Issued(sequence))) = self.requests.get(id).cloned() {
+            self.voided += 1;
+            let counting = self.users.entry(user.clone()).or_default();
+            counting.retain(|(request, _)| request != id);
+            if counting.is_empty() {
+                self.users.remove(&user);
+            }
+            self.set(id, &user, Outcome::Voided(sequence));
+        }
+    }
+
+    pub fn redrive(&mut self, id: &str) {
+        if let Some((user, Outcome::Dead(arrival))) = self.requests.get(id).cloned() {
+            self.dead.remove(&arrival);
+            self.line.insert(arrival, id.to_owned());
+            let (tries, take) = (0, "-".to_owned());
+            self.set(id, &user, Outcome::Queued { arrival, tries, take });
+        }
+    }
+
+    /// Whether the rules were put.
+    pub fn define(&mut self, rules: Rules) -> bool {
+        let fits = rules.stock >= self.issued - self.voided;
+        if fits {
+            self.rules = rules;
+        }
+        fits
+    }
+
+    /// As if everything had been issued so much earlier.
+    pub fn age(&mut self, ms: i64) {
+        for (_, at) in self.users.values_mut().flatten() {
+            *at -= ms;
+        }
+    }
+}
