@@ -1,6 +1,6 @@
-//! The hash chain of a jackpot's events: whoever kept a head notices a history that was rewritten behind it.
+//! The hash chain of a jackpot's or coupon's events: whoever kept a head notices a history that was rewritten behind it.
 //!
-//! `hash(0) = SHA-256("jackpot-ledger\n{jackpot_id}")`, `hash(n) = SHA-256(hash(n - 1) || body(n))`, 32 bytes each. The
+//! `hash(0) = SHA-256("jackpot-ledger\n{jackpot_id}")` (of a coupon `coupon:{coupon_id}`), `hash(n) = SHA-256(hash(n - 1) || body(n))`, 32 bytes each. The
 //! body is the event's fields, all of them strings, as one JSON object in the form of RFC 8785.
 
 use std::collections::BTreeMap;
@@ -17,7 +17,13 @@ impl ChainHash {
     /// In front of a jackpot's first event.
     #[must_use]
     pub fn first(jackpot: &Id) -> Self {
-        Self(Sha256::digest(format!("jackpot-ledger\n{jackpot}")).into())
+        Self::of(jackpot.as_str())
+    }
+
+    /// In front of the first event of what is called so among all: a jackpot's id, `coupon:{id}`.
+    #[must_use]
+    pub fn of(subject: &str) -> Self {
+        Self(Sha256::digest(format!("jackpot-ledger\n{subject}")).into())
     }
 
     /// Of the event that follows.

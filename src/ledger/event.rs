@@ -15,7 +15,7 @@ use crate::jackpot::segment::Segment;
 use crate::jackpot::view::Status;
 
 mod batch;
-mod parse;
+pub(in crate::ledger) mod parse;
 
 /// One event.
 #[derive(Debug, Clone, PartialEq)]
@@ -136,17 +136,22 @@ pub struct Define {
     pub mode: String,
 }
 
-/// PUTs whose repeats Redis knows (`lua/jackpot/define.lua`).
+/// PUTs whose repeats Redis knows (`lua/stream/puts.lua`).
 const MAX_PUTS: usize = 16;
 
 impl Define {
     /// The PUTs that Redis knows after this one, out of those before: `nonce mode version;` each, the oldest leave.
     #[must_use]
     pub fn remember(&self, puts: &str) -> String {
-        let all = puts.split_inclusive(';').collect::<Vec<_>>();
-        let kept = all[(all.len() + 1).saturating_sub(MAX_PUTS)..].concat();
-        format!("{kept}{} {} {};", self.nonce, self.mode, self.version)
+        remember_put(puts, &self.nonce, &self.mode, self.version)
     }
+}
+
+/// As `remember_put` of `lua/stream/puts.lua`.
+pub(in crate::ledger) fn remember_put(puts: &str, nonce: &str, mode: &str, version: u64) -> String {
+    let all = puts.split_inclusive(';').collect::<Vec<_>>();
+    let kept = all[(all.len() + 1).saturating_sub(MAX_PUTS)..].concat();
+    format!("{kept}{nonce} {mode} {version};")
 }
 
 /// What Redis held.

@@ -4,8 +4,9 @@
 //! | --- | --- |
 //! | [`event`], [`books`], [`records`], [`fold`] | an event as the scripts write it, and what events rebuild. Pure |
 //! | [`chain`], [`postings`], [`audit`] | hashes and rows of an event. Pure |
+//! | [`coupons`] | the same of coupons. Pure |
 //! | [`receipt`] | signed receipts and heads |
-//! | [`sql`], [`entry_index`] | the database, and the entries by player in daily tables |
+//! | [`streams`], [`sql`], [`entry_index`] | the kinds of streams and their tables; the database, and the entries by player in daily tables |
 //! | [`projector`] | stream → SQL, exactly once |
 //! | [`reconcile`] | Redis beside the ledger |
 //! | [`restore`] | a lost Redis rebuilt |
@@ -16,6 +17,7 @@ pub mod api;
 pub mod audit;
 pub mod books;
 pub mod chain;
+pub mod coupons;
 pub mod entry_index;
 pub mod event;
 mod event_page;
@@ -32,6 +34,7 @@ pub mod records;
 pub mod restore;
 pub mod sql;
 pub mod start;
+pub mod streams;
 
 use std::sync::Arc;
 
@@ -46,6 +49,8 @@ pub struct Ledger {
     pub sql: Sql,
     /// Sign receipts and heads.
     pub signing: Arc<SigningKeys>,
-    /// How it is doing.
+    /// How it is doing with jackpots.
     pub progress: Arc<Progress>,
+    /// How it is doing with coupons.
+    pub coupons: Arc<Progress>,
 }

@@ -1,10 +1,11 @@
-//! Rebuilds a jackpot in Redis from the ledger.
+//! Rebuilds a jackpot or a coupon in Redis from the ledger.
 //!
 //! States of Redis: what is there (nothing, less than the ledger has, or something else) → `restoring`, in which every
-//! other script refuses → the jackpot as of the ledger's last event, followed by the event `restore`. A restore that
+//! other script refuses → all of it as of the ledger's last event, followed by the event `restore`. A restore that
 //! died in between is begun again by whoever comes next: beginning takes everything away first. The stream's lease
 //! keeps it to one at a time, and the token of each restore keeps a stalled one from writing into the next.
 
+mod coupon;
 mod writer;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,9 +16,12 @@ use thiserror::Error;
 use super::books::{Books, FoldError};
 use super::event::{Event, Unreadable};
 use super::event_page;
+use super::projector::jackpots::Jackpots;
 use super::projector::load::{self, LoadError};
+use super::projector::stream::is_damage;
 use super::records::Records;
 use super::sql::Sql;
+use super::streams::JACKPOTS;
 use crate::ids::Id;
 use crate::jackpot::definition::Definition;
 use crate::jackpot::error::PlayError;
@@ -25,12 +29,12 @@ use crate::jackpot::operate::Operator;
 use crate::jackpot::scripts::{self, Part, RestoreBegun, RestoreEnded, RestoredState, ScriptError, Stamped};
 use crate::jackpot::view::{Status, parse_definition};
 use crate::random::{self, RandomError};
+use crate::store::Store;
 use crate::store::keys::JackpotKeys;
-use crate::store::{Store, StoreError};
 use crate::stream::Mark;
 use writer::Writer;
 
-/// Why a jackpot was not rebuilt.
+/// Why it was not rebuilt.
 #[derive(Debug, Error)]
 pub enum RestoreError {
     /// The database.
@@ -55,8 +59,8 @@ pub enum RestoreError {
     #[error(transparent)]
     Random(#[from] RandomError),
     /// The ledger has nothing of it.
-    #[error("the ledger has no event of jackpot '{0}'")]
-    Unknown(Id),
+    #[error("the ledger has no event of {0} '{1}'")]
+    Unknown(&'static str, Id),
     /// Redis has events that the ledger lacks.
     #[error(
         "Redis is at {redis}, ahead of the ledger's {ledger}: let the ledger catch up first, or discard those events \
@@ -68,15 +72,15 @@ pub enum RestoreError {
         /// The ledger's.
         ledger: Mark,
     },
-    /// The jackpot takes entries, and nothing is lost.
-    #[error("Redis has all events of this jackpot and it is open: pause it first if Redis' content is to be replaced")]
+    /// It is open, and nothing is lost.
+    #[error("Redis has all its events and it is open: a jackpot is paused first if Redis' content is to be replaced")]
     NotLost,
     /// Another restore or another change came in between.
     #[error("Redis changed meanwhile; try again")]
     Changed,
 }
 
-/// A jackpot that was rebuilt.
+/// What was rebuilt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Restored {
     /// Its mark now, with the event `restore`.
@@ -92,13 +96,13 @@ pub enum Replace {
     Lost,
     /// The same, and one that has less than this, which somebody has seen in it.
     Seen(Mark),
-    /// Also one that has all, when it takes no entries.
+    /// Also one that has all, when it is not open.
     Stopped,
     /// Also one that has events that the ledger lacks: they are given up.
     Ahead,
 }
 
-/// Rebuilds jackpots.
+/// Rebuilds jackpots and coupons.
 #[derive(Debug, Clone)]
 pub struct Restorer {
     sql: Sql,
@@ -121,19 +125,22 @@ impl Restorer {
         reason: &str,
     ) -> Result<Restored, RestoreError> {
         let keys = JackpotKeys::new(jackpot);
-        let loaded = load::load(&self.sql, jackpot).await?;
+        let loaded = load::load::<Jackpots>(&self.sql, jackpot).await?;
         let books = loaded.books;
         if books.n == 0 {
-            return Err(RestoreError::Unknown(jackpot.clone()));
+            return Err(RestoreError::Unknown(JACKPOTS.what, jackpot.clone()));
         }
-        let expected = self.replaceable(&keys, &books, replace).await?;
+        let held = scripts::snapshot(&self.store, &keys, Mark::ZERO).await;
+        let held = held.map(|redis| (redis.mark, redis.status == Status::Open));
+        let ledger = Mark::new(books.restores, books.n).unwrap_or_default();
+        let expected = self.replaceable(&keys.state, held, ledger, replace).await?;
         let token = hex::encode(random::bytes::<16>()?);
         let tiers: BTreeSet<Id> = books.meters.keys().cloned().chain(self.tiers(jackpot).await?).collect();
         match scripts::restore_begin(&self.store, &keys, &tiers, &token, expected).await? {
             RestoreBegun::Begun => {}
             RestoreBegun::Changed(_) => return Err(RestoreError::Changed),
         }
-        let mut writer = Writer::new(&self.store, &keys, &token);
+        let mut writer: Writer<'_, Part> = Writer::new(&self.store, &keys, &token);
         self.write_tables(jackpot, &mut writer).await?;
         let records = self.write_records(jackpot, &books, &mut writer).await?;
         for (sequence, pending) in &books.pending {
@@ -153,20 +160,20 @@ impl Restorer {
         }
     }
 
-    /// Redis' mark, if it may be replaced.
+    /// Redis' mark, if what it holds may be replaced. `held`: its mark, and whether it is open.
     async fn replaceable(
         &self,
-        keys: &JackpotKeys,
-        books: &Books,
+        state: &str,
+        held: Result<(Mark, bool), ScriptError>,
+        ledger: Mark,
         replace: Replace,
     ) -> Result<Option<Mark>, RestoreError> {
-        let ledger = Mark::new(books.restores, books.n).unwrap_or_default();
-        let (redis, open) = match scripts::snapshot(&self.store, keys, Mark::ZERO).await {
-            Ok(snapshot) => (snapshot.mark, snapshot.status == Status::Open),
+        let (redis, open) = match held {
+            Ok(held) => held,
             // A restore that died in between may be taken over at any mark.
             Err(ScriptError::Unknown | ScriptError::Restoring) => return Ok(None),
             // What no script can read takes no entries.
-            Err(ScriptError::Store(StoreError::Protocol { .. })) => (self.damaged_mark(keys).await?, false),
+            Err(error) if is_damage(&error) => (self.damaged_mark(state).await?, false),
             Err(error) => return Err(error.into()),
         };
         if redis > ledger && replace != Replace::Ahead {
@@ -184,9 +191,9 @@ impl Restorer {
         Ok(Some(redis))
     }
 
-    /// The mark of a state of which other parts can't be read, as `lua/jackpot/restore_begin.lua` sees it.
-    async fn damaged_mark(&self, keys: &JackpotKeys) -> Result<Mark, RestoreError> {
-        let parts = redis::cmd("HMGET").arg(&keys.state).arg("n").arg("restores").to_owned();
+    /// The mark of a state of which other parts can't be read, as `lua/stream/restore_begin.lua` sees it.
+    async fn damaged_mark(&self, state: &str) -> Result<Mark, RestoreError> {
+        let parts = redis::cmd("HMGET").arg(state).arg("n").arg("restores").to_owned();
         let parts = self.store.run(&parts).await.map_err(ScriptError::from)?;
         let parts: [Option<String>; 2] = redis::from_redis_value(parts).unwrap_or_default();
         let [n, restores] = parts.map(|part| part.and_then(|part| part.parse().ok()).unwrap_or_default());
@@ -216,7 +223,7 @@ impl Restorer {
     }
 
     /// Definitions, epochs and adjustments.
-    async fn write_tables(&self, jackpot: &Id, writer: &mut Writer<'_>) -> Result<(), RestoreError> {
+    async fn write_tables(&self, jackpot: &Id, writer: &mut Writer<'_, Part>) -> Result<(), RestoreError> {
         for (version, json) in self.definitions(jackpot, 1).await? {
             writer.add(Part::Definitions, version.to_string(), json).await?;
         }
@@ -249,7 +256,12 @@ impl Restorer {
     }
 
     /// The idempotency records of both generations, replayed from the events that made them.
-    async fn write_records(&self, jackpot: &Id, books: &Books, writer: &mut Writer<'_>) -> Result<u64, RestoreError> {
+    async fn write_records(
+        &self,
+        jackpot: &Id,
+        books: &Books,
+        writer: &mut Writer<'_, Part>,
+    ) -> Result<u64, RestoreError> {
         let newer = if books.generation.letter == "b" {
             Part::SeenB
         } else {
@@ -320,7 +332,9 @@ impl Restorer {
                 parse_definition(jackpot, json).map_err(|error| RestoreError::Definition(error.into()))?;
             Ok::<_, RestoreError>(Stamped::new(version, &definition))
         };
-        let status = books.status.ok_or_else(|| RestoreError::Unknown(jackpot.clone()))?;
+        let status = books
+            .status
+            .ok_or_else(|| RestoreError::Unknown(JACKPOTS.what, jackpot.clone()))?;
         Ok(RestoredState {
             n: books.n,
             restores: books.restores,

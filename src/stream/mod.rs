@@ -1,13 +1,14 @@
 //! What everything with a stream of events shares, jackpots and coupons: the mark, how scripts reply, the tail.
 //!
 //! [`mark`](Mark): how far it has come. [`run`], [`Reply`], [`ScriptError`]: a script called and its reply read.
-//! [`tail`]: the events behind one. [`Heard`]: what this instance remembers of it.
+//! [`tail`]: the events behind one. [`restore`]: all of it rebuilt. [`Heard`]: what this instance remembers of it.
 //! [`index`]: the names of all of them. The parts in Lua: `lua/stream/`.
 
 mod heard;
 pub mod index;
 mod mark;
 mod reply;
+pub mod restore;
 mod tail;
 mod wanted;
 

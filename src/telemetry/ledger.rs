@@ -5,15 +5,18 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-use super::metrics::JackpotLabel;
+use crate::ids::Id;
+
+/// `jackpot` or `coupon`, and its id.
+type StreamLabel = [(&'static str, String); 1];
 
 /// Gauges and counters of the ledger.
 #[derive(Default)]
 pub struct LedgerMetrics {
-    lag: Family<JackpotLabel, Gauge>,
-    stopped: Family<JackpotLabel, Gauge>,
-    mismatches: Family<JackpotLabel, Counter>,
-    restores: Family<JackpotLabel, Counter>,
+    lag: Family<StreamLabel, Gauge>,
+    stopped: Family<StreamLabel, Gauge>,
+    mismatches: Family<StreamLabel, Counter>,
+    restores: Family<StreamLabel, Counter>,
     events: Counter,
     up: Gauge,
 }
@@ -44,28 +47,28 @@ impl LedgerMetrics {
         registry.register("ledger_up", "1 when SQL answers", self.up.clone());
     }
 
-    /// How far SQL is behind Redis with a jackpot.
-    pub fn lag(&self, jackpot: &str, events: u64) {
+    /// How far SQL is behind Redis with a jackpot or coupon; `what`: which of the two.
+    pub fn lag(&self, what: &'static str, id: &Id, events: u64) {
         self.lag
-            .get_or_create_owned(&JackpotLabel::new(jackpot))
+            .get_or_create_owned(&label(what, id))
             .set(i64::try_from(events).unwrap_or(i64::MAX));
     }
 
-    /// Whether a jackpot's stream can't go on.
-    pub fn stopped(&self, jackpot: &str, stopped: bool) {
+    /// Whether its stream can't go on.
+    pub fn stopped(&self, what: &'static str, id: &Id, stopped: bool) {
         self.stopped
-            .get_or_create_owned(&JackpotLabel::new(jackpot))
+            .get_or_create_owned(&label(what, id))
             .set(i64::from(stopped));
     }
 
     /// Redis and the ledger did not agree.
-    pub fn mismatch(&self, jackpot: &str) {
-        self.mismatches.get_or_create_owned(&JackpotLabel::new(jackpot)).inc();
+    pub fn mismatch(&self, what: &'static str, id: &Id) {
+        self.mismatches.get_or_create_owned(&label(what, id)).inc();
     }
 
     /// Redis was rebuilt.
-    pub fn restored(&self, jackpot: &str) {
-        self.restores.get_or_create_owned(&JackpotLabel::new(jackpot)).inc();
+    pub fn restored(&self, what: &'static str, id: &Id) {
+        self.restores.get_or_create_owned(&label(what, id)).inc();
     }
 
     /// Events were committed.
@@ -77,4 +80,8 @@ impl LedgerMetrics {
     pub fn up(&self, up: bool) {
         self.up.set(i64::from(up));
     }
+}
+
+fn label(what: &'static str, id: &Id) -> StreamLabel {
+    [(what, id.to_string())]
 }

@@ -57,16 +57,8 @@ pub enum ScriptResult {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct JackpotLabel {
+struct JackpotLabel {
     jackpot: String,
-}
-
-impl JackpotLabel {
-    pub(super) fn new(jackpot: &str) -> Self {
-        Self {
-            jackpot: jackpot.to_owned(),
-        }
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]

@@ -8,13 +8,16 @@ use jackpot::ledger::books::{Books, FoldError};
 use jackpot::ledger::chain::ChainHash;
 use jackpot::ledger::event::{Claim, ClaimResult, Entered, Event, Kind};
 use jackpot::ledger::fold::Fold;
-use jackpot::ledger::projector::batch::{Batch, Cursor, Raw, Start};
+use jackpot::ledger::projector::batch::{self, Cursor, Raw, Start};
+use jackpot::ledger::projector::jackpots::{Jackpots, With};
 use jackpot::ledger::receipt::{Receipt, UnsignedReceipt};
 use jackpot::signing::SigningKeys;
 use serde_json::{Value, json};
 
 use crate::batch_kit::{Fields, batched, play_singly, stream};
 use crate::bench::{Bench, rank, sent, tier};
+
+type Batch = batch::Batch<Jackpots>;
 
 /// Two tiers, fractions, a cap that is reached, a seed; most entries draw a prize, and many are refused at first.
 pub fn eventful(cap: u64) -> Value {
@@ -304,13 +307,15 @@ fn batch_of(fields: &[Fields]) -> Batch {
         })
         .collect();
     let start = Start {
-        jackpot: &id,
+        id: &id,
         cursor: &cursor,
         books: &Books::default(),
-        last_definition: "",
-        indexed_n: 0,
-        index_entries: true,
-        sign: &sign,
+        with: With {
+            last_definition: "",
+            indexed_n: 0,
+            index_entries: true,
+            sign: &sign,
+        },
     };
     Batch::build(&start, &raw)
 }
@@ -325,7 +330,7 @@ async fn a_batch_gives_the_rows_of_its_entries() {
     let [singles, batch] = both(&eventful(300), Some(&eventful(60)), &entries(90), &[(7, 9)]).await;
     let (singles, batch) = (batch_of(&singles), batch_of(&batch));
     assert!(singles.stop.is_none() && batch.stop.is_none(), "{:?}", batch.stop);
-    let payout = |row: &jackpot::ledger::projector::rows::PayoutRow| {
+    let payout = |row: &jackpot::ledger::projector::jackpots::rows::PayoutRow| {
         let receipt = &row.receipt;
         let pools = (receipt.pool_before, receipt.amount, receipt.pool_after);
         let ids = (
@@ -366,6 +371,6 @@ async fn a_batch_gives_the_rows_of_its_entries() {
         sums
     };
     assert_eq!(accounts(&singles), accounts(&batch));
-    let last: Vec<_> = batch.rows.events.iter().map(|event| event.last_sequence).collect();
+    let last: Vec<_> = batch.events.iter().map(|event| event.last_sequence).collect();
     assert!(last.is_sorted() && last.last() == Some(&91), "{last:?}");
 }

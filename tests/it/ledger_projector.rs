@@ -6,7 +6,8 @@ use jackpot::jackpot::scripts::{EntryReply, Rotated};
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::lookup::Epochs;
 use jackpot::ledger::projector::batch::Raw;
-use jackpot::ledger::projector::index::go_on;
+use jackpot::ledger::projector::jackpots::Jackpots;
+use jackpot::ledger::projector::jackpots::index::go_on;
 use jackpot::ledger::projector::lease::Leases;
 use jackpot::ledger::projector::load;
 use jackpot::ledger::projector::stream::Stream;
@@ -255,7 +256,9 @@ pub async fn project_in(kit: &Kit, sizes: &[usize]) {
             .await
             .expect("an answer")
             .expect("taken");
-        let loaded = load::load(&kit.ledger.sql, &kit.bench.id).await.expect("loaded");
+        let loaded = load::load::<Jackpots>(&kit.ledger.sql, &kit.bench.id)
+            .await
+            .expect("loaded");
         let mut stream = Stream::new(kit.bench.id.clone(), token, loaded);
         let key = kit.ledger.signing.current();
         let sign = |unsigned: UnsignedReceipt| -> Receipt { unsigned.sign(&key) };
@@ -271,7 +274,9 @@ pub async fn project_in(kit: &Kit, sizes: &[usize]) {
 /// Completes the index of entries, as the next holder does.
 async fn index(kit: &Kit) {
     let token = kit.place(&kit.bench.id, "lease_token").await.parse().expect("a number");
-    let mut loaded = load::load(&kit.ledger.sql, &kit.bench.id).await.expect("loaded");
+    let mut loaded = load::load::<Jackpots>(&kit.ledger.sql, &kit.bench.id)
+        .await
+        .expect("loaded");
     go_on(&kit.ledger, &kit.bench.id, token, &mut loaded)
         .await
         .expect("indexed");

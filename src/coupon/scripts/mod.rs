@@ -14,6 +14,7 @@ mod define;
 mod issue;
 mod read;
 mod redrive;
+mod restore;
 mod retire;
 mod serve;
 mod status;
@@ -25,6 +26,7 @@ pub use define::{Define, Defined, define};
 pub use issue::{Ask, AskReply, Asked, MAX_REQUESTS, Mode, Refusal, issue, issue_here, issue_owed};
 pub use read::{DeadLetter, DeadPage, MAX_DEAD, Snapshot, dead_letters, lookup, snapshot};
 pub use redrive::{Redriven, redrive};
+pub use restore::{Part, RestoredState, restore_end};
 pub use retire::{Retired, retire};
 pub use serve::{MAX_TAKEN, Serve, Served, Taken, serve};
 pub use status::{SetStatus, StatusSet, set_status};
@@ -48,6 +50,7 @@ static DEAD: LazyLock<Script> = script!("coupon_dead", "no-writes", "state", "de
 static STATUS: LazyLock<Script> = script!("coupon_status", "allow-oom", "state", "status");
 static CHECKPOINT: LazyLock<Script> = script!("coupon_checkpoint", "", "state", "checkpoint");
 static RETIRE: LazyLock<Script> = script!("coupon_retire", "allow-oom", "state", "retire");
+static RESTORE_END: LazyLock<Script> = script!("coupon_restore_end", "allow-oom", "state", "restore_end");
 
 /// A call of a coupon's script: all its keys, and what every script is told first.
 fn call<'s>(script: &'s Script, keys: &CouponKeys, known: Mark) -> Call<'s> {

@@ -22,6 +22,7 @@ mod restore;
 mod rotate;
 mod status;
 
+pub use crate::stream::restore::{MAX_PAIRS, RestoreBegun, RestoreEnded};
 pub use adjust::{Adjust, Adjusted, adjust};
 pub use checkpoint::checkpoint;
 pub use define::{Define, Defined, define};
@@ -30,9 +31,7 @@ pub use enter_batch::{BatchCall, BatchReply, FoundBatch, enter_batch, lookup_bat
 pub use finish::{Finished, claim, finish};
 pub use lookup::{Found, lookup};
 pub use read::{PendingEntry, PendingPage, Snapshot, epochs, pending, snapshot};
-pub use restore::{
-    MAX_PAIRS, Part, RestoreBegun, RestoreEnded, RestoredState, Stamped, restore_begin, restore_end, restore_records,
-};
+pub use restore::{Part, RestoredState, Stamped, restore_begin, restore_end, restore_records};
 pub use rotate::{Rotate, Rotated, rotate};
 pub use status::{SetStatus, StatusSet, set_status};
 
@@ -65,8 +64,6 @@ static LOOKUP_BATCH: LazyLock<Script> =
     script!("lookup_batch", "no-writes", "state", "record", "batch", "lookup_batch");
 static VIEW: LazyLock<Script> = script!("view", "no-writes", "state", "tiers", "view");
 static CHECKPOINT: LazyLock<Script> = script!("checkpoint", "", "state", "tiers", "checkpoint");
-static RESTORE_BEGIN: LazyLock<Script> = script!("restore_begin", "allow-oom", "state", "restore_begin");
-static RESTORE_RECORDS: LazyLock<Script> = script!("restore_records", "", "state", "restore_records");
 static RESTORE_END: LazyLock<Script> = script!("restore_end", "allow-oom", "state", "restore_end");
 static PENDING: LazyLock<Script> = script!("pending", "no-writes", "state", "record", "pending");
 

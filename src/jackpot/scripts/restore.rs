@@ -1,4 +1,5 @@
-//! `lua/jackpot/restore_begin.lua`, `restore_records.lua` and `restore_end.lua`: a jackpot rebuilt from the ledger.
+//! `lua/stream/restore_begin.lua`, `restore_records.lua` and `lua/jackpot/restore_end.lua`: a jackpot rebuilt from the
+//! ledger.
 //!
 //! Begin, then the records in any order and number of calls, then the end. Each may be repeated.
 
@@ -12,11 +13,9 @@ use crate::jackpot::view::Status;
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
 use crate::stream::Mark;
+use crate::stream::restore::{self, RestoreBegun, RestoreEnded};
 
-use super::{RESTORE_BEGIN, RESTORE_END, RESTORE_RECORDS, ScriptError, run, tiers_text};
-
-/// Most pairs of one call: its work stays in the range of a millisecond, and `unpack` within its stack.
-pub const MAX_PAIRS: usize = 1_000;
+use super::{RESTORE_END, ScriptError, tiers_text};
 
 /// What a tier has in the hash of meters, as `lua/jackpot/tiers.lua` names it.
 const METERS: [&str; 9] = [
@@ -120,7 +119,8 @@ impl Part {
         Self::Pending,
     ];
 
-    fn key(self, keys: &JackpotKeys) -> &str {
+    /// The key that they are in.
+    pub fn key(self, keys: &JackpotKeys) -> &str {
         match self {
             Self::Definitions => &keys.definitions,
             Self::Epochs => &keys.epochs,
@@ -130,26 +130,11 @@ impl Part {
             Self::Pending => &keys.pending,
         }
     }
-}
 
-/// What became of a begin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RestoreBegun {
-    /// The jackpot is restoring, and this token has it.
-    Begun,
-    /// Redis is at this mark, not where the caller saw it; nothing was done.
-    Changed(Mark),
-}
-
-/// What became of an end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RestoreEnded {
-    /// The jackpot is as the ledger has it, at this mark.
-    Done(Mark),
-    /// Another restore has taken over.
-    Other,
-    /// Redis has lost records since they were written: begin again.
-    Incomplete,
+    /// Whether that is a sorted set.
+    pub fn is_sorted(self) -> bool {
+        self == Self::Pending
+    }
 }
 
 /// Takes away what Redis has of a jackpot and makes it `restoring`. `expected`: its mark, `None` for no such jackpot.
@@ -161,19 +146,12 @@ pub async fn restore_begin(
     token: &str,
     expected: Option<Mark>,
 ) -> Result<RestoreBegun, ScriptError> {
-    let call = Call::new(&RESTORE_BEGIN)
-        .key(&keys.state)
-        .key(&keys.meters)
-        .key(&keys.events);
-    let call = Part::ALL.iter().fold(call, |call, part| call.key(part.key(keys)));
-    let call = tiers.iter().fold(call, |call, tier| call.key(keys.pool(tier)));
-    let expected = expected.map(|mark| mark.packed().to_string()).unwrap_or_default();
-    let reply = run(store, &RESTORE_BEGIN, call.arg(token).arg(expected), Mark::ZERO).await?;
-    match reply.code() {
-        "ok" => Ok(RestoreBegun::Begun),
-        "changed" => Ok(RestoreBegun::Changed(reply.mark())),
-        _ => Err(reply.unexpected()),
-    }
+    let pools = tiers.iter().map(|tier| keys.pool(tier)).collect::<Vec<_>>();
+    let parts = Part::ALL.iter().map(|part| part.key(keys));
+    let all = [keys.state.as_str(), &keys.meters, &keys.events]
+        .into_iter()
+        .chain(parts);
+    restore::restore_begin(store, all.chain(pools.iter().map(String::as_str)), token, expected).await
 }
 
 /// Writes records, name and value each ([`Part`]); `false` when another restore has taken over.
@@ -187,26 +165,8 @@ pub async fn restore_records(
     part: Part,
     pairs: &[(String, String)],
 ) -> Result<bool, ScriptError> {
-    assert!((1..=MAX_PAIRS).contains(&pairs.len()), "1 to {MAX_PAIRS} pairs a call");
-    let scores = part == Part::Pending;
-    let call = Call::new(&RESTORE_RECORDS)
-        .key(&keys.state)
-        .key(part.key(keys))
-        .arg(token)
-        .arg(if scores { "scores" } else { "hash" });
-    let call = pairs.iter().fold(call, |call, (name, value)| {
-        if scores {
-            call.arg(value).arg(name)
-        } else {
-            call.arg(name).arg(value)
-        }
-    });
-    let reply = run(store, &RESTORE_RECORDS, call, Mark::ZERO).await?;
-    match reply.code() {
-        "ok" => Ok(true),
-        "other" => Ok(false),
-        _ => Err(reply.unexpected()),
-    }
+    let key = part.key(keys);
+    restore::restore_records(store, (&keys.state, key), token, part.is_sorted(), pairs).await
 }
 
 /// Writes money and state and lets the other scripts in again.
@@ -239,13 +199,7 @@ pub async fn restore_end(
     for (name, value) in state.fields() {
         call = call.arg(name).arg(value);
     }
-    let reply = run(store, &RESTORE_END, call, Mark::ZERO).await?;
-    match reply.code() {
-        "ok" | "same" => Ok(RestoreEnded::Done(reply.mark())),
-        "other" => Ok(RestoreEnded::Other),
-        "incomplete" => Ok(RestoreEnded::Incomplete),
-        _ => Err(reply.unexpected()),
-    }
+    restore::restore_end(store, &RESTORE_END, call).await
 }
 
 impl RestoredState {

@@ -35,25 +35,29 @@ pub(super) fn event(fields: &BTreeMap<String, String>) -> Result<Event, Unreadab
     })
 }
 
-pub(super) struct Fields<'a>(&'a BTreeMap<String, String>);
+/// The fields of an event of any kind.
+pub(in crate::ledger) struct Fields<'a>(pub(in crate::ledger) &'a BTreeMap<String, String>);
 
 impl Fields<'_> {
-    pub(super) fn wrong(&self, field: &'static str) -> Unreadable {
+    pub(in crate::ledger) fn wrong(&self, field: &'static str) -> Unreadable {
         Unreadable {
             n: self.0.get("n").cloned().unwrap_or_default(),
             field,
         }
     }
 
-    pub(super) fn text(&self, field: &'static str) -> Result<&str, Unreadable> {
+    pub(in crate::ledger) fn text(&self, field: &'static str) -> Result<&str, Unreadable> {
         self.0.get(field).map(String::as_str).ok_or_else(|| self.wrong(field))
     }
 
-    pub(super) fn parse<T: std::str::FromStr>(&self, field: &'static str) -> Result<T, Unreadable> {
+    pub(in crate::ledger) fn parse<T: std::str::FromStr>(&self, field: &'static str) -> Result<T, Unreadable> {
         self.text(field)?.parse().map_err(|_| self.wrong(field))
     }
 
-    pub(super) fn optional<T: std::str::FromStr>(&self, field: &'static str) -> Result<Option<T>, Unreadable> {
+    pub(in crate::ledger) fn optional<T: std::str::FromStr>(
+        &self,
+        field: &'static str,
+    ) -> Result<Option<T>, Unreadable> {
         match self.0.get(field).map(String::as_str) {
             None | Some("") => Ok(None),
             Some(text) => text.parse().map(Some).map_err(|_| self.wrong(field)),
@@ -61,7 +65,11 @@ impl Fields<'_> {
     }
 
     /// The field, read by a function that says `None` to what it cannot read.
-    pub(super) fn read<T>(&self, field: &'static str, read: impl FnOnce(&str) -> Option<T>) -> Result<T, Unreadable> {
+    pub(in crate::ledger) fn read<T>(
+        &self,
+        field: &'static str,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, Unreadable> {
         read(self.text(field)?).ok_or_else(|| self.wrong(field))
     }
 }

@@ -9,25 +9,25 @@ use futures_util::{StreamExt, stream as futures};
 use tracing::debug;
 
 use super::batch::Batch;
+use super::kind::Kind;
 use super::rows::Raw;
 use super::stream::{MAX_BYTES, MAX_EVENTS};
 use super::{AT_ONCE, Projector};
 use crate::ids::Id;
-use crate::jackpot::known::Known;
 use crate::store::Store;
 use crate::stream::Mark;
 use crate::stream::{self, TailWish};
 
-impl Projector {
+impl<K: Kind> Projector<K> {
     /// What to read while this batch is committed.
-    pub(super) fn look_ahead(&mut self, batch: &Batch) -> Option<Look> {
-        let stream = self.streams.get_mut(&batch.jackpot)?;
+    pub(super) fn look_ahead(&mut self, batch: &Batch<K>) -> Option<Look<K>> {
+        let stream = self.streams.get_mut(&batch.id)?;
         if batch.stop.is_some() || !stream.goes_on_behind(&batch.to) {
             return None;
         }
         Some(Look {
-            jackpot: batch.jackpot.clone(),
-            known: self.operate.views.known(&batch.jackpot),
+            id: batch.id.clone(),
+            known: self.kind.known(&batch.id),
             mark: stream.mark(),
             after: batch.to.stream_id.clone(),
             trim_before: stream.trim_before(self.settings.trim_margin_events),
@@ -37,7 +37,7 @@ impl Projector {
     /// After the commit.
     pub(super) fn keep_ahead(&mut self, ahead: Vec<Ahead>) {
         for ahead in ahead {
-            if let Some(stream) = self.streams.get_mut(&ahead.jackpot) {
+            if let Some(stream) = self.streams.get_mut(&ahead.id) {
                 stream.keep(ahead);
             }
         }
@@ -45,9 +45,9 @@ impl Projector {
 }
 
 /// A look at one stream.
-pub(super) struct Look {
-    pub(super) jackpot: Id,
-    pub(super) known: Arc<Known>,
+pub(super) struct Look<K: Kind> {
+    pub(super) id: Id,
+    pub(super) known: Arc<K::Known>,
     /// What the ledger has: a Redis behind it is not read.
     pub(super) mark: Mark,
     /// Where the batch ends.
@@ -58,7 +58,7 @@ pub(super) struct Look {
 /// Events behind a place that the cursor has not reached yet.
 #[derive(Debug)]
 pub(super) struct Ahead {
-    pub(super) jackpot: Id,
+    pub(super) id: Id,
     /// Stream id of that place.
     pub(super) after: String,
     /// Number of the last event in Redis.
@@ -67,29 +67,29 @@ pub(super) struct Ahead {
 }
 
 /// Reads what can be read; what can't is left to the next round, which says why.
-pub(super) async fn read(store: &Store, looks: Vec<Look>) -> Vec<Ahead> {
+pub(super) async fn read<K: Kind>(store: &Store, looks: Vec<Look<K>>) -> Vec<Ahead> {
     let reads = looks.into_iter().map(|look| one(store, look));
     let reads: Vec<_> = futures::iter(reads).buffer_unordered(AT_ONCE).collect().await;
     reads.into_iter().flatten().collect()
 }
 
-async fn one(store: &Store, look: Look) -> Option<Ahead> {
+async fn one<K: Kind>(store: &Store, look: Look<K>) -> Option<Ahead> {
     let wish = TailWish {
         after: Some(&look.after),
         max_events: MAX_EVENTS,
         max_bytes: MAX_BYTES,
         trim_before: look.trim_before.as_deref(),
     };
-    match stream::tail(store, look.known.keys.stream(), look.mark, &wish).await {
+    match stream::tail(store, K::stream(&look.known), look.mark, &wish).await {
         Ok(tail) if tail.events.is_empty() => None,
         Ok(tail) => Some(Ahead {
             last_n: tail.mark.n(),
             events: tail.events.into_iter().map(Raw::from).collect(),
-            jackpot: look.jackpot,
+            id: look.id,
             after: look.after,
         }),
         Err(error) => {
-            debug!(jackpot_id = %look.jackpot, %error, "not read ahead");
+            debug!(what = K::TABLES.what, id = %look.id, %error, "not read ahead");
             None
         }
     }

@@ -4,17 +4,18 @@ use futures_util::future;
 use tracing::debug;
 
 use super::batch::Batch;
+use super::kind::Kind;
 use super::write::{self, WriteError};
 use super::{Projector, ahead};
 use crate::ids::Id;
 use crate::ledger::sql::is_unavailable;
 
-impl Projector {
+impl<K: Kind> Projector<K> {
     /// Commits the batches, all at once or, when one is at fault, each by itself.
-    pub(super) async fn commit(&mut self, batches: Vec<(Batch, i64)>) -> Result<(), sqlx::Error> {
+    pub(super) async fn commit(&mut self, batches: Vec<(Batch<K>, i64)>) -> Result<(), sqlx::Error> {
         // One may have been stopped at its first event.
         let whole = batches.iter().filter(|(batch, _)| has_rows(batch));
-        let whole: Vec<(&Batch, i64)> = whole.map(|(batch, token)| (batch, *token)).collect();
+        let whole: Vec<(&Batch<K>, i64)> = whole.map(|(batch, token)| (batch, *token)).collect();
         if whole.is_empty() {
             self.advance_all(batches).await;
             return Ok(());
@@ -30,16 +31,16 @@ impl Projector {
             }
             Err(WriteError::Sql(error)) if is_unavailable(&error) => Err(error),
             Err(error) if whole.len() == 1 => {
-                let jackpot = whole[0].0.jackpot.clone();
-                self.not_committed(&jackpot, error).await
+                let id = whole[0].0.id.clone();
+                self.not_committed(&id, error).await
             }
             Err(error) => {
                 debug!(%error, "not committed together; trying each by itself");
                 for (batch, token) in batches.into_iter().filter(|(batch, _)| has_rows(batch)) {
-                    let jackpot = batch.jackpot.clone();
+                    let id = batch.id.clone();
                     match write::commit(&self.ledger.sql, &[(&batch, token)]).await {
                         Ok(()) => self.advance_all(vec![(batch, token)]).await,
-                        Err(error) => self.not_committed(&jackpot, error).await?,
+                        Err(error) => self.not_committed(&id, error).await?,
                     }
                 }
                 Ok(())
@@ -47,41 +48,43 @@ impl Projector {
         }
     }
 
-    pub(super) async fn not_committed(&mut self, jackpot: &Id, error: WriteError) -> Result<(), sqlx::Error> {
+    pub(super) async fn not_committed(&mut self, id: &Id, error: WriteError) -> Result<(), sqlx::Error> {
         match error {
             WriteError::Moved(_) => {
-                debug!(jackpot_id = %jackpot, "another instance reads this jackpot's events now");
-                self.drop_stream(jackpot);
+                debug!(what = K::TABLES.what, %id, "another instance reads its events now");
+                self.drop_stream(id);
                 Ok(())
             }
             WriteError::Sql(error) if is_unavailable(&error) => Err(error),
+            WriteError::Contradicts(reason) => {
+                self.stop(id, &reason).await;
+                Ok(())
+            }
             // Its rows contradict rows that are there: that is no passing state.
             WriteError::Sql(error) => {
                 let reason = format!("the database refuses its next events: {error}");
-                self.stop(jackpot, &reason).await;
+                self.stop(id, &reason).await;
                 Ok(())
             }
         }
     }
 
-    async fn advance_all(&mut self, batches: Vec<(Batch, i64)>) {
+    async fn advance_all(&mut self, batches: Vec<(Batch<K>, i64)>) {
         for (mut batch, _) in batches {
-            let (id, stop, report) = (batch.jackpot.clone(), batch.stop.take(), batch.rows.report.take());
-            self.metrics.ledger.committed(batch.rows.events.len() as u64);
+            let (id, stop, report) = (batch.id.clone(), batch.stop.take(), batch.report.take());
+            self.metrics.ledger.committed(batch.events.len() as u64);
             let Some(stream) = self.streams.get_mut(&id) else {
                 continue;
             };
-            let moved = !batch.rows.events.is_empty();
+            let moved = !batch.events.is_empty();
             stream.advance(batch, self.settings.trim_margin_events);
-            self.operate
-                .views
-                .learn(&id, stream.mark())
-                .set_ledger_n(Some(stream.cursor.n));
+            let (mark, n) = (stream.mark(), stream.cursor.n);
+            self.kind.learn(&id, mark).set_ledger_n(Some(n));
             if moved && stop.is_none() {
-                self.metrics.ledger.stopped(id.as_str(), false);
+                self.metrics.ledger.stopped(K::TABLES.what, &id, false);
             }
-            if let Some((n, _, report)) = report {
-                self.judge(&id, n, &report).await;
+            if let Some((n, at_ms, report)) = report {
+                self.judge_at(&id, (n, at_ms), report).await;
             }
             if let Some(stop) = stop {
                 self.stop(&id, &stop.to_string()).await;
@@ -90,6 +93,6 @@ impl Projector {
     }
 }
 
-fn has_rows(batch: &Batch) -> bool {
-    !batch.rows.events.is_empty()
+fn has_rows<K: Kind>(batch: &Batch<K>) -> bool {
+    !batch.events.is_empty()
 }

@@ -4,23 +4,23 @@ use std::ops::Bound;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream as futures};
-use tracing::{debug, error};
+use tracing::{debug, error, info};
 
-use super::stream::is_damage;
+use super::kind::{Folded, Kind, Verdict};
+use super::stream::{Stream, is_damage};
+use super::trouble::service;
 use super::{AT_ONCE, Projector};
 use crate::ids::Id;
-use crate::jackpot::error::PlayError;
-use crate::jackpot::view::Status;
-use crate::ledger::reconcile::report::{Report, StateRow, compare};
-use crate::ledger::reconcile::{sides, store};
+use crate::ledger::reconcile::report::{Report, StateRow};
+use crate::ledger::reconcile::store;
 
-impl Projector {
-    /// Compares idle jackpots as they stand, and puts a checkpoint into the stream of busy ones: it is compared when it
+impl<K: Kind> Projector<K> {
+    /// Compares idle ones as they stand, and puts a checkpoint into the stream of busy ones: it is compared when it
     /// is applied. Whether there is one now.
     pub(super) async fn reconcile(&mut self) -> Result<bool, sqlx::Error> {
-        let operate = &self.operate.clone();
+        let kind = &self.kind.clone();
         let looks = self.turns().into_iter().map(|id| async move {
-            let redis = operate.views.snapshot(&id).await;
+            let redis = kind.look(&id).await;
             (id, redis)
         });
         let looks: Vec<_> = futures::iter(looks).buffer_unordered(AT_ONCE).collect().await;
@@ -32,14 +32,15 @@ impl Projector {
             let n = stream.cursor.n;
             match redis {
                 Ok(redis) if redis.mark == stream.mark() => {
-                    let report = compare(&sides::of_snapshot(&redis), &sides::joined(&stream.books));
+                    let report = K::compare(&redis.side, &stream.books);
+                    let report = K::count(&self.ledger.sql, &id, n, report).await?;
                     compared.push((id, (n, redis.now_ms), report));
                 }
                 Ok(_) => busy.push(id),
-                Err(PlayError::Script(error)) if is_damage(&error) => {
-                    compared.push((id, (n, stream.books.at_ms), unreadable(error.to_string())));
+                Err(error) if K::script_error(&error).is_some_and(is_damage) => {
+                    compared.push((id, (n, stream.books.at_ms()), unreadable(error.to_string())));
                 }
-                Err(error) => debug!(jackpot_id = %id, %error, "not reconciled: it can't be read"),
+                Err(error) => debug!(what = K::TABLES.what, %id, %error, "not reconciled: it can't be read"),
             }
         }
         if !compared.is_empty() {
@@ -49,8 +50,8 @@ impl Projector {
             self.judge(id, *n, report).await;
         }
         let checkpoints = busy.into_iter().map(|id| async move {
-            let put = operate.checkpoint(&id).await;
-            put.inspect_err(|error| debug!(jackpot_id = %id, %error, "no checkpoint: the next one will do"))
+            let put = kind.checkpoint(&id).await;
+            put.inspect_err(|error| debug!(what = K::TABLES.what, %id, %error, "no checkpoint: the next one will do"))
         });
         let put: Vec<_> = futures::iter(checkpoints).buffer_unordered(AT_ONCE).collect().await;
         Ok(put.iter().any(Result::is_ok))
@@ -83,23 +84,56 @@ impl Projector {
     async fn save(&self, compared: &[(Id, (u64, i64), Report)]) -> Result<(), sqlx::Error> {
         let mut tx = self.ledger.sql.begin().await?;
         for (id, at, report) in compared {
-            store::save(&mut tx, id, *at, report).await?;
+            store::save(&mut tx, &K::TABLES.subject(id), *at, report).await?;
         }
         tx.commit().await
     }
 
-    /// Suspends a jackpot on which Redis and the ledger do not agree.
-    pub(super) async fn judge(&self, id: &Id, n: u64, report: &Report) {
+    /// A checkpoint was committed: what it found, completed by what the rows tell that were committed with it.
+    pub(super) async fn judge_at(&self, id: &Id, (n, at_ms): (u64, i64), found: Report) {
+        if !K::COUNTS {
+            return self.judge(id, n, &found).await;
+        }
+        let report = match K::count(&self.ledger.sql, id, n, found).await {
+            Ok(report) => report,
+            Err(error) => {
+                debug!(what = K::TABLES.what, %id, %error, "not reconciled: its rows can't be counted");
+                return;
+            }
+        };
+        let compared = [(id.clone(), (n, at_ms), report)];
+        if let Err(error) = self.ledger.sql.writing(self.save(&compared)).await {
+            debug!(what = K::TABLES.what, %id, %error, "the comparison is not kept; the next one will be");
+        }
+        let [(.., report)] = &compared;
+        self.judge(id, n, report).await;
+    }
+
+    /// Suspends one on which Redis and the ledger do not agree; opens one on which they do again, where no operator does.
+    async fn judge(&self, id: &Id, n: u64, report: &Report) {
+        let stream = self.streams.get(id);
         if report.clean {
+            let opens = |stream: &Stream<K>| !stream.is_stopped() && K::verdict(&stream.books) == Verdict::Opens;
+            if stream.is_some_and(opens) {
+                self.open(id, format!("Redis and the ledger agree at event {n}")).await;
+            }
             return;
         }
         let faults = report.faults().join("; ");
-        error!(jackpot_id = %id, event = n, faults, "Redis and the ledger do not agree");
-        self.metrics.ledger.mismatch(id.as_str());
-        let stopped = self.streams.get(id).and_then(|stream| stream.books.status);
-        if !matches!(stopped, Some(Status::Suspended | Status::Closed)) {
+        error!(what = K::TABLES.what, %id, event = n, faults, "Redis and the ledger do not agree");
+        self.metrics.ledger.mismatch(K::TABLES.what, id);
+        if !stream.is_some_and(|stream| stream.books.is_stopped()) {
             self.suspend(id, format!("Redis and the ledger do not agree at event {n}: {faults}"))
                 .await;
+        }
+    }
+
+    async fn open(&self, id: &Id, reason: String) {
+        match self.kind.open(id, reason, &service()).await {
+            Ok(()) => info!(what = K::TABLES.what, %id, "Redis and the ledger agree again; it is open"),
+            Err(error) => {
+                error!(what = K::TABLES.what, %id, %error, "it could not be opened again; the next comparison tries");
+            }
         }
     }
 }

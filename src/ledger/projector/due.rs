@@ -10,11 +10,12 @@ use tracing::debug;
 
 use super::ahead::Ahead;
 use super::batch::Batch;
+use super::kind::Kind;
 use super::rows::Raw;
 use super::stream::{Read, Stream};
 use super::{AT_ONCE, Projector};
 use crate::ids::Id;
-use crate::jackpot::scripts::ScriptError;
+use crate::stream::ScriptError;
 
 /// Events of one transaction, over all streams: beyond it the others wait for the next.
 const MAX_EVENTS: usize = 4_000;
@@ -48,9 +49,9 @@ impl Taken {
     }
 }
 
-impl Projector {
+impl<K: Kind> Projector<K> {
     /// What is new in the streams, as batches; and whether there is more than was taken.
-    pub(super) async fn read(&mut self, sweep: bool) -> (Vec<(Batch, i64)>, bool) {
+    pub(super) async fn read(&mut self, sweep: bool) -> (Vec<(Batch<K>, i64)>, bool) {
         let reads = self.read_due(sweep).await;
         let (mut batches, mut taken, mut more) = (Vec::new(), Taken::default(), !self.left.is_empty());
         for (id, read) in reads {
@@ -69,7 +70,7 @@ impl Projector {
                 Ok(Read::Lost) => more |= self.lost(&id).await,
                 Ok(Read::Broken(reason)) => self.stop(&id, &reason).await,
                 // A frozen node is its own trouble; the others go on.
-                Err(error) => debug!(jackpot_id = %id, %error, "this jackpot's events can't be read now"),
+                Err(error) => debug!(what = K::TABLES.what, %id, %error, "its events can't be read now"),
             }
         }
         (batches, more)
@@ -78,16 +79,16 @@ impl Projector {
     /// Whether the last looks saw more than a round takes: the next begins at once. What came since can wait for the next
     /// commit.
     pub(super) fn is_behind(&self) -> bool {
-        let goes_on = |stream: &Stream| !stream.rests() && stream.goes_on_behind(&stream.cursor);
+        let goes_on = |stream: &Stream<K>| !stream.rests() && stream.goes_on_behind(&stream.cursor);
         !self.left.is_empty() || self.streams.values().any(goes_on)
     }
 
     /// For the next round, which begins with them.
-    fn put_back(&mut self, jackpot: Id, events: Vec<Raw>) {
-        if let Some(stream) = self.streams.get_mut(&jackpot) {
+    fn put_back(&mut self, id: Id, events: Vec<Raw>) {
+        if let Some(stream) = self.streams.get_mut(&id) {
             let (after, last_n) = (stream.cursor.stream_id.clone(), stream.last_n());
             stream.keep(Ahead {
-                jackpot,
+                id,
                 after,
                 last_n,
                 events,
@@ -103,16 +104,16 @@ impl Projector {
         due.rotate_left(first);
         let (mut due, mut taken, mut reads) = (due.into_iter(), Taken::default(), Vec::new());
         while !taken.is_full() {
-            let now: Vec<Stream> = due.by_ref().take(AT_ONCE).collect();
+            let now: Vec<Stream<K>> = due.by_ref().take(AT_ONCE).collect();
             if now.is_empty() {
                 break;
             }
             // They are moved out, each to its own look.
             let looks = now.into_iter().map(|mut stream| {
-                let known = self.operate.views.known(&stream.id);
+                let known = self.kind.known(&stream.id);
                 let (store, margin) = (&self.store, self.settings.trim_margin_events);
                 async move {
-                    let read = timeout(LOOK, stream.read(store, &known.keys, known.mark(), margin)).await;
+                    let read = timeout(LOOK, stream.read(store, K::stream(&known), known.mark(), margin)).await;
                     if !matches!(read, Ok(Ok(_))) {
                         stream.rest();
                     }
@@ -127,7 +128,7 @@ impl Projector {
                 if let Ok(read) = read {
                     reads.push((stream.id.clone(), read));
                 } else {
-                    debug!(jackpot_id = %stream.id, "this jackpot's node does not answer in time");
+                    debug!(what = K::TABLES.what, id = %stream.id, "its node does not answer in time");
                 }
                 self.streams.insert(stream.id.clone(), stream);
             }
@@ -140,11 +141,11 @@ impl Projector {
     }
 
     /// Taken out of the streams, in order.
-    fn due(&mut self, sweep: bool) -> Vec<Stream> {
+    fn due(&mut self, sweep: bool) -> Vec<Stream<K>> {
         let turn = sweep.then(|| turn(&self.streams, &mut self.looked_to, LOOKS_PER_SWEEP));
-        let (views, left) = (&self.operate.views, std::mem::take(&mut self.left));
-        let is_due = |id: &Id, stream: &mut Stream| {
-            let known = views.known(id);
+        let (kind, left) = (&self.kind, std::mem::take(&mut self.left));
+        let is_due = |id: &Id, stream: &mut Stream<K>| {
+            let known = kind.known(id);
             // What is lost is not there at the next look either: now and then will do.
             let news = || !known.is_lost() && known.mark() != stream.mark();
             let more = stream.goes_on_behind(&stream.cursor);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Projector;
-use crate::jackpot::view::Views;
+use super::kind::Kind;
 use crate::ledger::progress::Progress;
 use crate::telemetry::Metrics;
 
@@ -12,17 +12,17 @@ use crate::telemetry::Metrics;
 const EVERY: Duration = Duration::from_secs(1);
 
 /// What is looked at, and who is told.
-pub(super) struct Lag {
-    views: Arc<Views>,
+pub(super) struct Lag<K: Kind> {
+    kind: K,
     progress: Arc<Progress>,
     metrics: Arc<Metrics>,
 }
 
-impl Lag {
-    pub(super) fn of(projector: &Projector) -> Self {
+impl<K: Kind> Lag<K> {
+    pub(super) fn of(projector: &Projector<K>) -> Self {
         Self {
-            views: Arc::clone(&projector.operate.views),
-            progress: Arc::clone(&projector.ledger.progress),
+            kind: projector.kind.clone(),
+            progress: Arc::clone(K::progress(&projector.ledger)),
             metrics: Arc::clone(&projector.metrics),
         }
     }
@@ -31,9 +31,9 @@ impl Lag {
     pub(super) async fn tell(self) {
         loop {
             for id in self.progress.ids() {
-                let events = self.views.known(&id).backlog();
+                let events = self.kind.known(&id).backlog();
                 self.progress.set_lag(&id, events);
-                self.metrics.ledger.lag(id.as_str(), events);
+                self.metrics.ledger.lag(K::TABLES.what, &id, events);
             }
             tokio::time::sleep(EVERY).await;
         }

@@ -9,17 +9,19 @@ use sqlx::{AssertSqlSafe, Row};
 use tracing::warn;
 
 use crate::ids::Id;
+use crate::ledger::chain::ChainHash;
 use crate::ledger::sql::{Kind, Sql};
+use crate::ledger::streams::{JACKPOTS, Tables};
 
 /// Longest lease that settings allow. One that ends later was given before the database's clock was set back: it
 /// would keep a dead holder's streams for as long.
 const LONGEST_MS: i64 = 300_000;
 
-/// A jackpot's row, as far as leases go.
+/// A row of a jackpot or coupon, as far as leases go.
 #[derive(Debug)]
 pub struct Place {
-    /// Which jackpot.
-    pub jackpot: Id,
+    /// Of what.
+    pub id: Id,
     /// Last event committed.
     pub n: u64,
     /// Restores so far.
@@ -33,41 +35,55 @@ pub struct Place {
 /// The leases of an instance.
 #[derive(Debug, Clone)]
 pub struct Leases {
+    tables: Tables,
     sql: Sql,
     instance: String,
     lease_ms: i64,
 }
 
 impl Leases {
-    /// `instance` names the holder; each start of the service is another one.
+    /// Of jackpots. `instance` names the holder; each start of the service is another one.
     #[must_use]
     pub fn new(sql: Sql, instance: String, lease_ms: u64) -> Self {
+        Self::of(JACKPOTS, sql, instance, lease_ms)
+    }
+
+    /// Of streams of a kind.
+    #[must_use]
+    pub fn of(tables: Tables, sql: Sql, instance: String, lease_ms: u64) -> Self {
         let lease_ms = i64::try_from(lease_ms).unwrap_or(i64::MAX);
         Self {
+            tables,
             sql,
             instance,
             lease_ms,
         }
     }
 
-    /// Adds the row of a jackpot that the ledger has not seen.
-    pub async fn add(&self, jackpot: &Id) -> Result<(), sqlx::Error> {
-        let hash = crate::ledger::chain::ChainHash::first(jackpot);
-        let sql = "INSERT INTO jackpots (jackpot_id, n, hash, stream_id, restores, books, stopped, holder, lease_token, \
-                   lease_until_ms) VALUES ($1, 0, $2, '', 0, '', '', '', 0, 0) ON CONFLICT (jackpot_id) DO NOTHING";
-        let insert = sqlx::query(sql)
-            .bind(jackpot.as_str())
+    /// Adds the row of one that the ledger has not seen.
+    pub async fn add(&self, id: &Id) -> Result<(), sqlx::Error> {
+        let hash = ChainHash::of(&self.tables.subject(id));
+        let sql = format!(
+            "INSERT INTO {} ({column}, n, hash, stream_id, restores, books, stopped, holder, lease_token, \
+             lease_until_ms) VALUES ($1, 0, $2, '', 0, '', '', '', 0, 0) ON CONFLICT ({column}) DO NOTHING",
+            self.tables.heads,
+            column = self.tables.id
+        );
+        let insert = sqlx::query(AssertSqlSafe(sql))
+            .bind(id.as_str())
             .bind(hash.to_string())
             .execute(self.sql.writer());
         self.sql.writing(insert).await?;
         Ok(())
     }
 
-    /// All jackpots of the ledger.
+    /// All of the ledger.
     pub async fn places(&self) -> Result<Vec<Place>, sqlx::Error> {
         let sql = format!(
-            "SELECT jackpot_id, n, restores, lease_token, CASE WHEN holder = $1 OR holder = '' OR lease_until_ms < {now} \
-             OR lease_until_ms > {now} + {LONGEST_MS} THEN 1 ELSE 0 END AS free FROM jackpots",
+            "SELECT {id} AS id, n, restores, lease_token, CASE WHEN holder = $1 OR holder = '' OR lease_until_ms < {now} \
+             OR lease_until_ms > {now} + {LONGEST_MS} THEN 1 ELSE 0 END AS free FROM {heads}",
+            id = self.tables.id,
+            heads = self.tables.heads,
             now = self.sql.now_ms()
         );
         let select = sqlx::query(AssertSqlSafe(sql))
@@ -77,8 +93,8 @@ impl Leases {
         let place = |row: &sqlx::any::AnyRow| {
             let (n, restores) = (row.try_get::<i64, _>("n")?, row.try_get::<i64, _>("restores")?);
             let (free, token) = (row.try_get::<i64, _>("free")? == 1, row.try_get("lease_token")?);
-            Ok(Id::parse(row.try_get("jackpot_id")?).ok().map(|jackpot| Place {
-                jackpot,
+            Ok(Id::parse(row.try_get("id")?).ok().map(|id| Place {
+                id,
                 n: n.unsigned_abs(),
                 restores: restores.unsigned_abs(),
                 free,
@@ -90,16 +106,18 @@ impl Leases {
     }
 
     /// Takes a stream over, if nobody did since `token` was read: the new token.
-    pub async fn take(&self, jackpot: &Id, token: i64) -> Result<Option<i64>, sqlx::Error> {
+    pub async fn take(&self, id: &Id, token: i64) -> Result<Option<i64>, sqlx::Error> {
         let sql = format!(
-            "UPDATE jackpots SET holder = $1, lease_token = lease_token + 1, lease_until_ms = {} + $2 \
-             WHERE jackpot_id = $3 AND lease_token = $4",
-            self.sql.now_ms()
+            "UPDATE {} SET holder = $1, lease_token = lease_token + 1, lease_until_ms = {} + $2 \
+             WHERE {} = $3 AND lease_token = $4",
+            self.tables.heads,
+            self.sql.now_ms(),
+            self.tables.id
         );
         let update = sqlx::query(AssertSqlSafe(sql))
             .bind(&self.instance)
             .bind(self.lease_ms)
-            .bind(jackpot.as_str())
+            .bind(id.as_str())
             .bind(token)
             .execute(self.sql.writer());
         let done = self.sql.writing(update).await?;
@@ -107,9 +125,13 @@ impl Leases {
     }
 
     /// Whether a lease that this instance took is still in force: nobody has taken it over.
-    pub async fn holds(&self, jackpot: &Id, token: i64) -> Result<bool, sqlx::Error> {
-        let select = sqlx::query_scalar("SELECT lease_token FROM jackpots WHERE jackpot_id = $1 AND holder = $2")
-            .bind(jackpot.as_str())
+    pub async fn holds(&self, id: &Id, token: i64) -> Result<bool, sqlx::Error> {
+        let sql = format!(
+            "SELECT lease_token FROM {} WHERE {} = $1 AND holder = $2",
+            self.tables.heads, self.tables.id
+        );
+        let select = sqlx::query_scalar(AssertSqlSafe(sql))
+            .bind(id.as_str())
             .bind(&self.instance)
             .fetch_optional(self.sql.reader());
         let in_force: Option<i64> = self.sql.reading(select).await?;
@@ -126,7 +148,8 @@ impl Leases {
     /// Keeps what this instance holds.
     pub async fn renew(&self) -> Result<(), sqlx::Error> {
         let sql = format!(
-            "UPDATE jackpots SET lease_until_ms = {} + $1 WHERE holder = $2",
+            "UPDATE {} SET lease_until_ms = {} + $1 WHERE holder = $2",
+            self.tables.heads,
             self.sql.now_ms()
         );
         let update = sqlx::query(AssertSqlSafe(sql))
@@ -160,14 +183,18 @@ impl Leases {
         if self.sql.kind() != Kind::Sqlite {
             return Ok(());
         }
-        let update = sqlx::query("UPDATE jackpots SET holder = '', lease_until_ms = 0 WHERE holder <> ''");
+        let heads = self.tables.heads;
+        let sql = format!("UPDATE {heads} SET holder = '', lease_until_ms = 0 WHERE holder <> ''");
+        let update = sqlx::query(AssertSqlSafe(sql));
         self.sql.writing(update.execute(self.sql.writer())).await?;
         Ok(())
     }
 
     /// Gives back what this instance holds, so that another one need not wait.
     pub async fn release(&self) -> Result<(), sqlx::Error> {
-        let update = sqlx::query("UPDATE jackpots SET holder = '', lease_until_ms = 0 WHERE holder = $1")
+        let heads = self.tables.heads;
+        let sql = format!("UPDATE {heads} SET holder = '', lease_until_ms = 0 WHERE holder = $1");
+        let update = sqlx::query(AssertSqlSafe(sql))
             .bind(&self.instance)
             .execute(self.sql.writer());
         self.sql.writing(update).await?;

@@ -1,19 +1,25 @@
-//! The projector: each jackpot's stream → SQL, in order, rows and cursor in one transaction.
+//! The projector: the stream of each jackpot and each coupon → SQL, in order, rows and cursor in one transaction.
 //!
 //! Exactly once without acknowledgements: the cursor is in SQL ([`write`]) and moves only from where the batch began.
 //! A repeat after a crash reads again behind it. One instance reads a stream at a time ([`lease`]). An event that can't
-//! be applied stops its stream, never the others, and suspends its jackpot; nothing is skipped.
+//! be applied stops its stream, never the others, and suspends its jackpot or coupon; nothing is skipped.
 //!
-//! A round: look for jackpots and leases now and then, read what is new ([`stream`]), check it and make rows of it
+//! [`kind`] says what differs between the two kinds of streams, [`jackpots`] and [`coupons`] are the two. Each kind has a projector
+//! of its own; [`Projectors`] are both.
+//!
+//! A round: look for new ones and leases now and then, read what is new ([`stream`]), check it and make rows of it
 //! ([`batch`]), commit all of it at once; when that fails, each stream by itself, to find the one at fault. The index of
-//! entries by player follows in transactions of its own ([`index`]).
+//! entries by player follows in transactions of its own ([`jackpots::index`]).
 
 mod ahead;
 pub mod batch;
+mod both;
 mod commit;
 mod compare;
+pub mod coupons;
 mod due;
-pub mod index;
+pub mod jackpots;
+pub mod kind;
 mod lag;
 pub mod lease;
 pub mod load;
@@ -28,10 +34,11 @@ use std::time::{Duration, Instant};
 
 use tracing::{debug, error, info};
 
+pub use both::Projectors;
+
 use crate::ids::Id;
 use crate::jackpot::operate::Operate;
 use crate::ledger::Ledger;
-use crate::ledger::entry_index;
 use crate::ledger::restore::Restorer;
 use crate::ledger::sql::is_unavailable;
 use crate::settings;
@@ -40,38 +47,38 @@ use crate::store::Store;
 use crate::stream::Mark;
 use crate::telemetry::Metrics;
 use batch::Batch;
+use jackpots::Jackpots;
+use kind::Kind;
 use lease::Leases;
 use load::{LoadError, Loaded};
 use stream::Stream;
 
-/// Between two looks at all jackpots, also those that this instance did not hear of.
+/// Between two looks at all of them, also those that this instance did not hear of.
 const SWEEP: Duration = Duration::from_secs(1);
 /// Streams read at the same time.
 const AT_ONCE: usize = 32;
-/// Jackpots read from the index at a time.
+/// Names read from the index at a time.
 const PAGE: usize = 500;
-/// Between two looks for days of the index that have expired.
-const EXPIRY: Duration = Duration::from_mins(10);
 /// Pause after SQL failed, so that it is not asked thousands of times a second.
 const AFTER_FAILURE: Duration = Duration::from_millis(500);
-/// After this, a jackpot whose rows are damaged is looked at again: they may have been restored from a backup.
+/// After this, one whose rows are damaged is looked at again: they may have been restored from a backup.
 const DAMAGED: Duration = Duration::from_secs(30);
 /// Rounds at a stop, to bring SQL up to date; what is left is read at the next start.
 const LAST_ROUNDS: usize = 50;
 
-/// Reads the streams that this instance holds.
-pub struct Projector {
+/// Reads the streams of a kind that this instance holds.
+pub struct Projector<K: Kind = Jackpots> {
     ledger: Ledger,
     store: Store,
-    operate: Operate,
+    kind: K,
     metrics: Arc<Metrics>,
     settings: settings::Ledger,
     leases: Leases,
     restorer: Restorer,
     auto_restore: bool,
-    streams: BTreeMap<Id, Stream>,
+    streams: BTreeMap<Id, Stream<K>>,
     added: BTreeSet<Id>,
-    /// Jackpots that this instance had used when it last looked at all.
+    /// How many this instance had used when it last looked at all.
     used_at_sweep: usize,
     /// The last one whose events were taken: the next round begins behind it.
     taken_to: Option<Id>,
@@ -92,23 +99,37 @@ pub struct Projector {
     renewed_at: Instant,
 }
 
-impl Projector {
-    /// Nothing held yet. `instance` is a name that no other start of the service has; `auto_restore`: whether what Redis
-    /// lost is rebuilt without asking.
+impl Projector<Jackpots> {
+    /// For jackpots: [`of`](Self::of).
     pub fn new(
         ledger: Ledger,
         store: Store,
         operate: Operate,
         metrics: Arc<Metrics>,
         settings: settings::Ledger,
+        start: (String, bool),
+    ) -> Self {
+        Self::of(ledger, store, Jackpots { operate }, metrics, settings, start)
+    }
+}
+
+impl<K: Kind> Projector<K> {
+    /// Nothing held yet. `instance` is a name that no other start of the service has; `auto_restore`: whether what Redis
+    /// lost is rebuilt without asking.
+    pub fn of(
+        ledger: Ledger,
+        store: Store,
+        kind: K,
+        metrics: Arc<Metrics>,
+        settings: settings::Ledger,
         (instance, auto_restore): (String, bool),
     ) -> Self {
         Self {
             restorer: Restorer::new(ledger.sql.clone(), store.clone()),
-            leases: Leases::new(ledger.sql.clone(), instance, settings.lease_ms),
+            leases: Leases::of(K::TABLES, ledger.sql.clone(), instance, settings.lease_ms),
             ledger,
             store,
-            operate,
+            kind,
             metrics,
             settings,
             auto_restore,
@@ -168,7 +189,7 @@ impl Projector {
                 Err(error) => return self.failed(&error),
             }
         }
-        if let Err(error) = self.index(true).await {
+        if let Err(error) = K::follow(self, true).await {
             self.failed(&error);
         }
     }
@@ -190,7 +211,7 @@ impl Projector {
 
     /// One round. Whether there is more to do at once.
     pub async fn round(&mut self) -> Result<bool, sqlx::Error> {
-        let used = self.operate.views.count_used();
+        let used = self.kind.count_used();
         // A new one at once: until its first event is in SQL, nothing of it could be rebuilt.
         let sweep = self.swept_at.is_none_or(|at| at.elapsed() >= SWEEP) || used > self.used_at_sweep;
         if sweep {
@@ -201,7 +222,7 @@ impl Projector {
         self.keep_leases().await?;
         let (batches, more) = self.read(sweep).await;
         self.commit(batches).await?;
-        self.index(false).await?;
+        K::follow(self, false).await?;
         if std::mem::take(&mut self.down) {
             info!("the ledger's database answers again");
         }
@@ -210,46 +231,41 @@ impl Projector {
         if sweep {
             self.report_progress();
             put = self.reconcile().await?;
-            self.expire_index().await?;
+            K::expire(self).await?;
         }
         Ok(more || put)
     }
 
-    /// Finds jackpots, tells this instance how far the ledger is with each, and takes over streams that nobody reads.
+    /// Finds those there are, tells this instance how far the ledger is with each, and takes over streams that nobody
+    /// reads.
     async fn sweep(&mut self) -> Result<(), sqlx::Error> {
-        for id in self.jackpots().await {
+        for id in self.all().await {
             if !self.added.contains(&id) {
                 self.leases.add(&id).await?;
                 self.added.insert(id);
             }
         }
         for place in self.leases.places().await? {
-            let held = self.streams.get(&place.jackpot);
+            let held = self.streams.get(&place.id);
             if place.n > 0 {
                 let mark = Mark::new(place.restores, place.n).unwrap_or_default();
-                self.operate
-                    .views
-                    .learn(&place.jackpot, mark)
-                    .set_ledger_n(Some(place.n));
-            } else if self.operate.views.is_used(&place.jackpot) {
+                self.kind.learn(&place.id, mark).set_ledger_n(Some(place.n));
+            } else if self.kind.is_used(&place.id) {
                 // Or nothing would bound what waits while SQL is away.
-                self.operate.views.known(&place.jackpot).set_ledger_n(Some(0));
+                self.kind.known(&place.id).set_ledger_n(Some(0));
             }
-            self.added.insert(place.jackpot.clone());
-            self.look_again(&place.jackpot).await;
+            self.added.insert(place.id.clone());
+            self.look_again(&place.id).await;
             // Another number: a database that was put back, or a commit whose answer was lost. Nothing may be dropped
             // from Redis that is not there.
             if held.is_some_and(|stream| stream.token != place.token || stream.cursor.n != place.n) {
-                self.drop_stream(&place.jackpot);
+                self.drop_stream(&place.id);
             } else if held.is_none()
                 && place.free
-                && self
-                    .damaged
-                    .get(&place.jackpot)
-                    .is_none_or(|at| at.elapsed() >= DAMAGED)
-                && let Some(token) = self.leases.take(&place.jackpot, place.token).await?
+                && self.damaged.get(&place.id).is_none_or(|at| at.elapsed() >= DAMAGED)
+                && let Some(token) = self.leases.take(&place.id, place.token).await?
             {
-                self.take_over(place.jackpot, token).await?;
+                self.take_over(place.id, token).await?;
             }
         }
         Ok(())
@@ -258,11 +274,9 @@ impl Projector {
     async fn take_over(&mut self, id: Id, token: i64) -> Result<(), sqlx::Error> {
         match self.load(&id, token).await {
             Ok(loaded) => {
-                debug!(jackpot_id = %id, n = loaded.cursor.n, "reading this jackpot's events");
+                debug!(what = K::TABLES.what, %id, n = loaded.cursor.n, "reading its events");
                 // Its lag is told from here on, also when the database stops answering before the round ends.
-                self.ledger
-                    .progress
-                    .set(&id, self.operate.views.known(&id).backlog(), false);
+                K::progress(&self.ledger).set(&id, self.kind.known(&id).backlog(), false);
                 self.streams.insert(id.clone(), Stream::new(id, token, loaded));
                 Ok(())
             }
@@ -270,9 +284,9 @@ impl Projector {
             // The next sweep sees whose it is.
             Err(LoadError::Moved(_)) => Ok(()),
             Err(error) => {
-                // Nothing is written on top of it; and rows that can't even be read hold up no other jackpot.
+                // Nothing is written on top of it; and rows that can't even be read hold up no other one.
                 let reason = match error {
-                    LoadError::Sql(error) => format!("the ledger of jackpot '{id}' is damaged: {error}"),
+                    LoadError::Sql(error) => format!("the ledger of {} '{id}' is damaged: {error}", K::TABLES.what),
                     error => error.to_string(),
                 };
                 self.tell_stopped(&id, &reason, token, true).await?;
@@ -282,24 +296,17 @@ impl Projector {
         }
     }
 
-    async fn load(&self, id: &Id, token: i64) -> Result<Loaded, LoadError> {
+    async fn load(&self, id: &Id, token: i64) -> Result<Loaded<K>, LoadError> {
         let mut loaded = load::load(&self.ledger.sql, id).await?;
-        if self.indexes_entries() {
-            index::go_on(&self.ledger, id, token, &mut loaded).await?;
-        }
+        K::taken_over(self, id, token, &mut loaded).await?;
         Ok(loaded)
     }
 
-    /// Whether entries can be found by player.
-    fn indexes_entries(&self) -> bool {
-        self.settings.entry_index_days > 0
-    }
-
-    async fn jackpots(&self) -> BTreeSet<Id> {
-        let mut all: BTreeSet<Id> = self.operate.views.used().into_iter().collect();
+    async fn all(&self) -> BTreeSet<Id> {
+        let mut all: BTreeSet<Id> = self.kind.used().into_iter().collect();
         let mut after = None;
         loop {
-            match self.operate.ids(after.as_ref(), PAGE).await {
+            match self.kind.ids(after.as_ref(), PAGE).await {
                 Ok(page) => {
                     let full = page.len() == PAGE;
                     after = page.last().cloned();
@@ -309,7 +316,7 @@ impl Projector {
                     }
                 }
                 Err(error) => {
-                    debug!(%error, "the index of jackpots can't be read; projecting those in use");
+                    debug!(what = K::TABLES.what, %error, "the index can't be read; projecting those in use");
                     return all;
                 }
             }
@@ -325,40 +332,24 @@ impl Projector {
         Ok(())
     }
 
-    fn batch(&self, id: &Id, raw: &[batch::Raw]) -> Option<(Batch, i64)> {
+    fn batch(&self, id: &Id, raw: &[batch::Raw]) -> Option<(Batch<K>, i64)> {
         let stream = self.streams.get(id)?;
-        let key = self.ledger.signing.current();
-        let batch = stream.batch(raw, self.indexes_entries(), &|unsigned| unsigned.sign(&key));
-        Some((batch, stream.token))
-    }
-
-    /// Drops the index of days that are too old.
-    async fn expire_index(&mut self) -> Result<(), sqlx::Error> {
-        if self.expired_at.is_some_and(|at| at.elapsed() < EXPIRY) {
-            return Ok(());
-        }
-        self.expired_at = Some(Instant::now());
-        let now_ms = self.leases.now_ms().await?;
-        let days = entry_index::expire(&self.ledger.sql, self.settings.entry_index_days, now_ms).await?;
-        if !days.is_empty() {
-            info!(?days, "the index of entries of these days has expired");
-        }
-        Ok(())
+        Some((K::batch(self, stream, raw), stream.token))
     }
 
     fn drop_stream(&mut self, id: &Id) {
         self.streams.remove(id);
-        self.ledger.progress.forget(id);
+        K::progress(&self.ledger).forget(id);
         // Another instance tells from now on.
-        self.metrics.ledger.lag(id.as_str(), 0);
-        self.metrics.ledger.stopped(id.as_str(), false);
+        self.metrics.ledger.lag(K::TABLES.what, id, 0);
+        self.metrics.ledger.stopped(K::TABLES.what, id, false);
     }
 
     fn report_progress(&self) {
         for (id, stream) in &self.streams {
-            let known = self.operate.views.known(id);
-            self.metrics.ledger.lag(id.as_str(), known.backlog());
-            self.ledger.progress.set(id, known.backlog(), stream.is_stopped());
+            let events = self.kind.known(id).backlog();
+            self.metrics.ledger.lag(K::TABLES.what, id, events);
+            K::progress(&self.ledger).set(id, events, stream.is_stopped());
         }
     }
 }

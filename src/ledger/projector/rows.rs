@@ -1,14 +1,8 @@
-//! What the projector reads, and the rows that it makes of it.
+//! What the projector reads, and what the ledger keeps of every event of any kind.
 
 use std::collections::BTreeMap;
 
-use crate::ids::Id;
-use crate::ledger::audit::Action;
 use crate::ledger::chain::ChainHash;
-use crate::ledger::event::Entered;
-use crate::ledger::postings::Posting;
-use crate::ledger::receipt::Receipt;
-use crate::ledger::reconcile::report::Report;
 
 /// An event as the stream holds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,113 +39,8 @@ pub struct EventRow {
     pub at_ms: i64,
     /// What happened.
     pub kind: String,
-    /// Entries up to and with it.
+    /// Entries or issues up to and with it.
     pub last_sequence: u64,
     /// Canonical JSON.
     pub body: String,
-}
-
-/// A payout with what its receipt does not show.
-#[derive(Debug)]
-pub struct PayoutRow {
-    /// The signed receipt.
-    pub receipt: Receipt,
-    /// Event that paid it.
-    pub n: u64,
-    /// Of the entry.
-    pub sequence: u64,
-    /// By which rank.
-    pub rank: u32,
-    /// When, ms.
-    pub paid_at_ms: i64,
-}
-
-/// An entry for the index by player.
-#[derive(Debug)]
-pub struct EntryRow {
-    /// As it was taken.
-    pub entered: Entered,
-    /// When, ms.
-    pub at_ms: i64,
-    /// Event that took it.
-    pub n: u64,
-    /// Its number.
-    pub sequence: u64,
-    /// Epoch of its draw.
-    pub epoch: u64,
-    /// Definition of its draw.
-    pub version: u64,
-    /// What it won in its first attempt, 0 for nothing.
-    pub rank: u32,
-    /// Whether that is final.
-    pub settled: bool,
-}
-
-/// An entry that got its outcome after its first attempt.
-#[derive(Debug)]
-pub struct SettledRow {
-    /// Who played.
-    pub player_id: Id,
-    /// When it was taken, ms.
-    pub entered_ms: i64,
-    /// Its number.
-    pub sequence: u64,
-    /// What it won, 0 for nothing.
-    pub rank: u32,
-}
-
-/// What the index of entries by player does not have yet.
-#[derive(Debug, Default)]
-pub struct IndexRows {
-    /// New entries.
-    pub entries: Vec<EntryRow>,
-    /// Entries, of these or earlier ones, that got their outcome.
-    pub settled: Vec<SettledRow>,
-}
-
-impl IndexRows {
-    /// How many there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.entries.len() + self.settled.len()
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Adds those of later events.
-    pub fn append(&mut self, mut later: Self) {
-        self.entries.append(&mut later.entries);
-        self.settled.append(&mut later.settled);
-    }
-}
-
-/// What a batch writes beside the cursor.
-#[derive(Debug, Default)]
-pub struct Rows {
-    /// The record.
-    pub events: Vec<EventRow>,
-    /// Double entry: event, time and line of each.
-    pub postings: Vec<(u64, i64, usize, Posting)>,
-    /// Receipts.
-    pub payouts: Vec<PayoutRow>,
-    /// Operators' actions, with event and time.
-    pub actions: Vec<(u64, i64, Action)>,
-    /// Definitions: version, event, time, JSON.
-    pub definitions: Vec<(u64, u64, i64, String)>,
-    /// Versions that Redis does not keep any more.
-    pub dropped_versions: Vec<u64>,
-    /// Epochs opened: number, commitment, time.
-    pub epochs: Vec<(u64, String, i64)>,
-    /// Epochs closed: number, event, time.
-    pub closed_epochs: Vec<(u64, u64, i64)>,
-    /// Adjustments: id, event, time, digest.
-    pub adjustments: Vec<(String, u64, i64, String)>,
-    /// For the index of entries, which is written later.
-    pub index: IndexRows,
-    /// The last comparison with Redis: event, time, result.
-    pub report: Option<(u64, i64, Report)>,
 }

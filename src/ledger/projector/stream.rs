@@ -1,17 +1,16 @@
-//! One jackpot's stream, while this instance reads it.
+//! One stream, of a jackpot or a coupon, while this instance reads it.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use super::ahead::Ahead;
 use super::batch::{Batch, Start};
+use super::kind::{Folded, Kind};
 use super::load::Loaded;
-use super::rows::{Cursor, IndexRows, Raw};
+use super::rows::{Cursor, Raw};
 use crate::ids::Id;
-use crate::ledger::books::Books;
 use crate::ledger::chain;
-use crate::ledger::receipt::{Receipt, UnsignedReceipt};
-use crate::store::keys::JackpotKeys;
+use crate::store::keys::StreamKeys;
 use crate::store::{Store, StoreError};
 use crate::stream::Mark;
 use crate::stream::{self, ScriptError, TailWish};
@@ -29,20 +28,17 @@ const UNREAD: Duration = Duration::from_secs(3);
 
 /// Its place, and what is known there.
 #[derive(Debug)]
-pub struct Stream {
-    /// The jackpot.
+pub struct Stream<K: Kind> {
+    /// Of what.
     pub id: Id,
     /// Of the lease.
     pub token: i64,
     /// The last event committed.
     pub cursor: Cursor,
     /// The books there.
-    pub books: Books,
-    last_definition: String,
-    /// The last event that the index of entries has.
-    pub(super) indexed_n: u64,
-    /// What the events behind it have for the index.
-    pub(super) for_index: IndexRows,
+    pub books: K::Books,
+    /// What goes along with them.
+    pub(super) along: K::Along,
     /// Number and stream id of places up to which may be trimmed, the oldest first.
     recent: VecDeque<(u64, String)>,
     /// The last committed event, canonical JSON: Redis must still have the same one under its number.
@@ -68,18 +64,16 @@ pub enum Read {
     Broken(String),
 }
 
-impl Stream {
+impl<K: Kind> Stream<K> {
     /// A stream that was taken over.
-    pub fn new(id: Id, token: i64, loaded: Loaded) -> Self {
+    pub fn new(id: Id, token: i64, loaded: Loaded<K>) -> Self {
         let recent = VecDeque::from([(loaded.cursor.n, loaded.cursor.stream_id.clone())]);
         Self {
             id,
             token,
             cursor: loaded.cursor,
             books: loaded.books,
-            last_definition: loaded.last_definition,
-            indexed_n: loaded.indexed_n,
-            for_index: IndexRows::default(),
+            along: loaded.along,
             recent,
             last_body: loaded.last_body,
             previous_id: loaded.previous_stream_id,
@@ -92,7 +86,7 @@ impl Stream {
 
     /// How far the ledger is.
     pub fn mark(&self) -> Mark {
-        Mark::new(self.books.restores, self.cursor.n).unwrap_or_default()
+        Mark::new(self.books.restores(), self.cursor.n).unwrap_or_default()
     }
 
     /// Whether it waits after it was stopped, or could not be read.
@@ -135,7 +129,7 @@ impl Stream {
     pub async fn read(
         &mut self,
         store: &Store,
-        keys: &JackpotKeys,
+        keys: StreamKeys<'_>,
         seen: Mark,
         margin: u64,
     ) -> Result<Read, ScriptError> {
@@ -152,7 +146,7 @@ impl Stream {
             max_bytes: MAX_BYTES,
             trim_before: trim.as_deref(),
         };
-        let tail = match stream::tail(store, keys.stream(), self.mark(), &wish).await {
+        let tail = match stream::tail(store, keys, self.mark(), &wish).await {
             // Whoever restores holds this lease: one that is going on now was left by somebody who died.
             Err(ScriptError::Behind { .. } | ScriptError::Unknown | ScriptError::Restoring) if self.cursor.n > 0 => {
                 return Ok(Read::Lost);
@@ -222,48 +216,36 @@ impl Stream {
         }
     }
 
-    /// Events as a batch.
-    pub fn batch(&self, events: &[Raw], index_entries: bool, sign: &dyn Fn(UnsignedReceipt) -> Receipt) -> Batch {
-        let start = Start {
-            jackpot: &self.id,
+    /// Where its next batch begins.
+    pub fn start<'a>(&'a self, with: K::With<'a>) -> Start<'a, K> {
+        Start {
+            id: &self.id,
             cursor: &self.cursor,
             books: &self.books,
-            last_definition: &self.last_definition,
-            indexed_n: self.indexed_n,
-            index_entries,
-            sign,
-        };
-        Batch::build(&start, events)
-    }
-
-    /// The index has all that waited for it.
-    pub(super) fn is_indexed(&mut self) {
-        self.indexed_n = self.cursor.n;
-        self.for_index = IndexRows::default();
+            with,
+        }
     }
 
     /// Moves on behind a batch that was committed.
-    pub fn advance(&mut self, mut batch: Batch, margin: u64) {
-        for event in &batch.rows.events {
+    pub fn advance(&mut self, mut batch: Batch<K>, margin: u64) {
+        for event in &batch.events {
             self.remember(&event.cursor, margin);
         }
-        let Some(last) = batch.rows.events.pop() else {
+        let Some(last) = batch.events.pop() else {
             return;
         };
-        let previous = batch.rows.events.pop();
+        let previous = batch.events.pop();
         self.previous_id = previous.map_or_else(|| self.cursor.stream_id.clone(), |event| event.cursor.stream_id);
         self.last_body = last.body;
         self.cursor = batch.to;
         self.books = batch.books;
-        self.last_definition = batch.last_definition;
-        self.indexed_n = batch.indexed_to;
-        self.for_index.append(batch.rows.index);
+        K::advance(&mut self.along, batch.rows);
         self.stopped_at = None;
     }
 }
 
 /// Whether Redis answers, and what it holds can't be read: asking again does not help.
-pub(super) fn is_damage(error: &ScriptError) -> bool {
+pub(in crate::ledger) fn is_damage(error: &ScriptError) -> bool {
     match error {
         ScriptError::Reply { .. } | ScriptError::Record(_) | ScriptError::Store(StoreError::Protocol { .. }) => true,
         ScriptError::Store(StoreError::Script { code, .. }) => code == "WRONGTYPE",
@@ -274,7 +256,9 @@ pub(super) fn is_damage(error: &ScriptError) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ledger::books::Books;
     use crate::ledger::chain::ChainHash;
+    use crate::ledger::projector::jackpots::{Along, Jackpots};
 
     #[test]
     fn events_that_come_one_by_one_are_trimmed_behind_any_margin() {
@@ -285,13 +269,12 @@ mod tests {
             hash: ChainHash::first(&id),
             stream_id: format!("{n}-0"),
         };
-        let loaded = Loaded {
+        let loaded: Loaded<Jackpots> = Loaded {
             cursor: cursor(0),
             books: Books::default(),
-            last_definition: String::new(),
+            along: Along::default(),
             previous_stream_id: String::new(),
             last_body: String::new(),
-            indexed_n: 0,
         };
         let mut stream = Stream::new(id.clone(), 1, loaded);
         let mut trimmed = 0;

@@ -1,17 +1,16 @@
-//! The last comparison of each jackpot, in SQL.
+//! The last comparison of each jackpot and coupon, in SQL: under the name that it has among all.
 
 use super::report::Report;
-use crate::ids::Id;
 use crate::ledger::sql::Tx;
 
 /// Replaces the last comparison, unless a later one is there.
-pub async fn save(tx: &mut Tx<'_>, jackpot: &Id, (n, at_ms): (u64, i64), report: &Report) -> Result<(), sqlx::Error> {
+pub async fn save(tx: &mut Tx<'_>, subject: &str, (n, at_ms): (u64, i64), report: &Report) -> Result<(), sqlx::Error> {
     let json = serde_json::to_string(report).expect("plain data is JSON");
     let sql = "INSERT INTO reconciliations (jackpot_id, n, at_ms, clean, report) VALUES ($1, $2, $3, $4, $5) \
                ON CONFLICT (jackpot_id) DO UPDATE SET n = excluded.n, at_ms = excluded.at_ms, clean = excluded.clean, \
                report = excluded.report WHERE excluded.n >= reconciliations.n";
     sqlx::query(sql)
-        .bind(jackpot.as_str())
+        .bind(subject)
         .bind(i64::try_from(n).unwrap_or(i64::MAX))
         .bind(at_ms)
         .bind(i64::from(report.clean))

@@ -3,24 +3,67 @@
 use std::collections::BTreeMap;
 
 use super::RestoreError;
-use crate::jackpot::scripts::{self, MAX_PAIRS, Part};
+use crate::coupon::scripts as coupon;
+use crate::jackpot::scripts as jackpot;
 use crate::store::Store;
-use crate::store::keys::JackpotKeys;
+use crate::store::keys::{CouponKeys, JackpotKeys};
+use crate::stream::restore::{MAX_PAIRS, restore_records};
 
-/// Writes pairs in full calls.
-pub(super) struct Writer<'a> {
-    store: &'a Store,
-    keys: &'a JackpotKeys,
-    token: &'a str,
-    /// Not yet sent.
-    waiting: BTreeMap<Part, Vec<(String, String)>>,
-    /// How many different names there are of each part.
-    pub(super) written: BTreeMap<Part, u64>,
+/// Where records go: a key of what is rebuilt.
+pub(super) trait Part: Copy + Ord {
+    type Keys;
+
+    fn state(keys: &Self::Keys) -> &str;
+    fn key(self, keys: &Self::Keys) -> &str;
+    fn is_sorted(self) -> bool;
 }
 
-impl<'a> Writer<'a> {
+impl Part for jackpot::Part {
+    type Keys = JackpotKeys;
+
+    fn state(keys: &JackpotKeys) -> &str {
+        &keys.state
+    }
+
+    fn key(self, keys: &JackpotKeys) -> &str {
+        self.key(keys)
+    }
+
+    fn is_sorted(self) -> bool {
+        self.is_sorted()
+    }
+}
+
+impl Part for coupon::Part {
+    type Keys = CouponKeys;
+
+    fn state(keys: &CouponKeys) -> &str {
+        &keys.state
+    }
+
+    fn key(self, keys: &CouponKeys) -> &str {
+        self.key(keys)
+    }
+
+    fn is_sorted(self) -> bool {
+        self.is_sorted()
+    }
+}
+
+/// Writes pairs in full calls.
+pub(super) struct Writer<'a, P: Part> {
+    store: &'a Store,
+    keys: &'a P::Keys,
+    token: &'a str,
+    /// Not yet sent.
+    waiting: BTreeMap<P, Vec<(String, String)>>,
+    /// How many different names there are of each part.
+    pub(super) written: BTreeMap<P, u64>,
+}
+
+impl<'a, P: Part> Writer<'a, P> {
     /// Nothing written yet.
-    pub(super) fn new(store: &'a Store, keys: &'a JackpotKeys, token: &'a str) -> Self {
+    pub(super) fn new(store: &'a Store, keys: &'a P::Keys, token: &'a str) -> Self {
         Self {
             store,
             keys,
@@ -31,13 +74,13 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes what is written once.
-    pub(super) async fn add(&mut self, part: Part, name: String, value: String) -> Result<(), RestoreError> {
+    pub(super) async fn add(&mut self, part: P, name: String, value: String) -> Result<(), RestoreError> {
         *self.written.entry(part).or_default() += 1;
         self.put(part, name, value).await
     }
 
     /// Writes what may be written again later: it is not counted.
-    pub(super) async fn put(&mut self, part: Part, name: String, value: String) -> Result<(), RestoreError> {
+    pub(super) async fn put(&mut self, part: P, name: String, value: String) -> Result<(), RestoreError> {
         let waiting = self.waiting.entry(part).or_default();
         waiting.push((name, value));
         if waiting.len() >= MAX_PAIRS {
@@ -46,24 +89,25 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    async fn flush(&mut self, part: Part) -> Result<(), RestoreError> {
+    async fn flush(&mut self, part: P) -> Result<(), RestoreError> {
         let pairs = self.waiting.remove(&part).unwrap_or_default();
         if pairs.is_empty() {
             return Ok(());
         }
-        if !scripts::restore_records(self.store, self.keys, self.token, part, &pairs).await? {
+        let keys = (P::state(self.keys), part.key(self.keys));
+        if !restore_records(self.store, keys, self.token, part.is_sorted(), &pairs).await? {
             return Err(RestoreError::Changed);
         }
         Ok(())
     }
 
     /// How many there are of a part so far.
-    pub(super) fn count(&self, part: Part) -> u64 {
+    pub(super) fn count(&self, part: P) -> u64 {
         self.written.get(&part).copied().unwrap_or_default()
     }
 
     /// Sends the rest; how many there are of each part.
-    pub(super) async fn finish(mut self) -> Result<BTreeMap<Part, u64>, RestoreError> {
+    pub(super) async fn finish(mut self) -> Result<BTreeMap<P, u64>, RestoreError> {
         for part in self.waiting.keys().copied().collect::<Vec<_>>() {
             self.flush(part).await?;
         }

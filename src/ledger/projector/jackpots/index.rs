@@ -7,22 +7,28 @@
 use std::time::{Duration, Instant};
 
 use sqlx::{Any, Row};
-use tracing::debug;
+use tracing::{debug, info};
 
-use super::Projector;
-use super::load::{LoadError, Loaded, damaged};
+use super::Jackpots;
 use super::rows::{EntryRow, IndexRows, SettledRow};
-use super::stream::Stream;
-use super::write::{WriteError, int};
 use crate::ids::Id;
 use crate::ledger::entry_index::{self, IndexRow, RowKey};
 use crate::ledger::event::{Claim, ClaimResult, Entered, Event, Kind};
+use crate::ledger::projector::Projector;
+use crate::ledger::projector::load::{self, LoadError, damaged};
+use crate::ledger::projector::stream;
+use crate::ledger::projector::write::{WriteError, int};
 use crate::ledger::queries::LedgerError;
 use crate::ledger::sql::{Sql, Tx, is_unavailable};
 use crate::ledger::{Ledger, event_page};
 
+type Loaded = load::Loaded<Jackpots>;
+type Stream = stream::Stream<Jackpots>;
+
 /// Between two writes of the index: so long entries may be missing in it.
 const PAUSE: Duration = Duration::from_secs(1);
+/// Between two looks for days that have expired.
+const EXPIRY: Duration = Duration::from_mins(10);
 /// Rows after which it is written in any case: some 20 MB of memory.
 const MANY: usize = 50_000;
 
@@ -46,17 +52,20 @@ impl<'a> Part<'a> {
         Self {
             jackpot: &stream.id,
             token: stream.token,
-            from: stream.indexed_n,
+            from: stream.along.indexed_n,
             to: stream.cursor.n,
-            rows: &stream.for_index,
+            rows: &stream.along.for_index,
         }
     }
 }
 
-impl Projector {
+impl Projector<Jackpots> {
     /// Writes what waits for the index, when it has waited long enough or is much, or `at_once`.
     pub(super) async fn index(&mut self, at_once: bool) -> Result<(), sqlx::Error> {
-        let waiting = self.streams.values().filter(|stream| !stream.for_index.is_empty());
+        let waiting = self
+            .streams
+            .values()
+            .filter(|stream| !stream.along.for_index.is_empty());
         let parts: Vec<_> = waiting.map(Part::of).collect();
         let rows: usize = parts.iter().map(|part| part.rows.len()).sum();
         let due = at_once || rows >= MANY || self.indexed_at.is_none_or(|at| at.elapsed() >= PAUSE);
@@ -82,12 +91,32 @@ impl Projector {
         self.indexed_at = Some(Instant::now());
         for (id, done) in done {
             match done {
-                Ok(()) => _ = self.streams.get_mut(&id).map(Stream::is_indexed),
+                Ok(()) => _ = self.streams.get_mut(&id).map(is_indexed),
                 Err(error) => self.not_committed(&id, error).await?,
             }
         }
         Ok(())
     }
+
+    /// Drops the index of days that are too old.
+    pub(super) async fn expire_index(&mut self) -> Result<(), sqlx::Error> {
+        if self.expired_at.is_some_and(|at| at.elapsed() < EXPIRY) {
+            return Ok(());
+        }
+        self.expired_at = Some(Instant::now());
+        let now_ms = self.leases.now_ms().await?;
+        let days = entry_index::expire(&self.ledger.sql, self.settings.entry_index_days, now_ms).await?;
+        if !days.is_empty() {
+            info!(?days, "the index of entries of these days has expired");
+        }
+        Ok(())
+    }
+}
+
+/// The index has all that waited for it.
+fn is_indexed(stream: &mut Stream) {
+    stream.along.indexed_n = stream.cursor.n;
+    stream.along.for_index = IndexRows::default();
 }
 
 /// Writes the rows and moves the cursors, all or none.
@@ -192,20 +221,21 @@ pub(super) fn entry_rows(
 
 /// Brings the index of a stream that was taken over up to its cursor, from the events in SQL.
 pub async fn go_on(ledger: &Ledger, jackpot: &Id, token: i64, loaded: &mut Loaded) -> Result<(), LoadError> {
-    while loaded.indexed_n < loaded.cursor.n {
-        let (rows, to) = page(ledger, jackpot, loaded.indexed_n, loaded.cursor.n).await?;
+    while loaded.along.indexed_n < loaded.cursor.n {
+        let (rows, to) = page(ledger, jackpot, loaded.along.indexed_n, loaded.cursor.n).await?;
         let part = Part {
             jackpot,
             token,
-            from: loaded.indexed_n,
+            from: loaded.along.indexed_n,
             to,
             rows: &rows,
         };
         write(&ledger.sql, &[part]).await.map_err(|error| match error {
             WriteError::Moved(id) => LoadError::Moved(id),
+            WriteError::Contradicts(reason) => LoadError::Damaged(reason),
             WriteError::Sql(error) => LoadError::Sql(error),
         })?;
-        loaded.indexed_n = to;
+        loaded.along.indexed_n = to;
     }
     Ok(())
 }
@@ -215,7 +245,7 @@ async fn page(ledger: &Ledger, jackpot: &Id, after: u64, last: u64) -> Result<(I
     let sql = &ledger.sql;
     let end = event_page::end(sql, jackpot, int(after), int(last)).await?;
     let end = end.ok_or_else(|| {
-        damaged(
+        damaged::<Jackpots>(
             jackpot,
             &format!("the event behind event {after} is missing in table events"),
         )
@@ -228,7 +258,7 @@ async fn page(ledger: &Ledger, jackpot: &Id, after: u64, last: u64) -> Result<(I
     let mut rows = IndexRows::default();
     for row in sql.reading(select).await? {
         let unreadable = |why: String| {
-            damaged(
+            damaged::<Jackpots>(
                 jackpot,
                 &format!("an event behind event {after} in table events: {why}"),
             )
@@ -265,7 +295,7 @@ async fn add_rows(ledger: &Ledger, jackpot: &Id, event: Event, rows: &mut IndexR
         .await
         .map_err(|error| match error {
             LedgerError::Sql(error) => LoadError::Sql(error),
-            error => damaged(jackpot, &error.to_string()),
+            error => damaged::<Jackpots>(jackpot, &error.to_string()),
         })?;
     rows.settled.push(SettledRow {
         player_id: taken.sent.player,

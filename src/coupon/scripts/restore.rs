@@ -1,0 +1,117 @@
+//! `lua/stream/restore_begin.lua`, `restore_records.lua` and `lua/coupon/restore_end.lua`: a coupon rebuilt from the ledger.
+//!
+//! Begin, then the records in any order and number of calls, then the end. Each may be repeated.
+
+use std::collections::BTreeMap;
+
+use crate::coupon::definition::Definition;
+use crate::coupon::status::Status;
+use crate::jackpot::operate::Operator;
+use crate::store::keys::CouponKeys;
+use crate::store::{Call, Store};
+use crate::stream::restore::{self, RestoreEnded};
+
+use super::{RESTORE_END, ScriptError};
+
+/// Where records go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// Records by request id.
+    Requests,
+    /// Issues that count, by user id.
+    Users,
+    /// Arrival numbers of those in the line, by request id.
+    Queue,
+    /// Arrival numbers of dead letters, by request id.
+    Dead,
+}
+
+impl Part {
+    /// All, in the order of the counts of `restore_end.lua`.
+    const ALL: [Self; 4] = [Self::Requests, Self::Users, Self::Queue, Self::Dead];
+
+    /// The key that they are in.
+    pub fn key(self, keys: &CouponKeys) -> &str {
+        match self {
+            Self::Requests => &keys.requests,
+            Self::Users => &keys.users,
+            Self::Queue => &keys.queue,
+            Self::Dead => &keys.dead,
+        }
+    }
+
+    /// Whether that is a sorted set.
+    pub fn is_sorted(self) -> bool {
+        matches!(self, Self::Queue | Self::Dead)
+    }
+}
+
+/// The state of a coupon, all of it, as the ledger's events tell it.
+#[derive(Debug, Clone)]
+pub struct RestoredState {
+    /// Number of the ledger's last event.
+    pub n: u64,
+    /// Restores before this one, as far as the ledger knows; Redis may know of more.
+    pub restores: u64,
+    /// Its status when the restore has ended.
+    pub status: Status,
+    /// Of its definition.
+    pub version: u64,
+    /// The definition as Redis kept it.
+    pub json: String,
+    /// The same, read.
+    pub definition: Definition,
+    /// Issues ever.
+    pub sequence: u64,
+    /// Of them taken back.
+    pub voided: u64,
+    /// Requests that ever joined the line.
+    pub arrivals: u64,
+    /// The last PUTs.
+    pub puts: String,
+    /// How many records were written of each part.
+    pub written: BTreeMap<Part, u64>,
+}
+
+impl RestoredState {
+    /// As `STATE` in `lua/coupon/state.lua` names them.
+    fn fields(&self) -> [(&'static str, String); 14] {
+        let definition = &self.definition;
+        let text = |number: Option<String>| number.unwrap_or_default();
+        [
+            ("n", self.n.to_string()),
+            ("restores", self.restores.to_string()),
+            ("status", self.status.as_str().to_owned()),
+            ("version", self.version.to_string()),
+            ("json", self.json.clone()),
+            ("stock", definition.stock().to_string()),
+            ("per_user", definition.per_user().to_string()),
+            ("window", text(definition.window_ms().map(|ms| ms.to_string()))),
+            ("starts", text(definition.starts_ms().map(|ms| ms.to_string()))),
+            ("ends", text(definition.ends_ms().map(|ms| ms.to_string()))),
+            ("seq", self.sequence.to_string()),
+            ("voided", self.voided.to_string()),
+            ("arrivals", self.arrivals.to_string()),
+            ("puts", self.puts.clone()),
+        ]
+    }
+}
+
+/// Writes the state and lets the other scripts in again.
+pub async fn restore_end(
+    store: &Store,
+    keys: &CouponKeys,
+    token: &str,
+    state: &RestoredState,
+    (by, reason): (&Operator, &str),
+) -> Result<RestoreEnded, ScriptError> {
+    let call = keys.all().into_iter().fold(Call::new(&RESTORE_END), Call::key);
+    let mut call = call.arg(token).arg(&by.who).arg(&by.request_id).arg(reason);
+    for part in Part::ALL {
+        call = call.arg(state.written.get(&part).copied().unwrap_or_default());
+    }
+    for (name, value) in state.fields() {
+        call = call.arg(name).arg(value);
+    }
+    restore::restore_end(store, &RESTORE_END, call).await
+}

@@ -1,0 +1,233 @@
+//! The books of a coupon: its state as its events alone tell it, without the records of single requests. Pure.
+//!
+//! The projector keeps them beside its cursor, checks each event against them before it is committed, compares them
+//! with Redis at a checkpoint, and a lost Redis is rebuilt from them.
+
+use serde::{Deserialize, Serialize};
+
+use super::event::{Define, Event, Kind, Line, What};
+use crate::coupon::status::Status;
+use crate::ledger::books::FoldError;
+use crate::ledger::event::remember_put;
+use crate::ledger::projector::kind::Folded;
+
+/// A coupon at an event.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Books {
+    /// Number of the last event.
+    pub n: u64,
+    /// How often Redis was rebuilt from the ledger.
+    pub restores: u64,
+    /// When the last event happened, ms of Redis' clock.
+    pub at_ms: i64,
+    /// Its status; `None` before it was created.
+    pub status: Option<Status>,
+    /// Of its definition.
+    pub version: u64,
+    /// The definition, JSON as Redis keeps it.
+    pub definition: String,
+    /// Units that may be out at once.
+    pub stock: u64,
+    /// Issues ever.
+    pub sequence: u64,
+    /// Of them taken back.
+    pub voided: u64,
+    /// Requests that ever joined the line.
+    pub arrivals: u64,
+    /// In the line.
+    pub queued: u64,
+    /// Dead letters.
+    pub dead: u64,
+    /// Requests that were refused for good.
+    pub refused: Refused,
+    /// The last PUTs, as Redis keeps them.
+    pub puts: String,
+    /// Whether its records were dropped.
+    pub retired: bool,
+}
+
+/// Requests that were refused for good.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// Their users had as many as a user may have.
+    pub already_issued: u64,
+    /// Nothing was left.
+    pub out_of_stock: u64,
+    /// It had not started, or was over.
+    pub not_open: u64,
+}
+
+impl Folded for Books {
+    fn n(&self) -> u64 {
+        self.n
+    }
+
+    fn restores(&self) -> u64 {
+        self.restores
+    }
+
+    fn at_ms(&self) -> i64 {
+        self.at_ms
+    }
+
+    fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    fn is_stopped(&self) -> bool {
+        matches!(self.status, Some(Status::Suspended | Status::Ended))
+    }
+}
+
+impl Books {
+    /// Units that are out: issued and not taken back.
+    #[must_use]
+    pub fn out(&self) -> u64 {
+        self.sequence - self.voided
+    }
+
+    /// Requests that Redis has a record of.
+    #[must_use]
+    pub fn requests(&self) -> u64 {
+        if self.retired {
+            return 0;
+        }
+        let Refused {
+            already_issued,
+            out_of_stock,
+            not_open,
+        } = self.refused;
+        self.sequence + already_issued + out_of_stock + not_open + self.queued + self.dead
+    }
+
+    /// Applies the next event. After an error the books are not to be used on.
+    pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
+        if event.n != self.n + 1 {
+            return Err(FoldError::Gap {
+                last: self.n,
+                got: event.n,
+            });
+        }
+        (self.n, self.at_ms) = (event.n, event.at_ms);
+        self.expect(
+            self.status.is_some() || matches!(event.kind, Kind::Define(Define { created: true, .. })),
+            "the first event does not create the coupon",
+        )?;
+        let moves = !matches!(
+            event.kind,
+            Kind::Status { .. } | Kind::Checkpoint(_) | Kind::Restore { .. }
+        );
+        self.expect(!(moves && self.retired), "it was retired before")?;
+        match &event.kind {
+            Kind::Define(define) => self.define(define),
+            Kind::Issue(lines) => lines.iter().try_for_each(|line| self.asked(line)),
+            Kind::Serve(lines) => lines.iter().try_for_each(|line| self.served(line)),
+            Kind::Redrive { arrival, .. } => {
+                self.expect(*arrival <= self.arrivals, "it was never in the line")?;
+                self.dead = self.less(self.dead, "a dead letter more than there are")?;
+                self.queued += 1;
+                Ok(())
+            }
+            Kind::Void { sequence, .. } => {
+                self.expect((1..=self.sequence).contains(sequence), "what is voided was not issued")?;
+                self.expect(self.out() > 0, "more is voided than was issued")?;
+                self.voided += 1;
+                Ok(())
+            }
+            Kind::Status { before, after } => {
+                self.expect(self.status == Some(*before), "the status before is another one")?;
+                self.status = Some(*after);
+                Ok(())
+            }
+            Kind::Checkpoint(_) => Ok(()),
+            Kind::Restore { restores, status, .. } => {
+                self.expect(*restores > self.restores, "its restores are not more than before")?;
+                (self.restores, self.status) = (*restores, Some(*status));
+                Ok(())
+            }
+            Kind::Retire { requests, queued, dead } => {
+                self.expect(
+                    (*requests, *queued, *dead) == (self.requests(), self.queued, self.dead),
+                    "other numbers of records are dropped than there are",
+                )?;
+                (self.queued, self.dead, self.retired) = (0, 0, true);
+                self.status = Some(Status::Ended);
+                Ok(())
+            }
+        }
+    }
+
+    fn define(&mut self, define: &Define) -> Result<(), FoldError> {
+        self.expect(define.version == self.version + 1, "its version is not the next one")?;
+        self.expect(define.created == self.status.is_none(), "it is created twice")?;
+        self.expect(
+            define.definition.stock() >= self.out(),
+            "its stock is below what is out",
+        )?;
+        if define.created {
+            self.status = Some(Status::Open);
+        }
+        let mode = if define.created { "created" } else { "changed" };
+        self.puts = remember_put(&self.puts, &define.nonce, mode, define.version);
+        self.version = define.version;
+        self.stock = define.definition.stock();
+        self.definition.clone_from(&define.json);
+        Ok(())
+    }
+
+    /// A request that came.
+    fn asked(&mut self, line: &Line) -> Result<(), FoldError> {
+        if let What::Queued(arrival) = line.what {
+            self.expect(
+                arrival == self.arrivals + 1,
+                "its number in the line is not the next one",
+            )?;
+            self.arrivals = arrival;
+            self.queued += 1;
+            return Ok(());
+        }
+        self.expect(self.queued == 0, "it overtakes those in the line")?;
+        self.decided(&line.what)
+    }
+
+    /// A request that was in the line.
+    fn served(&mut self, line: &Line) -> Result<(), FoldError> {
+        self.queued = self.less(self.queued, "more leave the line than are in it")?;
+        if matches!(line.what, What::Dead(_)) {
+            self.dead += 1;
+            return Ok(());
+        }
+        self.decided(&line.what)
+    }
+
+    fn decided(&mut self, what: &What) -> Result<(), FoldError> {
+        match what {
+            What::Issued { sequence, .. } => {
+                self.expect(*sequence == self.sequence + 1, "its sequence is not the next one")?;
+                self.expect(self.out() < self.stock, "more is out than the stock")?;
+                self.sequence = *sequence;
+            }
+            What::AlreadyIssued(_) => self.refused.already_issued += 1,
+            What::OutOfStock => self.refused.out_of_stock += 1,
+            What::NotOpen => self.refused.not_open += 1,
+            What::Queued(_) | What::Dead(_) => self.expect(false, "it is not decided")?,
+        }
+        Ok(())
+    }
+
+    fn less(&self, count: u64, what: &'static str) -> Result<u64, FoldError> {
+        count.checked_sub(1).ok_or(FoldError::Unexpected { n: self.n, what })
+    }
+
+    fn expect(&self, holds: bool, what: &'static str) -> Result<(), FoldError> {
+        if holds {
+            Ok(())
+        } else {
+            Err(FoldError::Unexpected { n: self.n, what })
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "books_tests.rs"]
+mod tests;

@@ -1,0 +1,250 @@
+//! The events of a coupon's stream, typed (`docs/decisions/0015-coupons.md`).
+
+use std::collections::BTreeMap;
+
+use crate::coupon::code::Code;
+use crate::coupon::definition::Definition;
+use crate::coupon::status::Status;
+use crate::ids::Id;
+use crate::ledger::event::Unreadable;
+use crate::ledger::event::parse::Fields;
+
+/// One event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// Number, dense from 1 in a coupon.
+    pub n: u64,
+    /// When, ms of Redis' clock.
+    pub at_ms: i64,
+    /// What happened.
+    pub kind: Kind,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// The coupon was created, or its definition changed.
+    Define(Define),
+    /// Requests were decided as they came, or joined the line.
+    Issue(Vec<Line>),
+    /// Requests that were in the line were decided, or given up.
+    Serve(Vec<Line>),
+    /// A dead letter went back into the line.
+    Redrive {
+        /// Which request.
+        request: String,
+        /// Its place in the line.
+        arrival: u64,
+    },
+    /// An issued unit was taken back.
+    Void {
+        /// Which request.
+        request: String,
+        /// Whose.
+        user: Id,
+        /// Number of the issue.
+        sequence: u64,
+    },
+    /// The service suspended it, or opened it again.
+    Status {
+        /// What it was.
+        before: Status,
+        /// What it is.
+        after: Status,
+    },
+    /// What Redis held at this instant, right before the event.
+    Checkpoint(Checkpoint),
+    /// Redis was rebuilt from the events before this one.
+    Restore {
+        /// Number of the last event that Redis had; `None` when it had nothing of the coupon.
+        from_n: Option<u64>,
+        /// How often it has been restored, with this time.
+        restores: u64,
+        /// The status it has now.
+        status: Status,
+    },
+    /// It is over for good, and its records were dropped.
+    Retire {
+        /// How many there were.
+        requests: u64,
+        /// Of them in the line.
+        queued: u64,
+        /// Of them dead letters.
+        dead: u64,
+    },
+}
+
+/// A definition that was put.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Define {
+    /// Whether it created the coupon.
+    pub created: bool,
+    /// Its version.
+    pub version: u64,
+    /// As Redis keeps it.
+    pub json: String,
+    /// The same, read.
+    pub definition: Definition,
+    /// Of the PUT and its repeats.
+    pub nonce: String,
+}
+
+/// What became of one request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Its id.
+    pub request: String,
+    /// Who asked.
+    pub user: Id,
+    /// What became of it.
+    pub what: What,
+}
+
+/// What became of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum What {
+    /// A unit was given.
+    Issued {
+        /// Its number.
+        sequence: u64,
+        /// Its code.
+        code: Code,
+    },
+    /// The user had as many as a user may have; the request of the oldest of them.
+    AlreadyIssued(String),
+    /// Nothing was left.
+    OutOfStock,
+    /// It had not started, or was over.
+    NotOpen,
+    /// It joined the line, with this number. Only of an issue.
+    Queued(u64),
+    /// Taken so often, and not served. Only of the line.
+    Dead(u32),
+}
+
+/// What Redis held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// Its status.
+    pub status: Status,
+    /// Of its definition.
+    pub version: u64,
+    /// Units that may be out.
+    pub stock: u64,
+    /// Issues ever.
+    pub sequence: u64,
+    /// Of them voided.
+    pub voided: u64,
+    /// Requests that ever joined the line.
+    pub arrivals: u64,
+    /// In the line.
+    pub queued: u64,
+    /// Dead letters.
+    pub dead: u64,
+}
+
+impl Event {
+    /// Reads the fields of a stream entry.
+    pub fn parse(fields: &BTreeMap<String, String>) -> Result<Self, Unreadable> {
+        let fields = Fields(fields);
+        Ok(Self {
+            n: fields.parse("n")?,
+            at_ms: fields.parse("at")?,
+            kind: parse_kind(&fields)?,
+        })
+    }
+}
+
+fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
+    let id = |id: &str| Id::parse(id).ok();
+    Ok(match fields.text("type")? {
+        "define" => Kind::Define(Define {
+            created: match fields.text("mode")? {
+                "created" => true,
+                "changed" => false,
+                _ => return Err(fields.wrong("mode")),
+            },
+            version: fields.parse("version")?,
+            json: fields.text("json")?.to_owned(),
+            definition: fields.read("json", |json| Definition::from_json(json).ok())?,
+            nonce: fields.text("nonce")?.to_owned(),
+        }),
+        "issue" => Kind::Issue(parse_block(fields, |what| !matches!(what, What::Dead(_)))?),
+        "serve" => Kind::Serve(parse_block(fields, |what| !matches!(what, What::Queued(_)))?),
+        "redrive" => Kind::Redrive {
+            request: fields.text("request")?.to_owned(),
+            arrival: fields.parse("arrival")?,
+        },
+        "void" => Kind::Void {
+            request: fields.text("request")?.to_owned(),
+            user: fields.read("user", id)?,
+            sequence: fields.parse("seq")?,
+        },
+        "status" => Kind::Status {
+            before: fields.read("before", Status::parse)?,
+            after: fields.read("after", Status::parse)?,
+        },
+        "checkpoint" => Kind::Checkpoint(fields.read("state", parse_checkpoint)?),
+        "restore" => Kind::Restore {
+            from_n: fields.optional("from_n")?,
+            restores: fields.parse("restores")?,
+            status: fields.read("status", Status::parse)?,
+        },
+        "retire" => Kind::Retire {
+            requests: fields.parse("requests")?,
+            queued: fields.parse("queued")?,
+            dead: fields.parse("dead")?,
+        },
+        _ => return Err(fields.wrong("type")),
+    })
+}
+
+/// One request a line, at least one.
+fn parse_block(fields: &Fields<'_>, fits: impl Fn(&What) -> bool) -> Result<Vec<Line>, Unreadable> {
+    let block = fields.text("block")?;
+    let lines = block.split('\n').map(parse_line).collect::<Option<Vec<_>>>();
+    lines
+        .filter(|lines| lines.iter().all(|line| fits(&line.what)))
+        .ok_or_else(|| fields.wrong("block"))
+}
+
+/// `request user i seq code` and the like.
+fn parse_line(text: &str) -> Option<Line> {
+    let parts: Vec<_> = text.split(' ').collect();
+    let (head, rest) = parts.split_at_checked(2)?;
+    let what = match rest {
+        ["i", sequence, code] => What::Issued {
+            sequence: sequence.parse().ok()?,
+            code: Code::parse(code).ok()?,
+        },
+        ["a", first] if !first.is_empty() => What::AlreadyIssued((*first).to_owned()),
+        ["o"] => What::OutOfStock,
+        ["n"] => What::NotOpen,
+        ["q", arrival] => What::Queued(arrival.parse().ok()?),
+        ["d", attempts] => What::Dead(attempts.parse().ok()?),
+        _ => return None,
+    };
+    Some(Line {
+        request: Some(head[0].to_owned()).filter(|request| !request.is_empty())?,
+        user: Id::parse(head[1]).ok()?,
+        what,
+    })
+}
+
+/// `status version stock seq voided arrivals queued dead`.
+fn parse_checkpoint(text: &str) -> Option<Checkpoint> {
+    let (status, numbers) = text.split_once(' ')?;
+    let numbers = numbers.split(' ').map(|number| number.parse().ok());
+    let numbers: [u64; 7] = numbers.collect::<Option<Vec<_>>>()?.try_into().ok()?;
+    let [version, stock, sequence, voided, arrivals, queued, dead] = numbers;
+    Some(Checkpoint {
+        status: Status::parse(status)?,
+        version,
+        stock,
+        sequence,
+        voided,
+        arrivals,
+        queued,
+        dead,
+    })
+}

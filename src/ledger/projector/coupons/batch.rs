@@ -1,0 +1,107 @@
+//! What a coupon's events have for the tables. Pure.
+
+use super::Coupons;
+use crate::coupon::code::Code;
+use crate::ids::Id;
+use crate::ledger::coupons::audit;
+use crate::ledger::coupons::event::{Event, Kind, Line, What};
+use crate::ledger::coupons::report::{Side, compare};
+use crate::ledger::projector::batch::{self, Raw, Stop};
+
+type Batch = batch::Batch<Coupons>;
+type Start<'a> = batch::Start<'a, Coupons>;
+
+/// A unit that was issued.
+#[derive(Debug)]
+pub struct IssueRow {
+    /// Its number.
+    pub sequence: u64,
+    /// Which request.
+    pub request: String,
+    /// To whom.
+    pub user: Id,
+    /// Its code.
+    pub code: Code,
+    /// When, ms.
+    pub at_ms: i64,
+    /// Event that issued it.
+    pub n: u64,
+}
+
+/// A unit that was taken back.
+#[derive(Debug)]
+pub struct VoidRow {
+    /// Its number.
+    pub sequence: u64,
+    /// Which request.
+    pub request: String,
+    /// Whose.
+    pub user: Id,
+    /// When, ms.
+    pub at_ms: i64,
+    /// Event that voided it.
+    pub n: u64,
+}
+
+/// What a batch of a coupon's events writes, beside what is written of all kinds.
+#[derive(Debug, Default)]
+pub struct Rows {
+    /// Units that were issued.
+    pub issues: Vec<IssueRow>,
+    /// Units that were taken back, of these or earlier ones.
+    pub voids: Vec<VoidRow>,
+    /// Definitions: version, event, time, JSON.
+    pub definitions: Vec<(u64, u64, i64, String)>,
+}
+
+impl Batch {
+    /// Reads an event, applies it, and adds its rows.
+    pub(super) fn take(&mut self, start: &Start<'_>, raw: &Raw) -> Result<(), Stop> {
+        let event = Event::parse(&raw.fields)?;
+        let (n, at_ms) = (event.n, event.at_ms);
+        let operated = !matches!(event.kind, Kind::Issue(_) | Kind::Serve(_) | Kind::Checkpoint(_));
+        let before = operated.then(|| self.books.clone());
+        self.books.apply(&event)?;
+        if let Some(before) = before {
+            let action = audit::action(start.id, &event, &raw.fields, (&before, &self.books));
+            self.actions.extend(action.map(|action| (n, at_ms, action)));
+        }
+        match event.kind {
+            Kind::Define(define) => self.rows.definitions.push((define.version, n, at_ms, define.json)),
+            Kind::Issue(lines) | Kind::Serve(lines) => {
+                let issued = lines.into_iter().filter_map(|line| issue((n, at_ms), line));
+                self.rows.issues.extend(issued);
+            }
+            Kind::Void {
+                request,
+                user,
+                sequence,
+            } => self.rows.voids.push(VoidRow {
+                sequence,
+                request,
+                user,
+                at_ms,
+                n,
+            }),
+            Kind::Checkpoint(redis) => {
+                self.report = Some((n, at_ms, compare(&Side::from(&redis), &self.books)));
+            }
+            Kind::Redrive { .. } | Kind::Status { .. } | Kind::Restore { .. } | Kind::Retire { .. } => {}
+        }
+        Ok(())
+    }
+}
+
+fn issue((n, at_ms): (u64, i64), line: Line) -> Option<IssueRow> {
+    let What::Issued { sequence, code } = line.what else {
+        return None;
+    };
+    Some(IssueRow {
+        sequence,
+        request: line.request,
+        user: line.user,
+        code,
+        at_ms,
+        n,
+    })
+}

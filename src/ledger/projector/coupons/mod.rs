@@ -1,0 +1,221 @@
+//! Coupons: their books, and the tables that only they have.
+
+mod batch;
+mod write;
+
+use std::sync::Arc;
+
+use sqlx::Row;
+
+use super::Projector;
+use super::batch::{Batch, Start, Stop};
+use super::kind::{Kind, Look, Verdict};
+use super::load::{LoadError, Loaded};
+use super::rows::{Cursor, Raw};
+use super::stream::Stream;
+use super::write::{WriteError, int};
+use crate::coupon::known::{Known, Registry};
+use crate::coupon::scripts::{self, SetStatus, StatusSet};
+use crate::coupon::status::Status;
+use crate::ids::Id;
+use crate::jackpot::operate::Operator;
+use crate::ledger::Ledger;
+use crate::ledger::coupons::books::Books;
+use crate::ledger::coupons::report::{self, Side};
+use crate::ledger::progress::Progress;
+use crate::ledger::reconcile::report::Report;
+use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
+use crate::ledger::sql::{Sql, Tx};
+use crate::ledger::streams::{COUPONS, Tables};
+use crate::store::Store;
+use crate::store::keys::StreamKeys;
+use crate::stream::{Mark, ScriptError};
+pub use batch::{IssueRow, Rows, VoidRow};
+
+/// The coupons, as this instance knows them.
+#[derive(Debug, Clone)]
+pub struct Coupons {
+    /// What is remembered of each.
+    pub registry: Arc<Registry>,
+    /// Where they are.
+    pub store: Store,
+}
+
+impl Coupons {
+    async fn set_status(&self, id: &Id, wanted: Status, reason: String, by: &Operator) -> Result<(), ScriptError> {
+        let wish = SetStatus {
+            wanted,
+            reason,
+            who: by.who.clone(),
+            request_id: by.request_id.clone(),
+        };
+        let known = self.registry.known(id);
+        known.whole()?;
+        let set = scripts::set_status(&self.store, &known.keys, known.mark(), &wish).await;
+        let (StatusSet::Done(mark) | StatusSet::Ended(mark)) = known.note(set)?;
+        self.registry.learn(id, mark);
+        Ok(())
+    }
+}
+
+impl Kind for Coupons {
+    const TABLES: Tables = COUPONS;
+    const COUNTS: bool = true;
+    type Known = Known;
+    type Books = Books;
+    type Along = ();
+    type Rows = Rows;
+    type With<'a> = ();
+    type Side = Side;
+    type Error = ScriptError;
+
+    fn known(&self, id: &Id) -> Arc<Known> {
+        self.registry.known(id)
+    }
+
+    fn learn(&self, id: &Id, mark: Mark) -> Arc<Known> {
+        self.registry.learn(id, mark)
+    }
+
+    fn is_used(&self, id: &Id) -> bool {
+        self.registry.is_used(id)
+    }
+
+    fn count_used(&self) -> usize {
+        self.registry.count_used()
+    }
+
+    fn used(&self) -> Vec<Id> {
+        self.registry.used()
+    }
+
+    fn stream(known: &Known) -> StreamKeys<'_> {
+        known.keys.stream()
+    }
+
+    fn progress(ledger: &Ledger) -> &Arc<Progress> {
+        &ledger.coupons
+    }
+
+    async fn ids(&self, after: Option<&Id>, limit: usize) -> Result<Vec<Id>, ScriptError> {
+        self.registry.ids(after, limit).await
+    }
+
+    async fn add_to_index(&self, id: &Id) -> Result<(), ScriptError> {
+        self.registry.add_to_index(std::slice::from_ref(id)).await
+    }
+
+    async fn recheck(&self, id: &Id) -> Result<bool, ScriptError> {
+        self.registry.recheck(id).await
+    }
+
+    async fn look(&self, id: &Id) -> Result<Look<Side>, ScriptError> {
+        let known = self.registry.known(id);
+        known.whole()?;
+        let redis = known.note(scripts::snapshot(&self.store, &known.keys, known.mark()).await)?;
+        self.registry.learn(id, redis.mark);
+        Ok(Look {
+            mark: redis.mark,
+            now_ms: redis.now_ms,
+            side: Side::from(&redis),
+        })
+    }
+
+    async fn checkpoint(&self, id: &Id) -> Result<Mark, ScriptError> {
+        let known = self.registry.known(id);
+        known.whole()?;
+        let mark = known.note(scripts::checkpoint(&self.store, &known.keys, known.mark()).await)?;
+        self.registry.learn(id, mark);
+        Ok(mark)
+    }
+
+    async fn suspend(&self, id: &Id, reason: String, by: &Operator) -> Result<(), ScriptError> {
+        self.set_status(id, Status::Suspended, reason, by).await
+    }
+
+    async fn open(&self, id: &Id, reason: String, by: &Operator) -> Result<(), ScriptError> {
+        self.set_status(id, Status::Open, reason, by).await
+    }
+
+    async fn restore(
+        restorer: &Restorer,
+        id: &Id,
+        seen: Mark,
+        by: &Operator,
+        reason: &str,
+    ) -> Result<Restored, RestoreError> {
+        restorer.restore_coupon(id, Replace::Seen(seen), by, reason).await
+    }
+
+    fn script_error(error: &ScriptError) -> Option<&ScriptError> {
+        Some(error)
+    }
+
+    async fn along(_: &Sql, _: &Id, _: &Cursor, _: &Books) -> Result<(), LoadError> {
+        Ok(())
+    }
+
+    async fn taken_over(_: &Projector<Self>, _: &Id, _: i64, _: &mut Loaded<Self>) -> Result<(), LoadError> {
+        Ok(())
+    }
+
+    async fn follow(_: &mut Projector<Self>, _: bool) -> Result<(), sqlx::Error> {
+        Ok(())
+    }
+
+    async fn expire(_: &mut Projector<Self>) -> Result<(), sqlx::Error> {
+        Ok(())
+    }
+
+    fn batch(_: &Projector<Self>, stream: &Stream<Self>, events: &[Raw]) -> Batch<Self> {
+        Batch::build(&stream.start(()), events)
+    }
+
+    fn begin(_: &Start<'_, Self>) -> Rows {
+        Rows::default()
+    }
+
+    fn take(batch: &mut Batch<Self>, start: &Start<'_, Self>, raw: &Raw) -> Result<(), Stop> {
+        batch.take(start, raw)
+    }
+
+    fn is_half(_: &Books) -> bool {
+        false
+    }
+
+    fn end(_: &mut Batch<Self>, _: &Start<'_, Self>) {}
+
+    fn behind(_: &Rows) -> (u64, u64) {
+        (0, 0)
+    }
+
+    async fn write(tx: &mut Tx<'static>, batches: &[&Batch<Self>]) -> Result<(), WriteError> {
+        write::write(tx, batches).await
+    }
+
+    fn advance((): &mut (), _: Rows) {}
+
+    fn compare(side: &Side, books: &Books) -> Report {
+        report::compare(side, books)
+    }
+
+    /// Some 50 ms for a million issues, of a connection that only reads.
+    async fn count(sql: &Sql, id: &Id, n: u64, found: Report) -> Result<Report, sqlx::Error> {
+        let text = "SELECT COUNT(*) AS issued, \
+                    CAST(COALESCE(SUM(CASE WHEN voided_n BETWEEN 1 AND $1 THEN 1 ELSE 0 END), 0) AS BIGINT) AS voided \
+                    FROM coupon_issues WHERE coupon_id = $2 AND n <= $3";
+        let counted = sqlx::query(text).bind(int(n)).bind(id.as_str()).bind(int(n));
+        let row = sql.reading(counted.fetch_one(sql.reader())).await?;
+        let (issued, voided): (i64, i64) = (row.try_get("issued")?, row.try_get("voided")?);
+        Ok(report::with_rows(found, issued.unsigned_abs(), voided.unsigned_abs()))
+    }
+
+    /// Only the service suspends a coupon, and no operator opens it again.
+    fn verdict(books: &Books) -> Verdict {
+        if books.status == Some(Status::Suspended) {
+            Verdict::Opens
+        } else {
+            Verdict::Stays
+        }
+    }
+}

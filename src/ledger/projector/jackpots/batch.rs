@@ -1,0 +1,205 @@
+//! What a jackpot's events have for the tables. Pure but for the signatures.
+
+use super::index::entry_rows;
+use super::rows::{PayoutRow, SettledRow};
+use super::{Jackpots, With};
+use crate::ids::Id;
+use crate::jackpot::payout_id::payout_id;
+use crate::ledger::audit;
+use crate::ledger::books::{Books, FoldError, Pending};
+use crate::ledger::event::{Claim, ClaimResult, Entered, Event, Kind};
+use crate::ledger::postings::postings;
+use crate::ledger::projector::batch::{self, Raw, Stop};
+use crate::ledger::receipt::UnsignedReceipt;
+use crate::ledger::reconcile::report::compare;
+use crate::ledger::reconcile::sides;
+use crate::money::Minor;
+
+type Batch = batch::Batch<Jackpots>;
+type Start<'a> = batch::Start<'a, Jackpots>;
+
+impl Batch {
+    /// Reads an event, applies it, and adds its rows.
+    pub(super) fn take(&mut self, start: &Start<'_>, raw: &Raw) -> Result<(), Stop> {
+        let event = Event::parse(&raw.fields)?;
+        let before = Before::of(&event, &self.books);
+        self.books.apply(&event)?;
+        if let Some(books) = &before.books {
+            let put = self.rows.definitions.last().map(|(_, _, _, json)| json.as_str());
+            let last = put.unwrap_or(start.with.last_definition);
+            let action = audit::action(start.id, &event, &raw.fields, (books, &self.books), last);
+            self.actions.extend(action.map(|action| (event.n, event.at_ms, action)));
+        }
+        let lines = postings(&event).into_iter().enumerate();
+        self.rows
+            .postings
+            .extend(lines.map(|(line, posting)| (event.n, event.at_ms, line, posting)));
+        self.details(start, before.pending, event)
+    }
+
+    /// Where nothing waits for the index, its cursor goes along.
+    pub(super) fn end(&mut self, with: &With<'_>) {
+        let nothing_waits = self.rows.indexed_n == self.from.n && self.rows.index.is_empty();
+        if nothing_waits || !with.index_entries {
+            self.rows.indexed_to = self.to.n;
+        }
+    }
+
+    fn details(&mut self, start: &Start<'_>, pending: Option<Pending>, event: Event) -> Result<(), Stop> {
+        let (n, at_ms) = (event.n, event.at_ms);
+        match event.kind {
+            Kind::Define(define) => {
+                if let Some((_, commitment)) = define.created {
+                    self.rows.epochs.push((1, commitment, at_ms));
+                }
+                self.rows.dropped_versions.extend(define.superseded);
+                self.rows.definitions.push((define.version, n, at_ms, define.json));
+            }
+            Kind::Enter {
+                epoch,
+                version,
+                first,
+                entries,
+                claims,
+                ..
+            } => self.entered(start, (n, at_ms), (epoch, version, first), entries, &claims)?,
+            Kind::Claim { entry_id, claim } => {
+                if let Some(pending) = pending {
+                    self.paid(start, (n, at_ms), &entry_id, &pending.player_id, &claim)?;
+                    if matches!(claim.result, ClaimResult::Paid { .. }) {
+                        self.settle(start, pending, claim.sequence, claim.rank);
+                    }
+                }
+            }
+            Kind::Finish { sequence, .. } => {
+                if let Some(pending) = pending {
+                    self.settle(start, pending, sequence, 0);
+                }
+            }
+            Kind::Adjust { adjustment_id, digest } => {
+                self.rows
+                    .adjustments
+                    .push((adjustment_id.to_string(), n, at_ms, digest));
+            }
+            Kind::Rotate {
+                epoch,
+                commitment,
+                pruned,
+                ..
+            } => {
+                self.rows.closed_epochs.push((epoch - 1, n, at_ms));
+                self.rows.epochs.push((epoch, commitment, at_ms));
+                self.rows.dropped_versions.extend(pruned);
+            }
+            Kind::Checkpoint(redis) => {
+                let report = compare(&sides::of_checkpoint(&redis), &sides::of_books(&self.books));
+                self.report = Some((n, at_ms, report));
+            }
+            Kind::Status { .. } | Kind::Restore { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn entered(
+        &mut self,
+        start: &Start<'_>,
+        (n, at_ms): (u64, i64),
+        (epoch, version, first): (u64, u64, u64),
+        entries: Vec<Entered>,
+        claims: &[Claim],
+    ) -> Result<(), Stop> {
+        for claim in claims {
+            let place = usize::try_from(claim.sequence - first).ok();
+            if let Some(entry) = place.and_then(|place| entries.get(place)) {
+                self.paid(start, (n, at_ms), &entry.entry_id, &entry.sent.player, claim)?;
+            }
+        }
+        if start.with.index_entries {
+            let rows = entry_rows((n, at_ms), (epoch, version, first), entries, claims);
+            self.rows.index.entries.extend(rows);
+        }
+        Ok(())
+    }
+
+    fn paid(
+        &mut self,
+        start: &Start<'_>,
+        (n, at_ms): (u64, i64),
+        entry_id: &str,
+        player_id: &Id,
+        claim: &Claim,
+    ) -> Result<(), Stop> {
+        let ClaimResult::Paid {
+            tier,
+            amount,
+            claim_order,
+            pool_before,
+        } = &claim.result
+        else {
+            return Ok(());
+        };
+        let minor = |amount: u64| Minor::try_from(amount).map_err(|_| wrong(n, "an amount beyond 2^53 - 1"));
+        let after = pool_before.checked_sub(*amount);
+        let after = after.ok_or_else(|| wrong(n, "more is paid than was in the pool"))?;
+        let receipt = (start.with.sign)(UnsignedReceipt {
+            payout_id: payout_id(start.id, entry_id, claim.sequence),
+            jackpot_id: start.id.clone(),
+            entry_id: entry_id.to_owned(),
+            player_id: player_id.clone(),
+            tier: tier.clone(),
+            amount: minor(*amount)?,
+            currency: self.books.currency.clone(),
+            claim_order: *claim_order,
+            pool_before: minor(*pool_before)?,
+            pool_after: minor(after)?,
+            paid_at_ms: at_ms,
+            n,
+        });
+        self.rows.payouts.push(PayoutRow {
+            receipt,
+            n,
+            sequence: claim.sequence,
+            rank: claim.rank,
+            paid_at_ms: at_ms,
+        });
+        Ok(())
+    }
+
+    fn settle(&mut self, start: &Start<'_>, pending: Pending, sequence: u64, rank: u32) {
+        if start.with.index_entries {
+            self.rows.index.settled.push(SettledRow {
+                player_id: pending.player_id,
+                entered_ms: pending.entered_ms,
+                sequence,
+                rank,
+            });
+        }
+    }
+}
+
+/// What the books said before an event, as far as its rows need it.
+struct Before {
+    /// All of it, for what an operator did.
+    books: Option<Books>,
+    /// The entry that a redraw settles.
+    pending: Option<Pending>,
+}
+
+impl Before {
+    fn of(event: &Event, books: &Books) -> Self {
+        let (operated, sequence) = match &event.kind {
+            Kind::Claim { claim, .. } => (false, Some(claim.sequence)),
+            Kind::Finish { sequence, .. } => (false, Some(*sequence)),
+            Kind::Enter { .. } | Kind::Checkpoint(_) => (false, None),
+            _ => (true, None),
+        };
+        Self {
+            books: operated.then(|| books.clone()),
+            pending: sequence.and_then(|sequence| books.pending.get(&sequence).cloned()),
+        }
+    }
+}
+
+fn wrong(n: u64, what: &'static str) -> Stop {
+    Stop::Fold(FoldError::Unexpected { n, what })
+}

@@ -1,0 +1,309 @@
+//! Jackpots: their books, and the tables that only they have.
+
+mod batch;
+pub mod index;
+pub mod rows;
+mod write;
+
+use std::sync::Arc;
+
+use sqlx::Row;
+
+use super::Projector;
+use super::batch::{Batch, Start, Stop};
+use super::kind::{Folded, Kind, Look, Verdict};
+use super::load::{LoadError, Loaded, damaged};
+use super::rows::{Cursor, Raw};
+use super::stream::Stream;
+use super::write::WriteError;
+use crate::ids::Id;
+use crate::jackpot::error::PlayError;
+use crate::jackpot::known::Known;
+use crate::jackpot::operate::{Operate, Operator};
+use crate::jackpot::view::Status;
+use crate::ledger::Ledger;
+use crate::ledger::books::Books;
+use crate::ledger::progress::Progress;
+use crate::ledger::receipt::{Receipt, UnsignedReceipt};
+use crate::ledger::reconcile::report::{self, MetersAndState, Report};
+use crate::ledger::reconcile::sides;
+use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
+use crate::ledger::sql::{Sql, Tx};
+use crate::ledger::streams::{JACKPOTS, Tables};
+use crate::store::keys::StreamKeys;
+use crate::stream::{Mark, ScriptError};
+use rows::{IndexRows, Rows};
+
+/// The jackpots, as this instance knows them.
+#[derive(Debug, Clone)]
+pub struct Jackpots {
+    /// Reads and stops them.
+    pub operate: Operate,
+}
+
+/// What goes along with a jackpot's stream.
+#[derive(Debug, Default)]
+pub struct Along {
+    /// The definition put last, JSON.
+    pub last_definition: String,
+    /// The last event that the index of entries has.
+    pub indexed_n: u64,
+    /// What the events behind it have for the index.
+    pub for_index: IndexRows,
+}
+
+/// What a batch of a jackpot's events needs beside its books.
+pub struct With<'a> {
+    /// The definition put last, JSON.
+    pub last_definition: &'a str,
+    /// The last event that the index of entries has.
+    pub indexed_n: u64,
+    /// Whether entries are indexed.
+    pub index_entries: bool,
+    /// Signs receipts.
+    pub sign: &'a dyn Fn(UnsignedReceipt) -> Receipt,
+}
+
+impl Folded for Books {
+    fn n(&self) -> u64 {
+        self.n
+    }
+
+    fn restores(&self) -> u64 {
+        self.restores
+    }
+
+    fn at_ms(&self) -> i64 {
+        self.at_ms
+    }
+
+    fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    fn is_stopped(&self) -> bool {
+        matches!(self.status, Some(Status::Suspended | Status::Closed))
+    }
+}
+
+impl Stream<Jackpots> {
+    /// Events as a batch.
+    pub fn batch(
+        &self,
+        events: &[Raw],
+        index_entries: bool,
+        sign: &dyn Fn(UnsignedReceipt) -> Receipt,
+    ) -> Batch<Jackpots> {
+        let with = With {
+            last_definition: &self.along.last_definition,
+            indexed_n: self.along.indexed_n,
+            index_entries,
+            sign,
+        };
+        Batch::build(&self.start(with), events)
+    }
+}
+
+impl Projector<Jackpots> {
+    /// Whether entries can be found by player.
+    fn indexes_entries(&self) -> bool {
+        self.settings.entry_index_days > 0
+    }
+}
+
+impl Kind for Jackpots {
+    const TABLES: Tables = JACKPOTS;
+    const COUNTS: bool = false;
+    type Known = Known;
+    type Books = Books;
+    type Along = Along;
+    type Rows = Rows;
+    type With<'a> = With<'a>;
+    type Side = MetersAndState;
+    type Error = PlayError;
+
+    fn known(&self, id: &Id) -> Arc<Known> {
+        self.operate.views.known(id)
+    }
+
+    fn learn(&self, id: &Id, mark: Mark) -> Arc<Known> {
+        self.operate.views.learn(id, mark)
+    }
+
+    fn is_used(&self, id: &Id) -> bool {
+        self.operate.views.is_used(id)
+    }
+
+    fn count_used(&self) -> usize {
+        self.operate.views.count_used()
+    }
+
+    fn used(&self) -> Vec<Id> {
+        self.operate.views.used()
+    }
+
+    fn stream(known: &Known) -> StreamKeys<'_> {
+        known.keys.stream()
+    }
+
+    fn progress(ledger: &Ledger) -> &Arc<Progress> {
+        &ledger.progress
+    }
+
+    async fn ids(&self, after: Option<&Id>, limit: usize) -> Result<Vec<Id>, PlayError> {
+        self.operate.ids(after, limit).await
+    }
+
+    async fn add_to_index(&self, id: &Id) -> Result<(), PlayError> {
+        self.operate.add_to_index(std::slice::from_ref(id)).await
+    }
+
+    async fn recheck(&self, id: &Id) -> Result<bool, PlayError> {
+        self.operate.views.recheck(id).await
+    }
+
+    async fn look(&self, id: &Id) -> Result<Look<MetersAndState>, PlayError> {
+        let redis = self.operate.views.snapshot(id).await?;
+        Ok(Look {
+            mark: redis.mark,
+            now_ms: redis.now_ms,
+            side: sides::of_snapshot(&redis),
+        })
+    }
+
+    async fn checkpoint(&self, id: &Id) -> Result<Mark, PlayError> {
+        self.operate.checkpoint(id).await
+    }
+
+    async fn suspend(&self, id: &Id, reason: String, by: &Operator) -> Result<(), PlayError> {
+        self.operate.set_status(id, Status::Suspended, reason, by).await
+    }
+
+    async fn open(&self, id: &Id, reason: String, by: &Operator) -> Result<(), PlayError> {
+        self.operate.resume_suspended(id, reason, by).await
+    }
+
+    async fn restore(
+        restorer: &Restorer,
+        id: &Id,
+        seen: Mark,
+        by: &Operator,
+        reason: &str,
+    ) -> Result<Restored, RestoreError> {
+        restorer.restore(id, Replace::Seen(seen), by, reason).await
+    }
+
+    fn script_error(error: &PlayError) -> Option<&ScriptError> {
+        match error {
+            PlayError::Script(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    async fn along(sql: &Sql, id: &Id, cursor: &Cursor, books: &Books) -> Result<Along, LoadError> {
+        let indexed_n: i64 = sqlx::query("SELECT indexed_n FROM jackpots WHERE jackpot_id = $1")
+            .bind(id.as_str())
+            .fetch_one(sql.reader())
+            .await?
+            .try_get("indexed_n")?;
+        let indexed_n = indexed_n.unsigned_abs();
+        if cursor.n == 0 {
+            return Ok(Along {
+                indexed_n,
+                ..Along::default()
+            });
+        }
+        if indexed_n > cursor.n {
+            let text = format!(
+                "its index of entries is at event {indexed_n}, its cursor at event {}",
+                cursor.n
+            );
+            return Err(damaged::<Self>(id, &text));
+        }
+        let last_definition = sqlx::query_scalar("SELECT json FROM definitions WHERE jackpot_id = $1 AND version = $2")
+            .bind(id.as_str())
+            .bind(i64::try_from(books.last_version).unwrap_or_default())
+            .fetch_optional(sql.reader())
+            .await?
+            .unwrap_or_default();
+        Ok(Along {
+            last_definition,
+            indexed_n,
+            ..Along::default()
+        })
+    }
+
+    async fn taken_over(
+        projector: &Projector<Self>,
+        id: &Id,
+        token: i64,
+        loaded: &mut Loaded<Self>,
+    ) -> Result<(), LoadError> {
+        if projector.indexes_entries() {
+            index::go_on(&projector.ledger, id, token, loaded).await?;
+        }
+        Ok(())
+    }
+
+    async fn follow(projector: &mut Projector<Self>, at_once: bool) -> Result<(), sqlx::Error> {
+        projector.index(at_once).await
+    }
+
+    async fn expire(projector: &mut Projector<Self>) -> Result<(), sqlx::Error> {
+        projector.expire_index().await
+    }
+
+    fn batch(projector: &Projector<Self>, stream: &Stream<Self>, events: &[Raw]) -> Batch<Self> {
+        let key = projector.ledger.signing.current();
+        stream.batch(events, projector.indexes_entries(), &|unsigned| unsigned.sign(&key))
+    }
+
+    fn begin(start: &Start<'_, Self>) -> Rows {
+        Rows {
+            indexed_n: start.with.indexed_n,
+            indexed_to: start.with.indexed_n,
+            ..Rows::default()
+        }
+    }
+
+    fn take(batch: &mut Batch<Self>, start: &Start<'_, Self>, raw: &Raw) -> Result<(), Stop> {
+        batch.take(start, raw)
+    }
+
+    fn is_half(books: &Books) -> bool {
+        books.half_batch.is_some()
+    }
+
+    fn end(batch: &mut Batch<Self>, start: &Start<'_, Self>) {
+        batch.end(&start.with);
+    }
+
+    fn behind(rows: &Rows) -> (u64, u64) {
+        (rows.indexed_n, rows.indexed_to)
+    }
+
+    async fn write(tx: &mut Tx<'static>, batches: &[&Batch<Self>]) -> Result<(), WriteError> {
+        Ok(write::write(tx, batches).await?)
+    }
+
+    fn advance(along: &mut Along, rows: Rows) {
+        if let Some((_, _, _, json)) = rows.definitions.into_iter().next_back() {
+            along.last_definition = json;
+        }
+        along.indexed_n = rows.indexed_to;
+        along.for_index.append(rows.index);
+    }
+
+    fn compare(redis: &MetersAndState, books: &Books) -> Report {
+        report::compare(redis, &sides::joined(books))
+    }
+
+    async fn count(_: &Sql, _: &Id, _: u64, report: Report) -> Result<Report, sqlx::Error> {
+        Ok(report)
+    }
+
+    /// An operator resumes a jackpot, after a comparison of his own.
+    fn verdict(_: &Books) -> Verdict {
+        Verdict::Stays
+    }
+}

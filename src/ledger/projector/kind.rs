@@ -1,0 +1,165 @@
+//! What streams are of: jackpots, or coupons. What the projector does with a stream is the same for both but for this.
+
+use std::fmt::{Debug, Display};
+use std::future::Future;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::Projector;
+use super::batch::{Batch, Start, Stop};
+use super::load::{LoadError, Loaded};
+use super::rows::{Cursor, Raw};
+use super::stream::Stream;
+use super::write::WriteError;
+use crate::ids::Id;
+use crate::jackpot::operate::Operator;
+use crate::ledger::Ledger;
+use crate::ledger::progress::Progress;
+use crate::ledger::reconcile::report::Report;
+use crate::ledger::restore::{RestoreError, Restored, Restorer};
+use crate::ledger::sql::{Sql, Tx};
+use crate::ledger::streams::Tables;
+use crate::store::keys::StreamKeys;
+use crate::stream::{Heard, Mark, ScriptError};
+
+/// What the events of one stream tell, up to one of them.
+pub trait Folded: Clone + Debug + Default + Serialize + DeserializeOwned + Send + Sync {
+    /// Number of the last event.
+    fn n(&self) -> u64;
+    /// How often Redis was rebuilt from the ledger.
+    fn restores(&self) -> u64;
+    /// When the last event happened, ms of Redis' clock.
+    fn at_ms(&self) -> i64;
+    /// Entries or issues so far.
+    fn sequence(&self) -> u64;
+    /// Whether it takes nothing because somebody stopped it.
+    fn is_stopped(&self) -> bool;
+}
+
+/// What Redis holds of one, at a mark.
+#[derive(Debug)]
+pub struct Look<S> {
+    /// How far it is.
+    pub mark: Mark,
+    /// Redis' clock, ms.
+    pub now_ms: i64,
+    /// What is compared.
+    pub side: S,
+}
+
+/// How a comparison of Redis with the ledger goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing is to be done.
+    Stays,
+    /// They agree, and it was suspended because they did not: the service opens it again.
+    Opens,
+}
+
+/// A kind of streams; a value of it is what this instance knows of all of them.
+pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
+    /// Where the ledger keeps them.
+    const TABLES: Tables;
+    /// Whether a comparison is complete only with what [`count`](Self::count) adds, once its event is committed.
+    const COUNTS: bool;
+    /// What this instance remembers of one.
+    type Known: Deref<Target = Heard> + Send + Sync;
+    /// What its events tell.
+    type Books: Folded;
+    /// What goes along with a stream, beside its books.
+    type Along: Debug + Default + Send + Sync;
+    /// What a batch writes beside events, audit and report.
+    type Rows: Debug + Default + Send + Sync;
+    /// What a batch needs beside the books.
+    type With<'a>;
+    /// What Redis holds, to be compared.
+    type Side: Send;
+    /// Why something was not done in Redis.
+    type Error: Display + Send;
+
+    /// What is remembered of one.
+    fn known(&self, id: &Id) -> Arc<Self::Known>;
+    /// Remembers how far one has come.
+    fn learn(&self, id: &Id, mark: Mark) -> Arc<Self::Known>;
+    /// Whether it is there, as far as this instance has heard.
+    fn is_used(&self, id: &Id) -> bool;
+    /// How many this instance has used; it never falls.
+    fn count_used(&self) -> usize;
+    /// Those.
+    fn used(&self) -> Vec<Id>;
+    /// Where state and events of one are.
+    fn stream(known: &Self::Known) -> StreamKeys<'_>;
+    /// How the projector is doing with them.
+    fn progress(ledger: &Ledger) -> &Arc<Progress>;
+
+    /// Names behind `after`, at most `limit`.
+    fn ids(&self, after: Option<&Id>, limit: usize) -> impl Future<Output = Result<Vec<Id>, Self::Error>>;
+    /// Adds a name that a restore brought back.
+    fn add_to_index(&self, id: &Id) -> impl Future<Output = Result<(), Self::Error>>;
+    /// Works with one again that was lost and is restored. Whether it does.
+    fn recheck(&self, id: &Id) -> impl Future<Output = Result<bool, Self::Error>>;
+    /// Reads what is compared.
+    fn look(&self, id: &Id) -> impl Future<Output = Result<Look<Self::Side>, Self::Error>>;
+    /// Puts a checkpoint into the stream.
+    fn checkpoint(&self, id: &Id) -> impl Future<Output = Result<Mark, Self::Error>>;
+    /// Stops it: Redis and the ledger do not agree.
+    fn suspend(&self, id: &Id, reason: String, by: &Operator) -> impl Future<Output = Result<(), Self::Error>>;
+    /// Opens it again, where no operator does.
+    fn open(&self, id: &Id, reason: String, by: &Operator) -> impl Future<Output = Result<(), Self::Error>>;
+    /// Rebuilds one that has less than the ledger, or than `seen`.
+    fn restore(
+        restorer: &Restorer,
+        id: &Id,
+        seen: Mark,
+        by: &Operator,
+        reason: &str,
+    ) -> impl Future<Output = Result<Restored, RestoreError>>;
+    /// The script's part of an error.
+    fn script_error(error: &Self::Error) -> Option<&ScriptError>;
+
+    /// Reads what goes along with a stream that has events.
+    fn along(
+        sql: &Sql,
+        id: &Id,
+        cursor: &Cursor,
+        books: &Self::Books,
+    ) -> impl Future<Output = Result<Self::Along, LoadError>>;
+    /// Completes what is written behind the events of a stream that was taken over.
+    fn taken_over(
+        projector: &Projector<Self>,
+        id: &Id,
+        token: i64,
+        loaded: &mut Loaded<Self>,
+    ) -> impl Future<Output = Result<(), LoadError>>;
+    /// Writes what follows behind the events, when it is time or `at_once`.
+    fn follow(projector: &mut Projector<Self>, at_once: bool) -> impl Future<Output = Result<(), sqlx::Error>>;
+    /// Drops what has expired.
+    fn expire(projector: &mut Projector<Self>) -> impl Future<Output = Result<(), sqlx::Error>>;
+
+    /// Events as a batch.
+    fn batch(projector: &Projector<Self>, stream: &Stream<Self>, events: &[Raw]) -> Batch<Self>;
+    /// The rows of an empty batch.
+    fn begin(start: &Start<'_, Self>) -> Self::Rows;
+    /// Reads the next event, applies it to the books of the batch and adds its rows.
+    fn take(batch: &mut Batch<Self>, start: &Start<'_, Self>, raw: &Raw) -> Result<(), Stop>;
+    /// Whether a batch may not end here: the next event belongs to the last.
+    fn is_half(books: &Self::Books) -> bool;
+    /// All events of the batch were taken.
+    fn end(batch: &mut Batch<Self>, start: &Start<'_, Self>);
+    /// The second cursor before and behind a batch.
+    fn behind(rows: &Self::Rows) -> (u64, u64);
+    /// Writes the rows of batches that are not common to all kinds.
+    fn write(tx: &mut Tx<'static>, batches: &[&Batch<Self>]) -> impl Future<Output = Result<(), WriteError>>;
+    /// The batch with these rows was committed.
+    fn advance(along: &mut Self::Along, rows: Self::Rows);
+
+    /// Compares what Redis holds with the books at the same event.
+    fn compare(side: &Self::Side, books: &Self::Books) -> Report;
+    /// Adds to a report what only the rows of the ledger tell at that event.
+    fn count(sql: &Sql, id: &Id, n: u64, report: Report) -> impl Future<Output = Result<Report, sqlx::Error>>;
+    /// What a comparison that found no difference is for.
+    fn verdict(books: &Self::Books) -> Verdict;
+}

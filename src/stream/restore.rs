@@ -1,0 +1,102 @@
+//! `lua/stream/restore_begin.lua` and `restore_records.lua`: something rebuilt from the ledger, up to its end, which is
+//! another one for a jackpot and for a coupon.
+
+use std::sync::LazyLock;
+
+use crate::store::{Call, Script, Store};
+
+use super::{EVENTS, Mark, ScriptError, run};
+
+static BEGIN: LazyLock<Script> = LazyLock::new(|| {
+    let parts = [EVENTS, include_str!("../../lua/stream/restore_begin.lua")];
+    Script::new("restore_begin", "allow-oom", &parts)
+});
+static RECORDS: LazyLock<Script> = LazyLock::new(|| {
+    let parts = [EVENTS, include_str!("../../lua/stream/restore_records.lua")];
+    Script::new("restore_records", "", &parts)
+});
+
+/// Most pairs of one call: its work stays in the range of a millisecond, and `unpack` within its stack.
+pub const MAX_PAIRS: usize = 1_000;
+
+/// What became of a begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RestoreBegun {
+    /// It is restoring, and this token has it.
+    Begun,
+    /// Redis is at this mark, not where the caller saw it; nothing was done.
+    Changed(Mark),
+}
+
+/// What became of an end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RestoreEnded {
+    /// It is as the ledger has it, at this mark.
+    Done(Mark),
+    /// Another restore has taken over.
+    Other,
+    /// Redis has lost records since they were written: begin again.
+    Incomplete,
+}
+
+/// Takes away what Redis has of something and makes it `restoring`. `keys`: its state, then every other key of it.
+/// `expected`: its mark, `None` when there is none. `token`: one for this restore and all its repeats.
+pub async fn restore_begin(
+    store: &Store,
+    keys: impl IntoIterator<Item = &str>,
+    token: &str,
+    expected: Option<Mark>,
+) -> Result<RestoreBegun, ScriptError> {
+    let call = keys.into_iter().fold(Call::new(&BEGIN), Call::key);
+    let expected = expected.map(|mark| mark.packed().to_string()).unwrap_or_default();
+    let reply = run(store, &BEGIN, call.arg(token).arg(expected), Mark::ZERO).await?;
+    match reply.code() {
+        "ok" => Ok(RestoreBegun::Begun),
+        "changed" => Ok(RestoreBegun::Changed(reply.mark())),
+        _ => Err(reply.unexpected()),
+    }
+}
+
+/// Writes records into the hash `key`, name and value each, or into the sorted set, where values are scores (`sorted`).
+/// `false` when another restore has taken over.
+///
+/// # Panics
+/// When there is none, or more than `MAX_PAIRS`.
+pub async fn restore_records(
+    store: &Store,
+    (state, key): (&str, &str),
+    token: &str,
+    sorted: bool,
+    pairs: &[(String, String)],
+) -> Result<bool, ScriptError> {
+    assert!((1..=MAX_PAIRS).contains(&pairs.len()), "1 to {MAX_PAIRS} pairs a call");
+    let call = Call::new(&RECORDS)
+        .key(state)
+        .key(key)
+        .arg(token)
+        .arg(if sorted { "scores" } else { "hash" });
+    let call = pairs.iter().fold(call, |call, (name, value)| {
+        if sorted {
+            call.arg(value).arg(name)
+        } else {
+            call.arg(name).arg(value)
+        }
+    });
+    let reply = run(store, &RECORDS, call, Mark::ZERO).await?;
+    match reply.code() {
+        "ok" => Ok(true),
+        "other" => Ok(false),
+        _ => Err(reply.unexpected()),
+    }
+}
+
+/// Calls the script that ends a restore.
+pub async fn restore_end(store: &Store, script: &'static Script, call: Call<'_>) -> Result<RestoreEnded, ScriptError> {
+    let reply = run(store, script, call, Mark::ZERO).await?;
+    match reply.code() {
+        "ok" | "same" => Ok(RestoreEnded::Done(reply.mark())),
+        "other" => Ok(RestoreEnded::Other),
+        "incomplete" => Ok(RestoreEnded::Incomplete),
+        _ => Err(reply.unexpected()),
+    }
+}
