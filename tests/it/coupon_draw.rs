@@ -1,72 +1,18 @@
 //! What a draw is told of a coupon, in the service itself.
 
-use std::sync::Arc;
-
 use jackpot::coupon::code::Code;
-use jackpot::coupon::coupons::{Coupons, DrawAnswer};
-use jackpot::coupon::definition::Definition;
+use jackpot::coupon::coupons::DrawAnswer;
 use jackpot::coupon::error::CouponError;
-use jackpot::coupon::known::Registry;
 use jackpot::coupon::line::Line;
-use jackpot::coupon::scripts::{Mode, Wanted};
-use jackpot::ids::Id;
-use jackpot::settings;
+use jackpot::coupon::scripts::Mode;
 use jackpot::stopping::Stopping;
-use jackpot::store::Store;
-use jackpot::telemetry::Metrics;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::coupon_http::kit::{definition, hold, release};
-use crate::fault_support::own_redis;
-use crate::given::{operator, standalone};
-use crate::support::local::LocalServer;
-
-/// An instance without HTTP.
-struct Instance {
-    coupons: Coupons,
-    redis: LocalServer,
-    id: Id,
-    settings: settings::Coupons,
-    _directory: tempfile::TempDir,
-}
-
-fn id(text: &str) -> Id {
-    Id::parse(text).expect("an id")
-}
+use crate::coupon_http::kit::{hold, release};
+use crate::coupon_instance::{Instance, id};
+use crate::given::operator;
 
 impl Instance {
-    /// With a coupon `prize` of this stock.
-    async fn with(stock: u64, change: &Value, draw_wait_ms: u64) -> Self {
-        let redis = own_redis(&[]).await;
-        let directory = tempfile::tempdir().expect("a directory");
-        let store = Store::open(&standalone(redis.url()), directory.path())
-            .await
-            .expect("the store opens");
-        let settings = settings::Coupons {
-            consumer_lease_ms: 3_000,
-            turn_wait_ms: 5_000,
-            draw_wait_ms,
-            retention_s: 7_200,
-            max_bulk_bytes: 1_024,
-        };
-        let registry = Arc::new(Registry::new(store.clone()));
-        let coupons = Coupons::new(store, registry, Arc::new(Metrics::new()), settings.clone(), u64::MAX);
-        let document = serde_json::from_value(definition(stock, change)).expect("well formed");
-        let definition = Definition::check(document).expect("valid");
-        let id = id("prize");
-        coupons
-            .define(&id, &definition, Wanted::Any, &operator())
-            .await
-            .expect("defined");
-        Self {
-            coupons,
-            redis,
-            id,
-            settings,
-            _directory: directory,
-        }
-    }
-
     async fn draw(&self, entry: &str, player: &str) -> Result<DrawAnswer, CouponError> {
         let request = format!("draw:spring:{entry}");
         self.coupons.issue_for_draw(&self.id, &request, &id(player)).await
@@ -162,10 +108,7 @@ async fn a_draw_waits_for_its_turn_and_finds_it_later() {
 async fn a_coupon_that_redis_lost_is_an_error_and_not_a_refusal() {
     let instance = Instance::with(5, &json!({}), 100).await;
     instance.issued("e1", "p1").await;
-    redis::cmd("FLUSHALL")
-        .exec_async(&mut instance.redis.connection().await)
-        .await
-        .expect("FLUSHALL");
+    instance.raw(&["FLUSHALL"]).await;
     let lost = instance.draw("e2", "p2").await;
     assert!(matches!(lost, Err(CouponError::Script(_))), "{lost:?}");
 }
