@@ -14,8 +14,8 @@ use crate::support::local::LocalServer;
 use crate::support::proxy::ChaosProxy;
 use crate::support::service::Service;
 
-const LEASE: Duration = Duration::from_millis(1_500);
-const LEASE_SETTING: (&str, &str) = ("JACKPOT__COUPONS__CONSUMER_LEASE_MS", "1500");
+const LEASE: Duration = Duration::from_millis(4_321);
+const LEASE_SETTING: (&str, &str) = ("JACKPOT__COUPONS__CONSUMER_LEASE_MS", "4321");
 /// For the sweep that finds the line, and for a machine that runs other tests at the same time.
 const MARGIN: Duration = Duration::from_secs(4);
 
@@ -52,8 +52,8 @@ async fn assert_in_order(service: &Service, id: &str, count: u64) {
     assert_eq!(counts, [Some(count), Some(0), Some(0)], "{shown}");
 }
 
-/// An instance is killed behind a call of its consumer that nobody answered; another one that runs beside it serves the
-/// line within the lease.
+/// An instance is killed behind a call of its consumer that nobody answered; another one serves the line within the
+/// lease.
 async fn killed_behind(calls_before: usize) {
     const WAITING: u64 = 12;
     let redis = own_redis(&[]).await;
@@ -62,18 +62,18 @@ async fn killed_behind(calls_before: usize) {
     let settings = [ledger.environment(), LEASE_SETTING];
     let mut first = service_on(proxy.url(), &settings).await;
     create(&first, "killed", 100, &json!({})).await;
-    hold(&redis, "killed").await;
-    for i in 1..=WAITING {
-        join(&first, "killed", &format!("q{i}"), &format!("u{i}")).await;
-    }
-    proxy.lose_reply_and_go_down(&["EVAL", "cp:{killed}:queue", "1500"], calls_before);
-    release(&redis, "killed").await;
+    // The lease is an argument of nothing else.
+    proxy.lose_reply_and_go_down(&["EVAL", "cp:{killed}:queue", "4321"], calls_before);
+    join(&first, "killed", "q1", "u1").await;
     eventually(PATIENCE, "its consumer's call is lost", async || {
         (proxy.lost() > 0).then_some(())
     })
     .await;
     assert!(consumer(&redis, "killed").await.is_some(), "it holds the lease");
     let other = service_on(redis.url(), &settings).await;
+    for i in 2..=WAITING {
+        join(&other, "killed", &format!("q{i}"), &format!("u{i}")).await;
+    }
     first.kill9();
     let killed_at = Instant::now();
     until(&other, "killed", &format!("q{WAITING}"), "issued").await;
@@ -196,6 +196,43 @@ async fn one_that_cannot_be_served_becomes_a_dead_letter_and_is_issued_once_it_i
     );
     assert_eq!(redrive("nobody").await.status, StatusCode::NOT_FOUND);
     assert_eq!(dead_letters(&service, "poison").await.len(), 1);
+}
+
+#[tokio::test]
+async fn who_is_before_a_request_that_cannot_be_read_is_served_and_who_is_behind_it_later() {
+    const Q3: [&str; 3] = ["HSET", "cp:{unread}:requests", "q3"];
+    let redis = own_redis(&[]).await;
+    let service = service_on(redis.url(), &[]).await;
+    create(&service, "unread", 9, &json!({})).await;
+    hold(&redis, "unread").await;
+    for i in 1..=4 {
+        join(&service, "unread", &format!("q{i}"), &format!("u{i}")).await;
+    }
+    let record: String = redis::cmd("HGET")
+        .arg(&Q3[1..])
+        .query_async(&mut redis.connection().await)
+        .await
+        .expect("HGET");
+    raw(&redis, &[&Q3[..], &["junk"]].concat()).await;
+    release(&redis, "unread").await;
+    for (request, sequence) in [("q1", 1), ("q2", 2)] {
+        let found = until(&service, "unread", request, "issued").await;
+        assert_eq!(found["sequence"], sequence);
+    }
+    eventually(PATIENCE, "an operator is called", async || {
+        service.log().contains("it waits for an operator").then_some(())
+    })
+    .await;
+    assert_eq!(look(&service, "unread", "q4").await.body["result"], "queued");
+    assert_eq!(
+        look(&service, "unread", "q3").await.status,
+        StatusCode::INTERNAL_SERVER_ERROR
+    );
+    raw(&redis, &[&Q3[..], &[record.as_str()]].concat()).await;
+    for (request, sequence) in [("q3", 3), ("q4", 4)] {
+        assert_eq!(until(&service, "unread", request, "issued").await["sequence"], sequence);
+    }
+    assert_eq!(service.get("/v1/coupons/unread").await.body["dead"], 0);
 }
 
 #[tokio::test]

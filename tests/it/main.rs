@@ -21,6 +21,7 @@ mod coupon_instance;
 mod coupon_issue;
 mod coupon_memory;
 mod coupon_model;
+mod coupon_over;
 mod coupon_property;
 mod coupon_read;
 mod coupon_retire;
