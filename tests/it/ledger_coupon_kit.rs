@@ -153,6 +153,9 @@ impl CouponKit {
             _ => ("coupon_id", self.id.to_string()),
         };
         let columns = columns.join(", ");
+        // By the table's columns, not by the texts that are read of them.
+        let order: Vec<_> = order.split(' ').map(|name| format!("{table}.{name}")).collect();
+        let order = order.join(", ");
         self.rows(format!(
             "SELECT {columns} FROM {table} WHERE {key} = '{id}' ORDER BY {order}"
         ))
@@ -184,8 +187,10 @@ impl CouponKit {
         assert_eq!(changed.expect("changed").rows_affected(), 1, "{sql}");
     }
 
+    /// In Redis, also when not all of it can be read.
     pub async fn status(&self) -> Status {
-        self.bench.snapshot().await.status
+        let state = self.bench.hash(&self.bench.keys.state).await;
+        Status::parse(&state["status"]).expect("a status")
     }
 
     /// The last comparison.
@@ -231,7 +236,7 @@ impl CouponKit {
         for ((_, fields), row) in stream.iter().zip(rows.iter().rev()) {
             assert_eq!(chain::body(fields), row[2]);
         }
-        let sequences = self.table("coupon_issues", "sequence", "n, sequence").await;
+        let sequences = self.table("coupon_issues", "sequence", "n sequence").await;
         let dense: Vec<_> = (1..=books.sequence).map(|n| vec![n.to_string()]).collect();
         assert_eq!(sequences, dense, "in the order in which they were issued");
         let redis = self.bench.snapshot().await;
