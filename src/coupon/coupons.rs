@@ -169,12 +169,15 @@ impl Coupons {
             && let State::Queued { arrival, .. } = request.record.state
         {
             let mut head = self.turns.watch(id, &known);
-            let turn = timeout_at(until, head.wait_for(|head| head.is_behind(arrival))).await;
+            // What it gives keeps the head from being written for as long as it lives.
+            let in_time = timeout_at(until, head.wait_for(|head| head.is_behind(arrival)))
+                .await
+                .is_ok();
             let replayed = request.replayed;
             let found = self.find(id, &known, &request.request_id).await?;
             let found = found.ok_or(CouponError::RequestNotFound(request.request_id))?;
             request = Request { replayed, ..found };
-            if turn.is_err() {
+            if !in_time {
                 break;
             }
             // A head that was read before the request had joined: the next one is more than a moment away.
