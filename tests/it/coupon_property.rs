@@ -43,15 +43,15 @@ enum Op {
 }
 
 const WINDOW_MS: i64 = 10_000;
-const REQUESTS: u8 = 48;
+const REQUESTS: u8 = 200;
 
 fn op() -> impl Strategy<Value = Op> {
-    let one = (0..REQUESTS, 0..8_u8, prop::bool::weighted(0.2));
-    let rules = (0..14_u64, 1..4_usize, any::<bool>(), prop::bool::weighted(0.9));
+    let one = (0..REQUESTS, 0..8_u8, prop::bool::weighted(0.4));
+    let rules = (0..40_u64, 1..6_usize, any::<bool>(), prop::bool::weighted(0.9));
     let serve = (
         0..2_u8,
         0..5_usize,
-        prop::bool::weighted(0.4),
+        prop::bool::weighted(0.55),
         prop::bool::weighted(0.2),
     );
     prop_oneof![
@@ -167,7 +167,7 @@ impl Both {
     }
 
     async fn serve(&mut self, consumer: usize, next: usize, forget: bool, repeat: bool) {
-        let token = format!("consumer-{consumer}");
+        let name = format!("consumer-{consumer}");
         let mut served = std::mem::take(&mut self.in_hand[consumer]);
         if forget {
             served.clear();
@@ -176,9 +176,9 @@ impl Both {
         let take_id = format!("take-{}", self.takes);
         for _ in 0..=u8::from(repeat) {
             let codes = with_codes(served.iter().map(String::as_str));
-            let reply = self.bench.serve(&token, &take_id, &codes, next).await;
+            let reply = self.bench.serve(&name, &take_id, &codes, next).await;
             let at = self.decided_at().await;
-            match (reply, self.model.serve(&token, &take_id, &served, next, at)) {
+            match (reply, self.model.serve(&name, &take_id, &served, next, at)) {
                 (Served::Held { .. }, None) => self.in_hand[consumer].clone_from(&served),
                 (Served::Done { taken, waiting, .. }, Some(expected)) => {
                     let taken = taken.into_iter().map(|taken| (taken.request_id, taken.attempts));
@@ -310,7 +310,8 @@ impl Both {
 }
 
 fn users_text(model: &Model) -> BTreeMap<String, String> {
-    let text = |counting: &Vec<(String, i64)>| counting.iter().map(|(id, at)| format!("{id} {at};")).collect();
+    let one = |(id, at): &(String, i64)| format!("{id} {at};");
+    let text = |counting: &[(String, i64)]| counting.iter().map(one).collect::<Vec<_>>().concat();
     model
         .users
         .iter()
@@ -344,7 +345,7 @@ fn a_coupon_does_what_its_model_does() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let redis = Arc::new(runtime.block_on(TestRedis::start()));
     let config = Config {
-        cases: 24,
+        cases: 16,
         failure_persistence: None,
         ..Config::default()
     };
