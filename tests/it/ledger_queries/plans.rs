@@ -131,7 +131,7 @@ async fn fill(books: &Books) {
     }
 }
 
-async fn uses(books: &Books, scan: &Scan, sqlite: &str, postgres: &str) {
+pub async fn uses(books: &Books, scan: &Scan, sqlite: &str, postgres: &str) {
     for statement in [scan.rows(101), scan.boundary()] {
         let text = statement.text.clone();
         let plan = plan(books, statement).await;
