@@ -89,8 +89,11 @@ async fn a_ledger_far_behind_refuses_new_requests_and_nothing_that_was_begun() {
     );
     let again = instance.ask("r1", "u1").await.expect("a repeat is answered");
     assert!(matches!(again, (State::Issued(issue), true) if issue.sequence == 1));
-    let reused = instance.ask("r1", "u9").await;
-    assert!(matches!(reused, Err(CouponError::RequestIdReused(_))), "{reused:?}");
+    let other_user = instance.ask("r1", "u9").await;
+    assert!(
+        matches!(other_user, Err(CouponError::RequestIdReused(_))),
+        "{other_user:?}"
+    );
     let list = instance.coupons.issue_all(&instance.id, &[(id("b1"), id("u4"))]).await;
     assert!(matches!(list, Err(CouponError::Backlog { .. })), "{list:?}");
     let owed = instance
