@@ -154,11 +154,7 @@ impl Coupons {
     pub async fn look_up(&self, id: &Id, request_id: &str) -> Result<Request, CouponError> {
         let known = self.registry.known(id);
         let found = self.find(id, &known, request_id).await?;
-        let request = found.ok_or_else(|| CouponError::RequestNotFound(request_id.to_owned()))?;
-        if request.is_in_line() {
-            self.bell.ring(id);
-        }
-        Ok(request)
+        found.ok_or_else(|| CouponError::RequestNotFound(request_id.to_owned()))
     }
 
     /// The same, for at most `limit`; 0: no wait at all.
