@@ -191,4 +191,8 @@ async fn what_operators_did_to_coupons_is_paged_with_the_rest(db: LedgerDb) {
     assert_eq!(targets, [["spring"].repeat(5), ["coffee/r1"].repeat(4)].concat());
     let of_jackpot = books.walk("/v1/audit?jackpot_id=spring&limit=2", async |_| ()).await;
     assert_eq!(of_jackpot.len(), 5);
+    let of_coupon = books.walk("/v1/audit?coupon_id=coffee&limit=3", async |_| ()).await;
+    assert_eq!(of_coupon.len(), 4);
+    let of_both = books.items("/v1/audit?coupon_id=coffee&jackpot_id=spring").await;
+    assert_eq!(of_both, Vec::<Value>::new());
 }
