@@ -15,7 +15,7 @@
 //! | [`store`] | Redis: connection (embedded, standalone, cluster), keys, script calls, health |
 //! | [`combiner`] | requests that come together, one call for each thread and jackpot or coupon |
 //! | [`stream`] | what jackpots and coupons share: the mark of events, replies of scripts, the tail of a stream |
-//! | [`ledger`] | the SQL system of record: projector, queries, reconciliation, restore |
+//! | [`ledger`] | the SQL system of record of jackpots and coupons: projector, queries, reconciliation, restore |
 //! | [`signing`] | Ed25519 keys: who signs receipts and heads, and the public keys at `/v1/keys` |
 //! | [`simulate`] | the load simulation from outside, its checks, report and comparison |
 //! | [`verify`] | an exported ledger checked offline: chain, books, draws, receipts |

@@ -154,11 +154,7 @@ impl Coupons {
     pub async fn look_up(&self, id: &Id, request_id: &str) -> Result<Request, CouponError> {
         let known = self.registry.known(id);
         let found = self.find(id, &known, request_id).await?;
-        let request = found.ok_or_else(|| CouponError::RequestNotFound(request_id.to_owned()))?;
-        if request.is_in_line() {
-            self.bell.ring(id);
-        }
-        Ok(request)
+        found.ok_or_else(|| CouponError::RequestNotFound(request_id.to_owned()))
     }
 
     /// The same, for at most `limit`; 0: no wait at all.
@@ -169,14 +165,15 @@ impl Coupons {
             && let State::Queued { arrival, .. } = request.record.state
         {
             let mut head = self.turns.watch(id, &known);
-            let late = timeout_at(until, head.wait_for(|head| head.is_behind(arrival)))
+            // What it gives keeps the head from being written for as long as it lives.
+            let in_time = timeout_at(until, head.wait_for(|head| head.is_behind(arrival)))
                 .await
-                .is_err();
+                .is_ok();
             let replayed = request.replayed;
             let found = self.find(id, &known, &request.request_id).await?;
             let found = found.ok_or(CouponError::RequestNotFound(request.request_id))?;
             request = Request { replayed, ..found };
-            if late {
+            if !in_time {
                 break;
             }
             // A head that was read before the request had joined: the next one is more than a moment away.

@@ -5,19 +5,20 @@
 //! looked at every second.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
 use tokio::sync::Semaphore;
 use tokio::task::{self, JoinSet};
-use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 use tracing::{Instrument, debug, error, info_span, warn};
 
 use super::coupons::Coupons;
 use super::error::CouponError;
 use super::scripts::{Retired, ScriptError};
 use super::serving::{Serving, Turn};
+use super::status::Status;
 use crate::ids::Id;
 use crate::random::{self, RandomError};
 use crate::settings;
@@ -34,6 +35,8 @@ const PAGE: usize = 500;
 const LOOKED_AT_ONCE: usize = 32;
 /// How long a line whose head can't be read is left alone.
 const REST: Duration = Duration::from_secs(10);
+/// After another instance was found serving a line: however many join it here, it is not asked for more often.
+const HELD_PAUSE: Duration = Duration::from_millis(50);
 /// Lines served at the same time; with more, those take turns.
 const SERVED_AT_ONCE: usize = 64;
 
@@ -44,6 +47,8 @@ pub struct Line {
     settings: settings::Coupons,
     /// Of this instance, for its leases.
     token: Arc<str>,
+    /// Coupons that are over for good, which only grow in number: nobody is in their lines.
+    over: Arc<Mutex<HashSet<Id>>>,
 }
 
 impl Line {
@@ -53,6 +58,7 @@ impl Line {
             coupons,
             settings,
             token: hex::encode(random::bytes::<8>()?).into(),
+            over: Arc::default(),
         })
     }
 
@@ -110,14 +116,20 @@ impl Line {
                 }
             }
         };
-        stream::iter(self.all(full).await)
-            .for_each_concurrent(LOOKED_AT_ONCE, look)
-            .await;
+        let mut ids = self.all(full).await;
+        let over = self.over.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        ids.retain(|id| !over.contains(id));
+        stream::iter(ids).for_each_concurrent(LOOKED_AT_ONCE, look).await;
     }
 
     async fn look(&self, id: &Id, full: bool) -> Result<(), CouponError> {
         let snapshot = self.coupons.snapshot(id).await?;
-        if snapshot.queued > 0 {
+        if snapshot.status == Status::Ended {
+            self.over
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(id.clone());
+        } else if snapshot.queued > 0 {
             self.coupons.bell.ring(id);
         } else if full && let Some(Retired::Done) = self.coupons.retire(id, self.settings.retention_s).await? {
             debug!("its end is long ago: its records are gone");
@@ -210,13 +222,20 @@ impl AllLines {
             lease_ms: line.settings.consumer_lease_ms,
             stopping: stopping.clone(),
         };
-        let places = Arc::clone(&self.places);
+        let (places, stopping) = (Arc::clone(&self.places), stopping.clone());
         let span = info_span!("line", coupon_id = %id);
         let work = async move {
-            match places.acquire().await {
+            let turn = match places.acquire().await {
                 Ok(_place) => serving.run(|| places.available_permits() == 0).await,
                 Err(_closed) => Turn::Over,
+            };
+            if turn == Turn::Held {
+                tokio::select! {
+                    () = sleep(HELD_PAUSE) => {}
+                    () = stopping.wait() => {}
+                }
             }
+            turn
         };
         let task = self.tasks.spawn(work.instrument(span));
         self.of_task.insert(task.id(), id);
@@ -229,8 +248,8 @@ impl AllLines {
         self.serving.remove(&id);
         let rung = self.again.remove(&id);
         match turn {
-            Turn::Over if rung => self.begin(line, id, stopping),
-            Turn::Over => {}
+            Turn::Over | Turn::Held if rung => self.begin(line, id, stopping),
+            Turn::Over | Turn::Held => {}
             // Behind those that wait for a place.
             Turn::Yielded => self.begin(line, id, stopping),
             Turn::Damaged => {

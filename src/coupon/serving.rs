@@ -31,8 +31,10 @@ const MAX_FAILURES: usize = 2;
 /// How serving a line ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// The line is empty, another instance serves it, or the service stops.
+    /// The line is empty, it serves nobody now, or the service stops.
     Over,
+    /// Another instance serves it, and sees whoever is in the line before it gives its lease back.
+    Held,
     /// Others waited; there is more to do.
     Yielded,
     /// Its head can't be read.
@@ -109,7 +111,7 @@ impl Serving {
                 }
                 Ok(Served::Held { free_in_ms, .. }) => {
                     debug!(free_in_ms, "another instance serves this line");
-                    return Ok(Turn::Over);
+                    return Ok(Turn::Held);
                 }
                 Ok(Served::Stopped { refusal, .. }) => {
                     debug!(?refusal, "nobody is served");

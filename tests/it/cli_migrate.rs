@@ -20,12 +20,12 @@ async fn migrate_says_what_it_did(db: LedgerDb) {
     let out = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
     let first = migrate(&db, &[db.environment()]);
     assert!(
-        first.status.success() && out(&first).contains("schema version 0 -> 2"),
+        first.status.success() && out(&first).contains("schema version 0 -> 3"),
         "{first:?}"
     );
     let second = migrate(&db, &[db.environment()]);
     assert!(
-        second.status.success() && out(&second).contains("schema version 2, up to date"),
+        second.status.success() && out(&second).contains("schema version 3, up to date"),
         "{second:?}"
     );
     db.open().await.close().await;

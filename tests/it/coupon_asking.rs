@@ -3,11 +3,15 @@
 use futures_util::future::join_all;
 use jackpot::coupon::coupons::DrawAnswer;
 use jackpot::coupon::error::CouponError;
+use jackpot::coupon::line::Line;
 use jackpot::coupon::record::State;
 use jackpot::coupon::scripts::Mode;
+use jackpot::stopping::Stopping;
 use serde_json::json;
 
+use crate::coupon_http::kit::{hold, release};
 use crate::coupon_instance::{Instance, id};
+use crate::fault_support::PATIENCE;
 
 impl Instance {
     async fn ask(&self, request: &str, user: &str) -> Result<(State, bool), CouponError> {
@@ -85,8 +89,11 @@ async fn a_ledger_far_behind_refuses_new_requests_and_nothing_that_was_begun() {
     );
     let again = instance.ask("r1", "u1").await.expect("a repeat is answered");
     assert!(matches!(again, (State::Issued(issue), true) if issue.sequence == 1));
-    let reused = instance.ask("r1", "u9").await;
-    assert!(matches!(reused, Err(CouponError::RequestIdReused(_))), "{reused:?}");
+    let other_user = instance.ask("r1", "u9").await;
+    assert!(
+        matches!(other_user, Err(CouponError::RequestIdReused(_))),
+        "{other_user:?}"
+    );
     let list = instance.coupons.issue_all(&instance.id, &[(id("b1"), id("u4"))]).await;
     assert!(matches!(list, Err(CouponError::Backlog { .. })), "{list:?}");
     let owed = instance
@@ -96,4 +103,34 @@ async fn a_ledger_far_behind_refuses_new_requests_and_nothing_that_was_begun() {
     assert!(matches!(owed, Ok(DrawAnswer::Issued { sequence: 3, .. })), "{owed:?}");
     known.set_ledger_n(Some(4));
     assert_eq!(sequence(&instance.ask("r3", "u3").await), Some(4), "it has caught up");
+}
+
+#[tokio::test]
+async fn hundreds_that_wait_for_their_turn_are_all_told() {
+    const REQUESTS: usize = 700;
+    let instance = Instance::with(500, &json!({}), 100).await;
+    hold(&instance.redis, "prize").await;
+    let wishes = (0..REQUESTS).map(|i| id(&format!("r{i}"))).collect::<Vec<_>>();
+    let (coupons, prize) = (&instance.coupons, &instance.id);
+    coupons
+        .issue(prize, &id("first"), &id("first"), Mode::Line)
+        .await
+        .expect("in the line");
+    let joined = join_all(wishes.iter().map(|wish| coupons.issue(prize, wish, wish, Mode::Now))).await;
+    let waiting = join_all(joined.into_iter().map(|request| {
+        let request = request.expect("in the line");
+        coupons.turn_within(prize, request, PATIENCE)
+    }));
+    let stopping = Stopping::default();
+    let line = Line::new(coupons.clone(), instance.settings.clone()).expect("a worker");
+    let working = tokio::spawn(line.run(stopping.clone()));
+    release(&instance.redis, "prize").await;
+    let told = waiting.await;
+    let issued = told.iter().filter(|told| {
+        let state = &told.as_ref().expect("told").record.state;
+        matches!(state, State::Issued(_))
+    });
+    assert_eq!(issued.count(), 499);
+    stopping.begin();
+    working.await.expect("the worker ends");
 }

@@ -37,6 +37,7 @@ mod fault_full_memory;
 mod fault_graceful_stop;
 mod fault_kill9_load;
 mod fault_killed_between;
+mod fault_ledger_coupons;
 mod fault_ledger_damage;
 mod fault_ledger_kill9;
 mod fault_ledger_lost_redis;

@@ -23,10 +23,13 @@ pub(crate) struct AuditQuery {
     /// On this jackpot.
     #[param(value_type = Option<String>)]
     jackpot_id: Option<Id>,
+    /// On this coupon.
+    #[param(value_type = Option<String>)]
+    coupon_id: Option<Id>,
     /// By the key with this name.
     #[param(value_type = Option<String>)]
     who: Option<Id>,
-    /// Of this kind: define, pause, resume, suspend, close, adjust, rotate or restore.
+    /// Of this kind: define, pause, resume, suspend, close, adjust, rotate, restore, void or redrive.
     #[param(value_type = Option<String>)]
     action: Option<Id>,
     /// Done then or later, RFC 3339.
@@ -56,6 +59,7 @@ pub(crate) async fn list(
 ) -> Result<HttpResponse, Problem> {
     let filters = AuditFilters {
         jackpot_id: query.jackpot_id,
+        coupon_id: query.coupon_id,
         who: query.who,
         action: query.action,
         between: Between {

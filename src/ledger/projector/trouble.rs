@@ -46,7 +46,7 @@ impl<K: Kind> Projector<K> {
             return Ok(false);
         }
         if new {
-            error!(what = K::TABLES.what, %id, reason, "the ledger can't go on with it; it is suspended");
+            error!(what = K::TABLES.what, %id, reason, "the ledger can't go on with this {}; it is suspended", K::TABLES.what);
         }
         self.metrics.ledger.stopped(K::TABLES.what, id, true);
         // Again at each look: it may have failed before.
@@ -57,7 +57,7 @@ impl<K: Kind> Projector<K> {
     /// Stops play: Redis and the ledger do not agree.
     pub(super) async fn suspend(&self, id: &Id, reason: String) {
         if let Err(error) = self.kind.suspend(id, reason, &service()).await {
-            error!(what = K::TABLES.what, %id, %error, "it could not be suspended");
+            error!(what = K::TABLES.what, %id, %error, "this {} could not be suspended", K::TABLES.what);
         }
     }
 
@@ -81,13 +81,13 @@ impl<K: Kind> Projector<K> {
                 return false;
             }
             Err(error) => {
-                error!(what = K::TABLES.what, %id, %error, "it could not be rebuilt; it is tried again");
+                error!(what = K::TABLES.what, %id, %error, "this {} could not be rebuilt; it is tried again", K::TABLES.what);
                 return false;
             }
         }
         // A Redis that lost all lost this too; and one that belongs to another ledger by now is left alone.
         if let Err(error) = self.ledger.claim(&self.store).await {
-            error!(what = K::TABLES.what, %id, %error, "it is not rebuilt here");
+            error!(what = K::TABLES.what, %id, %error, "this {} is not rebuilt here", K::TABLES.what);
             return false;
         }
         let reason = format!("Redis had lost events of this {}", K::TABLES.what);
@@ -95,13 +95,13 @@ impl<K: Kind> Projector<K> {
         let restore = K::restore(&self.restorer, id, seen, &by, &reason);
         match self.leases.during(restore).await {
             Ok(done) => {
-                warn!(what = K::TABLES.what, %id, records = done.records, n = done.mark.n(), "Redis had lost it; it is rebuilt from the ledger");
+                warn!(what = K::TABLES.what, %id, records = done.records, n = done.mark.n(), "Redis had lost this {}; it is rebuilt from the ledger", K::TABLES.what);
                 self.metrics.ledger.restored(K::TABLES.what, id);
                 self.after_restore(id, done.mark).await;
                 true
             }
             Err(error) => {
-                error!(what = K::TABLES.what, %id, %error, "it could not be rebuilt; it is tried again");
+                error!(what = K::TABLES.what, %id, %error, "this {} could not be rebuilt; it is tried again", K::TABLES.what);
                 // The others' events are not read meanwhile.
                 _ = self.streams.get_mut(id).map(Stream::rest);
                 false

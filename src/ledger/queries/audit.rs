@@ -9,6 +9,7 @@ use super::scan::{Order, Page, Scan};
 use super::{Between, Key, LedgerError, Listing, Queries, Value, json};
 use crate::clock::rfc3339;
 use crate::ids::Id;
+use crate::ledger::streams::COUPONS;
 
 /// One action of an operator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -43,6 +44,9 @@ pub struct AuditRow {
 pub struct AuditFilters {
     /// On this jackpot.
     pub jackpot_id: Option<Id>,
+    /// On this coupon.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coupon_id: Option<Id>,
     /// By this key.
     pub who: Option<Id>,
     /// Of this kind.
@@ -61,10 +65,14 @@ impl AuditFilters {
     /// The range that a page reads.
     #[must_use]
     pub fn scan(&self) -> Scan {
-        let (index, fixed): (&'static [&'static str], _) = match &self.jackpot_id {
-            Some(id) => (&["jackpot_id", "at_ms", "n"], vec![("jackpot_id", id.into())]),
+        let mut coupon = self.coupon_id.as_ref().map(|id| Value::Text(COUPONS.subject(id)));
+        let subject = self.jackpot_id.as_ref().map(Value::from).or_else(|| coupon.take());
+        let (index, fixed): (&'static [&'static str], _) = match subject {
+            Some(subject) => (&["jackpot_id", "at_ms", "n"], vec![("jackpot_id", subject)]),
             None => (&["at_ms", "jackpot_id", "n"], Vec::new()),
         };
+        // Both at once: nothing is on a jackpot and on a coupon.
+        let both = coupon.map(|coupon| ("jackpot_id =", coupon));
         let who = self.who.as_ref().map(|who| ("who =", Value::from(who)));
         let action = self.action.as_ref().map(|action| ("action =", Value::from(action)));
         Scan {
@@ -76,7 +84,7 @@ impl AuditFilters {
             order: Order::NewestFirst,
             low: Key::before_id(self.between.from_ms()),
             high: Key::before_id(self.between.to_ms()),
-            filters: who.into_iter().chain(action).collect(),
+            filters: both.into_iter().chain(who).chain(action).collect(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What these tests share: requests with headers, and a line that nobody serves for a while.
 
+use std::fmt::Write;
+
 use reqwest::header::HeaderMap;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -90,7 +92,7 @@ pub async fn send_in_pieces(
     let key = operator_key(service);
     let mut head = format!("POST {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {key}\r\n");
     for (name, value) in headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
+        write!(head, "{name}: {value}\r\n").expect("a string takes it");
     }
     head.push_str("transfer-encoding: chunked\r\nconnection: close\r\n\r\n");
     let sending = async {

@@ -1,5 +1,6 @@
 //! What operators and auditors ask of the ledger, on both databases, over rows that the tests wrote.
 
+mod coupons;
 mod export;
 mod kit;
 mod lists;

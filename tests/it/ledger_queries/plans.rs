@@ -97,6 +97,11 @@ async fn every_page_is_a_range_of_the_intended_index(db: LedgerDb) {
         ..audit
     };
     uses(&books, &audit.scan(), "audit_by_jackpot", "audit_by_jackpot").await;
+    let of_coupon = AuditFilters {
+        coupon_id: id("coffee"),
+        ..AuditFilters::default()
+    };
+    uses(&books, &of_coupon.scan(), "audit_by_jackpot", "audit_by_jackpot").await;
 }
 
 /// Thousands of rows in each table, so that a database has a reason to choose.
@@ -119,7 +124,7 @@ async fn fill(books: &Books) {
         ),
         format!(
             "INSERT INTO audit (jackpot_id, n, at_ms, who, action, target, before, after, reason, request_id) {numbers} \
-             SELECT CASE WHEN i % 2 = 0 THEN 'spring' ELSE 'autumn' END, i, {T0} + i, 'o', 'adjust', 'spring', 'null', \
+             SELECT CASE WHEN i % 2 = 0 THEN 'spring' ELSE 'coupon:coffee' END, i, {T0} + i, 'o', 'adjust', 'spring', 'null', \
              'null', 'r', 'q' FROM c"
         ),
     ] {
@@ -131,7 +136,7 @@ async fn fill(books: &Books) {
     }
 }
 
-async fn uses(books: &Books, scan: &Scan, sqlite: &str, postgres: &str) {
+pub async fn uses(books: &Books, scan: &Scan, sqlite: &str, postgres: &str) {
     for statement in [scan.rows(101), scan.boundary()] {
         let text = statement.text.clone();
         let plan = plan(books, statement).await;
