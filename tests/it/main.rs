@@ -18,6 +18,7 @@ mod coupon_memory;
 mod coupon_model;
 mod coupon_property;
 mod coupon_read;
+mod coupon_restore;
 mod coupon_retire;
 mod coupon_serve;
 mod coupon_void;
