@@ -43,6 +43,8 @@ CREATE TABLE coupon_issues (
   UNIQUE (coupon_id, request_id)
 );
 CREATE INDEX coupon_issues_by_user ON coupon_issues (coupon_id, user_id, sequence);
+-- Reconciliation counts them.
+CREATE INDEX coupon_issues_voided ON coupon_issues (coupon_id, voided_n) WHERE voided_n > 0;
 
 -- Every definition that a coupon had, with the event that put it in force.
 CREATE TABLE coupon_definitions (

@@ -1,6 +1,6 @@
--- Begins to rebuild a jackpot or a coupon from the ledger: takes away what Redis has of it, and stops every other script.
+-- Begins to rebuild a jackpot or a coupon from the ledger: takes away what Redis has of it, and stops all its scripts.
 --
--- KEYS  1 state  2.. every other key of it; of a jackpot the pool of each tier that any definition ever named, too
+-- KEYS  1 state  2.. every other key of it; of a jackpot also the pool of each tier that any definition named
 -- ARGV  1 token of this restore  2 mark of Redis as the caller saw it, '' for none
 -- Reply {'ok', mark} begun | {'changed', mark} Redis is not as the caller saw it: nothing was done
 -- Invariants: one restore at a time: the newest token has it. One that was begun and not ended is taken over by any

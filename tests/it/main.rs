@@ -24,6 +24,7 @@ mod coupon_model;
 mod coupon_over;
 mod coupon_property;
 mod coupon_read;
+mod coupon_restore;
 mod coupon_retire;
 mod coupon_serve;
 mod coupon_void;

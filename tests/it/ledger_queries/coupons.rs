@@ -4,8 +4,10 @@ use jackpot::ids::Id;
 use jackpot::ledger::coupons::books::Books as CouponBooks;
 use jackpot::ledger::coupons::event::Checkpoint;
 use jackpot::ledger::coupons::report::{Side, compare, with_rows};
+use jackpot::ledger::projector::coupons::COUNT;
 use jackpot::ledger::queries::issues::IssueFilters;
 use serde_json::{Value, json};
+use sqlx::{AssertSqlSafe, Row};
 
 use super::kit::{Books, T0, books};
 use super::plans::uses;
@@ -100,6 +102,31 @@ async fn a_page_of_issues_is_a_range_of_the_primary_key(db: LedgerDb) {
         "coupon_issues_pkey",
     )
     .await;
+}
+
+/// PostgreSQL may as well read a small table.
+#[tokio::test]
+async fn issues_are_counted_out_of_indexes() {
+    let books = books(LedgerDb::sqlite()).await;
+    issues(&books, "coffee", 1_000).await;
+    books
+        .run("INSERT INTO coupon_events VALUES ('coffee', 901, '0-0', 1, 'issue', 900, 'h', '{}')")
+        .await;
+    let plan: Vec<String> = sqlx::query(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {COUNT}")))
+        .fetch_all(books.sql.reader())
+        .await
+        .unwrap()
+        .iter()
+        .map(|row| row.get("detail"))
+        .collect();
+    for index in ["sqlite_autoindex_coupon_issues_1", "coupon_issues_voided"] {
+        let covered = format!("COVERING INDEX {index} (coupon_id=?");
+        assert!(plan.iter().any(|step| step.contains(&covered)), "{plan:?}");
+    }
+    let counted = sqlx::query(COUNT).bind("coffee").bind(901_i64);
+    let row = counted.fetch_one(books.sql.reader()).await.unwrap();
+    let counts: (i64, i64) = (row.get("issued"), row.get("voided"));
+    assert_eq!(counts, (900, 200), "voided by event 9, as all of them");
 }
 
 async fn a_coupon_that_does_not_agree_is_a_problem_with_all_of_both_kinds(db: LedgerDb) {

@@ -32,6 +32,12 @@ use crate::store::keys::StreamKeys;
 use crate::stream::{Mark, ScriptError};
 pub use batch::{IssueRow, Rows, VoidRow};
 
+/// The issues of a coupon up to an event, and of them voided by then; out of two indexes alone, because in the table
+/// each row would be at another place.
+pub const COUNT: &str = "SELECT (SELECT COUNT(*) FROM coupon_issues WHERE coupon_id = $1 AND sequence <= \
+     (SELECT last_sequence FROM coupon_events WHERE coupon_id = $1 AND n = $2)) AS issued, \
+     (SELECT COUNT(*) FROM coupon_issues WHERE coupon_id = $1 AND voided_n > 0 AND voided_n <= $2) AS voided";
+
 /// The coupons, as this instance knows them.
 #[derive(Debug, Clone)]
 pub struct Coupons {
@@ -199,12 +205,8 @@ impl Kind for Coupons {
         report::compare(side, books)
     }
 
-    /// Some 50 ms for a million issues, of a connection that only reads.
     async fn count(sql: &Sql, id: &Id, n: u64, found: Report) -> Result<Report, sqlx::Error> {
-        let text = "SELECT COUNT(*) AS issued, \
-                    CAST(COALESCE(SUM(CASE WHEN voided_n BETWEEN 1 AND $1 THEN 1 ELSE 0 END), 0) AS BIGINT) AS voided \
-                    FROM coupon_issues WHERE coupon_id = $2 AND n <= $3";
-        let counted = sqlx::query(text).bind(int(n)).bind(id.as_str()).bind(int(n));
+        let counted = sqlx::query(COUNT).bind(id.as_str()).bind(int(n));
         let row = sql.reading(counted.fetch_one(sql.reader())).await?;
         let (issued, voided): (i64, i64) = (row.try_get("issued")?, row.try_get("voided")?);
         Ok(report::with_rows(found, issued.unsigned_abs(), voided.unsigned_abs()))
