@@ -13,4 +13,6 @@ CREATE TABLE coupon_prizes (
   issued_at_ms BIGINT NOT NULL,
   PRIMARY KEY (jackpot_id, sequence)
 );
-CREATE UNIQUE INDEX coupon_prizes_by_issue ON coupon_prizes (coupon_id, coupon_sequence);
+-- Not unique: a coupon that lost its last issues with its Redis gives their numbers again, while the jackpot's own stream
+-- has kept what it was told. Both are shown; neither stops the other.
+CREATE INDEX coupon_prizes_by_issue ON coupon_prizes (coupon_id, coupon_sequence);

@@ -209,7 +209,7 @@ async fn compose(
         files::define_from(Path::new(&settings.jackpots.directory), &operate).await?;
     }
     let recovery = Recovery {
-        play: play.clone(),
+        play: play.without_waiting(),
         operate: operate.clone(),
         store: store.clone(),
         metrics: play_metrics,

@@ -157,8 +157,8 @@ impl TryFrom<String> for EntryRef {
     }
 }
 
-/// The id of a request for a coupon that is asked for: one that a client chose, or `draw:{jackpot}:{entry}`, which the
-/// service derived.
+/// The id of a request for a coupon that is asked for: one that a client chose, or `draw:{jackpot}:{entry}`, from epoch 2
+/// on with `~{epoch}` behind it, which the service derived.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct RequestRef(String);
@@ -178,6 +178,8 @@ impl TryFrom<String> for RequestRef {
         match text.strip_prefix("draw:").and_then(|rest| rest.split_once(':')) {
             Some((jackpot, entry)) => {
                 Id::check(jackpot)?;
+                let (entry, epoch) = entry.split_once('~').unwrap_or((entry, "1"));
+                epoch.parse::<u64>().map_err(|_| InvalidId)?;
                 EntryRef::try_from(entry.to_owned())?;
             }
             None => Id::check(&text)?,
@@ -256,7 +258,13 @@ mod tests {
 
     #[test]
     fn a_request_is_a_client_s_or_a_draw_s() {
-        for good in ["r-1", "draw", "draw:spring:e-1", "draw:spring:b1:17"] {
+        for good in [
+            "r-1",
+            "draw",
+            "draw:spring:e-1",
+            "draw:spring:b1:17",
+            "draw:spring:b1:17~3",
+        ] {
             assert!(RequestRef::try_from(good.to_owned()).is_ok(), "{good}");
         }
         for bad in [
@@ -267,6 +275,8 @@ mod tests {
             "draw::e",
             "draw:spring:",
             "draw:spring:b1:x",
+            "draw:spring:e~x",
+            "e~2",
             "other:spring:e",
         ] {
             assert_eq!(RequestRef::try_from(bad.to_owned()), Err(InvalidId), "{bad}");

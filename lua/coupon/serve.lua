@@ -55,13 +55,21 @@ local held = #asked > 0 and redis.call('HMGET', KEYS[2], unpack(asked)) or {}
 -- Serving: what is decided, in memory.
 local known, texts, lines, gone, dead = {}, {}, {}, {}, {}
 local records, users = {}, {} -- for HSET
-local written, written_users, excused = {}, {}, {}
-local head, stuck = 1, false
+local written, written_users = {}, {}
+local head, stuck, decided = 1, false, {}
 
 local function write_record(id, text)
   written[id] = text
   records[#records + 1] = id
   records[#records + 1] = text
+end
+
+-- One that its consumer could not serve because of those in front of it: its last take does not count.
+local function excuse(id, queued)
+  if queued.take ~= '-' and queued.take ~= take_id then
+    queued.attempts, queued.take = math.max(queued.attempts - 1, 0), '-'
+    write_record(id, queued_text(queued))
+  end
 end
 
 local function serve(i, id, queued)
@@ -77,6 +85,7 @@ local function serve(i, id, queued)
     users[#users + 1] = of_user
   end
   write_record(id, text)
+  decided[id] = true
   lines[#lines + 1] = id .. ' ' .. queued.user .. tail
   gone[#gone + 1] = id
   head = head + 1
@@ -85,9 +94,10 @@ end
 
 for i = 1, count do
   local id = ids[i]
-  local queued = not written[id] and parse_queued(held[i])
+  local queued = not decided[id] and parse_queued(held[i])
   if queued and (stuck or heads[head] ~= id) then
-    stuck, excused[id] = true, true
+    stuck = true
+    excuse(id, queued)
   end
   if not (queued and not stuck and serve(i, id, queued)) then
     known[#known + 1] = i
@@ -100,12 +110,9 @@ local taken = {}
 local last_head = math.min(#heads, head + wish - 1)
 for h = head, lease > 0 and last_head or 0 do
   local id = heads[h]
-  local queued = must(parse_queued(held[count + h]), 'JP_DAMAGED request')
+  local queued = must(parse_queued(written[id] or held[count + h]), 'JP_DAMAGED request')
   if queued.take ~= take_id then
-    if not excused[id] then
-      queued.attempts = queued.attempts + 1
-    end
-    queued.take = take_id
+    queued.attempts, queued.take = queued.attempts + 1, take_id
   end
   if queued.attempts > MAX_TRIES then
     write_record(id, 'd ' .. queued.arrival .. ' ' .. num(MAX_TRIES) .. ' ' .. queued.at .. ' ' .. queued.user)

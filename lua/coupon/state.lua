@@ -18,7 +18,8 @@ local STATE = {
   'arrivals', -- requests that ever joined the line
   'status', -- open | suspended | ended; restoring: n and restores are all there is
 }
--- Beside them: `json`, the definition as operators read it; `puts` (lua/stream/puts.lua); `consumer` (serve.lua).
+-- Beside them: `json`, the definition as operators read it; `puts` (lua/stream/puts.lua); `consumer` (serve.lua);
+-- `over` (retire.lua).
 
 local OPTIONAL = { window = true, starts = true, ends = true }
 

@@ -106,6 +106,19 @@ impl Coupons {
         }
     }
 
+    /// The same for draws that somebody comes back to: none waits for its turn in a line.
+    #[must_use]
+    pub fn without_waiting(&self) -> Self {
+        let settings = settings::Coupons {
+            draw_wait_ms: 0,
+            ..self.settings.clone()
+        };
+        Self {
+            settings,
+            ..self.clone()
+        }
+    }
+
     /// Decides a request, or puts it into the line: with [`Mode::Line`], and where others are in the line. Safe to
     /// repeat: the same id gives the same answer.
     pub async fn issue(&self, id: &Id, request_id: &Id, user: &Id, mode: Mode) -> Result<Request, CouponError> {

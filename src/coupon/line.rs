@@ -11,7 +11,7 @@ use std::time::Duration;
 use futures_util::{StreamExt, stream};
 use tokio::sync::Semaphore;
 use tokio::task::{self, JoinSet};
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 use tracing::{Instrument, debug, error, info_span, warn};
 
 use super::coupons::Coupons;
@@ -33,6 +33,8 @@ const SWEEPS_PER_ROUND: u64 = 10;
 const PAGE: usize = 500;
 /// Lines looked at at the same time: one on a frozen node must not hold up the others.
 const LOOKED_AT_ONCE: usize = 32;
+/// How long a sweep waits for one coupon: behind a frozen node the lines of the other nodes wait.
+const LOOK: Duration = Duration::from_secs(1);
 /// How long a line whose head can't be read is left alone.
 const REST: Duration = Duration::from_secs(10);
 /// After another instance was found serving a line: however many join it here, it is not asked for more often.
@@ -123,7 +125,11 @@ impl Line {
     }
 
     async fn look(&self, id: &Id, full: bool) -> Result<(), CouponError> {
-        let snapshot = self.coupons.snapshot(id).await?;
+        let Ok(snapshot) = timeout(LOOK, self.coupons.snapshot(id)).await else {
+            debug!("its node does not answer in time");
+            return Ok(());
+        };
+        let snapshot = snapshot?;
         if snapshot.status == Status::Ended {
             self.over
                 .lock()

@@ -12,7 +12,13 @@ pub fn payout_id(jackpot_id: &Id, entry_id: &str, sequence: u64) -> String {
 
 /// The id of an entry's request for a unit of a coupon. No client can send it, because of its colons; an entry asks each
 /// coupon once, whoever asks for it and however often.
+///
+/// From epoch 2 on the epoch is part of it: an entry id that is used again after the retention is another entry, and a
+/// coupon remembers for longer.
 #[must_use]
-pub fn draw_request(jackpot_id: impl std::fmt::Display, entry_id: &str) -> String {
-    format!("draw:{jackpot_id}:{entry_id}")
+pub fn draw_request(jackpot_id: impl std::fmt::Display, entry_id: &str, epoch: u64) -> String {
+    match epoch {
+        1 => format!("draw:{jackpot_id}:{entry_id}"),
+        epoch => format!("draw:{jackpot_id}:{entry_id}~{epoch}"),
+    }
 }

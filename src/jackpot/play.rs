@@ -76,6 +76,16 @@ impl Play {
         }
     }
 
+    /// The same for recovery, which comes again: it waits for nobody's turn in the line of a coupon, so that none holds up
+    /// the other entries.
+    #[must_use]
+    pub fn without_waiting(&self) -> Self {
+        Self {
+            coupons: self.coupons.without_waiting(),
+            ..self.clone()
+        }
+    }
+
     /// One entry, from its id to its outcome. Safe to repeat: the same id gives the same answer.
     pub async fn enter(&self, id: &Id, entry_id: &Id, sent: Sent) -> Result<Played, PlayError> {
         let result = self.enter_once(id, entry_id.as_str(), sent).await;
@@ -240,7 +250,10 @@ impl Play {
                         replayed,
                     });
                 }
-                step => record = Box::pin(self.take_step(id, (&entry_id, &sent.player), &definition, &step)).await?,
+                step => {
+                    record = Box::pin(self.take_step(id, (&entry_id, &sent.player, record.epoch), &definition, &step))
+                        .await?
+                }
             }
         }
         Err(PlayError::Unsettled)
@@ -249,13 +262,16 @@ impl Play {
     async fn take_step(
         &self,
         id: &Id,
-        (entry_id, player): (&str, &Id),
+        (entry_id, player, epoch): (&str, &Id, u64),
         pinned: &Definition,
         step: &Step,
     ) -> Result<Record, PlayError> {
         // Once, whatever becomes stale behind it: the coupon remembers what it said to this entry.
         let granted = match step {
-            Step::Issue { coupon_id, .. } => Some(self.ask_coupon(id, entry_id, player, coupon_id).await?),
+            Step::Issue { coupon_id, .. } => Some(
+                self.ask_coupon(&draw_request(id, entry_id, epoch), player, coupon_id)
+                    .await?,
+            ),
             _ => None,
         };
         let (mut known, mut view) = self.views.view(id).await?;
@@ -330,9 +346,8 @@ impl Play {
     }
 
     /// What the coupon says to this entry, now and for ever.
-    async fn ask_coupon(&self, id: &Id, entry_id: &str, player: &Id, coupon_id: &Id) -> Result<Granted, PlayError> {
-        let request = draw_request(id, entry_id);
-        let answer = self.coupons.issue_for_draw(coupon_id, &request, player).await;
+    async fn ask_coupon(&self, request: &str, player: &Id, coupon_id: &Id) -> Result<Granted, PlayError> {
+        let answer = self.coupons.issue_for_draw(coupon_id, request, player).await;
         let answer = answer.map_err(|source| PlayError::Coupon {
             coupon_id: coupon_id.clone(),
             source: Box::new(source),

@@ -107,31 +107,35 @@ impl Model {
         if !self.line.is_empty() {
             self.holder = Some(token.to_owned());
         }
-        let mut excused = Vec::new();
+        let mut stuck = false;
         for id in served {
-            let Some((user, Outcome::Queued { arrival, .. })) = self.requests.get(id).cloned() else {
+            let Some((user, Outcome::Queued { arrival, tries, take })) = self.requests.get(id).cloned() else {
                 continue;
             };
             let is_head = self.line.first_key_value().is_some_and(|(first, _)| *first == arrival);
-            if is_head && excused.is_empty() {
+            if is_head && !stuck {
                 self.line.remove(&arrival);
                 self.decide(id, &user, at);
-            } else {
-                excused.push(id.clone());
+                continue;
+            }
+            stuck = true;
+            if take != "-" && take != take_id {
+                // Its consumer lives and could not serve it: that take does not count.
+                let (tries, take) = (tries.saturating_sub(1), "-".to_owned());
+                self.set(id, &user, Outcome::Queued { arrival, tries, take });
             }
         }
-        Some(self.take(take_id, &excused, next))
+        Some(self.take(take_id, next))
     }
 
-    fn take(&mut self, take_id: &str, excused: &[String], next: usize) -> Vec<(String, u32)> {
+    fn take(&mut self, take_id: &str, next: usize) -> Vec<(String, u32)> {
         let mut taken = Vec::new();
         let heads = self.line.iter().take(next).map(|(arrival, id)| (*arrival, id.clone()));
         for (arrival, id) in heads.collect::<Vec<_>>() {
             let Some((user, Outcome::Queued { tries, take, .. })) = self.requests.get(&id).cloned() else {
                 panic!("{id} is in the line");
             };
-            let counts = take != take_id && !excused.contains(&id);
-            let tries = tries + u32::from(counts);
+            let tries = tries + u32::from(take != take_id);
             if tries > MAX_TRIES {
                 self.line.remove(&arrival);
                 self.dead.insert(arrival, id.clone());

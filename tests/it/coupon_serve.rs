@@ -216,6 +216,32 @@ async fn a_redriven_request_in_front_costs_those_behind_it_no_try() {
     assert_eq!(next, [taken("a", "u", 1), taken("b", "v", 1), taken("c", "u", 1)]);
 }
 
+/// One on its last try whose consumer lives: those that come back in front of it, and the careful step that follows,
+/// which takes it later, make no dead letter of it.
+#[tokio::test]
+async fn who_could_not_be_served_keeps_its_tries_also_when_it_is_not_taken_at_once() {
+    let bench = lined_up().await;
+    for take in ["t1", "t2", "t3", "t4"] {
+        bench.served("one", take, &[], 1).await;
+    }
+    for take in ["u1", "u2", "u3"] {
+        bench.served("one", take, &[], 1).await;
+    }
+    bench.redrive("a").await;
+    let codes = with_codes(["b"]);
+    for _ in 0..2 {
+        let (_, next) = bench.served("one", "v1", &codes, 3).await;
+        assert_eq!(
+            next,
+            [taken("a", "u", 1)],
+            "b comes behind it, alone; and a repeat changes nothing"
+        );
+    }
+    let (_, next) = bench.served("one", "v2", &with_codes(["a"]), 3).await;
+    assert_eq!(next, [taken("b", "v", 3)], "its third try still");
+    assert_eq!(bench.snapshot().await.dead, 0);
+}
+
 #[tokio::test]
 async fn a_stopped_coupon_serves_nobody() {
     let bench = lined_up().await;

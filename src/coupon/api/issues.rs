@@ -47,7 +47,7 @@ pub(crate) struct IssueWish {
     params(("id" = String, Path), ("Prefer" = Option<String>, Header, description = "`respond-async`: join the line")),
     request_body(content = IssueWish, example = json!({"request_id": "r-1", "user_id": "u-1"})),
     responses((status = 201, description = "Issued", body = IssueBody),
-        (status = 200, description = "Issued before (or voided since), with `Idempotency-Replayed: true`", body = IssueBody),
+        (status = 200, description = "Issued before, as it was answered then, with `Idempotency-Replayed: true`", body = IssueBody),
         (status = 202, description = "In the line, or a dead letter of it; `Location` says where it goes on", body = IssueBody),
         (status = 403, description = "`not-open`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 409, description = "`already-issued` (with the first issue as `issue`), `out-of-stock`, `coupon-suspended`", body = crate::http::problem_of_coupon::AlreadyIssued<IssueBody>, content_type = "application/problem+json"),
@@ -113,7 +113,8 @@ fn answer(id: &Id, request: Request) -> HttpResponse {
     let replayed = request.replayed;
     let mut answer = match &request.record.state {
         State::Issued(_) if !replayed => HttpResponse::Created().json(IssueBody::of(request)),
-        State::Issued(_) | State::Voided(..) => HttpResponse::Ok().json(IssueBody::of(request)),
+        // As it was answered first, also when it was voided since: that is told by GET.
+        State::Issued(_) | State::Voided(..) => HttpResponse::Ok().json(first((request.request_id, request.record))),
         State::AlreadyIssued { .. } => already_issued(&request.first.and_then(first)),
         State::OutOfStock { .. } => out_of_stock().into_response(),
         State::NotOpen { .. } => {

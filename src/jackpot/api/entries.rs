@@ -261,7 +261,7 @@ pub(super) fn outcome_of(jackpot_id: &Id, entry_id: &str, record: &Record, defin
             prize: "coupon",
             coupon: Some(CouponBody {
                 coupon_id: unit.coupon_id.clone(),
-                request_id: draw_request(jackpot_id, entry_id),
+                request_id: draw_request(jackpot_id, entry_id, record.epoch),
                 sequence: unit.sequence,
                 code: unit.code.clone(),
             }),

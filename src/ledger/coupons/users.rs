@@ -45,8 +45,7 @@ pub fn record(issues: &[Issued], windows: &Windows) -> Option<String> {
     for (_, issue, given) in steps {
         if given {
             let since = windows.at(issue.n).map_or(-1, |window| issue.at_ms - window);
-            let gone = kept.iter().rposition(|held| held.at_ms <= since);
-            kept.drain(..gone.map_or(0, |last| last + 1));
+            kept.retain(|held| held.at_ms > since);
             kept.push(issue);
         } else {
             kept.retain(|held| held.request != issue.request);

@@ -308,7 +308,7 @@ fn coupon(row: &AnyRow) -> Result<Option<EntryCoupon>, LedgerError> {
     let (jackpot, entry): (String, String) = (row.try_get("jackpot_id")?, row.try_get("entry_id")?);
     Ok(Some(EntryCoupon {
         coupon_id,
-        request_id: draw_request(&jackpot, &entry),
+        request_id: draw_request(&jackpot, &entry, row.try_get::<i64, _>("epoch")?.unsigned_abs()),
         sequence: row.try_get("coupon_sequence")?,
         code: row.try_get("code")?,
     }))

@@ -140,8 +140,14 @@ async fn a_void_is_done_once_and_only_what_was_issued_is_voided() {
     let asked = ask(&service, "back", "r1", "u1").await;
     assert_eq!(
         (asked.status, asked.body),
+        (StatusCode::OK, issued),
+        "a repeat is answered as before"
+    );
+    let found = service.get("/v1/coupons/back/issues/r1").await;
+    assert_eq!(
+        (found.status, found.body),
         (StatusCode::OK, voided.body),
-        "who asks again is told"
+        "who looks is told"
     );
     let shown = service.get("/v1/coupons/back").await.body;
     let counts = ["issued", "voided", "remaining"].map(|field| shown[field].as_u64());
