@@ -13,7 +13,7 @@ use jackpot::ledger::projector::write::{self, WriteError};
 use jackpot::ledger::streams::COUPONS;
 use serde_json::json;
 
-use crate::coupon_bench::{CouponBench, code, issue_of};
+use crate::coupon_bench::{CouponBench, ask, code, issue_of};
 use crate::ledger_coupon_kit::{CouponKit, live};
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
@@ -23,6 +23,7 @@ on_both_databases!(
     a_request_that_comes_twice_stops_the_stream,
     a_void_that_hits_no_issue_stops_the_stream,
     many_coupons_are_read_at_once,
+    instances_that_take_it_from_each_other_write_each_event_once,
 );
 
 async fn every_kind_of_event_reaches_its_tables(db: LedgerDb) {
@@ -201,4 +202,29 @@ async fn many_coupons_are_read_at_once(db: LedgerDb) {
     kit.project().await;
     let rows = kit.rows("SELECT coupon_id FROM coupon_issues".to_owned()).await;
     assert_eq!(rows.len(), benches.len());
+}
+
+async fn instances_that_take_it_from_each_other_write_each_event_once(db: LedgerDb) {
+    let mut kit = CouponKit::with(db, &json!({"stock": 500})).await;
+    kit.settings.lease_ms = 1;
+    let mut first = kit.projector_of(kit.other_instance(), false);
+    let mut second = kit.projector_of(kit.other_instance(), false);
+    for round in 0..25 {
+        let requests: Vec<_> = (0..20)
+            .map(|i| ask(&format!("r{round}-{i}"), &format!("u{}", i * round)))
+            .collect();
+        kit.bench.answers(&requests).await;
+        if round > 0 {
+            kit.bench.void(&format!("r{round}-1")).await;
+        }
+        // Both look at all leases in each round: whoever comes when the other's has ended takes over.
+        tokio::join!(first.catch_up(), second.catch_up());
+    }
+    drop(first);
+    drop(second);
+    kit.project().await;
+    kit.assert_complete().await;
+    let holders: i64 = kit.place("lease_token").await.parse().expect("a number");
+    assert!(holders > 2, "taken over {holders} times");
+    assert_eq!(kit.place("stopped").await, "");
 }
