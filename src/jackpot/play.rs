@@ -259,6 +259,28 @@ impl Play {
         Err(PlayError::Unsettled)
     }
 
+    /// Takes the steps of an entry of a batch up to its next claim of money, for which it has to wait for its turn.
+    pub(super) async fn resolve_coupons(
+        &self,
+        view: &View,
+        entry_id: &str,
+        sent: &Sent,
+        mut record: Record,
+    ) -> Result<Record, PlayError> {
+        let definition = self.views.definition(&view.id, view, record.version).await?;
+        let seed = self.views.seed(&view.id, record.epoch);
+        for _ in 0..=definition.last_attempt() + 1 {
+            match next_step(entry_id, sent.client_seed.as_ref(), &record, &definition, &seed)? {
+                Step::Answer(_) | Step::Claim { .. } => return Ok(record),
+                step => {
+                    let who = (entry_id, &sent.player, record.epoch);
+                    record = Box::pin(self.take_step(&view.id, who, &definition, &step)).await?;
+                }
+            }
+        }
+        Err(PlayError::Unsettled)
+    }
+
     async fn take_step(
         &self,
         id: &Id,

@@ -1,7 +1,6 @@
 //! From a batch to its answer: draw → one call → the outcomes. A batch is answered as its entries would be, one after
 //! the other; what each step decides is in Redis, so that whoever repeats it finds what the first one wrote.
 
-use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -188,18 +187,20 @@ impl Play {
         }
         let mut winners = Vec::with_capacity(records.len());
         let mut last: Option<(u64, Arc<Definition>)> = None;
-        // Begun in sequence, so that coupons go to the first that drew them.
-        let outcomes = record
+        // Together, and begun in sequence, so that coupons go to the first that drew them.
+        let begun = record
             .winners
             .clone()
             .into_iter()
             .zip(records)
             .map(|(index, won)| async move {
                 let index = usize::try_from(index).map_err(|_| PlayError::Unsettled)?;
-                Ok::<_, PlayError>((index, self.outcome(view, batch, index, won).await?))
+                Ok::<_, PlayError>((index, self.coupons_of(view, batch, index, won).await?))
             });
-        let mut outcomes = pin!(stream::iter(outcomes).buffered(RESOLVED_AT_ONCE));
-        while let Some((index, won)) = outcomes.try_next().await? {
+        let begun: Vec<_> = stream::iter(begun).buffered(RESOLVED_AT_ONCE).try_collect().await?;
+        for (index, won) in begun {
+            // One after the other: what is left to claim is money.
+            let won = self.outcome(view, batch, index, won).await?;
             let definition = match &last {
                 Some((version, definition)) if *version == won.version => definition.clone(),
                 _ => self.views.definition(&view.id, view, won.version).await?,
@@ -213,12 +214,20 @@ impl Play {
                 });
             }
         }
-        drop(outcomes);
         Ok(BatchPlayed {
             record,
             winners,
             replayed,
         })
+    }
+
+    /// The record of a winner behind the coupons that it drew before any money.
+    async fn coupons_of(&self, view: &View, batch: &Batch, index: usize, record: Record) -> Result<Record, PlayError> {
+        if !matches!(record.state, State::Pending { .. }) {
+            return Ok(record);
+        }
+        let (entry_id, sent) = (batch.batch_id.entry_id(index), batch.entries.sent(index - 1));
+        self.resolve_coupons(view, &entry_id, &sent, record).await
     }
 
     async fn outcome(&self, view: &View, batch: &Batch, index: usize, record: Record) -> Result<Record, PlayError> {
