@@ -3,7 +3,7 @@
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok', mark}
---       event: `state` "status version stock seq voided arrivals queued dead", before this event
+--       event: `state` "status version stock seq voided arrivals queued dead requests", before it
 -- Invariants: changes nothing but the event number. In every status.
 -- Cost: O(1).
 
@@ -20,6 +20,7 @@ local held = {
   num(state.arrivals),
   num(redis.call('ZCARD', KEYS[4])),
   num(redis.call('ZCARD', KEYS[5])),
+  num(redis.call('HLEN', KEYS[2])),
 }
 append_event(KEYS[6], state, now_ms(), 'checkpoint', { 'state', table.concat(held, ' ') })
 redis.call('HSET', KEYS[1], 'n', num(state.n))

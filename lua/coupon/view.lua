@@ -3,7 +3,8 @@
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, now ms, status, version, definition (JSON), stock, seq, voided, arrivals, in the line, dead}
+--       {'ok', mark, now ms, status, version, definition (JSON), stock, seq, voided, arrivals, in the line, dead,
+--        requests remembered}
 -- Cost: O(1).
 
 local state, ended = known_state(KEYS[1])
@@ -23,4 +24,5 @@ return {
   num(state.arrivals),
   num(redis.call('ZCARD', KEYS[4])),
   num(redis.call('ZCARD', KEYS[5])),
+  num(redis.call('HLEN', KEYS[2])),
 }

@@ -136,7 +136,10 @@ async fn a_checkpoint_tells_what_redis_holds_and_changes_nothing_else() {
         .await
         .expect("done");
     assert_eq!(mark.n(), u64::try_from(bench.events().await.len()).expect("few"));
-    assert_eq!(bench.last_event("checkpoint", "state").await, "suspended 1 5 2 1 2 1 1");
+    assert_eq!(
+        bench.last_event("checkpoint", "state").await,
+        "suspended 1 5 2 1 2 1 1 4"
+    );
     let after = bench.dump().await;
     for (key, bytes) in &before {
         let changes = [&bench.keys.state, &bench.keys.events].contains(&key);

@@ -154,6 +154,14 @@ async fn a_number_by_hand_suspends_it_until_it_is_put_right(db: LedgerDb) {
         .to_owned();
     kit.bench.raw::<i64>(&mut put_back.clone()).await;
     assert_opened(&kit).await;
+
+    // What answers repeats: all of it gone, while the counts stay as they were.
+    let (requests, aside) = (&kit.bench.keys.requests, format!("{}:aside", kit.bench.keys.requests));
+    let rename = |from: &str, to: &str| redis::cmd("RENAME").arg(from).arg(to).to_owned();
+    kit.bench.raw::<()>(&mut rename(requests, &aside)).await;
+    assert_found(&kit, "requests is 0 in Redis").await;
+    kit.bench.raw::<()>(&mut rename(&aside, requests)).await;
+    assert_opened(&kit).await;
 }
 
 async fn rows_that_are_gone_suspend_it_until_they_are_back(db: LedgerDb) {

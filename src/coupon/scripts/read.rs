@@ -34,6 +34,8 @@ pub struct Snapshot {
     pub queued: u64,
     /// Dead letters.
     pub dead: u64,
+    /// Requests that it remembers.
+    pub requests: u64,
 }
 
 impl Snapshot {
@@ -62,6 +64,7 @@ pub async fn snapshot(store: &Store, keys: &CouponKeys, known: Mark) -> Result<S
         arrivals: reply.number(7)?,
         queued: reply.number(8)?,
         dead: reply.number(9)?,
+        requests: reply.number(10)?,
     })
 }
 

@@ -158,7 +158,7 @@ fn nothing_moves_once_it_is_retired() {
         "retire",
         &[("requests", "6"), ("queued", "1"), ("dead", "1")],
     ));
-    let state = "ended 1 3 3 1 3 0 0";
+    let state = "ended 1 3 3 1 3 0 0 0";
     events.push(fields(9, "checkpoint", &[("state", state)]));
     assert!(fold(&events).is_ok());
     events[8] = block(9, "issue", &["r9 u9 o"]);
@@ -174,7 +174,7 @@ fn what_no_script_writes_is_unreadable() {
         (block(1, "serve", &["r1 u1 q 3"]), "block"),
         (block(1, "issue", &[""]), "block"),
         (block(1, "issue", &["r1 u1 i 1 0CODE"]), "block"),
-        (fields(1, "checkpoint", &[("state", "open 1 2 3 4 5 6")]), "state"),
+        (fields(1, "checkpoint", &[("state", "open 1 2 3 4 5 6 7")]), "state"),
         (
             fields(1, "status", &[("before", "paused"), ("after", "open")]),
             "before",

@@ -141,6 +141,8 @@ pub struct Checkpoint {
     pub queued: u64,
     /// Dead letters.
     pub dead: u64,
+    /// Requests that it remembers.
+    pub requests: u64,
 }
 
 impl Event {
@@ -231,12 +233,12 @@ fn parse_line(text: &str) -> Option<Line> {
     })
 }
 
-/// `status version stock seq voided arrivals queued dead`.
+/// `status version stock seq voided arrivals queued dead requests`.
 fn parse_checkpoint(text: &str) -> Option<Checkpoint> {
     let (status, numbers) = text.split_once(' ')?;
     let numbers = numbers.split(' ').map(|number| number.parse().ok());
-    let numbers: [u64; 7] = numbers.collect::<Option<Vec<_>>>()?.try_into().ok()?;
-    let [version, stock, sequence, voided, arrivals, queued, dead] = numbers;
+    let numbers: [u64; 8] = numbers.collect::<Option<Vec<_>>>()?.try_into().ok()?;
+    let [version, stock, sequence, voided, arrivals, queued, dead, requests] = numbers;
     Some(Checkpoint {
         status: Status::parse(status)?,
         version,
@@ -246,5 +248,6 @@ fn parse_checkpoint(text: &str) -> Option<Checkpoint> {
         arrivals,
         queued,
         dead,
+        requests,
     })
 }

@@ -28,6 +28,7 @@ impl From<&Snapshot> for Side {
             arrivals: redis.arrivals,
             queued: redis.queued,
             dead: redis.dead,
+            requests: redis.requests,
         })
     }
 }
@@ -50,6 +51,7 @@ pub fn compare(Side(redis): &Side, ledger: &Books) -> Report {
         ("arrivals", redis.arrivals, ledger.arrivals),
         ("queued", redis.queued, ledger.queued),
         ("dead", redis.dead, ledger.dead),
+        ("requests", redis.requests, ledger.requests()),
     ];
     state.extend(numbers.map(|(name, redis, ledger)| row(name, &redis, &ledger)));
     let left = [
@@ -124,6 +126,7 @@ mod tests {
             arrivals: 3,
             queued: 2,
             dead: 1,
+            requests: 10,
         };
         let books = Books {
             status: Some(Status::Open),
@@ -161,7 +164,7 @@ mod tests {
 
     #[test]
     fn each_number_that_differs_is_found() {
-        let changes: [fn(&mut Checkpoint); 8] = [
+        let changes: [fn(&mut Checkpoint); 9] = [
             |redis| redis.status = Status::Suspended,
             |redis| redis.version += 1,
             |redis| redis.stock += 1,
@@ -170,6 +173,7 @@ mod tests {
             |redis| redis.arrivals += 1,
             |redis| redis.queued -= 1,
             |redis| redis.dead = 0,
+            |redis| redis.requests -= 1,
         ];
         for (i, change) in changes.into_iter().enumerate() {
             let (Side(mut redis), books) = both();
