@@ -11,8 +11,10 @@ mod check;
 mod check_draw;
 mod client;
 mod compare;
+mod course;
 mod error;
 mod evidence;
+mod finding;
 mod game;
 mod kill;
 mod machine;
@@ -25,6 +27,7 @@ mod report;
 mod service;
 mod summary;
 mod table;
+mod told;
 
 pub use args::Args;
 pub use error::SimulateError;
@@ -83,40 +86,35 @@ async fn conduct(args: &Args) -> Result<Verdict, SimulateError> {
     } else {
         Vec::new()
     };
+    let told = played.as_ref().map(|played| told::jackpot(&played.summary));
     let page = report::Page {
-        played: played.as_ref(),
+        told: told.as_ref(),
         ways: &ways,
     };
     if let Some(path) = &args.report {
-        write(path, &report::html(&page)?)?;
+        let plots = played.as_ref().map(report::plots::of_jackpot).transpose()?;
+        write(path, &report::html(&page, &plots.unwrap_or_default()))?;
     }
     if let Some(path) = &args.json {
-        write(path, &report::json(&page))?;
+        let summary = played.as_ref().map(|played| &played.summary);
+        write(path, &report::json(&serde_json::json!(summary), &ways))?;
     }
+    let findings = told.as_ref().map_or(&[] as &[_], |told| told.findings);
     if !args.quiet {
-        if let Some(played) = &played {
-            println!(
-                "{}\n{}",
-                table::numbers(&played.summary),
-                table::findings(&played.summary)
-            );
+        if let Some(told) = &told {
+            println!("{}\n{}", table::numbers(told), table::findings(told.findings));
         }
         if !ways.is_empty() {
             println!("{}", compare::table::text(&ways));
         }
     }
-    let verdict = played
-        .as_ref()
-        .map_or(Verdict::NoViolation, |played| played.summary.verdict());
+    let verdict = finding::verdict(findings);
     let verdict = if verdict == Verdict::NoViolation {
         compare::verdict(&ways)
     } else {
         verdict
     };
-    println!(
-        "{}",
-        table::verdict(&verdict, played.as_ref().map(|played| &played.summary))
-    );
+    println!("{}", table::verdict(&verdict, findings));
     Ok(verdict)
 }
 
