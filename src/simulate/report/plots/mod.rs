@@ -15,7 +15,9 @@ macro_rules! grid {
 }
 
 mod claims;
+mod coupons;
 mod latency;
+mod lines;
 mod pool;
 mod throughput;
 
@@ -79,6 +81,9 @@ pub fn of_jackpot(played: &Played) -> Result<Vec<Plot>, SimulateError> {
         latency::histogram(&latencies_us, "entries")?,
     ])
 }
+
+/// All plots of a run of coupons, in the page's order.
+pub use coupons::all as of_coupons;
 
 /// Draws into a text; the page sets its width.
 fn svg(size: (u32, u32), title: &str, draw: impl FnOnce(&Area<'_>) -> Drawn) -> Result<String, SimulateError> {
