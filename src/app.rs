@@ -29,7 +29,7 @@ use crate::jackpot::recovery::Recovery;
 use crate::jackpot::scripts::ScriptError;
 use crate::jackpot::view::Views;
 use crate::keys::{KeyFile, KeyStore, KeysError, Limits};
-use crate::ledger::projector::Projector;
+use crate::ledger::projector::Projectors;
 use crate::ledger::start::LedgerOpenError;
 use crate::ledger::{self, Ledger};
 use crate::master_secret::{self, MasterSecret, MasterSecretError};
@@ -103,7 +103,7 @@ struct App {
     ledger: Ledger,
     recovery: Recovery,
     line: Line,
-    projector: Projector,
+    projector: Projectors,
 }
 
 /// Makes everything that the service needs before it listens.
@@ -157,7 +157,7 @@ struct Parts {
     rooms: Rooms,
     recovery: Recovery,
     line: Line,
-    projector: Projector,
+    projector: Projectors,
 }
 
 async fn compose(
@@ -179,10 +179,20 @@ async fn compose(
         max_streams: settings.http.max_streams,
     };
     let views = Arc::new(Views::new(store.clone(), secret));
+    let known_coupons = Arc::new(Registry::new(store.clone()));
     // Before anything is read from Redis: what the ledger knows and Redis lacks is lost, not new.
-    ledger.teach(&views).await.map_err(LedgerOpenError::from)?;
+    ledger
+        .teach(&views, &known_coupons)
+        .await
+        .map_err(LedgerOpenError::from)?;
+    let coupons = Coupons::new(
+        store.clone(),
+        Arc::clone(&known_coupons),
+        Arc::clone(&metrics),
+        settings.coupons.clone(),
+        settings.ledger.max_backlog_events,
+    );
     let play_metrics = PlayMetrics::new(Arc::clone(&metrics));
-    let coupons = coupons(settings, store, &metrics);
     let play = Play::new(
         store.clone(),
         Arc::clone(&views),
@@ -191,7 +201,7 @@ async fn compose(
         settings.ledger.max_backlog_events,
     );
     let operate = Operate::new(store.clone(), views);
-    let mut projector = projector(settings, ledger, store, &operate, metrics)?;
+    let mut projector = projector(settings, ledger, store, (&operate, &known_coupons), &metrics)?;
     // What was lost is rebuilt before anybody plays, and the ledger has the last events of the time before.
     projector.catch_up().await;
     check_secret(&operate).await?;
@@ -227,36 +237,26 @@ async fn compose(
     })
 }
 
-fn coupons(settings: &Settings, store: &Store, metrics: &Arc<Metrics>) -> Coupons {
-    Coupons::new(
-        store.clone(),
-        Arc::new(Registry::new(store.clone())),
-        Arc::clone(metrics),
-        settings.coupons.clone(),
-        settings.ledger.max_backlog_events,
-    )
-}
-
 fn projector(
     settings: &Settings,
     ledger: &Ledger,
     store: &Store,
-    operate: &Operate,
-    metrics: Arc<Metrics>,
-) -> Result<Projector, AppError> {
+    known: (&Operate, &Arc<Registry>),
+    metrics: &Arc<Metrics>,
+) -> Result<Projectors, AppError> {
     let instance = hex::encode(random::bytes::<16>()?);
     let auto_restore = match settings.ledger.auto_restore {
         AutoRestore::On => true,
         AutoRestore::Off => false,
         AutoRestore::Embedded => settings.redis.mode == RedisMode::Embedded,
     };
-    Ok(Projector::new(
-        ledger.clone(),
-        store.clone(),
-        operate.clone(),
+    Ok(Projectors::new(
+        ledger,
+        store,
+        known,
         metrics,
-        settings.ledger.clone(),
-        (instance, auto_restore),
+        &settings.ledger,
+        &(instance, auto_restore),
     ))
 }
 
@@ -271,7 +271,7 @@ fn limits(settings: &Settings) -> Limits {
 fn rooms(settings: &Settings, api: Api, coupons: coupon::api::Api, ledger: &Ledger) -> Rooms {
     let keys = signing::api::Api::new(Arc::clone(&ledger.signing), ledger.sql.clone());
     let index_days = settings.ledger.entry_index_days;
-    let books = ledger::api::Api::of(ledger, index_days, &api.operate.views);
+    let books = ledger::api::Api::of(ledger, index_days, &api.operate.views, &coupons.coupons.registry);
     let mut document = ApiDoc::openapi();
     document.merge(signing::api::ApiDoc::openapi());
     document.merge(ledger::api::ApiDoc::openapi());

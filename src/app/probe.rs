@@ -5,6 +5,8 @@ use std::sync::Arc;
 use crate::http::health::{LedgerState, Readiness, ReadinessFn, RedisState};
 use crate::http::problem::FieldError;
 use crate::ledger::Ledger;
+use crate::ledger::progress::Progress;
+use crate::ledger::streams::{COUPONS, JACKPOTS, Tables};
 use crate::store::{Health, Outcome, Store};
 use crate::telemetry::{Metrics, ScriptResult};
 
@@ -28,10 +30,12 @@ pub(super) fn readiness(store: &Store, ledger: &Ledger, max_backlog_events: u64)
     Arc::new(move || {
         let health = store.health();
         let mut causes = redis_cause(&health).into_iter().collect::<Vec<_>>();
-        let (behind, lag_events) = ledger.progress.largest_lag().unzip();
-        let lag_events = lag_events.unwrap_or_default();
-        if let Some(id) = behind.filter(|_| lag_events > max_backlog_events) {
-            let text = format!("is {lag_events} events of jackpot '{id}' behind; {max_backlog_events} are allowed");
+        let of = |kind: Tables, progress: &Progress| progress.largest_lag().map(|(id, lag)| (lag, kind.what, id));
+        let lags = [of(JACKPOTS, &ledger.progress), of(COUPONS, &ledger.coupons)];
+        let largest = lags.into_iter().flatten().max_by_key(|(lag, ..)| *lag);
+        let lag_events = largest.as_ref().map_or(0, |(lag, ..)| *lag);
+        if let Some((_, what, id)) = largest.filter(|_| lag_events > max_backlog_events) {
+            let text = format!("is {lag_events} events of {what} '{id}' behind; {max_backlog_events} are allowed");
             causes.push(FieldError::new("ledger", text));
         }
         #[expect(clippy::cast_precision_loss, reason = "a ratio for a graph")]
@@ -45,6 +49,7 @@ pub(super) fn readiness(store: &Store, ledger: &Ledger, max_backlog_events: u64)
                 up: ledger.sql.down().is_none(),
                 lag_events,
                 stopped: ledger.progress.stopped(),
+                stopped_coupons: ledger.coupons.stopped(),
             }),
             causes,
         }

@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -9,26 +10,31 @@ use serde::Deserialize;
 use super::SettingsArgs;
 use super::session::Session;
 use crate::ids::Id;
+use crate::ledger::projector::coupons::Coupons;
 use crate::ledger::projector::lease::Leases;
-use crate::ledger::queries::reconciliation::Reconciliation;
+use crate::ledger::queries::reconciliation::{CouponReconciliation, Reconciliation};
 use crate::ledger::reconcile::now::Reconciled;
 use crate::ledger::reconcile::report::Report;
 use crate::ledger::reconcile::table;
 use crate::ledger::sql::SqlError;
 use crate::ledger::start::LedgerOpenError;
+use crate::ledger::streams::{COUPONS, JACKPOTS, Tables};
 use crate::settings::Settings;
 use crate::store::{DataDirError, OpenError};
 use crate::tls;
 
-/// Compare Redis with the ledger, tier by tier and term by term.
+/// Compare Redis with the ledger: jackpots tier by tier and term by term, coupons number by number.
 ///
 /// Beside a running service on this data directory it shows what that service found last. Exit code 1 when one does not
 /// agree, 2 when it could not be compared.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Only this jackpot.
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", group = "one")]
     jackpot: Option<String>,
+    /// Only this coupon.
+    #[arg(long, value_name = "ID", group = "one")]
+    coupon: Option<String>,
     /// Ask a running service there, such as <http://127.0.0.1:8080>, instead of Redis and SQL.
     #[arg(long, value_name = "URL")]
     url: Option<String>,
@@ -40,6 +46,45 @@ pub(super) struct Args {
 }
 
 type Found = Result<bool, Box<dyn std::error::Error>>;
+
+/// What is to be compared.
+struct Wanted {
+    jackpot: Option<Id>,
+    coupon: Option<Id>,
+}
+
+impl Wanted {
+    fn of(args: &Args) -> Result<Self, String> {
+        let parse = |option: &str, id: &Option<String>| {
+            let id = id.as_deref().map(Id::parse).transpose();
+            id.map_err(|error| format!("{option} {error}"))
+        };
+        Ok(Self {
+            jackpot: parse("--jackpot", &args.jackpot)?,
+            coupon: parse("--coupon", &args.coupon)?,
+        })
+    }
+
+    /// Whether one of a kind is.
+    fn has(&self, kind: Tables, id: &str) -> bool {
+        let (only, other) = if kind.what == COUPONS.what {
+            (&self.coupon, &self.jackpot)
+        } else {
+            (&self.jackpot, &self.coupon)
+        };
+        other.is_none() && only.as_ref().is_none_or(|only| only.as_str() == id)
+    }
+
+    /// An error when only one was wanted and it is not there.
+    fn found(&self, found: bool) -> Result<(), String> {
+        let names = [(JACKPOTS, &self.jackpot), (COUPONS, &self.coupon)];
+        let only = names.into_iter().find_map(|(kind, id)| Some((kind.what, id.as_ref()?)));
+        match only {
+            Some((what, id)) if !found => Err(format!("the ledger has no event of {what} '{id}'")),
+            _ => Ok(()),
+        }
+    }
+}
 
 /// Longest wait for the answer of a service.
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
@@ -62,21 +107,20 @@ pub(super) fn run(args: &Args) -> ExitCode {
 }
 
 async fn reconcile(args: &Args, settings: Settings) -> Found {
-    let only = args.jackpot.as_deref().map(Id::parse).transpose();
-    let only = only.map_err(|error| format!("--jackpot {error}"))?;
+    let wanted = Wanted::of(args)?;
     if let Some(url) = &args.url {
-        return ask(url, &key(args, &settings)?, only.as_ref()).await;
+        return ask(url, &key(args, &settings)?, &wanted).await;
     }
     let url = format!("http://{}", settings.http.listen);
     let key = key(args, &settings);
     match Session::open(settings).await {
         Ok(session) => {
-            let found = compare(&session, only.as_ref()).await;
+            let found = compare(&session, &wanted).await;
             session.close().await;
             found
         }
         // A service has them: it compares by itself, and tells.
-        Err(error) if is_held(&*error) => match ask(&url, &key?, only.as_ref()).await {
+        Err(error) if is_held(&*error) => match ask(&url, &key?, &wanted).await {
             Err(answer) => {
                 Err(format!("{error}; and {url} does not tell: {answer} (--url names another address)").into())
             }
@@ -96,26 +140,37 @@ fn is_held(error: &(dyn std::error::Error + 'static)) -> bool {
     ledger || store
 }
 
-async fn compare(session: &Session, only: Option<&Id>) -> Found {
-    let leases = Leases::new(session.ledger.sql.clone(), String::new(), 0);
+async fn compare(session: &Session, wanted: &Wanted) -> Found {
     session.catch_up().await;
     let projecting = session.project();
-    let mut right = true;
-    let mut found = false;
-    for place in leases.places().await? {
-        if place.n == 0 || only.is_some_and(|id| *id != place.id) {
-            continue;
+    let coupons = Coupons {
+        registry: Arc::clone(&session.coupons),
+        store: session.store.clone(),
+    };
+    let (mut right, mut found) = (true, false);
+    for kind in [JACKPOTS, COUPONS] {
+        let leases = Leases::of(kind, session.ledger.sql.clone(), String::new(), 0);
+        for place in leases.places().await? {
+            if place.n == 0 || !wanted.has(kind, place.id.as_str()) {
+                continue;
+            }
+            found = true;
+            let reconciled = if kind.what == COUPONS.what {
+                session.ledger.reconcile_coupon(&coupons, &place.id).await
+            } else {
+                session.ledger.reconcile(&session.operate, &place.id).await
+            };
+            let name = format!("{} {}", kind.what, place.id);
+            right &= match reconciled {
+                Ok(Reconciled::Report(event, report)) => show(&name, event, &report)?,
+                Ok(Reconciled::Stopped(why)) => say(&format!("{name}: STOPPED: {why}"))?,
+                Ok(Reconciled::Behind) => say(&format!("{name}: the ledger has not caught up in time"))?,
+                Err(error) => say(&format!("{name}: {error}"))?,
+            };
         }
-        found = true;
-        right &= match session.ledger.reconcile(&session.operate, &place.id).await {
-            Ok(Reconciled::Report(event, report)) => show(place.id.as_str(), event, &report)?,
-            Ok(Reconciled::Stopped(why)) => say(&format!("jackpot {}: STOPPED: {why}", place.id))?,
-            Ok(Reconciled::Behind) => say(&format!("jackpot {}: the ledger has not caught up in time", place.id))?,
-            Err(error) => say(&format!("jackpot {}: {error}", place.id))?,
-        };
     }
     projecting.end().await?;
-    nothing(found, only)?;
+    wanted.found(found)?;
     Ok(right)
 }
 
@@ -124,10 +179,13 @@ struct Answer {
     #[serde(default)]
     detail: String,
     items: Option<Vec<Reconciliation>>,
+    /// None of a service that knows no coupons.
+    #[serde(default)]
+    coupons: Vec<CouponReconciliation>,
 }
 
 /// What a running service found last.
-async fn ask(url: &str, key: &str, only: Option<&Id>) -> Found {
+async fn ask(url: &str, key: &str, wanted: &Wanted) -> Found {
     tls::install_provider();
     let client = reqwest::Client::builder()
         .tls_backend_preconfigured(tls::client_config()?)
@@ -139,34 +197,32 @@ async fn ask(url: &str, key: &str, only: Option<&Id>) -> Found {
     let Some(items) = answer.items else {
         return Err(answer.detail.into());
     };
+    let jackpots = items.into_iter().map(|item| {
+        let report = (item.clean, item.tiers, item.state);
+        (JACKPOTS, item.jackpot_id, item.event, item.stopped, report)
+    });
+    let coupons = answer.coupons.into_iter().map(|item| {
+        let report = (item.clean, Vec::new(), item.state);
+        (COUPONS, item.coupon_id, item.event, item.stopped, report)
+    });
     let (mut right, mut found) = (true, false);
-    for item in items {
-        if only.is_some_and(|id| *id.as_str() != item.jackpot_id) {
+    for (kind, id, event, stopped, (clean, tiers, state)) in jackpots.chain(coupons) {
+        if !wanted.has(kind, &id) {
             continue;
         }
         found = true;
-        right &= match (item.event, item.stopped) {
-            (_, Some(why)) => say(&format!("jackpot {}: STOPPED: {why}", item.jackpot_id))?,
-            (None, None) => !say(&format!("jackpot {}: not compared yet", item.jackpot_id))?,
+        let name = format!("{} {id}", kind.what);
+        right &= match (event, stopped) {
+            (_, Some(why)) => say(&format!("{name}: STOPPED: {why}"))?,
+            (None, None) => !say(&format!("{name}: not compared yet"))?,
             (Some(event), None) => {
-                let report = Report {
-                    clean: item.clean == Some(true),
-                    tiers: item.tiers,
-                    state: item.state,
-                };
-                show(&item.jackpot_id, event.unsigned_abs(), &report)?
+                let clean = clean == Some(true);
+                show(&name, event.unsigned_abs(), &Report { clean, tiers, state })?
             }
         };
     }
-    nothing(found, only)?;
+    wanted.found(found)?;
     Ok(right)
-}
-
-fn nothing(found: bool, only: Option<&Id>) -> Result<(), String> {
-    match only {
-        Some(id) if !found => Err(format!("the ledger has no event of jackpot '{id}'")),
-        _ => Ok(()),
-    }
 }
 
 fn key(args: &Args, settings: &Settings) -> Result<String, std::io::Error> {
@@ -179,8 +235,8 @@ fn key(args: &Args, settings: &Settings) -> Result<String, std::io::Error> {
 }
 
 /// Whether it is clean.
-fn show(jackpot: &str, event: u64, report: &Report) -> std::io::Result<bool> {
-    write!(std::io::stdout().lock(), "{}", table::render(jackpot, event, report))?;
+fn show(name: &str, event: u64, report: &Report) -> std::io::Result<bool> {
+    write!(std::io::stdout().lock(), "{}", table::render(name, event, report))?;
     Ok(report.clean)
 }
 

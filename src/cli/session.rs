@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 
+use crate::coupon::known::Registry;
 use crate::jackpot::operate::Operate;
 use crate::jackpot::view::Views;
 use crate::ledger::Ledger;
-use crate::ledger::projector::Projector;
+use crate::ledger::projector::Projectors;
 use crate::ledger::sql::Sql;
 use crate::ledger::start::LedgerOpenError;
 use crate::master_secret;
@@ -22,6 +23,7 @@ pub(super) struct Session {
     pub(super) ledger: Ledger,
     pub(super) store: Store,
     pub(super) operate: Operate,
+    pub(super) coupons: Arc<Registry>,
     /// Names this session as the holder of leases.
     pub(super) instance: String,
     settings: Settings,
@@ -55,9 +57,10 @@ impl Session {
         let instance = format!("command-{}", hex::encode(random::bytes::<8>()?));
         let store = Store::open(&settings.redis, &settings.data_dir).await?;
         let views = Arc::new(Views::new(store.clone(), secret));
+        let coupons = Arc::new(Registry::new(store.clone()));
         let known = async {
             ledger.claim(&store).await?;
-            ledger.teach(&views).await.map_err(LedgerOpenError::from)
+            ledger.teach(&views, &coupons).await.map_err(LedgerOpenError::from)
         };
         if let Err(error) = known.await {
             store.close().await;
@@ -66,21 +69,27 @@ impl Session {
         Ok(Self {
             ledger: ledger.clone(),
             operate: Operate::new(store.clone(), views),
+            coupons,
             store,
             instance,
             settings,
         })
     }
 
-    fn projector(&self) -> Projector {
-        Projector::new(
-            self.ledger.clone(),
-            self.store.clone(),
-            self.operate.clone(),
-            Arc::new(Metrics::new()),
-            self.settings.ledger.clone(),
-            (self.instance.clone(), false),
+    fn projector(&self) -> Projectors {
+        Projectors::new(
+            &self.ledger,
+            &self.store,
+            (&self.operate, &self.coupons),
+            &Arc::new(Metrics::new()),
+            &self.settings.ledger,
+            &(self.instance.clone(), false),
         )
+    }
+
+    /// How long a lease lasts, ms.
+    pub(super) fn lease_ms(&self) -> u64 {
+        self.settings.ledger.lease_ms
     }
 
     /// Brings the ledger up to date with the streams that no service reads.

@@ -1,6 +1,5 @@
 //! Requests for one coupon that go out together: one call of `issue`, and each its own answer.
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -57,16 +56,16 @@ impl Asking {
         asks: &[Ask],
     ) -> Result<Vec<Result<Told, ScriptError>>, ScriptError> {
         let mut told = Vec::with_capacity(asks.len());
-        let mut left: Vec<Range<usize>> = vec![0..asks.len()];
-        while let Some(Range { start, end }) = left.pop() {
+        let mut left = vec![(0, asks.len())];
+        while let Some((start, end)) = left.pop() {
             match self.ask(cause, &asks[start..end]).await {
                 Ok(Asked { answers, refusal, .. }) => {
                     told.extend(answers.into_iter().map(|answer| Ok((answer, refusal))));
                 }
                 Err(error) if is_damage(&error) && end - start > 1 => {
                     let middle = start.midpoint(end);
-                    left.push(middle..end);
-                    left.push(start..middle);
+                    left.push((middle, end));
+                    left.push((start, middle));
                 }
                 Err(error) if is_damage(&error) => told.push(Err(error)),
                 Err(error) => return Err(error),

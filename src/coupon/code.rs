@@ -65,13 +65,13 @@ impl Code {
 impl fmt::Display for Code {
     /// Three groups of six, a `-` between them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let number = self.0 << 10 | self.0 % MODULUS;
+        let number = (self.0 << 10) | (self.0 % MODULUS);
         let mut text = String::with_capacity(CHARS + CHARS / GROUP - 1);
         for i in 0..CHARS {
             if i > 0 && i % GROUP == 0 {
                 text.push('-');
             }
-            let digit = number >> (5 * (CHARS - 1 - i)) & 31;
+            let digit = (number >> (5 * (CHARS - 1 - i))) & 31;
             text.push(char::from(ALPHABET[digit as usize]));
         }
         f.write_str(&text)

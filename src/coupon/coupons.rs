@@ -174,7 +174,7 @@ impl Coupons {
                 .is_err();
             let replayed = request.replayed;
             let found = self.find(id, &known, &request.request_id).await?;
-            let found = found.ok_or_else(|| CouponError::RequestNotFound(request.request_id))?;
+            let found = found.ok_or(CouponError::RequestNotFound(request.request_id))?;
             request = Request { replayed, ..found };
             if late {
                 break;

@@ -57,7 +57,7 @@ impl Coupons {
                 Err(error) => return Err(error.into()),
                 Ok((mark, defined)) => {
                     self.registry.learn(id, mark);
-                    return put(defined);
+                    return put(&defined);
                 }
             }
         }
@@ -132,16 +132,16 @@ impl Coupons {
         let Some(ledger_n) = known.ledger_n() else {
             return Ok(None);
         };
-        let retention_ms = retention_s.saturating_mul(1_000);
-        let retired = scripts::retire(&self.store, &known.keys, known.mark(), ledger_n, retention_ms).await;
+        let retained_ms = retention_s.saturating_mul(1_000);
+        let retired = scripts::retire(&self.store, &known.keys, known.mark(), ledger_n, retained_ms).await;
         let (mark, retired) = known.note(retired)?;
         self.registry.learn(id, mark);
         Ok(Some(retired))
     }
 }
 
-fn put(defined: Defined) -> Result<Put, CouponError> {
-    match defined {
+fn put(defined: &Defined) -> Result<Put, CouponError> {
+    match *defined {
         Defined::Created(version) => Ok(Put { created: true, version }),
         Defined::Changed(version) => Ok(Put {
             created: false,

@@ -24,9 +24,9 @@ use crate::store::StoreError;
 const REPEAT_AFTER: Duration = Duration::from_millis(200);
 /// How long a line may keep its place while others wait for one.
 const TURN: Duration = Duration::from_secs(1);
-/// Calls in a row that fail for what they find, before the line is left alone until the next sweep: more than one
-/// request needs to become a dead letter.
-const MAX_FAILURES: usize = 8;
+/// Calls in a row that fail for what they find, the first of many requests, the next of one: then the head itself can't
+/// be read, and the line is left alone for a while.
+const MAX_FAILURES: usize = 2;
 
 /// How serving a line ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,10 +115,8 @@ impl Serving {
                     debug!(?refusal, "nobody is served");
                     return Ok(Turn::Over);
                 }
-                Err(error) if is_damage(&error) && !step.last && step.failures < MAX_FAILURES => {
-                    if step.failures == 0 {
-                        warn!(%error, "a call of the line's consumer failed; going on with one request at a time");
-                    }
+                Err(error) if is_damage(&error) && !step.last && step.failures + 1 < MAX_FAILURES => {
+                    warn!(%error, "a call of the line's consumer failed; going on with one request at a time");
                     step.served.clear();
                     step.careful = MAX_TAKEN;
                     step.failures += 1;
@@ -130,10 +128,12 @@ impl Serving {
 
     /// One call, repeated as it is until there is an answer.
     async fn call(&self, step: &Step) -> Result<Served, ScriptError> {
-        let next = match (step.last, step.careful) {
-            (true, _) => 0,
-            (false, 0) => MAX_TAKEN,
-            (false, _) => 1,
+        let next = match step.careful {
+            _ if step.last => 0,
+            0 => MAX_TAKEN,
+            // Nobody is served by a call that may fail for the one behind.
+            _ if !step.served.is_empty() => 0,
+            _ => 1,
         };
         let wish = Serve {
             token: &self.token,

@@ -32,11 +32,14 @@ pub struct RedisState {
 pub struct LedgerState {
     /// The database answered when it was last asked.
     pub up: bool,
-    /// Events of one jackpot that SQL does not have yet: the most, among those that this instance reads.
+    /// Events of one jackpot or coupon that SQL does not have yet: the most, among those that this instance reads.
     pub lag_events: u64,
     /// Jackpots whose next event can't be applied.
     #[schema(value_type = Vec<String>)]
     pub stopped: Vec<Id>,
+    /// Coupons whose next event can't be applied.
+    #[schema(value_type = Vec<String>)]
+    pub stopped_coupons: Vec<Id>,
 }
 
 /// Whether this instance can serve, as of now.

@@ -24,6 +24,9 @@ impl From<LedgerError> for Problem {
             LedgerError::JackpotNotFound(_) => {
                 Problem::new(StatusCode::NOT_FOUND, "jackpot-not-found", error.to_string())
             }
+            LedgerError::CouponNotFound(_) => {
+                Problem::new(StatusCode::NOT_FOUND, "coupon-not-found", error.to_string())
+            }
             LedgerError::PayoutNotFound => Problem::new(StatusCode::NOT_FOUND, "payout-not-found", error.to_string()),
             LedgerError::Cursor => Problem::invalid_request(vec![FieldError::new(
                 "cursor",
@@ -77,14 +80,15 @@ pub(crate) struct Mismatch<'a, T> {
     #[serde(flatten)]
     problem: ProblemBody<'a>,
     /// As in the answer without a mismatch.
-    items: &'a [T],
+    #[serde(flatten)]
+    compared: &'a T,
 }
 
-/// 409: Redis and the ledger disagree, with what was compared as `items`.
-pub(crate) fn reconciliation_mismatch<T: Serialize>(detail: &str, items: &[T]) -> HttpResponse {
+/// 409: Redis and the ledger disagree, with what was compared.
+pub(crate) fn reconciliation_mismatch<T: Serialize>(detail: &str, compared: &T) -> HttpResponse {
     let problem = Problem::new(StatusCode::CONFLICT, "reconciliation-mismatch", detail);
     let problem = problem.body();
     HttpResponse::Conflict()
         .content_type(CONTENT_TYPE)
-        .body(serde_json::to_string(&Mismatch { problem, items }).unwrap_or_default())
+        .body(serde_json::to_string(&Mismatch { problem, compared }).unwrap_or_default())
 }

@@ -44,9 +44,18 @@ pub struct Taken {
 impl Ledger {
     /// How far the ledger is with a jackpot; `None` when it has never seen an event of it.
     pub async fn mark(&self, jackpot: &Id) -> Result<Option<Mark>, LedgerError> {
-        let row = sqlx::query("SELECT n, restores FROM jackpots WHERE jackpot_id = $1 AND n > 0")
-            .bind(jackpot.as_str())
-            .fetch_optional(self.sql.reader());
+        let text = "SELECT n, restores FROM jackpots WHERE jackpot_id = $1 AND n > 0";
+        self.mark_by(text, jackpot).await
+    }
+
+    /// The same of a coupon.
+    pub async fn coupon_mark(&self, coupon: &Id) -> Result<Option<Mark>, LedgerError> {
+        let text = "SELECT n, restores FROM coupons WHERE coupon_id = $1 AND n > 0";
+        self.mark_by(text, coupon).await
+    }
+
+    async fn mark_by(&self, text: &'static str, id: &Id) -> Result<Option<Mark>, LedgerError> {
+        let row = sqlx::query(text).bind(id.as_str()).fetch_optional(self.sql.reader());
         let Some(row) = self.sql.reading(row).await? else {
             return Ok(None);
         };

@@ -8,6 +8,9 @@ use thiserror::Error;
 use super::Ledger;
 use super::projector::lease::Leases;
 use super::sql::{Sql, SqlError};
+use super::streams::{COUPONS, JACKPOTS, Tables};
+use crate::coupon::known::Registry;
+use crate::ids::Id;
 use crate::jackpot::view::Views;
 use crate::settings;
 use crate::signing::{self, SigningKeys, SigningKeysError};
@@ -55,7 +58,10 @@ impl Ledger {
         };
         let prepared = async {
             signing::publish(&ledger.sql, &ledger.signing).await?;
-            Leases::new(ledger.sql.clone(), String::new(), 0).bury().await
+            for kind in [JACKPOTS, COUPONS] {
+                Leases::of(kind, ledger.sql.clone(), String::new(), 0).bury().await?;
+            }
+            Ok::<_, sqlx::Error>(())
         };
         if let Err(error) = prepared.await {
             ledger.sql.close().await;
@@ -80,17 +86,23 @@ impl Ledger {
         }
     }
 
-    /// Tells this instance what the ledger knows of each jackpot: a Redis that lacks it is behind, not new.
-    pub async fn teach(&self, views: &Views) -> Result<(), sqlx::Error> {
-        // Only read here: a name or a time of a lease is not needed for it.
-        let leases = Leases::new(self.sql.clone(), String::new(), 0);
-        for place in leases.places().await? {
-            if place.n > 0
-                && let Some(mark) = Mark::new(place.restores, place.n)
-            {
-                views.learn(&place.id, mark).set_ledger_n(Some(place.n));
-            }
+    /// Tells this instance what the ledger knows of each jackpot and coupon: a Redis that lacks it is behind, not new.
+    pub async fn teach(&self, views: &Views, coupons: &Registry) -> Result<(), sqlx::Error> {
+        for (id, mark) in self.marks(JACKPOTS).await? {
+            views.learn(&id, mark).set_ledger_n(Some(mark.n()));
+        }
+        for (id, mark) in self.marks(COUPONS).await? {
+            coupons.learn(&id, mark).set_ledger_n(Some(mark.n()));
         }
         Ok(())
+    }
+
+    async fn marks(&self, kind: Tables) -> Result<Vec<(Id, Mark)>, sqlx::Error> {
+        // Only read here: a name or a time of a lease is not needed for it.
+        let leases = Leases::of(kind, self.sql.clone(), String::new(), 0);
+        let known = leases.places().await?.into_iter().filter(|place| place.n > 0);
+        Ok(known
+            .filter_map(|place| Some((place.id, Mark::new(place.restores, place.n)?)))
+            .collect())
     }
 }

@@ -45,4 +45,19 @@ impl Tables {
     pub fn subject(&self, id: &Id) -> String {
         format!("{}{id}", self.prefix)
     }
+
+    /// The same in SQL, of this column.
+    #[must_use]
+    pub fn subject_of(&self, column: &str) -> String {
+        match self.prefix {
+            "" => column.to_owned(),
+            prefix => format!("'{prefix}' || {column}"),
+        }
+    }
+}
+
+/// Whether something may be called so where ids of all kinds are together.
+#[must_use]
+pub fn is_subject(text: &str) -> bool {
+    Id::parse(text.strip_prefix(COUPONS.prefix).unwrap_or(text)).is_ok()
 }

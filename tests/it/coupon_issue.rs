@@ -115,6 +115,37 @@ async fn what_was_issued_counts_for_a_user_while_the_window_lasts() {
 }
 
 #[tokio::test]
+async fn an_issue_stops_to_count_in_the_millisecond_in_which_its_window_ends() {
+    let bench = CouponBench::with(&json!({"stock": 100_000, "per_user_window_s": 60})).await;
+    // Until a call falls into the very millisecond that was read before it.
+    for attempt in 0..10_000 {
+        let (s, us): (i64, i64) = bench.raw(&mut redis::cmd("TIME")).await;
+        let now = s * 1_000 + us / 1_000;
+        let (over, counts) = (now - 60_000, now - 59_999);
+        let users = [
+            ("over", format!("x {over};")),
+            ("counts", format!("x {counts};")),
+            ("all-over", format!("x {over};y {over};")),
+            ("one-counts", format!("x {over};y {counts};")),
+        ];
+        bench
+            .raw::<()>(redis::cmd("HSET").arg(&bench.keys.users).arg(&users))
+            .await;
+        let requests = users.map(|(user, _)| ask(&format!("{user}-{attempt}"), user));
+        let answers = bench.answers(&requests).await;
+        if issue_of(&answers[0]).at_ms == now {
+            assert_eq!(letters(&answers), "iaia");
+            let State::AlreadyIssued { first, .. } = state_of(&answers[3], "one-counts") else {
+                panic!("{answers:?}");
+            };
+            assert_eq!(first, "y");
+            return;
+        }
+    }
+    panic!("no call in the same millisecond");
+}
+
+#[tokio::test]
 async fn before_the_start_and_from_the_end_on_nothing_is_issued() {
     let closed = [
         json!({"starts_at": "2990-01-01T00:00:00Z"}),

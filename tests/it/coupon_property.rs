@@ -26,8 +26,13 @@ enum Op {
         repeat: bool,
     },
     LeaseEnds,
-    Void(u8),
-    Redrive(u8),
+    /// One that was issued, if there is any, by its place among them.
+    Void(usize),
+    /// A dead letter alike.
+    Redrive(usize),
+    /// A request in any state.
+    VoidAny(u8),
+    RedriveAny(u8),
     Define {
         stock: u64,
         per_user: usize,
@@ -38,23 +43,25 @@ enum Op {
 }
 
 const WINDOW_MS: i64 = 10_000;
-const REQUESTS: u8 = 48;
+const REQUESTS: u8 = 200;
 
 fn op() -> impl Strategy<Value = Op> {
-    let one = (0..REQUESTS, 0..8_u8, prop::bool::weighted(0.2));
-    let rules = (0..14_u64, 1..4_usize, any::<bool>(), prop::bool::weighted(0.9));
+    let one = (0..REQUESTS, 0..8_u8, prop::bool::weighted(0.4));
+    let rules = (0..40_u64, 1..6_usize, any::<bool>(), prop::bool::weighted(0.9));
     let serve = (
         0..2_u8,
         0..5_usize,
-        prop::bool::weighted(0.4),
+        prop::bool::weighted(0.55),
         prop::bool::weighted(0.2),
     );
     prop_oneof![
         6 => prop::collection::vec(one, 1..6).prop_map(Op::Ask),
         8 => serve.prop_map(|(consumer, next, forget, repeat)| Op::Serve { consumer, next, forget, repeat }),
         3 => Just(Op::LeaseEnds),
-        2 => (0..REQUESTS).prop_map(Op::Void),
-        2 => (0..REQUESTS).prop_map(Op::Redrive),
+        2 => any::<usize>().prop_map(Op::Void),
+        4 => any::<usize>().prop_map(Op::Redrive),
+        1 => (0..REQUESTS).prop_map(Op::VoidAny),
+        1 => (0..REQUESTS).prop_map(Op::RedriveAny),
         2 => rules.prop_map(|(stock, per_user, window, open)| Op::Define { stock, per_user, window, open }),
         1 => Just(Op::Age),
     ]
@@ -110,14 +117,16 @@ impl Both {
                     .await;
                 self.model.holder = None;
             }
-            Op::Void(request) => {
-                self.bench.void(&id(*request)).await;
-                self.model.void(&id(*request));
+            Op::Void(place) => {
+                let issued = self.those(|outcome| matches!(outcome, Outcome::Issued(_)));
+                self.void(issued.get(place % issued.len().max(1)).cloned()).await;
             }
-            Op::Redrive(request) => {
-                self.bench.redrive(&id(*request)).await;
-                self.model.redrive(&id(*request));
+            Op::Redrive(place) => {
+                let dead = self.those(|outcome| matches!(outcome, Outcome::Dead(_)));
+                self.redrive(dead.get(place % dead.len().max(1)).cloned()).await;
             }
+            Op::VoidAny(request) => self.void(Some(id(*request))).await,
+            Op::RedriveAny(request) => self.redrive(Some(id(*request))).await,
             Op::Define {
                 stock,
                 per_user,
@@ -158,7 +167,7 @@ impl Both {
     }
 
     async fn serve(&mut self, consumer: usize, next: usize, forget: bool, repeat: bool) {
-        let token = format!("consumer-{consumer}");
+        let name = format!("consumer-{consumer}");
         let mut served = std::mem::take(&mut self.in_hand[consumer]);
         if forget {
             served.clear();
@@ -167,9 +176,9 @@ impl Both {
         let take_id = format!("take-{}", self.takes);
         for _ in 0..=u8::from(repeat) {
             let codes = with_codes(served.iter().map(String::as_str));
-            let reply = self.bench.serve(&token, &take_id, &codes, next).await;
+            let reply = self.bench.serve(&name, &take_id, &codes, next).await;
             let at = self.decided_at().await;
-            match (reply, self.model.serve(&token, &take_id, &served, next, at)) {
+            match (reply, self.model.serve(&name, &take_id, &served, next, at)) {
                 (Served::Held { .. }, None) => self.in_hand[consumer].clone_from(&served),
                 (Served::Done { taken, waiting, .. }, Some(expected)) => {
                     let taken = taken.into_iter().map(|taken| (taken.request_id, taken.attempts));
@@ -179,6 +188,28 @@ impl Both {
                 }
                 other => panic!("{other:?}"),
             }
+        }
+    }
+
+    /// The requests in such a state.
+    fn those(&self, is: fn(&Outcome) -> bool) -> Vec<String> {
+        let all = self.model.requests.iter();
+        all.filter(|(_, (_, outcome))| is(outcome))
+            .map(|(id, _)| id.clone())
+            .collect()
+    }
+
+    async fn void(&mut self, request: Option<String>) {
+        if let Some(request) = request {
+            self.bench.void(&request).await;
+            self.model.void(&request);
+        }
+    }
+
+    async fn redrive(&mut self, request: Option<String>) {
+        if let Some(request) = request {
+            self.bench.redrive(&request).await;
+            self.model.redrive(&request);
         }
     }
 
@@ -279,7 +310,8 @@ impl Both {
 }
 
 fn users_text(model: &Model) -> BTreeMap<String, String> {
-    let text = |counting: &Vec<(String, i64)>| counting.iter().map(|(id, at)| format!("{id} {at};")).collect();
+    let one = |(id, at): &(String, i64)| format!("{id} {at};");
+    let text = |counting: &[(String, i64)]| counting.iter().map(one).collect::<Vec<_>>().concat();
     model
         .users
         .iter()
@@ -313,11 +345,11 @@ fn a_coupon_does_what_its_model_does() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let redis = Arc::new(runtime.block_on(TestRedis::start()));
     let config = Config {
-        cases: 24,
+        cases: 16,
         failure_persistence: None,
         ..Config::default()
     };
-    let ops = prop::collection::vec(op(), 20..80);
+    let ops = prop::collection::vec(op(), 40..160);
     let outcome = TestRunner::new(config).run(&ops, |ops| {
         runtime.block_on(async {
             let mut both = Both::new(Arc::clone(&redis)).await;

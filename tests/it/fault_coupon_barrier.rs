@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use futures_util::{StreamExt, stream};
 use redis::streams::StreamRangeReply;
 use reqwest::{Method, StatusCode};
 use tokio::task::JoinSet;
@@ -78,17 +79,24 @@ async fn a_line_whose_consumer_is_killed_serves_everyone_once_in_the_order_of_ar
     })
     .await;
 
-    let mut told = Vec::new();
-    for (request_id, user) in requests(USERS, EACH) {
-        let body = client.result("line", &request_id).await;
-        let result = body["result"].as_str().expect("a result").to_owned();
-        told.push(Told {
-            request_id,
-            user,
-            result,
-            body,
-        });
-    }
+    let look = |(request_id, user): (String, String)| {
+        let client = client.clone();
+        async move {
+            let body = client.result("line", &request_id).await;
+            let result = body["result"].as_str().expect("a result").to_owned();
+            Told {
+                request_id,
+                user,
+                result,
+                body,
+            }
+        }
+    };
+    let told: Vec<Told> = stream::iter(requests(USERS, EACH))
+        .map(look)
+        .buffered(WORKERS)
+        .collect()
+        .await;
     assert_sold_out(&client, "line", STOCK, &told).await;
     let places: BTreeMap<&String, u64> = arrivals
         .iter()

@@ -21,7 +21,7 @@ const JACKPOTS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
 const AT_ONCE: usize = 8;
 
 /// A cluster that serves what it can when a node is gone: by default it would refuse all slots.
-async fn cluster() -> TestCluster {
+pub async fn cluster() -> TestCluster {
     let cluster = TestCluster::start().await;
     for url in cluster.urls() {
         redis::cmd("CONFIG")
@@ -35,7 +35,7 @@ async fn cluster() -> TestCluster {
     cluster
 }
 
-async fn service_on(cluster: &TestCluster) -> Service {
+pub async fn service_on(cluster: &TestCluster) -> Service {
     let urls = cluster.urls().join(",");
     let mode = [
         ("JACKPOT__REDIS__MODE", "cluster"),

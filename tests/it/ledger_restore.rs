@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jackpot::coupon::known::Registry;
 use jackpot::ids::Id;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::metrics::PlayMetrics;
@@ -210,7 +211,10 @@ async fn without_auto_restore_a_lost_jackpot_is_refused_and_never_created_anew(d
     kit.project().await;
     wipe(&kit).await;
     let started = kit.other_instance();
-    kit.ledger.teach(&started.views).await.expect("taught");
+    kit.ledger
+        .teach(&started.views, &Registry::new(kit.bench.store.clone()))
+        .await
+        .expect("taught");
     let is_behind = |error: &PlayError| matches!(error, PlayError::Script(ScriptError::Behind { .. }));
     for operate in [&kit.bench.operate, &started] {
         kit.projector_of(operate, false).finish().await;

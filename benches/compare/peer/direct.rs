@@ -128,6 +128,7 @@ fn readiness(ledger: &Ledger) -> ReadinessFn {
             up: true,
             lag_events: ledger.progress.largest_lag().map_or(0, |(_, lag)| lag),
             stopped: ledger.progress.stopped(),
+            stopped_coupons: ledger.coupons.stopped(),
         }),
         causes: Vec::new(),
     })

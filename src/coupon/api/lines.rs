@@ -79,16 +79,14 @@ impl Lines {
         match self.payload.next().await {
             None => self.ended = true,
             Some(Err(error)) => return Next::Failed(Problem::invalid_json(format!("the body ended early: {error}"))),
-            Some(Ok(chunk)) => match self.left.checked_sub(chunk.len() as u64) {
-                Some(left) => {
-                    self.left = left;
-                    self.held.extend_from_slice(&chunk);
-                }
-                None => {
+            Some(Ok(chunk)) => {
+                let Some(left) = self.left.checked_sub(chunk.len() as u64) else {
                     let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
                     return Next::Failed(Problem::too_large(limit));
-                }
-            },
+                };
+                self.left = left;
+                self.held.extend_from_slice(&chunk);
+            }
         }
         Next::Nothing
     }

@@ -29,7 +29,13 @@ pub struct Api {
 
 impl Api {
     /// Only the ledger can tell a new coupon from one that Redis has lost.
-    async fn learn(&self, _id: &Id) -> Result<(), Problem> {
+    async fn learn(&self, id: &Id) -> Result<(), Problem> {
+        let registry = &self.coupons.registry;
+        if !registry.is_used(id)
+            && let Some(mark) = self.ledger.coupon_mark(id).await?
+        {
+            registry.learn(id, mark);
+        }
         Ok(())
     }
 }

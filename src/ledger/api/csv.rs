@@ -6,6 +6,7 @@
 
 use crate::ledger::queries::audit::AuditRow;
 use crate::ledger::queries::entries::EntryRow;
+use crate::ledger::queries::issues::IssueRow;
 use crate::ledger::queries::payouts::PayoutRow;
 use crate::ledger::queries::postings::PostingRow;
 
@@ -164,6 +165,21 @@ impl Record for AuditRow {
             self.after.to_string(),
             harmless(&self.reason),
             harmless(&self.request_id),
+        ]
+    }
+}
+
+impl Record for IssueRow {
+    const HEADER: &'static [&'static str] = &["sequence", "request_id", "user_id", "code", "issued_at", "voided_at"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.sequence.to_string(),
+            self.request_id.clone(),
+            self.user_id.clone(),
+            self.code.clone(),
+            self.issued_at.clone(),
+            or_empty(self.voided_at.as_ref()),
         ]
     }
 }

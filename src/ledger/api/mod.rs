@@ -11,6 +11,7 @@ use utoipa::OpenApi;
 use super::Ledger;
 use super::queries::Queries;
 use super::sql::Sql;
+use crate::coupon::known::Registry;
 use crate::ids::Id;
 use crate::jackpot::draw::EpochSeed;
 use crate::jackpot::view::Views;
@@ -23,6 +24,7 @@ mod entries;
 mod export;
 mod format;
 mod head;
+mod issues;
 mod page;
 mod payouts;
 mod postings;
@@ -46,6 +48,7 @@ pub struct Api {
     sql: Sql,
     signing: Arc<SigningKeys>,
     lag: Lag,
+    coupons: Option<Arc<Registry>>,
     seed: SeedOf,
     exports: Arc<Semaphore>,
     runtime: Handle,
@@ -64,6 +67,7 @@ impl Api {
             sql: ledger.sql.clone(),
             signing: Arc::clone(&ledger.signing),
             lag,
+            coupons: None,
             seed,
             exports: Arc::new(Semaphore::new(MAX_EXPORTS)),
             runtime: Handle::current(),
@@ -72,7 +76,7 @@ impl Api {
 
     /// With the lag that this instance sees, and its seeds.
     #[must_use]
-    pub fn of(ledger: &Ledger, entry_index_days: u32, views: &Arc<Views>) -> Self {
+    pub fn of(ledger: &Ledger, entry_index_days: u32, views: &Arc<Views>, coupons: &Arc<Registry>) -> Self {
         let known = Arc::clone(views);
         let lag = move |id: &Id| {
             let known = known.known(id);
@@ -80,7 +84,16 @@ impl Api {
         };
         let seeds = Arc::clone(views);
         let seed = move |id: &Id, epoch| seeds.seed(id, epoch);
-        Self::new(ledger, entry_index_days, Arc::new(lag), Arc::new(seed))
+        Self {
+            coupons: Some(Arc::clone(coupons)),
+            ..Self::new(ledger, entry_index_days, Arc::new(lag), Arc::new(seed))
+        }
+    }
+
+    /// Of a coupon.
+    fn coupon_lag(&self, id: &Id) -> Option<u64> {
+        let known = self.coupons.as_ref()?.known(id);
+        known.ledger_n().map(|_| known.backlog())
     }
 }
 
@@ -97,6 +110,7 @@ impl fmt::Debug for Api {
 #[openapi(
     paths(
         payouts::list, payouts::get, entries::list, postings::list, head::get, whole::get, audit::list, reconciliation::get,
+        issues::list,
     ),
     tags((name = "ledger", description = "Payouts, postings, audit and reconciliation, out of the ledger"))
 )]
@@ -113,5 +127,6 @@ pub fn routes(config: &mut ServiceConfig, api: &Api) {
         .route("/v1/jackpots/{id}/ledger/head", crate::http::get().to(head::get))
         .route("/v1/jackpots/{id}/ledger/export", crate::http::get().to(whole::get))
         .route("/v1/audit", crate::http::get().to(audit::list))
+        .route("/v1/coupons/{id}/issues", crate::http::get().to(issues::list))
         .route("/v1/reconciliation", crate::http::get().to(reconciliation::get));
 }

@@ -1,5 +1,7 @@
 //! Redis beside the ledger, of a coupon at one event: its state, how many rows SQL has, and the identity of its stock. Pure.
 
+use std::fmt::Display;
+
 use super::books::Books;
 use super::event::Checkpoint;
 use crate::coupon::scripts::Snapshot;
@@ -39,7 +41,7 @@ fn remaining(stock: u64, issued: u64, voided: u64) -> i128 {
 #[must_use]
 pub fn compare(Side(redis): &Side, ledger: &Books) -> Report {
     let status = ledger.status.map(|status| status.as_str().to_owned());
-    let mut state = vec![row("status", redis.status.as_str(), status.unwrap_or_default())];
+    let mut state = vec![row("status", &redis.status.as_str(), &status.unwrap_or_default())];
     let numbers = [
         ("version", redis.version, ledger.version),
         ("stock", redis.stock, ledger.stock),
@@ -49,12 +51,12 @@ pub fn compare(Side(redis): &Side, ledger: &Books) -> Report {
         ("queued", redis.queued, ledger.queued),
         ("dead", redis.dead, ledger.dead),
     ];
-    state.extend(numbers.map(|(name, redis, ledger)| row(name, redis, ledger)));
+    state.extend(numbers.map(|(name, redis, ledger)| row(name, &redis, &ledger)));
     let left = [
         remaining(redis.stock, redis.sequence, redis.voided),
         remaining(ledger.stock, ledger.sequence, ledger.voided),
     ];
-    state.push(row("remaining", left[0], left[1]));
+    state.push(row("remaining", &left[0], &left[1]));
     if left.iter().any(|left| *left < 0) {
         state.push(StateRow {
             name: "out within the stock".to_owned(),
@@ -77,13 +79,13 @@ pub fn with_rows(found: Report, issued: u64, voided: u64) -> Report {
     };
     let (stock, remaining) = (redis("stock"), redis("remaining"));
     let rows = [
-        row("issued rows", redis("issued"), issued),
-        row("voided rows", redis("voided"), voided),
+        row("issued rows", &redis("issued"), &issued),
+        row("voided rows", &redis("voided"), &voided),
     ];
     let sum = remaining
         .parse::<i128>()
         .map(|left| (left + i128::from(issued) - i128::from(voided)).to_string());
-    let identity = row("stock = remaining + issued - voided", stock, sum.unwrap_or_default());
+    let identity = row("stock = remaining + issued - voided", &stock, &sum.unwrap_or_default());
     state.extend(rows);
     state.push(identity);
     report(state)
@@ -97,7 +99,7 @@ fn report(state: Vec<StateRow>) -> Report {
     }
 }
 
-fn row(name: &str, redis: impl ToString, ledger: impl ToString) -> StateRow {
+fn row(name: &str, redis: &dyn Display, ledger: &dyn Display) -> StateRow {
     let (redis, ledger) = (redis.to_string(), ledger.to_string());
     StateRow {
         name: name.to_owned(),

@@ -89,25 +89,24 @@ impl<K: Kind> Projector<K> {
         tx.commit().await
     }
 
-    /// A checkpoint was committed: what it found, and what the rows tell that were committed with it.
+    /// A checkpoint was committed: what it found, completed by what the rows tell that were committed with it.
     pub(super) async fn judge_at(&self, id: &Id, (n, at_ms): (u64, i64), found: Report) {
-        let counted = K::count(&self.ledger.sql, id, n, found.clone()).await;
-        let report = match counted {
-            Ok(report) if report != found => {
-                let compared = [(id.clone(), (n, at_ms), report)];
-                if let Err(error) = self.ledger.sql.writing(self.save(&compared)).await {
-                    debug!(what = K::TABLES.what, %id, %error, "the comparison is not kept; the next one will be");
-                }
-                let [(.., report)] = compared;
-                report
-            }
+        if !K::COUNTS {
+            return self.judge(id, n, &found).await;
+        }
+        let report = match K::count(&self.ledger.sql, id, n, found).await {
             Ok(report) => report,
             Err(error) => {
-                debug!(what = K::TABLES.what, %id, %error, "rows not counted: the next comparison does it");
-                found
+                debug!(what = K::TABLES.what, %id, %error, "not reconciled: its rows can't be counted");
+                return;
             }
         };
-        self.judge(id, n, &report).await;
+        let compared = [(id.clone(), (n, at_ms), report)];
+        if let Err(error) = self.ledger.sql.writing(self.save(&compared)).await {
+            debug!(what = K::TABLES.what, %id, %error, "the comparison is not kept; the next one will be");
+        }
+        let [(.., report)] = &compared;
+        self.judge(id, n, report).await;
     }
 
     /// Suspends one on which Redis and the ledger do not agree; opens one on which they do again, where no operator does.

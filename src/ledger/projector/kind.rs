@@ -63,6 +63,8 @@ pub enum Verdict {
 pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
     /// Where the ledger keeps them.
     const TABLES: Tables;
+    /// Whether a comparison is complete only with what [`count`](Self::count) adds, once its event is committed.
+    const COUNTS: bool;
     /// What this instance remembers of one.
     type Known: Deref<Target = Heard> + Send + Sync;
     /// What its events tell.

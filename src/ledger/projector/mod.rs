@@ -5,7 +5,7 @@
 //! be applied stops its stream, never the others, and suspends its jackpot or coupon; nothing is skipped.
 //!
 //! [`kind`] says what differs between the two kinds of streams, [`jackpots`] and [`coupons`] are the two. Each kind has a projector
-//! of its own.
+//! of its own; [`Projectors`] are both.
 //!
 //! A round: look for new ones and leases now and then, read what is new ([`stream`]), check it and make rows of it
 //! ([`batch`]), commit all of it at once; when that fails, each stream by itself, to find the one at fault. The index of
@@ -13,6 +13,7 @@
 
 mod ahead;
 pub mod batch;
+mod both;
 mod commit;
 mod compare;
 pub mod coupons;
@@ -32,6 +33,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tracing::{debug, error, info};
+
+pub use both::Projectors;
 
 use crate::ids::Id;
 use crate::jackpot::operate::Operate;

@@ -39,7 +39,7 @@ async fn commit_all<K: Kind>(sql: &Sql, batches: &[(&Batch<K>, i64)]) -> Result<
     for batch in batches {
         let subject = K::TABLES.subject(&batch.id);
         actions(&mut tx, &subject, batch).await?;
-        if let Some((n, at_ms, report)) = &batch.report {
+        if let Some((n, at_ms, report)) = batch.report.as_ref().filter(|_| !K::COUNTS) {
             reconcile::store::save(&mut tx, &subject, (*n, *at_ms), report).await?;
         }
     }

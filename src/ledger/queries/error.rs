@@ -22,6 +22,9 @@ pub enum LedgerError {
     /// The ledger knows no such jackpot.
     #[error("the ledger knows no jackpot '{0}'")]
     JackpotNotFound(String),
+    /// There is no such coupon.
+    #[error("there is no coupon '{0}'")]
+    CouponNotFound(String),
     /// The ledger knows no such payout.
     #[error("the ledger knows no payout with this id")]
     PayoutNotFound,

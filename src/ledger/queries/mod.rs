@@ -6,6 +6,7 @@ mod days;
 pub mod entries;
 mod error;
 pub mod head;
+pub mod issues;
 mod key;
 pub mod payouts;
 pub mod postings;

@@ -1,4 +1,4 @@
-//! The last reconciliation of every jackpot.
+//! The last reconciliation of every jackpot and every coupon.
 
 use serde::{Deserialize, Serialize};
 use sqlx::Row;
@@ -8,8 +8,9 @@ use utoipa::ToSchema;
 use super::{LedgerError, Queries, json};
 use crate::clock::rfc3339;
 use crate::ledger::reconcile::report::{Report, StateRow, TierReport};
+use crate::ledger::streams::{COUPONS, JACKPOTS, Tables};
 
-/// Jackpots read by one statement: their reports are some KB each.
+/// Of them read by one statement: their reports are some KB each.
 const BATCH: usize = 500;
 
 /// The last reconciliation of a jackpot.
@@ -37,22 +38,91 @@ pub struct Reconciliation {
     pub state: Vec<StateRow>,
 }
 
+/// The last reconciliation of a coupon.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct CouponReconciliation {
+    /// Which coupon.
+    #[schema(example = "coffee")]
+    pub coupon_id: String,
+    /// Number of the event at which Redis and the ledger were compared; null before the first time.
+    #[schema(example = 412)]
+    pub event: Option<i64>,
+    /// RFC 3339; null before the first time.
+    #[schema(example = "2026-11-21T06:00:00.123Z")]
+    pub checked_at: Option<String>,
+    /// Events in Redis that the ledger does not have yet; null while it is not known. No mismatch by itself.
+    #[schema(example = 0)]
+    pub lag: Option<u64>,
+    /// Whether both agree, the identity of the stock holds, and the stream is not stopped; null before the first time.
+    pub clean: Option<bool>,
+    /// Why the next event can't be applied; null while it can.
+    pub stopped: Option<String>,
+    /// `status`, `version`, `stock`, `issued`, `voided`, `arrivals`, `queued`, `dead`, `remaining`; how many rows the
+    /// ledger has, `issued rows` and `voided rows`; and `stock = remaining + issued - voided`, Redis' stock beside the sum
+    /// of what Redis has left and the ledger's rows. Or only `readable`, when it is not.
+    pub state: Vec<StateRow>,
+}
+
+/// A row of a last reconciliation.
+struct Last {
+    id: String,
+    event: Option<i64>,
+    checked_at: Option<String>,
+    clean: Option<bool>,
+    stopped: Option<String>,
+    report: Report,
+}
+
 impl Queries {
     /// The last reconciliation of every jackpot, by id, without its lag.
     pub async fn reconciliations(&self) -> Result<Vec<Reconciliation>, LedgerError> {
+        let all = self.last(JACKPOTS).await?.into_iter();
+        Ok(all
+            .map(|last| Reconciliation {
+                jackpot_id: last.id,
+                event: last.event,
+                checked_at: last.checked_at,
+                lag: None,
+                clean: last.clean,
+                stopped: last.stopped,
+                tiers: last.report.tiers,
+                state: last.report.state,
+            })
+            .collect())
+    }
+
+    /// The last reconciliation of every coupon, by id, without its lag.
+    pub async fn coupons(&self) -> Result<Vec<CouponReconciliation>, LedgerError> {
+        let all = self.last(COUPONS).await?.into_iter();
+        Ok(all
+            .map(|last| CouponReconciliation {
+                coupon_id: last.id,
+                event: last.event,
+                checked_at: last.checked_at,
+                lag: None,
+                clean: last.clean,
+                stopped: last.stopped,
+                state: last.report.state,
+            })
+            .collect())
+    }
+
+    async fn last(&self, kind: Tables) -> Result<Vec<Last>, LedgerError> {
+        let (heads, id) = (kind.heads, kind.id);
         let text = format!(
-            "SELECT j.jackpot_id AS jackpot_id, j.stopped AS stopped, COALESCE(r.n, 0) AS n, \
+            "SELECT j.{id} AS id, j.stopped AS stopped, COALESCE(r.n, 0) AS n, \
              COALESCE(r.at_ms, 0) AS at_ms, COALESCE(r.clean, 0) AS clean, COALESCE(r.report, '') AS report \
-             FROM jackpots AS j LEFT JOIN reconciliations AS r ON r.jackpot_id = j.jackpot_id \
-             WHERE j.jackpot_id > $1 ORDER BY j.jackpot_id LIMIT {BATCH}"
+             FROM {heads} AS j LEFT JOIN reconciliations AS r ON r.jackpot_id = {} \
+             WHERE j.{id} > $1 ORDER BY j.{id} LIMIT {BATCH}",
+            kind.subject_of(&format!("j.{id}"))
         );
-        let mut all: Vec<Reconciliation> = Vec::new();
+        let mut all: Vec<Last> = Vec::new();
         loop {
-            let after = all.last().map(|last| last.jackpot_id.clone()).unwrap_or_default();
+            let after = all.last().map(|last| last.id.clone()).unwrap_or_default();
             let batch = sqlx::query(sqlx::AssertSqlSafe(text.clone())).bind(after);
             let rows = self.sql.reading(batch.fetch_all(self.sql.reader())).await?;
             for row in &rows {
-                all.push(read(row)?);
+                all.push(read(row, kind)?);
             }
             if rows.len() < BATCH {
                 return Ok(all);
@@ -61,13 +131,13 @@ impl Queries {
     }
 }
 
-fn read(row: &AnyRow) -> Result<Reconciliation, LedgerError> {
-    let jackpot_id: String = row.try_get("jackpot_id")?;
+fn read(row: &AnyRow, kind: Tables) -> Result<Last, LedgerError> {
+    let id: String = row.try_get("id")?;
     let (report, stopped): (String, String) = (row.try_get("report")?, row.try_get("stopped")?);
     let (n, at_ms, clean): (i64, i64, i64) = (row.try_get("n")?, row.try_get("at_ms")?, row.try_get("clean")?);
     let checked = !report.is_empty();
     let report: Report = if checked {
-        json(&report, || format!("reconciliation of jackpot '{jackpot_id}'"))?
+        json(&report, || format!("reconciliation of {} '{id}'", kind.what))?
     } else {
         Report::default()
     };
@@ -76,14 +146,12 @@ fn read(row: &AnyRow) -> Result<Reconciliation, LedgerError> {
     } else {
         Some(false)
     };
-    Ok(Reconciliation {
+    Ok(Last {
         event: checked.then_some(n),
         checked_at: checked.then(|| rfc3339(at_ms)),
-        lag: None,
         clean,
         stopped: (!stopped.is_empty()).then_some(stopped),
-        tiers: report.tiers,
-        state: report.state,
-        jackpot_id,
+        report,
+        id,
     })
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sqlx::Row;
+use sqlx::{AssertSqlSafe, Row};
 use tokio::time::Instant;
 
 use super::report::Report;
@@ -10,7 +10,11 @@ use crate::ids::Id;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::operate::Operate;
 use crate::ledger::Ledger;
+use crate::ledger::projector::coupons::Coupons;
+use crate::ledger::projector::jackpots::Jackpots;
+use crate::ledger::projector::kind::Kind;
 use crate::ledger::queries::LedgerError;
+use crate::stream::Mark;
 
 /// Longest wait for the projector to come to the checkpoint; behind a large backlog it takes longer.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -46,7 +50,7 @@ pub enum NotClean {
     #[error("Redis and the ledger do not agree at event {0}: {1}")]
     Mismatch(u64, String),
     /// The ledger can't go on.
-    #[error("the ledger can't go on with this jackpot: {0}")]
+    #[error("the ledger can't go on with it: {0}")]
     Stopped(String),
     /// Not compared in time.
     #[error("the ledger has not caught up in time to be compared; try again")]
@@ -66,12 +70,22 @@ impl Reconciled {
 }
 
 impl Ledger {
-    /// Puts a checkpoint into the stream and waits for the projector, of whatever instance, to compare it.
+    /// Puts a checkpoint into a jackpot's stream and waits for the projector, of whatever instance, to compare it.
     pub async fn reconcile(&self, operate: &Operate, jackpot: &Id) -> Result<Reconciled, ReconcileError> {
         let mark = operate.checkpoint(jackpot).await?;
+        Ok(self.reached::<Jackpots>(jackpot, mark).await?)
+    }
+
+    /// The same of a coupon.
+    pub async fn reconcile_coupon(&self, coupons: &Coupons, coupon: &Id) -> Result<Reconciled, ReconcileError> {
+        let mark = coupons.checkpoint(coupon).await.map_err(PlayError::from)?;
+        Ok(self.reached::<Coupons>(coupon, mark).await?)
+    }
+
+    async fn reached<K: Kind>(&self, id: &Id, mark: Mark) -> Result<Reconciled, LedgerError> {
         let until = Instant::now() + LIMIT;
         loop {
-            match self.compared(jackpot, mark.n()).await? {
+            match self.compared::<K>(id, mark.n()).await? {
                 Some(done) => return Ok(done),
                 None if Instant::now() >= until => return Ok(Reconciled::Behind),
                 None => tokio::time::sleep(PAUSE).await,
@@ -79,12 +93,16 @@ impl Ledger {
         }
     }
 
-    async fn compared(&self, jackpot: &Id, n: u64) -> Result<Option<Reconciled>, LedgerError> {
-        let text = "SELECT j.stopped AS stopped, COALESCE(r.n, 0) AS n, COALESCE(r.report, '') AS report \
-                    FROM jackpots AS j LEFT JOIN reconciliations AS r ON r.jackpot_id = j.jackpot_id \
-                    WHERE j.jackpot_id = $1";
-        let row = sqlx::query(text)
-            .bind(jackpot.as_str())
+    async fn compared<K: Kind>(&self, id: &Id, n: u64) -> Result<Option<Reconciled>, LedgerError> {
+        let text = format!(
+            "SELECT j.stopped AS stopped, COALESCE(r.n, 0) AS n, COALESCE(r.report, '') AS report \
+             FROM {} AS j LEFT JOIN reconciliations AS r ON r.jackpot_id = $1 WHERE j.{} = $2",
+            K::TABLES.heads,
+            K::TABLES.id
+        );
+        let row = sqlx::query(AssertSqlSafe(text))
+            .bind(K::TABLES.subject(id))
+            .bind(id.as_str())
             .fetch_optional(self.sql.reader());
         let Some(row) = self.sql.reading(row).await? else {
             return Ok(None);
@@ -98,7 +116,7 @@ impl Ledger {
             return Ok(None);
         }
         let report = serde_json::from_str(row.try_get("report")?)
-            .map_err(|_| LedgerError::Missing(format!("readable reconciliation of jackpot '{jackpot}'")))?;
+            .map_err(|_| LedgerError::Missing(format!("readable reconciliation of {} '{id}'", K::TABLES.what)))?;
         Ok(Some(Reconciled::Report(at, report)))
     }
 }

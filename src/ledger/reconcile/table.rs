@@ -8,9 +8,9 @@ use super::report::{Report, TierReport};
 /// The columns of numbers.
 const NUMBERS: std::ops::RangeInclusive<usize> = 2..=3;
 
-/// Each term and each part of the state, Redis beside the ledger, and a verdict.
+/// Each term and each part of the state of `name` (`jackpot spring`), Redis beside the ledger, and a verdict.
 #[must_use]
-pub fn render(jackpot: &str, event: u64, report: &Report) -> String {
+pub fn render(name: &str, event: u64, report: &Report) -> String {
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED);
     table.set_header(["tier", "term", "Redis", "ledger", ""]);
@@ -26,7 +26,7 @@ pub fn render(jackpot: &str, event: u64, report: &Report) -> String {
         }
     }
     let summary = if report.clean { "clean" } else { "MISMATCH" };
-    let mut text = format!("jackpot {jackpot} at event {event}: {summary}\n{table}\n");
+    let mut text = format!("{name} at event {event}: {summary}\n{table}\n");
     for fault in report.faults() {
         text.extend(["  ", &fault, "\n"]);
     }
@@ -59,7 +59,7 @@ mod tests {
             status: "open".to_owned(),
             ..MetersAndState::default()
         };
-        let text = render("spring", 7, &compare(&side(41), &side(42)));
+        let text = render("jackpot spring", 7, &compare(&side(41), &side(42)));
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines[0], "jackpot spring at event 7: MISMATCH");
         let pool = lines.iter().find(|line| line.contains(" pool ")).expect("the pool");
@@ -68,7 +68,7 @@ mod tests {
         }
         assert!(text.contains("DOES NOT HOLD"));
         assert!(lines.contains(&"  tier 'grand': pool is 41 in Redis and 42 in the ledger"));
-        let clean = render("spring", 7, &compare(&side(41), &side(41)));
+        let clean = render("jackpot spring", 7, &compare(&side(41), &side(41)));
         assert!(clean.starts_with("jackpot spring at event 7: clean") && !clean.contains("DIFFERS"));
     }
 }

@@ -60,6 +60,7 @@ impl Coupons {
 
 impl Kind for Coupons {
     const TABLES: Tables = COUPONS;
+    const COUNTS: bool = true;
     type Known = Known;
     type Books = Books;
     type Along = ();

@@ -113,6 +113,7 @@ impl Projector<Jackpots> {
 
 impl Kind for Jackpots {
     const TABLES: Tables = JACKPOTS;
+    const COUNTS: bool = false;
     type Known = Known;
     type Books = Books;
     type Along = Along;

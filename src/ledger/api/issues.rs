@@ -1,0 +1,57 @@
+//! The issues of a coupon.
+
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::Api;
+use super::answer::answer;
+use super::page::{Limit, PageBody, Paging};
+use crate::http::auth;
+use crate::http::problem::Problem;
+use crate::http::query::{PathOf, QueryOf};
+use crate::ids::Id;
+use crate::ledger::queries::LedgerError;
+use crate::ledger::queries::issues::{IssueFilters, IssueRow};
+
+/// Which issues.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct IssueQuery {
+    /// Rows of a page, 1 to 1,000; 100 unless it says. CSV and NDJSON have all rows unless it says.
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
+    limit: Option<Limit>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// Issues of a coupon in their order, out of the ledger: those of the last moment may be missing.
+#[utoipa::path(get, path = "/v1/coupons/{id}/issues", operation_id = "list_issues", tag = "ledger", security(("bearer" = [])),
+    params(("id" = String, Path), IssueQuery),
+    responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
+            content((PageBody<IssueRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
+        (status = 404, description = "`coupon-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "`store-unavailable`, `too-many-exports`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn list(
+    _: auth::Read,
+    PathOf(id): PathOf<Id>,
+    QueryOf(query): QueryOf<IssueQuery>,
+    request: HttpRequest,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    // One that was made a moment ago is there, though the ledger has not heard of it.
+    let is_used = api.coupons.as_ref().is_some_and(|coupons| coupons.is_used(&id));
+    if !is_used && !api.queries.knows_coupon(&id).await? {
+        return Err(LedgerError::CouponNotFound(id.to_string()).into());
+    }
+    let filters = IssueFilters { coupon_id: id };
+    let (limit, cursor) = (query.limit, query.cursor);
+    let (listing, queries) = (filters.listing(), api.queries.clone());
+    let read = move |after, limit| {
+        let (queries, filters) = (queries.clone(), filters.clone());
+        async move { queries.issues(&filters, after, limit).await }
+    };
+    answer(&request, &api, &listing, Paging { limit, cursor }, read).await
+}

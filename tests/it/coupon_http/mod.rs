@@ -1,0 +1,9 @@
+//! Coupons from outside.
+
+mod bulk;
+mod define;
+mod issue;
+pub mod kit;
+mod line;
+mod roles;
+mod stream;
