@@ -83,7 +83,7 @@ fn a_line_is_served_though_the_service_and_redis_are_killed() {
 /// Somebody else takes a unit: what users were told is not all that was issued.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_does_not_add_up_is_violated() {
-    let (service, _) = embedded(&[]).await;
+    let (service, _) = embedded(&[("JACKPOT__LEDGER__RECONCILE_INTERVAL_S", "1")]).await;
     let directory = tempfile::tempdir().expect("a directory");
     let key = std::fs::read_to_string(service.data_dir().join("operator.key")).expect("an operator's key");
     let line = format!(
