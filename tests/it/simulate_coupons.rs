@@ -77,7 +77,7 @@ fn a_line_is_served_though_the_service_and_redis_are_killed() {
     assert_eq!((&numbers["calls"], &numbers["issued"]), (&json!(900), &json!(80)));
     assert_eq!(numbers["kills"], 1);
     assert!(numbers["in_line"].as_u64().expect("a count") >= 300, "{numbers}");
-    assert!(numbers["line_latency"]["p99_us"].as_u64().expect("a latency") > 0);
+    assert!(numbers["line_latency"]["max_us"].is_u64());
 }
 
 /// Somebody else takes a unit: what users were told is not all that was issued.

@@ -80,6 +80,8 @@ struct Wire {
     user_id: Option<String>,
     sequence: Option<u64>,
     issued_at: Option<String>,
+    queued_at: Option<String>,
+    decided_at: Option<String>,
     issue: Option<Box<Wire>>,
 }
 
@@ -152,6 +154,15 @@ pub fn read(plan: &Plan, ask: Ask, answered: &Answered) -> Result<Outcome, Strin
     wire.outcome(&result)
 }
 
+/// When it joined the line and when it was decided, in ms of the service's clock, as far as the answer says.
+pub fn times_ms(answered: &Answered) -> (Option<i64>, Option<i64>) {
+    let Ok(wire) = serde_json::from_slice::<Wire>(&answered.body) else {
+        return (None, None);
+    };
+    let ms = |text: Option<String>| Some(text?.parse::<jiff::Timestamp>().ok()?.as_millisecond());
+    (ms(wire.queued_at), ms(wire.issued_at.or(wire.decided_at)))
+}
+
 #[cfg(test)]
 mod tests {
     use clap::Parser;
@@ -210,6 +221,19 @@ mod tests {
         assert_eq!(read_value(403, &json!({"code":"not-open"})), Ok(Outcome::NotOpen));
         let queued = json!({"result":"queued","request_id":"s1-u7-2","user_id":"u7","position":3});
         assert_eq!(read_value(202, &queued), Ok(Outcome::InLine));
+    }
+
+    #[test]
+    fn the_times_of_the_line_are_read() {
+        let queued = json!({"result":"queued","queued_at":"2026-11-21T06:00:00.100Z"});
+        let refused = json!({"result":"out-of-stock","decided_at":"2026-11-21T06:00:00.130Z"});
+        let (joined, none) = times_ms(&answered(202, &queued));
+        let (_, decided) = times_ms(&answered(200, &refused));
+        assert_eq!(
+            (decided.zip(joined).map(|(to, from)| to - from), none),
+            (Some(30), None)
+        );
+        assert_eq!(times_ms(&answered(200, &issued())).1, joined.map(|at| at + 23));
     }
 
     #[test]

@@ -27,6 +27,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// A request is left in the line when no other was decided for so long either.
 const STUCK_AFTER: Duration = Duration::from_mins(1);
 
+/// A call, and when its request joined the line, in ms of the service's clock.
+type Joined = (Call, Option<i64>);
+/// What became of a request, and when, in ms of the service's clock.
+type Decision = (Result<Outcome, String>, Option<i64>);
+
 /// What all of them share.
 #[derive(Debug)]
 pub struct Crowd {
@@ -137,20 +142,20 @@ impl Crowd {
         Ok(if self.plan.queued { api.respond_async() } else { api })
     }
 
-    async fn ask_all(self: Arc<Self>, api: Api, joined: mpsc::UnboundedSender<Call>) -> Result<Haul, SimulateError> {
+    async fn ask_all(self: Arc<Self>, api: Api, joined: mpsc::UnboundedSender<Joined>) -> Result<Haul, SimulateError> {
         // Opens the connection, so that at the barrier nothing is left to do but to ask.
         api.call(Method::GET, &api.url("/healthz"), None).await?;
         self.barrier.wait().await;
         let mut haul = Haul::default();
         while let Some(ask) = self.asks.get(self.next.fetch_add(1, Ordering::Relaxed)) {
-            let call = self.ask(&api, *ask).await?;
+            let (call, joined_ms) = self.ask(&api, *ask).await?;
             if self.plan.queued {
                 self.progress.done.fetch_add(1, Ordering::Relaxed);
             }
             if call.outcome == Ok(Outcome::InLine) {
                 self.progress.waiting.fetch_add(1, Ordering::Relaxed);
                 // The receiver is kept until all who send have ended.
-                let _open = joined.send(call);
+                let _open = joined.send((call, joined_ms));
             } else {
                 self.decided(&call);
                 haul.calls.push(call);
@@ -159,37 +164,42 @@ impl Crowd {
         Ok(haul)
     }
 
-    async fn ask(&self, api: &Api, ask: Ask) -> Result<Call, SimulateError> {
+    async fn ask(&self, api: &Api, ask: Ask) -> Result<Joined, SimulateError> {
         let body = Bytes::from(self.plan.body(ask).to_string());
         let sent_us = self.course().micros();
         let answered = api
             .call_until(Method::POST, &self.url, Some(body), answer::is_answer)
             .await?;
         let told_us = self.course().micros();
-        Ok(Call {
+        let call = Call {
             ask,
             sent_us,
             told_us,
             decided_us: told_us,
+            in_line_ms: None,
             status: answered.status.as_u16(),
             replayed: answered.replayed,
             repeats: answered.repeats,
             outcome: answer::read(&self.plan, ask, &answered),
-        })
+        };
+        Ok((call, answer::times_ms(&answered).0))
     }
 
     async fn look_up_all(
         self: Arc<Self>,
         api: Api,
-        line: Arc<AsyncMutex<mpsc::UnboundedReceiver<Call>>>,
+        line: Arc<AsyncMutex<mpsc::UnboundedReceiver<Joined>>>,
     ) -> Result<Haul, SimulateError> {
         let mut haul = Haul::default();
         loop {
             // In the order of joining: who came first is decided first.
-            let Some(mut call) = line.lock().await.recv().await else {
+            let Some((mut call, joined_ms)) = line.lock().await.recv().await else {
                 return Ok(haul);
             };
-            call.outcome = self.decision(&api, call.ask).await?;
+            let (outcome, decided_ms) = self.decision(&api, call.ask).await?;
+            call.outcome = outcome;
+            let in_line_ms = decided_ms.zip(joined_ms).map(|(to, from)| to.saturating_sub(from));
+            call.in_line_ms = in_line_ms.and_then(|ms| u64::try_from(ms).ok());
             call.decided_us = self.course().micros();
             self.progress.waiting.fetch_sub(1, Ordering::Relaxed);
             self.decided(&call);
@@ -198,7 +208,7 @@ impl Crowd {
     }
 
     /// What becomes of a request in the line; that it is still there, when the line does not move.
-    async fn decision(&self, api: &Api, ask: Ask) -> Result<Result<Outcome, String>, SimulateError> {
+    async fn decision(&self, api: &Api, ask: Ask) -> Result<Decision, SimulateError> {
         let path = format!(
             "/v1/coupons/{}/issues/{}",
             self.plan.coupon_id,
@@ -215,7 +225,7 @@ impl Crowd {
                 seen = (done, Instant::now());
             }
             if outcome != Ok(Outcome::InLine) || seen.1.elapsed() > STUCK_AFTER {
-                return Ok(outcome);
+                return Ok((outcome, answer::times_ms(&answered).1));
             }
             tokio::time::sleep(LOOK_EVERY).await;
         }

@@ -16,6 +16,8 @@ pub struct Call {
     pub told_us: u64,
     /// When it was seen to be decided; of one that was in the line later than its answer.
     pub decided_us: u64,
+    /// How long its request was in the line, by the service's own clock, in ms; where both ends were seen.
+    pub in_line_ms: Option<u64>,
     /// HTTP status of its answer.
     pub status: u16,
     /// Its answer said `Idempotency-Replayed: true`.

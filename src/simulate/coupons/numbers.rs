@@ -18,7 +18,7 @@ pub struct Numbers {
     pub latency: Latency,
     /// Calls answered 202.
     pub in_line: u64,
-    /// Of them: from the first try until the decision was seen.
+    /// Of them: from joining the line to the decision, by the service's own clock, which tells ms apart.
     pub line_latency: Option<Latency>,
     /// Requests made by them.
     pub requests: u64,
@@ -26,7 +26,7 @@ pub struct Numbers {
     pub already_issued: u64,
     pub out_of_stock: u64,
     pub voided: u64,
-    /// When the last unit of the stock was told to its user.
+    /// When the last unit of the stock was told to its user; unknown of a line, which is looked at later.
     pub sold_out_s: Option<f64>,
     /// Calls that repeated a request.
     pub repeated: u64,
@@ -50,8 +50,10 @@ impl Numbers {
         let last = usize::try_from(evidence.plan.stock)
             .ok()
             .and_then(|stock| stock.checked_sub(1));
-        let sold_out = last.and_then(|last| told_us.get(last));
-        let latency_in_line = || latency(in_line.iter().map(|call| call.decided_us - call.sent_us));
+        let sold_out = last
+            .filter(|_| !evidence.plan.queued)
+            .and_then(|last| told_us.get(last));
+        let latency_in_line = || latency(in_line.iter().filter_map(|call| call.in_line_ms).map(|ms| ms * 1_000));
         Self {
             elapsed_s,
             calls,
@@ -99,6 +101,11 @@ mod tests {
             numbers.requests
         );
         assert!((numbers.client.of_ceiling_percent - 50.0).abs() < 0.1);
-        assert!(numbers.sold_out_s.is_some_and(|at| at > 0.0) && numbers.line_latency.is_some());
+        assert_eq!(
+            (numbers.sold_out_s, numbers.line_latency.map(|line| line.max_us)),
+            (None, Some(1_000))
+        );
+        let at_once = Numbers::of(&fixture::honest(""), 0.5, (0, 0), client);
+        assert!(at_once.sold_out_s.is_some_and(|at| at > 0.0) && at_once.line_latency.is_none());
     }
 }

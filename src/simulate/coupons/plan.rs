@@ -61,23 +61,13 @@ impl Plan {
             users.shuffle(&mut rng);
             for user in &users {
                 if mix(self.seed, u64::from(*user)) & 1 == 1 {
-                    asks.push(self.ask(*user, round));
+                    asks.push(ask(*user, round));
                 } else if round == 0 {
-                    asks.extend((0..self.duplicates).map(|time| self.ask(*user, time)));
+                    asks.extend((0..self.duplicates).map(|time| ask(*user, time)));
                 }
             }
         }
         asks
-    }
-
-    /// What a user asks at that time: every second time is the request before it again, from the second time on for one
-    /// half of the users, from the third for the other.
-    fn ask(&self, user: u32, time: u32) -> Ask {
-        let is_repeat = time > 0 && (time + user).is_multiple_of(2);
-        Ask {
-            user,
-            request: if is_repeat { time - 1 } else { time },
-        }
     }
 
     /// How far the run has come when units are taken back, ascending: early enough for them to be asked for again.
@@ -108,6 +98,16 @@ impl Plan {
     /// Units that are issued when none is taken back.
     pub fn expected(&self) -> u64 {
         self.stock.min(self.users.into())
+    }
+}
+
+/// What a user asks at that time: every second time is the request before it again, from the second time on for one
+/// half of the users, from the third for the other.
+fn ask(user: u32, time: u32) -> Ask {
+    let is_repeat = time > 0 && (time + user).is_multiple_of(2);
+    Ask {
+        user,
+        request: if is_repeat { time - 1 } else { time },
     }
 }
 

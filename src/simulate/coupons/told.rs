@@ -50,7 +50,7 @@ fn rows(summary: &Summary) -> Vec<(String, String)> {
     rows.extend(latency_rows("latency", &numbers.latency));
     if let Some(latency) = &numbers.line_latency {
         rows.push(("answered 202".to_owned(), grouped(numbers.in_line)));
-        rows.extend(latency_rows("decided after", latency));
+        rows.extend(latency_rows("in the line", latency));
     }
     rows.extend([
         ("requests".to_owned(), grouped(numbers.requests)),

@@ -69,6 +69,7 @@ impl Model {
             sent_us: at,
             told_us: at + TOLD_US,
             decided_us: at + TOLD_US + if in_line { 2 * LINE_US } else { 0 },
+            in_line_ms: in_line.then_some(1),
             status,
             replayed: !fresh,
             repeats: 0,

@@ -26,8 +26,8 @@ pub fn sequences_are_dense(evidence: &Evidence) -> Result<String, String> {
 /// The stock is issued, or each user gets one, and beyond that only what was taken back; at no issue are more out.
 pub fn stock_is_exact(evidence: &Evidence) -> Result<String, String> {
     let plan = &evidence.plan;
-    let (issues, voids) = (evidence.issues(), evidence.voids.len() as u64);
-    let (issued, expected) = (issues.len() as u64, plan.expected());
+    let (all, voids) = (evidence.issues(), evidence.voids.len() as u64);
+    let (issued, expected) = (all.len() as u64, plan.expected());
     let told = || {
         format!(
             "{issued} units were issued to {} users of a stock of {}, with {voids} taken back",
@@ -39,7 +39,7 @@ pub fn stock_is_exact(evidence: &Evidence) -> Result<String, String> {
     }
     let mut sent_us: Vec<u64> = evidence.voids.iter().map(|void| void.sent_us).collect();
     sent_us.sort_unstable();
-    for (before, issue) in (0_u64..).zip(&issues) {
+    for (before, issue) in (0_u64..).zip(&all) {
         // Back by then at most; all that were issued before it are out else.
         let back = sent_us.partition_point(|sent_us| *sent_us <= issue.request.decided_us) as u64;
         if before + 1 > plan.stock + back {

@@ -10,11 +10,7 @@ use crate::simulate::coupons::evidence::Kind;
 pub fn all(played: &Played) -> Result<Vec<Plot>, SimulateError> {
     let evidence = &played.evidence;
     let at_us: Vec<u64> = evidence.calls.iter().map(|call| call.told_us).collect();
-    let latencies_us: Vec<u64> = evidence
-        .calls
-        .iter()
-        .map(|call| call.decided_us - call.sent_us)
-        .collect();
+    let latencies_us: Vec<u64> = evidence.calls.iter().map(|call| call.told_us - call.sent_us).collect();
     let answered = throughput::Answered {
         at_us: &at_us,
         units: "calls",
@@ -43,7 +39,8 @@ fn out(played: &Played) -> Result<Plot, SimulateError> {
     let voided = evidence.voids.iter().map(|void| (void.answered_us, -1.0));
     lines::plot(Lines {
         title: "Units out over time",
-        caption: "Issued and not taken back, by the time at which it was told.".to_owned(),
+        caption: "Issued and not taken back, by the time at which it was told, or looked up of those in the line."
+            .to_owned(),
         size: WIDE,
         lines: vec![Line {
             name: "units out",
@@ -70,7 +67,8 @@ fn decided(played: &Played) -> Result<Plot, SimulateError> {
     };
     lines::plot(Lines {
         title: "Requests decided over time",
-        caption: "By what became of them; repeats are not counted.".to_owned(),
+        caption: "By the time at which it was told, or looked up of those in the line; repeats are not counted."
+            .to_owned(),
         size: HALF,
         lines: vec![
             line("issued", TEAL, Kind::Issued),
