@@ -12,7 +12,7 @@ use crate::fault_support::embedded;
 use crate::support::eventually;
 
 /// A run in a debug build, beside others.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 fn command(directory: &Path, line: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_jackpot"));
