@@ -20,6 +20,8 @@ pub struct Course<'r> {
     /// What is done; it reaches `all`.
     pub done: &'r AtomicU64,
     pub all: u64,
+    /// Kills at points of the run come before so much is done: what follows is only looked at.
+    pub eventful: u64,
     pub started: Instant,
 }
 

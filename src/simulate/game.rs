@@ -49,9 +49,11 @@ pub async fn play(args: &Args, target: Target, service: Option<&mut PrivateServi
 
     let secret = target.secret;
     let game = Arc::new(Game::new(Arc::clone(&plan), target, winners, Arc::clone(&repeats))?);
+    let all = args.entries + args.collision_entries();
     let course = Course {
         done: &game.progress.entries,
-        all: args.entries + args.collision_entries(),
+        all,
+        eventful: all,
         started: game.started(),
     };
     let followed = Arc::clone(&game);

@@ -56,7 +56,7 @@ pub async fn kill_and_restart(
     let Some(service) = service else {
         return Ok(kills);
     };
-    match Moments::new(args, course.all, &mut rng) {
+    match Moments::new(args, course.eventful, &mut rng) {
         Moments::Never => {}
         Moments::AtPoints(points) => {
             for point in points {

@@ -110,6 +110,8 @@ impl Crowd {
         Course {
             done: &self.progress.done,
             all: self.plan.steps(),
+            // Joining is half of the steps, and a line is served while others join it: what is left is to look.
+            eventful: self.asks.len() as u64,
             started: self.started,
         }
     }
