@@ -60,8 +60,8 @@ pub fn repeats_are_the_same(evidence: &Evidence) -> Result<String, String> {
             }
         }
         let made = request.calls.iter().filter(|call| !call.replayed).count();
-        // A call whose answer was lost may have made it; and around a kill the service repeats calls to Redis itself, so
-        // that a first call may be told what its own lost try had made.
+        // A call whose answer was lost may have made it; and a service, which repeats a call to Redis that it has no reply
+        // to, may then find its own work. Only without kills is neither to be expected.
         let lost = evidence.kills > 0 || request.calls.iter().any(|call| call.repeats > 0);
         if made > 1 {
             return Err(format!("{id} was made {made} times: so many answers are no replays"));
