@@ -251,8 +251,8 @@ impl Play {
                     });
                 }
                 step => {
-                    record = Box::pin(self.take_step(id, (&entry_id, &sent.player, record.epoch), &definition, &step))
-                        .await?
+                    let who = (entry_id.as_str(), &sent.player, record.epoch);
+                    record = Box::pin(self.take_step(id, who, &definition, &step)).await?;
                 }
             }
         }

@@ -5,8 +5,11 @@ use std::path::PathBuf;
 use clap::Parser;
 
 use super::SimulateError;
+use super::coupons::CouponArgs;
 
 /// Play a jackpot from outside with many concurrent players and simultaneous winners, and check every promise.
+///
+/// With `--coupons` it is a coupon of limited stock that many users ask for at one instant.
 ///
 /// Without `--url` a private service is started for the run, in a directory of its own, and stopped after it.
 /// Exit code: 0 when nothing was violated, 1 when something was (the first violation is named) or the run
@@ -58,7 +61,11 @@ pub struct Args {
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(0..=16), help_heading = "Jackpot")]
     pub max_redraws: u32,
 
-    /// A running service, in place of a private one. The run makes a jackpot there and closes it at the end.
+    /// Of a run of coupons.
+    #[command(flatten)]
+    pub coupons: CouponArgs,
+
+    /// A running service, in place of a private one. The run makes a jackpot or a coupon there and closes it at the end.
     #[arg(long, value_name = "URL", requires = "key", help_heading = "Service")]
     pub url: Option<String>,
     /// Key with the role `operate` for --url.
@@ -147,7 +154,7 @@ impl Args {
                 "--jackpot {id} is not an id: letters, digits, '.', '_' and '-', at most 64"
             ));
         }
-        Ok(())
+        self.coupons.validate()
     }
 
     /// How many entries all collisions together release.
@@ -156,7 +163,8 @@ impl Args {
     }
 }
 
-fn is_id(id: &str) -> bool {
+/// Whether it is an id as the contract has them.
+pub(super) fn is_id(id: &str) -> bool {
     id.len() <= 64
         && id.starts_with(|c: char| c.is_ascii_alphanumeric())
         && id

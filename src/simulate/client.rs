@@ -18,6 +18,7 @@ const ANSWER_LIMIT: Duration = Duration::from_mins(1);
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 /// Short, because a restart of the service is what a run waits for most.
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
+const PREFER: HeaderName = HeaderName::from_static("prefer");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 /// How much of an unexpected answer an error shows, in characters.
 const SHOWN: usize = 400;
@@ -38,6 +39,7 @@ pub struct Target {
 pub struct Api {
     http: reqwest::Client,
     base: Url,
+    prefer: Option<HeaderValue>,
     /// How often calls were repeated because no answer came or the service said 503.
     repeats: Arc<AtomicU64>,
 }
@@ -89,7 +91,18 @@ impl Api {
             .timeout(REQUEST_TIMEOUT)
             .build()
             .map_err(SimulateError::Client)?;
-        Ok(Self { http, base, repeats })
+        Ok(Self {
+            http,
+            base,
+            prefer: None,
+            repeats,
+        })
+    }
+
+    /// Prefers not to wait (RFC 7240, 4.1).
+    pub fn respond_async(self) -> Self {
+        let prefer = Some(HeaderValue::from_static("respond-async"));
+        Self { prefer, ..self }
     }
 
     /// The address of a path.
@@ -104,12 +117,24 @@ impl Api {
     /// # Errors
     /// [`SimulateError::Refused`] for a status that isn't 2xx nor a reason to repeat, [`SimulateError::NoAnswer`].
     pub async fn call(&self, method: Method, url: &Url, body: Option<Bytes>) -> Result<Answered, SimulateError> {
+        self.call_until(method, url, body, |answered| answered.status.is_success())
+            .await
+    }
+
+    /// The same, with what counts as an answer: other statuses may be one too.
+    pub async fn call_until(
+        &self,
+        method: Method,
+        url: &Url,
+        body: Option<Bytes>,
+        is_answer: impl Fn(&Answered) -> bool,
+    ) -> Result<Answered, SimulateError> {
         let started = Instant::now();
         let mut pause = FIRST_PAUSE;
         let mut repeats = 0;
         loop {
             let last = match self.send_once(method.clone(), url, body.clone()).await {
-                Ok(answered) if answered.status.is_success() => {
+                Ok(answered) if is_answer(&answered) => {
                     return Ok(Answered { repeats, ..answered });
                 }
                 Ok(answered) if is_for_now(answered.status) => answered.status.to_string(),
@@ -153,6 +178,9 @@ impl Api {
         let mut request = self.http.request(method, url.clone());
         if let Some(body) = body {
             request = request.body(body);
+        }
+        if let Some(prefer) = &self.prefer {
+            request = request.header(PREFER, prefer);
         }
         let response = request.send().await?;
         let status = response.status();

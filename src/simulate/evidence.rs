@@ -133,6 +133,11 @@ impl Seeds {
 }
 
 impl Evidence {
+    /// What each entry's player waited, in microseconds.
+    pub fn latencies_us(&self) -> impl Iterator<Item = u64> {
+        self.records.iter().map(Record::latency_us)
+    }
+
     /// Entries with a readable answer, in sequence.
     pub fn answers(&self) -> impl DoubleEndedIterator<Item = (&Record, &Answer)> {
         self.records

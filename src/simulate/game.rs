@@ -6,26 +6,24 @@ use std::time::{Duration, Instant};
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tokio::sync::watch;
 
 use super::check_draw::EpochSeed;
 use super::client::{Api, Target};
+use super::course::{self, Course};
 use super::evidence::{Evidence, Meter, Pending, Record, Seeds};
-use super::machine::{self, Machine};
-use super::numbers::{Client, Numbers};
+use super::machine::Machine;
+use super::numbers::Numbers;
 use super::plan::Plan;
 use super::players::Game;
 use super::progress::Bar;
-use super::service::{self, PrivateService};
+use super::service::PrivateService;
 use super::summary::{Parameters, Summary};
-use super::{Args, SimulateError, ceiling, check, kill, receipts};
+use super::{Args, SimulateError, ceiling, check, receipts};
 
 /// Entries without an outcome are finished within this after the last answer.
 const PENDING_LIMIT: Duration = Duration::from_secs(10);
 const PENDING_POLL: Duration = Duration::from_millis(50);
 const PENDING_GAUGE: &str = "jackpot_pending";
-/// `/proc` counts CPU time in hundredths of a second.
-const TICKS_PER_S: f64 = 100.0;
 
 /// A game that was played to its end.
 #[derive(Debug)]
@@ -37,11 +35,7 @@ pub struct Played {
 }
 
 /// Plays it. `service` is the private one, when there is one.
-pub async fn play(
-    args: &Args,
-    target: Target,
-    mut service: Option<&mut PrivateService>,
-) -> Result<Played, SimulateError> {
+pub async fn play(args: &Args, target: Target, service: Option<&mut PrivateService>) -> Result<Played, SimulateError> {
     let bar = Bar::new(args.quiet);
     bar.say("measuring the client alone");
     let ceiling_per_s = ceiling::measure(args.players).await?;
@@ -55,24 +49,19 @@ pub async fn play(
 
     let secret = target.secret;
     let game = Arc::new(Game::new(Arc::clone(&plan), target, winners, Arc::clone(&repeats))?);
-    bar.start(Arc::clone(&game), args.entries + args.collision_entries());
-    let before = cpu(service.as_deref());
-    let (say_over, over) = watch::channel(false);
-    let playing = async {
-        let haul = game.play().await;
-        say_over.send_replace(true);
-        haul
+    let all = args.entries + args.collision_entries();
+    let course = Course {
+        done: &game.progress.entries,
+        all,
+        eventful: all,
+        started: game.started(),
     };
-    let (haul, kills_us) = tokio::try_join!(
-        playing,
-        kill::kill_and_restart(args, service.as_deref_mut(), &game, over)
-    )?;
-    let elapsed_s = game.started().elapsed().as_secs_f64();
-    let used = cpu(service.as_deref());
-    bar.finish();
+    let followed = Arc::clone(&game);
+    bar.follow("entries", course.all, move || followed.progress.told());
+    let run = course::conduct(args, service, course, (&bar, ceiling_per_s), game.play()).await?;
 
     let pending = pending(&api, &plan).await;
-    let mut records = haul.records;
+    let mut records = run.haul.records;
     records.sort_by_key(|record| record.answer.as_ref().map_or(u64::MAX, |answer| answer.sequence));
     let paid = |record: &&Record| record.answer.as_ref().is_ok_and(|answer| answer.payout.is_some());
     let wins = records.iter().filter(paid).count();
@@ -80,10 +69,10 @@ pub async fn play(
         receipts: receipts::read(&api, &plan, wins).await,
         seeds: secret.map(|secret| Seeds::of(&secret, &plan, &records)),
         records,
-        repeated: haul.repeated,
+        repeated: run.haul.repeated,
         meters: meters(&api, &plan).await?,
         pending,
-        kills: u32::try_from(kills_us.len()).unwrap_or(u32::MAX),
+        kills: u32::try_from(run.kills_us.len()).unwrap_or(u32::MAX),
         plan: Plan::clone(&plan),
     };
     if args.url.is_some() {
@@ -91,27 +80,16 @@ pub async fn play(
         api.send(Method::POST, &path, &json!({ "reason": "the simulation has ended" }))
             .await?;
     }
-    let cores = |now: Option<u64>, then: Option<u64>| Some(seconds(now?.saturating_sub(then?)) / elapsed_s);
-    let client = Client {
-        ceiling_per_s,
-        of_ceiling_percent: 0.0,
-        cores_used: cores(used.0, before.0),
-        service_cores_used: if kills_us.is_empty() {
-            cores(used.1, before.1)
-        } else {
-            None
-        },
-    };
     let summary = Summary {
         parameters: Parameters::of(args, &plan),
         machine: Machine::here(),
-        numbers: Numbers::of(&evidence, elapsed_s, repeats.load(Ordering::Relaxed), client),
+        numbers: Numbers::of(&evidence, run.elapsed_s, repeats.load(Ordering::Relaxed), run.client),
         findings: check::all(&evidence),
     };
     Ok(Played {
         summary,
         evidence,
-        kills_us,
+        kills_us: run.kills_us,
     })
 }
 
@@ -229,22 +207,6 @@ fn gauge(text: &str, jackpot_id: &str) -> Option<u64> {
         sum = Some(sum.unwrap_or(0) + value.split_whitespace().next()?.parse::<u64>().ok()?);
     }
     sum
-}
-
-/// CPU ticks of this process and of the private service's.
-fn cpu(service: Option<&PrivateService>) -> (Option<u64>, Option<u64>) {
-    let of_service = service.map(|service| {
-        service::pids(service)
-            .iter()
-            .filter_map(|pid| machine::cpu_ticks(&pid.to_string()))
-            .sum()
-    });
-    (machine::cpu_ticks("self"), of_service)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "hundredths of seconds to be shown")]
-fn seconds(ticks: u64) -> f64 {
-    ticks as f64 / TICKS_PER_S
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! `kill -9` of the private service at random moments of the run.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use rand::rngs::StdRng;
@@ -9,7 +8,7 @@ use tokio::sync::watch;
 
 use super::Args;
 use super::SimulateError;
-use super::players::{Game, Progress};
+use super::course::Course;
 use super::service::PrivateService;
 
 const PROGRESS_POLL: Duration = Duration::from_millis(1);
@@ -21,15 +20,15 @@ const JITTER_US: u64 = 20_000;
 pub enum Moments {
     /// Never.
     Never,
-    /// When so many entries have been answered, ascending.
-    AtEntries(Vec<u64>),
+    /// When so much of the run is done, ascending.
+    AtPoints(Vec<u64>),
     /// After so many seconds, half to one and a half of the named ones, at most so often.
     Every { seconds: u32, at_most: u32 },
 }
 
 impl Moments {
-    /// As the options ask.
-    pub fn new(args: &Args, rng: &mut StdRng) -> Self {
+    /// As the options ask, in a run of this length.
+    pub fn new(args: &Args, all: u64, rng: &mut StdRng) -> Self {
         match (args.kill_every, args.kills) {
             (None, None) => Self::Never,
             (Some(seconds), at_most) => Self::Every {
@@ -37,10 +36,9 @@ impl Moments {
                 at_most: at_most.unwrap_or(u32::MAX),
             },
             (None, Some(kills)) => {
-                let last = args.entries + args.collision_entries();
-                let mut points: Vec<u64> = (0..kills).map(|_| rng.random_range(0..last)).collect();
+                let mut points: Vec<u64> = (0..kills).map(|_| rng.random_range(0..all)).collect();
                 points.sort_unstable();
-                Self::AtEntries(points)
+                Self::AtPoints(points)
             }
         }
     }
@@ -50,7 +48,7 @@ impl Moments {
 pub async fn kill_and_restart(
     args: &Args,
     service: Option<&mut PrivateService>,
-    game: &Game,
+    course: Course<'_>,
     mut over: watch::Receiver<bool>,
 ) -> Result<Vec<u64>, SimulateError> {
     let mut rng = StdRng::seed_from_u64(args.seed);
@@ -58,13 +56,13 @@ pub async fn kill_and_restart(
     let Some(service) = service else {
         return Ok(kills);
     };
-    match Moments::new(args, &mut rng) {
+    match Moments::new(args, course.eventful, &mut rng) {
         Moments::Never => {}
-        Moments::AtEntries(points) => {
+        Moments::AtPoints(points) => {
             for point in points {
-                wait_for_entries(&game.progress, point).await;
+                wait_for(course, point).await;
                 tokio::time::sleep(Duration::from_micros(rng.random_range(0..JITTER_US))).await;
-                kills.push(elapsed_us(game));
+                kills.push(course.micros());
                 service.kill_and_restart(args.kill_redis).await?;
             }
         }
@@ -77,7 +75,7 @@ pub async fn kill_and_restart(
                     // Closed or true: the players are done either way.
                     _ = over.wait_for(|over| *over) => break,
                 }
-                kills.push(elapsed_us(game));
+                kills.push(course.micros());
                 service.kill_and_restart(args.kill_redis).await?;
             }
         }
@@ -85,15 +83,11 @@ pub async fn kill_and_restart(
     Ok(kills)
 }
 
-/// Returns too when the run is over, because then all entries are answered.
-async fn wait_for_entries(progress: &Progress, point: u64) {
-    while progress.entries.load(Ordering::Relaxed) < point {
+/// Returns too when the run is over, because then all of it is done.
+async fn wait_for(course: Course<'_>, point: u64) {
+    while !course.has_reached(point) {
         tokio::time::sleep(PROGRESS_POLL).await;
     }
-}
-
-fn elapsed_us(game: &Game) -> u64 {
-    u64::try_from(game.started().elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -106,18 +100,14 @@ mod tests {
 
     #[test]
     fn points_are_ascending_inside_the_run_and_follow_from_the_seed() {
-        let args = Args::parse_from(["simulate", "--kills", "20", "--entries", "1000"]);
-        let points = |seed| match Moments::new(&args, &mut StdRng::seed_from_u64(seed)) {
-            Moments::AtEntries(points) => points,
+        let args = Args::parse_from(["simulate", "--kills", "20"]);
+        let points = |seed| match Moments::new(&args, 1_000, &mut StdRng::seed_from_u64(seed)) {
+            Moments::AtPoints(points) => points,
             other => panic!("{other:?}"),
         };
         assert_eq!(points(3), points(3));
         assert_eq!(points(3).len(), 20);
         assert!(points(3).is_sorted());
-        assert!(
-            points(3)
-                .iter()
-                .all(|point| *point < args.entries + args.collision_entries())
-        );
+        assert!(points(3).iter().all(|point| *point < 1_000));
     }
 }

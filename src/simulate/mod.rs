@@ -1,8 +1,8 @@
 //! `jackpot simulate`: plays a jackpot from outside, checks every promise, measures and reports.
 //!
-//! It knows the service by its HTTP contract alone. `plan` says what is played, `players` play it,
+//! It knows the service by its HTTP contract alone. Of a jackpot `plan` says what is played, `players` play it,
 //! `evidence` is what they saw, `check` judges it, `report` and `table` show it, `compare` plays the same
-//! collision in the usual ways on a bare Redis.
+//! collision in the usual ways on a bare Redis. `coupons` is the same for a coupon of limited stock.
 
 mod answer;
 mod args;
@@ -11,8 +11,11 @@ mod check;
 mod check_draw;
 mod client;
 mod compare;
+mod coupons;
+mod course;
 mod error;
 mod evidence;
+mod finding;
 mod game;
 mod kill;
 mod machine;
@@ -25,11 +28,16 @@ mod report;
 mod service;
 mod summary;
 mod table;
+mod told;
 
 pub use args::Args;
 pub use error::SimulateError;
 
+use client::Target;
+use report::plots::Plot;
+use serde_json::{Value, json};
 use service::PrivateService;
+use told::Told;
 
 /// What a run came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,60 +91,92 @@ async fn conduct(args: &Args) -> Result<Verdict, SimulateError> {
     } else {
         Vec::new()
     };
+    let told = played.as_ref().map(Played::told);
     let page = report::Page {
-        played: played.as_ref(),
+        told: told.as_ref(),
         ways: &ways,
     };
     if let Some(path) = &args.report {
-        write(path, &report::html(&page)?)?;
+        let plots = played.as_ref().map(Played::plots).transpose()?;
+        write(path, &report::html(&page, &plots.unwrap_or_default()))?;
     }
     if let Some(path) = &args.json {
-        write(path, &report::json(&page))?;
+        let summary = played.as_ref().map_or(Value::Null, Played::json);
+        write(path, &report::json(&summary, &ways))?;
     }
+    let findings = told.as_ref().map_or(&[] as &[_], |told| told.findings);
     if !args.quiet {
-        if let Some(played) = &played {
-            println!(
-                "{}\n{}",
-                table::numbers(&played.summary),
-                table::findings(&played.summary)
-            );
+        if let Some(told) = &told {
+            println!("{}\n{}", table::numbers(told), table::findings(told.findings));
         }
         if !ways.is_empty() {
             println!("{}", compare::table::text(&ways));
         }
     }
-    let verdict = played
-        .as_ref()
-        .map_or(Verdict::NoViolation, |played| played.summary.verdict());
+    let verdict = finding::verdict(findings);
     let verdict = if verdict == Verdict::NoViolation {
         compare::verdict(&ways)
     } else {
         verdict
     };
-    println!(
-        "{}",
-        table::verdict(&verdict, played.as_ref().map(|played| &played.summary))
-    );
+    println!("{}", table::verdict(&verdict, findings));
     Ok(verdict)
 }
 
-/// The game against a private service, which is stopped after it, or a given one.
-async fn simulate(args: &Args) -> Result<game::Played, SimulateError> {
+/// What was played.
+enum Played {
+    Jackpot(Box<game::Played>),
+    Coupons(Box<coupons::Played>),
+}
+
+impl Played {
+    async fn play(args: &Args, target: Target, service: Option<&mut PrivateService>) -> Result<Self, SimulateError> {
+        if args.coupons.coupons {
+            return Ok(Self::Coupons(Box::new(coupons::play(args, target, service).await?)));
+        }
+        Ok(Self::Jackpot(Box::new(game::play(args, target, service).await?)))
+    }
+
+    fn told(&self) -> Told<'_> {
+        match self {
+            Self::Jackpot(played) => told::jackpot(&played.summary),
+            Self::Coupons(played) => coupons::told::coupons(&played.summary),
+        }
+    }
+
+    fn plots(&self) -> Result<Vec<Plot>, SimulateError> {
+        match self {
+            Self::Jackpot(played) => report::plots::of_jackpot(played),
+            Self::Coupons(played) => report::plots::of_coupons(played),
+        }
+    }
+
+    fn json(&self) -> Value {
+        match self {
+            Self::Jackpot(played) => json!(played.summary),
+            Self::Coupons(played) => json!(played.summary),
+        }
+    }
+}
+
+/// The run against a private service, which is stopped after it, or a given one.
+async fn simulate(args: &Args) -> Result<Played, SimulateError> {
     if let (Some(url), Some(key)) = (&args.url, &args.key) {
         let secret = args
             .master_secret
             .as_deref()
             .and_then(|text| hex::decode(text).ok()?.try_into().ok());
-        let target = client::Target {
+        let target = Target {
             url: url.trim_end_matches('/').to_owned(),
             key: key.clone(),
             secret,
         };
-        return game::play(args, target, None).await;
+        return Played::play(args, target, None).await;
     }
-    let mut service = PrivateService::start(args.seed, args.keep_data).await?;
+    let settings = if args.coupons.coupons { coupons::SETTINGS } else { &[] };
+    let mut service = PrivateService::start(args.seed, args.keep_data, settings).await?;
     let target = service.target()?;
-    let played = game::play(args, target, Some(&mut service)).await;
+    let played = Played::play(args, target, Some(&mut service)).await;
     let stopped = service.stop().await;
     let played = played?;
     if let Some(kept) = stopped? {

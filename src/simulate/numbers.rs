@@ -69,7 +69,7 @@ impl Numbers {
             elapsed_s,
             entries,
             entries_per_s: per(entries, elapsed_s),
-            latency: latency(&histogram(evidence)),
+            latency: latency(evidence.latencies_us()),
             collision_entries: 0,
             collision_paid: 0,
             paid: 0,
@@ -107,16 +107,18 @@ impl Numbers {
     }
 }
 
-/// The latencies of all entries, three digits exact.
-pub fn histogram(evidence: &Evidence) -> Histogram<u64> {
+/// Latencies in microseconds, three digits exact.
+pub fn histogram(latencies_us: impl IntoIterator<Item = u64>) -> Histogram<u64> {
     let mut histogram = Histogram::new_with_max(LONGEST_US, 3).expect("bounds that hdrhistogram accepts");
-    for record in &evidence.records {
-        histogram.saturating_record(record.latency_us().max(1));
+    for latency_us in latencies_us {
+        histogram.saturating_record(latency_us.max(1));
     }
     histogram
 }
 
-fn latency(histogram: &Histogram<u64>) -> Latency {
+/// The percentiles of latencies in microseconds.
+pub fn latency(latencies_us: impl IntoIterator<Item = u64>) -> Latency {
+    let histogram = histogram(latencies_us);
     Latency {
         p50_us: histogram.value_at_quantile(0.5),
         p90_us: histogram.value_at_quantile(0.9),
@@ -126,8 +128,9 @@ fn latency(histogram: &Histogram<u64>) -> Latency {
     }
 }
 
+/// So many a second.
 #[expect(clippy::cast_precision_loss, reason = "a rate to be shown")]
-fn per(count: u64, seconds: f64) -> f64 {
+pub fn per(count: u64, seconds: f64) -> f64 {
     count as f64 / seconds.max(1e-9)
 }
 

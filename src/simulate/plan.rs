@@ -271,7 +271,7 @@ fn tiers(args: &Args, micro: i64) -> Vec<Tier> {
 }
 
 /// `SplitMix64` of a number under a seed: even, cheap, and the same in every run.
-fn mix(seed: u64, number: u64) -> u64 {
+pub fn mix(seed: u64, number: u64) -> u64 {
     let mut z = seed.wrapping_add(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

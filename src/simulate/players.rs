@@ -54,6 +54,21 @@ pub struct Progress {
     pub collisions: AtomicU64,
 }
 
+impl Progress {
+    /// For the bar.
+    pub fn told(&self) -> (u64, String) {
+        let number = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let message = format!(
+            "{} paid  {} retries  {} replays  {} collisions",
+            number(&self.paid),
+            number(&self.retries),
+            number(&self.replays),
+            number(&self.collisions)
+        );
+        (number(&self.entries), message)
+    }
+}
+
 /// What one player, or all of them, brought home.
 #[derive(Debug, Default)]
 pub struct Haul {

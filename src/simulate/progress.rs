@@ -1,18 +1,12 @@
 //! The progress bar: on stderr, and hidden where stderr is no terminal.
 
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::task::JoinHandle;
 
-use super::players::Game;
-
 const REFRESH: Duration = Duration::from_millis(100);
-const RUNNING: &str = "{bar:32.green/dim} {pos}/{len} entries  {per_sec}  {msg}  {eta} left";
 const PREPARING: &str = "{spinner:.green} {msg}";
 
 /// The bar of one run. Dropping it ends its task.
@@ -43,25 +37,19 @@ impl Bar {
         self.bar.tick();
     }
 
-    /// Follows a game.
-    pub fn start(&self, game: Arc<Game>, entries: u64) {
-        self.bar.set_length(entries);
+    /// Follows a run of so many `units`: `look` says how many are done, and what else there is to tell.
+    pub fn follow(&self, units: &'static str, all: u64, look: impl Fn() -> (u64, String) + Send + 'static) {
+        let running = format!("{{bar:32.green/dim}} {{pos}}/{{len}} {units}  {{per_sec}}  {{msg}}  {{eta}} left");
+        self.bar.set_length(all);
         self.bar
-            .set_style(ProgressStyle::with_template(RUNNING).expect("a valid template"));
+            .set_style(ProgressStyle::with_template(&running).expect("a valid template"));
         self.bar.reset();
         let bar = self.bar.clone();
         let task = tokio::spawn(async move {
             loop {
-                let seen = &game.progress;
-                let number = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
-                bar.set_position(number(&seen.entries));
-                bar.set_message(format!(
-                    "{} paid  {} retries  {} replays  {} collisions",
-                    number(&seen.paid),
-                    number(&seen.retries),
-                    number(&seen.replays),
-                    number(&seen.collisions)
-                ));
+                let (done, message) = look();
+                bar.set_position(done);
+                bar.set_message(message);
                 tokio::time::sleep(REFRESH).await;
             }
         });

@@ -39,11 +39,17 @@ pub struct PrivateService {
     port: u16,
     secret: [u8; 32],
     keep_data: bool,
+    /// Settings beside those that every run has: names of the environment and values.
+    settings: &'static [(&'static str, &'static str)],
 }
 
 impl PrivateService {
     /// Starts it and waits until it is ready. Its draw secret follows from `seed`, so that runs can be repeated.
-    pub async fn start(seed: u64, keep_data: bool) -> Result<Self, SimulateError> {
+    pub async fn start(
+        seed: u64,
+        keep_data: bool,
+        settings: &'static [(&'static str, &'static str)],
+    ) -> Result<Self, SimulateError> {
         let data = tempfile::Builder::new()
             .prefix("jackpot-simulate-")
             .tempdir()
@@ -59,6 +65,7 @@ impl PrivateService {
             port: free_port()?,
             secret,
             keep_data,
+            settings,
         };
         service.spawn().await?;
         Ok(service)
@@ -161,6 +168,7 @@ impl PrivateService {
             .env("JACKPOT__HTTP__LISTEN", format!("127.0.0.1:{}", self.port))
             .env("JACKPOT__DATA_DIR", self.data.path())
             .env("JACKPOT__FAIRNESS__MASTER_SECRET", hex::encode(self.secret))
+            .envs(self.settings.iter().copied())
             // Its own group: Ctrl-C reaches this process alone, which then stops the service in order.
             .process_group(0)
             .kill_on_drop(true);

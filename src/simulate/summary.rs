@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::check::{Finding, Judged};
+use super::Args;
+use super::finding::Finding;
 use super::machine::Machine;
 use super::numbers::Numbers;
 use super::plan::Plan;
-use super::{Args, Verdict};
 
 /// What was asked for.
 #[derive(Debug, Clone, Serialize)]
@@ -28,24 +28,8 @@ pub struct Parameters {
 impl Parameters {
     /// As the options gave them.
     pub fn of(args: &Args, plan: &Plan) -> Self {
-        let what = if args.kill_redis {
-            "service and Redis"
-        } else {
-            "service"
-        };
-        let kills = match (args.kill_every, args.kills) {
-            (None, None) => "none".to_owned(),
-            (None, Some(kills)) => format!("{what} {kills} times at random points"),
-            (Some(seconds), None) => format!("{what} every {seconds} s"),
-            (Some(seconds), Some(kills)) => {
-                format!("{what} every {seconds} s, at most {kills} times")
-            }
-        };
         Self {
-            service: args
-                .url
-                .clone()
-                .unwrap_or_else(|| "private, embedded Redis (appendfsync always)".to_owned()),
+            service: service(args),
             jackpot_id: plan.jackpot_id.clone(),
             seed: args.seed,
             players: args.players,
@@ -54,33 +38,38 @@ impl Parameters {
             collisions: args.collisions,
             winners_chosen: plan.searched,
             replays_percent: args.replays,
-            kills,
+            kills: kills(args),
             definition: plan.definition(),
         }
     }
 }
 
-/// One run, told.
-#[derive(Debug, Clone, Serialize)]
-pub struct Summary {
-    pub parameters: Parameters,
-    pub machine: Machine,
-    pub numbers: Numbers,
-    pub findings: Vec<Finding>,
+/// Which service was played.
+pub fn service(args: &Args) -> String {
+    let private = || "private, embedded Redis (appendfsync always)".to_owned();
+    args.url.clone().unwrap_or_else(private)
 }
 
-impl Summary {
-    /// The first violation, if any.
-    pub fn verdict(&self) -> Verdict {
-        self.findings
-            .iter()
-            .find_map(|finding| match &finding.judged {
-                Judged::Violated(detail) => Some(Verdict::Violated {
-                    rule: finding.rule.to_owned(),
-                    detail: detail.clone(),
-                }),
-                _ => None,
-            })
-            .unwrap_or(Verdict::NoViolation)
+/// What was killed, and when.
+pub fn kills(args: &Args) -> String {
+    let what = if args.kill_redis {
+        "service and Redis"
+    } else {
+        "service"
+    };
+    match (args.kill_every, args.kills) {
+        (None, None) => "none".to_owned(),
+        (None, Some(kills)) => format!("{what} {kills} times at random points"),
+        (Some(seconds), None) => format!("{what} every {seconds} s"),
+        (Some(seconds), Some(kills)) => format!("{what} every {seconds} s, at most {kills} times"),
     }
+}
+
+/// One run, told.
+#[derive(Debug, Clone, Serialize)]
+pub struct Summary<P = Parameters, N = Numbers> {
+    pub parameters: P,
+    pub machine: Machine,
+    pub numbers: N,
+    pub findings: Vec<Finding>,
 }

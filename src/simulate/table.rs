@@ -4,136 +4,39 @@ use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 
 use super::Verdict;
-use super::check::Judged;
-use super::summary::Summary;
-
-/// Above this share of the client's ceiling, in percent, the rate says more about the client.
-const CLIENT_BOUND_PERCENT: f64 = 70.0;
+use super::finding::{Finding, Judged};
+use super::told::Told;
 
 /// Columns that a table may take; its cells wrap beyond.
 pub const WIDTH: u16 = 118;
 
 /// Counts, rates and latencies.
-pub fn numbers(summary: &Summary) -> String {
+pub fn numbers(told: &Told<'_>) -> String {
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED);
-    for (name, value) in rows(summary) {
+    for (name, value) in &told.rows {
         table.add_row([name, value]);
     }
     if let Some(column) = table.column_mut(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     let mut text = table.to_string();
-    for remark in remarks(summary) {
+    for remark in &told.remarks {
         text.push_str("\n  ");
-        text.push_str(&remark);
+        text.push_str(remark);
     }
     text
 }
 
-/// Names and values, for the terminal and the report alike.
-pub fn rows(summary: &Summary) -> Vec<(String, String)> {
-    let numbers = &summary.numbers;
-    let latency = &numbers.latency;
-    let mut rows = vec![
-        ("entries".to_owned(), grouped(numbers.entries)),
-        ("elapsed".to_owned(), format!("{:.2} s", numbers.elapsed_s)),
-        ("entries/s".to_owned(), grouped_rate(numbers.entries_per_s)),
-        ("latency p50".to_owned(), duration(latency.p50_us)),
-        ("latency p90".to_owned(), duration(latency.p90_us)),
-        ("latency p99".to_owned(), duration(latency.p99_us)),
-        ("latency p99.9".to_owned(), duration(latency.p999_us)),
-        ("latency max".to_owned(), duration(latency.max_us)),
-        (
-            "claims paid".to_owned(),
-            format!(
-                "{} ({} pools, {} fixed)",
-                grouped(numbers.paid),
-                numbers.paid_pools,
-                numbers.paid_fixed
-            ),
-        ),
-        ("amount paid".to_owned(), grouped(numbers.paid_amount.unsigned_abs())),
-        ("claims answered retry".to_owned(), grouped(numbers.retries)),
-        (
-            "entries redrawn".to_owned(),
-            format!(
-                "{} ({} paid after it)",
-                grouped(numbers.redrawn_entries),
-                numbers.paid_after_redraw
-            ),
-        ),
-        (
-            "in collisions".to_owned(),
-            format!(
-                "{} at {} instants, {} paid at once",
-                numbers.collision_entries, summary.parameters.collisions, numbers.collision_paid
-            ),
-        ),
-        (
-            "sent again".to_owned(),
-            format!(
-                "{} ({} at the same instant)",
-                grouped(numbers.replays),
-                numbers.replays_at_once
-            ),
-        ),
-        ("calls repeated".to_owned(), grouped(numbers.repeats)),
-    ];
-    if numbers.kills > 0 {
-        rows.push(("kill -9".to_owned(), numbers.kills.to_string()));
-    }
-    let client = &numbers.client;
-    rows.push((
-        "client alone".to_owned(),
-        format!(
-            "{}/s, the run reached {:.0} %",
-            grouped_rate(client.ceiling_per_s),
-            client.of_ceiling_percent
-        ),
-    ));
-    if let Some(cores) = client.cores_used {
-        let service = client
-            .service_cores_used
-            .map_or_else(String::new, |cores| format!(", service and Redis {cores:.2}"));
-        rows.push((
-            "cores used".to_owned(),
-            format!("client {cores:.2}{service}, of {}", summary.machine.cores),
-        ));
-    }
-    rows
-}
-
-/// What a reader of the numbers must know.
-pub fn remarks(summary: &Summary) -> Vec<String> {
-    let mut remarks = Vec::new();
-    if summary.numbers.client.of_ceiling_percent > CLIENT_BOUND_PERCENT {
-        remarks.push(
-            "The client is near its own limit: entries/s is a lower bound of what the service can do.".to_owned(),
-        );
-    }
-    if !summary.parameters.winners_chosen {
-        remarks.push(
-            "Without --master-secret winners can't be chosen beforehand (collisions are of ordinary entries at high odds), and draws of the \
-             open epoch are not recomputed."
-                .to_owned(),
-        );
-    }
-    if !summary.machine.optimised {
-        remarks.push("This is a debug build: its rates and latencies say nothing about a release.".to_owned());
-    }
-    remarks
-}
-
 /// The checks, one line each.
-pub fn findings(summary: &Summary) -> String {
+pub fn findings(findings: &[Finding]) -> String {
     let mut table = Table::new();
     table
         .load_style(UTF8_FULL_CONDENSED)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(WIDTH);
     table.set_header(["", "check", "seen"]);
-    for finding in &summary.findings {
+    for finding in findings {
         let (mark, detail) = match &finding.judged {
             Judged::Held(detail) => ("✓", detail),
             Judged::Violated(detail) => ("✗", detail),
@@ -145,11 +48,10 @@ pub fn findings(summary: &Summary) -> String {
 }
 
 /// The last line.
-pub fn verdict(verdict: &Verdict, summary: Option<&Summary>) -> String {
+pub fn verdict(verdict: &Verdict, findings: &[Finding]) -> String {
     if let Verdict::Violated { rule, detail } = verdict {
         return format!("VIOLATED: {rule}: {detail}");
     }
-    let findings = summary.map_or(&[] as &[_], |summary| &summary.findings);
     let unchecked = findings
         .iter()
         .filter(|finding| matches!(finding.judged, Judged::NotChecked(_)));

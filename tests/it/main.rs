@@ -87,6 +87,7 @@ mod script_enter_runs;
 mod script_operate;
 mod script_restore;
 mod script_tail;
+mod simulate_coupons;
 mod store_calls;
 mod store_checks;
 mod store_cluster;

@@ -12,51 +12,11 @@ mod pending;
 mod pools;
 mod replays;
 
-use serde::Serialize;
-
 use super::evidence::Evidence;
-
-/// What a rule found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "result", content = "detail", rename_all = "kebab-case")]
-pub enum Judged {
-    /// It held; over what.
-    Held(String),
-    /// It did not hold; the first place where.
-    Violated(String),
-    /// It could not be judged; why.
-    NotChecked(String),
-}
-
-impl From<Result<String, String>> for Judged {
-    fn from(result: Result<String, String>) -> Self {
-        match result {
-            Ok(over) => Self::Held(over),
-            Err(place) => Self::Violated(place),
-        }
-    }
-}
-
-/// One rule and what it found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
-    /// Short name, for people and scripts.
-    pub rule: &'static str,
-    /// What it demands, in a sentence.
-    pub demand: &'static str,
-    /// What came of it.
-    #[serde(flatten)]
-    pub judged: Judged,
-}
-
-struct Rule {
-    name: &'static str,
-    demand: &'static str,
-    judge: fn(&Evidence) -> Judged,
-}
+use super::finding::{Finding, Judged, Rule, judge};
 
 /// In the order in which a reader understands them best: a violation of an early one explains later ones.
-const RULES: [Rule; 13] = [
+const RULES: [Rule<Evidence>; 13] = [
     Rule {
         name: "answers",
         demand: "every entry is answered, and each answer is to its own entry",
@@ -126,14 +86,7 @@ const RULES: [Rule; 13] = [
 
 /// Judges all rules.
 pub fn all(evidence: &Evidence) -> Vec<Finding> {
-    RULES
-        .iter()
-        .map(|rule| Finding {
-            rule: rule.name,
-            demand: rule.demand,
-            judged: (rule.judge)(evidence),
-        })
-        .collect()
+    judge(&RULES, evidence)
 }
 
 #[cfg(test)]

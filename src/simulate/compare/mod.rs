@@ -147,7 +147,7 @@ pub async fn all(args: &Args) -> Result<Vec<Way>, SimulateError> {
         ways.push(script(&server, &spec).await?);
     }
     bar.say("comparison: this service");
-    let service = PrivateService::start(args.seed, false).await?;
+    let service = PrivateService::start(args.seed, false, &[]).await?;
     let ours = ours(&service, &spec).await;
     service.stop().await?;
     ways.push(ours?);

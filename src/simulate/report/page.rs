@@ -5,29 +5,28 @@ use std::fmt::Write as _;
 use super::Page;
 use super::plots::Plot;
 use crate::simulate::Verdict;
-use crate::simulate::check::Judged;
 use crate::simulate::compare::{Way, table as compared};
-use crate::simulate::summary::Summary;
-use crate::simulate::table::{duration, grouped, grouped_rate, remarks, rows};
+use crate::simulate::finding::{self, Finding, Judged};
+use crate::simulate::told::Told;
 
 const STYLE: &str = include_str!("style.css");
 
 /// The whole page.
 pub fn html(page: &Page<'_>, plots: &[Plot], at: jiff::Timestamp) -> String {
     let mut body = String::new();
-    let summary = page.summary();
-    body.push_str(&header(summary, at));
-    if let Some(summary) = summary {
-        body.push_str(&verdict(summary));
-        body.push_str(&cards(summary));
+    let told = page.told;
+    body.push_str(&header(told, at));
+    if let Some(told) = told {
+        body.push_str(&verdict(told.findings));
+        body.push_str(&cards(told));
         body.push_str(&plotted(plots));
-        body.push_str(&checks(summary));
+        body.push_str(&checks(told));
     }
     if !page.ways.is_empty() {
         body.push_str(&comparison(page.ways));
     }
-    if let Some(summary) = summary {
-        body.push_str(&details(summary));
+    if let Some(told) = told {
+        body.push_str(&details(told));
     }
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -35,9 +34,9 @@ pub fn html(page: &Page<'_>, plots: &[Plot], at: jiff::Timestamp) -> String {
     )
 }
 
-fn header(summary: Option<&Summary>, at: jiff::Timestamp) -> String {
-    let machine = summary.map_or_else(String::new, |summary| {
-        let machine = &summary.machine;
+fn header(told: Option<&Told<'_>>, at: jiff::Timestamp) -> String {
+    let machine = told.map_or_else(String::new, |told| {
+        let machine = told.machine;
         let memory = machine
             .memory_mib
             .map_or_else(String::new, |mib| format!(", {} GiB", mib.div_ceil(1024)));
@@ -53,17 +52,16 @@ fn header(summary: Option<&Summary>, at: jiff::Timestamp) -> String {
     )
 }
 
-fn verdict(summary: &Summary) -> String {
-    let held = summary
-        .findings
+fn verdict(findings: &[Finding]) -> String {
+    let held = findings
         .iter()
         .filter(|finding| matches!(finding.judged, Judged::Held(_)))
         .count();
-    let (class, word, text) = match summary.verdict() {
+    let (class, word, text) = match finding::verdict(findings) {
         Verdict::NoViolation => (
             "",
             "No violation",
-            match summary.findings.len() {
+            match findings.len() {
                 all if all == held => format!("All {all} checks held."),
                 all => format!("{held} of {all} checks held, {} could not be judged.", all - held),
             },
@@ -76,20 +74,9 @@ fn verdict(summary: &Summary) -> String {
     )
 }
 
-fn cards(summary: &Summary) -> String {
-    let numbers = &summary.numbers;
-    let mut cards = vec![
-        (grouped_rate(numbers.entries_per_s), "entries per second"),
-        (duration(numbers.latency.p50_us), "median latency"),
-        (duration(numbers.latency.p99_us), "99th percentile"),
-        (grouped(numbers.paid), "claims paid, each once"),
-        (grouped(numbers.retries), "claims answered retry"),
-        (grouped(numbers.replays), "entries sent again"),
-    ];
-    if numbers.kills > 0 {
-        cards.push((numbers.kills.to_string(), "kill -9 of the service"));
-    }
-    let cards = cards
+fn cards(told: &Told<'_>) -> String {
+    let cards = told
+        .cards
         .iter()
         .map(|(value, name)| format!("<div class=\"card\"><b>{value}</b><span>{name}</span></div>\n"))
         .collect::<Vec<_>>()
@@ -124,8 +111,8 @@ fn plotted(plots: &[Plot]) -> String {
     html
 }
 
-fn checks(summary: &Summary) -> String {
-    let rows = summary
+fn checks(told: &Told<'_>) -> String {
+    let rows = told
         .findings
         .iter()
         .map(|finding| {
@@ -144,8 +131,9 @@ fn checks(summary: &Summary) -> String {
         .collect::<Vec<_>>()
         .concat();
     format!(
-        "<section><h2>Checks</h2><p class=\"caption\">Judged from outside, from the answers and meters alone; – could not be judged.</p>\n\
-         <table>\n{rows}</table></section>\n"
+        "<section><h2>Checks</h2><p class=\"caption\">Judged from outside, from the answers and {} alone; – could not be judged.</p>\n\
+         <table>\n{rows}</table></section>\n",
+        told.shown
     )
 }
 
@@ -191,8 +179,8 @@ fn comparison(ways: &[Way]) -> String {
     )
 }
 
-fn details(summary: &Summary) -> String {
-    let pairs = |rows: Vec<(String, String)>| -> String {
+fn details(told: &Told<'_>) -> String {
+    let pairs = |rows: &[(String, String)]| -> String {
         let rows = rows
             .iter()
             .map(|(name, value)| format!("<tr><td>{}</td><td>{}</td></tr>\n", escape(name), escape(value)))
@@ -200,32 +188,8 @@ fn details(summary: &Summary) -> String {
             .concat();
         format!("<table>\n{rows}</table>")
     };
-    let asked = &summary.parameters;
-    let chosen = if asked.winners_chosen {
-        "chosen beforehand"
-    } else {
-        "not chosen: the draw secret is not known"
-    };
-    let parameters = vec![
-        ("service".to_owned(), asked.service.clone()),
-        ("jackpot".to_owned(), asked.jackpot_id.clone()),
-        ("seed".to_owned(), asked.seed.to_string()),
-        ("players".to_owned(), grouped(asked.players.into())),
-        (
-            "entries".to_owned(),
-            format!("{} and those of collisions", grouped(asked.entries)),
-        ),
-        (
-            "collisions".to_owned(),
-            format!("{} of {} winners ({chosen})", asked.collisions, asked.winners),
-        ),
-        (
-            "sent again".to_owned(),
-            format!("{} % of the entries, all of collisions", asked.replays_percent),
-        ),
-        ("kills".to_owned(), asked.kills.clone()),
-    ];
-    let notes = remarks(summary)
+    let notes = told
+        .remarks
         .iter()
         .map(|remark| format!("<li>{}</li>", escape(remark)))
         .collect::<Vec<_>>()
@@ -235,12 +199,13 @@ fn details(summary: &Summary) -> String {
     } else {
         format!("<ul class=\"notes\">{notes}</ul>")
     };
+    let (what, definition) = told.definition;
     format!(
         "<section><h2>Numbers and parameters</h2><div class=\"columns\">{}{}</div>{notes}\n\
-         <details><summary class=\"caption\">Definition of the jackpot</summary><pre>{}</pre></details></section>\n",
-        pairs(rows(summary)),
-        pairs(parameters),
-        escape(&format!("{:#}", asked.definition))
+         <details><summary class=\"caption\">Definition of the {what}</summary><pre>{}</pre></details></section>\n",
+        pairs(&told.rows),
+        pairs(&told.parameters),
+        escape(&format!("{definition:#}"))
     )
 }
 

@@ -6,9 +6,8 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::{BLUE, GRID, HALF, INK, Plot, float, label, seconds, svg, ticks};
 use crate::simulate::SimulateError;
-use crate::simulate::game::Played;
 use crate::simulate::numbers;
-use crate::simulate::table::duration;
+use crate::simulate::table::{duration, grouped};
 
 /// Percentiles that are named in the plot.
 const NAMED: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")];
@@ -16,9 +15,9 @@ const NAMED: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.9
 const COLUMNS_PER_DECADE: f64 = 16.0;
 
 /// Latency against the percentile, stretched towards the slowest.
-pub fn percentiles(played: &Played) -> Result<Plot, SimulateError> {
+pub fn percentiles(latencies_us: &[u64], whose: &str) -> Result<Plot, SimulateError> {
     let title = "Latency by percentile";
-    let histogram = numbers::histogram(&played.evidence);
+    let histogram = numbers::histogram(latencies_us.iter().copied());
     let at = |quantile: f64| millis(histogram.value_at_quantile(quantile));
     let nines = |quantile: f64| -(1.0 - quantile).log10();
     let last = nines(0.9999);
@@ -55,7 +54,7 @@ pub fn percentiles(played: &Played) -> Result<Plot, SimulateError> {
         }))?;
         Ok(())
     })?;
-    let caption = "From a player's first try to its answer, repeats after a lost answer included.".to_owned();
+    let caption = format!("From {whose} first try to its answer, repeats after a lost answer included.");
     Ok(Plot {
         title,
         caption,
@@ -65,10 +64,10 @@ pub fn percentiles(played: &Played) -> Result<Plot, SimulateError> {
     })
 }
 
-/// How many entries took how long.
-pub fn histogram(played: &Played) -> Result<Plot, SimulateError> {
+/// How many of them took how long; `units` is what they are.
+pub fn histogram(latencies_us: &[u64], units: &str) -> Result<Plot, SimulateError> {
     let title = "Latency histogram";
-    let bars = bars(played);
+    let bars = bars(latencies_us);
     let left = bars.iter().map(|bar| bar.0).fold(f64::MAX, f64::min) / 1.2;
     let right = bars.iter().map(|bar| bar.1).fold(f64::MIN, f64::max) * 1.2;
     let top = bars.iter().map(|bar| bar.2).fold(1.0, f64::max) * 1.08;
@@ -91,10 +90,7 @@ pub fn histogram(played: &Played) -> Result<Plot, SimulateError> {
         }))?;
         Ok(())
     })?;
-    let caption = format!(
-        "{} entries, on a logarithmic axis.",
-        crate::simulate::table::grouped(played.summary.numbers.entries)
-    );
+    let caption = format!("{} {units}, on a logarithmic axis.", grouped(latencies_us.len() as u64));
     Ok(Plot {
         title,
         caption,
@@ -106,10 +102,10 @@ pub fn histogram(played: &Played) -> Result<Plot, SimulateError> {
 
 /// From, to (both milliseconds) and count of each column that has any.
 #[expect(clippy::cast_possible_truncation, reason = "a few dozen columns")]
-fn bars(played: &Played) -> Vec<(f64, f64, f64)> {
+fn bars(latencies_us: &[u64]) -> Vec<(f64, f64, f64)> {
     let mut counts = std::collections::BTreeMap::<i64, i64>::new();
-    for record in &played.evidence.records {
-        let column = (millis(record.latency_us().max(1)).log10() * COLUMNS_PER_DECADE).floor() as i64;
+    for latency_us in latencies_us {
+        let column = (millis((*latency_us).max(1)).log10() * COLUMNS_PER_DECADE).floor() as i64;
         *counts.entry(column).or_default() += 1;
     }
     let edge = |column: i64| 10_f64.powf(float(column) / COLUMNS_PER_DECADE);

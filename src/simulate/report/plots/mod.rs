@@ -15,7 +15,9 @@ macro_rules! grid {
 }
 
 mod claims;
+mod coupons;
 mod latency;
+mod lines;
 mod pool;
 mod throughput;
 
@@ -58,16 +60,30 @@ pub struct Plot {
     pub wide: bool,
 }
 
-/// All plots of a run, in the page's order.
-pub fn all(played: &Played) -> Result<Vec<Plot>, SimulateError> {
+/// All plots of a jackpot's run, in the page's order.
+pub fn of_jackpot(played: &Played) -> Result<Vec<Plot>, SimulateError> {
+    let evidence = &played.evidence;
+    let at_us: Vec<u64> = evidence.records.iter().map(|record| record.answered_us).collect();
+    let latencies_us: Vec<u64> = evidence.latencies_us().collect();
+    let answered = throughput::Answered {
+        at_us: &at_us,
+        units: "entries",
+        caption: "Entries answered per second, replays not counted.",
+        collisions: &collisions(played),
+        kills_us: &played.kills_us,
+        end_s: played.summary.numbers.elapsed_s,
+    };
     Ok(vec![
         pool::plot(played)?,
-        throughput::plot(played)?,
+        throughput::plot(&answered)?,
         claims::plot(played)?,
-        latency::percentiles(played)?,
-        latency::histogram(played)?,
+        latency::percentiles(&latencies_us, "a player's")?,
+        latency::histogram(&latencies_us, "entries")?,
     ])
 }
+
+/// All plots of a run of coupons, in the page's order.
+pub use coupons::all as of_coupons;
 
 /// Draws into a text; the page sets its width.
 fn svg(size: (u32, u32), title: &str, draw: impl FnOnce(&Area<'_>) -> Drawn) -> Result<String, SimulateError> {

@@ -1,21 +1,33 @@
-//! Entries per second over time, with collisions and kills.
+//! What was answered per second over time, with collisions and kills.
 
 use plotters::prelude::{AreaSeries, ChartBuilder, LineSeries, PathElement};
 use plotters::style::Color;
 
-use super::{GRID, HALF, MUTED, Plot, RED, TEAL, collisions, css, label, seconds, short, svg};
+use super::{GRID, HALF, MUTED, Plot, RED, TEAL, css, label, seconds, short, svg};
 use crate::simulate::SimulateError;
-use crate::simulate::game::Played;
 
 const COLUMNS: usize = 80;
 
+/// What is plotted: times in microseconds of the run.
+#[derive(Debug)]
+pub struct Answered<'e> {
+    pub at_us: &'e [u64],
+    /// What was answered.
+    pub units: &'static str,
+    pub caption: &'static str,
+    /// Seconds of the run at which something collided.
+    pub collisions: &'e [f64],
+    pub kills_us: &'e [u64],
+    pub end_s: f64,
+}
+
 /// Answers per second, by time of the answer.
-pub fn plot(played: &Played) -> Result<Plot, SimulateError> {
+pub fn plot(answered: &Answered<'_>) -> Result<Plot, SimulateError> {
     let title = "Throughput over time";
-    let end = played.summary.numbers.elapsed_s;
-    let rates = rates(played, end);
+    let end = answered.end_s;
+    let rates = rates(answered.at_us, end);
     let top = rates.iter().map(|point| point.1).fold(1.0, f64::max) * 1.1;
-    let marks = collisions(played);
+    let marks = answered.collisions;
     let svg = svg(HALF, title, |area| {
         let mut chart = ChartBuilder::on(area)
             .margin(8)
@@ -36,20 +48,20 @@ pub fn plot(played: &Played) -> Result<Plot, SimulateError> {
                 .iter()
                 .map(|at| PathElement::new([(*at, 0.0), (*at, top)], MUTED.mix(0.35).stroke_width(1))),
         )?;
-        let kills = played.kills_us.iter().map(|at| seconds(*at));
+        let kills = answered.kills_us.iter().map(|at| seconds(*at));
         chart.draw_series(kills.map(|at| PathElement::new([(at, 0.0), (at, top)], RED.mix(0.8).stroke_width(1))))?;
         Ok(())
     })?;
-    let mut legend = vec![(css(TEAL), "entries/s".to_owned())];
+    let mut legend = vec![(css(TEAL), format!("{}/s", answered.units))];
     if !marks.is_empty() {
         legend.push((css(MUTED), "collision".to_owned()));
     }
-    if !played.kills_us.is_empty() {
+    if !answered.kills_us.is_empty() {
         legend.push((css(RED), "kill -9".to_owned()));
     }
     Ok(Plot {
         title,
-        caption: "Entries answered per second, replays not counted.".to_owned(),
+        caption: answered.caption.to_owned(),
         legend,
         svg,
         wide: false,
@@ -62,11 +74,11 @@ pub fn plot(played: &Played) -> Result<Plot, SimulateError> {
     clippy::cast_sign_loss,
     reason = "columns of a plot"
 )]
-fn rates(played: &Played, end: f64) -> Vec<(f64, f64)> {
+fn rates(at_us: &[u64], end: f64) -> Vec<(f64, f64)> {
     let width = end / COLUMNS as f64;
     let mut counts = [0_u32; COLUMNS];
-    for record in &played.evidence.records {
-        let column = (seconds(record.answered_us) / width) as usize;
+    for at in at_us {
+        let column = (seconds(*at) / width) as usize;
         counts[column.min(COLUMNS - 1)] += 1;
     }
     let rates = counts
