@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use futures_util::{StreamExt, stream};
 use redis::streams::StreamRangeReply;
@@ -129,12 +129,12 @@ async fn consumer(redis: &LocalServer, text: &str) {
 
 async fn fill(client: &Client) {
     let all = Arc::new(requests(USERS, EACH));
-    let next = Arc::new(AtomicU64::new(0));
+    let next = Arc::new(AtomicUsize::new(0));
     let mut joining = JoinSet::new();
     for _ in 0..WORKERS {
         let (client, all, next) = (client.clone(), Arc::clone(&all), Arc::clone(&next));
         joining.spawn(async move {
-            while let Some((request_id, user)) = all.get(next.fetch_add(1, Ordering::Relaxed) as usize) {
+            while let Some((request_id, user)) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
                 client.join("line", request_id, user).await;
             }
         });

@@ -145,6 +145,7 @@ async fn a_coupon_that_does_not_agree_is_a_problem_with_all_of_both_kinds(db: Le
             arrivals: 0,
             queued: 0,
             dead: 0,
+            requests: 7,
         };
         let ledger = CouponBooks {
             status: Some(redis.status),
