@@ -1,9 +1,9 @@
 -- Ends a coupon for good, some time behind its end: drops requests, users and both lists. The state stays, so that the
 -- id is not used for something else, and so does the stream, in which the ledger finds its place.
 --
--- The retention is counted from the first call that found this definition over, which `over` ("ms version") remembers: an
--- end that was put into the past, or a service that was away, drops nothing that was answered a moment ago, and draws that
--- wait for their record of it have that long. Not in the ledger: a restore counts anew.
+-- The retention is counted from the first call that found this definition over, which `over` ("ms version") remembers:
+-- an end that was put into the past, or a service that was away, drops nothing that was answered a moment ago, and
+-- draws that have yet to record what they were told have that long. Not in the ledger: a restore counts anew.
 --
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark  2 number of the last event that the ledger has  3 retention in ms
