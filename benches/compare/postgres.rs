@@ -67,7 +67,7 @@ async fn run(plan: &Peers, time: Duration, tables: &'static str, transaction: &s
     let directory = tempfile::Builder::new()
         .prefix("jb-")
         .tempdir_in(&plan.place.directory)?;
-    let script = directory.path().join("load.sql");
+    let script = directory.path().join("transaction.sql");
     std::fs::write(&script, transaction)?;
     let output = Command::new(&plan.pgbench)
         .args([
@@ -82,7 +82,7 @@ async fn run(plan: &Peers, time: Duration, tables: &'static str, transaction: &s
         .arg("--host")
         .arg(socket)
         .arg(format!("--port={port}"))
-        .arg("--file=load.sql")
+        .arg("--file=transaction.sql")
         .arg("postgres")
         .current_dir(directory.path())
         .kill_on_drop(true)
