@@ -20,7 +20,7 @@ fmt: ## Format Rust and Lua
 acceptance: ## The black-box checks alone, against the release build
 	@scripts/acceptance.sh
 
-bench: ## The service beside its peers on this machine, 12 minutes (ARGS=--quick: two); docs/benchmarks.md
+bench: ## The service beside its peers on this machine, above 20 minutes (ARGS=--quick: two); docs/benchmarks.md
 	@scripts/bench.sh peers $(ARGS)
 
 bench-growth: ## Entries/s and p99 against connections, jackpots, batch size and retained entries (ARGS=--quick)
