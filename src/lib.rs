@@ -29,8 +29,8 @@
 //! [`jackpot::api`] parses and authorises → [`jackpot::play`] draws attempt 0 ([`jackpot::draw`], no Redis) → the [`combiner`] of
 //! that worker thread and jackpot sends it at once, or, while a call is in flight, with all that come meanwhile in the next,
 //! over the thread's own connection → one call of `enter.lua` ([`jackpot::scripts`]) adds the contributions, numbers the
-//! entries and makes their first claims → each its own answer; or, after a refused claim, [`jackpot::steps`] says which
-//! attempt is next, until an outcome stands.
+//! entries and makes their first claims → each its own answer; or, after a refused claim or for a coupon, which
+//! [`coupon::coupons`] is asked for, [`jackpot::steps`] says what is next, until an outcome stands.
 
 pub mod app;
 pub mod cli;

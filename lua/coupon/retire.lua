@@ -26,14 +26,12 @@ if not state.ends or at < state.ends then
   return { 'not-over', mark(state), state.ends and num(state.ends + retention - at) or '' }
 end
 local seen, version = string.match(redis.call('HGET', KEYS[1], 'over') or '', '^(%d+) (%d+)$')
-if version ~= num(state.version) then
-  seen = num(at)
-  if retention > 0 then
-    redis.call('HSET', KEYS[1], 'over', seen .. ' ' .. num(state.version))
+local found = version == num(state.version) and tonumber(seen) or at
+if at < found + retention then
+  if found == at then
+    redis.call('HSET', KEYS[1], 'over', num(at) .. ' ' .. num(state.version)) -- all that this call writes
   end
-end
-if at < tonumber(seen) + retention then
-  return { 'not-over', mark(state), num(tonumber(seen) + retention - at) }
+  return { 'not-over', mark(state), num(found + retention - at) }
 end
 local queued, dead = redis.call('ZCARD', KEYS[4]), redis.call('ZCARD', KEYS[5])
 if queued > 0 then

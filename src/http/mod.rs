@@ -11,6 +11,7 @@ mod fallback;
 pub mod health;
 mod objects;
 pub mod openapi;
+pub mod page;
 pub mod problem;
 mod problem_kinds;
 pub(crate) mod problem_of_coupon;

@@ -102,6 +102,13 @@ impl Heard {
         self.ledger_n.store(n.unwrap_or(NONE), Ordering::Relaxed);
     }
 
+    /// Counts the backlog from the first event on, where nothing is known of the ledger yet.
+    pub fn count_backlog(&self) {
+        if self.ledger_n().is_none() {
+            self.set_ledger_n(Some(0));
+        }
+    }
+
     /// Events that this instance has seen and the ledger does not have yet; 0 when nothing is known of the ledger.
     pub fn backlog(&self) -> u64 {
         self.ledger_n().map_or(0, |n| self.mark().n().saturating_sub(n))

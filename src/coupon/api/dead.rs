@@ -7,11 +7,11 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::Api;
 use super::body::IssueBody;
-use super::definitions::page_size;
 use crate::clock::rfc3339;
 use crate::coupon::record::{Record, State};
 use crate::coupon::scripts::DeadLetter;
 use crate::http::auth::{self, operator};
+use crate::http::page::page_size;
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::http::query::QueryOf;

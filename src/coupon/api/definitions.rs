@@ -4,8 +4,8 @@ use actix_web::http::header::ETAG;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::{StreamExt, TryStreamExt, stream};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::Api;
 use crate::coupon::definition::{Definition, Document};
@@ -15,17 +15,13 @@ use crate::coupon::scripts::{ScriptError, Snapshot};
 use crate::http::auth::{self, operator};
 use crate::http::body::Body;
 use crate::http::conditions::{etag, wanted};
+use crate::http::page::{PageQuery, page_size};
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
 use crate::ids::Id;
 use crate::store::StoreError;
-use crate::violation::Violation;
 
-/// Largest page of a list.
-const MAX_PAGE: u32 = 1_000;
-/// Page of a list that does not say.
-const DEFAULT_PAGE: u32 = 100;
 /// Coupons of a page read at the same time.
 const READ_AT_ONCE: usize = 16;
 
@@ -105,30 +101,6 @@ pub(crate) struct CouponPage {
     next_cursor: Option<String>,
 }
 
-/// Which page.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct PageQuery {
-    /// 1 to 1,000; 100 unless it says.
-    #[param(minimum = 1, maximum = 1000)]
-    limit: Option<u32>,
-    /// `next_cursor` of the page before.
-    #[param(value_type = Option<String>)]
-    cursor: Option<Id>,
-}
-
-/// Rows of a page.
-pub(super) fn page_size(limit: Option<u32>) -> Result<usize, CouponError> {
-    let limit = limit.unwrap_or(DEFAULT_PAGE);
-    if (1..=MAX_PAGE).contains(&limit) {
-        Ok(limit as usize)
-    } else {
-        let rule = format!("must be an integer from 1 to {MAX_PAGE}");
-        Err(CouponError::Invalid(vec![Violation::new("limit", rule)]))
-    }
-}
-
 /// Creates a coupon, or changes its definition, which is in force at once.
 ///
 /// The stock never goes below the units that are out.
@@ -154,10 +126,7 @@ pub(crate) async fn put(
     let put = api.coupons.define(&id, &definition, wanted, &by).await?;
     let mut answer = if put.created {
         // The limit of the backlog holds from its first event on, also when the database stops answering now.
-        let known = api.coupons.registry.known(&id);
-        if known.ledger_n().is_none() {
-            known.set_ledger_n(Some(0));
-        }
+        api.coupons.registry.known(&id).count_backlog();
         HttpResponse::Created()
     } else {
         HttpResponse::Ok()

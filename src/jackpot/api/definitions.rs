@@ -4,13 +4,14 @@ use actix_web::http::header::ETAG;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::{StreamExt, TryStreamExt, stream};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::{Api, operator};
 use crate::http::auth;
 use crate::http::body::Body;
 use crate::http::conditions::{etag, wanted};
+use crate::http::page::{PageQuery, page_size};
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
@@ -23,10 +24,6 @@ use crate::jackpot::view::{Meter, Status};
 use crate::money::Minor;
 use crate::store::StoreError;
 
-/// Largest page of a list.
-const MAX_PAGE: u32 = 1_000;
-/// Page of a list that does not say.
-const DEFAULT_PAGE: u32 = 100;
 /// Jackpots of a page read at the same time.
 const READ_AT_ONCE: usize = 16;
 
@@ -128,19 +125,6 @@ pub(crate) struct JackpotPage {
     next_cursor: Option<String>,
 }
 
-/// Which page.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct PageQuery {
-    /// 1 to 1,000; 100 unless it says.
-    #[param(minimum = 1, maximum = 1000)]
-    limit: Option<u32>,
-    /// `next_cursor` of the page before.
-    #[param(value_type = Option<String>)]
-    cursor: Option<Id>,
-}
-
 /// Creates a jackpot, or changes its definition.
 ///
 /// What touches money or odds of a live pool waits for the next take of all, or, while the jackpot is paused with
@@ -179,10 +163,7 @@ pub(crate) async fn put(
         .await?;
     let mut answer = if put.created {
         // The limit of the backlog holds from its first event on, also when the database stops answering now.
-        let known = api.operate.views.known(&id);
-        if known.ledger_n().is_none() {
-            known.set_ledger_n(Some(0));
-        }
+        api.operate.views.known(&id).count_backlog();
         HttpResponse::Created()
     } else {
         HttpResponse::Ok()
@@ -201,11 +182,7 @@ pub(crate) async fn list(
     QueryOf(page): QueryOf<PageQuery>,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    let limit = page.limit.unwrap_or(DEFAULT_PAGE);
-    if !(1..=MAX_PAGE).contains(&limit) {
-        return Err(PlayError::Invalid(vec![Violation::new("limit", "must be an integer from 1 to 1000")]).into());
-    }
-    let limit = limit as usize;
+    let limit = page_size(page.limit)?;
     let mut ids = api.operate.ids(page.cursor.as_ref(), limit + 1).await?;
     let more = ids.len() > limit;
     ids.truncate(limit);
