@@ -22,17 +22,30 @@ fn id(text: &str) -> Id {
     Id::parse(text).expect("an id")
 }
 
-/// Every entry draws a unit of `coffee`, except where `change` says otherwise.
-async fn bench(change: &Value) -> Bench {
-    let coffee = rank(2, &json!({"coupon": {"coupon_id": "coffee"}}));
-    let mut all = json!({"max_redraws": 2, "odds": {"total": 1, "ranks": [coffee]}});
-    for (field, value) in change.as_object().expect("an object") {
-        all[field] = value.clone();
-    }
-    Bench::with(&all).await
+/// Every entry draws a unit of [`coffee`].
+async fn bench() -> Bench {
+    let bench = Bench::with(&json!({})).await;
+    bench
+        .define(&json!({"max_redraws": 2, "odds": {"total": 1, "ranks": [coffee_rank(&bench)]}}))
+        .await;
+    bench
 }
 
-pub async fn define_coupon(bench: &Bench, coupon: &str, stock: u64) {
+/// The coupon that this test's jackpot gives. It has the jackpot's id, because the server may be shared with other
+/// tests.
+pub fn coffee(bench: &Bench) -> &Id {
+    &bench.id
+}
+
+pub fn coffee_rank(bench: &Bench) -> Value {
+    rank(2, &json!({"coupon": {"coupon_id": coffee(bench).as_str()}}))
+}
+
+pub async fn define_coffee(bench: &Bench, stock: u64) {
+    define_coupon(bench, coffee(bench), stock).await;
+}
+
+pub async fn define_coupon(bench: &Bench, coupon: &Id, stock: u64) {
     let document = json!({"name": coupon, "stock": stock, "per_user": 1, "per_user_window_s": null,
         "starts_at": null, "ends_at": null});
     let definition = Definition::check(serde_json::from_value(document).expect("well formed")).expect("valid");
@@ -44,7 +57,7 @@ pub async fn define_coupon(bench: &Bench, coupon: &str, stock: u64) {
         who: "tester",
         request_id: "r",
     };
-    let keys = CouponKeys::new(&id(coupon));
+    let keys = CouponKeys::new(coupon);
     let defined = coupon_scripts::define(&bench.store, &keys, Mark::ZERO, &wish).await;
     assert!(
         matches!(defined, Ok((_, coupon_scripts::Defined::Created(1)))),
@@ -53,7 +66,7 @@ pub async fn define_coupon(bench: &Bench, coupon: &str, stock: u64) {
 }
 
 async fn issued(bench: &Bench) -> u64 {
-    let keys = CouponKeys::new(&id("coffee"));
+    let keys = CouponKeys::new(coffee(bench));
     let seq: Option<u64> = bench.raw(redis::cmd("HGET").arg(&keys.state).arg("seq")).await;
     seq.expect("a coupon")
 }
@@ -75,8 +88,8 @@ fn unit(state: &State) -> Option<&CouponUnit> {
 
 #[tokio::test]
 async fn the_first_that_draw_it_get_it_and_the_others_are_drawn_again() {
-    let bench = bench(&json!({})).await;
-    define_coupon(&bench, "coffee", 2).await;
+    let bench = bench().await;
+    define_coffee(&bench, 2).await;
     let play = play(&bench, u64::MAX);
     let mut first = Vec::new();
     for entry in ["a", "b", "c"] {
@@ -111,8 +124,8 @@ async fn the_first_that_draw_it_get_it_and_the_others_are_drawn_again() {
 
 #[tokio::test]
 async fn a_player_gets_one_and_the_rank_is_drawn_no_more() {
-    let bench = bench(&json!({})).await;
-    define_coupon(&bench, "coffee", 5).await;
+    let bench = bench().await;
+    define_coffee(&bench, 5).await;
     let play = play(&bench, u64::MAX);
     let mut attempts = Vec::new();
     for entry in ["a", "b"] {
@@ -129,8 +142,8 @@ async fn a_player_gets_one_and_the_rank_is_drawn_no_more() {
 /// The process dies between the entry and its coupon, and between the coupon and the record of it.
 #[tokio::test]
 async fn whoever_dies_in_between_the_entry_gets_one_unit() {
-    let bench = bench(&json!({})).await;
-    define_coupon(&bench, "coffee", 5).await;
+    let bench = bench().await;
+    define_coffee(&bench, 5).await;
     let play = play(&bench, u64::MAX);
     let pending = bench.take("e1", 2).await;
     play.finish_pending(&bench.id, "e1", pending).await.expect("finished");
@@ -141,7 +154,8 @@ async fn whoever_dies_in_between_the_entry_gets_one_unit() {
     let coupons: Coupons = coupons(&bench.store);
     let asked = |player: &str| {
         let (player, coupons, request) = (id(player), coupons.clone(), request.clone());
-        async move { coupons.issue_for_draw(&id("coffee"), &request, &player).await }
+        let coffee = coffee(&bench).clone();
+        async move { coupons.issue_for_draw(&coffee, &request, &player).await }
     };
     assert!(matches!(asked("p").await, Ok(DrawAnswer::AlreadyIssued)), "of e1");
     play.finish_pending(&bench.id, "e2", pending).await.expect("finished");
@@ -154,7 +168,7 @@ async fn whoever_dies_in_between_the_entry_gets_one_unit() {
         }])
         .await;
     let request = format!("draw:{}:e3", bench.id);
-    let Ok(DrawAnswer::Issued { sequence, code }) = coupons.issue_for_draw(&id("coffee"), &request, &id("q")).await
+    let Ok(DrawAnswer::Issued { sequence, code }) = coupons.issue_for_draw(coffee(&bench), &request, &id("q")).await
     else {
         panic!("a unit is left")
     };
@@ -183,8 +197,8 @@ async fn whoever_dies_in_between_the_entry_gets_one_unit() {
 
 #[tokio::test]
 async fn a_batch_gives_its_coupons_in_the_order_of_its_entries() {
-    let bench = bench(&json!({})).await;
-    define_coupon(&bench, "coffee", 10).await;
+    let bench = bench().await;
+    define_coffee(&bench, 10).await;
     let play = play(&bench, u64::MAX);
     let players: Vec<_> = (0..50).map(|i| sent(&format!("p{i}"), 1)).collect();
     let batch = batch("b", &players);
@@ -212,12 +226,14 @@ async fn a_batch_gives_its_coupons_in_the_order_of_its_entries() {
 #[tokio::test]
 async fn a_coupon_that_cannot_be_asked_holds_up_only_those_that_drew_it() {
     let pool = rank(1, &json!({"pool": {"tier": "grand", "take": "all"}}));
-    let coffee = rank(2, &json!({"coupon": {"coupon_id": "coffee"}}));
-    let bench = bench(&json!({"odds": {"total": 2, "ranks": [pool, coffee]}})).await;
+    let bench = Bench::with(&json!({})).await;
+    bench
+        .define(&json!({"max_redraws": 2, "odds": {"total": 2, "ranks": [pool, coffee_rank(&bench)]}}))
+        .await;
     bench.fund("f", 100).await;
-    define_coupon(&bench, "coffee", 100).await;
+    define_coffee(&bench, 100).await;
     let play = play(&bench, u64::MAX);
-    let keys = CouponKeys::new(&id("coffee"));
+    let keys = CouponKeys::new(coffee(&bench));
     let suspend = |status: CouponStatus| {
         let (store, keys) = (bench.store.clone(), keys.clone());
         let wish = coupon_scripts::SetStatus {
@@ -261,11 +277,11 @@ async fn a_coupon_that_cannot_be_asked_holds_up_only_those_that_drew_it() {
 
 #[tokio::test]
 async fn a_coupon_that_there_is_not_is_not_open() {
-    let bench = bench(&json!({})).await;
+    let bench = bench().await;
     let play = play(&bench, u64::MAX);
     let played = enter(&bench, &play, "e").await.expect("played");
     assert_eq!(results(&played), ["not-open"; 3]);
-    define_coupon(&bench, "coffee", 1).await;
+    define_coffee(&bench, 1).await;
     let again = enter(&bench, &play, "e").await.expect("remembered");
     assert_eq!(results(&again), ["not-open"; 3], "final for its attempts");
     let next = enter(&bench, &Arc::new(play), "f").await.expect("played");

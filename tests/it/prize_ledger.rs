@@ -8,9 +8,9 @@ use jackpot::ledger::queries::entries::{EntryCoupon, EntryFilters};
 use serde_json::json;
 
 use crate::batch_support::play;
-use crate::given::{rank, sent};
+use crate::given::sent;
 use crate::ledger_kit::Kit;
-use crate::prize_coupon::define_coupon;
+use crate::prize_coupon::{coffee, coffee_rank, define_coffee};
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
@@ -22,9 +22,12 @@ const STOCK: u64 = 3;
 const ENTRIES: u64 = 6;
 
 async fn kit(db: LedgerDb) -> Kit {
-    let coffee = rank(2, &json!({"coupon": {"coupon_id": "coffee"}}));
-    let kit = Kit::with(db, &json!({"max_redraws": 1, "odds": {"total": 1, "ranks": [coffee]}})).await;
-    define_coupon(&kit.bench, "coffee", STOCK).await;
+    let kit = Kit::with(db, &json!({})).await;
+    let ranks = [coffee_rank(&kit.bench)];
+    kit.bench
+        .define(&json!({"max_redraws": 1, "odds": {"total": 1, "ranks": ranks}}))
+        .await;
+    define_coffee(&kit.bench, STOCK).await;
     kit
 }
 
@@ -56,7 +59,7 @@ async fn a_unit_that_an_entry_won_is_in_the_ledger_once_and_found_by_its_player(
                 format!("e{i}"),
                 format!("p{i}"),
                 "2".into(),
-                "coffee".into(),
+                coffee(&kit.bench).to_string(),
                 format!("{i}"),
             ]
             .into()
@@ -81,7 +84,7 @@ async fn a_unit_that_an_entry_won_is_in_the_ledger_once_and_found_by_its_player(
             .map(|coupon| coupon.code.clone())
             .unwrap_or_default();
         let expected = sequence.map(|sequence| EntryCoupon {
-            coupon_id: "coffee".to_owned(),
+            coupon_id: coffee(&kit.bench).to_string(),
             request_id: format!("draw:{}:e2", kit.bench.id),
             sequence,
             code,

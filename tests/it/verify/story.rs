@@ -54,7 +54,7 @@ fn odds(cap: u64, coupon: &str) -> Value {
 pub async fn play() -> Story {
     let coupon = TestRedis::id("c");
     let bench = Bench::with(&odds(5_000, &coupon)).await;
-    define_coupon(&bench, &coupon, STOCK).await;
+    define_coupon(&bench, &Id::parse(&coupon).expect("an id"), STOCK).await;
     let metrics = PlayMetrics::new(Arc::new(Metrics::new()));
     let play = crate::given::play(&bench.store, Arc::clone(&bench.operate.views), metrics, u64::MAX);
     bench.fund("first", 50).await;
