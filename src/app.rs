@@ -278,8 +278,10 @@ fn rooms(settings: &Settings, api: Api, coupons: coupon::api::Api, ledger: &Ledg
     document.merge(coupon::api::ApiDoc::openapi());
     Rooms {
         mount: Arc::new(move |config| {
-            jackpot::api::routes(config, &api);
-            coupon::api::routes(config, &coupons);
+            jackpot::api::busy_routes(config, &api);
+            coupon::api::busy_routes(config, &coupons);
+            jackpot::api::routes(config);
+            coupon::api::routes(config);
             ledger::api::routes(config, &books);
             signing::api::routes(config, &keys);
         }),

@@ -12,9 +12,10 @@
 //! | [`http`] | server, problem+json, keys and roles, limits, `OpenAPI`; no business rule |
 //! | [`jackpot`] | definition and draw (pure), play (enter → draw → claim → redraw), recovery, operators, their routes |
 //! | [`coupon`] | limited stock, first come, first served: definition, codes, records (pure), the line in front of it |
+//! | [`room`] | a waiting room with exact capacity: definition, tickets, passes, who is let in and when |
 //! | [`store`] | Redis: connection (embedded, standalone, cluster), keys, script calls, health |
 //! | [`combiner`] | requests that come together, one call for each thread and jackpot or coupon |
-//! | [`stream`] | what jackpots and coupons share: the mark of events, replies of scripts, the tail of a stream |
+//! | [`stream`] | what jackpots, coupons and rooms share: the mark of events, replies of scripts, the tail of a stream |
 //! | [`ledger`] | the SQL system of record of jackpots and coupons: projector, queries, reconciliation, restore |
 //! | [`signing`] | Ed25519 keys: who signs receipts and heads, and the public keys at `/v1/keys` |
 //! | [`simulate`] | the load simulation from outside, its checks, report and comparison |
@@ -22,7 +23,7 @@
 //! | [`money`], [`ids`], [`violation`], [`operator`] | small types that everyone uses |
 //! | [`keys`], [`master_secret`], [`durable_file`], [`random`], [`tls`] | secrets, and the files they live in |
 //! | [`telemetry`], [`stopping`], [`open_files`] | log lines and metrics; the signal to end; the limit on open files |
-//! | `lua/jackpot/`, `lua/coupon/`, `lua/stream/` | one file per decision, and the parts they share; each has its contract in its header |
+//! | `lua/jackpot/`, `lua/coupon/`, `lua/room/`, `lua/stream/` | one file per decision, and the parts they share; each has its contract in its header |
 //!
 //! # The path of an entry
 //!
@@ -48,6 +49,7 @@ pub mod money;
 pub mod open_files;
 pub mod operator;
 pub mod random;
+pub mod room;
 pub mod settings;
 pub mod signing;
 pub mod simulate;

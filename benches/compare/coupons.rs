@@ -10,8 +10,25 @@ use crate::sample::{Load, Sample};
 use crate::service::{Service, keep};
 use crate::{Outcome, json, postgres, wrk};
 
-/// As of entries.
-const CONNECTIONS: usize = 64;
+/// The service and the public ways under the same load.
+struct Points {
+    connections: usize,
+    service: &'static str,
+    public: [(&'static str, Kind); 2],
+}
+
+const POINTS: [Points; 2] = [
+    Points {
+        connections: 64,
+        service: "issue-64",
+        public: [("issue-counter-64", Kind::Counter), ("issue-set-64", Kind::Set)],
+    },
+    Points {
+        connections: 512,
+        service: "issue-512",
+        public: [("issue-counter-512", Kind::Counter), ("issue-set-512", Kind::Set)],
+    },
+];
 const WARM_UP: Duration = Duration::from_secs(1);
 const ROUTE: &str = "issues";
 /// For the ledger to have all issues.
@@ -21,12 +38,15 @@ const POLL: Duration = Duration::from_millis(10);
 /// Each point that is wanted, in turn, each with processes of its own.
 pub(crate) async fn round(plan: &Peers, number: usize) -> Vec<(&'static str, Outcome<Sample>)> {
     let mut measured = Vec::new();
-    if plan.wants("issue-64") {
-        measured.push(("issue-64", service(plan, number).await));
-    }
-    for (point, kind) in [("issue-counter-64", Kind::Counter), ("issue-set-64", Kind::Set)] {
+    for points in POINTS {
+        let (connections, point) = (points.connections, points.service);
         if plan.wants(point) {
-            measured.push((point, public(plan, number, point, kind).await));
+            measured.push((point, service(plan, number, point, connections).await));
+        }
+        for (point, kind) in points.public {
+            if plan.wants(point) {
+                measured.push((point, public(plan, number, point, (kind, connections)).await));
+            }
         }
     }
     if plan.wants("issue-for-update") {
@@ -40,25 +60,25 @@ pub(crate) async fn round(plan: &Peers, number: usize) -> Vec<(&'static str, Out
     measured
 }
 
-async fn load(plan: &Peers, process: &Service) -> Outcome<Load> {
-    wrk::requests(&process.target, ROUTE, CONNECTIONS, 1, WARM_UP).await?;
-    wrk::requests(&process.target, ROUTE, CONNECTIONS, 1, plan.time()).await
+async fn load(plan: &Peers, process: &Service, connections: usize) -> Outcome<Load> {
+    wrk::requests(&process.target, ROUTE, connections, 1, WARM_UP).await?;
+    wrk::requests(&process.target, ROUTE, connections, 1, plan.time()).await
 }
 
-async fn public(plan: &Peers, number: usize, point: &str, kind: Kind) -> Outcome<Sample> {
+async fn public(plan: &Peers, number: usize, point: &str, (kind, connections): (Kind, usize)) -> Outcome<Sample> {
     let process = Service::peer(&plan.place.directory, kind).await?;
-    Ok(load(plan, &process).await?.sample(point, number))
+    Ok(load(plan, &process, connections).await?.sample(point, number))
 }
 
 /// Nothing that was answered may be missing, in the coupon or in the ledger.
-async fn service(plan: &Peers, number: usize) -> Outcome<Sample> {
+async fn service(plan: &Peers, number: usize, point: &str, connections: usize) -> Outcome<Sample> {
     let process = Service::product(&plan.place.directory, json!({})).await?;
     process
         .target
         .call("PUT", "/v1/coupons/bench-0", &json::coupon())
         .await?;
-    let load = load(plan, &process).await?;
-    let mut sample = load.sample("issue-64", number);
+    let load = load(plan, &process, connections).await?;
+    let mut sample = load.sample(point, number);
     let begun = Instant::now();
     let (mut issued, mut recorded) = counts(&process).await?;
     while issued != recorded {
@@ -75,7 +95,6 @@ async fn service(plan: &Peers, number: usize) -> Outcome<Sample> {
         &mut sample,
         json!({"answered": load.entries, "issued": issued, "catch_up_s": begun.elapsed().as_secs_f64()}),
     );
-    rustix::fs::sync();
     Ok(sample)
 }
 

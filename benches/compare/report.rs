@@ -14,7 +14,7 @@ use crate::verdict::Line;
 use crate::{Outcome, page, plot, verdict};
 
 /// Every point and what it is, in the order of the table.
-pub(crate) const POINTS: [(&str, &str); 27] = [
+pub(crate) const POINTS: [(&str, &str); 30] = [
     ("one-64", "**service**, single entries, 64 connections"),
     ("http-64", "(a) HTTP alone, 64 connections"),
     ("direct-64", "(c) a script call per entry, 64 connections"),
@@ -44,6 +44,9 @@ pub(crate) const POINTS: [(&str, &str); 27] = [
     ("issue-64", "**service**, issues of a coupon, 64 connections"),
     ("issue-counter-64", "(f) key and counter script, 64 connections"),
     ("issue-set-64", "(g) set script, 64 connections"),
+    ("issue-512", "**service**, issues of a coupon, 512 connections"),
+    ("issue-counter-512", "(f) key and counter script, 512 connections"),
+    ("issue-set-512", "(g) set script, 512 connections"),
     ("issue-for-update", "(h) PostgreSQL SELECT … FOR UPDATE, 32 connections"),
 ];
 

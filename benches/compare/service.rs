@@ -55,6 +55,8 @@ impl Service {
     }
 
     async fn start(place: &Path, mut command: Command, mut settings: Value) -> Outcome<Self> {
+        // What earlier points left to be written, and the blocks that their removal freed, would be stalls of this one.
+        rustix::fs::sync();
         std::fs::create_dir_all(place)?;
         let directory = tempfile::Builder::new().prefix("jb-").tempdir_in(place)?;
         let at = std::path::absolute(directory.path())?;

@@ -40,7 +40,7 @@ pub(crate) struct Line {
     pub(crate) met: Option<bool>,
 }
 
-const LINES: [Wanted; 22] = [
+const LINES: [Wanted; 24] = [
     wanted(
         "single entry, 64 connections ÷ HTTP alone: entries/s",
         ("one-64", "http-64"),
@@ -100,6 +100,18 @@ const LINES: [Wanted; 22] = [
         ("issue-64", "issue-for-update"),
         Of::PerS,
         Limit::AtLeast(15.0),
+    ),
+    wanted(
+        "issues of a coupon, 512 connections ÷ key and counter script: issues/s",
+        ("issue-512", "issue-counter-512"),
+        Of::PerS,
+        Limit::None,
+    ),
+    wanted(
+        "issues of a coupon, 512 connections ÷ set script: issues/s",
+        ("issue-512", "issue-set-512"),
+        Of::PerS,
+        Limit::None,
     ),
     wanted(
         "single entry, 512 connections ÷ HTTP alone: entries/s",

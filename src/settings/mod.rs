@@ -31,6 +31,7 @@ pub struct Settings {
     pub fairness: Fairness,
     pub play: Play,
     pub coupons: Coupons,
+    pub rooms: Rooms,
     pub ledger: Ledger,
     pub jackpots: Jackpots,
     pub log: Log,
@@ -141,6 +142,15 @@ pub struct Coupons {
     pub draw_wait_ms: u64,
     pub retention_s: u64,
     pub max_bulk_bytes: u64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "see Settings")]
+pub struct Rooms {
+    pub issuer: String,
+    pub retention_s: u64,
+    pub join_token_s: u64,
 }
 
 /// Whether a jackpot that Redis has lost is rebuilt without asking.

@@ -37,6 +37,8 @@ const RANGES: &[Range] = &[
     Range("coupons.draw_wait_ms", 0, 20_000, Zero::Plain),
     Range("coupons.retention_s", 60, 604_800, Zero::Plain),
     Range("coupons.max_bulk_bytes", 1024, 17_179_869_184, Zero::Plain),
+    Range("rooms.retention_s", 60, 604_800, Zero::Plain),
+    Range("rooms.join_token_s", 10, 3_600, Zero::Plain),
     Range("ledger.max_connections", 1, 100, Zero::Plain),
     Range("ledger.entry_index_days", 0, 3650, Zero::Plain),
     Range("ledger.poll_interval_ms", 5, 10_000, Zero::Plain),

@@ -1,6 +1,6 @@
 //! Every key in Redis, built here and nowhere else.
 //!
-//! All keys of a jackpot or a coupon carry its hash tag `{id}`, so that one script touches one slot of a cluster.
+//! All keys of a jackpot, a coupon or a room carry its hash tag `{id}`, so that one script touches one slot of a cluster.
 
 use crate::ids::Id;
 
@@ -127,6 +127,84 @@ impl CouponKeys {
         }
     }
 }
+
+/// The keys of one room.
+#[derive(Debug, Clone)]
+pub struct RoomKeys {
+    /// Hash: event number, status, definition, counts (`lua/room/state.lua`).
+    pub state: String,
+    /// Hash: record by ticket (`lua/room/record.lua`).
+    pub tickets: String,
+    /// Hash: the ticket of a user who waits or is in.
+    pub users: String,
+    /// Sorted set: tickets that wait, by their order.
+    pub waiting: String,
+    /// Sorted set: tickets that wait, by the time (ms) from which on they are abandoned.
+    pub seen: String,
+    /// Sorted set: tickets that are in, by the end of their session (ms).
+    pub active: String,
+    /// Sorted set: tickets that are over, by the time (ms) at which their record is dropped.
+    pub ended: String,
+    /// Sorted set: "ticket exp" of passes taken back before they expired, by revocation number.
+    pub revoked: String,
+    /// List: times (ms) of the last admissions, the newest first, where there is a rate.
+    pub recent: String,
+    /// Sorted set: tickets made before the opening, by join number.
+    pub collected: String,
+    /// Stream of events, ids `<event number>-<event number>`.
+    pub events: String,
+}
+
+impl RoomKeys {
+    /// The keys of the room `id`.
+    #[must_use]
+    pub fn new(id: &Id) -> Self {
+        let key = |name: &str| format!("room:{{{id}}}:{name}");
+        Self {
+            state: key("state"),
+            tickets: key("tickets"),
+            users: key("users"),
+            waiting: key("waiting"),
+            seen: key("seen"),
+            active: key("active"),
+            ended: key("ended"),
+            revoked: key("revoked"),
+            recent: key("recent"),
+            collected: key("collected"),
+            events: key("events"),
+        }
+    }
+
+    /// All of them, in the order in which every script gets them.
+    #[must_use]
+    pub fn all(&self) -> [&str; 11] {
+        [
+            &self.state,
+            &self.tickets,
+            &self.users,
+            &self.waiting,
+            &self.seen,
+            &self.active,
+            &self.ended,
+            &self.revoked,
+            &self.recent,
+            &self.collected,
+            &self.events,
+        ]
+    }
+
+    /// Where its state and its events are.
+    #[must_use]
+    pub fn stream(&self) -> StreamKeys<'_> {
+        StreamKeys {
+            state: &self.state,
+            events: &self.events,
+        }
+    }
+}
+
+/// Sorted set with the ids of all rooms, all with score 0, for listing in order.
+pub const ROOM_INDEX: &str = "room:index";
 
 /// Sorted set with the ids of all coupons, all with score 0, for listing in order.
 pub const COUPON_INDEX: &str = "cp:index";

@@ -1,12 +1,14 @@
-//! What everything with a stream of events shares, jackpots and coupons: the mark, how scripts reply, the tail.
+//! What everything with a stream of events shares, jackpots, coupons and rooms: the mark, how scripts reply, the tail.
 //!
 //! [`mark`](Mark): how far it has come. [`run`], [`Reply`], [`ScriptError`]: a script called and its reply read.
-//! [`tail`]: the events behind one. [`restore`]: all of it rebuilt. [`Heard`]: what this instance remembers of it.
+//! [`tail`]: the events behind one. [`restore`]: all of it rebuilt. [`Heard`]: what this instance remembers of
+//! it; [`Registry`]: of all of a kind.
 //! [`index`]: the names of all of them. The parts in Lua: `lua/stream/`.
 
 mod heard;
 pub mod index;
 mod mark;
+mod registry;
 mod reply;
 pub mod restore;
 mod tail;
@@ -14,6 +16,7 @@ mod wanted;
 
 pub use heard::Heard;
 pub use mark::Mark;
+pub use registry::{Registry, Subject};
 pub use reply::Reply;
 pub use tail::{MAX_EVENTS, Tail, TailWish, tail};
 pub use wanted::Wanted;

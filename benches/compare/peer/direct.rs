@@ -107,14 +107,15 @@ pub(super) async fn serve(settings: &Settings) -> Outcome {
     Ok(projected?)
 }
 
-/// The service's own routes too: jackpots are defined and looked at through them.
+/// The service's own routes too: jackpots are defined and looked at through them. Those are tried after the peer's.
 fn rooms(direct: Direct, api: Api) -> Rooms {
     Rooms {
         mount: Arc::new(move |config| {
-            jackpot::jackpot::api::routes(config, &api);
             config
                 .app_data(Data::new(direct.clone()))
                 .route("/v1/jackpots/{id}/direct-entries", web::post().to(post));
+            jackpot::jackpot::api::busy_routes(config, &api);
+            jackpot::jackpot::api::routes(config);
         }),
         document: ApiDoc::openapi(),
     }

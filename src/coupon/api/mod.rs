@@ -51,11 +51,16 @@ impl Api {
 )]
 pub struct ApiDoc;
 
-/// Mounts the routes, one by one, the busiest first, as those of jackpots are.
-pub fn routes(config: &mut ServiceConfig, api: &Api) {
+/// Mounts what clients call most, before all other routes, as with jackpots.
+pub fn busy_routes(config: &mut ServiceConfig, api: &Api) {
     config
         .app_data(Data::new(api.clone()))
-        .route("/v1/coupons/{id}/issues", web::post().to(issues::post))
+        .route("/v1/coupons/{id}/issues", web::post().to(issues::post));
+}
+
+/// Mounts the others, one by one, as those of jackpots are.
+pub fn routes(config: &mut ServiceConfig) {
+    config
         .route(
             "/v1/coupons/{id}/issues/{request_id}",
             crate::http::get().to(issues::get),

@@ -45,13 +45,18 @@ pub struct Api {
 )]
 pub struct ApiDoc;
 
-/// Mounts the routes: one by one, because a scope would keep other rooms from adding theirs below it; the busiest first,
-/// because they are tried in this order.
-pub fn routes(config: &mut ServiceConfig, api: &Api) {
+/// Mounts what is called on every play. Before all other routes, those of other rooms too: they are tried in their order,
+/// each with a regular expression.
+pub fn busy_routes(config: &mut ServiceConfig, api: &Api) {
     config
         .app_data(Data::new(api.clone()))
         .route("/v1/jackpots/{id}/entries", web::post().to(entries::post))
-        .route("/v1/jackpots/{id}/entry-batches", web::post().to(batches::post))
+        .route("/v1/jackpots/{id}/entry-batches", web::post().to(batches::post));
+}
+
+/// Mounts the others: one by one, because a scope would keep other rooms from adding theirs below it.
+pub fn routes(config: &mut ServiceConfig) {
+    config
         .route("/v1/jackpots", crate::http::get().to(definitions::list))
         .route("/v1/jackpots/{id}", web::put().to(definitions::put))
         .route("/v1/jackpots/{id}", crate::http::get().to(definitions::get))

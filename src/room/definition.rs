@@ -1,0 +1,174 @@
+//! What operators say of a room. Pure.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use utoipa::ToSchema;
+
+use crate::clock::{parse_rfc3339, rfc3339};
+use crate::violation::Violation;
+
+/// Most sessions at once: as many tickets take some 0.5 GB of Redis.
+pub const MAX_CAPACITY: u64 = 1_000_000;
+/// Longest session: so long nobody is admitted to a room whose tickets were lost.
+pub const MAX_SESSION_S: u64 = 86_400;
+/// Longest time for which the place of a silent waiter is kept.
+pub const MAX_WAITING_TIMEOUT_S: u64 = 86_400;
+/// Highest rate: so many times are remembered.
+pub const MAX_ADMISSIONS_PER_MINUTE: u64 = 1_000_000;
+
+/// A room as operators put and read it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    /// Sessions at once, 0 to 1,000,000. A lower one ends no session: it admits nobody until enough have ended.
+    #[schema(example = 1000, maximum = 1_000_000)]
+    pub capacity: u64,
+    /// Seconds of a session, from admission or renewal to the next whole second, 1 to 86,400.
+    #[schema(example = 300, minimum = 1, maximum = 86_400)]
+    pub session_s: u64,
+    /// Seconds after which a waiter who was not seen is abandoned, 1 to 86,400.
+    #[schema(example = 60, minimum = 1, maximum = 86_400)]
+    pub waiting_timeout_s: u64,
+    /// Most admissions in any 60 s, 1 to 1,000,000; null: as many as there is room for.
+    #[serde(default)]
+    #[schema(minimum = 1, maximum = 1_000_000, example = json!(null))]
+    pub admissions_per_minute: Option<u64>,
+    /// RFC 3339: who joins before is put in an order of chance then, and nobody is admitted before; null: it is open.
+    /// May be moved until it is reached; afterwards it stays, or becomes null.
+    #[serde(default)]
+    #[schema(format = "date-time", example = json!(null))]
+    pub opens_at: Option<String>,
+}
+
+/// A document that was checked, its time read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Definition {
+    document: Document,
+    opens_ms: Option<i64>,
+}
+
+/// A definition that Redis or the ledger has and that cannot be read.
+#[derive(Debug, Error)]
+pub enum DefinitionError {
+    /// It is no JSON of a definition.
+    #[error("not a definition: {0}")]
+    Json(#[from] serde_json::Error),
+    /// It breaks a rule.
+    #[error("not a valid definition: {0:?}")]
+    Invalid(Vec<Violation>),
+}
+
+impl Definition {
+    /// Checks a document against every rule, and names all that it breaks.
+    pub fn check(document: Document) -> Result<Self, Vec<Violation>> {
+        let mut wrong = Vec::new();
+        let mut range = |field: &str, value: u64, least: u64, most: u64| {
+            if !(least..=most).contains(&value) {
+                wrong.push(Violation::new(
+                    field,
+                    format!("must be an integer from {least} to {most}"),
+                ));
+            }
+        };
+        range("capacity", document.capacity, 0, MAX_CAPACITY);
+        range("session_s", document.session_s, 1, MAX_SESSION_S);
+        range("waiting_timeout_s", document.waiting_timeout_s, 1, MAX_WAITING_TIMEOUT_S);
+        if let Some(rate) = document.admissions_per_minute {
+            range("admissions_per_minute", rate, 1, MAX_ADMISSIONS_PER_MINUTE);
+        }
+        let opens_ms = document.opens_at.as_deref().map(parse_rfc3339);
+        if let Some(None | Some(..=-1)) = opens_ms {
+            let rule = "must be null or a time as in RFC 3339, from 1970 on";
+            wrong.push(Violation::new("opens_at", rule));
+        }
+        if !wrong.is_empty() {
+            return Err(wrong);
+        }
+        let opens_ms = opens_ms.flatten();
+        let document = Document {
+            opens_at: opens_ms.map(rfc3339),
+            ..document
+        };
+        Ok(Self { document, opens_ms })
+    }
+
+    /// From [`Definition::to_json`].
+    pub fn from_json(json: &str) -> Result<Self, DefinitionError> {
+        Self::check(serde_json::from_str(json)?).map_err(DefinitionError::Invalid)
+    }
+
+    /// Two definitions that say the same have the same JSON: every field is there, times are in UTC.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(&self.document).expect("plain data is JSON")
+    }
+
+    /// As operators read it.
+    #[must_use]
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// Sessions at once.
+    #[must_use]
+    pub fn capacity(&self) -> u64 {
+        self.document.capacity
+    }
+
+    /// Of a session.
+    #[must_use]
+    pub fn session_ms(&self) -> u64 {
+        self.document.session_s * 1_000
+    }
+
+    /// For which the place of a silent waiter is kept.
+    #[must_use]
+    pub fn waiting_timeout_ms(&self) -> u64 {
+        self.document.waiting_timeout_s * 1_000
+    }
+
+    /// Most admissions in any 60 s.
+    #[must_use]
+    pub fn admissions_per_minute(&self) -> Option<u64> {
+        self.document.admissions_per_minute
+    }
+
+    /// Nobody is admitted before.
+    #[must_use]
+    pub fn opens_ms(&self) -> Option<i64> {
+        self.opens_ms
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn check(change: impl FnOnce(&mut serde_json::Value)) -> Result<Definition, Vec<String>> {
+        let mut document = json!({"capacity": 10, "session_s": 60, "waiting_timeout_s": 30});
+        change(&mut document);
+        Definition::check(serde_json::from_value(document).unwrap())
+            .map_err(|wrong| wrong.into_iter().map(|one| one.field).collect())
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_named() {
+        let wrong = check(|room| {
+            *room = json!({"capacity": 1_000_001, "session_s": 0, "waiting_timeout_s": 86_401, "admissions_per_minute": 0,
+                "opens_at": "soon"});
+        });
+        let fields = ["capacity", "session_s", "waiting_timeout_s", "admissions_per_minute", "opens_at"];
+        assert_eq!(wrong.unwrap_err(), fields);
+        assert_eq!(check(|room| room["opens_at"] = json!("1969-12-31T23:59:59Z")).unwrap_err(), ["opens_at"]);
+    }
+
+    #[test]
+    fn what_says_the_same_has_the_same_json() {
+        let one = check(|room| room["opens_at"] = json!("2026-12-01T01:00:00+01:00")).unwrap();
+        let other = check(|room| room["opens_at"] = json!("2026-12-01T00:00:00.000Z")).unwrap();
+        assert_eq!(one.to_json(), other.to_json());
+        assert_eq!(Definition::from_json(&one.to_json()).unwrap(), one);
+        assert_eq!(check(|room| room["capacity"] = json!(0)).unwrap().capacity(), 0);
+    }
+}

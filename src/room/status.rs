@@ -1,0 +1,32 @@
+//! Whether a room takes anybody.
+
+use serde::{Deserialize, Serialize};
+
+/// Whether a room takes anybody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// It does.
+    Open,
+    /// Stopped by the service, because Redis and the ledger do not agree: nobody joins or is admitted.
+    Suspended,
+}
+
+impl Status {
+    /// As answers and Redis name it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Suspended => "suspended",
+        }
+    }
+
+    /// The inverse of [`Status::as_str`].
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Open, Self::Suspended]
+            .into_iter()
+            .find(|status| status.as_str() == text)
+    }
+}

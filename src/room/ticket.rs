@@ -1,0 +1,145 @@
+//! A place in a room: its id, and the order that chance gives it before the opening. Pure but for [`Ticket::random`].
+
+use std::fmt;
+
+use hmac::{Hmac, KeyInit, Mac};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+use crate::ids::Id;
+use crate::master_secret::MasterSecret;
+use crate::random::{self, RandomError};
+
+/// 128 random bits, as 32 lower-case hexadecimal digits: who knows a ticket holds its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Ticket(u128);
+
+/// What a text that is no ticket should have been.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("must be 32 hexadecimal digits in lower case")]
+pub struct InvalidTicket;
+
+impl Ticket {
+    /// A new one, from the operating system's randomness.
+    pub fn random() -> Result<Self, RandomError> {
+        random::bytes().map(|bytes| Self(u128::from_be_bytes(bytes)))
+    }
+
+    /// Reads one.
+    pub fn parse(text: &str) -> Result<Self, InvalidTicket> {
+        let digits = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        if text.len() != 32 || !digits {
+            return Err(InvalidTicket);
+        }
+        u128::from_str_radix(text, 16).map(Self).map_err(|_| InvalidTicket)
+    }
+}
+
+impl fmt::Display for Ticket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl From<Ticket> for String {
+    fn from(ticket: Ticket) -> Self {
+        ticket.to_string()
+    }
+}
+
+impl TryFrom<String> for Ticket {
+    type Error = InvalidTicket;
+
+    fn try_from(text: String) -> Result<Self, InvalidTicket> {
+        Self::parse(&text)
+    }
+}
+
+/// The secret behind the order of those who join a room before its opening: published behind it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct OrderSeed([u8; 32]);
+
+/// Bits of an order: what a score of Redis holds exactly, with a sign.
+const ORDER_BITS: u32 = 52;
+
+impl OrderSeed {
+    /// `HMAC-SHA256(master_secret, "room-order\n{room}")`.
+    #[must_use]
+    pub fn of(secret: &MasterSecret, room: &Id) -> Self {
+        Self(hmac(secret.bytes(), &format!("room-order\n{room}")))
+    }
+
+    /// From its hexadecimal digits, as published.
+    #[must_use]
+    pub fn from_hex(text: &str) -> Option<Self> {
+        let mut bytes = [0; 32];
+        hex::decode_to_slice(text, &mut bytes).ok()?;
+        Some(Self(bytes))
+    }
+
+    /// What is published before the opening: SHA-256 of the seed, in hexadecimal digits.
+    #[must_use]
+    pub fn commitment(&self) -> String {
+        hex::encode(Sha256::digest(self.0))
+    }
+
+    /// The seed itself, in hexadecimal digits: only behind the opening.
+    #[must_use]
+    pub fn reveal(&self) -> String {
+        hex::encode(self.0)
+    }
+
+    /// Place of a ticket among those that were made before the opening, the smallest first: the first 52 bits of
+    /// HMAC-SHA256(seed, ticket), less 2^52, so that all of them are below zero and stand before all later ones.
+    #[must_use]
+    pub fn order(&self, ticket: Ticket) -> i64 {
+        let hash = hmac(&self.0, &ticket.to_string());
+        let first = u64::from_be_bytes(hash[..8].try_into().expect("eight of 32 bytes")) >> (64 - ORDER_BITS);
+        i64::try_from(first).expect("52 bits") - (1 << ORDER_BITS)
+    }
+}
+
+impl fmt::Debug for OrderSeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OrderSeed(hidden)")
+    }
+}
+
+fn hmac(key: &[u8], message: &str) -> [u8; 32] {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("any length of key is right");
+    mac.update(message.as_bytes());
+    mac.finalize().into_bytes().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ticket_has_one_text() {
+        let ticket = Ticket::random().unwrap();
+        assert_eq!(Ticket::parse(&ticket.to_string()), Ok(ticket));
+        assert_eq!(Ticket(7).to_string(), "00000000000000000000000000000007");
+        let upper = "A".repeat(32);
+        for wrong in ["", "7", upper.as_str(), "+0000000000000000000000000000007", &"0".repeat(33)] {
+            assert_eq!(Ticket::parse(wrong), Err(InvalidTicket), "{wrong}");
+        }
+    }
+
+    /// Checked with Python: `hmac.new(bytes([0x5f] * 32), b"room-order\nlobby", "sha256")`, and so on.
+    #[test]
+    fn the_order_is_what_anybody_computes() {
+        let seed = OrderSeed::of(&MasterSecret::new([0x5f; 32]), &Id::parse("lobby").unwrap());
+        assert_eq!(seed.reveal(), SEED);
+        assert_eq!(seed.commitment(), COMMITMENT);
+        assert_eq!(seed.order(Ticket(7)), ORDER);
+        assert_eq!(OrderSeed::from_hex(SEED), Some(seed));
+        assert_eq!(OrderSeed::from_hex("5f"), None);
+    }
+
+    const SEED: &str = "af52dcc0f62319ec2c505fc141263097d78e7e17bd578992185158e15a2ba4e3";
+    const COMMITMENT: &str = "296ff7ac601e62ee715319e83f8d11f51a11a85a6de2b94d94a969180e3c5a22";
+    const ORDER: i64 = -497_603_145_579_940;
+}

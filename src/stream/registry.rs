@@ -1,0 +1,110 @@
+//! What an instance remembers of all jackpots, coupons or rooms that it has used, by their ids.
+
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::ops::Deref;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::{Heard, Mark, ScriptError, TailWish, index, tail};
+use crate::ids::Id;
+use crate::store::Store;
+use crate::store::keys::StreamKeys;
+
+/// What is remembered of one.
+pub trait Subject: Deref<Target = Heard> + Debug + Send + Sync + 'static {
+    /// Key of the names of all of them.
+    const INDEX: &'static str;
+
+    /// Nothing yet.
+    fn new(id: &Id) -> Self;
+
+    /// Where its state and its events are.
+    fn stream(&self) -> StreamKeys<'_>;
+}
+
+/// All of a kind that this instance has used.
+#[derive(Debug)]
+pub struct Registry<K> {
+    store: Store,
+    known: RwLock<HashMap<Id, Arc<K>>>,
+}
+
+impl<K: Subject> Registry<K> {
+    /// None used yet.
+    #[must_use]
+    pub fn new(store: Store) -> Self {
+        Self {
+            store,
+            known: RwLock::default(),
+        }
+    }
+
+    /// What is remembered of one; a new, empty one is kept only by [`learn`](Self::learn): a name that a client
+    /// sent takes no memory.
+    pub fn known(&self, id: &Id) -> Arc<K> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.get(id).cloned().unwrap_or_else(|| Arc::new(K::new(id)))
+    }
+
+    /// Remembers how far one has come, out of a reply or out of the ledger: a Redis that lacks it, or has less,
+    /// lost events.
+    pub fn learn(&self, id: &Id, mark: Mark) -> Arc<K> {
+        let known = self.known(id);
+        let known = if self.is_used(id) {
+            known
+        } else {
+            let mut all = self.known.write().unwrap_or_else(PoisonError::into_inner);
+            all.entry(id.clone()).or_insert(known).clone()
+        };
+        known.hear(mark);
+        known
+    }
+
+    /// Whether it is there, as far as this instance has heard.
+    pub fn is_used(&self, id: &Id) -> bool {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.contains_key(id)
+    }
+
+    /// How many have been used so far; it never falls.
+    pub fn count_used(&self) -> usize {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Those used so far.
+    pub fn used(&self) -> Vec<Id> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.keys().cloned().collect()
+    }
+
+    /// Ids behind `after` in order, at most `limit`; names of which there is nothing may be among them.
+    pub async fn ids(&self, after: Option<&Id>, limit: usize) -> Result<Vec<Id>, ScriptError> {
+        index::ids(&self.store, K::INDEX, after, limit).await
+    }
+
+    /// Adds names to the index.
+    pub async fn add_to_index(&self, ids: &[Id]) -> Result<(), ScriptError> {
+        index::add(&self.store, K::INDEX, ids).await
+    }
+
+    /// Looks whether one that this instance saw behind has been restored since, and if so works with it again.
+    /// Whether it does now.
+    pub async fn recheck(&self, id: &Id) -> Result<bool, ScriptError> {
+        let known = self.known(id);
+        let Some(lost_at) = known.lost_at() else {
+            return Ok(true);
+        };
+        // For its mark: the smallest look that there is.
+        let wish = TailWish {
+            after: None,
+            max_events: 1,
+            max_bytes: 1,
+            trim_before: None,
+        };
+        match tail(&self.store, known.stream(), Mark::ZERO, &wish).await {
+            Ok(tail) => Ok(known.restored(lost_at, tail.mark)),
+            Err(ScriptError::Unknown) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
