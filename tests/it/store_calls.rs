@@ -8,7 +8,7 @@ use jackpot::store::{Call, Outcome, Script, StoreError};
 use redis::Value;
 use rustix::process::Signal;
 
-use crate::store_support::{SAFE, Server, call, eventually, get, open, put, settings};
+use crate::store_support::{MARGIN_MS, SAFE, Server, call, eventually, get, open, put, settings};
 
 #[tokio::test]
 async fn a_forgotten_script_is_sent_again() {
@@ -79,7 +79,7 @@ async fn a_frozen_server_is_unavailable_within_the_total_limit() {
     }
     let took = began_at.elapsed();
     assert!(
-        took < Duration::from_millis(settings.total_timeout_ms + 500),
+        took < Duration::from_millis(settings.total_timeout_ms + MARGIN_MS),
         "{took:?}"
     );
     server.signal(Signal::CONT);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use jackpot::settings::{Durability, RedisMode};
 use jackpot::store::Store;
 
-use crate::store_support::{SAFE, Server, call, eventually, free_port, open, put, refusal, settings};
+use crate::store_support::{MARGIN_MS, SAFE, Server, call, eventually, free_port, open, put, refusal, settings};
 
 async fn refused_with(args: &[&str]) -> String {
     let server = Server::start(args).ready();
@@ -109,7 +109,7 @@ async fn nobody_there_is_told_within_the_total_limit() {
     let began_at = Instant::now();
     let error = Store::open(&settings, dir.path()).await.unwrap_err().to_string();
     assert!(error.contains("does not answer"), "{error}");
-    assert!(began_at.elapsed() < Duration::from_millis(settings.total_timeout_ms + 1000));
+    assert!(began_at.elapsed() < Duration::from_millis(settings.total_timeout_ms + MARGIN_MS));
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use redis::cluster_routing::Slot;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use crate::store_support::{SAFE, Server, call, call_here, eventually, get, open, put, refusal, settings};
+use crate::store_support::{MARGIN_MS, SAFE, Server, call, call_here, eventually, get, open, put, refusal, settings};
 
 struct Nodes {
     nodes: Vec<Server>,
@@ -130,7 +130,7 @@ async fn a_frozen_node_fails_its_own_calls_in_time_and_no_others() {
     }
     assert!(matches!(frozen.await.unwrap(), Err(StoreError::Unavailable { .. })));
     assert!(
-        began_at.elapsed() < Duration::from_millis(settings.total_timeout_ms + 500),
+        began_at.elapsed() < Duration::from_millis(settings.total_timeout_ms + MARGIN_MS),
         "{:?}",
         began_at.elapsed()
     );
@@ -306,6 +306,6 @@ async fn a_cluster_that_is_down_is_unavailable_within_the_total_limit() {
         matches!(&error, StoreError::Unavailable { cause, .. } if cause.to_lowercase().contains("cluster")),
         "{error:?}"
     );
-    assert!(began_at.elapsed() < Duration::from_millis(settings.total_timeout_ms * 2 + 500));
+    assert!(began_at.elapsed() < Duration::from_millis(settings.total_timeout_ms * 2 + MARGIN_MS));
     store.close().await;
 }

@@ -9,7 +9,7 @@ use redis::Value;
 use rustix::process::Signal;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::store_support::{SAFE, Server, call_here, eventually, get, open, put, settings};
+use crate::store_support::{MARGIN_MS, SAFE, Server, call_here, eventually, get, open, put, settings};
 
 fn text(value: &str) -> Value {
     Value::BulkString(value.into())
@@ -72,7 +72,7 @@ async fn a_frozen_server_is_unavailable_within_the_total_limit() {
     assert!(matches!(during, Err(StoreError::Unavailable { .. })), "{during:?}");
     let took = began_at.elapsed();
     assert!(
-        took < Duration::from_millis(settings.total_timeout_ms + 500),
+        took < Duration::from_millis(settings.total_timeout_ms + MARGIN_MS),
         "{took:?}"
     );
     server.signal(Signal::CONT);
