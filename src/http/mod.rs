@@ -17,6 +17,7 @@ mod problem_kinds;
 pub(crate) mod problem_of_coupon;
 pub(crate) mod problem_of_ledger;
 mod problem_of_play;
+pub(crate) mod problem_of_room;
 pub mod query;
 pub mod request_id;
 pub mod routes;

@@ -15,12 +15,13 @@ pub const BEARER: &str = "bearer";
 
 /// Problem answers that operations of rooms can give: status, name, description, and when. A room describes only
 /// those of its own.
-const COMMON: [(&str, &str, &str, When); 11] = [
+const COMMON: [(&str, &str, &str, When); 12] = [
     ("400", "InvalidJson", "`invalid-json`", When::Body),
     ("401", "Unauthorized", "`unauthorized`", When::Key),
     ("403", "Forbidden", "`forbidden`", When::Key),
     ("404", "JackpotNotFound", "`jackpot-not-found`", When::Jackpot),
     ("404", "CouponNotFound", "`coupon-not-found`", When::Coupon),
+    ("404", "RoomNotFound", "`room-not-found`", When::Room),
     ("413", "TooLarge", "`too-large`", When::Body),
     ("415", "UnsupportedMediaType", "`unsupported-media-type`", When::Body),
     (
@@ -51,6 +52,8 @@ enum When {
     Jackpot,
     /// Those of one coupon.
     Coupon,
+    /// Those of one room.
+    Room,
 }
 
 /// What the service itself serves; rooms merge theirs into it in [`super::routes`].
@@ -107,6 +110,7 @@ pub(super) fn complete(document: &mut utoipa::openapi::OpenApi) {
                     When::Key => key,
                     When::Jackpot => path.starts_with("/v1/jackpots/{id}"),
                     When::Coupon => path.starts_with("/v1/coupons/{id}"),
+                    When::Room => path.starts_with("/v1/rooms/{id}"),
                 };
                 let responses = &mut operation.responses.responses;
                 if applies && !responses.contains_key(status) {

@@ -16,6 +16,7 @@ mod definitions;
 mod entries;
 mod fairness;
 mod meter;
+mod room_pass;
 mod status;
 
 pub use meter::Meters;
