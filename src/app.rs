@@ -29,12 +29,13 @@ use crate::jackpot::recovery::Recovery;
 use crate::jackpot::scripts::ScriptError;
 use crate::jackpot::view::Views;
 use crate::keys::{KeyFile, KeyStore, KeysError, Limits};
-use crate::ledger::projector::Projectors;
+use crate::ledger::projector::{Known, Projectors};
 use crate::ledger::start::LedgerOpenError;
 use crate::ledger::{self, Ledger};
 use crate::master_secret::{self, MasterSecret, MasterSecretError};
 use crate::open_files;
 use crate::random::{self, RandomError};
+use crate::room;
 use crate::settings::{AutoRestore, RedisMode, Settings};
 use crate::signing;
 use crate::stopping::Stopping;
@@ -180,9 +181,10 @@ async fn compose(
     };
     let views = Arc::new(Views::new(store.clone(), secret));
     let known_coupons = Arc::new(Registry::new(store.clone()));
+    let known_rooms = Arc::new(room::known::Registry::new(store.clone()));
     // Before anything is read from Redis: what the ledger knows and Redis lacks is lost, not new.
     ledger
-        .teach(&views, &known_coupons)
+        .teach(&views, &known_coupons, &known_rooms)
         .await
         .map_err(LedgerOpenError::from)?;
     let coupons = Coupons::new(
@@ -201,7 +203,12 @@ async fn compose(
         settings.ledger.max_backlog_events,
     );
     let operate = Operate::new(store.clone(), views);
-    let mut projector = projector(settings, ledger, store, (&operate, &known_coupons), &metrics)?;
+    let known = Known {
+        operate: &operate,
+        coupons: &known_coupons,
+        rooms: &known_rooms,
+    };
+    let mut projector = projector(settings, ledger, store, known, &metrics)?;
     // What was lost is rebuilt before anybody plays, and the ledger has the last events of the time before.
     projector.catch_up().await;
     check_secret(&operate).await?;
@@ -229,7 +236,7 @@ async fn compose(
         max_bulk_bytes: settings.coupons.max_bulk_bytes,
     };
     Ok(Parts {
-        rooms: rooms(settings, api, coupon_api, ledger),
+        rooms: rooms(settings, api, coupon_api, (ledger, &known_rooms)),
         web,
         recovery,
         line,
@@ -241,7 +248,7 @@ fn projector(
     settings: &Settings,
     ledger: &Ledger,
     store: &Store,
-    known: (&Operate, &Arc<Registry>),
+    known: Known<'_>,
     metrics: &Arc<Metrics>,
 ) -> Result<Projectors, AppError> {
     let instance = hex::encode(random::bytes::<16>()?);
@@ -268,10 +275,16 @@ fn limits(settings: &Settings) -> Limits {
 }
 
 /// All rooms: their routes in one `mount`, their documents merged into one.
-fn rooms(settings: &Settings, api: Api, coupons: coupon::api::Api, ledger: &Ledger) -> Rooms {
+fn rooms(
+    settings: &Settings,
+    api: Api,
+    coupons: coupon::api::Api,
+    (ledger, known_rooms): (&Ledger, &Arc<room::known::Registry>),
+) -> Rooms {
     let keys = signing::api::Api::new(Arc::clone(&ledger.signing), ledger.sql.clone());
     let index_days = settings.ledger.entry_index_days;
-    let books = ledger::api::Api::of(ledger, index_days, &api.operate.views, &coupons.coupons.registry);
+    let known = (&coupons.coupons.registry, known_rooms);
+    let books = ledger::api::Api::of(ledger, index_days, &api.operate.views, known);
     let mut document = ApiDoc::openapi();
     document.merge(signing::api::ApiDoc::openapi());
     document.merge(ledger::api::ApiDoc::openapi());

@@ -279,6 +279,7 @@ impl Story {
         let trusted = Trusted {
             keys: Some(self.jwks()),
             heads,
+            ..Trusted::default()
         };
         verify(self.text().as_bytes(), trusted).expect("an export")
     }
