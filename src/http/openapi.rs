@@ -10,11 +10,11 @@ use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::{health, problem};
 
-/// Name of the security scheme; a room's operation with a key says `security(("bearer" = []))`.
+/// Name of the security scheme; an operation with a key says `security(("bearer" = []))`.
 pub const BEARER: &str = "bearer";
 
-/// Problem answers that operations of rooms can give: status, name, description, and when. A room describes only
-/// those of its own.
+/// Problem answers that operations of capabilities can give: status, name, description, and when. A capability describes
+/// only those of its own.
 const COMMON: [(&str, &str, &str, When); 12] = [
     ("400", "InvalidJson", "`invalid-json`", When::Body),
     ("401", "Unauthorized", "`unauthorized`", When::Key),
@@ -56,7 +56,7 @@ enum When {
     Room,
 }
 
-/// What the service itself serves; rooms merge theirs into it in [`super::routes`].
+/// What the service itself serves; capabilities merge theirs into it in [`super::routes`].
 #[derive(OpenApi)]
 #[openapi(
     info(title = "Jackpot", license(name = "MIT OR Apache-2.0"),
@@ -88,7 +88,7 @@ impl Modify for Common {
     }
 }
 
-/// Adds the common problem answers to the operations of rooms, where they are not described.
+/// Adds the common problem answers to the operations of capabilities, where they are not described.
 pub(super) fn complete(document: &mut utoipa::openapi::OpenApi) {
     for (path, item) in &mut document.paths.paths {
         if !path.starts_with("/v1/") {

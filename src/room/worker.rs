@@ -5,7 +5,6 @@
 //! go on within that time of the death of an instance.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::{self, JoinSet};

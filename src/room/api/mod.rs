@@ -24,6 +24,19 @@ pub struct Api {
     pub ledger: Ledger,
 }
 
+impl Api {
+    /// Only the ledger can tell a new room from one that Redis has lost.
+    async fn learn(&self, id: &Id) -> Result<(), Problem> {
+        let registry = &self.rooms.registry;
+        if !registry.is_used(id)
+            && let Some(mark) = self.ledger.room_mark(id).await?
+        {
+            registry.learn(id, mark);
+        }
+        Ok(())
+    }
+}
+
 /// The routes, described. Every route must be listed.
 #[derive(OpenApi)]
 #[openapi(
