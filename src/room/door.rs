@@ -248,8 +248,8 @@ impl Guard {
             let reply = known.note(reply)?;
             shared.registry.learn(&self.id, reply.mark);
             let mut revocations = self.revocations();
-            revocations.take(&reply.items, reply.last, reply.now_ms);
-            if reply.complete && revocations.last() >= after {
+            let goes_on = revocations.take(&reply.items, reply.last, reply.now_ms);
+            if goes_on && reply.complete {
                 revocations.complete(sent, reply.now_ms);
                 return Ok(());
             }

@@ -47,19 +47,19 @@ impl Revocations {
         self.read.map(|(sent, _)| at.saturating_duration_since(sent))
     }
 
-    /// Takes a page that was read at `now_ms`: its items, and the number of the last one there is.
-    pub fn take(&mut self, items: &[(u64, Ticket, i64)], last: u64, now_ms: i64) {
-        for (number, ticket, exp_ms) in items {
-            self.last = self.last.max(*number);
+    /// Takes a page that was read at `now_ms`: its items, and up to which number all are known with it. Whether it goes
+    /// on from there; not so where Redis has lost some, and all is to be read from the beginning.
+    pub fn take(&mut self, items: &[(u64, Ticket, i64)], last: u64, now_ms: i64) -> bool {
+        for (_, ticket, exp_ms) in items {
             if self.tickets.insert(*ticket, *exp_ms).is_none() {
                 self.order.push_back((*ticket, now_ms, *exp_ms));
             }
         }
-        if last < self.last {
-            // Redis lost some, and counts again: what is known here stays.
-            self.last = 0;
-        }
+        let goes_on = last >= self.last;
+        // What is known here stays.
+        self.last = if goes_on { last } else { 0 };
         self.bound(MAX_REMEMBERED, now_ms);
+        goes_on
     }
 
     /// All there were have been read, by a call that was sent at `sent` and said `now_ms`.
@@ -144,7 +144,7 @@ mod tests {
         let mut known = Revocations::default();
         known.take(&[(1, ticket(1), 100_000), (2, ticket(2), 100_000)], 2, 50_000);
         assert_eq!(known.last(), 2);
-        known.take(&[], 1, 50_100);
+        assert!(!known.take(&[], 1, 50_100));
         assert_eq!(known.last(), 0, "from the beginning again");
         known.take(&[(1, ticket(3), 100_000)], 1, 50_200);
         known.complete(Instant::now(), 50_200);

@@ -49,7 +49,7 @@ pub(crate) async fn get(
         let _place = place;
         let (mut shown, mut told) = (None, Instant::now());
         loop {
-            let seen = Some((now.seen.place.clone(), now.eta_s));
+            let seen = Some((now.seen.place, now.eta_s));
             if shown != seen {
                 (shown, told) = (seen, Instant::now());
                 yield Ok::<_, Problem>(event(&api, &id, &now));
