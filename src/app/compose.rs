@@ -234,4 +234,3 @@ async fn check_secret(operate: &Operate) -> Result<(), AppError> {
         }
     }
 }
-

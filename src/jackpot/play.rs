@@ -108,13 +108,7 @@ impl Play {
     }
 
     /// What hardly an entry needs is boxed, here and below: every entry allocates and moves room for its whole path.
-    async fn enter_once(
-        &self,
-        id: &Id,
-        entry_id: &str,
-        sent: Sent,
-        pass: Option<&str>,
-    ) -> Result<Played, PlayError> {
+    async fn enter_once(&self, id: &Id, entry_id: &str, sent: Sent, pass: Option<&str>) -> Result<Played, PlayError> {
         let (mut known, mut view) = self.views.view(id).await?;
         let mut entry = EnterEntry {
             entry_id: entry_id.to_owned(),

@@ -53,7 +53,10 @@ mod tests {
             alarm.set(&id(name), now + Duration::from_millis(ms));
         }
         let at = |ms| now + Duration::from_millis(ms);
-        assert_eq!(alarm.taken().await, BTreeMap::from([(id("a"), at(30)), (id("b"), at(10))]));
+        assert_eq!(
+            alarm.taken().await,
+            BTreeMap::from([(id("a"), at(30)), (id("b"), at(10))])
+        );
         alarm.set(&id("b"), at(50));
         assert_eq!(alarm.taken().await, BTreeMap::from([(id("b"), at(50))]));
     }

@@ -92,8 +92,16 @@ mod tests {
         for second in 31..=95 {
             quiet.hear(second * 1_000, 60);
         }
-        assert_eq!(quiet.eta_s(95_000, 0, None), None, "the last one was more than a minute ago");
-        assert_eq!(steady(30, 2).eta_s(95_000, 0, None), None, "nothing was heard for more than a minute");
+        assert_eq!(
+            quiet.eta_s(95_000, 0, None),
+            None,
+            "the last one was more than a minute ago"
+        );
+        assert_eq!(
+            steady(30, 2).eta_s(95_000, 0, None),
+            None,
+            "nothing was heard for more than a minute"
+        );
     }
 
     #[test]

@@ -159,8 +159,14 @@ mod tests {
     #[test]
     fn another_key_type_or_text_is_refused() {
         let token = sign(&keys("5f").current(), PASS, &claims());
-        assert_eq!(open::<Claims>(|id| keys("60").find(id), PASS, &token), Err(PassError::UnknownKey));
-        assert_eq!(open::<Claims>(|id| keys("5f").find(id), JOIN, &token), Err(PassError::OtherKind));
+        assert_eq!(
+            open::<Claims>(|id| keys("60").find(id), PASS, &token),
+            Err(PassError::UnknownKey)
+        );
+        assert_eq!(
+            open::<Claims>(|id| keys("5f").find(id), JOIN, &token),
+            Err(PassError::OtherKind)
+        );
         let join = sign(&keys("5f").current(), JOIN, &claims());
         assert_eq!(opened(&join), Err(PassError::OtherKind));
         // A key that calls itself by the id of ours.

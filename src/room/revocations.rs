@@ -159,7 +159,11 @@ mod tests {
         let mut known = Revocations::default();
         // The first is over by then, and so is the third, which is not at the front.
         known.take(&[(1, ticket(1), 51_000), (2, ticket(2), 90_000)], 2, 50_500);
-        known.take(&[(3, ticket(3), 51_000), (4, ticket(4), 90_000), (5, ticket(5), 90_000)], 5, 50_700);
+        known.take(
+            &[(3, ticket(3), 51_000), (4, ticket(4), 90_000), (5, ticket(5), 90_000)],
+            5,
+            50_700,
+        );
         known.bound(3, 52_000);
         assert_eq!((known.floor_s, known.order.len(), known.tickets.len()), (0, 3, 3));
         known.take(&[(6, ticket(6), 90_000)], 6, 53_000);

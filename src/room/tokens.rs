@@ -94,7 +94,13 @@ impl Tokens {
     }
 
     fn find(&self, id: &str) -> Option<PublicKey> {
-        let other = || self.others.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned();
+        let other = || {
+            self.others
+                .read()
+                .unwrap_or_else(PoisonError::into_inner)
+                .get(id)
+                .cloned()
+        };
         self.signing.find(id).or_else(other)
     }
 

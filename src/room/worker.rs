@@ -110,7 +110,10 @@ impl Worker {
             Ok(mut ids) => {
                 let lost = used.into_iter().filter(|id| !ids.contains(id)).collect::<Vec<_>>();
                 if repair && !lost.is_empty() {
-                    warn!(count = lost.len(), "the index has lost names of rooms; adding them again");
+                    warn!(
+                        count = lost.len(),
+                        "the index has lost names of rooms; adding them again"
+                    );
                     if let Err(error) = registry.add_to_index(&lost).await {
                         warn!(%error, "the index was not repaired; the next round tries again");
                     }
@@ -261,11 +264,7 @@ impl Looks {
     }
 
     /// The room, and when it is due again. `count`: rooms that wait for their time.
-    fn ended(
-        &mut self,
-        ended: Result<(task::Id, Looked), task::JoinError>,
-        count: usize,
-    ) -> Option<(Id, Instant)> {
+    fn ended(&mut self, ended: Result<(task::Id, Looked), task::JoinError>, count: usize) -> Option<(Id, Instant)> {
         let (task, looked) = match ended {
             Ok((task, looked)) => (task, Some(looked)),
             Err(error) => {

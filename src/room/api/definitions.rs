@@ -110,8 +110,8 @@ impl Room {
         } = definition.document().clone();
         let counts = snapshot.counts;
         #[expect(clippy::cast_precision_loss, reason = "a mean, in milliseconds")]
-        let mean_wait_s = (counts.promoted > 0)
-            .then(|| (counts.waited_ms as f64 / counts.promoted as f64).round() / 1_000.0);
+        let mean_wait_s =
+            (counts.promoted > 0).then(|| (counts.waited_ms as f64 / counts.promoted as f64).round() / 1_000.0);
         Ok(Self {
             id: id.clone(),
             capacity,
@@ -221,9 +221,7 @@ pub(crate) async fn list(
 pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
     request::room(id.shared());
     let room = read(&api, &id).await?;
-    Ok(HttpResponse::Ok()
-        .insert_header((ETAG, etag(room.version)))
-        .json(room))
+    Ok(HttpResponse::Ok().insert_header((ETAG, etag(room.version))).json(room))
 }
 
 async fn read(api: &Api, id: &Id) -> Result<Room, RoomError> {
