@@ -72,7 +72,12 @@ impl Definition {
         };
         range("capacity", document.capacity, 0, MAX_CAPACITY);
         range("session_s", document.session_s, 1, MAX_SESSION_S);
-        range("waiting_timeout_s", document.waiting_timeout_s, 1, MAX_WAITING_TIMEOUT_S);
+        range(
+            "waiting_timeout_s",
+            document.waiting_timeout_s,
+            1,
+            MAX_WAITING_TIMEOUT_S,
+        );
         if let Some(rate) = document.admissions_per_minute {
             range("admissions_per_minute", rate, 1, MAX_ADMISSIONS_PER_MINUTE);
         }
@@ -158,9 +163,18 @@ mod tests {
             *room = json!({"capacity": 1_000_001, "session_s": 0, "waiting_timeout_s": 86_401, "admissions_per_minute": 0,
                 "opens_at": "soon"});
         });
-        let fields = ["capacity", "session_s", "waiting_timeout_s", "admissions_per_minute", "opens_at"];
+        let fields = [
+            "capacity",
+            "session_s",
+            "waiting_timeout_s",
+            "admissions_per_minute",
+            "opens_at",
+        ];
         assert_eq!(wrong.unwrap_err(), fields);
-        assert_eq!(check(|room| room["opens_at"] = json!("1969-12-31T23:59:59Z")).unwrap_err(), ["opens_at"]);
+        assert_eq!(
+            check(|room| room["opens_at"] = json!("1969-12-31T23:59:59Z")).unwrap_err(),
+            ["opens_at"]
+        );
     }
 
     #[test]

@@ -123,7 +123,13 @@ mod tests {
         assert_eq!(Ticket::parse(&ticket.to_string()), Ok(ticket));
         assert_eq!(Ticket(7).to_string(), "00000000000000000000000000000007");
         let upper = "A".repeat(32);
-        for wrong in ["", "7", upper.as_str(), "+0000000000000000000000000000007", &"0".repeat(33)] {
+        for wrong in [
+            "",
+            "7",
+            upper.as_str(),
+            "+0000000000000000000000000000007",
+            &"0".repeat(33),
+        ] {
             assert_eq!(Ticket::parse(wrong), Err(InvalidTicket), "{wrong}");
         }
     }
