@@ -15,9 +15,6 @@ pub struct CouponArgs {
         help_heading = "Coupons"
     )]
     pub coupons: bool,
-    /// Users; all begin at one instant.
-    #[arg(long, requires = "coupons", default_value_t = 5_000, value_parser = clap::value_parser!(u32).range(1..=200_000), help_heading = "Coupons")]
-    pub users: u32,
     /// How often each user asks. Behind the first time half of it repeats the request before, half is a new request.
     #[arg(long, requires = "coupons", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=20), help_heading = "Coupons")]
     pub duplicates: u32,
@@ -30,9 +27,6 @@ pub struct CouponArgs {
     /// Take back so many of the issued units at random moments of the run, to be issued again.
     #[arg(long, value_name = "N", requires = "coupons", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=100_000), help_heading = "Coupons")]
     pub voids: u32,
-    /// Connections on which the users ask: so many requests are under way at the same time.
-    #[arg(long, requires = "coupons", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=20_000), help_heading = "Coupons")]
-    pub connections: u32,
     /// Id of the coupon to make [default: sim-SEED].
     #[arg(long, value_name = "ID", requires = "coupons", help_heading = "Coupons")]
     pub coupon: Option<String>,
@@ -40,12 +34,12 @@ pub struct CouponArgs {
 
 impl CouponArgs {
     /// What clap can't see.
-    pub fn validate(&self) -> Result<(), SimulateError> {
-        let issued = self.stock.min(self.users.into());
+    pub fn validate(&self, users: u32) -> Result<(), SimulateError> {
+        let issued = self.stock.min(users.into());
         if u64::from(self.voids) > issued {
             return Err(SimulateError::Usage(format!(
-                "--voids {} is more than what {} users get of a --stock of {}: {issued}",
-                self.voids, self.users, self.stock
+                "--voids {} is more than what {users} users get of a --stock of {}: {issued}",
+                self.voids, self.stock
             )));
         }
         match &self.coupon {
@@ -72,8 +66,11 @@ mod tests {
 
     #[test]
     fn defaults_are_the_announced_crowd() {
-        let coupons = parse("--coupons").expect("options that make sense").coupons;
-        assert_eq!((coupons.users, coupons.duplicates, coupons.stock), (5_000, 3, 1_000));
+        let args = parse("--coupons").expect("options that make sense");
+        assert_eq!(
+            (args.crowd.users, args.coupons.duplicates, args.coupons.stock),
+            (5_000, 3, 1_000)
+        );
         let with = "--coupons --queued --voids 5 --kills 2 --kill-redis --seed 3 --keep-data --quiet";
         assert!(parse(with).is_ok(), "{with}");
     }
