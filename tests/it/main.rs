@@ -77,6 +77,7 @@ mod prize_ledger;
 mod promise_conservation;
 mod proxy;
 mod receipts;
+mod room_page;
 mod script_checkpoint;
 mod script_claim;
 mod script_coupon;

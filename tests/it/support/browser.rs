@@ -151,10 +151,11 @@ impl Browser {
         answer.expect("the script runs").json().clone()
     }
 
-    /// Gives its window another width, in pixels.
-    pub async fn narrow(&self, width: u32) {
-        let size = self.driver().set_window_rect(0, 0, width, 640).await;
-        size.expect("a window can be made smaller");
+    /// Gives its pages the width of a small phone, 320 pixels.
+    pub async fn narrow(&self) {
+        let screen = json!({"width": 320, "height": 640, "deviceScaleFactor": 1, "mobile": true});
+        let answer = self.driver().cdp().send_raw("Emulation.setDeviceMetricsOverride", screen).await;
+        answer.expect("a page can be made smaller");
     }
 }
 
