@@ -16,6 +16,9 @@ mod tests {
 
     #[test]
     fn text_can_not_become_markup() {
-        assert_eq!(escape("<b a=\"1\" c='2'>&"), "&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;");
+        assert_eq!(
+            escape("<b a=\"1\" c='2'>&"),
+            "&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;"
+        );
     }
 }

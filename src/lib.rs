@@ -2,7 +2,7 @@
 //!
 //! # The map of the house
 //!
-//! Rooms are capabilities. Data flows one way: `http → jackpot → store → Redis`, and `Redis stream → ledger`.
+//! A folder is a capability. Data flows one way: `http → jackpot → store → Redis`, and `Redis stream → ledger`.
 //!
 //! | where | what |
 //! | --- | --- |

@@ -3,6 +3,7 @@
 mod export;
 mod key;
 mod migrate;
+mod only;
 mod reconcile;
 mod restore;
 mod serve;

@@ -9,7 +9,7 @@ use actix_web::middleware::from_fn;
 use actix_web::{App, HttpServer};
 use tokio::task::JoinHandle;
 
-use super::routes::{Rooms, Table};
+use super::routes::{Routes, Table};
 use super::{Web, envelope};
 use crate::settings::{Http, Settings};
 use crate::stopping::Stopping;
@@ -57,9 +57,9 @@ pub struct Running {
 ///
 /// # Errors
 /// An address that is taken or not ours.
-pub fn start(settings: &Settings, web: Web, rooms: Rooms) -> Result<Running, ServeError> {
+pub fn start(settings: &Settings, web: Web, routes: Routes) -> Result<Running, ServeError> {
     let stopping = web.stopping.clone();
-    let table = Table::new(web, rooms, settings.http.metrics_listen.is_empty())?;
+    let table = Table::new(web, routes, settings.http.metrics_listen.is_empty())?;
     let (server, address) = api(&settings.http, settings.workers(), table.clone())?;
     let mut servers = vec![server];
     let mut metrics_address = None;

@@ -310,7 +310,10 @@ async fn an_instance_that_slept_through_a_restore_pays_what_is_defined_now() {
         u64::MAX,
     );
     let id = Id::parse("e").expect("an id");
-    let played = play.enter(&kit.bench.id, &id, entry("e", 1).sent).await.expect("paid");
+    let played = play
+        .enter(&kit.bench.id, &id, entry("e", 1).sent, None)
+        .await
+        .expect("paid");
     let State::Paid { payout, .. } = &played.record.state else {
         panic!("{played:?}")
     };

@@ -72,7 +72,8 @@ async fn issued(bench: &Bench) -> u64 {
 }
 
 async fn enter(bench: &Bench, play: &Play, entry: &str) -> Result<Played, PlayError> {
-    play.enter(&bench.id, &id(entry), sent(&format!("p-{entry}"), 1)).await
+    play.enter(&bench.id, &id(entry), sent(&format!("p-{entry}"), 1), None)
+        .await
 }
 
 fn results(played: &Played) -> Vec<&'static str> {

@@ -129,6 +129,9 @@ mod tests {
         let json = serde_json::to_string(&join()).unwrap();
         assert!(serde_json::from_str::<PlaceClaims>(&json).is_err());
         let wrong = json.replace("https://shop.example/", "javascript:alert(1)");
-        assert!(serde_json::from_str::<JoinClaims>(&wrong).is_err(), "an address is checked again");
+        assert!(
+            serde_json::from_str::<JoinClaims>(&wrong).is_err(),
+            "an address is checked again"
+        );
     }
 }

@@ -156,7 +156,10 @@ mod tests {
         let page = notice(Notice::Ended(End::Abandoned), Some(&back), None);
         assert!(page.contains("<h1>Your place was given up</h1>"));
         let link = between(&page, "<a href=\"", "</a>");
-        assert_eq!(link, "https://shop.example/p?a=%271%27&amp;b=%222%22\">Back to shop.example");
+        assert_eq!(
+            link,
+            "https://shop.example/p?a=%271%27&amp;b=%222%22\">Back to shop.example"
+        );
         assert!(!page.contains("http-equiv") && !page.contains("<script"));
         let page = notice(Notice::Unavailable, None, Some(5));
         assert!(page.contains("<meta http-equiv=\"refresh\" content=\"5\">") && !page.contains("<noscript"));

@@ -133,7 +133,10 @@ mod tests {
     fn the_pass_comes_behind_what_is_there() {
         for (address, gone_to) in [
             ("https://shop.example", "https://shop.example/?room_pass=a.b-c_d"),
-            ("https://shop.example/play", "https://shop.example/play?room_pass=a.b-c_d"),
+            (
+                "https://shop.example/play",
+                "https://shop.example/play?room_pass=a.b-c_d",
+            ),
             ("https://shop.example/?", "https://shop.example/?room_pass=a.b-c_d"),
             (
                 "https://shop.example:8443/p?a=1&b=%20+x&a=2",
@@ -143,10 +146,16 @@ mod tests {
                 "https://shop.example/p?room_pass=old&a=1&room%5fpass=older",
                 "https://shop.example/p?a=1&room_pass=a.b-c_d",
             ),
-            ("https://shop.example/p?room_pass=old", "https://shop.example/p?room_pass=a.b-c_d"),
+            (
+                "https://shop.example/p?room_pass=old",
+                "https://shop.example/p?room_pass=a.b-c_d",
+            ),
             ("http://localhost:3000/p", "http://localhost:3000/p?room_pass=a.b-c_d"),
             ("http://127.0.0.1/p", "http://127.0.0.1/p?room_pass=a.b-c_d"),
-            ("HTTPS://Bücher.example/ä", "https://xn--bcher-kva.example/%C3%A4?room_pass=a.b-c_d"),
+            (
+                "HTTPS://Bücher.example/ä",
+                "https://xn--bcher-kva.example/%C3%A4?room_pass=a.b-c_d",
+            ),
         ] {
             assert_eq!(with_pass(address), gone_to, "{address}");
         }

@@ -14,6 +14,7 @@ use super::words::Texts;
 use crate::http::problem::Problem;
 use crate::room::rooms::Rooms;
 use crate::stopping::Stopping;
+use crate::telemetry::GaugeGuard;
 
 /// Until the next look when the last one failed: often enough to be well within the least useful timeout of a room.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
@@ -25,7 +26,7 @@ pub(super) fn events(
     rooms: Rooms,
     place: PlaceClaims,
     stopping: Stopping,
-    open: OpenStream,
+    open: GaugeGuard,
 ) -> impl Stream<Item = Result<Bytes, Problem>> {
     async_stream::stream! {
         let _open = open;

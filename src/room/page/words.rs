@@ -223,7 +223,11 @@ mod tests {
         );
         assert_eq!(before.place, "drawn by lot at the opening");
         assert_eq!(before.wait, "about 2 minutes until the opening");
-        assert!(before.note.starts_with("It opens on 21 November 2025 at 10:00 UTC."), "{}", before.note);
+        assert!(
+            before.note.starts_with("It opens on 21 November 2025 at 10:00 UTC."),
+            "{}",
+            before.note
+        );
     }
 
     #[test]

@@ -42,7 +42,10 @@ async fn join(service: &Service, room: &str, user: &str) -> Value {
 }
 
 async fn leave(service: &Service, room: &str, ticket: &Value) {
-    let path = format!("/v1/rooms/{room}/tickets/{}", ticket["ticket"].as_str().expect("a ticket"));
+    let path = format!(
+        "/v1/rooms/{room}/tickets/{}",
+        ticket["ticket"].as_str().expect("a ticket")
+    );
     let answer = service.call(Method::DELETE, &path, None).await;
     assert!(answer.status.is_success(), "{}", answer.text);
 }
@@ -80,7 +83,10 @@ async fn a_user_waits_and_plays(scripts: Scripts, id: &str) {
     .await;
     assert_eq!(browser.text("h1").await.as_deref(), Some("Welcome"));
     let (status, answer) = play(&service, id, "bob", &pass).await;
-    assert_eq!((status, &answer["code"]), (StatusCode::FORBIDDEN, &json!("pass-required")));
+    assert_eq!(
+        (status, &answer["code"]),
+        (StatusCode::FORBIDDEN, &json!("pass-required"))
+    );
     let (status, answer) = play(&service, id, "cid", &pass).await;
     assert_eq!(status, StatusCode::CREATED, "{answer}");
     assert_eq!(service.get(&format!("/v1/rooms/{id}")).await.body["abandoned"], 0);
@@ -101,7 +107,10 @@ async fn heavy_the_page_is_never_loaded_again_while_its_events_come() {
     let service = service().await;
     room(&service, "still", 1, &json!({})).await;
     let site = Site::open().await;
-    let (_first, second) = (join(&service, "still", "ann").await, join(&service, "still", "bob").await);
+    let (_first, second) = (
+        join(&service, "still", "ann").await,
+        join(&service, "still", "bob").await,
+    );
     let link = link(&service, "still", "cid", &site.url("/play")).await;
     let browser = Browser::start(Scripts::On).await;
     browser.open(&service.url(&link)).await;
@@ -129,7 +138,11 @@ async fn heavy_a_user_who_gives_up_is_told_so_and_shown_the_way_back() {
     browser.open(&service.url(&link)).await;
     shows(&browser, "1").await;
     let fits = "return [innerWidth, document.documentElement.scrollWidth]";
-    assert_eq!(browser.ask(fits).await, json!([320, 320]), "nothing is wider than a small phone");
+    assert_eq!(
+        browser.ask(fits).await,
+        json!([320, 320]),
+        "nothing is wider than a small phone"
+    );
     browser.click("button").await;
     eventually(PATIENCE, "the page says that the user left", async || {
         (browser.text("h1").await? == "You have left the line").then_some(())

@@ -39,8 +39,14 @@ async fn read(answer: &mut reqwest::Response, text: &mut String, is_so: impl Fn(
 async fn a_listener_is_told_of_the_place_keeps_it_and_is_told_to_move() {
     let service = service().await;
     room(&service, "told", 1, &json!({"waiting_timeout_s": 2})).await;
-    let ann = service.post("/v1/rooms/told/tickets", json!({"user_id": "ann"})).await.body;
-    let bob = service.post("/v1/rooms/told/tickets", json!({"user_id": "bob"})).await.body;
+    let ann = service
+        .post("/v1/rooms/told/tickets", json!({"user_id": "ann"}))
+        .await
+        .body;
+    let bob = service
+        .post("/v1/rooms/told/tickets", json!({"user_id": "bob"}))
+        .await
+        .body;
     assert_eq!((&ann["status"], &bob["position"]), (&json!("admitted"), &json!(1)));
     let place = wait(&service, "told", "cid").await;
     let (address, query) = place.split_once('?').expect("a token");
@@ -50,9 +56,15 @@ async fn a_listener_is_told_of_the_place_keeps_it_and_is_told_to_move() {
     assert_eq!(answer.headers()["content-type"], "text/event-stream");
     assert_eq!(answer.headers()["cache-control"], "no-store");
     let mut text = String::new();
-    read(&mut answer, &mut text, |name, data| name == "place" && data["place"] == "2").await;
+    read(&mut answer, &mut text, |name, data| {
+        name == "place" && data["place"] == "2"
+    })
+    .await;
     // Nobody asks for bob, and the stream alone for cid: bob is abandoned, cid is not.
-    read(&mut answer, &mut text, |name, data| name == "place" && data["place"] == "1").await;
+    read(&mut answer, &mut text, |name, data| {
+        name == "place" && data["place"] == "1"
+    })
+    .await;
     assert_eq!(service.get("/v1/rooms/told").await.body["abandoned"], 1);
     let ticket = ann["ticket"].as_str().expect("a ticket");
     let path = format!("/v1/rooms/told/tickets/{ticket}");

@@ -80,7 +80,10 @@ impl Page {
 
     /// What stands between two texts.
     pub fn between(&self, before: &str, after: &str) -> &str {
-        let (_, rest) = self.text.split_once(before).unwrap_or_else(|| panic!("{before} in {}", self.text));
+        let (_, rest) = self
+            .text
+            .split_once(before)
+            .unwrap_or_else(|| panic!("{before} in {}", self.text));
         rest.split_once(after).unwrap_or_else(|| panic!("{after} in {rest}")).0
     }
 
@@ -93,7 +96,11 @@ impl Page {
     pub fn is(&self, status: StatusCode, heading: &str) {
         assert_eq!(self.status, status, "{}", self.text);
         assert_eq!(self.headers["content-type"], "text/html; charset=utf-8");
-        let start = if self.text.contains("<h1 id=") { "<h1 id=\"heading\">" } else { "<h1>" };
+        let start = if self.text.contains("<h1 id=") {
+            "<h1 id=\"heading\">"
+        } else {
+            "<h1>"
+        };
         assert_eq!(self.between(start, "</h1>"), heading);
     }
 }
@@ -102,8 +109,15 @@ impl Page {
 pub async fn browse(service: &Service, method: Method, address: &str) -> Page {
     // TLS is compiled in, so that it wants a provider.
     drop(http_client());
-    let client = reqwest::Client::builder().redirect(Policy::none()).build().expect("a client");
-    let url = if address.starts_with('/') { service.url(address) } else { address.to_owned() };
+    let client = reqwest::Client::builder()
+        .redirect(Policy::none())
+        .build()
+        .expect("a client");
+    let url = if address.starts_with('/') {
+        service.url(address)
+    } else {
+        address.to_owned()
+    };
     let answer = client.request(method, url).send().await.expect("an answer");
     Page {
         status: answer.status(),

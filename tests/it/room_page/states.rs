@@ -16,15 +16,25 @@ async fn who_joins_waits_and_moves_on_with_the_pass() {
     let first = wait(&service, "way", "ann").await;
     let link = link(&service, "way", "bob", SHOP).await;
     let second = open(&service, &link).await.location();
-    assert_eq!(open(&service, &link).await.location(), second, "a link may be opened again: the place is the same");
+    assert_eq!(
+        open(&service, &link).await.location(),
+        second,
+        "a link may be opened again: the place is the same"
+    );
     assert!(!second.contains("bob"));
     let page = open(&service, &second).await;
     page.is(StatusCode::OK, "You are in the line");
     assert_eq!((page.shows("place"), page.shows("wait")), ("1", "not known yet"));
-    assert!(page.text.contains("<noscript><meta http-equiv=\"refresh\" content=\"1\"></noscript>"));
+    assert!(
+        page.text
+            .contains("<noscript><meta http-equiv=\"refresh\" content=\"1\"></noscript>")
+    );
     // The one in front is in: sent on each time, with a pass that names him.
     let to_the_shop = open(&service, &first).await.location();
-    let pass = to_the_shop.strip_prefix(&format!("{SHOP}&room_pass=")).expect("the parameters stay").to_owned();
+    let pass = to_the_shop
+        .strip_prefix(&format!("{SHOP}&room_pass="))
+        .expect("the parameters stay")
+        .to_owned();
     assert_eq!(pass.split('.').count(), 3);
     // He leaves by the page's own form, and says so.
     let (leave, query) = first.split_once('?').expect("a token");
@@ -47,7 +57,12 @@ async fn every_answer_keeps_to_itself() {
     let refused = open(&service, "/rooms/kept/wait").await;
     for page in [&joined, &let_in, &waits, &refused] {
         let policy = page.headers["content-security-policy"].to_str().expect("text");
-        for part in ["default-src 'none'", "form-action 'self'", "frame-ancestors 'none'", "script-src 'sha256-"] {
+        for part in [
+            "default-src 'none'",
+            "form-action 'self'",
+            "frame-ancestors 'none'",
+            "script-src 'sha256-",
+        ] {
             assert!(policy.contains(part), "{part} in {policy}");
         }
         assert!(!policy.contains("unsafe"));
@@ -56,8 +71,14 @@ async fn every_answer_keeps_to_itself() {
         assert_eq!(page.headers["x-content-type-options"], "nosniff");
     }
     assert_eq!((let_in.text.as_str(), let_in.status), ("", StatusCode::SEE_OTHER));
-    assert_eq!(browse(&service, Method::HEAD, "/rooms/kept/wait").await.status, StatusCode::BAD_REQUEST);
-    assert_eq!(browse(&service, Method::DELETE, "/rooms/kept/wait").await.status, StatusCode::METHOD_NOT_ALLOWED);
+    assert_eq!(
+        browse(&service, Method::HEAD, "/rooms/kept/wait").await.status,
+        StatusCode::BAD_REQUEST
+    );
+    assert_eq!(
+        browse(&service, Method::DELETE, "/rooms/kept/wait").await.status,
+        StatusCode::METHOD_NOT_ALLOWED
+    );
 }
 
 #[tokio::test]
@@ -67,7 +88,10 @@ async fn before_the_opening_the_place_is_left_to_chance() {
     let page = open(&service, &wait(&service, "early", "ann").await).await;
     page.is(StatusCode::OK, "The room is not open yet");
     assert_eq!(page.shows("place"), "drawn by lot at the opening");
-    assert!(page.shows("note").starts_with("It opens on 31 December 2999 at 10:00 UTC."));
+    assert!(
+        page.shows("note")
+            .starts_with("It opens on 31 December 2999 at 10:00 UTC.")
+    );
 }
 
 #[tokio::test]
@@ -136,7 +160,11 @@ async fn heavy_without_redis_the_page_tries_again_and_the_place_is_kept() {
         browse(&service, Method::POST, &format!("{leave}/leave?{query}")).await,
     ] {
         page.is(StatusCode::SERVICE_UNAVAILABLE, "The line can't be reached for now");
-        assert!(page.text.contains("<meta http-equiv=\"refresh\" content=\"3\">"), "{}", page.text);
+        assert!(
+            page.text.contains("<meta http-equiv=\"refresh\" content=\"3\">"),
+            "{}",
+            page.text
+        );
         assert_eq!(page.headers["retry-after"], "3");
     }
     redis.restart().await;

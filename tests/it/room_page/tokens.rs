@@ -33,13 +33,23 @@ async fn a_token_says_who_where_until_when_and_where_to() {
     for (name, value) in [("iss", "jackpot"), ("aud", "said"), ("sub", "ann"), ("return_to", SHOP)] {
         assert_eq!(claims[name], value);
     }
-    let (iat, exp) = (claims["iat"].as_i64().expect("a time"), claims["exp"].as_i64().expect("a time"));
+    let (iat, exp) = (
+        claims["iat"].as_i64().expect("a time"),
+        claims["exp"].as_i64().expect("a time"),
+    );
     assert_eq!(exp - iat, 120, "rooms.join_token_s");
     let expires_at = answer.body["expires_at"].as_str().expect("a time");
     assert_eq!(parse_rfc3339(expires_at), Some(exp * 1_000));
     let again = join_token(&service, "said", "ann", SHOP).await;
-    assert_ne!(parts(again.body["token"].as_str().expect("a token")).1["jti"], claims["jti"]);
-    assert_eq!(service.get("/v1/rooms/said").await.body["active"], 0, "a token joins nobody");
+    assert_ne!(
+        parts(again.body["token"].as_str().expect("a token")).1["jti"],
+        claims["jti"]
+    );
+    assert_eq!(
+        service.get("/v1/rooms/said").await.body["active"],
+        0,
+        "a token joins nobody"
+    );
 }
 
 #[tokio::test]
@@ -53,30 +63,60 @@ async fn what_is_wrong_with_a_wish_is_named() {
         (json!({"user_id": "ann"}), "return_to"),
         (json!({"user_id": "ann", "return_to": null}), "return_to"),
         (json!({"user_id": "ann", "return_to": "/play"}), "return_to"),
-        (json!({"user_id": "ann", "return_to": "http://shop.example"}), "return_to"),
-        (json!({"user_id": "ann", "return_to": "https://ann:x@shop.example"}), "return_to"),
-        (json!({"user_id": "ann", "return_to": "https://shop.example/#a"}), "return_to"),
-        (json!({"user_id": "ann", "return_to": "javascript:alert(1)"}), "return_to"),
+        (
+            json!({"user_id": "ann", "return_to": "http://shop.example"}),
+            "return_to",
+        ),
+        (
+            json!({"user_id": "ann", "return_to": "https://ann:x@shop.example"}),
+            "return_to",
+        ),
+        (
+            json!({"user_id": "ann", "return_to": "https://shop.example/#a"}),
+            "return_to",
+        ),
+        (
+            json!({"user_id": "ann", "return_to": "javascript:alert(1)"}),
+            "return_to",
+        ),
         (json!({"user_id": "ann", "return_to": SHOP, "ttl": 5}), "ttl"),
     ] {
         let answer = service.post(path, wish.clone()).await;
-        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{wish}: {}", answer.text);
+        assert_eq!(
+            answer.status,
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "{wish}: {}",
+            answer.text
+        );
         assert_eq!(answer.body["errors"][0]["field"], field, "{wish}: {}", answer.text);
     }
     let long = format!("https://shop.example/{}", "x".repeat(1_979));
     assert_eq!(long.len(), 2_000);
-    assert_eq!(join_token(&service, "named", "ann", &format!("{long}x")).await.status, 422);
+    assert_eq!(
+        join_token(&service, "named", "ann", &format!("{long}x")).await.status,
+        422
+    );
     // The longest that there is still opens the page.
     let user = "u".repeat(64);
-    let place = open(&service, &link(&service, "named", &user, &long).await).await.location();
-    assert!(open(&service, &place).await.location().starts_with(&format!("{long}?room_pass=")));
+    let place = open(&service, &link(&service, "named", &user, &long).await)
+        .await
+        .location();
+    assert!(
+        open(&service, &place)
+            .await
+            .location()
+            .starts_with(&format!("{long}?room_pass="))
+    );
 }
 
 #[tokio::test]
 async fn only_a_key_that_plays_gets_one_and_only_for_a_room() {
     let service = service().await;
     let answer = join_token(&service, "none", "ann", SHOP).await;
-    assert_eq!((answer.status, &answer.body["code"]), (StatusCode::NOT_FOUND, &json!("room-not-found")));
+    assert_eq!(
+        (answer.status, &answer.body["code"]),
+        (StatusCode::NOT_FOUND, &json!("room-not-found"))
+    );
     let url = service.url("/v1/rooms/none/join-tokens");
     let client = crate::support::http_client();
     let wish = json!({"user_id": "ann", "return_to": SHOP});
@@ -86,7 +126,9 @@ async fn only_a_key_that_plays_gets_one_and_only_for_a_room() {
 
 /// Every address that must be refused as no valid link.
 async fn is_no_link(service: &Service, address: &str) {
-    open(service, address).await.is(StatusCode::BAD_REQUEST, "This link is not valid");
+    open(service, address)
+        .await
+        .is(StatusCode::BAD_REQUEST, "This link is not valid");
 }
 
 #[tokio::test]
@@ -98,7 +140,10 @@ async fn no_token_is_taken_for_another() {
     let token = joining.split_once('=').expect("a token").1;
     let place = wait(&service, "mine", "ann").await;
     let place = place.split_once("place=").expect("a token").1;
-    let ticket = service.post("/v1/rooms/mine/tickets", json!({"user_id": "ann"})).await.body;
+    let ticket = service
+        .post("/v1/rooms/mine/tickets", json!({"user_id": "ann"}))
+        .await
+        .body;
     let pass = ticket["pass"].as_str().expect("a pass");
     for address in [
         "/rooms/mine/wait".to_owned(),
@@ -120,9 +165,17 @@ async fn no_token_is_taken_for_another() {
     }
     // Of another service, or of another type though the claims would fit.
     let mut claims = join_claims("mine", 0, i64::MAX / 1_000);
-    is_no_link(&service, &format!("/rooms/mine/wait?token={}", signed(pass::PASS, &claims))).await;
+    is_no_link(
+        &service,
+        &format!("/rooms/mine/wait?token={}", signed(pass::PASS, &claims)),
+    )
+    .await;
     claims.iss = "another".to_owned();
-    is_no_link(&service, &format!("/rooms/mine/wait?token={}", signed(pass::JOIN, &claims))).await;
+    is_no_link(
+        &service,
+        &format!("/rooms/mine/wait?token={}", signed(pass::JOIN, &claims)),
+    )
+    .await;
     let place = PlaceClaims {
         iss: "another".to_owned(),
         aud: claims.aud,
@@ -161,10 +214,16 @@ async fn a_ticket_that_is_forgotten_and_a_room_that_is_not_there_are_told_apart(
     let service = service().await;
     room(&service, "there", 1, &json!({})).await;
     let ticket = Ticket::random().expect("randomness");
-    open(&service, &place_of("there", ticket)).await.is(StatusCode::GONE, "Your visit is over");
-    open(&service, &place_of("gone", ticket)).await.is(StatusCode::NOT_FOUND, "There is no such room");
+    open(&service, &place_of("there", ticket))
+        .await
+        .is(StatusCode::GONE, "Your visit is over");
+    open(&service, &place_of("gone", ticket))
+        .await
+        .is(StatusCode::NOT_FOUND, "There is no such room");
     let token = signed(pass::JOIN, &join_claims("gone", 0, 1 << 40));
     let page = open(&service, &format!("/rooms/gone/wait?token={token}")).await;
     page.is(StatusCode::NOT_FOUND, "There is no such room");
-    open(&service, "/rooms/a%20b/wait").await.is(StatusCode::NOT_FOUND, "There is no such room");
+    open(&service, "/rooms/a%20b/wait")
+        .await
+        .is(StatusCode::NOT_FOUND, "There is no such room");
 }

@@ -154,7 +154,11 @@ impl Browser {
     /// Gives its pages the width of a small phone, 320 pixels.
     pub async fn narrow(&self) {
         let screen = json!({"width": 320, "height": 640, "deviceScaleFactor": 1, "mobile": true});
-        let answer = self.driver().cdp().send_raw("Emulation.setDeviceMetricsOverride", screen).await;
+        let answer = self
+            .driver()
+            .cdp()
+            .send_raw("Emulation.setDeviceMetricsOverride", screen)
+            .await;
         answer.expect("a page can be made smaller");
     }
 }
@@ -192,6 +196,8 @@ fn spawn(directory: &Path, log: &Path) -> io::Result<Child> {
 fn program(names: &[&str]) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let directories: Vec<_> = std::env::split_paths(&path).collect();
-    let all = names.iter().flat_map(|name| directories.iter().map(move |directory| directory.join(name)));
+    let all = names
+        .iter()
+        .flat_map(|name| directories.iter().map(move |directory| directory.join(name)));
     all.into_iter().find(|program| program.is_file())
 }
