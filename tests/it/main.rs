@@ -82,6 +82,7 @@ mod promise_conservation;
 mod proxy;
 mod receipts;
 mod room_bench;
+mod room_page;
 mod room_script_define;
 mod room_script_opening;
 mod room_script_passes;
