@@ -78,6 +78,8 @@ mod promise_conservation;
 mod proxy;
 mod receipts;
 mod room_bench;
+mod room_model;
+mod room_property;
 mod room_script_define;
 mod room_script_opening;
 mod room_script_passes;
