@@ -2,7 +2,7 @@
 
 use crate::simulate::finding::Judged;
 use crate::simulate::rooms::answer::How;
-use crate::simulate::rooms::evidence::{Evidence, Visit};
+use crate::simulate::rooms::evidence::{Evidence, Renewal, Visit};
 use crate::simulate::rooms::plan::user_id;
 
 const MINUTE_MS: i64 = 60_000;
@@ -27,7 +27,7 @@ pub fn last_as_told(evidence: &Evidence) -> Result<String, String> {
             ));
         }
         sessions += 1;
-        if let Some(Some(longer)) = &visit.renewal {
+        if let Some(longer) = visit.renewed() {
             if longer.expires_ms <= session.expires_ms || longer.expires_ms % SECOND_MS != 0 {
                 return Err(format!(
                     "{id} renewed its session until {} ms, it ends at {} ms",
@@ -52,7 +52,7 @@ fn ended_as_told(visit: &Visit) -> Result<(), String> {
     match ended.how {
         How::Expired if ended.at_ms != told_ms => Err(format!("expired at {} ms, told was {told_ms} ms", ended.at_ms)),
         How::Abandoned => Err("was admitted, and is abandoned".to_owned()),
-        _ if visit.renewal == Some(None) && ended.at_ms < told_ms => {
+        _ if visit.renewal == Some(Renewal::Refused) && ended.at_ms < told_ms => {
             Err(format!("was not let renew, but was in until {} ms", ended.at_ms))
         }
         _ => Ok(()),
@@ -104,10 +104,10 @@ mod tests {
         let mut evidence = fixture::honest("");
         let user = with(&evidence, Part::Renew);
         let session = fixture::session(&mut evidence, user).clone();
-        evidence.visits[user].renewal = Some(Some(session));
+        evidence.visits[user].renewal = Some(Renewal::Longer(session));
         assert!(last_as_told(&evidence).is_err(), "no longer than before");
         let mut evidence = fixture::honest("");
-        evidence.visits[user].renewal = Some(None);
+        evidence.visits[user].renewal = Some(Renewal::Refused);
         let told = fixture::session(&mut evidence, user).expires_ms;
         fixture::end(&mut evidence, user, How::Left, told - 1);
         assert!(last_as_told(&evidence).is_err(), "refused in its session");
