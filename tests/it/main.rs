@@ -93,6 +93,7 @@ mod script_operate;
 mod script_restore;
 mod script_tail;
 mod simulate_coupons;
+mod simulate_room;
 mod store_calls;
 mod store_checks;
 mod store_cluster;

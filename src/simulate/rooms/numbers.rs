@@ -33,7 +33,7 @@ pub struct Numbers {
     pub expired: u64,
     pub abandoned: u64,
     pub left: u64,
-    /// Sessions that ended before their user was back.
+    /// Sessions that ended before their user, who waited for them, was back.
     pub missed: u64,
     /// How late this client was back at most.
     pub late_us: u64,
@@ -86,7 +86,7 @@ impl Numbers {
             expired: ended(How::Expired),
             abandoned: ended(How::Abandoned),
             left: ended(How::Left),
-            missed: count(&Visit::was_missed),
+            missed: count(&|visit| visit.was_missed() && visit.user.part.is_patient()),
             late_us: visits.iter().map(|visit| visit.late_us).max().unwrap_or(0),
             samples: evidence.samples.len() as u64,
             longest_blind_us: blind_us.max().unwrap_or(0),

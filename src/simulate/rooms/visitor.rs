@@ -207,7 +207,7 @@ impl Visitor {
         let said = answer::read(&answered.body).map_err(|error| wrong("a renewal", &error))?;
         match said.place {
             Place::Admitted(session) if *said.ticket == *self.ticket() => {
-                self.visit.renewal = Some(Renewal::Longer(session))
+                self.visit.renewal = Some(Renewal::Longer(session));
             }
             place => return Err(wrong("a renewal", &format!("it says {place:?} of {}", said.ticket))),
         }

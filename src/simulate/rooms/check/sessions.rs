@@ -1,6 +1,5 @@
 //! How long sessions last, and how many begin in a minute.
 
-use crate::simulate::finding::Judged;
 use crate::simulate::rooms::answer::How;
 use crate::simulate::rooms::evidence::{Evidence, Renewal, Visit};
 use crate::simulate::rooms::plan::user_id;
@@ -60,9 +59,9 @@ fn ended_as_told(visit: &Visit) -> Result<(), String> {
 }
 
 /// Of any admissions that are a rate apart the later is at least a minute behind.
-pub fn rate_is_kept(evidence: &Evidence) -> Judged {
+pub fn rate_is_kept(evidence: &Evidence) -> Result<String, String> {
     let Some(rate) = evidence.plan.rate else {
-        return Judged::NotChecked("the room has no rate".to_owned());
+        return Ok("the room has no rate".to_owned());
     };
     let admitted = evidence.visits.iter().filter_map(|visit| visit.admission.as_ref());
     let mut admitted_ms: Vec<i64> = admitted.map(|admission| admission.session.admitted_ms).collect();
@@ -70,13 +69,13 @@ pub fn rate_is_kept(evidence: &Evidence) -> Judged {
     for (earlier, later) in admitted_ms.iter().zip(admitted_ms.iter().skip(rate as usize)) {
         if later - earlier < MINUTE_MS {
             let ms = later - earlier;
-            return Judged::Violated(format!(
+            return Err(format!(
                 "{} were admitted within {ms} ms, the rate is {rate}",
                 u64::from(rate) + 1
             ));
         }
     }
-    Judged::Held(format!("{} admissions at {rate} in a minute", admitted_ms.len()))
+    Ok(format!("{} admissions at {rate} in a minute", admitted_ms.len()))
 }
 
 #[cfg(test)]
@@ -127,11 +126,11 @@ mod tests {
     #[test]
     fn one_more_than_the_rate_is_found() {
         let mut evidence = fixture::honest("");
-        assert!(matches!(rate_is_kept(&evidence), Judged::NotChecked(_)));
+        assert!(rate_is_kept(&evidence).is_ok(), "there is none");
         let admitted = evidence.visits.iter().filter(|visit| visit.admission.is_some()).count();
         evidence.plan.rate = u32::try_from(admitted).ok();
-        assert!(matches!(rate_is_kept(&evidence), Judged::Held(_)));
+        assert!(rate_is_kept(&evidence).is_ok());
         evidence.plan.rate = u32::try_from(admitted - 1).ok();
-        assert!(matches!(rate_is_kept(&evidence), Judged::Violated(_)));
+        assert!(rate_is_kept(&evidence).is_err());
     }
 }
