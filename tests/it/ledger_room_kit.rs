@@ -172,7 +172,10 @@ impl RoomKit {
         assert_eq!(redis.commitment, books.commitment);
         assert_eq!(redis.collected_sha256, books.opened.map(|opened| opened.sha256));
         let state = self.bench.hash(&self.bench.keys.state).await;
-        assert_eq!((&state["puts"], &state["opens"]), (&books.puts, &books.opens_ms.to_string()));
+        assert_eq!(
+            (&state["puts"], &state["opens"]),
+            (&books.puts, &books.opens_ms.to_string())
+        );
     }
 
     /// A line of the metrics without its value.
@@ -197,7 +200,12 @@ pub async fn live(bench: &RoomBench) {
     let opens = |at: &str| json!({"opens_at": at, "session_s": 400});
     bench.define(&opens("2100-01-01T00:00:00Z")).await;
     bench.define(&opens("2090-01-01T00:00:00Z")).await;
-    let tickets: Vec<_> = bench.joined(["u1", "u2"]).await.iter().map(|seen| seen.ticket).collect();
+    let tickets: Vec<_> = bench
+        .joined(["u1", "u2"])
+        .await
+        .iter()
+        .map(|seen| seen.ticket)
+        .collect();
     bench.define(&json!({"session_s": 60})).await;
     let published = scripts::publish(&bench.store, &bench.keys, Mark::ZERO, 2, &sha256(&tickets)).await;
     assert!(published.expect("a reply").1);

@@ -46,7 +46,9 @@ async fn under_load_it_is_clean(db: LedgerDb) {
         for n in 0..60 {
             let user = format!("u{n}");
             kit.bench.joined([user.as_str()]).await;
-            kit.bench.define(&json!({"capacity": 2 + n, "session_s": 1 + n % 7})).await;
+            kit.bench
+                .define(&json!({"capacity": 2 + n, "session_s": 1 + n % 7}))
+                .await;
         }
     };
     let read = async {

@@ -330,11 +330,11 @@ fn a_room_does_what_its_model_does() {
     let _within = runtime.enter(); // what is dropped here may need it
     let redis = Arc::new(runtime.block_on(TestRedis::start()));
     let config = Config {
-        cases: 24,
+        cases: 16,
         failure_persistence: None,
         ..Config::default()
     };
-    let ops = (prop::option::of(0..60_i64), prop::collection::vec(op(), 40..160));
+    let ops = (prop::option::of(0..60_i64), prop::collection::vec(op(), 30..110));
     let outcome = TestRunner::new(config).run(&ops, |(opens_in, ops)| {
         runtime.block_on(async {
             let mut both = Both::new(Arc::clone(&redis), opens_in).await;

@@ -23,6 +23,14 @@ pub struct Admission {
     pub session: Session,
 }
 
+/// What a renewal said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Renewal {
+    Longer(Session),
+    /// There is no session.
+    Refused,
+}
+
 /// One user's way through the room.
 #[derive(Debug, Clone)]
 pub struct Visit {
@@ -34,8 +42,7 @@ pub struct Visit {
     /// A place that became worse: from, to.
     pub fell_back: Option<(u64, u64)>,
     pub admission: Option<Admission>,
-    /// What the renewal said; none: that there is no session.
-    pub renewal: Option<Option<Session>>,
+    pub renewal: Option<Renewal>,
     /// That it is over, as the user was told.
     pub told: Option<Ended>,
     /// The place behind the run.
@@ -88,10 +95,18 @@ impl Visit {
         }
     }
 
+    /// The session that a renewal gave.
+    pub fn renewed(&self) -> Option<&Session> {
+        match &self.renewal {
+            Some(Renewal::Longer(session)) => Some(session),
+            _ => None,
+        }
+    }
+
     /// The session as it was told last.
     pub fn session(&self) -> Option<&Session> {
-        let renewed = self.renewal.as_ref().and_then(Option::as_ref);
-        renewed.or_else(|| self.admission.as_ref().map(|admission| &admission.session))
+        self.renewed()
+            .or_else(|| self.admission.as_ref().map(|admission| &admission.session))
     }
 
     /// Admitted, and its session ended before it came back to be told.

@@ -125,7 +125,14 @@ pub async fn play(args: &Args, target: Target, service: Option<&mut PrivateServi
         let watching = monitor::watch(&api, &plan, socket.as_deref(), crowd.course(), over);
         tokio::try_join!(playing, watching)
     };
-    let run = course::conduct(args, service, crowd.course(), (&bar, ceiling_per_s), playing).await?;
+    let run = Box::pin(course::conduct(
+        args,
+        service,
+        crowd.course(),
+        (&bar, ceiling_per_s),
+        playing,
+    ))
+    .await?;
 
     bar.say("looking at every ticket once more");
     let ((visits, opening), (samples, shown)) = run.haul;

@@ -33,7 +33,7 @@ pub struct Numbers {
     pub expired: u64,
     pub abandoned: u64,
     pub left: u64,
-    /// Sessions that ended before their user was back.
+    /// Sessions that ended before their user, who waited for them, was back.
     pub missed: u64,
     /// How late this client was back at most.
     pub late_us: u64,
@@ -54,13 +54,13 @@ impl Numbers {
         let ended = |how: How| count(&|visit| visit.end().is_some_and(|end| end.how == how));
         let early = evidence.early().iter().flat_map(|visit| &visit.joins);
         let joins = early.clone().count() as u64;
-        let from_us = early.clone().map(|join| join.sent_us).min().unwrap_or(0);
-        let joining_us = early.map(|join| join.told_us).max().unwrap_or(0) - from_us;
-        let joining_s = per(joining_us, 1e6);
+        let first_us = early.clone().map(|join| join.sent_us).min().unwrap_or(0);
+        let last_us = early.map(|join| join.told_us).max().unwrap_or(0);
+        let joining_s = per(last_us - first_us, 1e6);
         client.of_ceiling_percent = 100.0 * per(joins, joining_s) / client.ceiling_per_s;
         let admissions = || visits.iter().filter_map(|visit| visit.admission.as_ref());
-        let last_us = admissions().map(|admission| admission.told_us).max().unwrap_or(0);
-        let draining_s = per(last_us.saturating_sub(evidence.opening.told_us), 1e6);
+        let drained_us = admissions().map(|admission| admission.told_us).max().unwrap_or(0);
+        let draining_s = per(drained_us.saturating_sub(evidence.opening.told_us), 1e6);
         let admitted = count(&|visit| visit.admission.is_some() || visit.was_missed());
         let lags_ms = lag::promotions_ms(evidence);
         let at_us = evidence.samples.iter().map(|sample| sample.at_us);
@@ -82,11 +82,11 @@ impl Numbers {
             promotion_lag: (!lags_ms.is_empty()).then(|| latency(lags_ms.into_iter().map(|ms| ms * 1_000))),
             looks: visits.iter().map(|visit| visit.looks).sum(),
             events: visits.iter().map(|visit| visit.events).sum(),
-            renewed: count(&|visit| matches!(visit.renewal, Some(Some(_)))),
+            renewed: count(&|visit| visit.renewed().is_some()),
             expired: ended(How::Expired),
             abandoned: ended(How::Abandoned),
             left: ended(How::Left),
-            missed: count(&Visit::was_missed),
+            missed: count(&|visit| visit.was_missed() && visit.user.part.is_patient()),
             late_us: visits.iter().map(|visit| visit.late_us).max().unwrap_or(0),
             samples: evidence.samples.len() as u64,
             longest_blind_us: blind_us.max().unwrap_or(0),

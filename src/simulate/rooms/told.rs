@@ -1,6 +1,7 @@
 //! A run of a room as people read it.
 
 use super::Summary;
+use crate::simulate::numbers::Latency;
 use crate::simulate::table::{duration, grouped, grouped_rate};
 use crate::simulate::told::{Told, client_bound, client_rows, latency_rows, unoptimised};
 
@@ -36,7 +37,7 @@ fn cards(summary: &Summary) -> Vec<(String, &'static str)> {
     if let Some(lag) = &numbers.promotion_lag {
         cards.insert(
             3,
-            (duration(lag.p99_us), "from a free place to the next, 99th percentile"),
+            (millis(lag.p99_us), "from a free place to the next, 99th percentile"),
         );
     }
     if numbers.kills > 0 {
@@ -71,7 +72,7 @@ fn rows(summary: &Summary) -> Vec<(String, String)> {
         ("admissions/s".to_owned(), grouped_rate(numbers.admissions_per_s)),
     ]);
     if let Some(lag) = &numbers.promotion_lag {
-        rows.extend(latency_rows("promotion lag", lag));
+        rows.extend(lag_rows(lag));
     }
     rows.extend([
         ("left".to_owned(), grouped(numbers.left)),
@@ -136,4 +137,30 @@ fn parameters(summary: &Summary) -> Vec<(String, String)> {
         ("connections".to_owned(), grouped(asked.connections.into())),
         ("kills".to_owned(), asked.kills.clone()),
     ]
+}
+
+/// In what the service's times tell apart.
+fn lag_rows(lag: &Latency) -> [(String, String); 3] {
+    [("p50", lag.p50_us), ("p99", lag.p99_us), ("max", lag.max_us)]
+        .map(|(point, us)| (format!("promotion lag {point}"), millis(us)))
+}
+
+fn millis(us: u64) -> String {
+    match us / 1_000 {
+        0 => "below 1 ms".to_owned(),
+        ms => format!("{} ms", grouped(ms)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::millis;
+
+    #[test]
+    fn a_lag_is_told_in_whole_milliseconds() {
+        assert_eq!(
+            [1, 999, 1_000, 1_234_567].map(millis),
+            ["below 1 ms", "below 1 ms", "1 ms", "1,234 ms"]
+        );
+    }
 }

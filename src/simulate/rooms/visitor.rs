@@ -11,7 +11,7 @@ use tokio::time::sleep;
 
 use super::answer::{self, Place, Said, Session, Wait};
 use super::crowd::Crowd;
-use super::evidence::{Admission, Join, Visit};
+use super::evidence::{Admission, Join, Renewal, Visit};
 use super::plan::{Part, User, user_id};
 use super::stream::Stream;
 use crate::simulate::SimulateError;
@@ -201,12 +201,14 @@ impl Visitor {
         let is_answer = |answered: &Answered| answered.status.is_success() || answer::is_not_admitted(answered);
         let (_, _, answered) = self.call(Method::POST, &path, None, is_answer).await?;
         if !answered.status.is_success() {
-            self.visit.renewal = Some(None);
+            self.visit.renewal = Some(Renewal::Refused);
             return Ok(());
         }
         let said = answer::read(&answered.body).map_err(|error| wrong("a renewal", &error))?;
         match said.place {
-            Place::Admitted(session) if *said.ticket == *self.ticket() => self.visit.renewal = Some(Some(session)),
+            Place::Admitted(session) if *said.ticket == *self.ticket() => {
+                self.visit.renewal = Some(Renewal::Longer(session));
+            }
             place => return Err(wrong("a renewal", &format!("it says {place:?} of {}", said.ticket))),
         }
         Ok(())

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, geteuid, kill_process, kill_process_group};
 use serde_json::json;
 use tempfile::TempDir;
-use thirtyfour::{By, ChromiumLikeCapabilities, DesiredCapabilities, WebDriver};
+use thirtyfour::{By, ChromeCapabilities, ChromiumLikeCapabilities, WebDriver};
 
 use super::eventually;
 use super::service::processes_in;
@@ -69,7 +69,7 @@ impl Browser {
         browser_of_test
     }
 
-    fn wishes(&self, browser: &Path, scripts: Scripts) -> DesiredCapabilities {
+    fn wishes(&self, browser: &Path, scripts: Scripts) -> ChromeCapabilities {
         let profile = self.directory.path().join("profile");
         let mut arguments = vec![
             "--headless=new".to_owned(),
@@ -85,8 +85,8 @@ impl Browser {
         }
         let allowed = if scripts == Scripts::On { 1 } else { 2 };
         let preferences = json!({"profile.managed_default_content_settings.javascript": allowed});
-        let mut wishes = DesiredCapabilities::chrome();
-        let wish = |wishes: &mut DesiredCapabilities, name: &str, value: serde_json::Value| {
+        let mut wishes = ChromeCapabilities::new();
+        let wish = |wishes: &mut ChromeCapabilities, name: &str, value: serde_json::Value| {
             wishes.add_experimental_option(name, value).expect("plain data is JSON");
         };
         wish(&mut wishes, "binary", json!(browser));

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::simulate::Args;
 use crate::simulate::rooms::answer::{Ended, How, Place, Session};
-use crate::simulate::rooms::evidence::{Admission, Counts, Evidence, Join, Opening, Sample, Shown, Visit};
+use crate::simulate::rooms::evidence::{Admission, Counts, Evidence, Join, Opening, Renewal, Sample, Shown, Visit};
 use crate::simulate::rooms::pass;
 use crate::simulate::rooms::plan::{Part, Plan, user_id};
 
@@ -155,7 +155,7 @@ impl Model {
             Part::Abandon | Part::Die => (end_ms, How::Expired),
             Part::Renew => {
                 let renewed = self.session(user, now_ms, end_ms - self.plan.session_ms() / 2);
-                self.visits[user].renewal = Some(Some(renewed));
+                self.visits[user].renewal = Some(Renewal::Longer(renewed));
                 (first_end_ms + 200, How::Left)
             }
         };

@@ -15,9 +15,8 @@ pub fn are_right(evidence: &Evidence) -> Judged {
     let (mut passes, mut issuer) = (0, None);
     for visit in &evidence.visits {
         let id = user_id(visit.user.number);
-        let renewed = visit.renewal.as_ref().and_then(Option::as_ref);
         let first = visit.admission.as_ref().map(|admission| &admission.session);
-        for session in first.into_iter().chain(renewed) {
+        for session in first.into_iter().chain(visit.renewed()) {
             let expected = (
                 evidence.plan.room_id.as_str(),
                 id.as_str(),

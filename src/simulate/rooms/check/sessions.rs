@@ -1,8 +1,7 @@
 //! How long sessions last, and how many begin in a minute.
 
-use crate::simulate::finding::Judged;
 use crate::simulate::rooms::answer::How;
-use crate::simulate::rooms::evidence::{Evidence, Visit};
+use crate::simulate::rooms::evidence::{Evidence, Renewal, Visit};
 use crate::simulate::rooms::plan::user_id;
 
 const MINUTE_MS: i64 = 60_000;
@@ -27,7 +26,7 @@ pub fn last_as_told(evidence: &Evidence) -> Result<String, String> {
             ));
         }
         sessions += 1;
-        if let Some(Some(longer)) = &visit.renewal {
+        if let Some(longer) = visit.renewed() {
             if longer.expires_ms <= session.expires_ms || longer.expires_ms % SECOND_MS != 0 {
                 return Err(format!(
                     "{id} renewed its session until {} ms, it ends at {} ms",
@@ -52,7 +51,7 @@ fn ended_as_told(visit: &Visit) -> Result<(), String> {
     match ended.how {
         How::Expired if ended.at_ms != told_ms => Err(format!("expired at {} ms, told was {told_ms} ms", ended.at_ms)),
         How::Abandoned => Err("was admitted, and is abandoned".to_owned()),
-        _ if visit.renewal == Some(None) && ended.at_ms < told_ms => {
+        _ if visit.renewal == Some(Renewal::Refused) && ended.at_ms < told_ms => {
             Err(format!("was not let renew, but was in until {} ms", ended.at_ms))
         }
         _ => Ok(()),
@@ -60,9 +59,9 @@ fn ended_as_told(visit: &Visit) -> Result<(), String> {
 }
 
 /// Of any admissions that are a rate apart the later is at least a minute behind.
-pub fn rate_is_kept(evidence: &Evidence) -> Judged {
+pub fn rate_is_kept(evidence: &Evidence) -> Result<String, String> {
     let Some(rate) = evidence.plan.rate else {
-        return Judged::NotChecked("the room has no rate".to_owned());
+        return Ok("the room has no rate".to_owned());
     };
     let admitted = evidence.visits.iter().filter_map(|visit| visit.admission.as_ref());
     let mut admitted_ms: Vec<i64> = admitted.map(|admission| admission.session.admitted_ms).collect();
@@ -70,13 +69,13 @@ pub fn rate_is_kept(evidence: &Evidence) -> Judged {
     for (earlier, later) in admitted_ms.iter().zip(admitted_ms.iter().skip(rate as usize)) {
         if later - earlier < MINUTE_MS {
             let ms = later - earlier;
-            return Judged::Violated(format!(
+            return Err(format!(
                 "{} were admitted within {ms} ms, the rate is {rate}",
                 u64::from(rate) + 1
             ));
         }
     }
-    Judged::Held(format!("{} admissions at {rate} in a minute", admitted_ms.len()))
+    Ok(format!("{} admissions at {rate} in a minute", admitted_ms.len()))
 }
 
 #[cfg(test)]
@@ -104,10 +103,10 @@ mod tests {
         let mut evidence = fixture::honest("");
         let user = with(&evidence, Part::Renew);
         let session = fixture::session(&mut evidence, user).clone();
-        evidence.visits[user].renewal = Some(Some(session));
+        evidence.visits[user].renewal = Some(Renewal::Longer(session));
         assert!(last_as_told(&evidence).is_err(), "no longer than before");
         let mut evidence = fixture::honest("");
-        evidence.visits[user].renewal = Some(None);
+        evidence.visits[user].renewal = Some(Renewal::Refused);
         let told = fixture::session(&mut evidence, user).expires_ms;
         fixture::end(&mut evidence, user, How::Left, told - 1);
         assert!(last_as_told(&evidence).is_err(), "refused in its session");
@@ -127,11 +126,11 @@ mod tests {
     #[test]
     fn one_more_than_the_rate_is_found() {
         let mut evidence = fixture::honest("");
-        assert!(matches!(rate_is_kept(&evidence), Judged::NotChecked(_)));
+        assert!(rate_is_kept(&evidence).is_ok(), "there is none");
         let admitted = evidence.visits.iter().filter(|visit| visit.admission.is_some()).count();
         evidence.plan.rate = u32::try_from(admitted).ok();
-        assert!(matches!(rate_is_kept(&evidence), Judged::Held(_)));
+        assert!(rate_is_kept(&evidence).is_ok());
         evidence.plan.rate = u32::try_from(admitted - 1).ok();
-        assert!(matches!(rate_is_kept(&evidence), Judged::Violated(_)));
+        assert!(rate_is_kept(&evidence).is_err());
     }
 }
