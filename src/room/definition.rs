@@ -60,7 +60,7 @@ pub enum DefinitionError {
 
 impl Definition {
     /// Checks a document against every rule, and names all that it breaks.
-    pub fn check(document: Document) -> Result<Self, Vec<Violation>> {
+    pub fn check(mut document: Document) -> Result<Self, Vec<Violation>> {
         let mut wrong = Vec::new();
         let mut range = |field: &str, value: u64, least: u64, most: u64| {
             if !(least..=most).contains(&value) {
@@ -90,10 +90,7 @@ impl Definition {
             return Err(wrong);
         }
         let opens_ms = opens_ms.flatten();
-        let document = Document {
-            opens_at: opens_ms.map(rfc3339),
-            ..document
-        };
+        document.opens_at = opens_ms.map(rfc3339);
         Ok(Self { document, opens_ms })
     }
 
