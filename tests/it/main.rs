@@ -43,6 +43,7 @@ mod fault_ledger_damage;
 mod fault_ledger_kill9;
 mod fault_ledger_lost_redis;
 mod fault_ledger_postgres;
+mod fault_ledger_rooms;
 mod fault_ledger_start;
 mod fault_ledger_support;
 mod fault_load;
