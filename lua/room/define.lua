@@ -15,7 +15,7 @@
 -- until then keeps its order. Ends no session. A repeat of a PUT that was done (same nonce) answers as the first did
 -- and changes nothing, also when another PUT came between; one that was held up on its way changes nothing when another
 -- was acknowledged meanwhile ('stale', by the last version). In status open and suspended.
--- Cost: O(1); where the rate is lowered, O(by how much).
+-- Cost: O(1).
 
 local NUMBERS = { capacity = 3, session = 4, waiting_timeout = 5, rate = 6, opens_at = 7 } -- in ARGV
 local OPTIONAL = { rate = true, opens_at = true }
@@ -25,7 +25,7 @@ local at = now_ms()
 for field, i in pairs(NUMBERS) do
   must(exact(ARGV[i]) or (OPTIONAL[field] and ARGV[i] == '') or nil, 'JP_ARGUMENT ' .. field)
 end
-local session, opens_at, rate = exact(ARGV[4]), exact(ARGV[7]), exact(ARGV[6])
+local session, opens_at = exact(ARGV[NUMBERS.session]), exact(ARGV[NUMBERS.opens_at])
 redis.call('LLEN', KEYS[9]) -- its type, before the first write
 
 -- Appends the event and writes these fields of the state; what is put is in force with it.
@@ -55,9 +55,7 @@ local function put(state, mode, puts, fields)
     fields[field] = ARGV[i]
   end
   redis.call('HSET', KEYS[1], unpack(list_of(fields)))
-  if rate then
-    redis.call('LTRIM', KEYS[9], 0, num(rate - 1))
-  else
+  if ARGV[NUMBERS.rate] == '' then
     redis.call('UNLINK', KEYS[9]) -- a rate counts from when it is set
   end
   return { mode, mark(state), version }
@@ -100,7 +98,7 @@ if not may_change(wanted, last) then
 end
 if at < state.opens then
   state.opens = math.max(opens_at or at, at) -- never before now: the list is kept for a while from here on
-elseif opens_at and ARGV[7] ~= kept[3] then
+elseif opens_at and ARGV[NUMBERS.opens_at] ~= kept[3] then
   return { 'opened', mark(state) }
 end
 state.version = state.version + 1

@@ -73,7 +73,7 @@ local function begin_step(step)
 end
 
 -- From when on the rate allows one more: now or before when it does now. Times are whole ms, so one that is 60 s old
--- may be a bit less: more than that is asked.
+-- may be a bit less: more than that is asked. The list has all admissions that count, the newest first.
 local function rate_allows_ms(step)
   local rate = step.state.rate
   if not rate then

@@ -2,6 +2,8 @@
 --
 -- Part of a script, behind step.lua.
 
+local MORE_GONE = 16
+
 local function send(command, key, list)
   if #list > 0 then
     redis.call(command, key, unpack(list))
@@ -53,14 +55,22 @@ local function write_users(step)
   send('HSET', KEYS[3], here)
 end
 
+-- Those that the rate counts no more go from the end of the list, a few more than came: so it gets shorter again.
 local function write_recent(step)
-  local rate, times = step.state.rate, {}
-  if rate and step.admitted > 0 then
-    for i = 1, step.admitted do
-      times[i] = num(step.at)
-    end
-    redis.call('LPUSH', KEYS[9], unpack(times))
-    redis.call('LTRIM', KEYS[9], 0, num(rate - 1))
+  local count, times = step.admitted, {}
+  if not step.state.rate or count == 0 then
+    return
+  end
+  for i = 1, count do
+    times[i] = num(step.at)
+  end
+  redis.call('LPUSH', KEYS[9], unpack(times))
+  local oldest, gone = redis.call('LRANGE', KEYS[9], num(-count - MORE_GONE), -1), 0
+  while gone < #oldest and (tonumber(oldest[#oldest - gone]) or 0) < step.at - RATE_MS do
+    gone = gone + 1
+  end
+  if gone > 0 then
+    redis.call('RPOP', KEYS[9], gone)
   end
 end
 

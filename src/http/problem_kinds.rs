@@ -231,6 +231,12 @@ pub(super) const KINDS: &[Kind] = &[
         "The room has not opened yet",
         "Who joined before the opening, and in which order, is told behind it.",
     ),
+    kind(
+        "pre-queue-not-found",
+        "There is no list of who joined before the opening",
+        "The room opened at once, or the time for which the list is kept behind the opening has passed \
+         (setting rooms.retention_s); its hash stays in the ledger.",
+    ),
 ];
 
 pub(super) fn find(code: &str) -> Option<&'static Kind> {

@@ -16,6 +16,7 @@ impl From<RoomError> for Problem {
             RoomError::TicketNotFound => problem(StatusCode::NOT_FOUND, "ticket-not-found", &error),
             RoomError::NotAdmitted { .. } => problem(StatusCode::CONFLICT, "not-admitted", &error),
             RoomError::NotOpen => problem(StatusCode::CONFLICT, "room-not-open", &error),
+            RoomError::NoPreQueue => problem(StatusCode::NOT_FOUND, "pre-queue-not-found", &error),
             RoomError::Invalid(violations) => {
                 Problem::invalid_request(violations.into_iter().map(Into::into).collect())
             }
@@ -50,8 +51,11 @@ fn of_script(error: &ScriptError) -> Problem {
             tracing::warn!(%error, "the store did not do it, or did not say so in time");
             Problem::store_unavailable("the store does not answer in time or takes no writes; repeat the same request")
         }
-        ScriptError::Secret
-        | ScriptError::Store(StoreError::Script { .. } | StoreError::Protocol { .. })
+        ScriptError::Secret => {
+            tracing::error!(%error, "refused");
+            Problem::store_unavailable("this instance is not configured for this room; repeat the request")
+        }
+        ScriptError::Store(StoreError::Script { .. } | StoreError::Protocol { .. })
         | ScriptError::Reply { .. }
         | ScriptError::Record(_) => internal(error),
     }

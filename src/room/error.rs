@@ -30,6 +30,9 @@ pub enum RoomError {
     /// Its order is told behind its opening.
     #[error("the room has not opened yet")]
     NotOpen,
+    /// It opened at once, or the list was dropped.
+    #[error("the room has no list of who joined before its opening, or not any more")]
+    NoPreQueue,
     /// Fields break rules.
     #[error("{0:?}")]
     Invalid(Vec<Violation>),

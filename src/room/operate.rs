@@ -7,7 +7,6 @@ use super::definition::{Definition, DefinitionError};
 use super::error::RoomError;
 use super::rooms::Rooms;
 use super::scripts::{self, CollectedPage, Define, Defined, Snapshot, Visited};
-use super::status::Status;
 use crate::ids::Id;
 use crate::operator::Operator;
 use crate::random;
@@ -104,24 +103,21 @@ impl Rooms {
         }
     }
 
-    /// A room behind its opening whose list of those who joined before is in the ledger, put there now if it was not:
+    /// A room behind its opening, the list of those who joined before being in the ledger: put there now if it was not,
     /// once, whoever does it.
     pub async fn opened(&self, id: &Id) -> Result<Snapshot, RoomError> {
         let snapshot = self.snapshot(id).await?;
-        let definition = parse_definition(id, &snapshot.definition)?;
-        if is_ahead(definition.opens_ms(), snapshot.now_ms) {
+        if snapshot.opens_ms.is_some() {
             return Err(RoomError::NotOpen);
         }
+        let definition = parse_definition(id, &snapshot.definition)?;
         let has_list = definition.opens_ms().is_some() || snapshot.collected > 0;
-        if snapshot.collected_sha256.is_some() || !has_list || snapshot.status != Status::Open {
+        if snapshot.collected_sha256.is_some() || !has_list {
             return Ok(snapshot);
         }
         let (mut joined, mut hash, mut after) = (0, Sha256::new(), 0);
         loop {
             let page = self.collected(id, after).await?;
-            if is_ahead(page.opens_ms, page.now_ms) {
-                return Err(RoomError::NotOpen);
-            }
             for (number, ticket) in &page.items {
                 (joined, after) = (joined + 1, *number);
                 hash.update(format!("{ticket}\n"));
@@ -147,10 +143,6 @@ impl Rooms {
         self.registry.learn(id, page.mark);
         Ok(page)
     }
-}
-
-fn is_ahead(opens_ms: Option<i64>, now_ms: i64) -> bool {
-    opens_ms.is_some_and(|opens_ms| now_ms < opens_ms)
 }
 
 fn put(defined: &Defined) -> Result<Put, RoomError> {

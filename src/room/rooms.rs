@@ -207,8 +207,7 @@ impl Rooms {
         drop(shown);
         let definition = parse_definition(id, &snapshot.definition)?;
         let (counts, now_ms) = (snapshot.counts, snapshot.now_ms);
-        let opened = definition.opens_ms().is_none_or(|opens_ms| opens_ms <= now_ms);
-        let moves = snapshot.status == Status::Open && opened && snapshot.hold_ms.is_none();
+        let moves = snapshot.status == Status::Open && snapshot.opens_ms.is_none() && snapshot.hold_ms.is_none();
         let rate = definition.admissions_per_minute();
         let at_once = counts.waiting == 0 && counts.active < definition.capacity() && rate.is_none();
         let eta_s = match (moves, at_once) {

@@ -12,12 +12,11 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 use tracing::{Instrument, debug, error, info_span, warn};
 
 use super::board::pause;
-use super::error::RoomError;
 use super::rooms::Rooms;
 use super::scripts::Visited;
 use crate::ids::Id;
 use crate::stopping::Stopping;
-use crate::stream::{Mark, ScriptError};
+use crate::stream::ScriptError;
 
 /// Between two looks at the index.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
@@ -142,8 +141,8 @@ impl Worker {
         }
     }
 
-    /// Looks at a room once. `listed`: its mark when its list was last looked for, `None` while it opens later.
-    async fn look(&self, id: &Id, listed: &mut Option<Mark>) -> Option<Visited> {
+    /// Looks at a room once, and puts the list of those who joined before its opening into the ledger.
+    async fn look(&self, id: &Id) -> Option<Visited> {
         let visited = match timeout(LOOK, self.rooms.tick(id)).await {
             Ok(Ok(visited)) => visited,
             Ok(Err(error)) => {
@@ -156,14 +155,10 @@ impl Worker {
                 return None;
             }
         };
-        if visited.opens_ms.is_some() {
-            *listed = None;
-        } else if *listed != Some(visited.mark) {
-            match self.rooms.opened(id).await {
-                Ok(snapshot) => *listed = Some(snapshot.mark),
-                Err(RoomError::NotOpen) => {}
-                Err(error) => warn!(%error, "who joined before the opening was not published; it is tried again"),
-            }
+        if visited.unpublished
+            && let Err(error) = self.rooms.opened(id).await
+        {
+            warn!(%error, "who joined before the opening was not published; it is tried again");
         }
         Some(visited)
     }
@@ -212,13 +207,12 @@ impl Schedule {
     }
 }
 
-/// What a look at a room found: when to look again, and its mark when its list was last looked for.
+/// What a look at a room found.
 struct Looked {
-    id: Id,
-    /// `None`: it can't be looked at now.
+    /// How long nothing has to be done; `None`: it can't be looked at now.
     pause: Option<Duration>,
+    /// Nobody is there.
     idle: bool,
-    listed: Option<Mark>,
 }
 
 /// Rooms that are being looked at.
@@ -228,8 +222,6 @@ struct Looks {
     of_task: HashMap<task::Id, Id>,
     /// Those, and when each is due again as far as was said meanwhile.
     due: HashMap<Id, Option<Instant>>,
-    /// The mark of each room when its list was last looked for.
-    listed: HashMap<Id, Mark>,
 }
 
 impl Looks {
@@ -248,14 +240,12 @@ impl Looks {
 
     fn begin(&mut self, worker: &Worker, id: Id) {
         let span = info_span!("room", room_id = %id);
-        let (worker, mut listed, of) = (worker.clone(), self.listed.get(&id).copied(), id.clone());
+        let (worker, of) = (worker.clone(), id.clone());
         let work = async move {
-            let visited = worker.look(&of, &mut listed).await;
+            let visited = worker.look(&of).await;
             Looked {
-                id: of,
                 pause: visited.as_ref().map(pause),
                 idle: visited.is_some_and(|visited| visited.counts.active + visited.counts.waiting == 0),
-                listed,
             }
         };
         let task = self.tasks.spawn(work.instrument(span));
@@ -276,10 +266,6 @@ impl Looks {
         let hurry = self.due.remove(&id).flatten();
         let mut rest = REST;
         if let Some(looked) = looked {
-            match looked.listed {
-                Some(mark) => self.listed.insert(looked.id, mark),
-                None => self.listed.remove(&looked.id),
-            };
             let least = if looked.idle {
                 Duration::from_secs(1) * u32::try_from(count / IDLE_PER_S).unwrap_or(u32::MAX)
             } else {

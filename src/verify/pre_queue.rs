@@ -28,8 +28,8 @@ pub struct Heading {
     pub format: u32,
     /// Of which room.
     pub room_id: Id,
-    /// RFC 3339.
-    pub opens_at: String,
+    /// RFC 3339; none when that was taken away while they joined, which opened the room.
+    pub opens_at: Option<String>,
     /// SHA-256 of the seed, hexadecimal: shown since the room's first PUT.
     pub commitment: String,
     /// 32 bytes, hexadecimal.
@@ -226,7 +226,8 @@ impl fmt::Display for PreQueue {
             sha256,
             ..
         } = &self.heading;
-        writeln!(f, "room {room_id}, those who joined before {opens_at}")?;
+        let opening = opens_at.as_deref().unwrap_or("its opening");
+        writeln!(f, "room {room_id}, those who joined before {opening}")?;
         if let Some(problem) = &self.problem {
             let problem = format!("{} of room {room_id}: {}", problem.place, problem.what);
             section(f, "wrong", &[problem])?;

@@ -22,7 +22,9 @@ for i = 1, #tickets, 2 do
   if not head then
     head, times, user = string.match(text, '^(%l )([%d ]+)( %S+)$')
   end
-  redis.call('HSET', KEYS[2], tickets[i], head .. string.gsub(times, '%d+', less) .. user)
+  if head then
+    redis.call('HSET', KEYS[2], tickets[i], head .. string.gsub(times, '%d+', less) .. user)
+  end
 end
 for _, key in ipairs({ KEYS[5], KEYS[6], KEYS[7] }) do
   for _, member in ipairs(redis.call('ZRANGE', key, 0, -1)) do

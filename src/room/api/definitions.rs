@@ -77,30 +77,18 @@ pub(crate) struct Room {
     held_until: Option<String>,
 }
 
-/// What may be told of the order before the opening.
-pub(super) struct Opening {
-    /// Whether the room opens later.
-    pub(super) is_ahead: bool,
-    /// Of the order, in hexadecimal digits: not before.
-    pub(super) seed: Option<String>,
-}
-
-/// What may be told of a room's opening.
-pub(super) fn opening(api: &Api, id: &Id, snapshot: &Snapshot, definition: &Definition) -> Opening {
-    let is_ahead = definition.opens_ms().is_some_and(|opens_ms| snapshot.now_ms < opens_ms);
+/// The seed of the order before the opening, in hexadecimal digits; `None` before it.
+pub(super) fn seed(api: &Api, id: &Id, snapshot: &Snapshot) -> Option<String> {
     let seed = api.rooms.order_seed(id);
     // One that was defined with another secret says nothing here.
-    let tells = !is_ahead && seed.commitment() == snapshot.commitment;
-    Opening {
-        is_ahead,
-        seed: tells.then(|| seed.reveal()),
-    }
+    let tells = snapshot.opens_ms.is_none() && seed.commitment() == snapshot.commitment;
+    tells.then(|| seed.reveal())
 }
 
 impl Room {
     fn of(api: &Api, id: &Id, snapshot: Snapshot) -> Result<Self, RoomError> {
         let definition = parse_definition(id, &snapshot.definition)?;
-        let seed = opening(api, id, &snapshot, &definition).seed;
+        let seed = seed(api, id, &snapshot);
         let Document {
             capacity,
             session_s,

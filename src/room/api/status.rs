@@ -7,7 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Api;
-use super::definitions::opening;
+use super::definitions::seed;
 use crate::clock::rfc3339;
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
@@ -43,7 +43,7 @@ pub(crate) struct RoomStatus {
     commitment: String,
     /// That seed, behind the opening; with `GET /v1/rooms/{id}/pre-queue` anybody can check the order.
     seed: Option<String>,
-    /// How many joined before the opening, once that is in the ledger.
+    /// How many joined before the opening, as far as they are kept, once that is in the ledger.
     joined: Option<u64>,
     /// SHA-256 of the list of their tickets, each with a line feed, in the order in which they joined.
     sha256: Option<String>,
@@ -72,13 +72,13 @@ fn body(api: &Api, id: Id, now: &RoomNow) -> RoomStatus {
         definition,
         eta_s,
     } = now;
-    let opening = opening(api, &id, snapshot, definition);
-    let status = match (snapshot.status, opening.is_ahead, snapshot.hold_ms) {
+    let status = match (snapshot.status, snapshot.opens_ms, snapshot.hold_ms) {
         (Status::Suspended, ..) => "suspended",
-        (Status::Open, true, _) => "collecting",
-        (Status::Open, false, Some(_)) => "holding",
-        (Status::Open, false, None) => "open",
+        (Status::Open, Some(_), _) => "collecting",
+        (Status::Open, None, Some(_)) => "holding",
+        (Status::Open, None, None) => "open",
     };
+    let published = snapshot.collected_sha256.as_ref();
     RoomStatus {
         status,
         capacity: definition.capacity(),
@@ -87,9 +87,9 @@ fn body(api: &Api, id: Id, now: &RoomNow) -> RoomStatus {
         eta_s: *eta_s,
         opens_at: definition.document().opens_at.clone(),
         commitment: snapshot.commitment.clone(),
-        seed: opening.seed,
-        joined: snapshot.collected_sha256.as_ref().map(|_| snapshot.collected),
-        sha256: snapshot.collected_sha256.clone(),
+        seed: seed(api, &id, snapshot),
+        joined: published.map(|_| snapshot.collected),
+        sha256: published.cloned(),
         at: rfc3339(snapshot.now_ms),
         room_id: id,
     }

@@ -71,6 +71,7 @@ pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
         signing: Arc::new(SigningKeys::load("", db.data_dir()).unwrap()),
         progress: Arc::default(),
         coupons: Arc::default(),
+        rooms: Arc::default(),
     };
     let secret = MasterSecret::new(crate::given::SECRET);
     let api = Api::new(

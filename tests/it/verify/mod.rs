@@ -2,6 +2,7 @@
 //! scripts wrote, and names the place of whatever was changed.
 
 mod batch;
+mod pre_queue;
 pub mod story;
 
 use jackpot::verify::{Place, Report, Trusted, VerifyError, verify};
