@@ -11,7 +11,8 @@ pub struct CouponArgs {
     #[arg(
         long,
         conflicts_with_all = ["players", "entries", "winners", "collisions", "replays", "tiers", "min_payout", "contribution", "rate_ppm",
-            "reserve_ppm", "pool_seed", "odds_ppm", "max_redraws", "jackpot", "compare", "compare_only"],
+            "reserve_ppm", "pool_seed", "odds_ppm", "max_redraws", "jackpot", "compare", "compare_only", "capacity", "session_s", "waiting_timeout_s", "rate", "stay_ms", "late",
+            "twice", "listen", "renew", "leave", "abandon", "die", "room_id"],
         help_heading = "Coupons"
     )]
     pub coupons: bool,
@@ -87,6 +88,7 @@ mod tests {
             ("--coupons --compare", "--compare"),
             ("--coupons --compare-only", "--compare-only"),
             ("--coupons --jackpot a", "--jackpot"),
+            ("--coupons --capacity 3", "--capacity"),
             ("--coupons --users 0", "--users"),
             ("--coupons --voids 11 --stock 10", "--voids"),
             ("--coupons --voids 11 --users 10", "--voids"),

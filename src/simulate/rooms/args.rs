@@ -10,7 +10,7 @@ pub struct RoomArgs {
     #[arg(
         long,
         conflicts_with_all = ["players", "entries", "winners", "collisions", "replays", "tiers", "min_payout", "contribution", "rate_ppm",
-            "reserve_ppm", "pool_seed", "odds_ppm", "max_redraws", "jackpot", "compare", "compare_only"],
+            "reserve_ppm", "pool_seed", "odds_ppm", "max_redraws", "jackpot", "compare", "compare_only", "duplicates", "stock", "queued", "voids", "coupon"],
         help_heading = "Room"
     )]
     pub room: bool,
@@ -112,7 +112,7 @@ mod tests {
             ("--die 10", "--room"),
             ("--users 10", "--room"),
             ("--room --coupons", "--coupons"),
-            ("--room --stock 3", "--coupons"),
+            ("--room --stock 3", "--stock"),
             ("--room --players 10", "--players"),
             ("--room --compare", "--compare"),
             ("--room --capacity 0", "--capacity"),

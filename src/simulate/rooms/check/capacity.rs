@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_session_that_began_before_there_was_room_is_found() {
-        let mut evidence = fixture::honest("");
+        let mut evidence = fixture::honest("--abandon 0");
         let promoted = fixture::first(&evidence, |visit| {
             visit.admission.is_some() && visit.position.is_some_and(|position| position > 60)
         });

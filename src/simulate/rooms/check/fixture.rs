@@ -18,7 +18,7 @@ pub const PROMOTED_AFTER_MS: u64 = 1;
 /// From being let in to being told, and then to what comes next.
 const TOLD_MS: i64 = 20;
 /// Between two who come late.
-const LATE_MS: i64 = 7;
+const LATE_MS: i64 = 400;
 /// The key that signs passes.
 const KEY: u8 = 7;
 

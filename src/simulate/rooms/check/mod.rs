@@ -11,6 +11,8 @@ mod places;
 mod sessions;
 mod shown;
 
+pub use places::place;
+
 use super::evidence::Evidence;
 use crate::simulate::finding::{Finding, Rule, judge};
 
