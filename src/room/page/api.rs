@@ -31,6 +31,7 @@ use crate::room::error::RoomError;
 use crate::room::pass;
 use crate::room::rooms::Rooms;
 use crate::room::tokens::TokenError;
+use crate::telemetry::request;
 
 /// When a page that could not be made is loaded again, in seconds.
 const RETRY_S: u64 = 3;
@@ -96,6 +97,7 @@ pub(crate) async fn issue(
     api: Data<Api>,
     Body(wish): Body<JoinTokenWish>,
 ) -> Result<HttpResponse, Problem> {
+    request::room(id.shared());
     let room = api.rooms.shown(&id).await?;
     let iat = room.snapshot.now_ms.div_euclid(1_000);
     let claims = JoinClaims {
@@ -187,6 +189,7 @@ impl Api {
     async fn join(&self, room: &Id, token: &str) -> Result<HttpResponse, Refusal> {
         let (rooms, issuer) = (&self.rooms, self.rooms.tokens.issuer());
         let claims: JoinClaims = rooms.tokens.open(pass::JOIN, token).await?;
+        request::room(room.shared());
         let back = claims.return_to.clone();
         let refused = |error| Refusal::new(notice_of(error), back.clone());
         // By Redis' clock, as all times of rooms are: instances whose own clocks differ agree. At most a second late.
@@ -229,6 +232,7 @@ impl Api {
     async fn open_place(&self, room: &Id, token: &str) -> Result<PlaceClaims, Refusal> {
         let tokens = &self.rooms.tokens;
         let claims: PlaceClaims = tokens.open(PLACE, token).await?;
+        request::room(room.shared());
         Ok(claims.check(tokens.issuer(), room)?)
     }
 }

@@ -3,7 +3,7 @@
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::kit::{link, room, service};
+use super::kit::{link, room, service, service_with};
 use super::site::Site;
 use crate::fault_support::PATIENCE;
 use crate::support::browser::{Browser, Scripts};
@@ -59,8 +59,8 @@ async fn shows(browser: &Browser, place: &str) {
 }
 
 /// Of three users the third opens the page, sees the two in front go, and moves on by himself to play.
-async fn a_user_waits_and_plays(scripts: Scripts, id: &str) {
-    let service = service().await;
+async fn a_user_waits_and_plays(scripts: Scripts, id: &str, environment: &[(&str, &str)]) {
+    let service = service_with(environment).await;
     // Short enough that a page that stopped asking would lose its place.
     room(&service, id, 1, &json!({"waiting_timeout_s": 10})).await;
     jackpot_behind(&service, id).await;
@@ -94,12 +94,44 @@ async fn a_user_waits_and_plays(scripts: Scripts, id: &str) {
 
 #[tokio::test]
 async fn heavy_a_user_waits_in_a_browser_and_plays() {
-    a_user_waits_and_plays(Scripts::On, "scripts").await;
+    a_user_waits_and_plays(Scripts::On, "scripts", &[]).await;
 }
 
 #[tokio::test]
 async fn heavy_a_user_waits_without_scripts_and_plays() {
-    a_user_waits_and_plays(Scripts::Off, "plain").await;
+    a_user_waits_and_plays(Scripts::Off, "plain", &[]).await;
+}
+
+#[tokio::test]
+async fn heavy_a_user_whose_events_are_refused_plays_all_the_same() {
+    a_user_waits_and_plays(Scripts::On, "crowded", &[("JACKPOT__HTTP__MAX_STREAMS", "0")]).await;
+}
+
+#[tokio::test]
+async fn heavy_an_open_page_goes_on_behind_a_restart_of_the_service() {
+    let mut service = service().await;
+    room(&service, "restart", 1, &json!({"waiting_timeout_s": 600})).await;
+    let site = Site::open().await;
+    let first = join(&service, "restart", "ann").await;
+    let link = link(&service, "restart", "bob", &site.url("/play")).await;
+    let browser = Browser::start(Scripts::On).await;
+    browser.open(&service.url(&link)).await;
+    shows(&browser, "1").await;
+    let waiting = browser.url().await;
+    assert!(service.stop().await.success());
+    // It hears of nothing for a while, and stays what it is.
+    assert!(http_client().get(&waiting).send().await.is_err());
+    assert_eq!(browser.text("#place").await.as_deref(), Some("1"));
+    service.restart().await;
+    leave(&service, "restart", &first).await;
+    eventually(PATIENCE, "the user is back at the site", async || {
+        browser
+            .url()
+            .await
+            .starts_with(&site.url("/play?room_pass="))
+            .then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]

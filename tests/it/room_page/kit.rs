@@ -27,7 +27,12 @@ const SIGNING_KEY: &str = "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5
 
 /// A service that signs with the key of these tests.
 pub async fn service() -> Service {
-    Service::start_with(&[("JACKPOT__LEDGER__SIGNING_KEY", SIGNING_KEY)]).await
+    service_with(&[]).await
+}
+
+/// The same with more environment.
+pub async fn service_with(more: &[(&str, &str)]) -> Service {
+    Service::start_with(&[&[("JACKPOT__LEDGER__SIGNING_KEY", SIGNING_KEY)], more].concat()).await
 }
 
 /// The same on a Redis that the test may look into and kill.

@@ -118,11 +118,6 @@ impl Browser {
         self.driver().goto(url).await.expect("the address can be opened");
     }
 
-    /// Loads the page again.
-    pub async fn reload(&self) {
-        self.driver().refresh().await.expect("the page can be loaded again");
-    }
-
     /// Where it is.
     pub async fn url(&self) -> String {
         self.driver().current_url().await.expect("it is somewhere").into()
