@@ -26,6 +26,8 @@ use crate::stream::ScriptError;
 
 /// How often what was taken back is read, while passes are checked.
 const READ_EVERY: Duration = Duration::from_millis(300);
+/// How often while none are checked, but some that were taken back would still be good.
+const READ_IDLE: Duration = Duration::from_secs(5);
 /// What is older is read again before a pass is checked.
 const MAX_AGE: Duration = Duration::from_secs(1);
 /// How long a check waits for Redis.
@@ -250,7 +252,7 @@ impl Guard {
             let reply = known.note(reply)?;
             shared.registry.learn(&self.id, reply.mark);
             let mut revocations = self.revocations();
-            let goes_on = revocations.take(&reply.items, reply.last, reply.now_ms);
+            let goes_on = revocations.take(&reply.items, (reply.last, reply.hold_ms), reply.now_ms);
             if goes_on && reply.complete {
                 revocations.complete(sent, reply.now_ms);
                 return Ok(());
@@ -262,10 +264,17 @@ impl Guard {
         self.revocations.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads on for as long as passes are checked.
+    /// Whether nothing is lost by forgetting it: nobody asks, and what was taken back is over. A Redis that lost tickets
+    /// can't tell again what was taken back before.
+    fn is_over(&self, shared: &Shared) -> bool {
+        let known = self.revocations.read().unwrap_or_else(PoisonError::into_inner);
+        self.idle(shared) && known.is_empty(Instant::now())
+    }
+
+    /// Reads on for as long as passes are checked, or were taken back.
     async fn follow(self: Arc<Self>, shared: Arc<Shared>) {
-        while !self.idle(&shared) {
-            sleep(READ_EVERY).await;
+        while !self.is_over(&shared) {
+            sleep(if self.idle(&shared) { READ_IDLE } else { READ_EVERY }).await;
             let mut failed = self.reading.lock().await;
             let began = Instant::now();
             let read = self.read_now(&shared).await;
