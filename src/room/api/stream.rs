@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use actix_web::HttpResponse;
 use actix_web::web::{Bytes, Data};
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 use tracing::debug;
 
 use super::Api;
@@ -22,8 +22,9 @@ use crate::telemetry::request;
 
 /// Between two looks at a ticket, which also keep its place alive; with a short timeout they are more often.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Silence after which a comment keeps proxies from closing the stream.
-const COMMENT_AFTER: Duration = Duration::from_secs(15);
+/// Looks without an event after which a comment is sent: proxies see that the stream lives, and a listener who has gone
+/// away, which only writing tells, does not keep a place for long.
+const SILENT_LOOKS: u32 = 5;
 
 /// A ticket, as long as it waits or is in: `event: ticket` at once and when it has changed, at most once a second, and a
 /// last one when it is over. The data is the ticket, as it is read by its id. A stream keeps the place alive.
@@ -47,16 +48,17 @@ pub(crate) async fn get(
     let stopping = web.stopping.clone();
     let events = async_stream::stream! {
         let _place = place;
-        let (mut shown, mut told) = (None, Instant::now());
+        let (mut shown, mut silent) = (None, 0);
         loop {
             let seen = Some((now.seen.place, now.eta_s));
             if shown != seen {
-                (shown, told) = (seen, Instant::now());
+                (shown, silent) = (seen, 0);
                 yield Ok::<_, Problem>(event(&api, &id, &now));
-            } else if told.elapsed() >= COMMENT_AFTER {
-                told = Instant::now();
+            } else if silent >= SILENT_LOOKS {
+                silent = 0;
                 yield Ok(Bytes::from_static(b":\n\n"));
             }
+            silent += 1;
             if matches!(now.seen.place, Place::Ended { .. }) {
                 return;
             }
