@@ -3,12 +3,13 @@
 //!
 //! - `plan`: how long, how often. `peers`: one round of everything side by side. `growth`, `memory`, `soak`: the rest.
 //! - `service`: a process under load, be it the product or one of `peer`: this executable again, with routes of its own.
-//! - `coupons`: issues beside the public ways.
+//! - `batches`; `coupons`: issues beside the public ways.
 //! - `wrk`, `batch`, `paced`: the load. `bare_redis`, `lock`, `postgres`: the peers without HTTP.
 //! - `sample`, `verdict`, `report`, `page`, `plot`: what came out.
 
 mod bare_redis;
 mod batch;
+mod batches;
 mod coupons;
 mod growth;
 mod http;

@@ -10,8 +10,8 @@ use crate::bare_redis::BareRedis;
 use crate::peer::Kind;
 use crate::plan::Peers;
 use crate::sample::{Load, Sample};
-use crate::service::{Service, keep};
-use crate::{Outcome, batch, coupons, lock, paced, postgres, report, wrk};
+use crate::service::Service;
+use crate::{Outcome, batches, coupons, lock, paced, postgres, report, wrk};
 
 /// Not counted: caches, connections and tables of a new process.
 const WARM_UP: Duration = Duration::from_secs(1);
@@ -19,9 +19,6 @@ const WARM_UP: Duration = Duration::from_secs(1);
 const MANY_JACKPOTS: usize = 100;
 /// Clients that fight for the lock, and of the loads at a fixed rate.
 const CLIENTS: usize = 64;
-/// Single entries beside batches: per second, and over so many connections.
-const BESIDE: (u64, usize) = (1_000, 16);
-const LARGEST_BATCH: usize = 10_000;
 /// Last parts of the paths.
 const ENTRIES: &str = "entries";
 const DIRECT: &str = "direct-entries";
@@ -69,11 +66,13 @@ pub(crate) async fn run(plan: &Peers) -> Outcome<ExitCode> {
         eprintln!("round {number} of {}", plan.rounds());
         let mut round = Round::begin(plan, number, &mut results).await?;
         round.one_jackpot().await;
-        round.batches().await;
         round.many_jackpots().await;
         round.without_http().await;
         // With the other processes gone.
         drop(round);
+        for (point, measured) in batches::round(plan, number).await {
+            results.done(number, &point, measured);
+        }
         for (point, measured) in coupons::round(plan, number).await {
             results.done(number, point, measured);
         }
@@ -140,22 +139,6 @@ impl<'r> Round<'r> {
             ("paced-direct", On::Direct),
         ] {
             self.paced(point, on).await;
-        }
-    }
-
-    async fn batches(&mut self) {
-        for size in [100, 1_000, LARGEST_BATCH] {
-            let point = format!("batch-{size}");
-            if self.plan.wants(&point) {
-                let measured = self.batch(&point, size).await;
-                self.done(&point, measured);
-            }
-        }
-        for (point, with_batches) in [("beside-none", false), ("beside-batches", true)] {
-            if self.plan.wants(point) {
-                let measured = self.beside(point, with_batches).await;
-                self.done(point, measured);
-            }
         }
     }
 
@@ -236,46 +219,6 @@ impl<'r> Round<'r> {
         let load = paced::entries(target, route, rate, CLIENTS, time).await?;
         let mut sample = load.sample(point, self.number);
         process.settle(&before, load.entries, 0, &mut sample).await?;
-        Ok(sample)
-    }
-
-    async fn batch(&self, point: &str, size: usize) -> Outcome<Sample> {
-        let service = &self.service;
-        let before = service.before(1).await?;
-        let connections = self.plan.batch_connections;
-        let load = batch::entries(&service.target, 0, size, connections, self.plan.time(), u64::MAX).await?;
-        let mut sample = load.sample(point, self.number);
-        service.settle(&before, load.entries, 0, &mut sample).await?;
-        Ok(sample)
-    }
-
-    /// Single entries at a fixed rate, alone or while one connection sends the largest batches to the same jackpot.
-    async fn beside(&self, point: &str, with_batches: bool) -> Outcome<Sample> {
-        let (service, time) = (&self.service, self.plan.time());
-        let before = service.before(1).await?;
-        let batches = async {
-            if with_batches {
-                batch::entries(&service.target, 0, LARGEST_BATCH, 1, time, u64::MAX)
-                    .await
-                    .map(Some)
-            } else {
-                Ok(None)
-            }
-        };
-        let (load, batches) = tokio::join!(
-            paced::entries(&service.target, ENTRIES, BESIDE.0, BESIDE.1, time),
-            batches
-        );
-        let (load, batches): (Load, Option<Load>) = (load?, batches?);
-        let mut sample = load.sample(point, self.number);
-        let in_batches = batches.as_ref().map_or(0, |batches| batches.entries);
-        service
-            .settle(&before, load.entries + in_batches, 0, &mut sample)
-            .await?;
-        if let Some(batches) = batches {
-            let more = json!({"in_batches_per_s": batches.per_s(), "batch_p50_us": batches.p50_us, "batch_p99_us": batches.p99_us});
-            keep(&mut sample, more);
-        }
         Ok(sample)
     }
 

@@ -144,9 +144,17 @@ impl Service {
         Ok(rows.unsigned_abs())
     }
 
-    /// For [`Service::settle`].
+    /// For [`Service::settle`]. Waits until nothing is left of the loads before this one.
     pub(crate) async fn before(&self, jackpots: usize) -> Outcome<Before> {
-        // Requests that a load before this one left under way end within the pause.
+        // The index of entries comes behind the events.
+        let begun = Instant::now();
+        while self.is_indexing().await? {
+            if begun.elapsed() > CATCH_UP_LIMIT {
+                return Err("the index of entries does not catch up".into());
+            }
+            tokio::time::sleep(POLL).await;
+        }
+        // Requests that were left under way end within the pause.
         let mut taken = self.taken(jackpots).await?;
         loop {
             tokio::time::sleep(PAUSE).await;
@@ -173,10 +181,6 @@ impl Service {
         while taken != recorded && begun.elapsed() < CATCH_UP_LIMIT {
             tokio::time::sleep(POLL).await;
             (taken, recorded) = (self.taken(before.jackpots).await?, self.recorded().await?);
-        }
-        // The index of entries comes behind the events, and what it still has to do would slow the next point down.
-        while self.is_indexing().await? && begun.elapsed() < CATCH_UP_LIMIT {
-            tokio::time::sleep(POLL).await;
         }
         let caught_up_s = begun.elapsed().as_secs_f64();
         // So would what the system still has to write.

@@ -192,11 +192,16 @@ fn routes(
     let index_days = settings.ledger.entry_index_days;
     let known = (&coupons.coupons.registry, &rooms.rooms.registry);
     let books = ledger::api::Api::of(ledger, index_days, &api.operate.views, known);
+    let page = room::page::api::Api {
+        rooms: rooms.rooms.clone(),
+        join_token_s: settings.rooms.join_token_s,
+    };
     let mut document = ApiDoc::openapi();
     document.merge(signing::api::ApiDoc::openapi());
     document.merge(ledger::api::ApiDoc::openapi());
     document.merge(coupon::api::ApiDoc::openapi());
     document.merge(room::api::ApiDoc::openapi());
+    document.merge(room::page::api::ApiDoc::openapi());
     Routes {
         mount: Arc::new(move |config| {
             jackpot::api::busy_routes(config, &api);
@@ -205,6 +210,7 @@ fn routes(
             jackpot::api::routes(config);
             coupon::api::routes(config);
             room::api::routes(config);
+            room::page::api::routes(config, &page);
             ledger::api::routes(config, &books);
             signing::api::routes(config, &keys);
         }),

@@ -5,7 +5,8 @@
 //! (wrappers of `lua/room/`), `known` (what this instance remembers of each), `rooms` (what users ask for), `operate`
 //! (what operators do), `visiting` (requests that come together, one call), `board` (what this instance last saw of each),
 //! `alarm` and `worker` (who is due is let in, though nobody asks). At the draw: `tokens` (signed and opened), `checked`,
-//! `door` (passes checked without Redis). `api` joins them to HTTP. Why it is as it is: `docs/decisions/0016-rooms.md`.
+//! `door` (passes checked without Redis). `api` joins them to HTTP, `page` is the waiting page. Why it is as it is:
+//! `docs/decisions/0016-rooms.md`.
 
 mod alarm;
 pub mod api;
@@ -17,6 +18,7 @@ pub mod error;
 pub mod eta;
 pub mod known;
 pub mod operate;
+pub mod page;
 pub mod pass;
 pub mod record;
 mod revocations;

@@ -1,0 +1,78 @@
+//! Batches, and single entries beside them. Each point has a service of its own: what a load of millions of entries leaves
+//! to the index of entries would slow the next one down for minutes.
+
+use serde_json::json;
+
+use crate::plan::Peers;
+use crate::sample::{Load, Sample};
+use crate::service::{Service, keep};
+use crate::{Outcome, batch, paced};
+
+/// What the contract takes.
+const LARGEST: usize = 10_000;
+/// Entries per second beside the batches, and their connections.
+const BESIDE: (u64, usize) = (1_000, 16);
+
+/// Each point that is wanted, in turn.
+pub(crate) async fn round(plan: &Peers, number: usize) -> Vec<(String, Outcome<Sample>)> {
+    let mut measured = Vec::new();
+    for size in [100, 1_000, LARGEST] {
+        let point = format!("batch-{size}");
+        if plan.wants(&point) {
+            let sample = alone(plan, number, &point, size).await;
+            measured.push((point, sample));
+        }
+    }
+    for (point, with_batches) in [("beside-none", false), ("beside-batches", true)] {
+        if plan.wants(point) {
+            measured.push((point.to_owned(), beside(plan, number, point, with_batches).await));
+        }
+    }
+    measured
+}
+
+async fn service(plan: &Peers) -> Outcome<Service> {
+    let service = Service::product(&plan.place.directory, json!({})).await?;
+    service.define(0, 1).await?;
+    Ok(service)
+}
+
+async fn alone(plan: &Peers, number: usize, point: &str, size: usize) -> Outcome<Sample> {
+    let service = service(plan).await?;
+    let before = service.before(1).await?;
+    let connections = plan.batch_connections;
+    let load = batch::entries(&service.target, 0, size, connections, plan.time(), u64::MAX).await?;
+    let mut sample = load.sample(point, number);
+    service.settle(&before, load.entries, 0, &mut sample).await?;
+    Ok(sample)
+}
+
+/// Single entries at a fixed rate, alone or while one connection sends the largest batches to the same jackpot.
+async fn beside(plan: &Peers, number: usize, point: &str, with_batches: bool) -> Outcome<Sample> {
+    let (service, time) = (service(plan).await?, plan.time());
+    let before = service.before(1).await?;
+    let batches = async {
+        if with_batches {
+            batch::entries(&service.target, 0, LARGEST, 1, time, u64::MAX)
+                .await
+                .map(Some)
+        } else {
+            Ok(None)
+        }
+    };
+    let (load, batches) = tokio::join!(
+        paced::entries(&service.target, "entries", BESIDE.0, BESIDE.1, time),
+        batches
+    );
+    let (load, batches): (Load, Option<Load>) = (load?, batches?);
+    let mut sample = load.sample(point, number);
+    let in_batches = batches.as_ref().map_or(0, |batches| batches.entries);
+    service
+        .settle(&before, load.entries + in_batches, 0, &mut sample)
+        .await?;
+    if let Some(batches) = batches {
+        let more = json!({"in_batches_per_s": batches.per_s(), "batch_p50_us": batches.p50_us, "batch_p99_us": batches.p99_us});
+        keep(&mut sample, more);
+    }
+    Ok(sample)
+}
