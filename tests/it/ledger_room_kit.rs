@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use jackpot::ids::Id;
 use jackpot::ledger::Ledger;
 use jackpot::ledger::chain::{self, ChainHash};
 use jackpot::ledger::projector::Projector;

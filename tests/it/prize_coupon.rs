@@ -131,7 +131,7 @@ async fn a_player_gets_one_and_the_rank_is_drawn_no_more() {
     let mut attempts = Vec::new();
     for entry in ["a", "b"] {
         let played = play
-            .enter(&bench.id, &id(entry), sent("same", 1))
+            .enter(&bench.id, &id(entry), sent("same", 1), None)
             .await
             .expect("played");
         attempts.push(results(&played));

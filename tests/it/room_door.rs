@@ -235,7 +235,10 @@ async fn the_keys_of_other_instances_come_from_the_ledger() {
     let stranger = Arc::new(SigningKeys::load(&"60".repeat(32), Path::new("")).expect("a key"));
     let tokens = Tokens::new("jackpot".to_owned(), Arc::clone(&stranger), sql.clone());
     let pass = tokens.pass(&id, &now.seen.user, now.seen.ticket, (now.now_ms, now.now_ms + 60_000));
-    let refused = instance.check(&id, "ann", &pass).await.expect_err("nobody knows that key");
+    let refused = instance
+        .check(&id, "ann", &pass)
+        .await
+        .expect_err("nobody knows that key");
     let unknown = DoorError::Required(NoPass::NotOurs(PassError::UnknownKey));
     assert_eq!(refused.to_string(), unknown.to_string());
     signing::publish(&sql, &stranger).await.expect("published");

@@ -45,7 +45,10 @@ async fn behind_those_who_abandoned_and_those_who_expired_the_last_ten_come_in()
     }
     for ticket in &admitted {
         let behind_ms = ms(ticket, "admitted_at") - abandoned_ms;
-        assert!((0..=2_000).contains(&behind_ms), "{behind_ms} ms behind the timeout: {ticket}");
+        assert!(
+            (0..=2_000).contains(&behind_ms),
+            "{behind_ms} ms behind the timeout: {ticket}"
+        );
     }
     let room = service.get("/v1/rooms/ten").await.body;
     assert_eq!([&room["admitted"], &room["expired"], &room["abandoned"]], [20, 10, 10]);
@@ -77,7 +80,10 @@ async fn pair() -> Pair {
 async fn a_pass_of_one_instance_is_good_at_the_other_until_its_user_leaves() {
     let pair = pair().await;
     create(&pair.one, "shared", 1, &json!({})).await;
-    assert_eq!(jackpot(&pair.one, "behind", &json!("shared")).await.status, StatusCode::CREATED);
+    assert_eq!(
+        jackpot(&pair.one, "behind", &json!("shared")).await.status,
+        StatusCode::CREATED
+    );
     let ticket = joined(&pair.one, "shared", "ann").await;
     let taken = enter(&pair.other, "behind", "e1", "ann", &ticket["pass"]).await;
     assert_eq!(taken.0, 201, "{taken:?}");
@@ -91,7 +97,10 @@ async fn a_pass_of_one_instance_is_good_at_the_other_until_its_user_leaves() {
     eventually(PATIENCE, "the other one knows that she left", async || {
         tried += 1;
         let (status, code, _) = enter(&pair.other, "behind", &format!("t{tried}"), "ann", &ticket["pass"]).await;
-        assert!(status == 201 || (status, code.as_str()) == (403, "pass-expired"), "{status} {code}");
+        assert!(
+            status == 201 || (status, code.as_str()) == (403, "pass-expired"),
+            "{status} {code}"
+        );
         (status == 403).then_some(())
     })
     .await;
@@ -106,10 +115,14 @@ async fn when_one_instance_is_killed_the_other_lets_in_also_those_who_ask_nobody
     let third = joined(&pair.one, "shared", "third").await;
     assert_eq!((&asks_nobody["position"], &third["position"]), (&json!(1), &json!(2)));
     pair.one.kill9();
-    eventually(PATIENCE, "the other instance lets the second in, then the third", async || {
-        let room = pair.other.get("/v1/rooms/shared").await.body;
-        (room["admitted"] == 3).then_some(())
-    })
+    eventually(
+        PATIENCE,
+        "the other instance lets the second in, then the third",
+        async || {
+            let room = pair.other.get("/v1/rooms/shared").await.body;
+            (room["admitted"] == 3).then_some(())
+        },
+    )
     .await;
     let seen = look(&pair.other, "shared", &asks_nobody).await;
     assert_eq!(seen["status"], "expired", "{seen}");

@@ -91,13 +91,19 @@ async fn another_library_takes_our_passes_with_the_published_key() {
     let keys = service.get("/v1/keys").await.body;
     let find = |kid: Option<&str>| {
         let key = keys["keys"].as_array().expect("keys").iter();
-        let key = key.into_iter().find(|key| key["kid"].as_str() == kid).expect("published");
+        let key = key
+            .into_iter()
+            .find(|key| key["kid"].as_str() == kid)
+            .expect("published");
         DecodingKey::from_ed_components(key["x"].as_str().expect("a key")).expect("32 bytes")
     };
     let key = find(header.kid.as_deref());
     let read = decode::<Value>(pass, &key, &validation("lobby")).expect("a good token");
     assert_eq!(read.claims, said(&ticket["pass"]).1);
-    assert_eq!((&read.claims["sub"], &read.claims["jti"]), (&json!("ann"), &ticket["ticket"]));
+    assert_eq!(
+        (&read.claims["sub"], &read.claims["jti"]),
+        (&json!("ann"), &ticket["ticket"])
+    );
     let other = decode::<Value>(pass, &key, &validation("other")).expect_err("another room");
     assert_eq!(other.kind(), &ErrorKind::InvalidAudience);
     let changed = format!("{}AAA", &pass[..pass.len() - 3]);

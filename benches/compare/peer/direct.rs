@@ -130,6 +130,7 @@ fn readiness(ledger: &Ledger) -> ReadinessFn {
             lag_events: ledger.progress.largest_lag().map_or(0, |(_, lag)| lag),
             stopped: ledger.progress.stopped(),
             stopped_coupons: ledger.coupons.stopped(),
+            stopped_rooms: ledger.rooms.stopped(),
         }),
         causes: Vec::new(),
     })

@@ -17,7 +17,9 @@ async fn put(service: &Service, id: &str, condition: (&str, &str), body: &Value)
         .await
         .expect("an answer");
     let tag = answer.headers().get("etag");
-    let tag = tag.map(|tag| tag.to_str().expect("text").to_owned()).unwrap_or_default();
+    let tag = tag
+        .map(|tag| tag.to_str().expect("text").to_owned())
+        .unwrap_or_default();
     (answer.status().as_u16(), tag, answer.json().await.expect("JSON"))
 }
 
@@ -29,7 +31,11 @@ async fn a_room_is_created_changed_and_kept_as_it_was() {
     assert_eq!((status, tag.as_str()), (201, "\"1\""));
     for secret in ["commitment", "seed"] {
         let text = shown[secret].take();
-        assert_eq!(text.as_str().map(str::len), Some(64), "{secret}: it is open, and needs no order");
+        assert_eq!(
+            text.as_str().map(str::len),
+            Some(64),
+            "{secret}: it is open, and needs no order"
+        );
     }
     assert_eq!(
         shown,
@@ -113,11 +119,17 @@ async fn rooms_are_listed_in_pages_and_what_operators_do_is_in_the_audit_trail()
         create(&service, id, 1, &json!({})).await;
     }
     let page = service.get("/v1/rooms?limit=2").await.body;
-    assert_eq!((&page["items"][0]["id"], &page["items"][1]["id"]), (&json!("a"), &json!("b")));
+    assert_eq!(
+        (&page["items"][0]["id"], &page["items"][1]["id"]),
+        (&json!("a"), &json!("b"))
+    );
     let cursor = page["next_cursor"].as_str().expect("more");
     let page = service.get(&format!("/v1/rooms?limit=2&cursor={cursor}")).await.body;
     assert_eq!(keys(&page), ["items", "next_cursor"]);
-    assert_eq!((&page["items"][0]["id"], &page["next_cursor"]), (&json!("c"), &Value::Null));
+    assert_eq!(
+        (&page["items"][0]["id"], &page["next_cursor"]),
+        (&json!("c"), &Value::Null)
+    );
     for wrong in ["limit=0", "limit=1001", "cursor=x:y", "offset=1"] {
         let answer = service.get(&format!("/v1/rooms?{wrong}")).await;
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{wrong}");

@@ -21,7 +21,10 @@ async fn only_the_pass_of_this_player_for_this_room_lets_play() {
     for room in ["door", "other"] {
         create(&service, room, 5, &json!({})).await;
     }
-    assert_eq!(jackpot(&service, "behind", &json!("door")).await.status, StatusCode::CREATED);
+    assert_eq!(
+        jackpot(&service, "behind", &json!("door")).await.status,
+        StatusCode::CREATED
+    );
     let ann = joined(&service, "door", "ann").await["pass"].clone();
     let bob = joined(&service, "door", "bob").await["pass"].clone();
     let elsewhere = joined(&service, "other", "ann").await["pass"].clone();
@@ -56,7 +59,10 @@ async fn a_repeat_is_answered_whatever_its_pass() {
         assert_eq!(enter(&service, "behind", "e1", "ann", pass).await, REPEATED, "{pass}");
     }
     let path = "/v1/jackpots/behind/pause";
-    assert_eq!(service.post(path, json!({"reason": "a test"})).await.status, StatusCode::OK);
+    assert_eq!(
+        service.post(path, json!({"reason": "a test"})).await.status,
+        StatusCode::OK
+    );
     assert_eq!(enter(&service, "behind", "e1", "ann", &Value::Null).await, REPEATED);
     // Only what was sent has to be the same.
     let other = service
@@ -75,7 +81,10 @@ async fn a_pass_is_over_when_its_user_leaves_or_its_session_ends() {
     create(&service, "short", 1, &json!({"session_s": 1})).await;
     jackpot(&service, "behind", &json!("door")).await;
     jackpot(&service, "behind-short", &json!("short")).await;
-    let (gone, stays) = (joined(&service, "door", "gone").await, joined(&service, "door", "stays").await);
+    let (gone, stays) = (
+        joined(&service, "door", "gone").await,
+        joined(&service, "door", "stays").await,
+    );
     let short = joined(&service, "short", "ann").await;
     leave(&service, "door", &gone).await;
     let mut tried = 0;
@@ -94,7 +103,10 @@ async fn a_pass_is_over_when_its_user_leaves_or_its_session_ends() {
     .await;
     let back = joined(&service, "short", "ann").await;
     assert_ne!(back["ticket"], short["ticket"]);
-    assert_eq!(enter(&service, "behind-short", "again", "ann", &back["pass"]).await, TAKEN);
+    assert_eq!(
+        enter(&service, "behind-short", "again", "ann", &back["pass"]).await,
+        TAKEN
+    );
 }
 
 #[tokio::test]
@@ -118,10 +130,20 @@ async fn a_room_may_be_put_in_front_and_taken_away_and_batches_stay_out() {
     assert_eq!(service.post(path, batch("before")).await.status, StatusCode::CREATED);
     assert_eq!(enter(&service, "open", "e1", "ann", &Value::Null).await, TAKEN);
     let changed = jackpot(&service, "open", &json!("door")).await;
-    assert_eq!((changed.status, &changed.body["pending"]), (StatusCode::OK, &Value::Null), "it touches no money");
-    assert_eq!(enter(&service, "open", "e2", "ann", &Value::Null).await, refused("pass-required"));
+    assert_eq!(
+        (changed.status, &changed.body["pending"]),
+        (StatusCode::OK, &Value::Null),
+        "it touches no money"
+    );
+    assert_eq!(
+        enter(&service, "open", "e2", "ann", &Value::Null).await,
+        refused("pass-required")
+    );
     assert_eq!(enter(&service, "open", "e1", "ann", &Value::Null).await, REPEATED);
-    assert_eq!(problem(&service.post(path, batch("behind")).await), (403, "pass-required"));
+    assert_eq!(
+        problem(&service.post(path, batch("behind")).await),
+        (403, "pass-required")
+    );
     let again = service.post(path, batch("before")).await;
     assert_eq!(again.status, StatusCode::OK, "{}", again.text);
     assert_eq!(again.headers["idempotency-replayed"], "true");
@@ -135,8 +157,14 @@ async fn a_room_may_be_put_in_front_and_taken_away_and_batches_stay_out() {
 #[tokio::test]
 async fn a_room_that_is_not_there_lets_nobody_in() {
     let service = Service::start().await;
-    assert_eq!(jackpot(&service, "closed", &json!("later")).await.status, StatusCode::CREATED);
-    assert_eq!(enter(&service, "closed", "e1", "ann", &Value::Null).await, refused("pass-required"));
+    assert_eq!(
+        jackpot(&service, "closed", &json!("later")).await.status,
+        StatusCode::CREATED
+    );
+    assert_eq!(
+        enter(&service, "closed", "e1", "ann", &Value::Null).await,
+        refused("pass-required")
+    );
     let wrong = jackpot(&service, "wrong", &json!("a:b")).await;
     assert_eq!(problem(&wrong), (422, "invalid-request"));
     assert_eq!(wrong.body["errors"][0]["field"], "room");

@@ -43,7 +43,10 @@ pub async fn joined(service: &Service, id: &str, user: &str) -> Value {
 
 /// The path of a ticket.
 pub fn path(id: &str, ticket: &Value) -> String {
-    format!("/v1/rooms/{id}/tickets/{}", ticket["ticket"].as_str().expect("a ticket"))
+    format!(
+        "/v1/rooms/{id}/tickets/{}",
+        ticket["ticket"].as_str().expect("a ticket")
+    )
 }
 
 /// How a ticket is.
@@ -107,7 +110,10 @@ pub async fn enter(service: &Service, jackpot: &str, entry: &str, player: &str, 
         None => request,
     };
     let answer = request.send().await.expect("an answer");
-    let (status, replayed) = (answer.status().as_u16(), answer.headers().contains_key("idempotency-replayed"));
+    let (status, replayed) = (
+        answer.status().as_u16(),
+        answer.headers().contains_key("idempotency-replayed"),
+    );
     let body: Value = answer.json().await.expect("JSON");
     (status, body["code"].as_str().unwrap_or_default().to_owned(), replayed)
 }

@@ -25,14 +25,20 @@ async fn the_order_before_the_opening_is_the_committed_one() {
     }
     assert!(tickets.iter().all(|ticket| ticket["status"] == "waiting"));
     let closed = service.get("/v1/rooms/launch").await.body;
-    assert_eq!((&closed["seed"], &closed["opens_at"]), (&Value::Null, &json!("2999-01-01T00:00:00Z")));
+    assert_eq!(
+        (&closed["seed"], &closed["opens_at"]),
+        (&Value::Null, &json!("2999-01-01T00:00:00Z"))
+    );
     let shown = service.get("/v1/rooms/launch/status").await.body;
     assert_eq!(
         [&shown["status"], &shown["seed"], &shown["sha256"], &shown["eta_s"]],
         [&json!("collecting"), &Value::Null, &Value::Null, &Value::Null]
     );
     assert_eq!(shown["commitment"], closed["commitment"]);
-    assert_eq!(problem(&service.get("/v1/rooms/launch/pre-queue").await), (409, "room-not-open"));
+    assert_eq!(
+        problem(&service.get("/v1/rooms/launch/pre-queue").await),
+        (409, "room-not-open")
+    );
     // It is opened now, and stays open.
     let opened = service.put("/v1/rooms/launch", definition(0, &json!({}))).await;
     assert_eq!(opened.status, StatusCode::OK, "{}", opened.text);
@@ -48,7 +54,10 @@ async fn the_order_before_the_opening_is_the_committed_one() {
     let list = lines(&answer.text);
     let (head, joins) = list.split_first().expect("a first line");
     assert_eq!((&head["kind"], &head["format"]), (&json!("room-pre-queue"), &json!(1)));
-    assert_eq!((&head["joined"], &head["commitment"]), (&json!(12), &closed["commitment"]));
+    assert_eq!(
+        (&head["joined"], &head["commitment"]),
+        (&json!(12), &closed["commitment"])
+    );
     let seed = OrderSeed::from_hex(head["seed"].as_str().expect("a seed")).expect("32 bytes");
     assert_eq!(seed.commitment(), head["commitment"].as_str().expect("text"));
     let mut hash = Sha256::new();
@@ -56,7 +65,10 @@ async fn the_order_before_the_opening_is_the_committed_one() {
         assert_eq!(join, &json!({"join": number, "ticket": ticket["ticket"]}));
         hash.update(format!("{}\n", join["ticket"].as_str().expect("a ticket")));
     }
-    assert_eq!((joins.len(), head["sha256"].as_str()), (12, Some(&*hex::encode(hash.finalize()))));
+    assert_eq!(
+        (joins.len(), head["sha256"].as_str()),
+        (12, Some(&*hex::encode(hash.finalize())))
+    );
     // They stand in the order that the seed gives them.
     let mut order = tickets.clone();
     order.sort_by_key(|ticket| {
@@ -99,6 +111,12 @@ async fn a_room_that_opened_at_once_has_no_list() {
     let service = Service::start().await;
     create(&service, "plain", 1, &json!({})).await;
     joined(&service, "plain", "a").await;
-    assert_eq!(problem(&service.get("/v1/rooms/plain/pre-queue").await), (404, "pre-queue-not-found"));
-    assert_eq!(problem(&service.get("/v1/rooms/none/pre-queue").await), (404, "room-not-found"));
+    assert_eq!(
+        problem(&service.get("/v1/rooms/plain/pre-queue").await),
+        (404, "pre-queue-not-found")
+    );
+    assert_eq!(
+        problem(&service.get("/v1/rooms/none/pre-queue").await),
+        (404, "room-not-found")
+    );
 }

@@ -29,8 +29,18 @@ async fn everybody_may_see_how_full_it_is_and_keep_that_for_a_second() {
     assert_eq!(
         keys(&body),
         [
-            "active", "at", "capacity", "commitment", "eta_s", "joined", "opens_at", "room_id", "seed", "sha256",
-            "status", "waiting"
+            "active",
+            "at",
+            "capacity",
+            "commitment",
+            "eta_s",
+            "joined",
+            "opens_at",
+            "room_id",
+            "seed",
+            "sha256",
+            "status",
+            "waiting"
         ]
     );
     assert_eq!(
@@ -49,7 +59,10 @@ async fn everybody_may_see_how_full_it_is_and_keep_that_for_a_second() {
     assert_eq!((&body["active"], &body["capacity"]), (&json!(1), &json!(1)));
     assert_eq!(body["eta_s"], Value::Null, "nobody was let in out of the line yet");
     let (code, _, problem) = status(&service, "none").await;
-    assert_eq!((code, &problem["code"]), (StatusCode::NOT_FOUND, &json!("room-not-found")));
+    assert_eq!(
+        (code, &problem["code"]),
+        (StatusCode::NOT_FOUND, &json!("room-not-found"))
+    );
 }
 
 #[tokio::test]

@@ -46,7 +46,11 @@ async fn a_ticket_is_told_as_it_changes_and_then_it_ends() {
         (StatusCode::OK, &"text/event-stream".parse().expect("a header"))
     );
     let mut text = String::new();
-    assert_eq!(until(&mut answer, &mut text, |_| true).await, third, "at once, as it was told");
+    assert_eq!(
+        until(&mut answer, &mut text, |_| true).await,
+        third,
+        "at once, as it was told"
+    );
     leave(&service, "sse", &first).await;
     until(&mut answer, &mut text, |ticket| ticket["position"] == 1).await;
     leave(&service, "sse", &second).await;
@@ -57,7 +61,11 @@ async fn a_ticket_is_told_as_it_changes_and_then_it_ends() {
     while let Some(chunk) = answer.chunk().await.expect("readable") {
         text.push_str(std::str::from_utf8(&chunk).expect("UTF-8"));
     }
-    assert_eq!(events(&text).pop(), Some(look(&service, "sse", &third).await), "the last word");
+    assert_eq!(
+        events(&text).pop(),
+        Some(look(&service, "sse", &third).await),
+        "the last word"
+    );
 }
 
 #[tokio::test]

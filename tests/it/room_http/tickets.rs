@@ -74,7 +74,10 @@ async fn who_leaves_makes_room_at_once_and_leaves_once() {
     let left = leave(&service, "lobby", &first).await;
     assert_eq!(left.status, StatusCode::OK, "{}", left.text);
     assert_eq!(keys(&left.body), ["ended_at", "status", "ticket"]);
-    assert_eq!((&left.body["status"], &left.body["ticket"]), (&json!("left"), &first["ticket"]));
+    assert_eq!(
+        (&left.body["status"], &left.body["ticket"]),
+        (&json!("left"), &first["ticket"])
+    );
     assert_eq!(leave(&service, "lobby", &first).await.body, left.body);
     assert_eq!(look(&service, "lobby", &first).await, left.body);
     assert_eq!(look(&service, "lobby", &second).await["status"], "admitted");
@@ -96,7 +99,10 @@ async fn who_leaves_makes_room_at_once_and_leaves_once() {
 async fn only_a_session_is_renewed() {
     let service = Service::start().await;
     create(&service, "lobby", 1, &json!({"session_s": 600})).await;
-    let (first, second) = (joined(&service, "lobby", "a").await, joined(&service, "lobby", "b").await);
+    let (first, second) = (
+        joined(&service, "lobby", "a").await,
+        joined(&service, "lobby", "b").await,
+    );
     // What was given under an hour is renewed under two.
     let longer = super::kit::definition(1, &json!({"session_s": 1_200}));
     service.put("/v1/rooms/lobby", longer).await;
@@ -112,7 +118,11 @@ async fn only_a_session_is_renewed() {
     leave(&service, "lobby", &first).await;
     let refused = renew(&service, "lobby", &first).await;
     assert_eq!(problem(&refused), (409, "not-admitted"));
-    assert!(refused.body["detail"].as_str().expect("text").contains("left"), "{}", refused.text);
+    assert!(
+        refused.body["detail"].as_str().expect("text").contains("left"),
+        "{}",
+        refused.text
+    );
 }
 
 #[tokio::test]
@@ -120,10 +130,22 @@ async fn what_is_not_there_is_not_found_and_what_is_wrong_is_named() {
     let service = Service::start().await;
     create(&service, "lobby", 1, &json!({})).await;
     let nobody = json!({"ticket": "00000000000000000000000000000000"});
-    assert_eq!(problem(&service.get(&path("lobby", &nobody)).await), (404, "ticket-not-found"));
-    assert_eq!(problem(&renew(&service, "lobby", &nobody).await), (404, "ticket-not-found"));
-    assert_eq!(problem(&leave(&service, "lobby", &nobody).await), (404, "ticket-not-found"));
-    assert_eq!(problem(&service.get(&path("none", &nobody)).await), (404, "room-not-found"));
+    assert_eq!(
+        problem(&service.get(&path("lobby", &nobody)).await),
+        (404, "ticket-not-found")
+    );
+    assert_eq!(
+        problem(&renew(&service, "lobby", &nobody).await),
+        (404, "ticket-not-found")
+    );
+    assert_eq!(
+        problem(&leave(&service, "lobby", &nobody).await),
+        (404, "ticket-not-found")
+    );
+    assert_eq!(
+        problem(&service.get(&path("none", &nobody)).await),
+        (404, "room-not-found")
+    );
     assert_eq!(problem(&join(&service, "none", "a").await), (404, "room-not-found"));
     for (body, field) in [
         (json!({}), "user_id"),
@@ -134,7 +156,9 @@ async fn what_is_not_there_is_not_found_and_what_is_wrong_is_named() {
         assert_eq!(problem(&answer), (422, "invalid-request"));
         assert_eq!(answer.body["errors"][0]["field"], field, "{}", answer.text);
     }
-    let upper = service.get("/v1/rooms/lobby/tickets/ABCDEF00000000000000000000000000").await;
+    let upper = service
+        .get("/v1/rooms/lobby/tickets/ABCDEF00000000000000000000000000")
+        .await;
     assert_eq!(problem(&upper), (422, "invalid-request"));
     assert_eq!(upper.body["errors"][0]["field"], "ticket");
     let allowed = service.post("/v1/rooms/lobby/status", json!({})).await;
@@ -145,7 +169,10 @@ async fn what_is_not_there_is_not_found_and_what_is_wrong_is_named() {
 async fn a_silent_waiter_loses_the_place_and_a_session_its_end_though_nobody_asks() {
     let service = Service::start().await;
     create(&service, "lobby", 1, &json!({"session_s": 2, "waiting_timeout_s": 1})).await;
-    let (first, silent) = (joined(&service, "lobby", "a").await, joined(&service, "lobby", "b").await);
+    let (first, silent) = (
+        joined(&service, "lobby", "a").await,
+        joined(&service, "lobby", "b").await,
+    );
     eventually(PATIENCE, "both are over, by the worker alone", async || {
         let room = service.get("/v1/rooms/lobby").await.body;
         (room["expired"] == 1 && room["abandoned"] == 1).then_some(())
@@ -153,7 +180,10 @@ async fn a_silent_waiter_loses_the_place_and_a_session_its_end_though_nobody_ask
     .await;
     assert_eq!(look(&service, "lobby", &first).await["status"], "expired");
     let abandoned = look(&service, "lobby", &silent).await;
-    assert_eq!((keys(&abandoned), &abandoned["status"]), (vec!["ended_at", "status", "ticket"], &json!("abandoned")));
+    assert_eq!(
+        (keys(&abandoned), &abandoned["status"]),
+        (vec!["ended_at", "status", "ticket"], &json!("abandoned"))
+    );
     let back = joined(&service, "lobby", "b").await;
     assert_eq!(back["status"], "admitted");
     assert_ne!(back["ticket"], silent["ticket"]);
@@ -174,7 +204,10 @@ async fn who_is_next_is_admitted_within_moments_of_the_end_of_a_session() {
     let seen = look(&service, "lobby", &next).await;
     let ms = |text: &serde_json::Value| jackpot::clock::parse_rfc3339(text.as_str().expect("a time")).expect("a time");
     // It was let in at the whole second at which the first session ended, whenever this looked.
-    assert!(["admitted", "expired"].contains(&seen["status"].as_str().expect("text")), "{seen}");
+    assert!(
+        ["admitted", "expired"].contains(&seen["status"].as_str().expect("text")),
+        "{seen}"
+    );
     if seen["status"] == "admitted" {
         let lasts = ms(&seen["expires_at"]) - ms(&seen["admitted_at"]);
         assert!((1_000..=2_000).contains(&lasts), "{seen}");
@@ -190,7 +223,10 @@ async fn the_estimate_comes_from_those_who_were_let_in() {
     for user in 1..=6 {
         waiting.push(joined(&service, "lobby", &format!("u{user}")).await);
     }
-    assert!(waiting.iter().all(|ticket| ticket["eta_s"].is_null()), "nobody was let in yet");
+    assert!(
+        waiting.iter().all(|ticket| ticket["eta_s"].is_null()),
+        "nobody was let in yet"
+    );
     for ticket in &waiting[..3] {
         leave(&service, "lobby", &last).await;
         last = look(&service, "lobby", ticket).await;

@@ -26,7 +26,7 @@ impl List {
         let heading = Heading {
             format: FORMAT,
             room_id: room(),
-            opens_at: "2026-12-01T10:00:00Z".to_owned(),
+            opens_at: Some("2026-12-01T10:00:00Z".to_owned()),
             commitment: seed.commitment(),
             seed: seed.reveal(),
             joined: count,
