@@ -27,7 +27,7 @@ async fn who_joins_waits_and_moves_on_with_the_pass() {
     assert_eq!((page.shows("place"), page.shows("wait")), ("1", "not known yet"));
     assert!(
         page.text
-            .contains("<noscript><meta http-equiv=\"refresh\" content=\"1\"></noscript>")
+            .contains("<noscript><meta http-equiv=\"refresh\" content=\"3\"></noscript>")
     );
     // The one in front is in: sent on each time, with a pass that names him.
     let to_the_shop = open(&service, &first).await.location();
