@@ -43,6 +43,8 @@ scripts/install.sh lint
 mkdir -p "$TOOLS_DIR"
 step cargo fmt --check
 step cargo clippy --locked --all-targets -- -D warnings
+# The map of the house is crate docs: a link that leads nowhere is an error.
+RUSTDOCFLAGS="-D warnings" step cargo doc --locked --no-deps --quiet
 if [[ -d lua ]]; then
   step stylua --check lua
   lint_lua

@@ -23,6 +23,7 @@ use crate::ledger::start::LedgerOpenError;
 use crate::master_secret::{self, MasterSecretError};
 use crate::open_files;
 use crate::random::RandomError;
+use crate::room::error::RoomError;
 use crate::room::worker::Worker;
 use crate::settings::Settings;
 use crate::stopping::Stopping;
@@ -61,6 +62,14 @@ pub enum AppError {
         /// Which jackpot.
         jackpot: Id,
     },
+    /// A room of Redis was defined with another secret.
+    #[error(
+        "room '{room}' was defined with another draw secret: set fairness.master_secret to that one, or put its master.secret back into the data directory"
+    )]
+    OtherRoomSecret {
+        /// Which room.
+        room: Id,
+    },
     /// A jackpot file.
     #[error("jackpots.directory: {0}")]
     JackpotFile(#[from] FileError),
@@ -70,6 +79,9 @@ pub enum AppError {
     /// The jackpots can't be read.
     #[error("jackpots: {0}")]
     Jackpots(#[from] Box<PlayError>),
+    /// The rooms can't be read.
+    #[error("rooms: {0}")]
+    Rooms(#[from] RoomError),
     /// No server.
     #[error(transparent)]
     Serve(#[from] ServeError),

@@ -8,9 +8,8 @@
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'ok', mark, now ms, passes, revocations, status, active, waiting, admitted, promoted, expired, abandoned,
 --        left, waited ms, opens and hold in ms or '' once they have passed, waiting timeout, session, capacity,
---        rate or '', ms when something is due next or '', '1' when this call could not do all that is due,
---        '1' when the list of those collected is to be published, and of each visit: code, ticket, record,
---        how many are ahead or ''}
+--        rate or '', ms when something is due next or '', 1 when this call could not do all that is due, 1 when the
+--        list of those collected is to be published, and of each visit: code, ticket, record, how many are ahead}
 --         code: 's' seen | 'n' a renewal of one who is not in | 'u' no such ticket | 'c' suspended, so nobody joins
 -- Invariants: read, decide, then write. Sessions in `active` are at most the capacity behind each admission, and none
 -- is behind its end; whoever is not reaped yet keeps his place occupied. Nobody is admitted before one who stands in
@@ -114,30 +113,31 @@ if due == MAX then
 end
 local more = step.behind or #step.gone[7] == MAX_REAPED or (next_ms or MAX) <= at
 
+-- Numbers as they are: a reply has whole ones exactly up to 2^53.
 local reply = {
   'ok',
   mark(state),
-  num(at),
-  num(state.passes),
-  num(state.revocations),
+  at,
+  state.passes,
+  state.revocations,
   state.status,
-  num(redis.call('ZCARD', KEYS[6])),
-  num(redis.call('ZCARD', KEYS[4])),
-  num(state.admitted),
-  num(state.promoted),
-  num(state.expired),
-  num(state.abandoned),
-  num(state.left),
-  num(state.waited_ms),
-  state.opens > at and num(state.opens) or '',
-  state.hold > at and num(state.hold) or '',
-  num(state.waiting_timeout),
-  num(state.session),
-  num(state.capacity),
-  state.rate and num(state.rate) or '',
-  due < MAX and num(due) or '',
-  more and '1' or '',
-  (step.collected_before > 0 and at >= state.opens and state.collected_sha256 == '') and '1' or '',
+  redis.call('ZCARD', KEYS[6]),
+  redis.call('ZCARD', KEYS[4]),
+  state.admitted,
+  state.promoted,
+  state.expired,
+  state.abandoned,
+  state.left,
+  state.waited_ms,
+  state.opens > at and state.opens or '',
+  state.hold > at and state.hold or '',
+  state.waiting_timeout,
+  state.session,
+  state.capacity,
+  state.rate or '',
+  due < MAX and due or '',
+  more and 1 or 0,
+  (step.collected_before > 0 and at >= state.opens and state.collected_sha256 == '') and 1 or 0,
 }
 local length = #reply
 for i = 1, count do
@@ -151,7 +151,7 @@ for i = 1, count do
   reply[length + 1] = code
   reply[length + 2] = place and place.ticket or ''
   reply[length + 3] = place and place.text or ''
-  reply[length + 4] = place and place.kind == 'w' and num(redis.call('ZRANK', KEYS[4], place.ticket) or 0) or ''
+  reply[length + 4] = place and place.kind == 'w' and redis.call('ZRANK', KEYS[4], place.ticket) or 0
   length = length + 4
 end
 return reply

@@ -27,6 +27,7 @@ use crate::ledger::{self, Ledger};
 use crate::master_secret::MasterSecret;
 use crate::random;
 use crate::room::door::Door;
+use crate::room::error::RoomError;
 use crate::room::rooms::Rooms;
 use crate::room::tokens::Tokens;
 use crate::room::worker::Worker;
@@ -36,8 +37,8 @@ use crate::store::Store;
 use crate::telemetry::Metrics;
 use crate::{coupon, jackpot, room, signing};
 
-/// Jackpots read from the index at a time.
-const JACKPOTS_AT_ONCE: usize = 500;
+/// Jackpots, or rooms, read from the index at a time.
+const READ_AT_ONCE: usize = 500;
 
 /// What the connections are put together to.
 pub(super) struct Parts {
@@ -103,6 +104,7 @@ pub(super) async fn compose(
     // What was lost is rebuilt before anybody plays, and the ledger has the last events of the time before.
     projector.catch_up().await;
     check_secret(&operate).await?;
+    check_room_secret(&rooms).await?;
     if !settings.jackpots.directory.is_empty() {
         files::define_from(Path::new(&settings.jackpots.directory), &operate).await?;
     }
@@ -223,7 +225,7 @@ fn routes(
 async fn check_secret(operate: &Operate) -> Result<(), AppError> {
     let mut after = None;
     loop {
-        let ids = operate.ids(after.as_ref(), JACKPOTS_AT_ONCE).await.map_err(Box::new)?;
+        let ids = operate.ids(after.as_ref(), READ_AT_ONCE).await.map_err(Box::new)?;
         for id in &ids {
             match operate.views.refresh(id).await {
                 Err(PlayError::Script(ScriptError::Secret)) => {
@@ -235,7 +237,29 @@ async fn check_secret(operate: &Operate) -> Result<(), AppError> {
             }
         }
         match ids.last() {
-            Some(last) if ids.len() == JACKPOTS_AT_ONCE => after = Some(last.clone()),
+            Some(last) if ids.len() == READ_AT_ONCE => after = Some(last.clone()),
+            _ => return Ok(()),
+        }
+    }
+}
+
+/// The same for rooms: those who join one before its opening would get an order that is not the committed one.
+async fn check_room_secret(rooms: &Rooms) -> Result<(), AppError> {
+    let mut after = None;
+    loop {
+        let ids = rooms.registry.ids(after.as_ref(), READ_AT_ONCE).await;
+        let ids = ids.map_err(RoomError::from)?;
+        for id in &ids {
+            match rooms.snapshot(id).await {
+                Ok(snapshot) if snapshot.commitment != rooms.order_seed(id).commitment() => {
+                    return Err(AppError::OtherRoomSecret { room: id.clone() });
+                }
+                Err(RoomError::Script(ScriptError::Unknown)) | Ok(_) => {}
+                Err(error) => tracing::error!(room_id = %id, %error, "this room can't be read"),
+            }
+        }
+        match ids.last() {
+            Some(last) if ids.len() == READ_AT_ONCE => after = Some(last.clone()),
             _ => return Ok(()),
         }
     }

@@ -17,7 +17,7 @@ use tracing::{Instrument, debug, error, info_span, warn};
 use super::coupons::Coupons;
 use super::error::CouponError;
 use super::scripts::{Retired, ScriptError};
-use super::serving::{Serving, Turn};
+use super::serving::{Place, Serving, Turn};
 use super::status::Status;
 use crate::ids::Id;
 use crate::random::{self, RandomError};
@@ -221,6 +221,7 @@ impl AllLines {
             return;
         }
         let serving = Serving {
+            place: Place::of(&self.places),
             coupons: line.coupons.clone(),
             known: line.coupons.registry.known(&id),
             id: id.clone(),
@@ -228,13 +229,10 @@ impl AllLines {
             lease_ms: line.settings.consumer_lease_ms,
             stopping: stopping.clone(),
         };
-        let (places, stopping) = (Arc::clone(&self.places), stopping.clone());
+        let stopping = stopping.clone();
         let span = info_span!("line", coupon_id = %id);
         let work = async move {
-            let turn = match places.acquire().await {
-                Ok(_place) => serving.run(|| places.available_permits() == 0).await,
-                Err(_closed) => Turn::Over,
-            };
+            let turn = serving.run().await;
             if turn == Turn::Held {
                 tokio::select! {
                     () = sleep(HELD_PAUSE) => {}

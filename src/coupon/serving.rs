@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::{debug, error, warn};
 
 use super::asking::is_damage;
@@ -43,12 +44,43 @@ pub(super) enum Turn {
 
 /// The consumer of one line.
 pub(super) struct Serving {
+    pub(super) place: Place,
     pub(super) coupons: Coupons,
     pub(super) known: Arc<Known>,
     pub(super) id: Id,
     pub(super) token: Arc<str>,
     pub(super) lease_ms: u64,
     pub(super) stopping: Stopping,
+}
+
+/// One of the places that an instance has for serving.
+pub(super) struct Place {
+    places: Arc<Semaphore>,
+    held: Option<OwnedSemaphorePermit>,
+}
+
+impl Place {
+    /// None held yet.
+    pub(super) fn of(places: &Arc<Semaphore>) -> Self {
+        Self {
+            places: Arc::clone(places),
+            held: None,
+        }
+    }
+
+    /// Waits for one, behind those that wait already.
+    async fn take(&mut self) {
+        self.held = Arc::clone(&self.places).acquire_owned().await.ok();
+    }
+
+    fn give_back(&mut self) {
+        self.held = None;
+    }
+
+    /// Whether other lines wait for one.
+    fn is_crowded(&self) -> bool {
+        self.places.available_permits() == 0
+    }
 }
 
 /// What the next call is to do.
@@ -61,9 +93,10 @@ struct Step {
 }
 
 impl Serving {
-    /// Serves until the line is empty. `crowded`: whether other lines wait for a place.
-    pub(super) async fn run(self, crowded: impl Fn() -> bool) -> Turn {
-        match self.serve(crowded).await {
+    /// Serves until the line is empty.
+    pub(super) async fn run(mut self) -> Turn {
+        self.place.take().await;
+        match self.serve().await {
             Ok(turn) => turn,
             Err(CouponError::Script(error)) if is_damage(&error) => {
                 error!(%error, "the head of the line can't be read; it waits for an operator");
@@ -76,7 +109,7 @@ impl Serving {
         }
     }
 
-    async fn serve(&self, crowded: impl Fn() -> bool) -> Result<Turn, CouponError> {
+    async fn serve(&mut self) -> Result<Turn, CouponError> {
         let begun = Instant::now();
         let mut turn = Turn::Over;
         let mut step = Step {
@@ -86,7 +119,7 @@ impl Serving {
             last: false,
         };
         loop {
-            if begun.elapsed() >= TURN && crowded() {
+            if begun.elapsed() >= TURN && self.place.is_crowded() {
                 (step.last, turn) = (true, Turn::Yielded);
             }
             step.last |= self.stopping.has_begun();
@@ -128,8 +161,9 @@ impl Serving {
         }
     }
 
-    /// One call, repeated as it is until there is an answer.
-    async fn call(&self, step: &Step) -> Result<Served, ScriptError> {
+    /// One call, repeated as it is until there is an answer. Meanwhile the place is others': lines on a node that is away
+    /// must not keep those of the other nodes from being served.
+    async fn call(&mut self, step: &Step) -> Result<Served, ScriptError> {
         let next = match step.careful {
             _ if step.last => 0,
             0 => MAX_TAKEN,
@@ -152,10 +186,12 @@ impl Serving {
                 Err(ScriptError::Store(StoreError::Unavailable { .. } | StoreError::OutOfMemory))
                     if !self.stopping.has_begun() =>
                 {
+                    self.place.give_back();
                     tokio::select! {
                         () = tokio::time::sleep(REPEAT_AFTER) => {}
                         () = self.stopping.wait() => {}
                     }
+                    self.place.take().await;
                 }
                 other => return other,
             }

@@ -11,12 +11,17 @@ use super::eta::Admissions;
 use super::scripts::{Counts, Snapshot, Visited};
 use super::status::Status;
 use crate::ids::Id;
-use crate::telemetry::{Metrics, OneRoom, RoomCounts};
+use crate::stream::ScriptError;
+use crate::telemetry::{Metrics, OneRoom, RoomNews};
 
 /// A room where somebody waits is looked at at least so often: what another instance promised and did not do is done.
 const WITH_WAITERS: Duration = Duration::from_secs(1);
 /// And all others.
 const WITHOUT: Duration = Duration::from_secs(5);
+/// Between two tries to publish the list of those who joined before the opening.
+const PUBLISH_EVERY: Duration = Duration::from_secs(1);
+/// Replies that are mixed up are not so far apart.
+const NEW_COUNT_AFTER_MS: i64 = 1_000;
 /// Least time between two looks at a room.
 const LEAST: Duration = Duration::from_millis(1);
 /// A little earlier is not worth a word to the worker.
@@ -34,9 +39,25 @@ pub(super) struct Board {
     admissions: Mutex<Admissions>,
     /// When the worker will look at the room; `None`: not at all yet, or now.
     due: Mutex<Option<Instant>>,
-    /// As last read for everybody, and when that was asked for. Held while reading, so that one reads for all.
-    pub(super) shown: tokio::sync::Mutex<Option<(Instant, Arc<Snapshot>)>>,
+    /// Held while reading, so that one reads for all.
+    pub(super) shown: tokio::sync::Mutex<Shown>,
+    /// When the list of those who joined before the opening was last tried to be published.
+    published: Mutex<Option<Instant>>,
+    /// Time of Redis' clock and counts, as last told to the metrics.
+    counted: Mutex<(i64, Counts)>,
     metrics: Arc<OneRoom>,
+}
+
+/// A room as read for everybody, and when that reading began.
+#[derive(Default)]
+pub(super) enum Shown {
+    /// It was not read yet.
+    #[default]
+    Nothing,
+    /// This is how it was.
+    Read(Instant, Arc<Snapshot>),
+    /// It could not be read.
+    Failed(Instant, ScriptError),
 }
 
 impl Boards {
@@ -53,6 +74,8 @@ impl Boards {
                 admissions: Mutex::default(),
                 due: Mutex::default(),
                 shown: tokio::sync::Mutex::default(),
+                published: Mutex::default(),
+                counted: Mutex::default(),
                 metrics: metrics.rooms.room(id.as_str()),
             })
         };
@@ -77,14 +100,34 @@ impl Board {
     /// Takes the counts of a room.
     pub(super) fn count(&self, now_ms: i64, counts: &Counts) {
         lock(&self.admissions).hear(now_ms, counts.promoted);
-        self.metrics.set(&RoomCounts {
+        let mut counted = lock(&self.counted);
+        let (last_ms, last) = *counted;
+        let fell = counts.admitted < last.admitted;
+        // Another call was faster, or, behind a while, Redis lost some and counts from a new beginning.
+        if now_ms < last_ms || (fell && now_ms < last_ms + NEW_COUNT_AFTER_MS) {
+            return;
+        }
+        *counted = (now_ms, *counts);
+        let since = |now: u64, last: u64| if fell { now } else { now.saturating_sub(last) };
+        self.metrics.see(&RoomNews {
             active: counts.active,
             waiting: counts.waiting,
-            admitted: counts.admitted,
-            expired: counts.expired,
-            abandoned: counts.abandoned,
-            left: counts.left,
+            admitted: since(counts.admitted, last.admitted),
+            expired: since(counts.expired, last.expired),
+            abandoned: since(counts.abandoned, last.abandoned),
+            left: since(counts.left, last.left),
+            waited_ms: since(counts.waited_ms, last.waited_ms),
         });
+    }
+
+    /// Whether the list of those who joined before the opening may be published: once a second it may be tried.
+    pub(super) fn may_publish(&self, now: Instant) -> bool {
+        let mut tried = lock(&self.published);
+        let may = tried.is_none_or(|tried| now - tried >= PUBLISH_EVERY);
+        if may {
+            *tried = Some(now);
+        }
+        may
     }
 
     /// The worker will look at the room at that time; `None`: it does so now.

@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep, timeout};
 use tracing::debug;
 
 use super::checked::Checked;
-use super::known::Registry;
+use super::known::{Known, Registry};
 use super::pass::{Claims, PASS, PassError};
 use super::revocations::{Over, Revocations};
 use super::scripts;
@@ -91,6 +91,8 @@ struct Shared {
 struct Guard {
     id: Id,
     revocations: RwLock<Revocations>,
+    /// Restores and the hold when it was last read: behind a loss of Redis numbers may be given again.
+    losses: std::sync::Mutex<(u64, i64)>,
     /// Held while reading; when the last reading that failed had begun, and why it did.
     reading: Mutex<Option<(Instant, ScriptError)>>,
     /// When a pass was last checked, in ms since the door was made.
@@ -178,6 +180,7 @@ impl Door {
             Arc::new(Guard {
                 id: room.clone(),
                 revocations: RwLock::default(),
+                losses: std::sync::Mutex::default(),
                 reading: Mutex::default(),
                 used_ms: AtomicU64::default(),
                 followed: AtomicBool::default(),
@@ -193,9 +196,25 @@ impl Guard {
         self.used_ms.store(now_ms, Ordering::Relaxed);
     }
 
+    /// Whether nobody has checked a pass for a while; not while a hold lasts, whose revocations Redis has lost.
     fn idle(&self, shared: &Shared) -> bool {
         let used = Duration::from_millis(self.used_ms.load(Ordering::Relaxed));
-        shared.began.elapsed().saturating_sub(used) > IDLE
+        let hold_ms = shared.registry.known(&self.id).hold_ms();
+        let is_held = self
+            .revocations()
+            .now_ms(Instant::now())
+            .is_some_and(|now_ms| now_ms < hold_ms);
+        shared.began.elapsed().saturating_sub(used) > IDLE && !is_held
+    }
+
+    /// Reads from the beginning where Redis has lost something since the last time.
+    fn look_for_losses(&self, known: &Known) {
+        let now = (known.mark().restores(), known.hold_ms());
+        let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
+        if *losses != now {
+            *losses = now;
+            self.revocations().begin_anew();
+        }
     }
 
     fn is_fresh(&self) -> bool {
@@ -243,6 +262,7 @@ impl Guard {
         loop {
             let known = shared.registry.known(&self.id);
             known.whole()?;
+            self.look_for_losses(&known);
             let after = self.revocations().last();
             let sent = Instant::now();
             let reading = scripts::revoked(&shared.store, &known, after, PAGE);

@@ -103,6 +103,11 @@ impl Rooms {
         }
     }
 
+    /// Whether the list of those who joined before the opening may be published now.
+    pub(super) fn may_publish(&self, id: &Id) -> bool {
+        self.boards.of(id, &self.metrics).may_publish(Instant::now())
+    }
+
     /// A room behind its opening, the list of those who joined before being in the ledger: put there now if it was not,
     /// once, whoever does it.
     pub async fn opened(&self, id: &Id) -> Result<Snapshot, RoomError> {
@@ -111,7 +116,9 @@ impl Rooms {
             return Err(RoomError::NotOpen);
         }
         let definition = parse_definition(id, &snapshot.definition)?;
-        let has_list = definition.opens_ms().is_some() || snapshot.collected > 0;
+        // Of a room that was restored the list is lost: an empty one would be wrong for ever.
+        let is_whole = snapshot.mark.restores() == 0 && definition.opens_ms().is_some();
+        let has_list = is_whole || snapshot.collected > 0;
         if snapshot.collected_sha256.is_some() || !has_list {
             return Ok(snapshot);
         }
@@ -143,6 +150,15 @@ impl Rooms {
         self.registry.learn(id, page.mark);
         Ok(page)
     }
+}
+
+/// How many joined before the opening, once their list is published and as long as it is kept. One that was dropped is empty
+/// too, but has another hash.
+#[must_use]
+pub fn joined(snapshot: &Snapshot) -> Option<u64> {
+    let sha256 = snapshot.collected_sha256.as_ref()?;
+    let is_there = snapshot.collected > 0 || *sha256 == hex::encode(Sha256::digest(""));
+    is_there.then_some(snapshot.collected)
 }
 
 fn put(defined: &Defined) -> Result<Put, RoomError> {

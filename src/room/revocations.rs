@@ -62,6 +62,11 @@ impl Revocations {
         goes_on
     }
 
+    /// Reads all from the beginning next; what is known stays.
+    pub fn begin_anew(&mut self) {
+        self.last = 0;
+    }
+
     /// All there were have been read, by a call that was sent at `sent` and said `now_ms`.
     pub fn complete(&mut self, sent: Instant, now_ms: i64) {
         self.read = Some((sent, now_ms));
@@ -86,12 +91,16 @@ impl Revocations {
         }
     }
 
-    /// Whether a pass is good at this moment; never later than Redis' clock would say so. `None` before the first
-    /// reading.
-    pub fn judge(&self, pass: &Claims, at: Instant) -> Option<Result<(), Over>> {
+    /// Redis' clock at this moment, or somewhat ahead of it, never behind; `None` before the first reading.
+    pub fn now_ms(&self, at: Instant) -> Option<i64> {
         let (sent, then_ms) = self.read?;
         let since = i64::try_from(at.saturating_duration_since(sent).as_millis()).unwrap_or(i64::MAX);
-        let now_ms = then_ms.saturating_add(since);
+        Some(then_ms.saturating_add(since))
+    }
+
+    /// Whether a pass is good at this moment. `None` before the first reading.
+    pub fn judge(&self, pass: &Claims, at: Instant) -> Option<Result<(), Over>> {
+        let now_ms = self.now_ms(at)?;
         Some(if pass.exp.saturating_mul(1_000) <= now_ms {
             Err(Over::Expired)
         } else if self.tickets.contains_key(&pass.jti) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::board::Boards;
+use super::board::{Board, Boards, Shown};
 use super::definition::Definition;
 use super::error::RoomError;
 use super::eta::poll_after_s;
@@ -15,7 +15,7 @@ use super::scripts::{Place, Seen, Snapshot, Visit, VisitReply, Visited};
 use super::status::Status;
 use super::ticket::{OrderSeed, Ticket};
 use super::tokens::Tokens;
-use super::visiting::{Cause, Told, Visiting};
+use super::visiting::{Told, Visiting};
 use crate::combiner;
 use crate::ids::Id;
 use crate::master_secret::MasterSecret;
@@ -125,29 +125,29 @@ impl Rooms {
             ticket,
             order: self.order_seed(id).order(ticket),
         };
-        self.visit(id, Cause::Join, visit).await
+        self.visit(id, visit).await
     }
 
     /// How a ticket is; keeps its place alive.
     pub async fn look(&self, id: &Id, ticket: Ticket) -> Result<TicketNow, RoomError> {
-        self.visit(id, Cause::Stay, Visit::Look(ticket)).await
+        self.visit(id, Visit::Look(ticket)).await
     }
 
     /// More time for one who is in.
     pub async fn renew(&self, id: &Id, ticket: Ticket) -> Result<TicketNow, RoomError> {
-        self.visit(id, Cause::Stay, Visit::Renew(ticket)).await
+        self.visit(id, Visit::Renew(ticket)).await
     }
 
     /// Gives the place up. Of one that is over it changes nothing.
     pub async fn leave(&self, id: &Id, ticket: Ticket) -> Result<TicketNow, RoomError> {
-        self.visit(id, Cause::Stay, Visit::Leave(ticket)).await
+        self.visit(id, Visit::Leave(ticket)).await
     }
 
-    async fn visit(&self, id: &Id, cause: Cause, visit: Visit) -> Result<TicketNow, RoomError> {
+    async fn visit(&self, id: &Id, visit: Visit) -> Result<TicketNow, RoomError> {
         let known = self.registry.known(id);
         known.whole()?;
         let visiting = || self.visiting(id, &known);
-        let (_, (reply, room)): (_, Told) = combiner::join(&known, visiting, &cause, visit).await?;
+        let (_, (reply, room)): (_, Told) = combiner::join(&known, visiting, &(), visit).await?;
         match reply {
             VisitReply::Seen(seen) => Ok(self.now(id, seen, &room)),
             VisitReply::NotAdmitted(seen) => Err(RoomError::NotAdmitted {
@@ -194,17 +194,7 @@ impl Rooms {
             self.snapshot(id).await?;
         }
         let board = self.boards.of(id, &self.metrics);
-        let mut shown = board.shown.lock().await;
-        let fresh = shown.as_ref().filter(|(asked, _)| asked.elapsed() < SHOWN_FOR);
-        let snapshot = if let Some((_, snapshot)) = fresh {
-            Arc::clone(snapshot)
-        } else {
-            let asked = Instant::now();
-            let snapshot = Arc::new(self.snapshot(id).await?);
-            *shown = Some((asked, Arc::clone(&snapshot)));
-            snapshot
-        };
-        drop(shown);
+        let snapshot = self.read_for_all(id, &board).await?;
         let definition = parse_definition(id, &snapshot.definition)?;
         let (counts, now_ms) = (snapshot.counts, snapshot.now_ms);
         let moves = snapshot.status == Status::Open && snapshot.opens_ms.is_none() && snapshot.hold_ms.is_none();
@@ -220,6 +210,26 @@ impl Rooms {
             definition,
             eta_s,
         })
+    }
+
+    /// What was read last, or is read now: of those that wait for it one reads, and where that fails, those who came
+    /// before it began are told the same.
+    async fn read_for_all(&self, id: &Id, board: &Board) -> Result<Arc<Snapshot>, RoomError> {
+        let came = Instant::now();
+        let mut shown = board.shown.lock().await;
+        match &*shown {
+            Shown::Read(began, snapshot) if began.elapsed() < SHOWN_FOR => return Ok(Arc::clone(snapshot)),
+            Shown::Failed(began, error) if *began >= came => return Err(error.clone().into()),
+            _ => {}
+        }
+        let began = Instant::now();
+        let read = self.snapshot(id).await;
+        match &read {
+            Ok(snapshot) => *shown = Shown::Read(began, Arc::new(snapshot.clone())),
+            Err(RoomError::Script(error)) => *shown = Shown::Failed(began, error.clone()),
+            Err(_) => {}
+        }
+        read.map(Arc::new)
     }
 
     /// Why nobody joins now, whoever it is.

@@ -83,11 +83,18 @@ impl Tokens {
 
     /// What a token of this type says. Times and issuer are not looked at.
     pub async fn open<C: DeserializeOwned>(&self, typ: &str, token: &str) -> Result<C, TokenError> {
+        let came = Instant::now();
         let open = || pass::open(|id| self.find(id), typ, token);
         match open() {
             Err(PassError::UnknownKey) => {
-                self.ask().await.map_err(TokenError::NoKeys)?;
-                Ok(open()?)
+                let asked = self.ask().await.map_err(TokenError::NoKeys)?;
+                match open() {
+                    // It may have been made since.
+                    Err(PassError::UnknownKey) if asked < came => {
+                        Err(TokenError::NoKeys("they were read a moment ago".to_owned()))
+                    }
+                    other => Ok(other?),
+                }
             }
             other => Ok(other?),
         }
@@ -104,15 +111,16 @@ impl Tokens {
         self.signing.find(id).or_else(other)
     }
 
-    /// Reads the ledger's keys, unless that was tried a moment ago. Held while reading, so that many who ask at once
-    /// make one query.
-    async fn ask(&self) -> Result<(), String> {
+    /// Reads the ledger's keys, unless that was tried a moment ago; when that began. Held while reading, so that many
+    /// who ask at once make one query.
+    async fn ask(&self) -> Result<Instant, String> {
         let mut asked = self.asked.lock().await;
         if let Some((at, said)) = &*asked
             && at.elapsed() < LOOK_EVERY
         {
-            return said.clone();
+            return said.clone().map(|()| *at);
         }
+        let began = Instant::now();
         let said = match timeout(WAIT, published(&self.sql)).await {
             Ok(Ok(keys)) => {
                 let keys = keys.into_iter().map(|key| (key.id().to_owned(), key)).collect();
@@ -122,7 +130,7 @@ impl Tokens {
             Ok(Err(error)) => Err(error.to_string()),
             Err(_late) => Err("the database did not answer in time".to_owned()),
         };
-        *asked = Some((Instant::now(), said.clone()));
-        said
+        *asked = Some((began, said.clone()));
+        said.map(|()| began)
     }
 }

@@ -14,16 +14,6 @@ use crate::telemetry::Metrics;
 
 const _: () = assert!(MAX_BATCH <= MAX_VISITS);
 
-/// Why a visit is made: those of one kind go out together, so that a full memory, which keeps new ones out, keeps
-/// nobody from leaving.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cause {
-    /// Somebody wants a place.
-    Join,
-    /// Somebody has one.
-    Stay,
-}
-
 /// The visits of one room.
 pub(super) struct Visiting {
     pub(super) store: Store,
@@ -61,6 +51,10 @@ impl Visiting {
                     told.extend(replies.into_iter().map(|reply| Ok((reply, Arc::clone(&room)))));
                 }
                 Err(error) if is_damage(&error) && end - start > 1 => {
+                    if end - start == visits.len() {
+                        // Where nobody is the matter, the room is: then it is for all of them.
+                        self.visit(&[]).await?;
+                    }
                     let middle = start.midpoint(end);
                     left.push((middle, end));
                     left.push((start, middle));
@@ -71,6 +65,29 @@ impl Visiting {
         }
         Ok(told)
     }
+
+    /// The others, where memory is too full for joins: nobody is kept from staying or leaving.
+    async fn visit_without_joins(&self, visits: &[Visit]) -> Result<Vec<Result<Told, ScriptError>>, ScriptError> {
+        let stay = visits
+            .iter()
+            .filter(|visit| !is_join(visit))
+            .cloned()
+            .collect::<Vec<_>>();
+        let mut told = self.visit_all(&stay).await?.into_iter();
+        let refused = || Err(ScriptError::Store(StoreError::OutOfMemory));
+        let each = visits.iter().map(|visit| {
+            if is_join(visit) {
+                refused()
+            } else {
+                told.next().unwrap_or_else(refused)
+            }
+        });
+        Ok(each.collect())
+    }
+}
+
+fn is_join(visit: &Visit) -> bool {
+    matches!(visit, Visit::Join { .. })
 }
 
 /// Whether the call failed for what it found, so that a repeat fails as well.
@@ -84,24 +101,29 @@ fn is_damage(error: &ScriptError) -> bool {
 }
 
 impl Joint for Visiting {
-    type Under = Cause;
+    type Under = ();
     type Request = Visit;
     type Reply = Vec<Result<Told, ScriptError>>;
     type Answer = Told;
 
     const WHAT: &'static str = "room_visit";
 
-    fn is_same(one: &Cause, other: &Cause) -> bool {
-        one == other
+    fn is_same((): &(), (): &()) -> bool {
+        true
     }
 
     fn limit(&self) -> Duration {
         self.store.total_limit()
     }
 
-    async fn call(&self, _: &Cause, visits: &[Visit]) -> Result<Self::Reply, ScriptError> {
+    async fn call(&self, (): &(), visits: &[Visit]) -> Result<Self::Reply, ScriptError> {
         self.metrics.rooms.combined(visits.len());
-        self.visit_all(visits).await
+        match self.visit_all(visits).await {
+            Err(ScriptError::Store(StoreError::OutOfMemory)) if !visits.iter().all(is_join) => {
+                self.visit_without_joins(visits).await
+            }
+            other => other,
+        }
     }
 
     /// What is not done is told so.

@@ -28,8 +28,10 @@ const PAGE: usize = 500;
 const LOOKED_AT_ONCE: usize = 32;
 /// How long one room is waited for.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long a room that can't be looked at is left alone.
+/// How long a room that can't be looked at is left alone; each time that its node does not answer twice as long, up to
+/// a bound: with many rooms on a frozen node those on the others would wait for a place.
 const REST: Duration = Duration::from_secs(1);
+const LONGEST_REST: Duration = Duration::from_secs(30);
 /// Rooms where nothing is due that are looked at in a second: with ten thousand of them that is some percent of a Redis.
 const IDLE_PER_S: usize = 500;
 
@@ -142,25 +144,31 @@ impl Worker {
     }
 
     /// Looks at a room once, and puts the list of those who joined before its opening into the ledger.
-    async fn look(&self, id: &Id) -> Option<Visited> {
+    async fn look(&self, id: &Id) -> Look {
         let visited = match timeout(LOOK, self.rooms.tick(id)).await {
             Ok(Ok(visited)) => visited,
             Ok(Err(error)) => {
                 // A name without a room, or one that was lost: others say so.
                 debug!(%error, "this room was passed over");
-                return None;
+                return if error.is_unavailable() {
+                    Look::Late
+                } else {
+                    Look::Passed
+                };
             }
             Err(_late) => {
                 debug!("its node does not answer in time");
-                return None;
+                return Look::Late;
             }
         };
-        if visited.unpublished
-            && let Err(error) = self.rooms.opened(id).await
-        {
-            warn!(%error, "who joined before the opening was not published; it is tried again");
+        if visited.unpublished && self.rooms.may_publish(id) {
+            match timeout(LOOK, self.rooms.opened(id)).await {
+                Ok(Ok(_)) => {}
+                Ok(Err(error)) => warn!(%error, "who joined before the opening was not published; it is tried again"),
+                Err(_late) => warn!("who joined before the opening was not published in time; it is tried again"),
+            }
         }
-        Some(visited)
+        Look::Seen(visited)
     }
 }
 
@@ -208,20 +216,24 @@ impl Schedule {
 }
 
 /// What a look at a room found.
-struct Looked {
-    /// How long nothing has to be done; `None`: it can't be looked at now.
-    pause: Option<Duration>,
-    /// Nobody is there.
-    idle: bool,
+enum Look {
+    /// This is how it is.
+    Seen(Visited),
+    /// It can't be looked at now.
+    Passed,
+    /// Its node did not answer.
+    Late,
 }
 
 /// Rooms that are being looked at.
 #[derive(Default)]
 struct Looks {
-    tasks: JoinSet<Looked>,
+    tasks: JoinSet<Look>,
     of_task: HashMap<task::Id, Id>,
     /// Those, and when each is due again as far as was said meanwhile.
     due: HashMap<Id, Option<Instant>>,
+    /// How long each whose node did not answer was left alone.
+    late: HashMap<Id, Duration>,
 }
 
 impl Looks {
@@ -241,38 +253,37 @@ impl Looks {
     fn begin(&mut self, worker: &Worker, id: Id) {
         let span = info_span!("room", room_id = %id);
         let (worker, of) = (worker.clone(), id.clone());
-        let work = async move {
-            let visited = worker.look(&of).await;
-            Looked {
-                pause: visited.as_ref().map(pause),
-                idle: visited.is_some_and(|visited| visited.counts.active + visited.counts.waiting == 0),
-            }
-        };
+        let work = async move { worker.look(&of).await };
         let task = self.tasks.spawn(work.instrument(span));
         self.of_task.insert(task.id(), id.clone());
         self.due.insert(id, None);
     }
 
     /// The room, and when it is due again. `count`: rooms that wait for their time.
-    fn ended(&mut self, ended: Result<(task::Id, Looked), task::JoinError>, count: usize) -> Option<(Id, Instant)> {
-        let (task, looked) = match ended {
-            Ok((task, looked)) => (task, Some(looked)),
+    fn ended(&mut self, ended: Result<(task::Id, Look), task::JoinError>, count: usize) -> Option<(Id, Instant)> {
+        let (task, look) = match ended {
+            Ok(ended) => ended,
             Err(error) => {
                 error!(%error, "looking at a room ended with an error");
-                (error.id(), None)
+                (error.id(), Look::Passed)
             }
         };
         let id = self.of_task.remove(&task)?;
         let hurry = self.due.remove(&id).flatten();
-        let mut rest = REST;
-        if let Some(looked) = looked {
-            let least = if looked.idle {
-                Duration::from_secs(1) * u32::try_from(count / IDLE_PER_S).unwrap_or(u32::MAX)
-            } else {
-                Duration::ZERO
-            };
-            rest = looked.pause.map_or(REST, |pause| pause.max(least));
-        }
+        let late = self.late.remove(&id);
+        let rest = match look {
+            Look::Seen(visited) if visited.counts.active + visited.counts.waiting == 0 => {
+                pause(&visited).max(Duration::from_secs(1) * u32::try_from(count / IDLE_PER_S).unwrap_or(u32::MAX))
+            }
+            Look::Seen(visited) => pause(&visited),
+            Look::Passed => REST,
+            Look::Late => {
+                let rest = late.map_or(REST, |late| (late * 2).min(LONGEST_REST));
+                self.late.insert(id.clone(), rest);
+                // Also when others say that something is due.
+                return Some((id, Instant::now() + rest));
+            }
+        };
         let at = Instant::now() + rest;
         Some((id, hurry.map_or(at, |hurry| hurry.min(at))))
     }

@@ -11,4 +11,4 @@ pub use coupons::{CouponMetrics, IssueResult, OneCoupon};
 pub use ledger::LedgerMetrics;
 pub use log::{TelemetryError, init};
 pub use metrics::{ClaimResult, EntryResult, GaugeGuard, JackpotMetrics, Metrics, ScriptResult};
-pub use rooms::{JoinResult, OneRoom, RoomCounts, RoomMetrics};
+pub use rooms::{JoinResult, OneRoom, RoomMetrics, RoomNews};

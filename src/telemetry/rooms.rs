@@ -1,7 +1,7 @@
 //! What rooms tell of themselves.
 
 use std::collections::HashMap;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use prometheus_client::encoding::EncodeLabelSet;
@@ -39,14 +39,14 @@ impl JoinResult {
     }
 }
 
-/// How a room is, as Redis counts it.
+/// How a room is, and what has happened since it was last seen.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct RoomCounts {
+pub struct RoomNews {
     /// Sessions now.
     pub active: u64,
     /// Tickets that wait now.
     pub waiting: u64,
-    /// Sessions ever begun.
+    /// Sessions begun.
     pub admitted: u64,
     /// Of them ended by their time.
     pub expired: u64,
@@ -54,6 +54,8 @@ pub struct RoomCounts {
     pub abandoned: u64,
     /// Who left, in or waiting.
     pub left: u64,
+    /// For which the admitted had waited, all together, ms.
+    pub waited_ms: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -83,6 +85,7 @@ pub struct OneRoom {
     active: Gauge,
     waiting: Gauge,
     events: [Counter; EVENTS.len()],
+    waited: Counter<f64, AtomicU64>,
 }
 
 impl OneRoom {
@@ -91,14 +94,16 @@ impl OneRoom {
         self.joins[result as usize].inc();
     }
 
-    /// How it is, as this instance last saw. What Redis counts never falls here.
-    pub fn set(&self, counts: &RoomCounts) {
-        self.active.set(i64::try_from(counts.active).unwrap_or(i64::MAX));
-        self.waiting.set(i64::try_from(counts.waiting).unwrap_or(i64::MAX));
-        let events = [counts.admitted, counts.expired, counts.abandoned, counts.left];
+    /// How it is, as this instance last saw, and what it saw happen.
+    pub fn see(&self, news: &RoomNews) {
+        self.active.set(i64::try_from(news.active).unwrap_or(i64::MAX));
+        self.waiting.set(i64::try_from(news.waiting).unwrap_or(i64::MAX));
+        let events = [news.admitted, news.expired, news.abandoned, news.left];
         for (counter, count) in self.events.iter().zip(events) {
-            counter.inner().fetch_max(count, Ordering::Relaxed);
+            counter.inc_by(count);
         }
+        #[expect(clippy::cast_precision_loss, reason = "a sum for a graph")]
+        self.waited.inc_by(news.waited_ms as f64 / 1_000.0);
     }
 }
 
@@ -109,6 +114,7 @@ pub struct RoomMetrics {
     active: Family<RoomLabel, Gauge>,
     waiting: Family<RoomLabel, Gauge>,
     events: Family<EventLabels, Counter>,
+    waited: Family<RoomLabel, Counter<f64, AtomicU64>>,
     combined: Histogram,
 }
 
@@ -120,6 +126,7 @@ impl Default for RoomMetrics {
             active: Family::default(),
             waiting: Family::default(),
             events: Family::default(),
+            waited: Family::default(),
             combined: Histogram::new(REQUESTS),
         }
     }
@@ -134,6 +141,11 @@ impl RoomMetrics {
             "room_tickets",
             "What happened to tickets of a room, as counted in Redis by all instances",
             self.events.clone(),
+        );
+        registry.register(
+            "room_waited_seconds",
+            "For which those waited who were admitted out of the line of a room, as counted in Redis by all instances",
+            self.waited.clone(),
         );
         registry.register(
             "combined_room_visits",
@@ -180,6 +192,7 @@ impl RoomMetrics {
             active: self.active.get_or_create_owned(&label),
             waiting: self.waiting.get_or_create_owned(&label),
             events: EVENTS.map(events),
+            waited: self.waited.get_or_create_owned(&label),
         }
     }
 }

@@ -11,21 +11,25 @@ use crate::support::service::Service;
 
 const JACKPOT: &str = "last-orders";
 
+/// Above the time for which answers are held back here, or a loaded machine holds them back, and below that of a stop: a
+/// call that the service itself repeats would be told as a replay.
+const PATIENT: [(&str, &str); 2] = [
+    ("JACKPOT__REDIS__RESPONSE_TIMEOUT_MS", "30000"),
+    ("JACKPOT__REDIS__TOTAL_TIMEOUT_MS", "30000"),
+];
+
 #[tokio::test]
 async fn every_request_that_was_accepted_before_a_stop_is_answered() {
     const ENTRIES: u64 = 64;
-    let server = own_redis(&[]).await;
-    let redis = &mut server.connection().await;
-    let proxy = ChaosProxy::in_front_of(server.url()).await;
-    // Limits above the time that the answers are held back, and below that of a stop.
-    let mut service = Service::start_with(&[
+    let own = own_redis(&[]).await;
+    let redis = &mut own.connection().await;
+    let proxy = ChaosProxy::in_front_of(own.url()).await;
+    let server = [
         ("JACKPOT__REDIS__MODE", "standalone"),
         ("JACKPOT__REDIS__URLS", proxy.url()),
-        ("JACKPOT__REDIS__RESPONSE_TIMEOUT_MS", "30000"),
-        ("JACKPOT__REDIS__TOTAL_TIMEOUT_MS", "30000"),
         ("JACKPOT__HTTP__SHUTDOWN_TIMEOUT_S", "60"),
-    ])
-    .await;
+    ];
+    let mut service = Service::start_with(&[&PATIENT[..], &server].concat()).await;
     create(&service, lively(JACKPOT)).await;
     let first = service
         .post(&format!("/v1/jackpots/{JACKPOT}/entries"), entry("first"))
@@ -71,7 +75,7 @@ async fn every_request_that_was_accepted_before_a_stop_is_answered() {
 #[tokio::test]
 async fn heavy_a_stop_and_a_start_under_load_lose_no_acknowledged_entry() {
     const STOPS: usize = 2;
-    let (mut service, url) = embedded(&[]).await;
+    let (mut service, url) = embedded(&PATIENT).await;
     create(&service, lively(JACKPOT)).await;
     let load = Load::start(&service, JACKPOT, 12);
     for _ in 0..STOPS {

@@ -190,8 +190,11 @@ impl RoomKit {
 
 /// SHA-256 of a list of tickets, as it is published.
 pub fn sha256(tickets: &[Ticket]) -> String {
-    let list: String = tickets.iter().map(|ticket| format!("{ticket}\n")).collect();
-    hex::encode(Sha256::digest(list))
+    let mut hash = Sha256::new();
+    for ticket in tickets {
+        hash.update(format!("{ticket}\n"));
+    }
+    hex::encode(hash.finalize())
 }
 
 /// All that can happen to a room but a restore: its opening is moved, two join, it opens, and their list is published.

@@ -29,7 +29,7 @@ use crate::support::redis::TestRedis;
 /// What the ledger's key file holds of an instance.
 const KEY: &str = "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f";
 /// No pass is good for longer after it was taken back, and a margin for a machine that runs other tests.
-const KNOWN_WITHIN: Duration = Duration::from_secs(3);
+const KNOWN_WITHIN: Duration = Duration::from_secs(2);
 
 /// An instance without HTTP.
 struct Instance {

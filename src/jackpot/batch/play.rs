@@ -125,7 +125,9 @@ impl Play {
         if let Some(refusal) = self.busy(known) {
             return Some(refusal);
         }
-        if view.definition.room().is_some() {
+        // Also where a definition that comes into force within the batch says so.
+        let waits = waiting.is_some_and(|waiting| waiting.definition.room().is_some());
+        if waits || view.definition.room().is_some() {
             return Some(DoorError::Required(NoPass::Batch).into());
         }
         let end = waiting.map_or(batch.entries.len(), |waiting| waiting.from);

@@ -1,6 +1,6 @@
 //! The projector: the stream of each jackpot, coupon and room → SQL, in order, rows and cursor in one transaction.
 //!
-//! Exactly once without acknowledgements: the cursor is in SQL ([`write`]) and moves only from where the batch began.
+//! Exactly once without acknowledgements: the cursor is in SQL ([`mod@write`]) and moves only from where the batch began.
 //! A repeat after a crash reads again behind it. One instance reads a stream at a time ([`lease`]). An event that can't
 //! be applied stops its stream, never the others, and suspends what it is of; nothing is skipped.
 //!

@@ -3,7 +3,6 @@
 use actix_web::HttpResponse;
 use actix_web::web::{Bytes, Data};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use super::Api;
 use super::definitions::seed;
@@ -12,7 +11,7 @@ use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::ids::Id;
 use crate::room::error::RoomError;
-use crate::room::operate::{COLLECTED_PAGE, parse_definition};
+use crate::room::operate::{COLLECTED_PAGE, joined, parse_definition};
 use crate::telemetry::request;
 use crate::verify::FORMAT;
 use crate::verify::pre_queue::{Heading, Join};
@@ -54,16 +53,19 @@ pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -
 async fn heading(api: &Api, id: &Id) -> Result<Heading, RoomError> {
     let snapshot = api.rooms.opened(id).await?;
     let definition = parse_definition(id, &snapshot.definition)?;
-    // A list that was dropped is empty too, but has another hash.
-    let is_there = |sha256: &str| snapshot.collected > 0 || sha256 == hex::encode(Sha256::digest(""));
-    match (snapshot.collected_sha256.clone(), seed(api, id, &snapshot)) {
-        (Some(sha256), Some(seed)) if is_there(&sha256) => Ok(Heading {
+    let known = (
+        joined(&snapshot),
+        snapshot.collected_sha256.clone(),
+        seed(api, id, &snapshot),
+    );
+    match known {
+        (Some(joined), Some(sha256), Some(seed)) => Ok(Heading {
             format: FORMAT,
             room_id: id.clone(),
             opens_at: definition.document().opens_at.clone(),
             commitment: snapshot.commitment,
             seed,
-            joined: snapshot.collected,
+            joined,
             sha256,
         }),
         _ => Err(RoomError::NoPreQueue),

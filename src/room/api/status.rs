@@ -12,6 +12,7 @@ use crate::clock::rfc3339;
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::ids::Id;
+use crate::room::operate::joined;
 use crate::room::rooms::RoomNow;
 use crate::room::status::Status;
 
@@ -43,7 +44,7 @@ pub(crate) struct RoomStatus {
     commitment: String,
     /// That seed, behind the opening; with `GET /v1/rooms/{id}/pre-queue` anybody can check the order.
     seed: Option<String>,
-    /// How many joined before the opening, as far as they are kept, once that is in the ledger.
+    /// How many joined before the opening, once that is in the ledger and as long as the list is kept.
     joined: Option<u64>,
     /// SHA-256 of the list of their tickets, each with a line feed, in the order in which they joined.
     sha256: Option<String>,
@@ -78,7 +79,6 @@ fn body(api: &Api, id: Id, now: &RoomNow) -> RoomStatus {
         (Status::Open, None, Some(_)) => "holding",
         (Status::Open, None, None) => "open",
     };
-    let published = snapshot.collected_sha256.as_ref();
     RoomStatus {
         status,
         capacity: definition.capacity(),
@@ -88,8 +88,8 @@ fn body(api: &Api, id: Id, now: &RoomNow) -> RoomStatus {
         opens_at: definition.document().opens_at.clone(),
         commitment: snapshot.commitment.clone(),
         seed: seed(api, &id, snapshot),
-        joined: published.map(|_| snapshot.collected),
-        sha256: published.cloned(),
+        joined: joined(snapshot),
+        sha256: snapshot.collected_sha256.clone(),
         at: rfc3339(snapshot.now_ms),
         room_id: id,
     }

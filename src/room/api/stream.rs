@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use actix_web::HttpResponse;
 use actix_web::web::{Bytes, Data};
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 use tracing::debug;
 
 use super::Api;
@@ -20,13 +20,11 @@ use crate::room::scripts::Place;
 use crate::room::ticket::Ticket;
 use crate::telemetry::request;
 
-/// Between two looks at a ticket, which also keep its place alive; with a short timeout they are more often.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Silence after which a comment keeps proxies from closing the stream.
-const COMMENT_AFTER: Duration = Duration::from_secs(15);
+/// Until the next look when the last one failed.
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
-/// A ticket, as long as it waits or is in: `event: ticket` at once and when it has changed, at most once a second, and a
-/// last one when it is over. The data is the ticket, as it is read by its id. A stream keeps the place alive.
+/// A ticket, as long as it waits or is in: `event: ticket` at once and when it has changed, as often as `poll_after_s` says
+/// at most, and a last one when it is over; a comment where nothing has changed. The data is the ticket, as it is read by its id. A stream keeps the place alive.
 #[utoipa::path(get, path = "/v1/rooms/{id}/tickets/{ticket}/stream", operation_id = "stream_ticket", tag = "rooms", security(("bearer" = [])),
     params(("id" = String, Path), ("ticket" = String, Path)),
     responses((status = 200, description = "Events until it is over", content_type = "text/event-stream", body = String),
@@ -47,28 +45,35 @@ pub(crate) async fn get(
     let stopping = web.stopping.clone();
     let events = async_stream::stream! {
         let _place = place;
-        let (mut shown, mut told) = (None, Instant::now());
+        let mut shown = None;
         loop {
             let seen = Some((now.seen.place, now.eta_s));
             if shown != seen {
-                (shown, told) = (seen, Instant::now());
+                shown = seen;
                 yield Ok::<_, Problem>(event(&api, &id, &now));
-            } else if told.elapsed() >= COMMENT_AFTER {
-                told = Instant::now();
+            } else {
+                // Only writing tells that a listener has gone away, who must not keep a place.
                 yield Ok(Bytes::from_static(b":\n\n"));
             }
             if matches!(now.seen.place, Place::Ended { .. }) {
                 return;
             }
-            tokio::select! {
-                () = stopping.wait() => return,
-                () = sleep(LOOK_EVERY.min(Duration::from_secs_f64(now.poll_after_s))) => {}
-            }
-            match api.rooms.look(&id, ticket).await {
-                Ok(looked) => now = looked,
-                // It was over, and is forgotten by now.
-                Err(RoomError::TicketNotFound) => return,
-                Err(error) => debug!(%error, "the ticket could not be read; its listener waits"),
+            let mut pause = Duration::from_secs_f64(now.poll_after_s);
+            loop {
+                tokio::select! {
+                    () = stopping.wait() => return,
+                    () = sleep(pause) => {}
+                }
+                match api.rooms.look(&id, ticket).await {
+                    Ok(looked) => {
+                        now = looked;
+                        break;
+                    }
+                    // It was over, and is forgotten by now.
+                    Err(RoomError::TicketNotFound) => return,
+                    Err(error) => debug!(%error, "the ticket could not be read; its listener waits"),
+                }
+                pause = AFTER_FAILURE;
             }
         }
     };

@@ -1,5 +1,7 @@
 //! `lua/room/visit.lua`.
 
+use redis::Value;
+
 use crate::ids::Id;
 use crate::room::known::Known;
 use crate::room::record::{End, Record, State};
@@ -188,9 +190,10 @@ fn visited(reply: &Reply, known: &Known, visits: &[Visit]) -> Result<Visited, Sc
     if reply.code() != "ok" {
         return Err(reply.unexpected());
     }
-    let texts = reply.strs().skip(HEAD).collect::<Option<Vec<_>>>();
-    let texts = texts.filter(|texts| texts.len() == EACH * visits.len());
-    let parts = texts.ok_or_else(|| reply.unexpected())?;
+    let parts = reply.rest().get(HEAD..).unwrap_or_default();
+    if parts.len() != EACH * visits.len() {
+        return Err(reply.unexpected());
+    }
     let visited = Visited {
         mark: reply.mark(),
         now_ms: reply.number(0)?,
@@ -214,14 +217,16 @@ fn visited(reply: &Reply, known: &Known, visits: &[Visit]) -> Result<Visited, Sc
             .collect::<Result<_, _>>()?,
     };
     known.hear_passes(visited.passes);
+    known.hear_hold(visited.hold_ms);
     Ok(visited)
 }
 
-fn answer(parts: &[&str], visit: &Visit) -> Option<VisitReply> {
-    let &[code, ticket, record, ahead] = parts else {
+fn answer(parts: &[Value], visit: &Visit) -> Option<VisitReply> {
+    let [code, ticket, record, Value::Int(ahead)] = parts else {
         return None;
     };
-    match code {
+    let (ticket, record, ahead) = (text_of(ticket)?, text_of(record)?, u64::try_from(*ahead).ok()?);
+    match text_of(code)? {
         "s" => seen(ticket, record, ahead, visit).map(VisitReply::Seen),
         "n" => seen(ticket, record, ahead, visit).map(VisitReply::NotAdmitted),
         "u" => Some(VisitReply::Unknown),
@@ -230,15 +235,17 @@ fn answer(parts: &[&str], visit: &Visit) -> Option<VisitReply> {
     }
 }
 
-fn seen(ticket: &str, record: &str, ahead: &str, visit: &Visit) -> Option<Seen> {
+fn text_of(value: &Value) -> Option<&str> {
+    match value {
+        Value::BulkString(bytes) => std::str::from_utf8(bytes).ok(),
+        _ => None,
+    }
+}
+
+fn seen(ticket: &str, record: &str, ahead: u64, visit: &Visit) -> Option<Seen> {
     let Record { user, state } = Record::parse(record).ok()?;
     let (place, joined_ms) = match state {
-        State::Waiting { joined_ms, .. } => (
-            Place::Waiting {
-                ahead: ahead.parse().ok()?,
-            },
-            Some(joined_ms),
-        ),
+        State::Waiting { joined_ms, .. } => (Place::Waiting { ahead }, Some(joined_ms)),
         State::Admitted {
             admitted_ms,
             end_ms,

@@ -92,7 +92,7 @@ async fn the_order_before_the_opening_is_the_committed_one() {
 #[tokio::test]
 async fn at_the_opening_the_first_are_let_in_and_the_list_is_published_though_nobody_asks() {
     let service = Service::start().await;
-    let soon = jackpot::clock::rfc3339(jiff::Timestamp::now().as_millisecond() + 1_500);
+    let soon = jackpot::clock::rfc3339(jiff::Timestamp::now().as_millisecond() + 6_000);
     create(&service, "launch", 2, &json!({"opens_at": soon})).await;
     for user in 0..5 {
         joined(&service, "launch", &format!("early-{user}")).await;

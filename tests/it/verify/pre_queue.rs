@@ -10,7 +10,8 @@ use jackpot::room::ticket::{OrderSeed, Ticket};
 use jackpot::verify::pre_queue::{Heading, KIND, OrderFormat};
 use jackpot::verify::{FORMAT, Place, PreQueue, Trusted, Verified, VerifyError, verify_any};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
+
+use crate::ledger_room_kit::sha256;
 
 /// A list as a service publishes it, line by line.
 #[derive(Clone)]
@@ -40,7 +41,9 @@ impl List {
     }
 
     fn text(&self) -> String {
-        self.lines.iter().map(|line| format!("{line}\n")).collect()
+        self.lines
+            .iter()
+            .fold(String::new(), |text, line| text + &line.to_string() + "\n")
     }
 
     fn verify(&self) -> PreQueue {
@@ -88,11 +91,6 @@ fn room() -> Id {
 
 fn seed() -> OrderSeed {
     OrderSeed::of(&MasterSecret::new([0x5f; 32]), &room())
-}
-
-fn sha256(tickets: &[Ticket]) -> String {
-    let list: String = tickets.iter().map(|ticket| format!("{ticket}\n")).collect();
-    hex::encode(Sha256::digest(list))
 }
 
 #[test]
