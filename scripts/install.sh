@@ -44,6 +44,20 @@ cargo_tool() {
     --version "$version" "$@" "$program" || die "could not build $program $version"
 }
 
+# The waiting page is tested in a browser without a window. tests/it/support/browser.rs knows the same names.
+browser() {
+  local name
+  have chromedriver && for name in chromium chromium-browser google-chrome google-chrome-stable; do
+    have "$name" && return 0
+  done
+  # There the packages are empty ones that install a snap, which sees neither the tests' files nor their directory.
+  if grep -qs '^ID=ubuntu' /etc/os-release; then
+    say "the tests of the waiting page need Google Chrome and its chromedriver on PATH: Ubuntu has no package of them"
+  else
+    packages+=(chromium chromium-driver)
+  fi
+}
+
 compiler_and_server() {
   have rustup || have cargo || die "Rust is missing: see https://rustup.rs"
   want cc build-essential
@@ -65,6 +79,7 @@ case "${1:-}" in
     postgres_programs >/dev/null || packages+=(postgresql)
     # Starts it as another user than root, and ends it with the test.
     want setpriv util-linux
+    browser
     # Only root may start an engine by hand; others use the one that answers them, or the local servers.
     if [[ $EUID -eq 0 ]] && ! docker_answers; then
       want dockerd docker.io

@@ -1,50 +1,35 @@
 //! The whole service: its parts are put together here, started in order and stopped in reverse.
 
+mod compose;
 mod probe;
 mod signals;
 
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
-use utoipa::OpenApi;
-
-use crate::coupon;
-use crate::coupon::coupons::Coupons;
-use crate::coupon::known::Registry;
 use crate::coupon::line::Line;
 use crate::durable_file::make_private_dir;
 use crate::http::Web;
-use crate::http::routes::Rooms;
+use crate::http::routes::Routes;
 use crate::http::server::{self, Running, ServeError};
 use crate::ids::Id;
-use crate::jackpot;
-use crate::jackpot::api::{Api, ApiDoc, Meters};
 use crate::jackpot::error::PlayError;
-use crate::jackpot::files::{self, FileError};
-use crate::jackpot::metrics::PlayMetrics;
-use crate::jackpot::operate::Operate;
-use crate::jackpot::play::Play;
+use crate::jackpot::files::FileError;
 use crate::jackpot::recovery::Recovery;
-use crate::jackpot::scripts::ScriptError;
-use crate::jackpot::view::Views;
 use crate::keys::{KeyFile, KeyStore, KeysError, Limits};
+use crate::ledger::Ledger;
 use crate::ledger::projector::Projectors;
 use crate::ledger::start::LedgerOpenError;
-use crate::ledger::{self, Ledger};
-use crate::master_secret::{self, MasterSecret, MasterSecretError};
+use crate::master_secret::{self, MasterSecretError};
 use crate::open_files;
-use crate::random::{self, RandomError};
-use crate::settings::{AutoRestore, RedisMode, Settings};
-use crate::signing;
+use crate::random::RandomError;
+use crate::room::error::RoomError;
+use crate::room::worker::Worker;
+use crate::settings::Settings;
 use crate::stopping::Stopping;
 use crate::store::{OpenError, Store};
-use crate::telemetry::Metrics;
-use probe::{observe, readiness};
+use compose::{Parts, compose};
 use signals::Signals;
-
-/// Jackpots read from the index at a time.
-const JACKPOTS_AT_ONCE: usize = 500;
 
 /// Why the service does not start or run.
 #[derive(Debug, thiserror::Error)]
@@ -77,6 +62,14 @@ pub enum AppError {
         /// Which jackpot.
         jackpot: Id,
     },
+    /// A room of Redis was defined with another secret.
+    #[error(
+        "room '{room}' was defined with another draw secret: set fairness.master_secret to that one, or put its master.secret back into the data directory"
+    )]
+    OtherRoomSecret {
+        /// Which room.
+        room: Id,
+    },
     /// A jackpot file.
     #[error("jackpots.directory: {0}")]
     JackpotFile(#[from] FileError),
@@ -86,6 +79,9 @@ pub enum AppError {
     /// The jackpots can't be read.
     #[error("jackpots: {0}")]
     Jackpots(#[from] Box<PlayError>),
+    /// The rooms can't be read.
+    #[error("rooms: {0}")]
+    Rooms(#[from] RoomError),
     /// No server.
     #[error(transparent)]
     Serve(#[from] ServeError),
@@ -98,11 +94,12 @@ pub enum AppError {
 struct App {
     settings: Settings,
     web: Web,
-    rooms: Rooms,
+    routes: Routes,
     store: Store,
     ledger: Ledger,
     recovery: Recovery,
     line: Line,
+    worker: Worker,
     projector: Projectors,
 }
 
@@ -128,18 +125,20 @@ async fn build(settings: Settings) -> Result<App, AppError> {
     match compose(&settings, master_secret, keys, &store, &ledger).await {
         Ok(Parts {
             web,
-            rooms,
+            routes,
             recovery,
             line,
+            worker,
             projector,
         }) => Ok(App {
             settings,
             web,
-            rooms,
+            routes,
             store,
             ledger,
             recovery,
             line,
+            worker,
             projector,
         }),
         Err(error) => {
@@ -151,164 +150,10 @@ async fn build(settings: Settings) -> Result<App, AppError> {
     }
 }
 
-/// What the connections are put together to.
-struct Parts {
-    web: Web,
-    rooms: Rooms,
-    recovery: Recovery,
-    line: Line,
-    projector: Projectors,
-}
-
-async fn compose(
-    settings: &Settings,
-    secret: MasterSecret,
-    keys: KeyStore,
-    store: &Store,
-    ledger: &Ledger,
-) -> Result<Parts, AppError> {
-    ledger.claim(store).await?;
-    let metrics = Arc::new(Metrics::new());
-    observe(store, &metrics);
-    let web = Web {
-        keys: Arc::new(keys),
-        metrics: Arc::clone(&metrics),
-        readiness: readiness(store, ledger, settings.ledger.max_backlog_events),
-        stopping: Stopping::default(),
-        max_body_bytes: settings.http.max_body_bytes,
-        max_streams: settings.http.max_streams,
-    };
-    let views = Arc::new(Views::new(store.clone(), secret));
-    let known_coupons = Arc::new(Registry::new(store.clone()));
-    // Before anything is read from Redis: what the ledger knows and Redis lacks is lost, not new.
-    ledger
-        .teach(&views, &known_coupons)
-        .await
-        .map_err(LedgerOpenError::from)?;
-    let coupons = Coupons::new(
-        store.clone(),
-        Arc::clone(&known_coupons),
-        Arc::clone(&metrics),
-        settings.coupons.clone(),
-        settings.ledger.max_backlog_events,
-    );
-    let play_metrics = PlayMetrics::new(Arc::clone(&metrics));
-    let play = Play::new(
-        store.clone(),
-        Arc::clone(&views),
-        coupons.clone(),
-        play_metrics.clone(),
-        settings.ledger.max_backlog_events,
-    );
-    let operate = Operate::new(store.clone(), views);
-    let mut projector = projector(settings, ledger, store, (&operate, &known_coupons), &metrics)?;
-    // What was lost is rebuilt before anybody plays, and the ledger has the last events of the time before.
-    projector.catch_up().await;
-    check_secret(&operate).await?;
-    if !settings.jackpots.directory.is_empty() {
-        files::define_from(Path::new(&settings.jackpots.directory), &operate).await?;
-    }
-    let recovery = Recovery {
-        play: play.without_waiting(),
-        operate: operate.clone(),
-        store: store.clone(),
-        metrics: play_metrics,
-        settings: settings.play.clone(),
-        retention_s: settings.fairness.retention_s,
-    };
-    let api = Api {
-        play,
-        meters: Arc::new(Meters::new(operate.clone())),
-        operate,
-        ledger: ledger.clone(),
-    };
-    let line = Line::new(coupons.clone(), settings.coupons.clone())?;
-    let coupon_api = coupon::api::Api {
-        coupons,
-        ledger: ledger.clone(),
-        max_bulk_bytes: settings.coupons.max_bulk_bytes,
-    };
-    Ok(Parts {
-        rooms: rooms(settings, api, coupon_api, ledger),
-        web,
-        recovery,
-        line,
-        projector,
-    })
-}
-
-fn projector(
-    settings: &Settings,
-    ledger: &Ledger,
-    store: &Store,
-    known: (&Operate, &Arc<Registry>),
-    metrics: &Arc<Metrics>,
-) -> Result<Projectors, AppError> {
-    let instance = hex::encode(random::bytes::<16>()?);
-    let auto_restore = match settings.ledger.auto_restore {
-        AutoRestore::On => true,
-        AutoRestore::Off => false,
-        AutoRestore::Embedded => settings.redis.mode == RedisMode::Embedded,
-    };
-    Ok(Projectors::new(
-        ledger,
-        store,
-        known,
-        metrics,
-        &settings.ledger,
-        &(instance, auto_restore),
-    ))
-}
-
 fn limits(settings: &Settings) -> Limits {
     Limits {
         per_second: settings.auth.requests_per_second_per_key,
         burst: settings.auth.burst_per_key,
-    }
-}
-
-/// All rooms: their routes in one `mount`, their documents merged into one.
-fn rooms(settings: &Settings, api: Api, coupons: coupon::api::Api, ledger: &Ledger) -> Rooms {
-    let keys = signing::api::Api::new(Arc::clone(&ledger.signing), ledger.sql.clone());
-    let index_days = settings.ledger.entry_index_days;
-    let books = ledger::api::Api::of(ledger, index_days, &api.operate.views, &coupons.coupons.registry);
-    let mut document = ApiDoc::openapi();
-    document.merge(signing::api::ApiDoc::openapi());
-    document.merge(ledger::api::ApiDoc::openapi());
-    document.merge(coupon::api::ApiDoc::openapi());
-    Rooms {
-        mount: Arc::new(move |config| {
-            jackpot::api::busy_routes(config, &api);
-            coupon::api::busy_routes(config, &coupons);
-            jackpot::api::routes(config);
-            coupon::api::routes(config);
-            ledger::api::routes(config, &books);
-            signing::api::routes(config, &keys);
-        }),
-        document,
-    }
-}
-
-/// Refuses to start beside jackpots that were opened with another secret: their pending entries could not be
-/// finished, and every entry would be refused.
-async fn check_secret(operate: &Operate) -> Result<(), AppError> {
-    let mut after = None;
-    loop {
-        let ids = operate.ids(after.as_ref(), JACKPOTS_AT_ONCE).await.map_err(Box::new)?;
-        for id in &ids {
-            match operate.views.refresh(id).await {
-                Err(PlayError::Script(ScriptError::Secret)) => {
-                    return Err(AppError::OtherSecret { jackpot: id.clone() });
-                }
-                Err(PlayError::Script(ScriptError::Unknown)) | Ok(_) => {}
-                // One that cannot be read now says so to its callers; the others are served.
-                Err(error) => tracing::error!(jackpot_id = %id, %error, "this jackpot can't be read"),
-            }
-        }
-        match ids.last() {
-            Some(last) if ids.len() == JACKPOTS_AT_ONCE => after = Some(last.clone()),
-            _ => return Ok(()),
-        }
     }
 }
 
@@ -343,11 +188,12 @@ impl App {
     async fn run(self, mut signals: Signals) -> Result<(), AppError> {
         let keys = tokio::spawn(Arc::clone(&self.web.keys).follow());
         let stopping = self.web.stopping.clone();
-        let running = server::start(&self.settings, self.web, self.rooms)?;
+        let running = server::start(&self.settings, self.web, self.routes)?;
         let recovery = tokio::spawn(self.recovery.run(stopping));
         // Stopped by itself, behind the last answer, which may be that of somebody's turn.
         let served = Stopping::default();
         let line = tokio::spawn(self.line.run(served.clone()));
+        let worker = tokio::spawn(self.worker.run(served.clone()));
         let signing = tokio::spawn(Arc::clone(&self.ledger.signing).follow(self.ledger.sql.clone()));
         // Stopped by itself, behind the last answer: then SQL has all that was played.
         let ended = Stopping::default();
@@ -365,6 +211,9 @@ impl App {
         served.begin();
         if let Err(error) = line.await {
             tracing::error!(%error, "the worker of the lines ended with an error");
+        }
+        if let Err(error) = worker.await {
+            tracing::error!(%error, "the worker of the rooms ended with an error");
         }
         ended.begin();
         if let Err(error) = projector.await {

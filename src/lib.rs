@@ -2,7 +2,7 @@
 //!
 //! # The map of the house
 //!
-//! Rooms are capabilities. Data flows one way: `http → jackpot → store → Redis`, and `Redis stream → ledger`.
+//! A folder is a capability. Data flows one way: `http → jackpot → store → Redis`, and `Redis stream → ledger`.
 //!
 //! | where | what |
 //! | --- | --- |
@@ -16,11 +16,11 @@
 //! | [`store`] | Redis: connection (embedded, standalone, cluster), keys, script calls, health |
 //! | [`combiner`] | requests that come together, one call for each thread and jackpot or coupon |
 //! | [`stream`] | what jackpots, coupons and rooms share: the mark of events, replies of scripts, the tail of a stream |
-//! | [`ledger`] | the SQL system of record of jackpots and coupons: projector, queries, reconciliation, restore |
+//! | [`ledger`] | the SQL system of record of jackpots, coupons and rooms: projector, queries, reconciliation, restore |
 //! | [`signing`] | Ed25519 keys: who signs receipts and heads, and the public keys at `/v1/keys` |
 //! | [`simulate`] | the load simulation from outside, its checks, report and comparison |
-//! | [`verify`] | an exported ledger checked offline: chain, books, draws, receipts |
-//! | [`money`], [`ids`], [`violation`], [`operator`] | small types that everyone uses |
+//! | [`verify`] | an exported ledger checked offline: chain, books, draws, receipts; and the order before a room opens |
+//! | [`money`], [`ids`], [`violation`], [`operator`], [`html`] | small things that everyone uses |
 //! | [`keys`], [`master_secret`], [`durable_file`], [`random`], [`tls`] | secrets, and the files they live in |
 //! | [`telemetry`], [`stopping`], [`open_files`] | log lines and metrics; the signal to end; the limit on open files |
 //! | `lua/jackpot/`, `lua/coupon/`, `lua/room/`, `lua/stream/` | one file per decision, and the parts they share; each has its contract in its header |
@@ -39,6 +39,7 @@ pub mod clock;
 pub mod combiner;
 pub mod coupon;
 pub mod durable_file;
+pub mod html;
 pub mod http;
 pub mod ids;
 pub mod jackpot;

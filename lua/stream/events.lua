@@ -1,4 +1,4 @@
--- Shared by every script of what has a stream of events, a jackpot or a coupon: numbers, the mark, the event.
+-- Shared by every script of what has a stream of events, a jackpot, a coupon or a room: numbers, the mark, the event.
 --
 -- Part of a script, put in front of it when compiled in. ARGV[1] is, in all of them, the highest mark the caller has
 -- seen: what every reply has second.

@@ -1,4 +1,4 @@
--- Shared by the scripts that put a definition, of a jackpot or a coupon: repeats of a PUT, and what it expects.
+-- Shared by the scripts that put a definition, of a jackpot, a coupon or a room: repeats of a PUT, and what it expects.
 --
 -- Part of a script, behind events.lua. The state's field `puts` has the last PUTs, "nonce outcome version;" each.
 

@@ -1,4 +1,4 @@
--- Begins to rebuild a jackpot or a coupon from the ledger: takes away what Redis has of it, and stops all its scripts.
+-- Begins to rebuild what has a stream from the ledger: takes away what Redis has of it, and stops all its scripts.
 --
 -- KEYS  1 state  2.. every other key of it; of a jackpot also the pool of each tier that any definition named
 -- ARGV  1 token of this restore  2 mark of Redis as the caller saw it, '' for none

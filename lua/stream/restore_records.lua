@@ -1,4 +1,4 @@
--- Writes records of a jackpot or a coupon that is being restored.
+-- Writes records of a jackpot, a coupon or a room that is being restored.
 --
 -- KEYS  1 state  2 the hash or the sorted set that they belong to
 -- ARGV  1 token of the restore  2 hash | scores  3.. name, value pairs, at most 1,000; scores: score, member

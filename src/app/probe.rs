@@ -6,7 +6,7 @@ use crate::http::health::{LedgerState, Readiness, ReadinessFn, RedisState};
 use crate::http::problem::FieldError;
 use crate::ledger::Ledger;
 use crate::ledger::progress::Progress;
-use crate::ledger::streams::{COUPONS, JACKPOTS, Tables};
+use crate::ledger::streams::{COUPONS, JACKPOTS, ROOMS, Tables};
 use crate::store::{Health, Outcome, Store};
 use crate::telemetry::{Metrics, ScriptResult};
 
@@ -31,7 +31,11 @@ pub(super) fn readiness(store: &Store, ledger: &Ledger, max_backlog_events: u64)
         let health = store.health();
         let mut causes = redis_cause(&health).into_iter().collect::<Vec<_>>();
         let of = |kind: Tables, progress: &Progress| progress.largest_lag().map(|(id, lag)| (lag, kind.what, id));
-        let lags = [of(JACKPOTS, &ledger.progress), of(COUPONS, &ledger.coupons)];
+        let lags = [
+            of(JACKPOTS, &ledger.progress),
+            of(COUPONS, &ledger.coupons),
+            of(ROOMS, &ledger.rooms),
+        ];
         let largest = lags.into_iter().flatten().max_by_key(|(lag, ..)| *lag);
         let lag_events = largest.as_ref().map_or(0, |(lag, ..)| *lag);
         if let Some((_, what, id)) = largest.filter(|_| lag_events > max_backlog_events) {
@@ -50,6 +54,7 @@ pub(super) fn readiness(store: &Store, ledger: &Ledger, max_backlog_events: u64)
                 lag_events,
                 stopped: ledger.progress.stopped(),
                 stopped_coupons: ledger.coupons.stopped(),
+                stopped_rooms: ledger.rooms.stopped(),
             }),
             causes,
         }

@@ -3,6 +3,7 @@
 mod export;
 mod key;
 mod migrate;
+mod only;
 mod reconcile;
 mod restore;
 mod serve;
@@ -31,7 +32,7 @@ enum Command {
     Key(key::Args),
     /// Bring the ledger's schema up to date, and say from which version to which.
     Migrate(SettingsArgs),
-    Simulate(crate::simulate::Args),
+    Simulate(Box<crate::simulate::Args>),
     Export(export::Args),
     Verify(verify::Args),
     Reconcile(reconcile::Args),
@@ -54,7 +55,7 @@ impl Cli {
             Command::Serve(args) => serve::run(&args),
             Command::Key(args) => key::run(args),
             Command::Migrate(args) => migrate::run(&args),
-            Command::Simulate(args) => return simulate::run(args),
+            Command::Simulate(args) => return simulate::run(*args),
             Command::Export(args) => export::run(&args),
             Command::Verify(args) => return verify::run(&args),
             Command::Reconcile(args) => return reconcile::run(&args),

@@ -8,22 +8,23 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::SettingsArgs;
+use super::only::Only;
 use super::session::Session;
-use crate::ids::Id;
 use crate::ledger::projector::coupons::Coupons;
 use crate::ledger::projector::lease::Leases;
-use crate::ledger::queries::reconciliation::{CouponReconciliation, Reconciliation};
+use crate::ledger::projector::rooms::Rooms;
+use crate::ledger::queries::reconciliation::{CouponReconciliation, Reconciliation, RoomReconciliation};
 use crate::ledger::reconcile::now::Reconciled;
 use crate::ledger::reconcile::report::Report;
 use crate::ledger::reconcile::table;
 use crate::ledger::sql::SqlError;
 use crate::ledger::start::LedgerOpenError;
-use crate::ledger::streams::{COUPONS, JACKPOTS, Tables};
+use crate::ledger::streams::Streams;
 use crate::settings::Settings;
 use crate::store::{DataDirError, OpenError};
 use crate::tls;
 
-/// Compare Redis with the ledger: jackpots tier by tier and term by term, coupons number by number.
+/// Compare Redis with the ledger: jackpots tier by tier and term by term, coupons and rooms number by number.
 ///
 /// Beside a running service on this data directory it shows what that service found last. Exit code 1 when one does not
 /// agree, 2 when it could not be compared.
@@ -35,6 +36,9 @@ pub(super) struct Args {
     /// Only this coupon.
     #[arg(long, value_name = "ID", group = "one")]
     coupon: Option<String>,
+    /// Only this room.
+    #[arg(long, value_name = "ID", group = "one")]
+    room: Option<String>,
     /// Ask a running service there, such as <http://127.0.0.1:8080>, instead of Redis and SQL.
     #[arg(long, value_name = "URL")]
     url: Option<String>,
@@ -46,45 +50,6 @@ pub(super) struct Args {
 }
 
 type Found = Result<bool, Box<dyn std::error::Error>>;
-
-/// What is to be compared.
-struct Wanted {
-    jackpot: Option<Id>,
-    coupon: Option<Id>,
-}
-
-impl Wanted {
-    fn of(args: &Args) -> Result<Self, String> {
-        let parse = |option: &str, id: &Option<String>| {
-            let id = id.as_deref().map(Id::parse).transpose();
-            id.map_err(|error| format!("{option} {error}"))
-        };
-        Ok(Self {
-            jackpot: parse("--jackpot", &args.jackpot)?,
-            coupon: parse("--coupon", &args.coupon)?,
-        })
-    }
-
-    /// Whether one of a kind is.
-    fn has(&self, kind: Tables, id: &str) -> bool {
-        let (only, other) = if kind.what == COUPONS.what {
-            (&self.coupon, &self.jackpot)
-        } else {
-            (&self.jackpot, &self.coupon)
-        };
-        other.is_none() && only.as_ref().is_none_or(|only| only.as_str() == id)
-    }
-
-    /// An error when only one was wanted and it is not there.
-    fn found(&self, found: bool) -> Result<(), String> {
-        let names = [(JACKPOTS, &self.jackpot), (COUPONS, &self.coupon)];
-        let only = names.into_iter().find_map(|(kind, id)| Some((kind.what, id.as_ref()?)));
-        match only {
-            Some((what, id)) if !found => Err(format!("the ledger has no event of {what} '{id}'")),
-            _ => Ok(()),
-        }
-    }
-}
 
 /// Longest wait for the answer of a service.
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
@@ -107,7 +72,7 @@ pub(super) fn run(args: &Args) -> ExitCode {
 }
 
 async fn reconcile(args: &Args, settings: Settings) -> Found {
-    let wanted = Wanted::of(args)?;
+    let wanted = Only::of(args.jackpot.as_deref(), args.coupon.as_deref(), args.room.as_deref())?;
     if let Some(url) = &args.url {
         return ask(url, &key(args, &settings)?, &wanted).await;
     }
@@ -140,27 +105,32 @@ fn is_held(error: &(dyn std::error::Error + 'static)) -> bool {
     ledger || store
 }
 
-async fn compare(session: &Session, wanted: &Wanted) -> Found {
+async fn compare(session: &Session, wanted: &Only) -> Found {
     session.catch_up().await;
     let projecting = session.project();
     let coupons = Coupons {
         registry: Arc::clone(&session.coupons),
         store: session.store.clone(),
     };
+    let rooms = Rooms {
+        registry: Arc::clone(&session.rooms),
+        store: session.store.clone(),
+    };
     let (mut right, mut found) = (true, false);
-    for kind in [JACKPOTS, COUPONS] {
-        let leases = Leases::of(kind, session.ledger.sql.clone(), String::new(), 0);
+    for streams in Streams::ALL {
+        let leases = Leases::of(streams.tables(), session.ledger.sql.clone(), String::new(), 0);
         for place in leases.places().await? {
-            if place.n == 0 || !wanted.has(kind, place.id.as_str()) {
+            if place.n == 0 || !wanted.has(streams, place.id.as_str()) {
                 continue;
             }
             found = true;
-            let reconciled = if kind.what == COUPONS.what {
-                session.ledger.reconcile_coupon(&coupons, &place.id).await
-            } else {
-                session.ledger.reconcile(&session.operate, &place.id).await
+            let (ledger, id) = (&session.ledger, &place.id);
+            let reconciled = match streams {
+                Streams::Jackpots => ledger.reconcile(&session.operate, id).await,
+                Streams::Coupons => ledger.reconcile_coupon(&coupons, id).await,
+                Streams::Rooms => ledger.reconcile_room(&rooms, id).await,
             };
-            let name = format!("{} {}", kind.what, place.id);
+            let name = format!("{} {id}", streams.tables().what);
             right &= match reconciled {
                 Ok(Reconciled::Report(event, report)) => show(&name, event, &report)?,
                 Ok(Reconciled::Stopped(why)) => say(&format!("{name}: STOPPED: {why}"))?,
@@ -182,10 +152,13 @@ struct Answer {
     /// None of a service that knows no coupons.
     #[serde(default)]
     coupons: Vec<CouponReconciliation>,
+    /// None of a service that knows no rooms.
+    #[serde(default)]
+    rooms: Vec<RoomReconciliation>,
 }
 
 /// What a running service found last.
-async fn ask(url: &str, key: &str, wanted: &Wanted) -> Found {
+async fn ask(url: &str, key: &str, wanted: &Only) -> Found {
     tls::install_provider();
     let client = reqwest::Client::builder()
         .tls_backend_preconfigured(tls::client_config()?)
@@ -199,19 +172,23 @@ async fn ask(url: &str, key: &str, wanted: &Wanted) -> Found {
     };
     let jackpots = items.into_iter().map(|item| {
         let report = (item.clean, item.tiers, item.state);
-        (JACKPOTS, item.jackpot_id, item.event, item.stopped, report)
+        (Streams::Jackpots, item.jackpot_id, item.event, item.stopped, report)
     });
     let coupons = answer.coupons.into_iter().map(|item| {
         let report = (item.clean, Vec::new(), item.state);
-        (COUPONS, item.coupon_id, item.event, item.stopped, report)
+        (Streams::Coupons, item.coupon_id, item.event, item.stopped, report)
+    });
+    let rooms = answer.rooms.into_iter().map(|item| {
+        let report = (item.clean, Vec::new(), item.state);
+        (Streams::Rooms, item.room_id, item.event, item.stopped, report)
     });
     let (mut right, mut found) = (true, false);
-    for (kind, id, event, stopped, (clean, tiers, state)) in jackpots.chain(coupons) {
-        if !wanted.has(kind, &id) {
+    for (streams, id, event, stopped, (clean, tiers, state)) in jackpots.chain(coupons).chain(rooms) {
+        if !wanted.has(streams, &id) {
             continue;
         }
         found = true;
-        let name = format!("{} {id}", kind.what);
+        let name = format!("{} {id}", streams.tables().what);
         right &= match (event, stopped) {
             (_, Some(why)) => say(&format!("{name}: STOPPED: {why}"))?,
             (None, None) => !say(&format!("{name}: not compared yet"))?,

@@ -1,19 +1,20 @@
-//! `jackpot restore`: rebuilds jackpots and coupons in Redis from the ledger.
+//! `jackpot restore`: rebuilds jackpots, coupons and rooms in Redis from the ledger.
 
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use super::only::Only;
 use super::session::Session;
 use super::{SettingsArgs, failed};
 use crate::ids::Id;
 use crate::jackpot::operate::Operator;
 use crate::ledger::projector::lease::Leases;
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
-use crate::ledger::streams::{COUPONS, JACKPOTS, Tables};
+use crate::ledger::streams::Streams;
 use crate::settings::Settings;
 
-/// Rebuild jackpots and coupons in Redis from the ledger: those that Redis lost or has less of; or one, when it is not
-/// open.
+/// Rebuild jackpots, coupons and rooms in Redis from the ledger: those that Redis lost or has less of; or one, when it is
+/// not open.
 ///
 /// With the embedded Redis or SQLite the service must be stopped; it restores by itself when it starts
 /// (`ledger.auto_restore`). Exit code 1 when one could not be rebuilt.
@@ -25,6 +26,10 @@ pub(super) struct Args {
     /// Only this coupon, also when Redis has all its events: it must be suspended or over then.
     #[arg(long, value_name = "ID", group = "one")]
     coupon: Option<String>,
+    /// Only this room, also when Redis has all its events: it must be suspended then. Its tickets are not in the ledger:
+    /// they are gone, and nobody is admitted before the longest session has passed.
+    #[arg(long, value_name = "ID", group = "one")]
+    room: Option<String>,
     /// Give up events of that one that Redis has and the ledger lacks. They are lost for good.
     #[arg(long, requires = "one")]
     discard: bool,
@@ -50,17 +55,14 @@ pub(super) fn run(args: &Args) -> ExitCode {
 }
 
 async fn restore(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::error::Error>> {
-    let jackpot = args.jackpot.as_deref().map(Id::parse).transpose();
-    let jackpot = jackpot.map_err(|error| format!("--jackpot {error}"))?;
-    let coupon = args.coupon.as_deref().map(Id::parse).transpose();
-    let coupon = coupon.map_err(|error| format!("--coupon {error}"))?;
+    let only = Only::of(args.jackpot.as_deref(), args.coupon.as_deref(), args.room.as_deref())?;
     let session = Session::open(settings).await?;
     // What Redis still has and the ledger not yet is not to be lost by this.
     session.catch_up().await;
     let mut result = Ok(true);
-    for (kind, only, other) in [(JACKPOTS, &jackpot, &coupon), (COUPONS, &coupon, &jackpot)] {
-        if other.is_none() {
-            let right = Restoring::of(kind, args, &session).all(only.as_ref()).await;
+    for streams in Streams::ALL {
+        if only.takes(streams) {
+            let right = Restoring::of(streams, args, &session).all(&only).await;
             result = result.and_then(|before| Ok(before & right?));
         }
     }
@@ -70,7 +72,7 @@ async fn restore(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::e
 
 /// All of a kind.
 struct Restoring<'a> {
-    kind: Tables,
+    streams: Streams,
     args: &'a Args,
     session: &'a Session,
     leases: Leases,
@@ -78,18 +80,23 @@ struct Restoring<'a> {
 }
 
 impl<'a> Restoring<'a> {
-    fn of(kind: Tables, args: &'a Args, session: &'a Session) -> Self {
+    fn of(streams: Streams, args: &'a Args, session: &'a Session) -> Self {
         let sql = session.ledger.sql.clone();
         Self {
-            kind,
+            streams,
             args,
             session,
-            leases: Leases::of(kind, sql.clone(), session.instance.clone(), session.lease_ms()),
+            leases: Leases::of(
+                streams.tables(),
+                sql.clone(),
+                session.instance.clone(),
+                session.lease_ms(),
+            ),
             restorer: Restorer::new(sql, session.store.clone()),
         }
     }
 
-    async fn all(&self, only: Option<&Id>) -> Result<bool, Box<dyn std::error::Error>> {
+    async fn all(&self, only: &Only) -> Result<bool, Box<dyn std::error::Error>> {
         let done = self.each(only).await;
         if let Err(error) = self.leases.release().await {
             eprintln!("jackpot: the leases were not given back: {error}; they end by themselves");
@@ -97,10 +104,10 @@ impl<'a> Restoring<'a> {
         done
     }
 
-    async fn each(&self, only: Option<&Id>) -> Result<bool, Box<dyn std::error::Error>> {
+    async fn each(&self, only: &Only) -> Result<bool, Box<dyn std::error::Error>> {
         let (mut right, mut found) = (true, false);
         for place in self.leases.places().await? {
-            if place.n == 0 || only.is_some_and(|id| *id != place.id) {
+            if place.n == 0 || !only.has(self.streams, place.id.as_str()) {
                 continue;
             }
             found = true;
@@ -111,30 +118,31 @@ impl<'a> Restoring<'a> {
                 right = false;
                 continue;
             }
-            let done = self.leases.during(self.restore(&place.id, only.is_some())).await;
+            let done = self.leases.during(self.restore(&place.id, only.id().is_some())).await;
             // At once, not with the last one: a service reads on meanwhile.
             self.leases.release().await?;
             match done {
                 Ok(Restored { mark, records }) => {
                     self.add_to_index(&place.id).await?;
-                    let what = if self.kind.what == COUPONS.what {
-                        "requests"
-                    } else {
-                        "entries"
-                    };
-                    let text = format!("restored, {mark}, {records} {what} remembered");
-                    self.say(&place.id, &text)?;
+                    self.say(&place.id, &format!("restored, {mark}{}", self.remembered(records)))?;
                 }
-                Err(RestoreError::NotLost) if only.is_none() => self.say(&place.id, "is all there")?,
+                Err(RestoreError::NotLost) if only.id().is_none() => self.say(&place.id, "is all there")?,
                 Err(error) => {
                     self.say(&place.id, &format!("NOT restored: {error}"))?;
                     right = false;
                 }
             }
         }
-        match only {
-            Some(id) if !found => Err(format!("the ledger has no event of {} '{id}'", self.kind.what).into()),
-            _ => Ok(right),
+        only.found(found)?;
+        Ok(right)
+    }
+
+    /// What came back beside the state. Of a room nothing did: its tickets are not in the ledger.
+    fn remembered(&self, records: u64) -> String {
+        match self.streams {
+            Streams::Jackpots => format!(", {records} entries remembered"),
+            Streams::Coupons => format!(", {records} requests remembered"),
+            Streams::Rooms => String::new(),
         }
     }
 
@@ -148,24 +156,30 @@ impl<'a> Restoring<'a> {
             who: "command line".to_owned(),
             request_id: String::new(),
         };
-        if self.kind.what == COUPONS.what {
-            self.restorer.restore_coupon(id, replace, &by, &self.args.reason).await
-        } else {
-            self.restorer.restore(id, replace, &by, &self.args.reason).await
+        let (restorer, reason) = (&self.restorer, &self.args.reason);
+        match self.streams {
+            Streams::Jackpots => restorer.restore(id, replace, &by, reason).await,
+            Streams::Coupons => restorer.restore_coupon(id, replace, &by, reason).await,
+            Streams::Rooms => restorer.restore_room(id, replace, &by, reason).await,
         }
     }
 
     async fn add_to_index(&self, id: &Id) -> Result<(), Box<dyn std::error::Error>> {
         let id = std::slice::from_ref(id);
-        if self.kind.what == COUPONS.what {
-            Ok(self.session.coupons.add_to_index(id).await?)
-        } else {
-            Ok(self.session.operate.add_to_index(id).await?)
+        match self.streams {
+            Streams::Jackpots => self.session.operate.add_to_index(id).await?,
+            Streams::Coupons => self.session.coupons.add_to_index(id).await?,
+            Streams::Rooms => self.session.rooms.add_to_index(id).await?,
         }
+        Ok(())
     }
 
     /// A jackpot by its id alone, as ever.
     fn say(&self, id: &Id, text: &str) -> std::io::Result<()> {
-        writeln!(std::io::stdout().lock(), "{}: {text}", self.kind.subject(id))
+        writeln!(
+            std::io::stdout().lock(),
+            "{}: {text}",
+            self.streams.tables().subject(id)
+        )
     }
 }

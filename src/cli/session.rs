@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 
-use crate::coupon::known::Registry;
 use crate::jackpot::operate::Operate;
 use crate::jackpot::view::Views;
 use crate::ledger::Ledger;
-use crate::ledger::projector::Projectors;
+use crate::ledger::projector::{Known, Projectors};
 use crate::ledger::sql::Sql;
 use crate::ledger::start::LedgerOpenError;
 use crate::master_secret;
@@ -17,13 +16,15 @@ use crate::settings::Settings;
 use crate::stopping::Stopping;
 use crate::store::Store;
 use crate::telemetry::Metrics;
+use crate::{coupon, room};
 
 /// Redis, the ledger, and a projector for the streams that no service reads.
 pub(super) struct Session {
     pub(super) ledger: Ledger,
     pub(super) store: Store,
     pub(super) operate: Operate,
-    pub(super) coupons: Arc<Registry>,
+    pub(super) coupons: Arc<coupon::known::Registry>,
+    pub(super) rooms: Arc<room::known::Registry>,
     /// Names this session as the holder of leases.
     pub(super) instance: String,
     settings: Settings,
@@ -57,10 +58,12 @@ impl Session {
         let instance = format!("command-{}", hex::encode(random::bytes::<8>()?));
         let store = Store::open(&settings.redis, &settings.data_dir).await?;
         let views = Arc::new(Views::new(store.clone(), secret));
-        let coupons = Arc::new(Registry::new(store.clone()));
+        let coupons = Arc::new(coupon::known::Registry::new(store.clone()));
+        let rooms = Arc::new(room::known::Registry::new(store.clone()));
         let known = async {
             ledger.claim(&store).await?;
-            ledger.teach(&views, &coupons).await.map_err(LedgerOpenError::from)
+            let taught = ledger.teach(&views, &coupons, &rooms).await;
+            taught.map_err(LedgerOpenError::from)
         };
         if let Err(error) = known.await {
             store.close().await;
@@ -70,6 +73,7 @@ impl Session {
             ledger: ledger.clone(),
             operate: Operate::new(store.clone(), views),
             coupons,
+            rooms,
             store,
             instance,
             settings,
@@ -80,7 +84,11 @@ impl Session {
         Projectors::new(
             &self.ledger,
             &self.store,
-            (&self.operate, &self.coupons),
+            Known {
+                operate: &self.operate,
+                coupons: &self.coupons,
+                rooms: &self.rooms,
+            },
             &Arc::new(Metrics::new()),
             &self.settings.ledger,
             &(self.instance.clone(), false),

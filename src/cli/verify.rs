@@ -1,7 +1,7 @@
-//! `jackpot verify`: offline from an export, or on the configured ledger.
+//! `jackpot verify`: offline from an export or a room's pre-queue, or on the configured ledger.
 
 use std::fs::File;
-use std::io::{BufReader, Write};
+use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -13,17 +13,19 @@ use crate::ids::Id;
 use crate::ledger::receipt::Head;
 use crate::settings::Settings;
 use crate::signing::Jwks;
-use crate::verify::{Report, Trusted, Verifier, verify};
+use crate::verify::pre_queue::OrderFormat;
+use crate::verify::{PreQueue, Report, Trusted, Verified, Verifier, verify_any};
 
 /// Jackpots whose ids are read at once.
 const JACKPOTS_PAGE: i64 = 100;
 
-/// Recompute the hash chain, balances, draws and receipts of an exported ledger; offline, without settings.
+/// Recompute the hash chain, balances, draws and receipts of an exported ledger, or the order of those who joined a room
+/// before its opening (`GET /v1/rooms/{id}/pre-queue`); offline, without settings.
 ///
 /// Exit code 0: all that could be checked is right; 1: something is wrong; 2: it could not be read.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// An export, or `-` for standard input.
+    /// An export or a pre-queue, or `-` for standard input.
     #[arg(required_unless_present = "ledger", conflicts_with = "ledger")]
     export: Option<PathBuf>,
     /// Public keys that you trust: a JWK Set or a file with one, as `/v1/keys` answers. Without them those in the export
@@ -33,6 +35,12 @@ pub(super) struct Args {
     /// A head that you kept, as `/v1/jackpots/{id}/ledger/head` answered: it must be in the history. Repeatable.
     #[arg(long, value_name = "FILE")]
     head: Vec<PathBuf>,
+    /// The commitment of a room that you kept before its opening: its pre-queue must have the same.
+    #[arg(long, value_name = "SHA256", conflicts_with = "ledger")]
+    commitment: Option<String>,
+    /// Write the order of a pre-queue there instead of printing it: CSV when the name ends in `.csv`, otherwise NDJSON.
+    #[arg(long, value_name = "FILE", conflicts_with = "ledger")]
+    order: Option<PathBuf>,
     /// Check the configured ledger itself instead of an export.
     #[arg(long)]
     ledger: bool,
@@ -45,7 +53,10 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> ExitCode {
     let right = trusted(args).and_then(|trusted| match &args.export {
-        Some(path) => show(&verify(open(path)?, trusted)?),
+        Some(path) => match verify_any(open(path)?, trusted)? {
+            Verified::Ledger(report) => ledger_file(args, &report),
+            Verified::PreQueue(list) => pre_queue(args, &list),
+        },
         None => ledger(args, &trusted),
     });
     match right {
@@ -74,6 +85,7 @@ fn trusted(args: &Args) -> Result<Trusted, Box<dyn std::error::Error>> {
     Ok(Trusted {
         keys: keys.transpose()?,
         heads: heads.collect::<Result<_, _>>()?,
+        commitment: args.commitment.clone(),
     })
 }
 
@@ -89,6 +101,39 @@ fn open(path: &Path) -> Result<Box<dyn std::io::BufRead>, String> {
     }
     let file = File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(Box::new(BufReader::with_capacity(1 << 20, file)))
+}
+
+fn ledger_file(args: &Args, report: &Report) -> Verdict {
+    if args.commitment.is_some() || args.order.is_some() {
+        return Err("--commitment and --order are of the pre-queue of a room; this is the ledger of a jackpot".into());
+    }
+    show(report)
+}
+
+/// Says what was found, and the order when all of it is right.
+fn pre_queue(args: &Args, list: &PreQueue) -> Verdict {
+    if args.key.is_some() || !args.head.is_empty() {
+        return Err("--key and --head are of the ledger of a jackpot; this is the pre-queue of a room".into());
+    }
+    let mut out = std::io::stdout().lock();
+    write!(out, "{list}")?;
+    match &args.order {
+        _ if !list.is_right() => {}
+        Some(path) => {
+            let named = |error: std::io::Error| format!("{}: {error}", path.display());
+            let csv = path.extension().is_some_and(|extension| extension == "csv");
+            let format = if csv { OrderFormat::Csv } else { OrderFormat::Ndjson };
+            let mut file = BufWriter::new(File::create(path).map_err(named)?);
+            list.write_order(&mut file, format)
+                .and_then(|()| file.flush())
+                .map_err(named)?;
+        }
+        None => {
+            writeln!(out)?;
+            list.write_order(&mut BufWriter::new(out), OrderFormat::Csv)?;
+        }
+    }
+    Ok(list.is_right())
 }
 
 fn show(report: &Report) -> Verdict {

@@ -22,6 +22,9 @@ use crate::telemetry::request::Request;
 /// Route label of requests that no route matched: their paths are anyone's invention.
 const UNMATCHED: &str = "unmatched";
 
+/// The media type of pages.
+const PAGE: &str = "text/html";
+
 /// The outermost middleware.
 pub(super) async fn wrap<B: MessageBody + 'static>(
     request: ServiceRequest,
@@ -72,7 +75,7 @@ fn with_id(mut error: Error, id: &RequestId) -> Error {
 
 fn finish(answer: ServiceResponse<BoxBody>, id: &RequestId) -> ServiceResponse<BoxBody> {
     let failed = answer.status().is_client_error() || answer.status().is_server_error();
-    let mut answer = if failed && !is_problem(&answer) {
+    let mut answer = if failed && !explains_itself(&answer) {
         as_problem(answer)
     } else {
         answer
@@ -81,11 +84,13 @@ fn finish(answer: ServiceResponse<BoxBody>, id: &RequestId) -> ServiceResponse<B
     answer
 }
 
-fn is_problem(answer: &ServiceResponse<BoxBody>) -> bool {
+/// Whether it says itself what is wrong: to programs as a problem, to people as a page. The framework makes neither.
+fn explains_itself(answer: &ServiceResponse<BoxBody>) -> bool {
+    let kinds = [problem::CONTENT_TYPE, PAGE];
     answer
         .headers()
         .get(CONTENT_TYPE)
-        .is_some_and(|value| value.as_bytes().starts_with(problem::CONTENT_TYPE.as_bytes()))
+        .is_some_and(|value| kinds.iter().any(|kind| value.as_bytes().starts_with(kind.as_bytes())))
 }
 
 /// The framework itself answers some errors, with an empty or plain body.

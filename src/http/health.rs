@@ -32,7 +32,7 @@ pub struct RedisState {
 pub struct LedgerState {
     /// The database answered when it was last asked.
     pub up: bool,
-    /// Events of one jackpot or coupon that SQL does not have yet: the most, among those that this instance reads.
+    /// Events of one jackpot, coupon or room that SQL does not have yet: the most, among those that this instance reads.
     pub lag_events: u64,
     /// Jackpots whose next event can't be applied.
     #[schema(value_type = Vec<String>)]
@@ -40,6 +40,9 @@ pub struct LedgerState {
     /// Coupons whose next event can't be applied.
     #[schema(value_type = Vec<String>)]
     pub stopped_coupons: Vec<Id>,
+    /// Rooms whose next event can't be applied.
+    #[schema(value_type = Vec<String>)]
+    pub stopped_rooms: Vec<Id>,
 }
 
 /// Whether this instance can serve, as of now.

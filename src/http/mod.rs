@@ -1,7 +1,8 @@
 //! The HTTP front: server, route table, problem+json, keys and roles, `OpenAPI`. No business rule is here.
 //!
-//! A handler takes what it needs as arguments ([`auth`], [`body`], [`query`]), calls one function of its room, and
-//! answers; an error becomes a [`problem::Problem`]. The routes of all rooms are joined in [`routes`].
+//! A handler takes what it needs as arguments ([`auth`], [`body`], [`query`]), calls one function of its
+//! capability, and answers; an error becomes a [`problem::Problem`]. The routes of all capabilities are joined in
+//! [`routes`].
 
 pub mod auth;
 pub mod body;
@@ -17,6 +18,7 @@ mod problem_kinds;
 pub(crate) mod problem_of_coupon;
 pub(crate) mod problem_of_ledger;
 mod problem_of_play;
+pub(crate) mod problem_of_room;
 pub mod query;
 pub mod request_id;
 pub mod routes;

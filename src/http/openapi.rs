@@ -10,17 +10,18 @@ use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::{health, problem};
 
-/// Name of the security scheme; a room's operation with a key says `security(("bearer" = []))`.
+/// Name of the security scheme; an operation with a key says `security(("bearer" = []))`.
 pub const BEARER: &str = "bearer";
 
-/// Problem answers that operations of rooms can give: status, name, description, and when. A room describes only
-/// those of its own.
-const COMMON: [(&str, &str, &str, When); 11] = [
+/// Problem answers that operations of capabilities can give: status, name, description, and when. A capability describes
+/// only those of its own.
+const COMMON: [(&str, &str, &str, When); 12] = [
     ("400", "InvalidJson", "`invalid-json`", When::Body),
     ("401", "Unauthorized", "`unauthorized`", When::Key),
     ("403", "Forbidden", "`forbidden`", When::Key),
     ("404", "JackpotNotFound", "`jackpot-not-found`", When::Jackpot),
     ("404", "CouponNotFound", "`coupon-not-found`", When::Coupon),
+    ("404", "RoomNotFound", "`room-not-found`", When::Room),
     ("413", "TooLarge", "`too-large`", When::Body),
     ("415", "UnsupportedMediaType", "`unsupported-media-type`", When::Body),
     (
@@ -51,9 +52,11 @@ enum When {
     Jackpot,
     /// Those of one coupon.
     Coupon,
+    /// Those of one room.
+    Room,
 }
 
-/// What the service itself serves; rooms merge theirs into it in [`super::routes`].
+/// What the service itself serves; capabilities merge theirs into it in [`super::routes`].
 #[derive(OpenApi)]
 #[openapi(
     info(title = "Jackpot", license(name = "MIT OR Apache-2.0"),
@@ -85,7 +88,7 @@ impl Modify for Common {
     }
 }
 
-/// Adds the common problem answers to the operations of rooms, where they are not described.
+/// Adds the common problem answers to the operations of capabilities, where they are not described.
 pub(super) fn complete(document: &mut utoipa::openapi::OpenApi) {
     for (path, item) in &mut document.paths.paths {
         if !path.starts_with("/v1/") {
@@ -107,6 +110,7 @@ pub(super) fn complete(document: &mut utoipa::openapi::OpenApi) {
                     When::Key => key,
                     When::Jackpot => path.starts_with("/v1/jackpots/{id}"),
                     When::Coupon => path.starts_with("/v1/coupons/{id}"),
+                    When::Room => path.starts_with("/v1/rooms/{id}"),
                 };
                 let responses = &mut operation.responses.responses;
                 if applies && !responses.contains_key(status) {

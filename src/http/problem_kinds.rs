@@ -203,7 +203,39 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "pass-expired",
         "The pass has expired",
-        "The session in the room has ended; join again.",
+        "The session in the room has ended, or its user has left; join again.",
+    ),
+    kind(
+        "room-not-found",
+        "There is no such room",
+        "No waiting room with this id was ever defined.",
+    ),
+    kind(
+        "ticket-not-found",
+        "There is no such ticket",
+        "No ticket with this id was given in this room, or the time for which one that is over is kept has passed.",
+    ),
+    kind(
+        "not-admitted",
+        "The ticket is not admitted",
+        "Only a session is renewed: the ticket waits, or is over.",
+    ),
+    kind(
+        "room-suspended",
+        "The room is suspended",
+        "The service stopped it because Redis and the ledger do not agree about it, or it is being restored; nobody joins \
+         or is admitted. Repeat the same request later.",
+    ),
+    kind(
+        "room-not-open",
+        "The room has not opened yet",
+        "Who joined before the opening, and in which order, is told behind it.",
+    ),
+    kind(
+        "pre-queue-not-found",
+        "There is no list of who joined before the opening",
+        "The room opened at once, or the time for which the list is kept behind the opening has passed \
+         (setting rooms.retention_s); its hash stays in the ledger.",
     ),
 ];
 

@@ -7,6 +7,7 @@ use crate::jackpot::definition::Violation;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::scripts::ScriptError;
 use crate::jackpot::view::Status;
+use crate::room::door::DoorError;
 use crate::store::StoreError;
 
 impl From<Violation> for FieldError {
@@ -46,12 +47,24 @@ impl From<PlayError> for Problem {
                 tracing::warn!(%error, "entry refused");
                 Problem::store_unavailable("the ledger backlog is too large for new entries; repeat the same id later")
             }
+            PlayError::Door(error) => of_door(&error),
             PlayError::Coupon { .. } => {
                 tracing::warn!(%error, "an entry waits for the coupon that it drew");
                 Problem::store_unavailable("the coupon that the entry drew can't be asked now; repeat the same id")
             }
             PlayError::Unsettled => Problem::store_unavailable("the definition kept changing; repeat the same id"),
             PlayError::Lost { .. } | PlayError::Contradiction(_) | PlayError::Random(_) => internal(&error),
+        }
+    }
+}
+
+fn of_door(error: &DoorError) -> Problem {
+    match error {
+        DoorError::Required(_) => Problem::new(StatusCode::FORBIDDEN, "pass-required", error.to_string()),
+        DoorError::Expired(_) => Problem::new(StatusCode::FORBIDDEN, "pass-expired", error.to_string()),
+        DoorError::Unknown(_) => {
+            tracing::warn!(%error, "entry refused");
+            Problem::store_unavailable("the pass can't be checked now; repeat the same id")
         }
     }
 }

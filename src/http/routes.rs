@@ -1,4 +1,4 @@
-//! The route table: the service's own routes, and the one place where rooms add theirs.
+//! The route table: the service's own routes, and the one place where capabilities add theirs.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use super::fallback::{self, RouteTable};
 use super::openapi::{self, DocumentText, ServiceDoc};
 use super::{Web, health, problem};
 
-/// What rooms add to the service.
+/// What capabilities add to the service.
 #[derive(Clone)]
-pub struct Rooms {
+pub struct Routes {
     /// Mounts their routes, with the state that they need as app data; called once per worker thread.
     pub mount: Arc<dyn Fn(&mut ServiceConfig) + Send + Sync>,
     /// Describes their routes. Also the source of `Allow` in a 405: every route must be in it.
@@ -30,8 +30,8 @@ pub(super) struct Table {
 
 impl Table {
     /// `metrics_here`: whether `/metrics` is served with the API.
-    pub(super) fn new(web: Web, rooms: Rooms, metrics_here: bool) -> Result<Table, serde_json::Error> {
-        let mut document = ServiceDoc::openapi().merge_from(rooms.document);
+    pub(super) fn new(web: Web, routes: Routes, metrics_here: bool) -> Result<Table, serde_json::Error> {
+        let mut document = ServiceDoc::openapi().merge_from(routes.document);
         openapi::complete(&mut document);
         if !metrics_here {
             document.paths.paths.remove("/metrics");
@@ -40,7 +40,7 @@ impl Table {
             web: Data::new(web),
             refusals: Data::new(RouteTable::of(&document)),
             text: Data::new(DocumentText::of(&document)?),
-            mount: rooms.mount,
+            mount: routes.mount,
             metrics_here,
         })
     }

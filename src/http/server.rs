@@ -1,5 +1,6 @@
 //! Listening, and stopping without losing an answer.
 
+use std::any::Any;
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -7,9 +8,13 @@ use std::time::Duration;
 use actix_web::dev::{Server, ServerHandle};
 use actix_web::middleware::from_fn;
 use actix_web::{App, HttpServer};
+#[cfg(target_os = "linux")]
+use rustix::net::sockopt::set_tcp_user_timeout;
+#[cfg(target_os = "linux")]
+use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 
-use super::routes::{Rooms, Table};
+use super::routes::{Routes, Table};
 use super::{Web, envelope};
 use crate::settings::{Http, Settings};
 use crate::stopping::Stopping;
@@ -19,6 +24,10 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long the end of a connection may take.
 const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long what was sent may go unanswered by the client's system, ms: longer than a mobile network is away for a moment.
+#[cfg(target_os = "linux")]
+const UNANSWERED_MS: u32 = 30_000;
 
 /// Connections per worker thread; more wait in the system's queue instead of taking memory here.
 const MAX_CONNECTIONS: usize = 10_000;
@@ -57,9 +66,9 @@ pub struct Running {
 ///
 /// # Errors
 /// An address that is taken or not ours.
-pub fn start(settings: &Settings, web: Web, rooms: Rooms) -> Result<Running, ServeError> {
+pub fn start(settings: &Settings, web: Web, routes: Routes) -> Result<Running, ServeError> {
     let stopping = web.stopping.clone();
-    let table = Table::new(web, rooms, settings.http.metrics_listen.is_empty())?;
+    let table = Table::new(web, routes, settings.http.metrics_listen.is_empty())?;
     let (server, address) = api(&settings.http, settings.workers(), table.clone())?;
     let mut servers = vec![server];
     let mut metrics_address = None;
@@ -93,6 +102,9 @@ fn api(settings: &Http, workers: usize, table: Table) -> Result<(Server, SocketA
     .keep_alive(Duration::from_secs(settings.keep_alive_s))
     .client_request_timeout(HEAD_TIMEOUT)
     .client_disconnect_timeout(DISCONNECT_TIMEOUT)
+    // Who closes a connection reads no answer: a stream, which holds a place, ends at once.
+    .h1_allow_half_closed(false)
+    .on_connect(|connection, _| notice_silence(connection))
     .tcp_nodelay(true)
     .shutdown_timeout(settings.shutdown_timeout_s)
     .disable_signals()
@@ -100,6 +112,17 @@ fn api(settings: &Http, workers: usize, table: Table) -> Result<(Server, SocketA
     .map_err(bind)?;
     let address = first(server.addrs()).map_err(bind)?;
     Ok((server.run(), address))
+}
+
+/// A client whose network went away takes nothing any more: what was sent to it is given up after a while, where else the
+/// system would try for a quarter of an hour, and a stream would hold a place for as long.
+fn notice_silence(connection: &dyn Any) {
+    #[cfg(target_os = "linux")]
+    if let Some(stream) = connection.downcast_ref::<TcpStream>()
+        && let Err(error) = set_tcp_user_timeout(stream, UNANSWERED_MS)
+    {
+        tracing::debug!(%error, "a connection has no limit of its own");
+    }
 }
 
 fn metrics(settings: &Http, table: Table) -> Result<(Server, SocketAddr), ServeError> {

@@ -113,6 +113,12 @@ impl Definition {
         }
     }
 
+    /// The waiting room in front of it. It may be made later: until then nobody has a pass.
+    #[must_use]
+    pub fn room(&self) -> Option<&Id> {
+        self.document.room.as_ref()
+    }
+
     /// Largest stake of an entry.
     #[must_use]
     pub fn max_stake(&self) -> Option<Minor> {
@@ -150,12 +156,6 @@ fn check_head(document: &Document, wrong: &mut Vec<Violation>) {
         wrong.push(Violation::new(
             "max_redraws",
             format!("must be an integer from 0 to {MAX_REDRAWS}"),
-        ));
-    }
-    if document.room.is_some() {
-        wrong.push(Violation::new(
-            "room",
-            "must be null: waiting rooms are not supported yet",
         ));
     }
 }
@@ -310,7 +310,6 @@ mod tests {
         assert_eq!(broken(|v| v["name"] = json!("")), ["name"]);
         assert_eq!(broken(|v| v["currency"] = json!("krw")), ["currency"]);
         assert_eq!(broken(|v| v["max_redraws"] = json!(101)), ["max_redraws"]);
-        assert_eq!(broken(|v| v["room"] = json!("lobby")), ["room"]);
         assert_eq!(
             broken(|v| v["tiers"][0]["must_hit_by"] = json!({"low": 1})),
             ["tiers[0].must_hit_by"]
@@ -367,6 +366,7 @@ mod tests {
         let as_is = digest(&|_| {});
         assert_eq!(as_is, digest(&|v| v["name"] = json!("other")));
         assert_eq!(as_is, digest(&|v| v["public_meter"] = json!(true)));
+        assert_eq!(as_is, digest(&|v| v["room"] = json!("lobby")));
         assert_ne!(as_is, digest(&|v| v["max_redraws"] = json!(3)));
         assert_ne!(as_is, digest(&|v| v["tiers"][0]["cap"] = json!(3)));
     }

@@ -46,9 +46,9 @@ pub struct Document {
     #[serde(default)]
     #[schema(default = false)]
     pub public_meter: bool,
-    /// The waiting room in front of this jackpot; null: none.
+    /// The waiting room in front of this jackpot: entries need a pass of it, batches are refused. null: none.
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<String>, example = json!(null))]
     pub room: Option<Id>,
 }
 

@@ -5,6 +5,7 @@ use thiserror::Error;
 use crate::coupon::error::CouponError;
 use crate::ids::Id;
 use crate::random::RandomError;
+use crate::room::door::DoorError;
 use crate::store::StoreError;
 
 use super::definition::Violation;
@@ -57,6 +58,9 @@ pub enum PlayError {
         /// Events of the jackpot that it does not have yet.
         waiting: u64,
     },
+    /// The jackpot is behind a room, and the entry brings no good pass of it.
+    #[error(transparent)]
+    Door(#[from] DoorError),
     /// Something that must be in Redis is not.
     #[error("jackpot '{id}' has lost {what}")]
     Lost {

@@ -4,8 +4,8 @@
 //! entry), `call_record` (what entries of one call share), `batch_record` and `segment` (what the record and the event of
 //! a batch say), `derived` (ids that the service makes), `runs` (what entries add, computed), `steps` (what is to be done
 //! next). With Redis: `scripts` (wrappers of `lua/jackpot/`), `view` and `known` (what this instance knows), `play` (an
-//! entry's path), `entering` (entries that come together, one call), `batch`
-//! (many entries of one request), `operate` (what operators do), `recovery`, `files` (definitions at start). `api` joins
+//! entry's path), `entering` (entries that come together, one call), `taking` (its further steps), `batch` (many entries
+//! of one request), `operate` (what operators do), `recovery`, `files` (definitions at start). `api` joins
 //! them to HTTP.
 
 pub mod api;
@@ -32,4 +32,5 @@ pub mod scripts;
 pub mod segment;
 pub mod split;
 pub mod steps;
+mod taking;
 pub mod view;

@@ -5,19 +5,18 @@
 
 use std::sync::Arc;
 
-use crate::coupon::coupons::{Coupons, DrawAnswer};
+use crate::coupon::coupons::Coupons;
 use crate::ids::Id;
-use crate::money::Minor;
+use crate::room::door::{Door, DoorError, NoPass};
 use crate::store::Store;
 
 use super::definition::{Definition, Violation};
-use super::derived::draw_request;
 use super::entering::{Entering, Outcome};
 use super::error::PlayError;
 use super::known::Known;
 use super::metrics::PlayMetrics;
-use super::record::{Reason, Record, Sent, State};
-use super::scripts::{self, EnterEntry, Finished, Found, Granted, Refusal, ScriptError};
+use super::record::{Record, Sent, State};
+use super::scripts::{self, EnterEntry, Found, Refusal, ScriptError};
 use super::steps::{Attempt, Step, next_step, next_step_after};
 use super::view::{Status, View, Views};
 
@@ -50,10 +49,11 @@ pub struct Play {
     /// What this instance knows of the jackpots.
     pub views: Arc<Views>,
     pub(super) store: Store,
-    coupons: Coupons,
+    pub(super) coupons: Coupons,
     entering: Entering,
     pub(super) metrics: PlayMetrics,
     max_backlog_events: u64,
+    door: Option<Door>,
 }
 
 impl Play {
@@ -73,6 +73,16 @@ impl Play {
             store,
             metrics,
             max_backlog_events,
+            door: None,
+        }
+    }
+
+    /// The same with a door that checks passes: without one nobody plays behind a room.
+    #[must_use]
+    pub fn behind(self, door: Door) -> Self {
+        Self {
+            door: Some(door),
+            ..self
         }
     }
 
@@ -86,9 +96,10 @@ impl Play {
         }
     }
 
-    /// One entry, from its id to its outcome. Safe to repeat: the same id gives the same answer.
-    pub async fn enter(&self, id: &Id, entry_id: &Id, sent: Sent) -> Result<Played, PlayError> {
-        let result = self.enter_once(id, entry_id.as_str(), sent).await;
+    /// One entry, from its id to its outcome. Safe to repeat: the same id gives the same answer, whatever the pass, which
+    /// is looked at only where the jackpot is behind a room.
+    pub async fn enter(&self, id: &Id, entry_id: &Id, sent: Sent, pass: Option<&str>) -> Result<Played, PlayError> {
+        let result = self.enter_once(id, entry_id.as_str(), sent, pass).await;
         // The name of a jackpot that was never read is only a client's; it must not become a label.
         if result.is_ok() || self.views.is_used(id) {
             self.metrics.entry(id, &result);
@@ -97,7 +108,7 @@ impl Play {
     }
 
     /// What hardly an entry needs is boxed, here and below: every entry allocates and moves room for its whole path.
-    async fn enter_once(&self, id: &Id, entry_id: &str, sent: Sent) -> Result<Played, PlayError> {
+    async fn enter_once(&self, id: &Id, entry_id: &str, sent: Sent, pass: Option<&str>) -> Result<Played, PlayError> {
         let (mut known, mut view) = self.views.view(id).await?;
         let mut entry = EnterEntry {
             entry_id: entry_id.to_owned(),
@@ -105,7 +116,7 @@ impl Play {
             rank: 0,
         };
         for _ in 0..MAX_STALE {
-            if self.refusal(&known, &view, entry.sent.stake).is_some() {
+            if self.refusal(&known, &view, &entry.sent, pass).await.is_some() {
                 // Repeats are answered before anything else is looked at, and a limit that was raised since this
                 // instance last looked refuses nobody.
                 (known, view) = Box::pin(self.views.refresh(id)).await?;
@@ -114,7 +125,7 @@ impl Play {
                 if let Some(record) = found.and_then(|found| found.record) {
                     return self.replay(&view, entry, record).await;
                 }
-                if let Some(refusal) = self.refusal(&known, &view, entry.sent.stake) {
+                if let Some(refusal) = self.refusal(&known, &view, &entry.sent, pass).await {
                     return Err(refusal);
                 }
             }
@@ -163,11 +174,19 @@ impl Play {
     }
 
     /// What forbids a new entry before Redis is asked.
-    fn refusal(&self, known: &Known, view: &View, stake: Minor) -> Option<PlayError> {
+    async fn refusal(&self, known: &Known, view: &View, sent: &Sent, pass: Option<&str>) -> Option<PlayError> {
         if let Some(refusal) = self.busy(known) {
             return Some(refusal);
         }
-        let max = view.definition.max_stake().filter(|max| stake > *max)?;
+        if let Some(room) = view.definition.room() {
+            let Some(door) = &self.door else {
+                return Some(DoorError::Required(NoPass::None).into());
+            };
+            if let Err(refusal) = Box::pin(door.check(room, &sent.player, pass)).await {
+                return Some(refusal.into());
+            }
+        }
+        let max = view.definition.max_stake().filter(|max| sent.stake > *max)?;
         Some(PlayError::Invalid(vec![Violation::new(
             "stake",
             format!("must be at most {max}, the jackpot's max_stake"),
@@ -279,110 +298,6 @@ impl Play {
             }
         }
         Err(PlayError::Unsettled)
-    }
-
-    async fn take_step(
-        &self,
-        id: &Id,
-        (entry_id, player, epoch): (&str, &Id, u64),
-        pinned: &Definition,
-        step: &Step,
-    ) -> Result<Record, PlayError> {
-        // Once, whatever becomes stale behind it: the coupon remembers what it said to this entry.
-        let granted = match step {
-            Step::Issue { coupon_id, .. } => Some(
-                self.ask_coupon(&draw_request(id, entry_id, epoch), player, coupon_id)
-                    .await?,
-            ),
-            _ => None,
-        };
-        let (mut known, mut view) = self.views.view(id).await?;
-        for _ in 0..MAX_STALE {
-            match self
-                .try_step(&known, &view, entry_id, pinned, (step, granted.as_ref()))
-                .await
-            {
-                Ok(finished) => {
-                    known.saw(finished.mark);
-                    let record = finished
-                        .record
-                        .ok_or_else(|| PlayError::EntryNotFound(entry_id.to_owned()))?;
-                    if finished.done_now {
-                        self.metrics.step(id, step, &record);
-                    }
-                    return Ok(record);
-                }
-                Err(PlayError::Script(ScriptError::Stale)) => (known, view) = self.views.renew(id, &view).await?,
-                Err(error) => return Err(error),
-            }
-        }
-        Err(PlayError::Unsettled)
-    }
-
-    async fn try_step(
-        &self,
-        known: &Known,
-        view: &View,
-        entry_id: &str,
-        pinned: &Definition,
-        (step, granted): (&Step, Option<&Granted>),
-    ) -> Result<Finished, PlayError> {
-        let (fence, tiers) = (known.fence(view), view.definition.tiers());
-        match (step, granted) {
-            (&Step::Claim { attempt, rank }, _) => {
-                let lost = || PlayError::Lost {
-                    id: view.id.clone(),
-                    what: format!("the prize of rank {rank}"),
-                };
-                let prize = pinned.money_prize(rank).ok_or_else(lost)?;
-                Ok(known.note(
-                    scripts::claim(
-                        &self.store,
-                        &known.keys,
-                        &fence,
-                        tiers,
-                        (entry_id, attempt, rank),
-                        prize,
-                    )
-                    .await,
-                )?)
-            }
-            (&Step::Finish { attempt }, _) => {
-                Ok(known.note(scripts::finish(&self.store, &known.keys, &fence, tiers, (entry_id, attempt)).await)?)
-            }
-            (
-                &Step::Issue {
-                    attempt,
-                    rank,
-                    ref coupon_id,
-                },
-                Some(granted),
-            ) => {
-                let entry = (entry_id, attempt, rank);
-                let recording =
-                    scripts::record_coupon(&self.store, &known.keys, &fence, tiers, entry, (coupon_id, granted));
-                Ok(known.note(recording.await)?)
-            }
-            (Step::Answer(_) | Step::Issue { .. }, _) => Err(PlayError::Unsettled),
-        }
-    }
-
-    /// What the coupon says to this entry, now and for ever.
-    async fn ask_coupon(&self, request: &str, player: &Id, coupon_id: &Id) -> Result<Granted, PlayError> {
-        let answer = self.coupons.issue_for_draw(coupon_id, request, player).await;
-        let answer = answer.map_err(|source| PlayError::Coupon {
-            coupon_id: coupon_id.clone(),
-            source: Box::new(source),
-        })?;
-        Ok(match answer {
-            DrawAnswer::Issued { sequence, code } => Granted::Issued {
-                sequence,
-                code: code.to_string(),
-            },
-            DrawAnswer::OutOfStock => Granted::Refused(Reason::OutOfStock),
-            DrawAnswer::AlreadyIssued => Granted::Refused(Reason::AlreadyIssued),
-            DrawAnswer::NotOpen => Granted::Refused(Reason::NotOpen),
-        })
     }
 }
 

@@ -54,6 +54,12 @@ impl Ledger {
         self.mark_by(text, coupon).await
     }
 
+    /// The same of a room.
+    pub async fn room_mark(&self, room: &Id) -> Result<Option<Mark>, LedgerError> {
+        let text = "SELECT n, restores FROM rooms WHERE room_id = $1 AND n > 0";
+        self.mark_by(text, room).await
+    }
+
     async fn mark_by(&self, text: &'static str, id: &Id) -> Result<Option<Mark>, LedgerError> {
         let row = sqlx::query(text).bind(id.as_str()).fetch_optional(self.sql.reader());
         let Some(row) = self.sql.reading(row).await? else {

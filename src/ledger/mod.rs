@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | [`event`], [`books`], [`records`], [`fold`] | an event as the scripts write it, and what events rebuild. Pure |
 //! | [`chain`], [`postings`], [`audit`] | hashes and rows of an event. Pure |
-//! | [`coupons`] | the same of coupons. Pure |
+//! | [`coupons`], [`rooms`] | the same of coupons and rooms. Pure |
 //! | [`receipt`] | signed receipts and heads |
 //! | [`streams`], [`sql`], [`entry_index`] | the kinds of streams and their tables; the database, and the entries by player in daily tables |
 //! | [`projector`] | stream → SQL, exactly once |
@@ -32,6 +32,7 @@ pub mod receipt;
 pub mod reconcile;
 pub mod records;
 pub mod restore;
+pub mod rooms;
 pub mod sql;
 pub mod start;
 pub mod streams;
@@ -53,4 +54,6 @@ pub struct Ledger {
     pub progress: Arc<Progress>,
     /// How it is doing with coupons.
     pub coupons: Arc<Progress>,
+    /// How it is doing with rooms.
+    pub rooms: Arc<Progress>,
 }

@@ -1,4 +1,4 @@
-//! Rebuilds a jackpot or a coupon in Redis from the ledger.
+//! Rebuilds a jackpot, a coupon or a room in Redis from the ledger.
 //!
 //! States of Redis: what is there (nothing, less than the ledger has, or something else) → `restoring`, in which every
 //! other script refuses → all of it as of the ledger's last event, followed by the event `restore`. A restore that
@@ -6,6 +6,7 @@
 //! keeps it to one at a time, and the token of each restore keeps a stalled one from writing into the next.
 
 mod coupon;
+mod room;
 mod writer;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -102,7 +103,7 @@ pub enum Replace {
     Ahead,
 }
 
-/// Rebuilds jackpots and coupons.
+/// Rebuilds jackpots, coupons and rooms.
 #[derive(Debug, Clone)]
 pub struct Restorer {
     sql: Sql,

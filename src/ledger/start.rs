@@ -8,8 +8,7 @@ use thiserror::Error;
 use super::Ledger;
 use super::projector::lease::Leases;
 use super::sql::{Sql, SqlError};
-use super::streams::{COUPONS, JACKPOTS, Tables};
-use crate::coupon::known::Registry;
+use super::streams::{COUPONS, JACKPOTS, ROOMS, Streams, Tables};
 use crate::ids::Id;
 use crate::jackpot::view::Views;
 use crate::settings;
@@ -17,6 +16,7 @@ use crate::signing::{self, SigningKeys, SigningKeysError};
 use crate::store::keys::LEDGER;
 use crate::store::{Store, StoreError};
 use crate::stream::Mark;
+use crate::{coupon, room};
 
 /// Why there is no ledger to work with.
 #[derive(Debug, Error)]
@@ -55,11 +55,14 @@ impl Ledger {
             signing,
             progress: Arc::default(),
             coupons: Arc::default(),
+            rooms: Arc::default(),
         };
         let prepared = async {
             signing::publish(&ledger.sql, &ledger.signing).await?;
-            for kind in [JACKPOTS, COUPONS] {
-                Leases::of(kind, ledger.sql.clone(), String::new(), 0).bury().await?;
+            for streams in Streams::ALL {
+                Leases::of(streams.tables(), ledger.sql.clone(), String::new(), 0)
+                    .bury()
+                    .await?;
             }
             Ok::<_, sqlx::Error>(())
         };
@@ -86,13 +89,22 @@ impl Ledger {
         }
     }
 
-    /// Tells this instance what the ledger knows of each jackpot and coupon: a Redis that lacks it is behind, not new.
-    pub async fn teach(&self, views: &Views, coupons: &Registry) -> Result<(), sqlx::Error> {
+    /// Tells this instance what the ledger knows of each jackpot, coupon and room: a Redis that lacks it is behind, not
+    /// new.
+    pub async fn teach(
+        &self,
+        views: &Views,
+        coupons: &coupon::known::Registry,
+        rooms: &room::known::Registry,
+    ) -> Result<(), sqlx::Error> {
         for (id, mark) in self.marks(JACKPOTS).await? {
             views.learn(&id, mark).set_ledger_n(Some(mark.n()));
         }
         for (id, mark) in self.marks(COUPONS).await? {
             coupons.learn(&id, mark).set_ledger_n(Some(mark.n()));
+        }
+        for (id, mark) in self.marks(ROOMS).await? {
+            rooms.learn(&id, mark).set_ledger_n(Some(mark.n()));
         }
         Ok(())
     }

@@ -39,6 +39,42 @@ pub const COUPONS: Tables = Tables {
     prefix: "coupon:",
 };
 
+/// Of rooms.
+pub const ROOMS: Tables = Tables {
+    what: "room",
+    heads: "rooms",
+    events: "room_events",
+    id: "room_id",
+    behind: None,
+    prefix: "room:",
+};
+
+/// The kinds of streams, where each is treated by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Streams {
+    /// Of jackpots.
+    Jackpots,
+    /// Of coupons.
+    Coupons,
+    /// Of rooms.
+    Rooms,
+}
+
+impl Streams {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Jackpots, Self::Coupons, Self::Rooms];
+
+    /// Where the ledger keeps them.
+    #[must_use]
+    pub fn tables(self) -> Tables {
+        match self {
+            Self::Jackpots => JACKPOTS,
+            Self::Coupons => COUPONS,
+            Self::Rooms => ROOMS,
+        }
+    }
+}
+
 impl Tables {
     /// One of the kind, where ids of all kinds are together: in the chain, the audit trail and the reconciliations.
     #[must_use]
@@ -59,5 +95,24 @@ impl Tables {
 /// Whether something may be called so where ids of all kinds are together.
 #[must_use]
 pub fn is_subject(text: &str) -> bool {
-    Id::parse(text.strip_prefix(COUPONS.prefix).unwrap_or(text)).is_ok()
+    Streams::ALL
+        .into_iter()
+        .filter_map(|streams| text.strip_prefix(streams.tables().prefix))
+        .any(|id| Id::parse(id).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_has_names_of_its_own() {
+        let id = Id::parse("spring").expect("an id");
+        let names = Streams::ALL.map(|streams| streams.tables().subject(&id));
+        assert_eq!(names, ["spring", "coupon:spring", "room:spring"]);
+        assert!(names.iter().all(|name| is_subject(name)));
+        for wrong in ["", "room:", "other:spring", "room:coupon:spring"] {
+            assert!(!is_subject(wrong), "{wrong}");
+        }
+    }
 }

@@ -4,13 +4,16 @@ use std::net::SocketAddr;
 
 use tracing_subscriber::EnvFilter;
 
-use super::{Durability, RedisMode, Settings, SettingsError};
+use super::{Durability, RedisMode, Rooms, Settings, SettingsError};
 
 /// The schemes that `redis.urls` may have.
 const SCHEMES: [&str; 3] = ["redis://", "rediss://", "redis+unix://"];
 
 /// The schemes of a PostgreSQL that `ledger.url` may have.
 const SQL_SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
+
+/// Longest `rooms.issuer`.
+const MAX_ISSUER_CHARS: usize = 200;
 
 /// The levels of a log.
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
@@ -24,6 +27,7 @@ pub(super) fn together(settings: &Settings) -> Result<(), SettingsError> {
     auth(settings)?;
     redis(settings)?;
     fairness(settings)?;
+    rooms(&settings.rooms)?;
     ledger(settings)?;
     log(&settings.log.level)
 }
@@ -143,6 +147,19 @@ fn hex_secret(key: &str, value: &str) -> Result<(), SettingsError> {
         key: key.to_owned(),
         value: String::new(),
         rule: "64 hexadecimal digits, or empty".to_owned(),
+    })
+}
+
+/// It stands in every pass, and whoever checks one compares it.
+fn rooms(rooms: &Rooms) -> Result<(), SettingsError> {
+    let issuer = &rooms.issuer;
+    if (1..=MAX_ISSUER_CHARS).contains(&issuer.chars().count()) && !issuer.chars().any(char::is_control) {
+        return Ok(());
+    }
+    Err(SettingsError::OutOfRange {
+        key: "rooms.issuer".to_owned(),
+        value: format!(" = {issuer:?}"),
+        rule: format!("1 to {MAX_ISSUER_CHARS} characters, none of them a control character"),
     })
 }
 

@@ -62,6 +62,11 @@ impl SigningKeys {
         self.ring.load().public().cloned().collect()
     }
 
+    /// The public key of an id, current or older.
+    pub fn find(&self, id: &str) -> Option<PublicKey> {
+        self.ring.load().public().find(|key| key.id() == id).cloned()
+    }
+
     /// Follows the file for as long as it is polled. A new key signs only once the ledger has its public half; until
     /// then, and while the file is damaged or missing, those that were go on.
     pub async fn follow(self: Arc<Self>, sql: Sql) {

@@ -2,19 +2,23 @@
 
 use std::path::PathBuf;
 
-use clap::Parser;
+use clap::{ArgGroup, Parser};
 
 use super::SimulateError;
 use super::coupons::CouponArgs;
+use super::crowd::CrowdArgs;
+use super::rooms::RoomArgs;
 
 /// Play a jackpot from outside with many concurrent players and simultaneous winners, and check every promise.
 ///
-/// With `--coupons` it is a coupon of limited stock that many users ask for at one instant.
+/// With `--coupons` it is a coupon of limited stock that many users ask for at one instant, with `--room` a waiting room
+/// that they join and go through.
 ///
 /// Without `--url` a private service is started for the run, in a directory of its own, and stopped after it.
 /// Exit code: 0 when nothing was violated, 1 when something was (the first violation is named) or the run
 /// could not be finished, 2 when the options make no sense.
 #[derive(Debug, Clone, Parser)]
+#[command(group = ArgGroup::new("crowd").args(["coupons", "room"]))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct Args {
     /// Concurrent players, each with one kept-alive connection.
@@ -61,11 +65,17 @@ pub struct Args {
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(0..=16), help_heading = "Jackpot")]
     pub max_redraws: u32,
 
+    /// Of a run of coupons or of a room.
+    #[command(flatten)]
+    pub crowd: CrowdArgs,
     /// Of a run of coupons.
     #[command(flatten)]
     pub coupons: CouponArgs,
+    /// Of a run of a room.
+    #[command(flatten)]
+    pub rooms: RoomArgs,
 
-    /// A running service, in place of a private one. The run makes a jackpot or a coupon there and closes it at the end.
+    /// A running service, in place of a private one. The run makes a jackpot, a coupon or a room there and closes it at the end.
     #[arg(long, value_name = "URL", requires = "key", help_heading = "Service")]
     pub url: Option<String>,
     /// Key with the role `operate` for --url.
@@ -154,7 +164,8 @@ impl Args {
                 "--jackpot {id} is not an id: letters, digits, '.', '_' and '-', at most 64"
             ));
         }
-        self.coupons.validate()
+        self.coupons.validate(self.crowd.users)?;
+        self.rooms.validate()
     }
 
     /// How many entries all collisions together release.

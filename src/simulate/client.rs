@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Method, StatusCode, Url};
+use reqwest::{Method, Response, StatusCode, Url};
 use serde_json::Value;
 
 use super::SimulateError;
@@ -15,6 +15,8 @@ use super::SimulateError;
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// A call that is repeated without an answer for this long ends the run.
 const ANSWER_LIMIT: Duration = Duration::from_mins(1);
+/// Longer than any run.
+const STREAM_TIMEOUT: Duration = Duration::from_hours(24);
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 /// Short, because a restart of the service is what a run waits for most.
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
@@ -171,6 +173,11 @@ impl Api {
     pub async fn send(&self, method: Method, path: &str, body: &Value) -> Result<Answered, SimulateError> {
         self.call(method, &self.url(path), Some(Bytes::from(body.to_string())))
             .await
+    }
+
+    /// Opens a stream, which may stay open as long as the run.
+    pub async fn listen(&self, url: &Url) -> Result<Response, reqwest::Error> {
+        self.http.get(url.clone()).timeout(STREAM_TIMEOUT).send().await
     }
 
     /// One try, whatever its status.

@@ -18,7 +18,7 @@ use super::players::Game;
 use super::progress::Bar;
 use super::service::PrivateService;
 use super::summary::{Parameters, Summary};
-use super::{Args, SimulateError, ceiling, check, receipts};
+use super::{Args, SimulateError, ceiling, check, define, receipts};
 
 /// Entries without an outcome are finished within this after the last answer.
 const PENDING_LIMIT: Duration = Duration::from_secs(10);
@@ -43,7 +43,8 @@ pub async fn play(args: &Args, target: Target, service: Option<&mut PrivateServi
     let plan = Arc::new(Plan::new(args, target.secret.is_some()));
     let repeats = Arc::new(AtomicU64::new(0));
     let api = Api::new(&target, Arc::clone(&repeats))?;
-    define(&api, &plan).await?;
+    let path = format!("/v1/jackpots/{}", plan.jackpot_id);
+    define::new(&api, &path, &plan.definition(), "choose another --seed or --jackpot").await?;
     bar.say("searching entries that win");
     let winners = search(&api, &plan, target.secret).await?;
 
@@ -76,9 +77,12 @@ pub async fn play(args: &Args, target: Target, service: Option<&mut PrivateServi
         plan: Plan::clone(&plan),
     };
     if args.url.is_some() {
-        let path = format!("/v1/jackpots/{}/close", plan.jackpot_id);
-        api.send(Method::POST, &path, &json!({ "reason": "the simulation has ended" }))
-            .await?;
+        api.send(
+            Method::POST,
+            &format!("{path}/close"),
+            &json!({ "reason": "the simulation has ended" }),
+        )
+        .await?;
     }
     let summary = Summary {
         parameters: Parameters::of(args, &plan),
@@ -91,20 +95,6 @@ pub async fn play(args: &Args, target: Target, service: Option<&mut PrivateServi
         evidence,
         kills_us: run.kills_us,
     })
-}
-
-/// Makes the jackpot; one that is there already has a history that no check could tell from this run's.
-async fn define(api: &Api, plan: &Plan) -> Result<(), SimulateError> {
-    let path = format!("/v1/jackpots/{}", plan.jackpot_id);
-    let known = api.send_once(Method::GET, &api.url(&path), None).await;
-    if known.is_ok_and(|answer| answer.status.is_success()) {
-        let id = &plan.jackpot_id;
-        return Err(SimulateError::Usage(format!(
-            "the jackpot {id} exists already: choose another --seed or --jackpot"
-        )));
-    }
-    api.send(Method::PUT, &path, &plan.definition()).await?;
-    Ok(())
 }
 
 async fn search(

@@ -2,7 +2,8 @@
 //!
 //! It knows the service by its HTTP contract alone. Of a jackpot `plan` says what is played, `players` play it,
 //! `evidence` is what they saw, `check` judges it, `report` and `table` show it, `compare` plays the same
-//! collision in the usual ways on a bare Redis. `coupons` is the same for a coupon of limited stock.
+//! collision in the usual ways on a bare Redis. `coupons` is the same for a coupon of limited stock, `rooms`
+//! for a waiting room; there the Redis of a private service is asked too, by a monitor that only reads.
 
 mod answer;
 mod args;
@@ -13,6 +14,8 @@ mod client;
 mod compare;
 mod coupons;
 mod course;
+mod crowd;
+mod define;
 mod error;
 mod evidence;
 mod finding;
@@ -22,9 +25,11 @@ mod machine;
 mod numbers;
 mod plan;
 mod players;
+mod pool;
 mod progress;
 mod receipts;
 mod report;
+mod rooms;
 mod service;
 mod summary;
 mod table;
@@ -127,12 +132,16 @@ async fn conduct(args: &Args) -> Result<Verdict, SimulateError> {
 enum Played {
     Jackpot(Box<game::Played>),
     Coupons(Box<coupons::Played>),
+    Room(Box<rooms::Played>),
 }
 
 impl Played {
     async fn play(args: &Args, target: Target, service: Option<&mut PrivateService>) -> Result<Self, SimulateError> {
         if args.coupons.coupons {
             return Ok(Self::Coupons(Box::new(coupons::play(args, target, service).await?)));
+        }
+        if args.rooms.room {
+            return Ok(Self::Room(Box::new(rooms::play(args, target, service).await?)));
         }
         Ok(Self::Jackpot(Box::new(game::play(args, target, service).await?)))
     }
@@ -141,6 +150,7 @@ impl Played {
         match self {
             Self::Jackpot(played) => told::jackpot(&played.summary),
             Self::Coupons(played) => coupons::told::coupons(&played.summary),
+            Self::Room(played) => rooms::told::room(&played.summary),
         }
     }
 
@@ -148,6 +158,7 @@ impl Played {
         match self {
             Self::Jackpot(played) => report::plots::of_jackpot(played),
             Self::Coupons(played) => report::plots::of_coupons(played),
+            Self::Room(played) => report::plots::of_room(played),
         }
     }
 
@@ -155,6 +166,7 @@ impl Played {
         match self {
             Self::Jackpot(played) => json!(played.summary),
             Self::Coupons(played) => json!(played.summary),
+            Self::Room(played) => json!(played.summary),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::ids::Id;
 /// Of a number that is not known; beyond every event number and every count of restores.
 const NONE: u64 = u64::MAX;
 
-/// What was heard of one jackpot or coupon.
+/// What was heard of one jackpot, coupon or room.
 #[derive(Debug)]
 pub struct Heard {
     what: &'static str,
@@ -21,7 +21,7 @@ pub struct Heard {
 }
 
 impl Heard {
-    /// Nothing yet. `what`: "jackpot" or "coupon", for the log.
+    /// Nothing yet. `what`: "jackpot", "coupon" or "room", for the log.
     #[must_use]
     pub fn new(what: &'static str, id: &Id) -> Self {
         Self {

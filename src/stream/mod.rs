@@ -32,7 +32,7 @@ pub const EVENTS: &str = include_str!("../../lua/stream/events.lua");
 /// Why a script did nothing, for reasons that any script may have.
 #[derive(Debug, Clone, Error)]
 pub enum ScriptError {
-    /// There is no such jackpot or coupon.
+    /// There is nothing of this name.
     #[error("Redis knows nothing of it")]
     Unknown,
     /// This Redis lost events that this instance has seen.

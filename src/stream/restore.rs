@@ -1,5 +1,5 @@
 //! `lua/stream/restore_begin.lua` and `restore_records.lua`: something rebuilt from the ledger, up to its end, which is
-//! another one for a jackpot and for a coupon.
+//! another one for each kind.
 
 use std::sync::LazyLock;
 

@@ -7,7 +7,7 @@ use prometheus_client::registry::Registry;
 
 use crate::ids::Id;
 
-/// `jackpot` or `coupon`, and its id.
+/// `jackpot`, `coupon` or `room`, and its id.
 type StreamLabel = [(&'static str, String); 1];
 
 /// Gauges and counters of the ledger.
@@ -47,7 +47,7 @@ impl LedgerMetrics {
         registry.register("ledger_up", "1 when SQL answers", self.up.clone());
     }
 
-    /// How far SQL is behind Redis with a jackpot or coupon; `what`: which of the two.
+    /// How far SQL is behind Redis with one of these; `what`: which kind it is of.
     pub fn lag(&self, what: &'static str, id: &Id, events: u64) {
         self.lag
             .get_or_create_owned(&label(what, id))

@@ -15,8 +15,9 @@ use prometheus_client::registry::Registry;
 
 use super::coupons::CouponMetrics;
 use super::ledger::LedgerMetrics;
+use super::rooms::RoomMetrics;
 
-/// Jackpots with labels of their own, and coupons; those beyond share the label `other`.
+/// Jackpots with labels of their own, coupons, and rooms; those beyond share the label `other`.
 const MAX_LABELS: usize = 1_000;
 
 /// Upper bounds in seconds. A script takes some 20 µs when all is well, and 2.5 s at the time limit.
@@ -162,6 +163,8 @@ pub struct Metrics {
     pub ledger: LedgerMetrics,
     /// Those of coupons.
     pub coupons: CouponMetrics,
+    /// Those of rooms.
+    pub rooms: RoomMetrics,
 }
 
 impl Default for Metrics {
@@ -192,6 +195,7 @@ impl Metrics {
             redis_memory: Ratio::default(),
             ledger: LedgerMetrics::default(),
             coupons: CouponMetrics::default(),
+            rooms: RoomMetrics::default(),
         };
         metrics.register();
         metrics
@@ -239,6 +243,7 @@ impl Metrics {
         );
         self.ledger.register(registry);
         self.coupons.register(registry);
+        self.rooms.register(registry);
     }
 
     /// The counters of a jackpot. Call it for jackpots that exist, and keep the answer: a name that a client made up

@@ -5,8 +5,10 @@ mod ledger;
 mod log;
 mod metrics;
 pub mod request;
+mod rooms;
 
 pub use coupons::{CouponMetrics, IssueResult, OneCoupon};
 pub use ledger::LedgerMetrics;
 pub use log::{TelemetryError, init};
 pub use metrics::{ClaimResult, EntryResult, GaugeGuard, JackpotMetrics, Metrics, ScriptResult};
+pub use rooms::{JoinResult, OneRoom, RoomMetrics, RoomNews};

@@ -29,6 +29,7 @@ pub struct Request {
     entry: OnceCell<Arc<str>>,
     coupon: OnceCell<Arc<str>>,
     issue: OnceCell<Arc<str>>,
+    room: OnceCell<Arc<str>>,
 }
 
 impl Request {
@@ -44,6 +45,7 @@ impl Request {
             entry: OnceCell::new(),
             coupon: OnceCell::new(),
             issue: OnceCell::new(),
+            room: OnceCell::new(),
         }
     }
 
@@ -57,7 +59,8 @@ impl Request {
         tracing::info_span!(target: "jackpot::http::envelope", "request", request_id = &*self.id, method = %self.method,
             route = &*self.route, caller = self.caller.get().map(|text| &**text),
             jackpot_id = self.jackpot.get().map(|text| &**text), entry_id = self.entry.get().map(|text| &**text),
-            coupon_id = self.coupon.get().map(|text| &**text), issue_id = self.issue.get().map(|text| &**text))
+            coupon_id = self.coupon.get().map(|text| &**text), issue_id = self.issue.get().map(|text| &**text),
+            room_id = self.room.get().map(|text| &**text))
         .entered()
     }
 }
@@ -83,6 +86,11 @@ pub fn entry(jackpot: Arc<str>, entry: Arc<str>) {
 pub fn issue(coupon: Arc<str>, issue: Arc<str>) {
     note(|request| &request.coupon, coupon);
     note(|request| &request.issue, issue);
+}
+
+/// Names the room on the request's further lines; never a ticket: who knows it holds its place.
+pub fn room(room: Arc<str>) {
+    note(|request| &request.room, room);
 }
 
 fn note(cell: impl FnOnce(&Request) -> &OnceCell<Arc<str>>, text: Arc<str>) {

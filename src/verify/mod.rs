@@ -1,5 +1,6 @@
 //! An exported ledger checked offline: recomputes the hash chain, the books, the draws and the receipts of a jackpot
-//! from the export alone, and asks the ledger's own books about each event. Pure: no Redis, no SQL, no settings.
+//! from the export alone, and asks the ledger's own books about each event. And the order of a room's pre-queue. Pure: no
+//! Redis, no SQL, no settings.
 //!
 //! | file | what |
 //! | --- | --- |
@@ -8,11 +9,13 @@
 //! | `replay`, `tiers` | contributions, claims and meters, recomputed |
 //! | `draws` | what each attempt drew, recomputed from the published seeds |
 //! | `receipts` | receipts against their claims, and the signatures |
+//! | [`pre_queue`] | a room's order before its opening, recomputed |
 //! | `report` | what was found, what was checked, what could not be |
 
 mod chain;
 mod draws;
 mod line;
+pub mod pre_queue;
 mod receipts;
 mod replay;
 mod report;
@@ -21,6 +24,7 @@ mod tiers;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
+use serde::Deserialize;
 use thiserror::Error;
 
 use crate::clock::rfc3339;
@@ -35,6 +39,7 @@ use crate::signing::Jwks;
 use chain::Chain;
 use draws::Draws;
 pub use line::{EpochLine, EventLine, FORMAT, Heading, Line, MAX_LINE};
+pub use pre_queue::PreQueue;
 use receipts::Receipts;
 use replay::{Broken, Replay};
 pub use report::{Counts, MAX_PROBLEMS, Place, Problem, Report};
@@ -46,6 +51,8 @@ pub struct Trusted {
     pub keys: Option<Jwks>,
     /// Heads that were kept earlier.
     pub heads: Vec<Head>,
+    /// The commitment of a room that was kept before its opening.
+    pub commitment: Option<String>,
 }
 
 /// The file is no export, or can't be read: nothing is said about its content.
@@ -55,18 +62,49 @@ pub enum VerifyError {
     #[error(transparent)]
     Read(#[from] io::Error),
     /// It does not begin as an export does.
-    #[error("the file is no export of a jackpot's ledger: {0}")]
+    #[error("the file is neither the ledger of a jackpot nor the pre-queue of a room: {0}")]
     NoExport(String),
     /// It was written by a later version.
     #[error("the export has format {0}, this version reads format {FORMAT}")]
     Format(u32),
 }
 
+/// What a file was, and what was found in it.
+#[derive(Debug)]
+pub enum Verified {
+    /// The ledger of a jackpot.
+    Ledger(Box<Report>),
+    /// The pre-queue of a room.
+    PreQueue(PreQueue),
+}
+
+/// Only what it is.
+#[derive(Deserialize)]
+struct Kinded {
+    kind: String,
+}
+
+/// Checks a file of either kind, which its first line tells.
+pub fn verify_any(mut reader: impl BufRead, trusted: Trusted) -> Result<Verified, VerifyError> {
+    let mut first = String::new();
+    line::read(&mut reader, &mut first)?;
+    let kinded = serde_json::from_str::<Kinded>(&first);
+    if kinded.is_ok_and(|first| first.kind == pre_queue::KIND) {
+        return pre_queue::verify(&first, reader, trusted.commitment.as_deref()).map(Verified::PreQueue);
+    }
+    rest(&first, reader, trusted).map(|report| Verified::Ledger(Box::new(report)))
+}
+
 /// Checks an export from its first line to its last, in one pass.
 pub fn verify(mut reader: impl BufRead, trusted: Trusted) -> Result<Report, VerifyError> {
+    let mut first = String::new();
+    line::read(&mut reader, &mut first)?;
+    rest(&first, reader, trusted)
+}
+
+fn rest(first: &str, mut reader: impl BufRead, trusted: Trusted) -> Result<Report, VerifyError> {
+    let mut verifier = Verifier::begin(first, trusted)?;
     let mut text = String::new();
-    line::read(&mut reader, &mut text)?;
-    let mut verifier = Verifier::begin(&text, trusted)?;
     while line::read(&mut reader, &mut text)? {
         verifier.line(&text);
     }

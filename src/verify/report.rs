@@ -153,7 +153,7 @@ impl fmt::Display for Report {
     }
 }
 
-fn section(f: &mut fmt::Formatter<'_>, title: &str, lines: &[String]) -> fmt::Result {
+pub(super) fn section(f: &mut fmt::Formatter<'_>, title: &str, lines: &[String]) -> fmt::Result {
     if lines.is_empty() {
         return Ok(());
     }

@@ -24,7 +24,7 @@ fn play(bench: &Bench) -> Play {
 
 async fn enter(bench: &Bench, entry_id: &str) -> Result<bool, PlayError> {
     let id = Id::parse(entry_id).expect("an id");
-    let played = play(bench).enter(&bench.id, &id, sent("p", 100)).await?;
+    let played = play(bench).enter(&bench.id, &id, sent("p", 100), None).await?;
     Ok(played.replayed)
 }
 

@@ -65,7 +65,7 @@ fn play(kit: &Kit) -> Play {
 
 async fn enter(play: &Play, bench: &Bench, entry_id: &str) -> Result<bool, PlayError> {
     let id = Id::parse(entry_id).expect("an id");
-    Ok(play.enter(&bench.id, &id, sent("p", 100)).await?.replayed)
+    Ok(play.enter(&bench.id, &id, sent("p", 100), None).await?.replayed)
 }
 
 async fn while_sql_is_away_nothing_is_lost_and_the_backlog_is_bounded(db: LedgerDb) {

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jackpot::coupon::known::Registry;
 use jackpot::ids::Id;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::metrics::PlayMetrics;
@@ -11,6 +10,7 @@ use jackpot::jackpot::scripts::{self, EntryReply, Part, RestoreBegun, ScriptErro
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::restore::{Replace, RestoreError};
 use jackpot::stream::Mark;
+use jackpot::{coupon, room};
 use serde_json::json;
 
 use crate::bench::{entry, put};
@@ -211,10 +211,11 @@ async fn without_auto_restore_a_lost_jackpot_is_refused_and_never_created_anew(d
     kit.project().await;
     wipe(&kit).await;
     let started = kit.other_instance();
-    kit.ledger
-        .teach(&started.views, &Registry::new(kit.bench.store.clone()))
-        .await
-        .expect("taught");
+    let store = || kit.bench.store.clone();
+    let coupons = coupon::known::Registry::new(store());
+    let rooms = room::known::Registry::new(store());
+    let taught = kit.ledger.teach(&started.views, &coupons, &rooms).await;
+    taught.expect("taught");
     let is_behind = |error: &PlayError| matches!(error, PlayError::Script(ScriptError::Behind { .. }));
     for operate in [&kit.bench.operate, &started] {
         kit.projector_of(operate, false).finish().await;
@@ -310,7 +311,10 @@ async fn an_instance_that_slept_through_a_restore_pays_what_is_defined_now() {
         u64::MAX,
     );
     let id = Id::parse("e").expect("an id");
-    let played = play.enter(&kit.bench.id, &id, entry("e", 1).sent).await.expect("paid");
+    let played = play
+        .enter(&kit.bench.id, &id, entry("e", 1).sent, None)
+        .await
+        .expect("paid");
     let State::Paid { payout, .. } = &played.record.state else {
         panic!("{played:?}")
     };

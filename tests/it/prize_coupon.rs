@@ -72,7 +72,8 @@ async fn issued(bench: &Bench) -> u64 {
 }
 
 async fn enter(bench: &Bench, play: &Play, entry: &str) -> Result<Played, PlayError> {
-    play.enter(&bench.id, &id(entry), sent(&format!("p-{entry}"), 1)).await
+    play.enter(&bench.id, &id(entry), sent(&format!("p-{entry}"), 1), None)
+        .await
 }
 
 fn results(played: &Played) -> Vec<&'static str> {
@@ -130,7 +131,7 @@ async fn a_player_gets_one_and_the_rank_is_drawn_no_more() {
     let mut attempts = Vec::new();
     for entry in ["a", "b"] {
         let played = play
-            .enter(&bench.id, &id(entry), sent("same", 1))
+            .enter(&bench.id, &id(entry), sent("same", 1), None)
             .await
             .expect("played");
         attempts.push(results(&played));

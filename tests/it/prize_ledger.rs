@@ -37,7 +37,7 @@ async fn played(kit: &Kit) -> Vec<Played> {
     for i in 1..=ENTRIES {
         let entry = Id::parse(&format!("e{i}")).expect("an id");
         let sent = sent(&format!("p{i}"), 1);
-        all.push(play.enter(&kit.bench.id, &entry, sent).await.expect("played"));
+        all.push(play.enter(&kit.bench.id, &entry, sent, None).await.expect("played"));
     }
     all
 }

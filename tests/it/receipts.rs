@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jackpot::http::Web;
 use jackpot::http::health::Readiness;
-use jackpot::http::routes::Rooms;
+use jackpot::http::routes::Routes;
 use jackpot::http::server::{self, Running};
 use jackpot::ids::Id;
 use jackpot::keys::{KeyFile, KeyStore, Limits};
@@ -46,11 +46,11 @@ impl Keys {
         publish(&sql, &keys).await.expect("published");
         let follower = tokio::spawn(Arc::clone(&keys).follow(sql.clone()));
         let api = signing::api::Api::new(Arc::clone(&keys), sql.clone());
-        let rooms = Rooms {
+        let routes = Routes {
             mount: Arc::new(move |config| signing::api::routes(config, &api)),
             document: signing::api::ApiDoc::openapi(),
         };
-        let running = server::start(&settings, web(&settings), rooms).expect("a server");
+        let running = server::start(&settings, web(&settings), routes).expect("a server");
         Self {
             directory,
             settings,

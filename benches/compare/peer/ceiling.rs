@@ -9,7 +9,7 @@ use jackpot::http::auth;
 use jackpot::http::body::Body;
 use jackpot::http::health::Readiness;
 use jackpot::http::query::PathOf;
-use jackpot::http::routes::Rooms;
+use jackpot::http::routes::Routes;
 use jackpot::ids::Id;
 use jackpot::jackpot::api::ApiDoc;
 use jackpot::settings::Settings;
@@ -26,7 +26,7 @@ pub(super) async fn serve(settings: &Settings) -> Outcome {
     let settings = &settings;
     make_private_dir(&settings.data_dir)?;
     let answer = Bytes::from(serde_json::to_vec(&body::typical())?);
-    let rooms = Rooms {
+    let routes = Routes {
         mount: Arc::new(move |config| {
             config
                 .app_data(Data::new(answer.clone()))
@@ -35,7 +35,7 @@ pub(super) async fn serve(settings: &Settings) -> Outcome {
         document: ApiDoc::openapi(),
     };
     let web = super::web(settings, &Arc::new(Metrics::new()), Arc::new(Readiness::default))?;
-    super::until_signal(settings, web, rooms).await
+    super::until_signal(settings, web, routes).await
 }
 
 async fn post(_: auth::Play, _: PathOf<Id>, answer: Data<Bytes>, _: Body<EntryBody>) -> HttpResponse {

@@ -13,7 +13,7 @@ use jackpot::http::body::Body;
 use jackpot::http::health::{LedgerState, Readiness, ReadinessFn};
 use jackpot::http::problem::Problem;
 use jackpot::http::query::PathOf;
-use jackpot::http::routes::Rooms;
+use jackpot::http::routes::Routes;
 use jackpot::ids::Id;
 use jackpot::jackpot::api::{Api, ApiDoc, Meters};
 use jackpot::jackpot::error::PlayError;
@@ -97,7 +97,7 @@ pub(super) async fn serve(settings: &Settings) -> Outcome {
         operate,
         ledger: ledger.clone(),
     };
-    let served = super::until_signal(settings, web, rooms(direct, api)).await;
+    let served = super::until_signal(settings, web, routes(direct, api)).await;
     recovery.abort();
     ended.begin();
     let projected = projector.await;
@@ -108,8 +108,8 @@ pub(super) async fn serve(settings: &Settings) -> Outcome {
 }
 
 /// The service's own routes too: jackpots are defined and looked at through them. Those are tried after the peer's.
-fn rooms(direct: Direct, api: Api) -> Rooms {
-    Rooms {
+fn routes(direct: Direct, api: Api) -> Routes {
+    Routes {
         mount: Arc::new(move |config| {
             config
                 .app_data(Data::new(direct.clone()))
@@ -130,6 +130,7 @@ fn readiness(ledger: &Ledger) -> ReadinessFn {
             lag_events: ledger.progress.largest_lag().map_or(0, |(_, lag)| lag),
             stopped: ledger.progress.stopped(),
             stopped_coupons: ledger.coupons.stopped(),
+            stopped_rooms: ledger.rooms.stopped(),
         }),
         causes: Vec::new(),
     })

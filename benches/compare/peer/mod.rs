@@ -12,7 +12,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use jackpot::http::Web;
 use jackpot::http::health::ReadinessFn;
-use jackpot::http::routes::Rooms;
+use jackpot::http::routes::Routes;
 use jackpot::http::server;
 use jackpot::keys::{KeyFile, KeyStore, Limits};
 use jackpot::settings::Settings;
@@ -74,10 +74,10 @@ fn web(settings: &Settings, metrics: &Arc<Metrics>, readiness: ReadinessFn) -> O
 }
 
 /// Listens until a signal comes, then answers what was accepted.
-async fn until_signal(settings: &Settings, web: Web, rooms: Rooms) -> Outcome {
+async fn until_signal(settings: &Settings, web: Web, routes: Routes) -> Outcome {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    let running = server::start(settings, web, rooms)?;
+    let running = server::start(settings, web, routes)?;
     tokio::select! {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}

@@ -13,7 +13,7 @@ use jackpot::http::body::Body;
 use jackpot::http::health::Readiness;
 use jackpot::http::problem::Problem;
 use jackpot::http::query::PathOf;
-use jackpot::http::routes::Rooms;
+use jackpot::http::routes::Routes;
 use jackpot::ids::Id;
 use jackpot::jackpot::api::ApiDoc;
 use jackpot::settings::Settings;
@@ -88,7 +88,7 @@ pub(super) async fn serve(settings: &Settings, way: Way) -> Outcome {
         script: Arc::new(Script::new("public", "", &[source])),
         way,
     };
-    let rooms = Rooms {
+    let routes = Routes {
         mount: Arc::new(move |config| {
             config
                 .app_data(Data::new(public.clone()))
@@ -97,7 +97,7 @@ pub(super) async fn serve(settings: &Settings, way: Way) -> Outcome {
         document: ApiDoc::openapi(),
     };
     let web = super::web(settings, &Arc::new(Metrics::new()), Arc::new(Readiness::default))?;
-    let served = super::until_signal(settings, web, rooms).await;
+    let served = super::until_signal(settings, web, routes).await;
     store.close().await;
     served
 }

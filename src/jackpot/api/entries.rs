@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Api;
+use super::room_pass::RoomPass;
 use crate::http::auth;
 use crate::http::body::Body;
 use crate::http::problem::Problem;
@@ -135,17 +136,19 @@ pub(crate) struct AttemptBody {
 }
 
 /// Takes an entry: it contributes once, is drawn once and has one outcome. Safe to repeat with the same id.
-#[utoipa::path(post, path = "/v1/jackpots/{id}/entries", operation_id = "make_entry", tag = "entries", security(("bearer" = [])), params(("id" = String, Path)),
+#[utoipa::path(post, path = "/v1/jackpots/{id}/entries", operation_id = "make_entry", tag = "entries", security(("bearer" = [])),
+    params(("id" = String, Path), ("X-Room-Pass" = Option<String>, Header, description = "The pass of the player, where the jackpot is behind a waiting room")),
     request_body(content = EntryBody, example = json!({"entry_id": "round-8812-p7", "player_id": "p7", "stake": 100, "client_seed": null})),
     responses((status = 201, description = "Taken", body = Entry),
         (status = 200, description = "Taken before, with `Idempotency-Replayed: true`", body = Entry),
+        (status = 403, description = "`pass-required`, `pass-expired`, `forbidden`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 409, description = "`jackpot-paused`, `jackpot-suspended`, `jackpot-closed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 422, description = "`invalid-request`, `entry-id-reused`, `amount-too-large`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn post(
     _: auth::Play,
     PathOf(id): PathOf<Id>,
-    api: Data<Api>,
+    (api, pass): (Data<Api>, RoomPass),
     Body(body): Body<EntryBody>,
 ) -> Result<HttpResponse, Problem> {
     request::entry(id.shared(), body.entry_id.shared());
@@ -154,7 +157,7 @@ pub(crate) async fn post(
         stake: body.stake,
         client_seed: body.client_seed,
     };
-    let played = api.play.enter(&id, &body.entry_id, sent).await?;
+    let played = api.play.enter(&id, &body.entry_id, sent, pass.as_str()).await?;
     let mut answer = if played.replayed {
         HttpResponse::Ok()
     } else {

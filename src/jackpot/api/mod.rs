@@ -16,6 +16,7 @@ mod definitions;
 mod entries;
 mod fairness;
 mod meter;
+mod room_pass;
 mod status;
 
 pub use meter::Meters;
@@ -45,7 +46,7 @@ pub struct Api {
 )]
 pub struct ApiDoc;
 
-/// Mounts what is called on every play. Before all other routes, those of other rooms too: they are tried in their order,
+/// Mounts what is called on every play. Before all other routes, those of other capabilities too: they are tried in their order,
 /// each with a regular expression.
 pub fn busy_routes(config: &mut ServiceConfig, api: &Api) {
     config
@@ -54,7 +55,7 @@ pub fn busy_routes(config: &mut ServiceConfig, api: &Api) {
         .route("/v1/jackpots/{id}/entry-batches", web::post().to(batches::post));
 }
 
-/// Mounts the others: one by one, because a scope would keep other rooms from adding theirs below it.
+/// Mounts the others: one by one, because a scope would keep others from adding theirs below it.
 pub fn routes(config: &mut ServiceConfig) {
     config
         .route("/v1/jackpots", crate::http::get().to(definitions::list))

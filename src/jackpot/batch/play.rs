@@ -17,6 +17,7 @@ use crate::jackpot::play::{MAX_STALE, Play, refused};
 use crate::jackpot::record::{Record, State};
 use crate::jackpot::scripts::{self, BatchCall, BatchReply, FoundBatch, Refusal};
 use crate::jackpot::view::{View, parse_definition};
+use crate::room::door::{DoorError, NoPass};
 
 /// Fields named in one refusal, at most.
 const MAX_VIOLATIONS: usize = 100;
@@ -123,6 +124,11 @@ impl Play {
     fn batch_refusal(&self, known: &Known, view: &View, waiting: Option<&Waiting>, batch: &Batch) -> Option<PlayError> {
         if let Some(refusal) = self.busy(known) {
             return Some(refusal);
+        }
+        // Also where a definition that comes into force within the batch says so.
+        let waits = waiting.is_some_and(|waiting| waiting.definition.room().is_some());
+        if waits || view.definition.room().is_some() {
+            return Some(DoorError::Required(NoPass::Batch).into());
         }
         let end = waiting.map_or(batch.entries.len(), |waiting| waiting.from);
         let mut wrong = beyond_max_stake(batch, 0..end, &view.definition);

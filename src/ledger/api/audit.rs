@@ -26,6 +26,9 @@ pub(crate) struct AuditQuery {
     /// On this coupon.
     #[param(value_type = Option<String>)]
     coupon_id: Option<Id>,
+    /// On this room.
+    #[param(value_type = Option<String>)]
+    room_id: Option<Id>,
     /// By the key with this name.
     #[param(value_type = Option<String>)]
     who: Option<Id>,
@@ -60,6 +63,7 @@ pub(crate) async fn list(
     let filters = AuditFilters {
         jackpot_id: query.jackpot_id,
         coupon_id: query.coupon_id,
+        room_id: query.room_id,
         who: query.who,
         action: query.action,
         between: Between {

@@ -11,11 +11,12 @@ use utoipa::OpenApi;
 use super::Ledger;
 use super::queries::Queries;
 use super::sql::Sql;
-use crate::coupon::known::Registry;
 use crate::ids::Id;
 use crate::jackpot::draw::EpochSeed;
 use crate::jackpot::view::Views;
 use crate::signing::SigningKeys;
+use crate::stream::Heard;
+use crate::{coupon, room};
 
 mod answer;
 mod audit;
@@ -48,7 +49,8 @@ pub struct Api {
     sql: Sql,
     signing: Arc<SigningKeys>,
     lag: Lag,
-    coupons: Option<Arc<Registry>>,
+    coupons: Option<Arc<coupon::known::Registry>>,
+    rooms: Option<Arc<room::known::Registry>>,
     seed: SeedOf,
     exports: Arc<Semaphore>,
     runtime: Handle,
@@ -68,6 +70,7 @@ impl Api {
             signing: Arc::clone(&ledger.signing),
             lag,
             coupons: None,
+            rooms: None,
             seed,
             exports: Arc::new(Semaphore::new(MAX_EXPORTS)),
             runtime: Handle::current(),
@@ -76,25 +79,36 @@ impl Api {
 
     /// With the lag that this instance sees, and its seeds.
     #[must_use]
-    pub fn of(ledger: &Ledger, entry_index_days: u32, views: &Arc<Views>, coupons: &Arc<Registry>) -> Self {
+    pub fn of(
+        ledger: &Ledger,
+        entry_index_days: u32,
+        views: &Arc<Views>,
+        (coupons, rooms): (&Arc<coupon::known::Registry>, &Arc<room::known::Registry>),
+    ) -> Self {
         let known = Arc::clone(views);
-        let lag = move |id: &Id| {
-            let known = known.known(id);
-            known.ledger_n().map(|_| known.backlog())
-        };
+        let lag = move |id: &Id| lag_of(&known.known(id));
         let seeds = Arc::clone(views);
         let seed = move |id: &Id, epoch| seeds.seed(id, epoch);
         Self {
             coupons: Some(Arc::clone(coupons)),
+            rooms: Some(Arc::clone(rooms)),
             ..Self::new(ledger, entry_index_days, Arc::new(lag), Arc::new(seed))
         }
     }
 
     /// Of a coupon.
     fn coupon_lag(&self, id: &Id) -> Option<u64> {
-        let known = self.coupons.as_ref()?.known(id);
-        known.ledger_n().map(|_| known.backlog())
+        lag_of(&self.coupons.as_ref()?.known(id))
     }
+
+    /// Of a room.
+    fn room_lag(&self, id: &Id) -> Option<u64> {
+        lag_of(&self.rooms.as_ref()?.known(id))
+    }
+}
+
+fn lag_of(known: &Heard) -> Option<u64> {
+    known.ledger_n().map(|_| known.backlog())
 }
 
 impl fmt::Debug for Api {

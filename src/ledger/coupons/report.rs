@@ -1,7 +1,5 @@
 //! Redis beside the ledger, of a coupon at one event: its state, how many rows SQL has, and the identity of its stock. Pure.
 
-use std::fmt::Display;
-
 use super::books::Books;
 use super::event::Checkpoint;
 use crate::coupon::scripts::Snapshot;
@@ -42,7 +40,11 @@ fn remaining(stock: u64, issued: u64, voided: u64) -> i128 {
 #[must_use]
 pub fn compare(Side(redis): &Side, ledger: &Books) -> Report {
     let status = ledger.status.map(|status| status.as_str().to_owned());
-    let mut state = vec![row("status", &redis.status.as_str(), &status.unwrap_or_default())];
+    let mut state = vec![StateRow::of(
+        "status",
+        &redis.status.as_str(),
+        &status.unwrap_or_default(),
+    )];
     let numbers = [
         ("version", redis.version, ledger.version),
         ("stock", redis.stock, ledger.stock),
@@ -53,12 +55,12 @@ pub fn compare(Side(redis): &Side, ledger: &Books) -> Report {
         ("dead", redis.dead, ledger.dead),
         ("requests", redis.requests, ledger.requests()),
     ];
-    state.extend(numbers.map(|(name, redis, ledger)| row(name, &redis, &ledger)));
+    state.extend(numbers.map(|(name, redis, ledger)| StateRow::of(name, &redis, &ledger)));
     let left = [
         remaining(redis.stock, redis.sequence, redis.voided),
         remaining(ledger.stock, ledger.sequence, ledger.voided),
     ];
-    state.push(row("remaining", &left[0], &left[1]));
+    state.push(StateRow::of("remaining", &left[0], &left[1]));
     if left.iter().any(|left| *left < 0) {
         state.push(StateRow {
             name: "out within the stock".to_owned(),
@@ -67,7 +69,7 @@ pub fn compare(Side(redis): &Side, ledger: &Books) -> Report {
             agrees: false,
         });
     }
-    report(state)
+    Report::of_state(state)
 }
 
 /// Adds how many issues the rows of the ledger hold at the event of the report, and of them voided; and the identity
@@ -81,34 +83,16 @@ pub fn with_rows(found: Report, issued: u64, voided: u64) -> Report {
     };
     let (stock, remaining) = (redis("stock"), redis("remaining"));
     let rows = [
-        row("issued rows", &redis("issued"), &issued),
-        row("voided rows", &redis("voided"), &voided),
+        StateRow::of("issued rows", &redis("issued"), &issued),
+        StateRow::of("voided rows", &redis("voided"), &voided),
     ];
     let sum = remaining
         .parse::<i128>()
         .map(|left| (left + i128::from(issued) - i128::from(voided)).to_string());
-    let identity = row("stock = remaining + issued - voided", &stock, &sum.unwrap_or_default());
+    let identity = StateRow::of("stock = remaining + issued - voided", &stock, &sum.unwrap_or_default());
     state.extend(rows);
     state.push(identity);
-    report(state)
-}
-
-fn report(state: Vec<StateRow>) -> Report {
-    Report {
-        clean: state.iter().all(|row| row.agrees),
-        tiers: Vec::new(),
-        state,
-    }
-}
-
-fn row(name: &str, redis: &dyn Display, ledger: &dyn Display) -> StateRow {
-    let (redis, ledger) = (redis.to_string(), ledger.to_string());
-    StateRow {
-        name: name.to_owned(),
-        agrees: redis == ledger,
-        redis,
-        ledger,
-    }
+    Report::of_state(state)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! What streams are of: jackpots, or coupons. What the projector does with a stream is the same for both but for this.
+//! What streams are of: jackpots, coupons or rooms. What the projector does with a stream is the same for all but for this.
 
 use std::fmt::{Debug, Display};
-use std::future::Future;
+use std::future::{self, Future};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -120,24 +120,27 @@ pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
     /// The script's part of an error.
     fn script_error(error: &Self::Error) -> Option<&ScriptError>;
 
-    /// Reads what goes along with a stream that has events.
-    fn along(
-        sql: &Sql,
-        id: &Id,
-        cursor: &Cursor,
-        books: &Self::Books,
-    ) -> impl Future<Output = Result<Self::Along, LoadError>>;
-    /// Completes what is written behind the events of a stream that was taken over.
+    /// Reads what goes along with a stream that has events; by itself nothing does.
+    fn along(_: &Sql, _: &Id, _: &Cursor, _: &Self::Books) -> impl Future<Output = Result<Self::Along, LoadError>> {
+        future::ready(Ok(Self::Along::default()))
+    }
+    /// Completes what is written behind the events of a stream that was taken over; by itself nothing is.
     fn taken_over(
-        projector: &Projector<Self>,
-        id: &Id,
-        token: i64,
-        loaded: &mut Loaded<Self>,
-    ) -> impl Future<Output = Result<(), LoadError>>;
-    /// Writes what follows behind the events, when it is time or `at_once`.
-    fn follow(projector: &mut Projector<Self>, at_once: bool) -> impl Future<Output = Result<(), sqlx::Error>>;
-    /// Drops what has expired.
-    fn expire(projector: &mut Projector<Self>) -> impl Future<Output = Result<(), sqlx::Error>>;
+        _: &Projector<Self>,
+        _: &Id,
+        _: i64,
+        _: &mut Loaded<Self>,
+    ) -> impl Future<Output = Result<(), LoadError>> {
+        future::ready(Ok(()))
+    }
+    /// Writes what follows behind the events, when it is time or at once (`true`); by itself nothing does.
+    fn follow(_: &mut Projector<Self>, _: bool) -> impl Future<Output = Result<(), sqlx::Error>> {
+        future::ready(Ok(()))
+    }
+    /// Drops what has expired; by itself nothing does.
+    fn expire(_: &mut Projector<Self>) -> impl Future<Output = Result<(), sqlx::Error>> {
+        future::ready(Ok(()))
+    }
 
     /// Events as a batch.
     fn batch(projector: &Projector<Self>, stream: &Stream<Self>, events: &[Raw]) -> Batch<Self>;
@@ -146,20 +149,26 @@ pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
     /// Reads the next event, applies it to the books of the batch and adds its rows.
     fn take(batch: &mut Batch<Self>, start: &Start<'_, Self>, raw: &Raw) -> Result<(), Stop>;
     /// Whether a batch may not end here: the next event belongs to the last.
-    fn is_half(books: &Self::Books) -> bool;
+    fn is_half(_: &Self::Books) -> bool {
+        false
+    }
     /// All events of the batch were taken.
-    fn end(batch: &mut Batch<Self>, start: &Start<'_, Self>);
-    /// The second cursor before and behind a batch.
-    fn behind(rows: &Self::Rows) -> (u64, u64);
+    fn end(_: &mut Batch<Self>, _: &Start<'_, Self>) {}
+    /// The second cursor before and behind a batch, where there is one.
+    fn behind(_: &Self::Rows) -> (u64, u64) {
+        (0, 0)
+    }
     /// Writes the rows of batches that are not common to all kinds.
     fn write(tx: &mut Tx<'static>, batches: &[&Batch<Self>]) -> impl Future<Output = Result<(), WriteError>>;
     /// The batch with these rows was committed.
-    fn advance(along: &mut Self::Along, rows: Self::Rows);
+    fn advance(_: &mut Self::Along, _: Self::Rows) {}
 
     /// Compares what Redis holds with the books at the same event.
     fn compare(side: &Self::Side, books: &Self::Books) -> Report;
-    /// Adds to a report what only the rows of the ledger tell at that event.
-    fn count(sql: &Sql, id: &Id, n: u64, report: Report) -> impl Future<Output = Result<Report, sqlx::Error>>;
+    /// Adds to a report what only the rows of the ledger tell at that event, where [`COUNTS`](Self::COUNTS) says so.
+    fn count(_: &Sql, _: &Id, _: u64, report: Report) -> impl Future<Output = Result<Report, sqlx::Error>> {
+        future::ready(Ok(report))
+    }
     /// What a comparison that found no difference is for.
     fn verdict(books: &Self::Books) -> Verdict;
 }

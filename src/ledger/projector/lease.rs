@@ -17,7 +17,7 @@ use crate::ledger::streams::{JACKPOTS, Tables};
 /// would keep a dead holder's streams for as long.
 const LONGEST_MS: i64 = 300_000;
 
-/// A row of a jackpot or coupon, as far as leases go.
+/// A row of a jackpot, coupon or room, as far as leases go.
 #[derive(Debug)]
 pub struct Place {
     /// Of what.

@@ -1,19 +1,19 @@
-//! The projector: the stream of each jackpot and each coupon → SQL, in order, rows and cursor in one transaction.
+//! The projector: the stream of each jackpot, coupon and room → SQL, in order, rows and cursor in one transaction.
 //!
 //! Exactly once without acknowledgements: the cursor is in SQL ([`mod@write`]) and moves only from where the batch began.
 //! A repeat after a crash reads again behind it. One instance reads a stream at a time ([`lease`]). An event that can't
-//! be applied stops its stream, never the others, and suspends its jackpot or coupon; nothing is skipped.
+//! be applied stops its stream, never the others, and suspends what it is of; nothing is skipped.
 //!
-//! [`kind`] says what differs between the two kinds of streams, [`jackpots`] and [`coupons`] are the two. Each kind has a projector
-//! of its own; [`Projectors`] are both.
+//! [`kind`] says what differs between the kinds of streams; [`jackpots`], [`coupons`] and [`rooms`] are they. Each kind has
+//! a projector of its own; [`Projectors`] are all of them.
 //!
 //! A round: look for new ones and leases now and then, read what is new ([`stream`]), check it and make rows of it
 //! ([`batch`]), commit all of it at once; when that fails, each stream by itself, to find the one at fault. The index of
 //! entries by player follows in transactions of its own ([`jackpots::index`]).
 
 mod ahead;
+mod all;
 pub mod batch;
-mod both;
 mod commit;
 mod compare;
 pub mod coupons;
@@ -23,6 +23,7 @@ pub mod kind;
 mod lag;
 pub mod lease;
 pub mod load;
+pub mod rooms;
 pub mod rows;
 pub mod stream;
 mod trouble;
@@ -34,7 +35,7 @@ use std::time::{Duration, Instant};
 
 use tracing::{debug, error, info};
 
-pub use both::Projectors;
+pub use all::{Known, Projectors};
 
 use crate::ids::Id;
 use crate::jackpot::operate::Operate;

@@ -44,3 +44,16 @@ pub struct EventRow {
     /// Canonical JSON.
     pub body: String,
 }
+
+/// A definition, where every one of them is kept as it was put.
+#[derive(Debug)]
+pub struct DefinitionRow {
+    /// Its version.
+    pub version: u64,
+    /// Event that put it in force.
+    pub n: u64,
+    /// When, ms.
+    pub at_ms: i64,
+    /// As Redis keeps it.
+    pub json: String,
+}

@@ -1,4 +1,4 @@
-//! One stream, of a jackpot or a coupon, while this instance reads it.
+//! One stream, of a jackpot, a coupon or a room, while this instance reads it.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

@@ -4,7 +4,7 @@ use sqlx::{Any, AssertSqlSafe};
 
 use super::batch::Batch;
 use super::kind::{Folded, Kind};
-use super::rows::Cursor;
+use super::rows::{Cursor, DefinitionRow};
 use crate::ids::Id;
 use crate::ledger::reconcile;
 use crate::ledger::sql::{Sql, Tx, Value, insert_rows};
@@ -141,6 +141,26 @@ async fn actions<K: Kind>(tx: &mut Tx<'_>, subject: &str, batch: &Batch<K>) -> R
         "request_id",
     ];
     insert(tx, "audit", &columns, rows).await
+}
+
+/// Definitions, into a table of a kind that keeps every one of them; `column`: the one of the id.
+pub(super) async fn definitions<'a>(
+    tx: &mut Tx<'_>,
+    table: &str,
+    column: &str,
+    batches: impl Iterator<Item = (&'a Id, &'a [DefinitionRow])>,
+) -> Result<(), sqlx::Error> {
+    let all = batches.flat_map(|(id, rows)| rows.iter().map(move |row| (id, row)));
+    let rows = all.map(|(id, row)| {
+        [
+            Value::Text(id.as_str()),
+            Value::Int(int(row.version)),
+            Value::Int(int(row.n)),
+            Value::Int(row.at_ms),
+            Value::Text(&row.json),
+        ]
+    });
+    insert(tx, table, &[column, "version", "n", "at_ms", "json"], rows).await
 }
 
 /// Rows of one table.

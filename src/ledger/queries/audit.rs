@@ -9,7 +9,7 @@ use super::scan::{Order, Page, Scan};
 use super::{Between, Key, LedgerError, Listing, Queries, Value, json};
 use crate::clock::rfc3339;
 use crate::ids::Id;
-use crate::ledger::streams::COUPONS;
+use crate::ledger::streams::{COUPONS, ROOMS};
 
 /// One action of an operator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -20,10 +20,10 @@ pub struct AuditRow {
     /// RFC 3339.
     #[schema(example = "2026-11-21T06:00:00.123Z")]
     pub at: String,
-    /// define, pause, resume, suspend, close, adjust, rotate or restore
+    /// define, pause, resume, suspend, close, adjust, rotate, restore, void or redrive
     #[schema(example = "pause")]
     pub action: String,
-    /// The jackpot, with what is meant of it after a `/`, such as an adjustment.
+    /// The jackpot, coupon or room, with what is meant of it after a `/`, such as an adjustment.
     #[schema(example = "spring")]
     pub target: String,
     /// What it was.
@@ -47,6 +47,9 @@ pub struct AuditFilters {
     /// On this coupon.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coupon_id: Option<Id>,
+    /// On this room.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub room_id: Option<Id>,
     /// By this key.
     pub who: Option<Id>,
     /// Of this kind.
@@ -65,14 +68,22 @@ impl AuditFilters {
     /// The range that a page reads.
     #[must_use]
     pub fn scan(&self) -> Scan {
-        let mut coupon = self.coupon_id.as_ref().map(|id| Value::Text(COUPONS.subject(id)));
-        let subject = self.jackpot_id.as_ref().map(Value::from).or_else(|| coupon.take());
+        let coupon = self.coupon_id.as_ref().map(|id| Value::Text(COUPONS.subject(id)));
+        let room = self.room_id.as_ref().map(|id| Value::Text(ROOMS.subject(id)));
+        let mut subjects = self
+            .jackpot_id
+            .as_ref()
+            .map(Value::from)
+            .into_iter()
+            .chain(coupon)
+            .chain(room);
+        let subject = subjects.next();
         let (index, fixed): (&'static [&'static str], _) = match subject {
             Some(subject) => (&["jackpot_id", "at_ms", "n"], vec![("jackpot_id", subject)]),
             None => (&["at_ms", "jackpot_id", "n"], Vec::new()),
         };
-        // Both at once: nothing is on a jackpot and on a coupon.
-        let both = coupon.map(|coupon| ("jackpot_id =", coupon));
+        // Several at once: nothing is on a jackpot and on a coupon.
+        let others = subjects.map(|other| ("jackpot_id =", other));
         let who = self.who.as_ref().map(|who| ("who =", Value::from(who)));
         let action = self.action.as_ref().map(|action| ("action =", Value::from(action)));
         Scan {
@@ -84,7 +95,7 @@ impl AuditFilters {
             order: Order::NewestFirst,
             low: Key::before_id(self.between.from_ms()),
             high: Key::before_id(self.between.to_ms()),
-            filters: both.into_iter().chain(who).chain(action).collect(),
+            filters: others.chain(who).chain(action).collect(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The last reconciliation of every jackpot and every coupon.
+//! The last reconciliation of every jackpot, coupon and room.
 
 use serde::{Deserialize, Serialize};
 use sqlx::Row;
@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::{LedgerError, Queries, json};
 use crate::clock::rfc3339;
 use crate::ledger::reconcile::report::{Report, StateRow, TierReport};
-use crate::ledger::streams::{COUPONS, JACKPOTS, Tables};
+use crate::ledger::streams::{COUPONS, JACKPOTS, ROOMS, Tables};
 
 /// Of them read by one statement: their reports are some KB each.
 const BATCH: usize = 500;
@@ -63,6 +63,30 @@ pub struct CouponReconciliation {
     pub state: Vec<StateRow>,
 }
 
+/// The last reconciliation of a room.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RoomReconciliation {
+    /// Which room.
+    #[schema(example = "lobby")]
+    pub room_id: String,
+    /// Number of the event at which Redis and the ledger were compared; null before the first time.
+    #[schema(example = 3)]
+    pub event: Option<i64>,
+    /// RFC 3339; null before the first time.
+    #[schema(example = "2026-11-22T06:00:00.123Z")]
+    pub checked_at: Option<String>,
+    /// Events in Redis that the ledger does not have yet; null while it is not known. No mismatch by itself.
+    #[schema(example = 0)]
+    pub lag: Option<u64>,
+    /// Whether both agree and the stream is not stopped; null before the first time.
+    pub clean: Option<bool>,
+    /// Why the next event can't be applied; null while it can.
+    pub stopped: Option<String>,
+    /// `status`, `version` and `longest`, the longest session that there ever was, in ms. Or only `readable`, when it is
+    /// not.
+    pub state: Vec<StateRow>,
+}
+
 /// A row of a last reconciliation.
 struct Last {
     id: String,
@@ -97,6 +121,22 @@ impl Queries {
         Ok(all
             .map(|last| CouponReconciliation {
                 coupon_id: last.id,
+                event: last.event,
+                checked_at: last.checked_at,
+                lag: None,
+                clean: last.clean,
+                stopped: last.stopped,
+                state: last.report.state,
+            })
+            .collect())
+    }
+
+    /// The last reconciliation of every room, by id, without its lag.
+    pub async fn rooms(&self) -> Result<Vec<RoomReconciliation>, LedgerError> {
+        let all = self.last(ROOMS).await?.into_iter();
+        Ok(all
+            .map(|last| RoomReconciliation {
+                room_id: last.id,
                 event: last.event,
                 checked_at: last.checked_at,
                 lag: None,

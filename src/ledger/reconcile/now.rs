@@ -13,6 +13,7 @@ use crate::ledger::Ledger;
 use crate::ledger::projector::coupons::Coupons;
 use crate::ledger::projector::jackpots::Jackpots;
 use crate::ledger::projector::kind::Kind;
+use crate::ledger::projector::rooms::Rooms;
 use crate::ledger::queries::LedgerError;
 use crate::stream::Mark;
 
@@ -80,6 +81,12 @@ impl Ledger {
     pub async fn reconcile_coupon(&self, coupons: &Coupons, coupon: &Id) -> Result<Reconciled, ReconcileError> {
         let mark = coupons.checkpoint(coupon).await.map_err(PlayError::from)?;
         Ok(self.reached::<Coupons>(coupon, mark).await?)
+    }
+
+    /// The same of a room.
+    pub async fn reconcile_room(&self, rooms: &Rooms, room: &Id) -> Result<Reconciled, ReconcileError> {
+        let mark = rooms.checkpoint(room).await.map_err(PlayError::from)?;
+        Ok(self.reached::<Rooms>(room, mark).await?)
     }
 
     async fn reached<K: Kind>(&self, id: &Id, mark: Mark) -> Result<Reconciled, LedgerError> {

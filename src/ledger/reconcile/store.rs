@@ -1,4 +1,4 @@
-//! The last comparison of each jackpot and coupon, in SQL: under the name that it has among all.
+//! The last comparison of each jackpot, coupon and room, in SQL: under the name that it has among all.
 
 use super::report::Report;
 use crate::ledger::sql::Tx;

@@ -11,13 +11,11 @@ pub struct CouponArgs {
     #[arg(
         long,
         conflicts_with_all = ["players", "entries", "winners", "collisions", "replays", "tiers", "min_payout", "contribution", "rate_ppm",
-            "reserve_ppm", "pool_seed", "odds_ppm", "max_redraws", "jackpot", "compare", "compare_only"],
+            "reserve_ppm", "pool_seed", "odds_ppm", "max_redraws", "jackpot", "compare", "compare_only", "capacity", "session_s", "waiting_timeout_s", "rate", "stay_ms", "late",
+            "twice", "listen", "renew", "leave", "abandon", "die", "room_id"],
         help_heading = "Coupons"
     )]
     pub coupons: bool,
-    /// Users; all begin at one instant.
-    #[arg(long, requires = "coupons", default_value_t = 5_000, value_parser = clap::value_parser!(u32).range(1..=200_000), help_heading = "Coupons")]
-    pub users: u32,
     /// How often each user asks. Behind the first time half of it repeats the request before, half is a new request.
     #[arg(long, requires = "coupons", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=20), help_heading = "Coupons")]
     pub duplicates: u32,
@@ -30,9 +28,6 @@ pub struct CouponArgs {
     /// Take back so many of the issued units at random moments of the run, to be issued again.
     #[arg(long, value_name = "N", requires = "coupons", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=100_000), help_heading = "Coupons")]
     pub voids: u32,
-    /// Connections on which the users ask: so many requests are under way at the same time.
-    #[arg(long, requires = "coupons", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=20_000), help_heading = "Coupons")]
-    pub connections: u32,
     /// Id of the coupon to make [default: sim-SEED].
     #[arg(long, value_name = "ID", requires = "coupons", help_heading = "Coupons")]
     pub coupon: Option<String>,
@@ -40,12 +35,12 @@ pub struct CouponArgs {
 
 impl CouponArgs {
     /// What clap can't see.
-    pub fn validate(&self) -> Result<(), SimulateError> {
-        let issued = self.stock.min(self.users.into());
+    pub fn validate(&self, users: u32) -> Result<(), SimulateError> {
+        let issued = self.stock.min(users.into());
         if u64::from(self.voids) > issued {
             return Err(SimulateError::Usage(format!(
-                "--voids {} is more than what {} users get of a --stock of {}: {issued}",
-                self.voids, self.users, self.stock
+                "--voids {} is more than what {users} users get of a --stock of {}: {issued}",
+                self.voids, self.stock
             )));
         }
         match &self.coupon {
@@ -72,8 +67,11 @@ mod tests {
 
     #[test]
     fn defaults_are_the_announced_crowd() {
-        let coupons = parse("--coupons").expect("options that make sense").coupons;
-        assert_eq!((coupons.users, coupons.duplicates, coupons.stock), (5_000, 3, 1_000));
+        let args = parse("--coupons").expect("options that make sense");
+        assert_eq!(
+            (args.crowd.users, args.coupons.duplicates, args.coupons.stock),
+            (5_000, 3, 1_000)
+        );
         let with = "--coupons --queued --voids 5 --kills 2 --kill-redis --seed 3 --keep-data --quiet";
         assert!(parse(with).is_ok(), "{with}");
     }
@@ -90,6 +88,7 @@ mod tests {
             ("--coupons --compare", "--compare"),
             ("--coupons --compare-only", "--compare-only"),
             ("--coupons --jackpot a", "--jackpot"),
+            ("--coupons --capacity 3", "--capacity"),
             ("--coupons --users 0", "--users"),
             ("--coupons --voids 11 --stock 10", "--voids"),
             ("--coupons --voids 11 --users 10", "--voids"),

@@ -29,7 +29,7 @@ use super::client::{Api, Target};
 use super::machine::Machine;
 use super::progress::Bar;
 use super::service::PrivateService;
-use super::{Args, SimulateError, ceiling, course, summary};
+use super::{Args, SimulateError, ceiling, course, define, summary};
 
 /// Settings of a private service: Redis and the ledger are compared often, also while it is loaded and killed.
 pub const SETTINGS: &[(&str, &str)] = &[("JACKPOT__LEDGER__RECONCILE_INTERVAL_S", "1")];
@@ -84,12 +84,13 @@ pub struct Played {
 pub async fn play(args: &Args, target: Target, service: Option<&mut PrivateService>) -> Result<Played, SimulateError> {
     let bar = Bar::new(args.quiet);
     bar.say("measuring the client alone");
-    let ceiling_per_s = ceiling::measure(args.coupons.connections).await?;
+    let ceiling_per_s = ceiling::measure(args.crowd.connections).await?;
 
     let plan = Arc::new(Plan::new(args));
     let repeats = Arc::new(AtomicU64::new(0));
     let api = Api::new(&target, Arc::clone(&repeats))?;
-    define(&api, &plan).await?;
+    let path = format!("/v1/coupons/{}", plan.coupon_id);
+    define::new(&api, &path, &plan.definition(None), "choose another --seed or --coupon").await?;
     let crowd = Arc::new(Crowd::new(Arc::clone(&plan), target, Arc::clone(&repeats))?);
     let followed = Arc::clone(&crowd);
     let steps = if plan.queued { "calls and decisions" } else { "calls" };
@@ -112,7 +113,6 @@ pub async fn play(args: &Args, target: Target, service: Option<&mut PrivateServi
     bar.finish();
     if args.url.is_some() {
         let now = jiff::Timestamp::now().to_string();
-        let path = format!("/v1/coupons/{}", plan.coupon_id);
         api.send(Method::PUT, &path, &plan.definition(Some(&now))).await?;
     }
     let looks = crowd.progress.looks.load(Ordering::Relaxed);
@@ -133,18 +133,4 @@ pub async fn play(args: &Args, target: Target, service: Option<&mut PrivateServi
         evidence,
         kills_us: run.kills_us,
     })
-}
-
-/// Makes the coupon; one that is there already has a history that no check could tell from this run's.
-async fn define(api: &Api, plan: &Plan) -> Result<(), SimulateError> {
-    let path = format!("/v1/coupons/{}", plan.coupon_id);
-    let known = api.send_once(Method::GET, &api.url(&path), None).await;
-    if known.is_ok_and(|answer| answer.status.is_success()) {
-        let id = &plan.coupon_id;
-        return Err(SimulateError::Usage(format!(
-            "the coupon {id} exists already: choose another --seed or --coupon"
-        )));
-    }
-    api.send(Method::PUT, &path, &plan.definition(None)).await?;
-    Ok(())
 }

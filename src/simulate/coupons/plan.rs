@@ -36,12 +36,12 @@ impl Plan {
         Self {
             coupon_id: coupons.coupon.clone().unwrap_or_else(|| format!("sim-{}", args.seed)),
             seed: args.seed,
-            users: coupons.users,
+            users: args.crowd.users,
             duplicates: coupons.duplicates,
             stock: coupons.stock,
             queued: coupons.queued,
             voids: coupons.voids,
-            connections: coupons.connections,
+            connections: args.crowd.connections,
         }
     }
 

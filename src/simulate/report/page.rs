@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::Page;
 use super::plots::Plot;
+use crate::html::escape;
 use crate::simulate::Verdict;
 use crate::simulate::compare::{Way, table as compared};
 use crate::simulate::finding::{self, Finding, Judged};
@@ -207,21 +208,4 @@ fn details(told: &Told<'_>) -> String {
         pairs(&told.parameters),
         escape(&format!("{definition:#}"))
     )
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::escape;
-
-    #[test]
-    fn what_a_service_answers_can_not_become_markup() {
-        assert_eq!(escape("<b a=\"1\">&"), "&lt;b a=&quot;1&quot;&gt;&amp;");
-    }
 }

@@ -21,7 +21,7 @@ async fn a_quiet_jackpot_is_answered_beside_a_hot_one() {
     let beside = async {
         for n in 0..3 {
             let id = Id::parse(&format!("q{n}")).expect("an id");
-            kit.play.enter(&quiet, &id, sent("p", 100)).await.expect("taken");
+            kit.play.enter(&quiet, &id, sent("p", 100), None).await.expect("taken");
         }
         done.load(Ordering::Relaxed)
     };

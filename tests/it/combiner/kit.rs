@@ -114,7 +114,9 @@ impl Kit {
 
     pub async fn enter_as(&self, entry_id: &str, player: &str, stake: u64) -> Result<Played, PlayError> {
         let entry_id = Id::parse(entry_id).expect("an id");
-        self.play.enter(&self.bench.id, &entry_id, sent(player, stake)).await
+        self.play
+            .enter(&self.bench.id, &entry_id, sent(player, stake), None)
+            .await
     }
 
     /// Entries at the same time, in this order.

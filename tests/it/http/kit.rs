@@ -13,7 +13,7 @@ use jackpot::http::health::{Readiness, ReadinessFn};
 use jackpot::http::problem::Problem;
 use jackpot::http::query::{PathOf, QueryOf};
 use jackpot::http::request_id::RequestId;
-use jackpot::http::routes::Rooms;
+use jackpot::http::routes::Routes;
 use jackpot::http::server::{self, Running};
 use jackpot::keys::{KeyFile, KeyStore, Limits, Role};
 use jackpot::settings::{self, Settings};
@@ -88,7 +88,7 @@ pub async fn server_with(options: Options) -> TestServer {
         max_streams: 1,
     };
     let slow = Arc::new(Slow::default());
-    let running = server::start(&settings, web, rooms(Arc::clone(&slow))).unwrap();
+    let running = server::start(&settings, web, routes(Arc::clone(&slow))).unwrap();
     let base = format!("http://{}", running.address());
     let running = Some(running);
     TestServer {
@@ -206,7 +206,7 @@ struct Page {
     limit: Option<u32>,
 }
 
-/// Parses itself, as the ids of the rooms do.
+/// Parses itself, as the ids of the routes do.
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
 struct ShortId(String);
@@ -256,7 +256,7 @@ async fn anyone(caller: Anyone, query: web::Query<Vec<(String, String)>>) -> Res
         .map(|caller| HttpResponse::Ok().body(caller.name.to_string()))
 }
 
-fn rooms(state: Arc<Slow>) -> Rooms {
+fn routes(state: Arc<Slow>) -> Routes {
     let state = Data::from(state);
     let mount = move |config: &mut ServiceConfig| {
         config
@@ -287,7 +287,7 @@ fn rooms(state: Arc<Slow>) -> Rooms {
             )
             .route("/test/anyone", jackpot::http::get().to(anyone));
     };
-    Rooms {
+    Routes {
         mount: Arc::new(mount),
         document: TestDoc::openapi(),
     }

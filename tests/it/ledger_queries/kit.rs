@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jackpot::http::Web;
 use jackpot::http::health::Readiness;
-use jackpot::http::routes::Rooms;
+use jackpot::http::routes::Routes;
 use jackpot::http::server::{self, Running};
 use jackpot::jackpot::draw::EpochSeed;
 use jackpot::keys::{KeyFile, KeyStore, Limits, Role};
@@ -71,6 +71,7 @@ pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
         signing: Arc::new(SigningKeys::load("", db.data_dir()).unwrap()),
         progress: Arc::default(),
         coupons: Arc::default(),
+        rooms: Arc::default(),
     };
     let secret = MasterSecret::new(crate::given::SECRET);
     let api = Api::new(
@@ -79,11 +80,11 @@ pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
         Arc::new(|id| (id.as_str() == "spring").then_some(3)),
         Arc::new(move |id, epoch| EpochSeed::derive(&secret, id, epoch)),
     );
-    let rooms = Rooms {
+    let routes = Routes {
         mount: Arc::new(move |config| api::routes(config, &api)),
         document: ApiDoc::openapi(),
     };
-    let running = server::start(&settings, web, rooms).unwrap();
+    let running = server::start(&settings, web, routes).unwrap();
     Books {
         sql,
         base: format!("http://{}", running.address()),

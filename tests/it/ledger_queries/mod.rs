@@ -6,3 +6,4 @@ mod kit;
 mod lists;
 mod pages;
 mod plans;
+mod rooms;

@@ -3,6 +3,7 @@
 //! Backends come from the environment, else from a Docker engine, else from local binaries, else the test fails
 //! and says what to install. A test is never skipped.
 
+pub mod browser;
 pub mod cluster;
 mod http;
 pub mod ledger_db;

@@ -332,7 +332,7 @@ fn spawn(data: &Path, port: u16, environment: &[(String, String)]) -> Child {
 }
 
 /// Processes whose working directory lies in `directory`: a pid file may be stale, this cannot.
-fn processes_in(directory: &Path) -> Vec<Pid> {
+pub(super) fn processes_in(directory: &Path) -> Vec<Pid> {
     let Ok(entries) = std::fs::read_dir("/proc") else {
         return Vec::new();
     };

@@ -2,6 +2,7 @@
 //! scripts wrote, and names the place of whatever was changed.
 
 mod batch;
+mod pre_queue;
 pub mod story;
 
 use jackpot::verify::{Place, Report, Trusted, VerifyError, verify};
@@ -226,7 +227,7 @@ async fn receipts_seeds_and_the_end_of_the_file_are_checked() {
     assert!(alone.is_right() && alone.unchecked[0].contains("taken from the export itself"));
     let none = Trusted {
         keys: Some(jackpot::signing::Jwks::default()),
-        heads: Vec::new(),
+        ..Trusted::default()
     };
     let report = verify(text.as_bytes(), none).expect("an export");
     names(&report, &place, "there is no key with the id");

@@ -84,7 +84,7 @@ async fn one_by_one(bench: &Bench, play: &Play, prefix: &str) {
             ..sent(&format!("p{i}"), 500 + i * 37)
         };
         let entry = Id::parse(&format!("{prefix}-{i}")).expect("an id");
-        play.enter(&bench.id, &entry, sent).await.expect("played");
+        play.enter(&bench.id, &entry, sent, None).await.expect("played");
     }
 }
 
@@ -279,6 +279,7 @@ impl Story {
         let trusted = Trusted {
             keys: Some(self.jwks()),
             heads,
+            ..Trusted::default()
         };
         verify(self.text().as_bytes(), trusted).expect("an export")
     }

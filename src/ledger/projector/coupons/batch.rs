@@ -7,6 +7,7 @@ use crate::ledger::coupons::audit;
 use crate::ledger::coupons::event::{Event, Kind, Line, What};
 use crate::ledger::coupons::report::{Side, compare};
 use crate::ledger::projector::batch::{self, Raw, Stop};
+use crate::ledger::projector::rows::DefinitionRow;
 
 type Batch = batch::Batch<Coupons>;
 type Start<'a> = batch::Start<'a, Coupons>;
@@ -50,8 +51,8 @@ pub struct Rows {
     pub issues: Vec<IssueRow>,
     /// Units that were taken back, of these or earlier ones.
     pub voids: Vec<VoidRow>,
-    /// Definitions: version, event, time, JSON.
-    pub definitions: Vec<(u64, u64, i64, String)>,
+    /// Definitions that were put.
+    pub definitions: Vec<DefinitionRow>,
 }
 
 impl Batch {
@@ -67,7 +68,12 @@ impl Batch {
             self.actions.extend(action.map(|action| (n, at_ms, action)));
         }
         match event.kind {
-            Kind::Define(define) => self.rows.definitions.push((define.version, n, at_ms, define.json)),
+            Kind::Define(define) => self.rows.definitions.push(DefinitionRow {
+                version: define.version,
+                n,
+                at_ms,
+                json: define.json,
+            }),
             Kind::Issue(lines) | Kind::Serve(lines) => {
                 let issued = lines.into_iter().filter_map(|line| issue((n, at_ms), line));
                 self.rows.issues.extend(issued);

@@ -10,8 +10,7 @@ use sqlx::Row;
 use super::Projector;
 use super::batch::{Batch, Start, Stop};
 use super::kind::{Kind, Look, Verdict};
-use super::load::{LoadError, Loaded};
-use super::rows::{Cursor, Raw};
+use super::rows::Raw;
 use super::stream::Stream;
 use super::write::{WriteError, int};
 use crate::coupon::known::{Known, Registry};
@@ -157,22 +156,6 @@ impl Kind for Coupons {
         Some(error)
     }
 
-    async fn along(_: &Sql, _: &Id, _: &Cursor, _: &Books) -> Result<(), LoadError> {
-        Ok(())
-    }
-
-    async fn taken_over(_: &Projector<Self>, _: &Id, _: i64, _: &mut Loaded<Self>) -> Result<(), LoadError> {
-        Ok(())
-    }
-
-    async fn follow(_: &mut Projector<Self>, _: bool) -> Result<(), sqlx::Error> {
-        Ok(())
-    }
-
-    async fn expire(_: &mut Projector<Self>) -> Result<(), sqlx::Error> {
-        Ok(())
-    }
-
     fn batch(_: &Projector<Self>, stream: &Stream<Self>, events: &[Raw]) -> Batch<Self> {
         Batch::build(&stream.start(()), events)
     }
@@ -185,21 +168,9 @@ impl Kind for Coupons {
         batch.take(start, raw)
     }
 
-    fn is_half(_: &Books) -> bool {
-        false
-    }
-
-    fn end(_: &mut Batch<Self>, _: &Start<'_, Self>) {}
-
-    fn behind(_: &Rows) -> (u64, u64) {
-        (0, 0)
-    }
-
     async fn write(tx: &mut Tx<'static>, batches: &[&Batch<Self>]) -> Result<(), WriteError> {
         write::write(tx, batches).await
     }
-
-    fn advance((): &mut (), _: Rows) {}
 
     fn compare(side: &Side, books: &Books) -> Report {
         report::compare(side, books)

@@ -5,13 +5,16 @@ use sqlx::Any;
 use super::Coupons;
 use super::batch::VoidRow;
 use crate::ledger::projector::batch::Batch;
-use crate::ledger::projector::write::{WriteError, insert, int};
+use crate::ledger::projector::write::{WriteError, definitions, insert, int};
 use crate::ledger::sql::{Tx, Value};
 
 /// All of them.
 pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Coupons>]) -> Result<(), WriteError> {
     issues(tx, batches).await?;
-    definitions(tx, batches).await?;
+    let all = batches
+        .iter()
+        .map(|batch| (&batch.id, batch.rows.definitions.as_slice()));
+    definitions(tx, "coupon_definitions", "coupon_id", all).await?;
     for batch in batches {
         for row in &batch.rows.voids {
             void(tx, batch.id.as_str(), row).await?;
@@ -50,23 +53,6 @@ async fn issues(tx: &mut Tx<'_>, batches: &[&Batch<Coupons>]) -> Result<(), sqlx
         "voided_n",
     ];
     insert(tx, "coupon_issues", &columns, rows).await
-}
-
-async fn definitions(tx: &mut Tx<'_>, batches: &[&Batch<Coupons>]) -> Result<(), sqlx::Error> {
-    let all = batches
-        .iter()
-        .flat_map(|b| b.rows.definitions.iter().map(|row| (&b.id, row)));
-    let rows = all.map(|(coupon, (version, n, at_ms, json))| {
-        [
-            Value::Text(coupon.as_str()),
-            Value::Int(int(*version)),
-            Value::Int(int(*n)),
-            Value::Int(*at_ms),
-            Value::Text(json),
-        ]
-    });
-    let columns = ["coupon_id", "version", "n", "at_ms", "json"];
-    insert(tx, "coupon_definitions", &columns, rows).await
 }
 
 /// One that hits no issue, or one that is voided already, contradicts what is there.

@@ -298,10 +298,6 @@ impl Kind for Jackpots {
         report::compare(redis, &sides::joined(books))
     }
 
-    async fn count(_: &Sql, _: &Id, _: u64, report: Report) -> Result<Report, sqlx::Error> {
-        Ok(report)
-    }
-
     /// An operator resumes a jackpot, after a comparison of his own.
     fn verdict(_: &Books) -> Verdict {
         Verdict::Stays

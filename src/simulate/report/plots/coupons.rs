@@ -24,7 +24,7 @@ pub fn all(played: &Played) -> Result<Vec<Plot>, SimulateError> {
         throughput::plot(&answered)?,
         decided(played)?,
         latency::percentiles(&latencies_us, "a call's")?,
-        latency::histogram(&latencies_us, "calls")?,
+        latency::histogram("Latency histogram", &latencies_us, "calls")?,
     ])
 }
 

@@ -65,8 +65,7 @@ pub fn percentiles(latencies_us: &[u64], whose: &str) -> Result<Plot, SimulateEr
 }
 
 /// How many of them took how long; `units` is what they are.
-pub fn histogram(latencies_us: &[u64], units: &str) -> Result<Plot, SimulateError> {
-    let title = "Latency histogram";
+pub fn histogram(title: &'static str, latencies_us: &[u64], units: &str) -> Result<Plot, SimulateError> {
     let bars = bars(latencies_us);
     let left = bars.iter().map(|bar| bar.0).fold(f64::MAX, f64::min) / 1.2;
     let right = bars.iter().map(|bar| bar.1).fold(f64::MIN, f64::max) * 1.2;

@@ -19,6 +19,7 @@ mod coupons;
 mod latency;
 mod lines;
 mod pool;
+mod rooms;
 mod throughput;
 
 use std::error::Error;
@@ -78,12 +79,15 @@ pub fn of_jackpot(played: &Played) -> Result<Vec<Plot>, SimulateError> {
         throughput::plot(&answered)?,
         claims::plot(played)?,
         latency::percentiles(&latencies_us, "a player's")?,
-        latency::histogram(&latencies_us, "entries")?,
+        latency::histogram("Latency histogram", &latencies_us, "entries")?,
     ])
 }
 
 /// All plots of a run of coupons, in the page's order.
 pub use coupons::all as of_coupons;
+
+/// All plots of a run of a room, in the page's order.
+pub use rooms::all as of_room;
 
 /// Draws into a text; the page sets its width.
 fn svg(size: (u32, u32), title: &str, draw: impl FnOnce(&Area<'_>) -> Drawn) -> Result<String, SimulateError> {

@@ -1,0 +1,21 @@
+-- Lists the tickets that were made before the opening, by join number, whatever became of them.
+--
+-- KEYS  the eleven of the room (state.lua)
+-- ARGV  1 known mark  2 only behind this join number  3 how many at most, 1 to 10,000
+-- Reply {'unknown'} | {'behind' | 'restoring', mark}
+--       {'ok', mark, now ms, opens in ms or '' once it has passed, join number, ticket, ...}
+-- Cost: O(log n + how many).
+
+local state, ended = known_state(KEYS[1])
+if not state then
+  return ended
+end
+local limit, at = tonumber(ARGV[3]), now_ms()
+local found = redis.call('ZRANGEBYSCORE', KEYS[10], '(' .. ARGV[2], '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
+local out = { 'ok', mark(state), num(at), state.opens > at and num(state.opens) or '' }
+local length = #out
+for i = 1, #found, 2 do
+  out[length + 1], out[length + 2] = found[i + 1], found[i]
+  length = length + 2
+end
+return out

@@ -1,0 +1,106 @@
+-- Creates a room, or changes its definition.
+--
+-- KEYS  the eleven of the room (state.lua)
+-- ARGV  1 known mark; 0 for a room that does not exist
+--       2 definition (JSON, kept as it is), and its numbers:  3 capacity  4 session in ms  5 waiting timeout in ms
+--       6 admissions in any 60 s or ''  7 opens_at in ms or ''
+--       8 wanted: '' any | 'absent' only create | 'present' only change | ',3,4,' only change from one of these
+--       9 last version the caller has read, '' for none  10 nonce: one for this PUT and all its repeats
+--       11 who  12 request id  13 commitment of the seed
+-- Reply {'created' | 'changed' | 'same', mark, version}
+--       {'mismatch', mark} what was wanted is not so | {'behind' | 'restoring' | 'stale', mark}
+--       {'opened', mark} it has opened, so that opens_at can only stay or become none
+--       {'secret', mark} the seed is not that of this room
+-- Invariants: a room opens once, when its opens_at comes, or when a definition without one is put; what was collected
+-- until then keeps its order. Ends no session. A repeat of a PUT that was done (same nonce) answers as the first did
+-- and changes nothing, also when another PUT came between; one that was held up on its way changes nothing when another
+-- was acknowledged meanwhile ('stale', by the last version). In status open and suspended.
+-- Cost: O(1).
+
+local NUMBERS = { capacity = 3, session = 4, waiting_timeout = 5, rate = 6, opens_at = 7 } -- in ARGV
+local OPTIONAL = { rate = true, opens_at = true }
+local json, wanted, nonce, commitment = ARGV[2], ARGV[8], ARGV[10], ARGV[13]
+local at = now_ms()
+
+for field, i in pairs(NUMBERS) do
+  must(exact(ARGV[i]) or (OPTIONAL[field] and ARGV[i] == '') or nil, 'JP_ARGUMENT ' .. field)
+end
+local session, opens_at = exact(ARGV[NUMBERS.session]), exact(ARGV[NUMBERS.opens_at])
+redis.call('LLEN', KEYS[9]) -- its type, before the first write
+
+-- Appends the event and writes these fields of the state; what is put is in force with it.
+local function put(state, mode, puts, fields)
+  local version, longest = num(state.version), num(state.longest)
+  append(state, at, 'define', {
+    'mode',
+    mode,
+    'version',
+    version,
+    'json',
+    json,
+    'commitment',
+    commitment,
+    'longest',
+    longest,
+    'who',
+    ARGV[11],
+    'request_id',
+    ARGV[12],
+    'nonce',
+    nonce,
+  })
+  fields.n, fields.version, fields.longest, fields.opens = num(state.n), version, longest, num(state.opens)
+  fields.json, fields.puts = json, remember_put(puts, nonce, mode, version)
+  for field, i in pairs(NUMBERS) do
+    fields[field] = ARGV[i]
+  end
+  redis.call('HSET', KEYS[1], unpack(list_of(fields)))
+  if ARGV[NUMBERS.rate] == '' then
+    redis.call('UNLINK', KEYS[9]) -- a rate counts from when it is set
+  end
+  return { mode, mark(state), version }
+end
+
+local state, ended = known_state(KEYS[1])
+if not state then
+  if ended[1] ~= 'unknown' then
+    return ended
+  end
+  if tonumber(ARGV[1]) > 0 then
+    return { 'behind', '0' }
+  end
+  if wanted ~= '' and wanted ~= 'absent' then
+    return { 'mismatch', '0' }
+  end
+  local fields = fresh_fields(0)
+  fields.restores, fields.status, fields.commitment = '0', 'open', commitment
+  return put({ n = 0, restores = 0, version = 1, longest = session, opens = opens_at or at }, 'created', '', fields)
+end
+
+local kept = redis.call('HMGET', KEYS[1], 'json', 'puts', 'opens_at', 'commitment')
+local puts, last = kept[2] or '', num(state.version)
+local mode, put_version = put_before(puts, nonce)
+if mode then
+  return { mode, mark(state), put_version }
+end
+if kept[4] ~= commitment then
+  return { 'secret', mark(state) }
+end
+if kept[1] == json and wanted ~= 'absent' then
+  -- Also when its version was not expected: what is asked for is so (RFC 9110, 13.1.1).
+  return { 'same', mark(state), last }
+end
+if last ~= ARGV[9] then
+  return { 'stale', mark(state) }
+end
+if not may_change(wanted, last) then
+  return { 'mismatch', mark(state) }
+end
+if at < state.opens then
+  state.opens = math.max(opens_at or at, at) -- never before now: the list is kept for a while from here on
+elseif opens_at and ARGV[NUMBERS.opens_at] ~= kept[3] then
+  return { 'opened', mark(state) }
+end
+state.version = state.version + 1
+state.longest = math.max(state.longest, session)
+return put(state, 'changed', puts, {})

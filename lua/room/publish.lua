@@ -1,0 +1,28 @@
+-- Puts the list of those who joined before the opening into the ledger: how many, and the SHA-256 of their tickets.
+--
+-- KEYS  the eleven of the room (state.lua)
+-- ARGV  1 known mark  2 how many tickets the caller has read  3 SHA-256 of each and a line feed, in join order
+-- Reply {'unknown'} | {'behind' | 'restoring', mark}
+--       {'ok', mark} done | {'same', mark} it was done before | {'early', mark} it has not opened
+--       {'changed', mark} the list is another than the caller has read
+-- Invariants: once, and behind the opening, from which on nobody is collected. In every status.
+-- Cost: O(1).
+
+local state, ended = known_state(KEYS[1])
+if not state then
+  return ended
+end
+local at = now_ms()
+if state.collected_sha256 ~= '' then
+  return { 'same', mark(state) }
+end
+if at < state.opens then
+  return { 'early', mark(state) }
+end
+must(string.find(ARGV[3], '^%x+$') and #ARGV[3] == 64 or nil, 'JP_ARGUMENT sha256')
+if redis.call('ZCARD', KEYS[10]) ~= tonumber(ARGV[2]) then
+  return { 'changed', mark(state) }
+end
+append(state, at, 'opened', { 'joined', ARGV[2], 'sha256', ARGV[3] })
+redis.call('HSET', KEYS[1], 'n', num(state.n), 'collected_sha256', ARGV[3])
+return { 'ok', mark(state) }

@@ -1,0 +1,171 @@
+-- Shared by visit.lua: what happens in a room by itself. Who is over goes, and who is next comes in.
+--
+-- Part of a script, behind places.lua.
+
+local MAX_REAPED = 256 -- of each kind in one call: some 2 ms
+local MAX_CALLED = 512 -- waiters called to the door in one call
+
+local function until_now(step, key)
+  return redis.call('ZRANGEBYSCORE', KEYS[key], '-inf', num(step.at), 'LIMIT', 0, MAX_REAPED)
+end
+
+-- How many passes that were taken back have expired, from the front on. They go in order, though one that was taken
+-- back later may expire first: each goes within the longest session.
+local function count_gone(step)
+  local function is_gone(member)
+    return (tonumber(string.match(member, '^%x+ (%d+) ')) or 0) <= step.at
+  end
+  local count, first = 0, redis.call('ZRANGE', KEYS[8], 0, 0)[1]
+  if first and is_gone(first) then
+    for _, member in ipairs(redis.call('ZRANGE', KEYS[8], 0, MAX_REAPED - 1)) do
+      if not is_gone(member) then
+        break
+      end
+      count = count + 1
+    end
+  end
+  return count
+end
+
+-- Drops the records of those who are over for long enough; none before the opening, when they tell who had his chance.
+local function drop_ended(step)
+  local tickets = step.at >= step.state.opens and until_now(step, 7) or {}
+  step.gone[7] = tickets
+  if #tickets == 0 then
+    return
+  end
+  local users = {}
+  for _, text in ipairs(redis.call('HMGET', KEYS[2], unpack(tickets))) do
+    local place = parse_place(text)
+    users[#users + 1] = place and place.user or nil
+  end
+  for _, ticket in ipairs(tickets) do
+    step.places[ticket] = false
+  end
+  if #users > 0 then
+    read_users(step, users)
+  end
+  for _, user in ipairs(users) do
+    -- Whose ticket has no place any more.
+    if step.tickets[user] and not step.places[step.tickets[user]] then
+      set_ticket(step, user, false)
+    end
+  end
+end
+
+-- Looks at every key, so that one of a wrong type ends the call before it writes, and ends what is over.
+local function begin_step(step)
+  local state = step.state
+  redis.call('HLEN', KEYS[2])
+  redis.call('HLEN', KEYS[3])
+  redis.call('LLEN', KEYS[9])
+  step.waiting, step.active = redis.call('ZCARD', KEYS[4]), redis.call('ZCARD', KEYS[6])
+  step.collected_before = redis.call('ZCARD', KEYS[10])
+  step.drop_collected = step.collected_before > 0
+    and state.collected_sha256 ~= ''
+    and step.at >= state.opens + step.retention
+  step.revoked_gone = count_gone(step)
+  drop_ended(step)
+  local over, silent = until_now(step, 6), until_now(step, 5)
+  step.behind = #over == MAX_REAPED or #silent == MAX_REAPED
+  read_places(step, over)
+  read_places(step, silent)
+  for _, ticket in ipairs(over) do
+    local place = step.places[ticket]
+    if place and place.kind == 'a' then
+      finish(step, place, 'e', place.ends)
+    else
+      step.active = step.active - 1
+      take_out(step, 6, ticket)
+    end
+  end
+  local scores = #silent > 0 and redis.call('ZMSCORE', KEYS[5], unpack(silent)) or {}
+  for i, ticket in ipairs(silent) do
+    local place = step.places[ticket]
+    if place and place.kind == 'w' then
+      finish(step, place, 'b', scores[i])
+    else
+      step.waiting = step.waiting - 1
+      take_out(step, 4, ticket)
+    end
+  end
+  step.line, step.line_next, step.line_read = {}, 1, 0 -- the head of `waiting`, as it was before this call
+  step.arrival_next = 1 -- behind it: who joined in this call
+  step.called, step.admitted = 0, 0
+end
+
+-- From when on the rate allows one more: now or before when it does now. Times are whole ms, so one that is 60 s old
+-- may be a bit less: more than that is asked. The list has all admissions that count, the newest first.
+local function rate_allows_ms(step)
+  local rate = step.state.rate
+  if not rate then
+    return step.at
+  end
+  if step.admitted >= rate then
+    return step.at + RATE_MS + 1
+  end
+  local before = redis.call('LINDEX', KEYS[9], num(rate - 1 - step.admitted))
+  return before and must(exact(before), 'JP_DAMAGED recent') + RATE_MS + 1 or step.at
+end
+
+-- When the one at the front may come in; nil when there is no room, or nobody.
+local function admits_ms(step)
+  local state = step.state
+  if state.status ~= 'open' or step.waiting <= 0 or step.active >= state.capacity then
+    return nil
+  end
+  return math.max(state.opens, state.hold, rate_allows_ms(step))
+end
+
+-- Reads on in the line; whether there was more.
+local function read_line(step)
+  local wish = math.max(math.min(step.state.capacity - step.active, MAX_REAPED), 1)
+  local more = redis.call('ZRANGE', KEYS[4], step.line_read, step.line_read + wish - 1)
+  read_places(step, more)
+  for i, ticket in ipairs(more) do
+    step.line[step.line_read + i] = ticket
+  end
+  step.line_read = step.line_read + #more
+  return #more > 0
+end
+
+-- The next who waits, or nil, also when as many were looked at as may be in one call. Who has no place goes.
+local function next_waiter(step)
+  while step.called < MAX_CALLED and (step.line_next <= step.line_read or read_line(step)) do
+    local ticket = step.line[step.line_next]
+    local place = step.places[ticket]
+    step.line_next = step.line_next + 1
+    step.called = step.called + 1
+    if place and place.kind == 'w' then
+      return place
+    end
+    if not place or place.was ~= 'w' then
+      step.waiting = step.waiting - 1
+      take_out(step, 4, ticket)
+    end
+  end
+  while step.called < MAX_CALLED and step.arrivals[step.arrival_next] do
+    local place = step.arrivals[step.arrival_next]
+    step.called = step.called + 1
+    step.arrival_next = step.arrival_next + 1
+    if place.kind == 'w' then
+      return place
+    end
+  end
+  return nil
+end
+
+-- Admits from the front as far as there is room. `fresh`: who has only just come.
+local function admit(step, fresh)
+  while step.called < MAX_CALLED and (admits_ms(step) or MAX) <= step.at do
+    local place = next_waiter(step)
+    if not place then
+      break
+    end
+    settle(step, place)
+    if place.kind == 'w' then
+      let_in(step, place, place == fresh)
+      step.admitted = step.admitted + 1
+    end
+  end
+end

@@ -1,0 +1,38 @@
+-- Reads a room whole, at one instant.
+--
+-- KEYS  the eleven of the room (state.lua)
+-- ARGV  1 known mark
+-- Reply {'unknown'} | {'behind' | 'restoring', mark}
+--       {'ok', mark, now ms, status, version, definition (JSON), commitment, longest session in ms,
+--        opens and hold in ms or '' once they have passed, active, waiting, admitted, promoted, expired, abandoned,
+--        left, waited ms, how many were collected and are kept, SHA-256 of their list or ''}
+-- Invariants: changes nothing, so who is over and was not reaped yet is counted as before.
+-- Cost: O(1).
+
+local state, ended = known_state(KEYS[1])
+if not state then
+  return ended
+end
+local kept, at = redis.call('HMGET', KEYS[1], 'json', 'commitment'), now_ms()
+return {
+  'ok',
+  mark(state),
+  num(at),
+  state.status,
+  num(state.version),
+  must(kept[1] or nil, 'JP_DAMAGED state'),
+  must(kept[2] or nil, 'JP_DAMAGED state'),
+  num(state.longest),
+  state.opens > at and num(state.opens) or '',
+  state.hold > at and num(state.hold) or '',
+  num(redis.call('ZCARD', KEYS[6])),
+  num(redis.call('ZCARD', KEYS[4])),
+  num(state.admitted),
+  num(state.promoted),
+  num(state.expired),
+  num(state.abandoned),
+  num(state.left),
+  num(state.waited_ms),
+  num(redis.call('ZCARD', KEYS[10])),
+  state.collected_sha256,
+}

@@ -1,0 +1,158 @@
+-- One step of a room: who is over goes, who is next comes in, and up to 256 visits are answered.
+--
+-- KEYS  the eleven of the room (state.lua)
+-- ARGV  1 known mark  2 passes that the caller knows of  3 retention of ended records in ms
+--       4 a letter for each visit: j join | k look | r renew | l leave; '' for none
+--       5.. the ticket of each: of a join, the one that it makes, new and random
+--       then user and order of each join: the score that it has before the opening, negative
+-- Reply {'unknown'} | {'behind' | 'restoring', mark}
+--       {'ok', mark, now ms, passes, revocations, status, active, waiting, admitted, promoted, expired, abandoned,
+--        left, waited ms, opens and hold in ms or '' once they have passed, waiting timeout, session, capacity,
+--        rate or '', ms when something is due next or '', 1 when this call could not do all that is due, 1 when the
+--        list of those collected is to be published, and of each visit: code, ticket, record, how many are ahead}
+--         code: 's' seen | 'n' a renewal of one who is not in | 'u' no such ticket | 'c' suspended, so nobody joins
+-- Invariants: read, decide, then write. Sessions in `active` are at most the capacity behind each admission, and none
+-- is behind its end; whoever is not reaped yet keeps his place occupied. Nobody is admitted before one who stands in
+-- front of him. A user has one ticket that waits or is in; a join finds it. Every repeat is safe: a join whose ticket
+-- is there is answered by its record, also when it is over. A caller that knows of more passes than there are here
+-- shows that some were lost: until the longest session has passed nobody is admitted.
+-- Compiled to run when memory is full, for calls without joins: those grow by nothing but what they take away.
+-- Cost: O(log n) for each that goes, comes in or visits; at most 256 of each kind go, 512 come in.
+
+local FIRST = 5
+
+local state, ended = known_state(KEYS[1])
+if not state then
+  return ended
+end
+local known_passes, kinds = must(exact(ARGV[2]), 'JP_ARGUMENT passes'), ARGV[4]
+local count = #kinds
+local _, joins = string.gsub(kinds, 'j', '')
+must(#ARGV == FIRST - 1 + count + 2 * joins or nil, 'JP_ARGUMENT visits')
+local at = now_ms()
+local step = new_step(state, at, must(exact(ARGV[3]), 'JP_ARGUMENT retention'))
+
+if known_passes > state.passes then
+  state.passes, step.dirty = known_passes, true
+  state.hold = math.max(state.hold, lost_until(at, state.longest, state.rate))
+end
+begin_step(step)
+admit(step)
+
+local tickets, users = {}, {}
+for i = 1, count do
+  tickets[i] = ARGV[FIRST + i - 1]
+end
+read_places(step, tickets)
+for i = 1, joins do
+  users[i] = ARGV[FIRST + count + 2 * i - 2]
+end
+if joins > 0 then
+  read_users(step, users)
+end
+
+-- The place that a join has now; nil: the room is suspended.
+local function join(ticket, user, order)
+  local place = step.tickets[user] and step.places[step.tickets[user]]
+  if place then
+    settle(step, place)
+    if place.kind == 'w' then
+      keep(step, place)
+    end
+    if place.kind == 'w' or place.kind == 'a' then
+      return place
+    end
+  end
+  local had = place and true or false
+  place = step.places[ticket]
+  if place then
+    must(place.user == user or nil, 'JP_ARGUMENT ticket')
+    return place
+  end
+  if state.status == 'open' then
+    place = add_place(step, ticket, user, order, had)
+    admit(step, place)
+  end
+  return place or nil
+end
+
+local function visit(kind, place)
+  settle(step, place)
+  if kind == 'k' and place.kind == 'w' then
+    keep(step, place)
+  elseif kind == 'r' and place.kind == 'a' then
+    renew(step, place)
+  elseif kind == 'l' and (place.kind == 'w' or place.kind == 'a') then
+    leave(step, place)
+  end
+  admit(step)
+end
+
+local answers, joined = {}, 0
+for i = 1, count do
+  local kind = string.sub(kinds, i, i)
+  local place = kind ~= 'j' and step.places[tickets[i]]
+  if kind == 'j' then
+    joined = joined + 1
+    place = join(tickets[i], users[joined], ARGV[FIRST + count + 2 * joined - 1])
+  elseif place then
+    visit(kind, place)
+  end
+  answers[i] = place or false
+end
+
+local next_ms = admits_ms(step)
+write_step(step)
+
+-- When something is due next: an end, a silence, an admission; where nobody is there, a record to be dropped.
+local function first_of(key)
+  return tonumber(redis.call('ZRANGE', KEYS[key], 0, 0, 'WITHSCORES')[2])
+end
+local due = math.min(first_of(6) or MAX, first_of(5) or MAX, next_ms or MAX)
+if due == MAX then
+  due = first_of(7) or MAX
+end
+local more = step.behind or #step.gone[7] == MAX_REAPED or (next_ms or MAX) <= at
+
+-- Numbers as they are: a reply has whole ones exactly up to 2^53.
+local reply = {
+  'ok',
+  mark(state),
+  at,
+  state.passes,
+  state.revocations,
+  state.status,
+  redis.call('ZCARD', KEYS[6]),
+  redis.call('ZCARD', KEYS[4]),
+  state.admitted,
+  state.promoted,
+  state.expired,
+  state.abandoned,
+  state.left,
+  state.waited_ms,
+  state.opens > at and state.opens or '',
+  state.hold > at and state.hold or '',
+  state.waiting_timeout,
+  state.session,
+  state.capacity,
+  state.rate or '',
+  due < MAX and due or '',
+  more and 1 or 0,
+  (step.collected_before > 0 and at >= state.opens and state.collected_sha256 == '') and 1 or 0,
+}
+local length = #reply
+for i = 1, count do
+  local kind, place = string.sub(kinds, i, i), answers[i]
+  local code = 's'
+  if not place then
+    code = kind == 'j' and 'c' or 'u'
+  elseif kind == 'r' and place.kind ~= 'a' then
+    code = 'n'
+  end
+  reply[length + 1] = code
+  reply[length + 2] = place and place.ticket or ''
+  reply[length + 3] = place and place.text or ''
+  reply[length + 4] = place and place.kind == 'w' and redis.call('ZRANK', KEYS[4], place.ticket) or 0
+  length = length + 4
+end
+return reply

@@ -1,0 +1,115 @@
+-- Shared by visit.lua: writes what a step and the visits behind it decided. From here on nothing can fail.
+--
+-- Part of a script, behind step.lua.
+
+local MORE_GONE = 16
+
+local function send(command, key, list)
+  if #list > 0 then
+    redis.call(command, key, unpack(list))
+  end
+end
+
+local function write_places(step)
+  local records, to_wait, to_see, to_active, to_ended = {}, {}, {}, {}, {}
+  for _, place in ipairs(step.changed) do
+    local ticket, kind, was = place.ticket, place.kind, place.was
+    if kind ~= was or kind == 'a' then
+      place.text = place_text(place)
+      add(records, ticket, place.text)
+    end
+    if was ~= kind and (was == 'w' or was == 'a') then
+      take_out(step, was == 'w' and 4 or 6, ticket)
+    end
+    if kind == 'w' then
+      if was ~= 'w' then
+        add(to_wait, place.order, ticket)
+      end
+      add(to_see, num(place.until_ms), ticket)
+    elseif kind == 'a' then
+      add(to_active, place.ends, ticket)
+    else
+      add(to_ended, num(step.at + step.retention), ticket)
+    end
+  end
+  send('HSET', KEYS[2], records)
+  for key = 4, 6 do
+    send('ZREM', KEYS[key], step.gone[key])
+  end
+  send('ZADD', KEYS[4], to_wait)
+  send('ZADD', KEYS[5], to_see)
+  send('ZADD', KEYS[6], to_active)
+  send('ZADD', KEYS[7], to_ended)
+end
+
+local function write_users(step)
+  local gone, here = {}, {}
+  for _, user in ipairs(step.owners) do
+    if step.tickets[user] then
+      add(here, user, step.tickets[user])
+    else
+      gone[#gone + 1] = user
+    end
+  end
+  send('HDEL', KEYS[3], gone)
+  send('HSET', KEYS[3], here)
+end
+
+-- Those that the rate counts no more go from the end of the list, a few more than came: so it gets shorter again.
+local function write_recent(step)
+  local count, times = step.admitted, {}
+  if not step.state.rate or count == 0 then
+    return
+  end
+  for i = 1, count do
+    times[i] = num(step.at)
+  end
+  redis.call('LPUSH', KEYS[9], unpack(times))
+  local oldest, gone = redis.call('LRANGE', KEYS[9], num(-count - MORE_GONE), -1), 0
+  while gone < #oldest and (tonumber(oldest[#oldest - gone]) or 0) < step.at - RATE_MS do
+    gone = gone + 1
+  end
+  if gone > 0 then
+    redis.call('RPOP', KEYS[9], gone)
+  end
+end
+
+local MOVED = {
+  'joins',
+  'passes',
+  'admitted',
+  'promoted',
+  'expired',
+  'abandoned',
+  'left',
+  'waited_ms',
+  'revocations',
+  'hold',
+}
+
+local function write_counts(step)
+  local fields = {}
+  for _, field in ipairs(MOVED) do
+    add(fields, field, num(step.state[field]))
+  end
+  redis.call('HSET', KEYS[1], unpack(fields))
+end
+
+local function write_step(step)
+  send('HDEL', KEYS[2], step.gone[7])
+  send('ZREM', KEYS[7], step.gone[7])
+  if step.revoked_gone > 0 then
+    redis.call('ZREMRANGEBYRANK', KEYS[8], 0, step.revoked_gone - 1)
+  end
+  if step.drop_collected then
+    redis.call('UNLINK', KEYS[10])
+  end
+  write_places(step)
+  write_users(step)
+  send('ZADD', KEYS[8], step.revoked)
+  send('ZADD', KEYS[10], step.collected)
+  write_recent(step)
+  if step.dirty then
+    write_counts(step)
+  end
+end

@@ -1,0 +1,266 @@
+//! The parts of the service, put together on its connections.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use utoipa::OpenApi;
+
+use super::AppError;
+use super::probe::{observe, readiness};
+use crate::coupon::coupons::Coupons;
+use crate::coupon::line::Line;
+use crate::http::Web;
+use crate::http::routes::Routes;
+use crate::jackpot::api::{Api, ApiDoc, Meters};
+use crate::jackpot::error::PlayError;
+use crate::jackpot::files;
+use crate::jackpot::metrics::PlayMetrics;
+use crate::jackpot::operate::Operate;
+use crate::jackpot::play::Play;
+use crate::jackpot::recovery::Recovery;
+use crate::jackpot::scripts::ScriptError;
+use crate::jackpot::view::Views;
+use crate::keys::KeyStore;
+use crate::ledger::projector::{Known, Projectors};
+use crate::ledger::start::LedgerOpenError;
+use crate::ledger::{self, Ledger};
+use crate::master_secret::MasterSecret;
+use crate::random;
+use crate::room::door::Door;
+use crate::room::error::RoomError;
+use crate::room::rooms::Rooms;
+use crate::room::tokens::Tokens;
+use crate::room::worker::Worker;
+use crate::settings::{AutoRestore, RedisMode, Settings};
+use crate::stopping::Stopping;
+use crate::store::Store;
+use crate::telemetry::Metrics;
+use crate::{coupon, jackpot, room, signing};
+
+/// Jackpots, or rooms, read from the index at a time.
+const READ_AT_ONCE: usize = 500;
+
+/// What the connections are put together to.
+pub(super) struct Parts {
+    pub(super) web: Web,
+    pub(super) routes: Routes,
+    pub(super) recovery: Recovery,
+    pub(super) line: Line,
+    pub(super) worker: Worker,
+    pub(super) projector: Projectors,
+}
+
+pub(super) async fn compose(
+    settings: &Settings,
+    secret: MasterSecret,
+    keys: KeyStore,
+    store: &Store,
+    ledger: &Ledger,
+) -> Result<Parts, AppError> {
+    ledger.claim(store).await?;
+    let metrics = Arc::new(Metrics::new());
+    observe(store, &metrics);
+    let web = Web {
+        keys: Arc::new(keys),
+        metrics: Arc::clone(&metrics),
+        readiness: readiness(store, ledger, settings.ledger.max_backlog_events),
+        stopping: Stopping::default(),
+        max_body_bytes: settings.http.max_body_bytes,
+        max_streams: settings.http.max_streams,
+    };
+    let views = Arc::new(Views::new(store.clone(), secret.clone()));
+    let known_coupons = Arc::new(coupon::known::Registry::new(store.clone()));
+    let known_rooms = Arc::new(room::known::Registry::new(store.clone()));
+    // Before anything is read from Redis: what the ledger knows and Redis lacks is lost, not new.
+    ledger
+        .teach(&views, &known_coupons, &known_rooms)
+        .await
+        .map_err(LedgerOpenError::from)?;
+    let coupons = Coupons::new(
+        store.clone(),
+        Arc::clone(&known_coupons),
+        Arc::clone(&metrics),
+        settings.coupons.clone(),
+        settings.ledger.max_backlog_events,
+    );
+    let play_metrics = PlayMetrics::new(Arc::clone(&metrics));
+    let play = Play::new(
+        store.clone(),
+        Arc::clone(&views),
+        coupons.clone(),
+        play_metrics.clone(),
+        settings.ledger.max_backlog_events,
+    );
+    let rooms = rooms(settings, store, ledger, &known_rooms, (secret, &metrics));
+    let door = Door::new(store.clone(), Arc::clone(&known_rooms), Arc::clone(&rooms.tokens));
+    let play = play.behind(door);
+    let operate = Operate::new(store.clone(), views);
+    let known = Known {
+        operate: &operate,
+        coupons: &known_coupons,
+        rooms: &known_rooms,
+    };
+    let mut projector = projector(settings, ledger, store, known, &metrics)?;
+    // What was lost is rebuilt before anybody plays, and the ledger has the last events of the time before.
+    projector.catch_up().await;
+    check_secret(&operate).await?;
+    check_room_secret(&rooms).await?;
+    if !settings.jackpots.directory.is_empty() {
+        files::define_from(Path::new(&settings.jackpots.directory), &operate).await?;
+    }
+    let recovery = Recovery {
+        play: play.without_waiting(),
+        operate: operate.clone(),
+        store: store.clone(),
+        metrics: play_metrics,
+        settings: settings.play.clone(),
+        retention_s: settings.fairness.retention_s,
+    };
+    let api = Api {
+        play,
+        meters: Arc::new(Meters::new(operate.clone())),
+        operate,
+        ledger: ledger.clone(),
+    };
+    let line = Line::new(coupons.clone(), settings.coupons.clone())?;
+    let coupon_api = coupon::api::Api {
+        coupons,
+        ledger: ledger.clone(),
+        max_bulk_bytes: settings.coupons.max_bulk_bytes,
+    };
+    let room_api = room::api::Api {
+        rooms: rooms.clone(),
+        ledger: ledger.clone(),
+    };
+    Ok(Parts {
+        routes: routes(settings, ledger, (api, coupon_api, room_api)),
+        web,
+        recovery,
+        line,
+        worker: Worker::new(rooms),
+        projector,
+    })
+}
+
+fn rooms(
+    settings: &Settings,
+    store: &Store,
+    ledger: &Ledger,
+    known: &Arc<room::known::Registry>,
+    (secret, metrics): (MasterSecret, &Arc<Metrics>),
+) -> Rooms {
+    let rooms = &settings.rooms;
+    let tokens = Tokens::new(rooms.issuer.clone(), Arc::clone(&ledger.signing), ledger.sql.clone());
+    Rooms::new(
+        store.clone(),
+        Arc::clone(known),
+        Arc::new(tokens),
+        Arc::clone(metrics),
+        secret,
+        rooms.retention_s,
+    )
+}
+
+fn projector(
+    settings: &Settings,
+    ledger: &Ledger,
+    store: &Store,
+    known: Known<'_>,
+    metrics: &Arc<Metrics>,
+) -> Result<Projectors, AppError> {
+    let instance = hex::encode(random::bytes::<16>()?);
+    let auto_restore = match settings.ledger.auto_restore {
+        AutoRestore::On => true,
+        AutoRestore::Off => false,
+        AutoRestore::Embedded => settings.redis.mode == RedisMode::Embedded,
+    };
+    Ok(Projectors::new(
+        ledger,
+        store,
+        known,
+        metrics,
+        &settings.ledger,
+        &(instance, auto_restore),
+    ))
+}
+
+/// All capabilities: their routes in one `mount`, their documents merged into one.
+fn routes(
+    settings: &Settings,
+    ledger: &Ledger,
+    (api, coupons, rooms): (Api, coupon::api::Api, room::api::Api),
+) -> Routes {
+    let keys = signing::api::Api::new(Arc::clone(&ledger.signing), ledger.sql.clone());
+    let index_days = settings.ledger.entry_index_days;
+    let known = (&coupons.coupons.registry, &rooms.rooms.registry);
+    let books = ledger::api::Api::of(ledger, index_days, &api.operate.views, known);
+    let page = room::page::api::Api {
+        rooms: rooms.rooms.clone(),
+        join_token_s: settings.rooms.join_token_s,
+    };
+    let mut document = ApiDoc::openapi();
+    document.merge(signing::api::ApiDoc::openapi());
+    document.merge(ledger::api::ApiDoc::openapi());
+    document.merge(coupon::api::ApiDoc::openapi());
+    document.merge(room::api::ApiDoc::openapi());
+    document.merge(room::page::api::ApiDoc::openapi());
+    Routes {
+        mount: Arc::new(move |config| {
+            jackpot::api::busy_routes(config, &api);
+            coupon::api::busy_routes(config, &coupons);
+            room::api::busy_routes(config, &rooms);
+            jackpot::api::routes(config);
+            coupon::api::routes(config);
+            room::api::routes(config);
+            room::page::api::routes(config, &page);
+            ledger::api::routes(config, &books);
+            signing::api::routes(config, &keys);
+        }),
+        document,
+    }
+}
+
+/// Refuses to start beside jackpots that were opened with another secret: their pending entries could not be
+/// finished, and every entry would be refused.
+async fn check_secret(operate: &Operate) -> Result<(), AppError> {
+    let mut after = None;
+    loop {
+        let ids = operate.ids(after.as_ref(), READ_AT_ONCE).await.map_err(Box::new)?;
+        for id in &ids {
+            match operate.views.refresh(id).await {
+                Err(PlayError::Script(ScriptError::Secret)) => {
+                    return Err(AppError::OtherSecret { jackpot: id.clone() });
+                }
+                Err(PlayError::Script(ScriptError::Unknown)) | Ok(_) => {}
+                // One that cannot be read now says so to its callers; the others are served.
+                Err(error) => tracing::error!(jackpot_id = %id, %error, "this jackpot can't be read"),
+            }
+        }
+        match ids.last() {
+            Some(last) if ids.len() == READ_AT_ONCE => after = Some(last.clone()),
+            _ => return Ok(()),
+        }
+    }
+}
+
+/// The same for rooms: those who join one before its opening would get an order that is not the committed one.
+async fn check_room_secret(rooms: &Rooms) -> Result<(), AppError> {
+    let mut after = None;
+    loop {
+        let ids = rooms.registry.ids(after.as_ref(), READ_AT_ONCE).await;
+        let ids = ids.map_err(RoomError::from)?;
+        for id in &ids {
+            match rooms.snapshot(id).await {
+                Ok(snapshot) if snapshot.commitment != rooms.order_seed(id).commitment() => {
+                    return Err(AppError::OtherRoomSecret { room: id.clone() });
+                }
+                Err(RoomError::Script(ScriptError::Unknown)) | Ok(_) => {}
+                Err(error) => tracing::error!(room_id = %id, %error, "this room can't be read"),
+            }
+        }
+        match ids.last() {
+            Some(last) if ids.len() == READ_AT_ONCE => after = Some(last.clone()),
+            _ => return Ok(()),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The options that name one thing with a stream: `--jackpot`, `--coupon`, `--room`.
+
+use crate::ids::Id;
+use crate::ledger::streams::Streams;
+
+/// The one that was named; or all, when none was.
+pub(super) struct Only(Option<(Streams, Id)>);
+
+impl Only {
+    /// Out of the options, of which there is at most one.
+    pub(super) fn of(jackpot: Option<&str>, coupon: Option<&str>, room: Option<&str>) -> Result<Self, String> {
+        let options = [
+            (Streams::Jackpots, jackpot),
+            (Streams::Coupons, coupon),
+            (Streams::Rooms, room),
+        ];
+        for (streams, id) in options {
+            if let Some(id) = id {
+                let id = Id::parse(id).map_err(|error| format!("--{} {error}", streams.tables().what))?;
+                return Ok(Self(Some((streams, id))));
+            }
+        }
+        Ok(Self(None))
+    }
+
+    /// Whether any of these may be meant.
+    pub(super) fn takes(&self, streams: Streams) -> bool {
+        self.0.as_ref().is_none_or(|(of, _)| *of == streams)
+    }
+
+    /// Whether this one is meant.
+    pub(super) fn has(&self, streams: Streams, id: &str) -> bool {
+        self.takes(streams) && self.id().is_none_or(|only| only.as_str() == id)
+    }
+
+    /// The one that was named.
+    pub(super) fn id(&self) -> Option<&Id> {
+        self.0.as_ref().map(|(_, id)| id)
+    }
+
+    /// An error when one was named and is not there.
+    pub(super) fn found(&self, found: bool) -> Result<(), String> {
+        match &self.0 {
+            Some((streams, id)) if !found => {
+                Err(format!("the ledger has no event of {} '{id}'", streams.tables().what))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What a room's errors are to a client: the one place where they get a status.
+
+use actix_web::http::StatusCode;
+
+use super::problem::Problem;
+use crate::room::error::RoomError;
+use crate::store::StoreError;
+use crate::stream::ScriptError;
+
+impl From<RoomError> for Problem {
+    fn from(error: RoomError) -> Self {
+        let problem = |status, code, error: &RoomError| Problem::new(status, code, error.to_string());
+        match error {
+            RoomError::Script(error) => of_script(&error),
+            RoomError::Suspended => suspended(&error.to_string()),
+            RoomError::TicketNotFound => problem(StatusCode::NOT_FOUND, "ticket-not-found", &error),
+            RoomError::NotAdmitted { .. } => problem(StatusCode::CONFLICT, "not-admitted", &error),
+            RoomError::NotOpen => problem(StatusCode::CONFLICT, "room-not-open", &error),
+            RoomError::NoPreQueue => problem(StatusCode::NOT_FOUND, "pre-queue-not-found", &error),
+            RoomError::Invalid(violations) => {
+                Problem::invalid_request(violations.into_iter().map(Into::into).collect())
+            }
+            RoomError::PreconditionFailed => problem(StatusCode::PRECONDITION_FAILED, "precondition-failed", &error),
+            RoomError::Refusing(_) => {
+                tracing::warn!(%error, "join of a room refused");
+                Problem::store_unavailable("nobody joins for now; repeat the same request later")
+            }
+            // Not a line each: there would be thousands, and `jackpot_room_joins_total` counts them.
+            RoomError::Crowded { .. } => {
+                Problem::store_unavailable("too many visits of this room wait for the store; repeat the same request")
+            }
+            RoomError::Unsettled => Problem::store_unavailable("the definition kept changing; repeat the request"),
+            RoomError::Lost { .. } | RoomError::Random(_) => internal(&error),
+        }
+    }
+}
+
+fn of_script(error: &ScriptError) -> Problem {
+    match error {
+        ScriptError::Unknown => Problem::new(StatusCode::NOT_FOUND, "room-not-found", "there is no such room"),
+        // Nobody is admitted on a Redis that lost events until they are restored.
+        ScriptError::Behind { .. } => {
+            tracing::error!(%error, "suspended on this instance");
+            suspended("Redis lost events of this room; it is suspended until they are restored")
+        }
+        ScriptError::Restoring => {
+            suspended("the room is being restored from the ledger; repeat the same request in a moment")
+        }
+        ScriptError::Stale => Problem::store_unavailable("the definition kept changing; repeat the request"),
+        ScriptError::Store(StoreError::Unavailable { .. } | StoreError::OutOfMemory) => {
+            tracing::warn!(%error, "the store did not do it, or did not say so in time");
+            Problem::store_unavailable("the store does not answer in time or takes no writes; repeat the same request")
+        }
+        ScriptError::Secret => {
+            tracing::error!(%error, "refused");
+            Problem::store_unavailable("this instance is not configured for this room; repeat the request")
+        }
+        ScriptError::Store(StoreError::Script { .. } | StoreError::Protocol { .. })
+        | ScriptError::Reply { .. }
+        | ScriptError::Record(_) => internal(error),
+    }
+}
+
+fn suspended(detail: &str) -> Problem {
+    Problem::new(StatusCode::CONFLICT, "room-suspended", detail)
+}
+
+fn internal(error: &dyn std::error::Error) -> Problem {
+    tracing::error!(%error, "internal error");
+    Problem::internal()
+}

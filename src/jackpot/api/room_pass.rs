@@ -1,0 +1,31 @@
+//! The pass that an entry brings: `X-Room-Pass`.
+
+use std::future::{Ready, ready};
+
+use actix_web::dev::Payload;
+use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::{FromRequest, HttpRequest};
+
+use crate::http::problem::Problem;
+
+const HEADER: HeaderName = HeaderName::from_static("x-room-pass");
+
+/// The header, if it is there.
+#[derive(Debug)]
+pub(super) struct RoomPass(Option<HeaderValue>);
+
+impl RoomPass {
+    /// What is no text is no pass, and not none either.
+    pub(super) fn as_str(&self) -> Option<&str> {
+        self.0.as_ref().map(|value| value.to_str().unwrap_or_default())
+    }
+}
+
+impl FromRequest for RoomPass {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(Ok(Self(request.headers().get(HEADER).cloned())))
+    }
+}

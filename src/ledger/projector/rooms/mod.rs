@@ -1,0 +1,182 @@
+//! Rooms: their books, and the table that only they have.
+
+mod batch;
+
+use std::sync::Arc;
+
+use super::Projector;
+use super::batch::{Batch, Start, Stop};
+use super::kind::{Kind, Look, Verdict};
+use super::rows::Raw;
+use super::stream::Stream;
+use super::write::WriteError;
+use crate::ids::Id;
+use crate::ledger::Ledger;
+use crate::ledger::progress::Progress;
+use crate::ledger::reconcile::report::Report;
+use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
+use crate::ledger::rooms::books::Books;
+use crate::ledger::rooms::event::Checkpoint;
+use crate::ledger::rooms::report;
+use crate::ledger::sql::Tx;
+use crate::ledger::streams::{ROOMS, Tables};
+use crate::operator::Operator;
+use crate::room::known::{Known, Registry};
+use crate::room::scripts::{self, SetStatus};
+use crate::room::status::Status;
+use crate::store::Store;
+use crate::store::keys::StreamKeys;
+use crate::stream::{Mark, ScriptError};
+pub use batch::Rows;
+
+/// The rooms, as this instance knows them.
+#[derive(Debug, Clone)]
+pub struct Rooms {
+    /// What is remembered of each.
+    pub registry: Arc<Registry>,
+    /// Where they are.
+    pub store: Store,
+}
+
+impl Rooms {
+    async fn set_status(&self, id: &Id, wanted: Status, reason: String, by: &Operator) -> Result<(), ScriptError> {
+        let wish = SetStatus {
+            wanted,
+            reason,
+            who: by.who.clone(),
+            request_id: by.request_id.clone(),
+        };
+        let known = self.registry.known(id);
+        known.whole()?;
+        let mark = known.note(scripts::set_status(&self.store, &known.keys, known.mark(), &wish).await)?;
+        self.registry.learn(id, mark);
+        Ok(())
+    }
+}
+
+impl Kind for Rooms {
+    const TABLES: Tables = ROOMS;
+    const COUNTS: bool = false;
+    type Known = Known;
+    type Books = Books;
+    type Along = ();
+    type Rows = Rows;
+    type With<'a> = ();
+    type Side = Checkpoint;
+    type Error = ScriptError;
+
+    fn known(&self, id: &Id) -> Arc<Known> {
+        self.registry.known(id)
+    }
+
+    fn learn(&self, id: &Id, mark: Mark) -> Arc<Known> {
+        self.registry.learn(id, mark)
+    }
+
+    fn is_used(&self, id: &Id) -> bool {
+        self.registry.is_used(id)
+    }
+
+    fn count_used(&self) -> usize {
+        self.registry.count_used()
+    }
+
+    fn used(&self) -> Vec<Id> {
+        self.registry.used()
+    }
+
+    fn stream(known: &Known) -> StreamKeys<'_> {
+        known.keys.stream()
+    }
+
+    fn progress(ledger: &Ledger) -> &Arc<Progress> {
+        &ledger.rooms
+    }
+
+    async fn ids(&self, after: Option<&Id>, limit: usize) -> Result<Vec<Id>, ScriptError> {
+        self.registry.ids(after, limit).await
+    }
+
+    async fn add_to_index(&self, id: &Id) -> Result<(), ScriptError> {
+        self.registry.add_to_index(std::slice::from_ref(id)).await
+    }
+
+    async fn recheck(&self, id: &Id) -> Result<bool, ScriptError> {
+        self.registry.recheck(id).await
+    }
+
+    async fn look(&self, id: &Id) -> Result<Look<Checkpoint>, ScriptError> {
+        let known = self.registry.known(id);
+        known.whole()?;
+        let redis = known.note(scripts::snapshot(&self.store, &known.keys, known.mark()).await)?;
+        self.registry.learn(id, redis.mark);
+        Ok(Look {
+            mark: redis.mark,
+            now_ms: redis.now_ms,
+            side: Checkpoint {
+                status: redis.status,
+                version: redis.version,
+                longest_ms: redis.longest_ms,
+            },
+        })
+    }
+
+    async fn checkpoint(&self, id: &Id) -> Result<Mark, ScriptError> {
+        let known = self.registry.known(id);
+        known.whole()?;
+        let mark = known.note(scripts::checkpoint(&self.store, &known.keys, known.mark()).await)?;
+        self.registry.learn(id, mark);
+        Ok(mark)
+    }
+
+    async fn suspend(&self, id: &Id, reason: String, by: &Operator) -> Result<(), ScriptError> {
+        self.set_status(id, Status::Suspended, reason, by).await
+    }
+
+    async fn open(&self, id: &Id, reason: String, by: &Operator) -> Result<(), ScriptError> {
+        self.set_status(id, Status::Open, reason, by).await
+    }
+
+    async fn restore(
+        restorer: &Restorer,
+        id: &Id,
+        seen: Mark,
+        by: &Operator,
+        reason: &str,
+    ) -> Result<Restored, RestoreError> {
+        restorer.restore_room(id, Replace::Seen(seen), by, reason).await
+    }
+
+    fn script_error(error: &ScriptError) -> Option<&ScriptError> {
+        Some(error)
+    }
+
+    fn batch(_: &Projector<Self>, stream: &Stream<Self>, events: &[Raw]) -> Batch<Self> {
+        Batch::build(&stream.start(()), events)
+    }
+
+    fn begin(_: &Start<'_, Self>) -> Rows {
+        Rows::default()
+    }
+
+    fn take(batch: &mut Batch<Self>, start: &Start<'_, Self>, raw: &Raw) -> Result<(), Stop> {
+        batch.take(start, raw)
+    }
+
+    async fn write(tx: &mut Tx<'static>, batches: &[&Batch<Self>]) -> Result<(), WriteError> {
+        batch::write(tx, batches).await
+    }
+
+    fn compare(redis: &Checkpoint, books: &Books) -> Report {
+        report::compare(redis, books)
+    }
+
+    /// Only the service suspends a room, and no operator opens it again.
+    fn verdict(books: &Books) -> Verdict {
+        if books.status == Some(Status::Suspended) {
+            Verdict::Opens
+        } else {
+            Verdict::Stays
+        }
+    }
+}

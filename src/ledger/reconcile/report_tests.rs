@@ -1,0 +1,140 @@
+//! What a comparison finds.
+
+use super::*;
+
+const METERS: [&str; 10] = [
+    "pool",
+    "reserve",
+    "overflow",
+    "pool_micro",
+    "reserve_micro",
+    "contributed",
+    "contributed_micro",
+    "funded",
+    "paid",
+    "wins",
+];
+
+/// 100.25 contributed, 7 put in; 60 in the pool, 20 in reserve, 5 beyond the cap, 22 paid, 0.25 carried.
+fn side() -> MetersAndState {
+    let values = [60, 20, 5, 150_000, 100_000, 100, 250_000, 7, 22, 3];
+    let meters = ["grand", "mini"].into_iter().flat_map(|tier| {
+        METERS
+            .iter()
+            .zip(values)
+            .map(move |(meter, value)| (format!("{tier}:{meter}"), value))
+    });
+    MetersAndState {
+        meters: meters.collect(),
+        status: "open".to_owned(),
+        version: 3,
+        sequence: 400,
+        claim_order: 4,
+        epoch: 1,
+        pending: 2,
+    }
+}
+
+#[test]
+fn sides_that_agree_are_clean_with_each_term_shown() {
+    let report = compare(&side(), &side());
+    assert!(report.clean, "{:?}", report.faults());
+    assert_eq!(report.faults(), [""; 0]);
+    assert_eq!(
+        report.tiers.iter().map(|t| t.tier.as_str()).collect::<Vec<_>>(),
+        ["grand", "mini"]
+    );
+    let terms: Vec<_> = report.tiers[0]
+        .terms
+        .iter()
+        .map(|t| (t.term.as_str(), t.redis))
+        .collect();
+    assert_eq!(
+        terms[1..4],
+        [("contributions", 100), ("contributions_micro", 250_000), ("funding", 7)]
+    );
+    assert_eq!(terms[8], ("remainder_micro", 250_000));
+}
+
+#[test]
+fn one_unit_off_in_any_meter_is_named_and_breaks_the_identity() {
+    for meter in METERS {
+        let mut off = side();
+        *off.meters.get_mut(&format!("mini:{meter}")).unwrap() += 1;
+        for (redis, ledger) in [(&off, &side()), (&side(), &off)] {
+            let report = compare(redis, ledger);
+            assert!(!report.clean, "{meter}");
+            let [grand, mini] = &report.tiers[..] else {
+                panic!("two tiers")
+            };
+            assert!(grand.agrees && grand.identity_holds);
+            assert_eq!(mini.differences.len(), 1);
+            assert_eq!(mini.differences[0].meter, meter);
+            // Takes of all are counted, and no money.
+            assert_eq!(mini.identity_holds, meter == "wins", "{meter}");
+            assert!(report.faults()[0].starts_with(&format!("tier 'mini': {meter} is ")));
+        }
+    }
+}
+
+#[test]
+fn errors_that_cancel_each_other_are_still_found() {
+    let mut off = side();
+    *off.meters.get_mut("grand:pool_micro").unwrap() += 1;
+    *off.meters.get_mut("grand:reserve_micro").unwrap() -= 1;
+    let report = compare(&off, &side());
+    assert!(report.tiers[0].identity_holds && !report.tiers[0].agrees && !report.clean);
+    let mut both = side();
+    *both.meters.get_mut("grand:paid").unwrap() += 1;
+    let report = compare(&both, &both);
+    assert!(report.tiers[0].agrees && !report.tiers[0].identity_holds && !report.clean);
+}
+
+#[test]
+fn a_meter_or_tier_that_one_side_lacks_is_zero_there() {
+    let mut less = side();
+    less.meters
+        .retain(|name, _| name != "grand:wins" && !name.starts_with("mini:"));
+    let report = compare(&side(), &less);
+    assert_eq!(
+        report.tiers[0].differences,
+        [Difference {
+            meter: "wins".to_owned(),
+            redis: 3,
+            ledger: 0
+        }]
+    );
+    assert_eq!(report.tiers[1].differences.len(), METERS.len());
+}
+
+#[test]
+fn any_other_state_is_compared_too() {
+    type Change = fn(&mut MetersAndState);
+    let changes: [(&str, Change); 6] = [
+        ("status", |side| side.status = "paused".to_owned()),
+        ("version", |side| side.version += 1),
+        ("sequence", |side| side.sequence += 1),
+        ("claim_order", |side| side.claim_order += 1),
+        ("epoch", |side| side.epoch += 1),
+        ("pending", |side| side.pending += 1),
+    ];
+    for (name, change) in changes {
+        let mut off = side();
+        change(&mut off);
+        let report = compare(&side(), &off);
+        let wrong: Vec<_> = report
+            .state
+            .iter()
+            .filter(|row| !row.agrees)
+            .map(|row| row.name.as_str())
+            .collect();
+        assert_eq!((report.clean, wrong), (false, vec![name]));
+    }
+}
+
+#[test]
+fn a_report_comes_back_from_its_json() {
+    let report = compare(&side(), &MetersAndState::default());
+    let json = serde_json::to_string(&report).unwrap();
+    assert_eq!(serde_json::from_str::<Report>(&json).unwrap(), report);
+}

@@ -1,0 +1,68 @@
+//! A room rebuilt: what operators said of it. Its tickets are not in the ledger, so whoever waited joins again, and nobody
+//! is admitted before every pass that may be out has expired (`docs/decisions/0016-rooms.md`).
+
+use super::{Replace, RestoreError, Restored, Restorer};
+use crate::ids::Id;
+use crate::ledger::projector::load::{self, damaged};
+use crate::ledger::projector::rooms::Rooms;
+use crate::ledger::rooms::books::Books;
+use crate::ledger::streams::ROOMS;
+use crate::operator::Operator;
+use crate::random;
+use crate::room::definition::Definition;
+use crate::room::scripts::{self, RestoredState};
+use crate::room::status::Status;
+use crate::store::keys::RoomKeys;
+use crate::stream::Mark;
+use crate::stream::restore::{RestoreBegun, RestoreEnded, restore_begin};
+
+impl Restorer {
+    /// Rebuilds one room. The caller holds the lease of its stream.
+    pub async fn restore_room(
+        &self,
+        room: &Id,
+        replace: Replace,
+        by: &Operator,
+        reason: &str,
+    ) -> Result<Restored, RestoreError> {
+        let keys = RoomKeys::new(room);
+        let books = load::load::<Rooms>(&self.sql, room).await?.books;
+        let unknown = || RestoreError::Unknown(ROOMS.what, room.clone());
+        let status = books.status.ok_or_else(unknown)?;
+        let held = scripts::snapshot(&self.store, &keys, Mark::ZERO).await;
+        let held = held.map(|redis| (redis.mark, redis.status == Status::Open));
+        let ledger = Mark::new(books.restores, books.n).unwrap_or_default();
+        let expected = self.replaceable(&keys.state, held, ledger, replace).await?;
+        let mut state = state(room, books, status)?;
+        if let Replace::Seen(seen) = replace {
+            // Or those who have seen it would take what is restored now for what they know to be lost.
+            state.restores = state.restores.max(seen.restores());
+        }
+        let token = hex::encode(random::bytes::<16>()?);
+        match restore_begin(&self.store, keys.all(), &token, expected).await? {
+            RestoreBegun::Begun => {}
+            RestoreBegun::Changed(_) => return Err(RestoreError::Changed),
+        }
+        match scripts::restore_end(&self.store, &keys, &token, &state, (by, reason)).await? {
+            RestoreEnded::Done(mark) => Ok(Restored { mark, records: 0 }),
+            RestoreEnded::Other | RestoreEnded::Incomplete => Err(RestoreError::Changed),
+        }
+    }
+}
+
+fn state(room: &Id, books: Books, status: Status) -> Result<RestoredState, RestoreError> {
+    let definition = Definition::from_json(&books.definition)
+        .map_err(|error| damaged::<Rooms>(room, &format!("its definition can't be read: {error}")))?;
+    Ok(RestoredState {
+        n: books.n,
+        restores: books.restores,
+        status,
+        version: books.version,
+        json: books.definition,
+        definition,
+        commitment: books.commitment,
+        longest_ms: books.longest_ms,
+        collected_sha256: books.opened.map(|opened| opened.sha256),
+        puts: books.puts,
+    })
+}

@@ -1,0 +1,150 @@
+//! The books of a room: its state as its events alone tell it. Pure.
+//!
+//! The projector keeps them beside its cursor, checks each event against them before it is committed, compares them
+//! with Redis at a checkpoint, and a lost Redis is rebuilt from them.
+
+use serde::{Deserialize, Serialize};
+
+use super::event::{Define, Event, Kind, Opened};
+use crate::ledger::books::FoldError;
+use crate::ledger::event::remember_put;
+use crate::ledger::projector::kind::Folded;
+use crate::room::definition::Definition;
+use crate::room::status::Status;
+
+/// A room at an event.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Books {
+    /// Number of the last event.
+    pub n: u64,
+    /// How often Redis was rebuilt from the ledger.
+    pub restores: u64,
+    /// When the last event happened, ms of Redis' clock.
+    pub at_ms: i64,
+    /// Its status; `None` before it was created.
+    pub status: Option<Status>,
+    /// Of its definition.
+    pub version: u64,
+    /// The definition, JSON as Redis keeps it.
+    pub definition: String,
+    /// SHA-256 of the seed behind the order before the opening, hexadecimal.
+    pub commitment: String,
+    /// The longest session there ever was, ms.
+    pub longest_ms: u64,
+    /// When it opened or will open, ms: once. A definition without a time opens it at once.
+    pub opens_ms: i64,
+    /// Those who joined before the opening, once their list is published.
+    pub opened: Option<Opened>,
+    /// The last PUTs, as Redis keeps them.
+    pub puts: String,
+}
+
+impl Folded for Books {
+    fn n(&self) -> u64 {
+        self.n
+    }
+
+    fn restores(&self) -> u64 {
+        self.restores
+    }
+
+    fn at_ms(&self) -> i64 {
+        self.at_ms
+    }
+
+    /// Nothing in a room has a number of its own in the ledger.
+    fn sequence(&self) -> u64 {
+        0
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.status == Some(Status::Suspended)
+    }
+}
+
+impl Books {
+    /// Applies the next event. After an error the books are not to be used on.
+    pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
+        if event.n != self.n + 1 {
+            return Err(FoldError::Gap {
+                last: self.n,
+                got: event.n,
+            });
+        }
+        (self.n, self.at_ms) = (event.n, event.at_ms);
+        self.expect(
+            self.status.is_some() || matches!(event.kind, Kind::Define(Define { created: true, .. })),
+            "the first event does not create the room",
+        )?;
+        match &event.kind {
+            Kind::Define(define) => self.define(define),
+            Kind::Opened(opened) => {
+                self.expect(self.opened.is_none(), "its list is published twice")?;
+                self.expect(self.at_ms >= self.opens_ms, "its list is published before it opens")?;
+                self.opened = Some(opened.clone());
+                Ok(())
+            }
+            Kind::Status { before, after } => {
+                self.expect(self.status == Some(*before), "the status before is another one")?;
+                self.status = Some(*after);
+                Ok(())
+            }
+            Kind::Checkpoint(_) => Ok(()),
+            Kind::Restore { restores, status, .. } => {
+                self.expect(*restores > self.restores, "its restores are not more than before")?;
+                (self.restores, self.status) = (*restores, Some(*status));
+                self.opens_ms = self.opens_at().unwrap_or(self.at_ms);
+                Ok(())
+            }
+        }
+    }
+
+    fn define(&mut self, define: &Define) -> Result<(), FoldError> {
+        self.expect(define.version == self.version + 1, "its version is not the next one")?;
+        self.expect(define.created == self.status.is_none(), "it is created twice")?;
+        self.expect(
+            define.created || define.commitment == self.commitment,
+            "its commitment is another one than before",
+        )?;
+        let longest_ms = self.longest_ms.max(define.definition.session_ms());
+        self.expect(
+            define.longest_ms == longest_ms,
+            "its longest session is not the longest there was",
+        )?;
+        let opens_at = define.definition.opens_ms();
+        if define.created {
+            self.status = Some(Status::Open);
+            self.opens_ms = opens_at.unwrap_or(self.at_ms);
+        } else if self.at_ms < self.opens_ms {
+            self.opens_ms = opens_at.unwrap_or(self.at_ms).max(self.at_ms);
+        } else {
+            // The seed is known from then on.
+            let stays = opens_at.is_none() || opens_at == self.opens_at();
+            self.expect(stays, "it opens a second time")?;
+        }
+        let mode = if define.created { "created" } else { "changed" };
+        self.puts = remember_put(&self.puts, &define.nonce, mode, define.version);
+        self.version = define.version;
+        self.definition.clone_from(&define.json);
+        self.commitment.clone_from(&define.commitment);
+        self.longest_ms = longest_ms;
+        Ok(())
+    }
+
+    /// As the definition says.
+    fn opens_at(&self) -> Option<i64> {
+        Definition::from_json(&self.definition).ok()?.opens_ms()
+    }
+
+    fn expect(&self, holds: bool, what: &'static str) -> Result<(), FoldError> {
+        if holds {
+            Ok(())
+        } else {
+            Err(FoldError::Unexpected { n: self.n, what })
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "books_tests.rs"]
+mod tests;

@@ -1,0 +1,185 @@
+//! What follows is applied, what does not is refused.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::ledger::event::Unreadable;
+
+type Fields = BTreeMap<String, String>;
+
+fn fields(n: u64, kind: &str, rest: &[(&str, &str)]) -> Fields {
+    let n = n.to_string();
+    let all = [("n", n.as_str()), ("at", "1000"), ("type", kind)];
+    let all = all.iter().chain(rest);
+    all.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect()
+}
+
+/// Of a room whose sessions last so long; the longest ever of them in ms.
+fn define(n: u64, mode: &str, version: u64, session_s: u64, longest: u64) -> Fields {
+    let json = format!(r#"{{"capacity":10,"session_s":{session_s},"waiting_timeout_s":30}}"#);
+    let (version, longest, digest) = (version.to_string(), longest.to_string(), "5f".repeat(32));
+    let rest = [
+        ("mode", mode),
+        ("version", &version),
+        ("json", &json),
+        ("commitment", &digest),
+        ("longest", &longest),
+        ("nonce", "abc"),
+    ];
+    fields(n, "define", &rest)
+}
+
+fn opened(n: u64) -> Fields {
+    fields(n, "opened", &[("joined", "2"), ("sha256", &"a0".repeat(32))])
+}
+
+fn fold(events: &[Fields]) -> Result<Books, FoldError> {
+    let mut books = Books::default();
+    for event in events {
+        books.apply(&Event::parse(event).expect("readable"))?;
+    }
+    Ok(books)
+}
+
+/// A life up to event 4.
+fn story() -> Vec<Fields> {
+    vec![
+        define(1, "created", 1, 60, 60_000),
+        define(2, "changed", 2, 10, 60_000),
+        opened(3),
+        fields(4, "status", &[("before", "open"), ("after", "suspended")]),
+    ]
+}
+
+fn after_story(event: Fields) -> Result<Books, FoldError> {
+    let mut events = story();
+    events.push(event);
+    fold(&events)
+}
+
+#[test]
+fn a_story_gives_its_books() {
+    let books = fold(&story()).expect("follows");
+    assert_eq!((books.n, books.at_ms, books.version), (4, 1000, 2));
+    assert_eq!(
+        books.longest_ms, 60_000,
+        "passes of the longer sessions may still be out"
+    );
+    assert!(books.is_stopped() && books.definition.contains(r#""session_s":10"#));
+    assert_eq!(books.opened.expect("published").joined, 2);
+    assert_eq!(books.puts, "abc created 1;abc changed 2;");
+    let rest = [("from_n", ""), ("restores", "1"), ("records", "0"), ("status", "open")];
+    let books = after_story(fields(5, "restore", &rest)).expect("follows");
+    assert_eq!((books.restores, books.status), (1, Some(Status::Open)));
+    assert!(after_story(fields(5, "checkpoint", &[("state", "open 2 60000")])).is_ok());
+}
+
+#[test]
+fn what_does_not_follow_is_refused() {
+    let mut other = define(5, "changed", 3, 10, 60_000);
+    other.insert("commitment".to_owned(), "a0".repeat(32));
+    for (event, what) in [
+        (opened(6), "event 6 comes after event 4"),
+        (opened(5), "its list is published twice"),
+        (define(5, "changed", 4, 10, 60_000), "its version is not the next one"),
+        (define(5, "created", 3, 10, 60_000), "it is created twice"),
+        (
+            define(5, "changed", 3, 10, 10_000),
+            "its longest session is not the longest there was",
+        ),
+        (
+            define(5, "changed", 3, 70, 60_000),
+            "its longest session is not the longest there was",
+        ),
+        (other, "its commitment is another one than before"),
+        (
+            fields(5, "status", &[("before", "open"), ("after", "suspended")]),
+            "the status before is another one",
+        ),
+        (
+            fields(
+                5,
+                "restore",
+                &[("from_n", ""), ("restores", "0"), ("records", "0"), ("status", "open")],
+            ),
+            "its restores are not more than before",
+        ),
+    ] {
+        let refused = after_story(event).expect_err(what).to_string();
+        assert!(refused.contains(what), "{refused} for {what}");
+    }
+    let first = fold(&[opened(1)]).expect_err("no room");
+    assert!(first.to_string().contains("does not create the room"));
+}
+
+/// At such a time; the definition opens the room then.
+fn opening(n: u64, at: i64, opens_at: Option<&str>) -> Fields {
+    let mode = if n == 1 { "created" } else { "changed" };
+    let mut define = define(n, mode, n, 60, 60_000);
+    let opens_at = opens_at.map_or_else(|| "null".to_owned(), |time| format!(r#""1970-01-01T00:00:{time}Z""#));
+    let json = format!(r#"{{"capacity":10,"session_s":60,"waiting_timeout_s":30,"opens_at":{opens_at}}}"#);
+    define.insert("json".to_owned(), json);
+    define.insert("at".to_owned(), at.to_string());
+    define
+}
+
+#[test]
+fn a_room_opens_once() {
+    let moved = [opening(1, 1_000, Some("05")), opening(2, 4_000, Some("09"))];
+    let opens = |events: &[Fields]| fold(events).map(|books| books.opens_ms);
+    assert_eq!(opens(&moved).expect("follows"), 9_000);
+    let with = |last: Fields| {
+        let mut events = moved.to_vec();
+        events.push(last);
+        events
+    };
+    let mut early = opened(3);
+    early.insert("at".to_owned(), "8999".to_owned());
+    let refused = opens(&with(early)).expect_err("too early").to_string();
+    assert!(refused.contains("its list is published before it opens"), "{refused}");
+    assert_eq!(
+        opens(&with(opening(3, 8_999, None))).expect("follows"),
+        8_999,
+        "at once"
+    );
+    for still in [Some("09"), None] {
+        assert_eq!(opens(&with(opening(3, 9_000, still))).expect("it stays"), 9_000);
+    }
+    let again = "it opens a second time";
+    let refused = opens(&with(opening(3, 9_000, Some("30"))))
+        .expect_err(again)
+        .to_string();
+    assert!(refused.contains(again), "{refused}");
+    let mut events = with(opening(3, 9_500, None));
+    events.push(opening(4, 9_600, Some("30")));
+    let refused = opens(&events).expect_err(again).to_string();
+    assert!(refused.contains(again), "{refused}");
+    assert!(opens(&[opening(1, 1_000, None), opening(2, 1_001, Some("09"))]).is_err());
+}
+
+#[test]
+fn what_no_script_writes_is_unreadable() {
+    let without = |field: &str, text: &str| {
+        let mut define = define(1, "created", 1, 60, 60_000);
+        define.insert(field.to_owned(), text.to_owned());
+        define
+    };
+    for (event, field) in [
+        (without("commitment", "5f"), "commitment"),
+        (without("longest", ""), "longest"),
+        (without("json", r#"{"capacity":-1}"#), "json"),
+        (without("mode", "made"), "mode"),
+        (
+            fields(1, "opened", &[("joined", "2"), ("sha256", &"A0".repeat(32))]),
+            "sha256",
+        ),
+        (fields(1, "checkpoint", &[("state", "open 1")]), "state"),
+        (fields(1, "checkpoint", &[("state", "open 1 2 3")]), "state"),
+        (fields(1, "status", &[("before", "ended"), ("after", "open")]), "before"),
+        (fields(1, "join", &[]), "type"),
+    ] {
+        let n = "1".to_owned();
+        assert_eq!(Event::parse(&event), Err(Unreadable { n, field }), "{event:?}");
+    }
+}

@@ -1,0 +1,151 @@
+//! The events of a room's stream, typed (`docs/decisions/0016-rooms.md`).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ledger::event::Unreadable;
+use crate::ledger::event::parse::Fields;
+use crate::room::definition::Definition;
+use crate::room::status::Status;
+
+/// Digits of a SHA-256.
+const DIGEST_DIGITS: usize = 64;
+
+/// One event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// Number, dense from 1 in a room.
+    pub n: u64,
+    /// When, ms of Redis' clock.
+    pub at_ms: i64,
+    /// What happened.
+    pub kind: Kind,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// The room was created, or its definition changed.
+    Define(Define),
+    /// The list of those who joined before the opening was published.
+    Opened(Opened),
+    /// The service suspended it, or opened it again.
+    Status {
+        /// What it was.
+        before: Status,
+        /// What it is.
+        after: Status,
+    },
+    /// What Redis held at this instant, right before the event.
+    Checkpoint(Checkpoint),
+    /// Redis was rebuilt from the events before this one.
+    Restore {
+        /// Number of the last event that Redis had; `None` when it had nothing of the room.
+        from_n: Option<u64>,
+        /// How often it has been restored, with this time.
+        restores: u64,
+        /// The status it has now.
+        status: Status,
+    },
+}
+
+/// A definition that was put.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Define {
+    /// Whether it created the room.
+    pub created: bool,
+    /// Its version.
+    pub version: u64,
+    /// As Redis keeps it.
+    pub json: String,
+    /// The same, read.
+    pub definition: Definition,
+    /// SHA-256 of the seed behind the order before the opening, hexadecimal.
+    pub commitment: String,
+    /// The longest session there ever was, ms.
+    pub longest_ms: u64,
+    /// Of the PUT and its repeats.
+    pub nonce: String,
+}
+
+/// The list of those who joined before the opening.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opened {
+    /// How many they are.
+    pub joined: u64,
+    /// SHA-256 of their tickets in the order in which they joined, a line feed behind each; hexadecimal.
+    pub sha256: String,
+}
+
+/// What Redis held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// Its status.
+    pub status: Status,
+    /// Of its definition.
+    pub version: u64,
+    /// The longest session there ever was, ms.
+    pub longest_ms: u64,
+}
+
+impl Event {
+    /// Reads the fields of a stream entry.
+    pub fn parse(fields: &BTreeMap<String, String>) -> Result<Self, Unreadable> {
+        let fields = Fields(fields);
+        Ok(Self {
+            n: fields.parse("n")?,
+            at_ms: fields.parse("at")?,
+            kind: parse_kind(&fields)?,
+        })
+    }
+}
+
+fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
+    Ok(match fields.text("type")? {
+        "define" => Kind::Define(Define {
+            created: match fields.text("mode")? {
+                "created" => true,
+                "changed" => false,
+                _ => return Err(fields.wrong("mode")),
+            },
+            version: fields.parse("version")?,
+            json: fields.text("json")?.to_owned(),
+            definition: fields.read("json", |json| Definition::from_json(json).ok())?,
+            commitment: fields.read("commitment", digest)?,
+            longest_ms: fields.parse("longest")?,
+            nonce: fields.text("nonce")?.to_owned(),
+        }),
+        "opened" => Kind::Opened(Opened {
+            joined: fields.parse("joined")?,
+            sha256: fields.read("sha256", digest)?,
+        }),
+        "status" => Kind::Status {
+            before: fields.read("before", Status::parse)?,
+            after: fields.read("after", Status::parse)?,
+        },
+        "checkpoint" => Kind::Checkpoint(fields.read("state", parse_checkpoint)?),
+        "restore" => Kind::Restore {
+            from_n: fields.optional("from_n")?,
+            restores: fields.parse("restores")?,
+            status: fields.read("status", Status::parse)?,
+        },
+        _ => return Err(fields.wrong("type")),
+    })
+}
+
+fn digest(text: &str) -> Option<String> {
+    let digits = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    (digits && text.len() == DIGEST_DIGITS).then(|| text.to_owned())
+}
+
+/// `status version longest`.
+fn parse_checkpoint(text: &str) -> Option<Checkpoint> {
+    let mut parts = text.split(' ');
+    let checkpoint = Checkpoint {
+        status: Status::parse(parts.next()?)?,
+        version: parts.next()?.parse().ok()?,
+        longest_ms: parts.next()?.parse().ok()?,
+    };
+    parts.next().is_none().then_some(checkpoint)
+}

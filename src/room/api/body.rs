@@ -1,0 +1,90 @@
+//! A ticket as clients see it.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clock::rfc3339;
+use crate::ids::Id;
+use crate::room::rooms::{TicketNow, state_of};
+use crate::room::scripts::{Place, Seen};
+use crate::room::ticket::Ticket;
+use crate::room::tokens::Tokens;
+
+/// A ticket, and where it is. Fields that its status has no use for are left out, except an `eta_s` that is not known.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TicketBody {
+    /// Its holder's secret: whoever knows it holds the place.
+    #[schema(value_type = String, example = "0f8fad5bd9cb469fa16570867728950e", pattern = "^[0-9a-f]{32}$")]
+    ticket: Ticket,
+    /// admitted, waiting, expired, abandoned or left
+    #[schema(example = "admitted")]
+    status: &'static str,
+    #[serde(flatten)]
+    place: PlaceBody,
+}
+
+/// What there is to say of a place.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum PlaceBody {
+    /// It is in.
+    Admitted {
+        /// The pass: a JWT (RFC 7519) for the header `X-Room-Pass`, good until `expires_at`.
+        pass: String,
+        /// The end of the session, a whole second in RFC 3339, like all times here; renewing moves it.
+        #[schema(example = "2026-12-01T00:05:00Z")]
+        expires_at: String,
+        admitted_at: String,
+    },
+    /// It waits.
+    Waiting {
+        /// Place in the line, from 1: the one who is let in next. Before the opening it changes with everyone who joins.
+        #[schema(example = 18)]
+        position: u64,
+        /// How many are before it.
+        #[schema(example = 17)]
+        ahead: u64,
+        /// Seconds until it is let in, by the rate of the last minute; null when that is not known.
+        #[schema(example = 40)]
+        eta_s: Option<u64>,
+        /// Seconds after which to ask again: a place that nobody asks for is lost after `waiting_timeout_s`.
+        #[schema(example = 1.0)]
+        poll_after_s: f64,
+    },
+    /// It is over.
+    Ended {
+        #[schema(example = "2026-12-01T00:05:00Z")]
+        ended_at: String,
+    },
+}
+
+impl TicketBody {
+    /// With a pass of its own for one who is in.
+    pub(crate) fn of(room: &Id, now: &TicketNow, tokens: &Tokens) -> Self {
+        let Seen {
+            ticket, user, place, ..
+        } = &now.seen;
+        let status = state_of(place);
+        let place = match *place {
+            Place::Admitted { admitted_ms, end_ms } => PlaceBody::Admitted {
+                pass: tokens.pass(room, user, *ticket, (now.now_ms, end_ms)),
+                expires_at: rfc3339(end_ms),
+                admitted_at: rfc3339(admitted_ms),
+            },
+            Place::Waiting { ahead } => PlaceBody::Waiting {
+                position: ahead + 1,
+                ahead,
+                eta_s: now.eta_s,
+                poll_after_s: now.poll_after_s,
+            },
+            Place::Ended { at_ms, .. } => PlaceBody::Ended {
+                ended_at: rfc3339(at_ms),
+            },
+        };
+        Self {
+            ticket: *ticket,
+            status,
+            place,
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Definitions: put, list, get.
+
+use actix_web::http::header::ETAG;
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::Api;
+use crate::clock::rfc3339;
+use crate::http::auth::{self, operator};
+use crate::http::body::Body;
+use crate::http::conditions::{etag, wanted};
+use crate::http::page::{PageQuery, page_size};
+use crate::http::problem::Problem;
+use crate::http::query::{PathOf, QueryOf};
+use crate::http::request_id::RequestId;
+use crate::ids::Id;
+use crate::room::definition::{Definition, Document};
+use crate::room::error::RoomError;
+use crate::room::operate::parse_definition;
+use crate::room::scripts::{ScriptError, Snapshot};
+use crate::telemetry::request;
+
+/// Rooms of a page read at the same time.
+const READ_AT_ONCE: usize = 16;
+
+/// A room: its definition, status and counts. The fields of the definition are spelled out, because a schema that
+/// refuses other fields can't be extended.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Room {
+    #[schema(value_type = String, example = "lobby")]
+    id: Id,
+    /// Sessions at once.
+    #[schema(example = 1000)]
+    capacity: u64,
+    /// Seconds of a session.
+    #[schema(example = 300)]
+    session_s: u64,
+    /// Seconds after which a waiter who was not seen is abandoned.
+    #[schema(example = 60)]
+    waiting_timeout_s: u64,
+    /// Most admissions in any 60 s.
+    admissions_per_minute: Option<u64>,
+    /// Nobody is admitted before; RFC 3339, like all times here.
+    opens_at: Option<String>,
+    /// open or suspended
+    #[schema(example = "open")]
+    status: &'static str,
+    /// Of the definition.
+    #[schema(example = 3)]
+    version: u64,
+    /// Sessions now.
+    #[schema(example = 1000)]
+    active: u64,
+    /// Tickets in the line now.
+    #[schema(example = 17)]
+    waiting: u64,
+    /// Sessions ever begun.
+    #[schema(example = 5200)]
+    admitted: u64,
+    /// Of them ended by their time.
+    expired: u64,
+    /// Waiters who were not seen in time.
+    abandoned: u64,
+    /// Who left, in or waiting.
+    left: u64,
+    /// Seconds that those waited who were admitted out of the line, on average; null when there was nobody.
+    #[schema(example = 31.5)]
+    mean_wait_s: Option<f64>,
+    /// SHA-256 of the seed of the order before the opening.
+    commitment: String,
+    /// That seed, behind the opening.
+    seed: Option<String>,
+    /// Nobody is admitted before, because passes of before a loss of Redis may still be out.
+    held_until: Option<String>,
+}
+
+/// The seed of the order before the opening, in hexadecimal digits; `None` before it.
+pub(super) fn seed(api: &Api, id: &Id, snapshot: &Snapshot) -> Option<String> {
+    let seed = api.rooms.order_seed(id);
+    // One that was defined with another secret says nothing here.
+    let tells = snapshot.opens_ms.is_none() && seed.commitment() == snapshot.commitment;
+    tells.then(|| seed.reveal())
+}
+
+impl Room {
+    fn of(api: &Api, id: &Id, snapshot: Snapshot) -> Result<Self, RoomError> {
+        let definition = parse_definition(id, &snapshot.definition)?;
+        let seed = seed(api, id, &snapshot);
+        let Document {
+            capacity,
+            session_s,
+            waiting_timeout_s,
+            admissions_per_minute,
+            opens_at,
+        } = definition.document().clone();
+        let counts = snapshot.counts;
+        #[expect(clippy::cast_precision_loss, reason = "a mean, in milliseconds")]
+        let mean_wait_s =
+            (counts.promoted > 0).then(|| (counts.waited_ms as f64 / counts.promoted as f64).round() / 1_000.0);
+        Ok(Self {
+            id: id.clone(),
+            capacity,
+            session_s,
+            waiting_timeout_s,
+            admissions_per_minute,
+            opens_at,
+            status: snapshot.status.as_str(),
+            version: snapshot.version,
+            active: counts.active,
+            waiting: counts.waiting,
+            admitted: counts.admitted,
+            expired: counts.expired,
+            abandoned: counts.abandoned,
+            left: counts.left,
+            mean_wait_s,
+            commitment: snapshot.commitment,
+            seed,
+            held_until: snapshot.hold_ms.map(rfc3339),
+        })
+    }
+}
+
+/// A page of rooms.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RoomPage {
+    items: Vec<Room>,
+    /// Send it as `cursor` for the next page; null at the end.
+    next_cursor: Option<String>,
+}
+
+/// Creates a room, or changes its definition, which is in force at once.
+///
+/// A lower capacity ends no session. `opens_at` may be moved until it is reached; then it stays, or becomes null.
+#[utoipa::path(put, path = "/v1/rooms/{id}", operation_id = "put_room", tag = "rooms", security(("bearer" = [])),
+    params(("id" = String, Path), ("If-Match" = Option<String>, Header), ("If-None-Match" = Option<String>, Header)),
+    request_body(content = Document, example = json!({"capacity": 1000, "session_s": 300, "waiting_timeout_s": 60, "admissions_per_minute": null})),
+    responses((status = 201, description = "Created", body = Room), (status = 200, description = "Changed, or as it was", body = Room),
+        (status = 412, description = "`precondition-failed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn put(
+    auth::Operate(caller): auth::Operate,
+    PathOf(id): PathOf<Id>,
+    (head, request_id): (HttpRequest, RequestId),
+    api: Data<Api>,
+    Body(document): Body<Document>,
+) -> Result<HttpResponse, Problem> {
+    request::room(id.shared());
+    let wanted = wanted(&head)?;
+    let definition = Definition::check(document).map_err(RoomError::Invalid)?;
+    api.learn(&id).await?;
+    let by = operator(caller, &request_id);
+    let put = api.rooms.define(&id, &definition, wanted, &by).await?;
+    let mut answer = if put.created {
+        HttpResponse::Created()
+    } else {
+        HttpResponse::Ok()
+    };
+    // The tag of what this PUT made: another one may have come between it and this read.
+    Ok(answer
+        .insert_header((ETAG, etag(put.version)))
+        .json(read(&api, &id).await?))
+}
+
+/// All rooms, in the order of their ids.
+#[utoipa::path(get, path = "/v1/rooms", operation_id = "list_rooms", tag = "rooms", security(("bearer" = [])), params(PageQuery),
+    responses((status = 200, description = "A page", body = RoomPage)))]
+pub(crate) async fn list(
+    _: auth::Read,
+    QueryOf(page): QueryOf<PageQuery>,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    let limit = page_size(page.limit)?;
+    let ids = api.rooms.registry.ids(page.cursor.as_ref(), limit + 1).await;
+    let mut ids = ids.map_err(RoomError::from)?;
+    let more = ids.len() > limit;
+    ids.truncate(limit);
+    let next_cursor = ids.last().filter(|_| more).map(ToString::to_string);
+    let one = |id: Id| {
+        let api = api.clone();
+        async move {
+            match read(&api, &id).await {
+                // The name of one that was never defined after all.
+                Err(RoomError::Script(ScriptError::Unknown)) => Ok(None),
+                // One that cannot be shown does not hide the others.
+                Err(error) if !error.is_unavailable() => {
+                    tracing::error!(room_id = %id, %error, "left out of the list");
+                    Ok(None)
+                }
+                other => other.map(Some),
+            }
+        }
+    };
+    let items = stream::iter(ids)
+        .map(one)
+        .buffered(READ_AT_ONCE)
+        .try_filter_map(|found| async move { Ok::<_, RoomError>(found) });
+    Ok(HttpResponse::Ok().json(RoomPage {
+        items: items.try_collect().await?,
+        next_cursor,
+    }))
+}
+
+/// A room with its counts, and the `ETag` of its definition.
+#[utoipa::path(get, path = "/v1/rooms/{id}", operation_id = "get_room", tag = "rooms", security(("bearer" = [])), params(("id" = String, Path)),
+    responses((status = 200, description = "The room", body = Room),
+        (status = 404, description = "`room-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
+    request::room(id.shared());
+    let room = read(&api, &id).await?;
+    Ok(HttpResponse::Ok().insert_header((ETAG, etag(room.version))).json(room))
+}
+
+async fn read(api: &Api, id: &Id) -> Result<Room, RoomError> {
+    Room::of(api, id, api.rooms.snapshot(id).await?)
+}

@@ -1,0 +1,70 @@
+//! The routes of rooms.
+
+use actix_web::web::{self, Data, ServiceConfig};
+use utoipa::OpenApi;
+
+use super::rooms::Rooms;
+use crate::http::problem::Problem;
+use crate::ids::Id;
+use crate::ledger::Ledger;
+
+mod body;
+mod definitions;
+mod pre_queue;
+mod status;
+mod stream;
+mod tickets;
+
+/// What the handlers work with.
+#[derive(Debug, Clone)]
+pub struct Api {
+    /// Lets users in.
+    pub rooms: Rooms,
+    /// What is not for Redis to decide.
+    pub ledger: Ledger,
+}
+
+impl Api {
+    /// Only the ledger can tell a new room from one that Redis has lost.
+    async fn learn(&self, id: &Id) -> Result<(), Problem> {
+        let registry = &self.rooms.registry;
+        if !registry.is_used(id)
+            && let Some(mark) = self.ledger.room_mark(id).await?
+        {
+            registry.learn(id, mark);
+        }
+        Ok(())
+    }
+}
+
+/// The routes, described. Every route must be listed.
+#[derive(OpenApi)]
+#[openapi(
+    paths(
+        definitions::put, definitions::list, definitions::get, tickets::post, tickets::get, tickets::renew,
+        tickets::delete, stream::get, status::get, pre_queue::get,
+    ),
+    tags((name = "rooms", description = "Waiting rooms in front of busy draws: exact capacity, passes, an order"))
+)]
+pub struct ApiDoc;
+
+/// Mounts what clients call most, before all other routes, as with jackpots.
+pub fn busy_routes(config: &mut ServiceConfig, api: &Api) {
+    config
+        .app_data(Data::new(api.clone()))
+        .route("/v1/rooms/{id}/tickets", web::post().to(tickets::post))
+        .route("/v1/rooms/{id}/tickets/{ticket}", crate::http::get().to(tickets::get));
+}
+
+/// Mounts the others, one by one, as those of jackpots are.
+pub fn routes(config: &mut ServiceConfig) {
+    config
+        .route("/v1/rooms/{id}/status", crate::http::get().to(status::get))
+        .route("/v1/rooms/{id}/tickets/{ticket}", web::delete().to(tickets::delete))
+        .route("/v1/rooms/{id}/tickets/{ticket}/renew", web::post().to(tickets::renew))
+        .route("/v1/rooms/{id}/tickets/{ticket}/stream", web::get().to(stream::get))
+        .route("/v1/rooms", crate::http::get().to(definitions::list))
+        .route("/v1/rooms/{id}", web::put().to(definitions::put))
+        .route("/v1/rooms/{id}", crate::http::get().to(definitions::get))
+        .route("/v1/rooms/{id}/pre-queue", crate::http::get().to(pre_queue::get));
+}

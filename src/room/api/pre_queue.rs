@@ -1,0 +1,79 @@
+//! Who joined before the opening, and in which order: for `jackpot verify`.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Bytes, Data};
+use serde::Serialize;
+
+use super::Api;
+use super::definitions::seed;
+use crate::http::auth;
+use crate::http::problem::Problem;
+use crate::http::query::PathOf;
+use crate::ids::Id;
+use crate::room::error::RoomError;
+use crate::room::operate::{COLLECTED_PAGE, joined, parse_definition};
+use crate::telemetry::request;
+use crate::verify::FORMAT;
+use crate::verify::pre_queue::{Heading, Join};
+
+/// Who joined before the opening, as lines of JSON: the first with the seed of the order, how many joined, and the
+/// SHA-256 of the list; then one for each ticket, `{"join":1,"ticket":"…"}`, in the order in which they joined.
+///
+/// The list is kept for `rooms.retention_s` behind the opening, its hash for ever in the ledger.
+#[utoipa::path(get, path = "/v1/rooms/{id}/pre-queue", operation_id = "get_room_pre_queue", tag = "rooms", security(("bearer" = [])), params(("id" = String, Path)),
+    responses((status = 200, description = "The list", content_type = "application/x-ndjson", body = String),
+        (status = 404, description = "`room-not-found`, `pre-queue-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`room-not-open`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
+    request::room(id.shared());
+    let heading = heading(&api, &id).await?;
+    let lines = async_stream::stream! {
+        yield Ok::<_, Problem>(Bytes::from(line(&heading)));
+        let mut after = 0;
+        loop {
+            // An error breaks the answer off, which its reader notices by the count.
+            let page = api.rooms.collected(&id, after).await?;
+            after = page.items.last().map_or(after, |(join, _)| *join);
+            let lines = page.items.iter().map(|&(join, ticket)| line(&Join { join, ticket }));
+            let text = lines.collect::<String>();
+            if !text.is_empty() {
+                yield Ok(Bytes::from(text));
+            }
+            if page.items.len() < COLLECTED_PAGE {
+                return;
+            }
+        }
+    };
+    Ok(HttpResponse::Ok()
+        .content_type("application/x-ndjson")
+        .insert_header(("Cache-Control", "no-store"))
+        .streaming(Box::pin(lines)))
+}
+
+async fn heading(api: &Api, id: &Id) -> Result<Heading, RoomError> {
+    let snapshot = api.rooms.opened(id).await?;
+    let definition = parse_definition(id, &snapshot.definition)?;
+    let known = (
+        joined(&snapshot),
+        snapshot.collected_sha256.clone(),
+        seed(api, id, &snapshot),
+    );
+    match known {
+        (Some(joined), Some(sha256), Some(seed)) => Ok(Heading {
+            format: FORMAT,
+            room_id: id.clone(),
+            opens_at: definition.document().opens_at.clone(),
+            commitment: snapshot.commitment,
+            seed,
+            joined,
+            sha256,
+        }),
+        _ => Err(RoomError::NoPreQueue),
+    }
+}
+
+fn line<T: Serialize>(of: &T) -> String {
+    let mut line = serde_json::to_string(of).expect("plain data is JSON");
+    line.push('\n');
+    line
+}

@@ -1,0 +1,96 @@
+//! How a room is, for everybody.
+
+use actix_web::HttpResponse;
+use actix_web::http::header::{CacheControl, CacheDirective};
+use actix_web::web::Data;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::Api;
+use super::definitions::seed;
+use crate::clock::rfc3339;
+use crate::http::problem::Problem;
+use crate::http::query::PathOf;
+use crate::ids::Id;
+use crate::room::operate::joined;
+use crate::room::rooms::RoomNow;
+use crate::room::status::Status;
+
+/// How long a client, or what stands between, may keep the answer, in seconds.
+const MAX_AGE_S: u32 = 1;
+
+/// A room as everybody may see it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RoomStatus {
+    #[schema(value_type = String, example = "lobby")]
+    room_id: Id,
+    /// open; collecting: it opens later, in an order of chance; holding: nobody is admitted until all passes of before a
+    /// loss of Redis have expired; suspended
+    #[schema(example = "open")]
+    status: &'static str,
+    #[schema(example = 1000)]
+    capacity: u64,
+    /// Sessions now.
+    #[schema(example = 1000)]
+    active: u64,
+    /// Tickets in the line.
+    #[schema(example = 17)]
+    waiting: u64,
+    /// Seconds until somebody who joins now is let in, by the rate of the last minute; null when that is not known.
+    #[schema(example = 40)]
+    eta_s: Option<u64>,
+    opens_at: Option<String>,
+    /// SHA-256 of the seed of the order before the opening.
+    commitment: String,
+    /// That seed, behind the opening; with `GET /v1/rooms/{id}/pre-queue` anybody can check the order.
+    seed: Option<String>,
+    /// How many joined before the opening, once that is in the ledger and as long as the list is kept.
+    joined: Option<u64>,
+    /// SHA-256 of the list of their tickets, each with a line feed, in the order in which they joined.
+    sha256: Option<String>,
+    /// When this was so, RFC 3339 like all times here.
+    at: String,
+}
+
+/// How a room is. Needs no key, is a second old at most, and may be kept for as long by what stands between.
+#[utoipa::path(get, path = "/v1/rooms/{id}/status", operation_id = "get_room_status", tag = "rooms", params(("id" = String, Path)),
+    responses((status = 200, description = "How it is", body = RoomStatus,
+            headers(("Cache-Control" = String, description = "`public, max-age=1`"))),
+        (status = 404, description = "`room-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn get(PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
+    let now = api.rooms.shown(&id).await?;
+    Ok(HttpResponse::Ok()
+        .insert_header(CacheControl(vec![
+            CacheDirective::Public,
+            CacheDirective::MaxAge(MAX_AGE_S),
+        ]))
+        .json(body(&api, id, &now)))
+}
+
+fn body(api: &Api, id: Id, now: &RoomNow) -> RoomStatus {
+    let RoomNow {
+        snapshot,
+        definition,
+        eta_s,
+    } = now;
+    let status = match (snapshot.status, snapshot.opens_ms, snapshot.hold_ms) {
+        (Status::Suspended, ..) => "suspended",
+        (Status::Open, Some(_), _) => "collecting",
+        (Status::Open, None, Some(_)) => "holding",
+        (Status::Open, None, None) => "open",
+    };
+    RoomStatus {
+        status,
+        capacity: definition.capacity(),
+        active: snapshot.counts.active,
+        waiting: snapshot.counts.waiting,
+        eta_s: *eta_s,
+        opens_at: definition.document().opens_at.clone(),
+        commitment: snapshot.commitment.clone(),
+        seed: seed(api, &id, snapshot),
+        joined: joined(snapshot),
+        sha256: snapshot.collected_sha256.clone(),
+        at: rfc3339(snapshot.now_ms),
+        room_id: id,
+    }
+}

@@ -1,0 +1,90 @@
+//! A ticket as server-sent events.
+
+use std::time::Duration;
+
+use actix_web::HttpResponse;
+use actix_web::web::{Bytes, Data};
+use tokio::time::sleep;
+use tracing::debug;
+
+use super::Api;
+use super::body::TicketBody;
+use crate::http::Web;
+use crate::http::auth;
+use crate::http::problem::Problem;
+use crate::http::query::PathOf;
+use crate::ids::Id;
+use crate::room::error::RoomError;
+use crate::room::rooms::TicketNow;
+use crate::room::scripts::Place;
+use crate::room::ticket::Ticket;
+use crate::telemetry::request;
+
+/// Until the next look when the last one failed.
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
+
+/// A ticket, as long as it waits or is in: `event: ticket` at once and when it has changed, as often as `poll_after_s` says
+/// at most, and a last one when it is over; a comment where nothing has changed. The data is the ticket, as it is read by its id. A stream keeps the place alive.
+#[utoipa::path(get, path = "/v1/rooms/{id}/tickets/{ticket}/stream", operation_id = "stream_ticket", tag = "rooms", security(("bearer" = [])),
+    params(("id" = String, Path), ("ticket" = String, Path)),
+    responses((status = 200, description = "Events until it is over", content_type = "text/event-stream", body = String),
+        (status = 404, description = "`room-not-found`, `ticket-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "`too-many-streams`, `store-unavailable`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn get(
+    _: auth::Play,
+    PathOf((id, ticket)): PathOf<(Id, Ticket)>,
+    api: Data<Api>,
+    web: Data<Web>,
+) -> Result<HttpResponse, Problem> {
+    request::room(id.shared());
+    let mut now = api.rooms.look(&id, ticket).await?;
+    let place = web
+        .metrics
+        .open_stream(web.max_streams)
+        .ok_or_else(Problem::too_many_streams)?;
+    let stopping = web.stopping.clone();
+    let events = async_stream::stream! {
+        let _place = place;
+        let mut shown = None;
+        loop {
+            let seen = Some((now.seen.place, now.eta_s));
+            if shown != seen {
+                shown = seen;
+                yield Ok::<_, Problem>(event(&api, &id, &now));
+            } else {
+                // Only writing tells that a listener has gone away, who must not keep a place.
+                yield Ok(Bytes::from_static(b":\n\n"));
+            }
+            if matches!(now.seen.place, Place::Ended { .. }) {
+                return;
+            }
+            let mut pause = Duration::from_secs_f64(now.poll_after_s);
+            loop {
+                tokio::select! {
+                    () = stopping.wait() => return,
+                    () = sleep(pause) => {}
+                }
+                match api.rooms.look(&id, ticket).await {
+                    Ok(looked) => {
+                        now = looked;
+                        break;
+                    }
+                    // It was over, and is forgotten by now.
+                    Err(RoomError::TicketNotFound) => return,
+                    Err(error) => debug!(%error, "the ticket could not be read; its listener waits"),
+                }
+                pause = AFTER_FAILURE;
+            }
+        }
+    };
+    Ok(HttpResponse::Ok()
+        .content_type("text/event-stream")
+        .insert_header(("Cache-Control", "no-store"))
+        .streaming(Box::pin(events)))
+}
+
+fn event(api: &Api, id: &Id, now: &TicketNow) -> Bytes {
+    let body = TicketBody::of(id, now, &api.rooms.tokens);
+    let json = serde_json::to_string(&body).expect("plain data is JSON");
+    Bytes::from(format!("event: ticket\ndata: {json}\n\n"))
+}

@@ -1,0 +1,101 @@
+//! Tickets: join, look, renew, leave.
+
+use actix_web::HttpResponse;
+use actix_web::web::Data;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::Api;
+use super::body::TicketBody;
+use crate::http::auth;
+use crate::http::body::Body;
+use crate::http::problem::Problem;
+use crate::http::query::PathOf;
+use crate::ids::Id;
+use crate::room::rooms::TicketNow;
+use crate::room::ticket::Ticket;
+use crate::telemetry::request;
+
+/// Who wants in.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct JoinWish {
+    /// The player of the entries that the pass is for.
+    #[schema(value_type = String, example = "p7")]
+    user_id: Id,
+}
+
+/// Joins: in at once, or in the line. A user has one place: joining again gives the same ticket until it is over.
+#[utoipa::path(post, path = "/v1/rooms/{id}/tickets", operation_id = "join_room", tag = "rooms", security(("bearer" = [])), params(("id" = String, Path)),
+    request_body(content = JoinWish, example = json!({"user_id": "p7"})),
+    responses((status = 201, description = "A new ticket", body = TicketBody),
+        (status = 200, description = "The ticket that the user has", body = TicketBody),
+        (status = 404, description = "`room-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`room-suspended`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn post(
+    _: auth::Play,
+    PathOf(id): PathOf<Id>,
+    api: Data<Api>,
+    Body(wish): Body<JoinWish>,
+) -> Result<HttpResponse, Problem> {
+    request::room(id.shared());
+    let now = api.rooms.join(&id, &wish.user_id).await?;
+    let mut answer = if now.seen.new {
+        HttpResponse::Created()
+    } else {
+        HttpResponse::Ok()
+    };
+    Ok(answer.json(body(&api, &id, &now)))
+}
+
+/// How a ticket is. Asking keeps its place in the line alive; a place that nobody asks for is lost after
+/// `waiting_timeout_s`.
+#[utoipa::path(get, path = "/v1/rooms/{id}/tickets/{ticket}", operation_id = "get_ticket", tag = "rooms", security(("bearer" = [])),
+    params(("id" = String, Path), ("ticket" = String, Path)),
+    responses((status = 200, description = "The ticket", body = TicketBody),
+        (status = 404, description = "`room-not-found`, `ticket-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn get(
+    _: auth::Play,
+    PathOf((id, ticket)): PathOf<(Id, Ticket)>,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    request::room(id.shared());
+    let now = api.rooms.look(&id, ticket).await?;
+    Ok(HttpResponse::Ok().json(body(&api, &id, &now)))
+}
+
+/// A whole session from now on, with a new pass.
+#[utoipa::path(post, path = "/v1/rooms/{id}/tickets/{ticket}/renew", operation_id = "renew_ticket", tag = "rooms", security(("bearer" = [])),
+    params(("id" = String, Path), ("ticket" = String, Path)),
+    responses((status = 200, description = "Renewed", body = TicketBody),
+        (status = 404, description = "`room-not-found`, `ticket-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`not-admitted`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn renew(
+    _: auth::Play,
+    PathOf((id, ticket)): PathOf<(Id, Ticket)>,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    request::room(id.shared());
+    let now = api.rooms.renew(&id, ticket).await?;
+    Ok(HttpResponse::Ok().json(body(&api, &id, &now)))
+}
+
+/// Leaves: the place is free at once, and the pass of one who was in is refused within a second. Repeating it, and
+/// leaving with a ticket that is over, changes nothing and says how it ended.
+#[utoipa::path(delete, path = "/v1/rooms/{id}/tickets/{ticket}", operation_id = "leave_room", tag = "rooms", security(("bearer" = [])),
+    params(("id" = String, Path), ("ticket" = String, Path)),
+    responses((status = 200, description = "It is over", body = TicketBody),
+        (status = 404, description = "`room-not-found`, `ticket-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn delete(
+    _: auth::Play,
+    PathOf((id, ticket)): PathOf<(Id, Ticket)>,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    request::room(id.shared());
+    let now = api.rooms.leave(&id, ticket).await?;
+    Ok(HttpResponse::Ok().json(body(&api, &id, &now)))
+}
+
+fn body(api: &Api, id: &Id, now: &TicketNow) -> TicketBody {
+    TicketBody::of(id, now, &api.rooms.tokens)
+}

@@ -1,0 +1,290 @@
+//! The door of a room: whether a pass lets its holder play, decided in memory.
+//!
+//! A signature is checked once and remembered. What was taken back is read from Redis while passes of the room are checked,
+//! a few times a second, so that no pass is good here a second after it was taken back anywhere; while that can't be
+//! read, nobody is let in. Time is Redis' clock: what it said last, and what has passed since that call was sent.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use thiserror::Error;
+use tokio::sync::Mutex;
+use tokio::time::{Instant, sleep, timeout};
+use tracing::debug;
+
+use super::checked::Checked;
+use super::known::Registry;
+use super::pass::{Claims, PASS, PassError};
+use super::revocations::{Over, Revocations};
+use super::scripts;
+use super::tokens::{TokenError, Tokens};
+use crate::ids::Id;
+use crate::store::{Store, StoreError};
+use crate::stream::ScriptError;
+
+/// How often what was taken back is read, while passes are checked.
+const READ_EVERY: Duration = Duration::from_millis(300);
+/// How often while none are checked, but some that were taken back would still be good.
+const READ_IDLE: Duration = Duration::from_secs(5);
+/// What is older is read again before a pass is checked.
+const MAX_AGE: Duration = Duration::from_secs(1);
+/// How long a check waits for Redis.
+const WAIT: Duration = Duration::from_secs(1);
+/// For so long without a check the reading goes on.
+const IDLE: Duration = Duration::from_secs(10);
+/// Read at a time: some hundred kilobytes.
+const PAGE: usize = 5_000;
+
+/// Why somebody is not let in.
+#[derive(Debug, Error)]
+pub enum DoorError {
+    /// There is no pass of this player for this room.
+    #[error("{0}")]
+    Required(NoPass),
+    /// The pass was good once.
+    #[error("{0}")]
+    Expired(&'static str),
+    /// It is not known now whether the pass is good.
+    #[error("the pass can't be checked now: {0}")]
+    Unknown(String),
+}
+
+/// What is wrong with a pass.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NoPass {
+    /// None was sent.
+    #[error("the jackpot is behind a waiting room: a pass of it is needed")]
+    None,
+    /// A batch can't bring any.
+    #[error("the jackpot is behind a waiting room: it takes no batches, each entry needs the pass of its player")]
+    Batch,
+    /// It was not made by this service, or was changed.
+    #[error("the pass is not good: {0}")]
+    NotOurs(#[from] PassError),
+    /// It was made under another name of the service.
+    #[error("the pass is of another issuer")]
+    OtherIssuer,
+    /// It lets into another room.
+    #[error("the pass is of another waiting room")]
+    OtherRoom,
+    /// It is somebody else's.
+    #[error("the pass belongs to another player")]
+    OtherPlayer,
+}
+
+/// Checks passes.
+#[derive(Clone)]
+pub struct Door {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    store: Store,
+    registry: Arc<Registry>,
+    tokens: Arc<Tokens>,
+    checked: Checked,
+    began: Instant,
+    rooms: RwLock<HashMap<Id, Arc<Guard>>>,
+}
+
+/// What is known of one room whose passes are checked.
+struct Guard {
+    id: Id,
+    revocations: RwLock<Revocations>,
+    /// Held while reading; when the last reading that failed had begun, and why it did.
+    reading: Mutex<Option<(Instant, ScriptError)>>,
+    /// When a pass was last checked, in ms since the door was made.
+    used_ms: AtomicU64,
+    /// Whether a task reads.
+    followed: AtomicBool,
+}
+
+impl std::fmt::Debug for Door {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Door")
+    }
+}
+
+impl Door {
+    /// For the rooms of this store.
+    #[must_use]
+    pub fn new(store: Store, registry: Arc<Registry>, tokens: Arc<Tokens>) -> Self {
+        let shared = Shared {
+            store,
+            registry,
+            tokens,
+            checked: Checked::default(),
+            began: Instant::now(),
+            rooms: RwLock::default(),
+        };
+        Self {
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// Whether this pass lets this player play behind this room.
+    pub async fn check(&self, room: &Id, player: &Id, pass: Option<&str>) -> Result<(), DoorError> {
+        let pass = pass.ok_or(DoorError::Required(NoPass::None))?;
+        let claims = self.claims(pass).await?;
+        let wrong = if claims.iss != self.shared.tokens.issuer() {
+            Some(NoPass::OtherIssuer)
+        } else if claims.aud != *room {
+            Some(NoPass::OtherRoom)
+        } else if claims.sub != *player {
+            Some(NoPass::OtherPlayer)
+        } else {
+            None
+        };
+        if let Some(wrong) = wrong {
+            return Err(DoorError::Required(wrong));
+        }
+        let guard = self.guard(room);
+        guard.used(&self.shared);
+        if !guard.is_fresh() {
+            Box::pin(guard.read(&self.shared))
+                .await
+                .map_err(|error| DoorError::Unknown(error.to_string()))?;
+        }
+        if !guard.followed.swap(true, Ordering::Relaxed) {
+            tokio::spawn(Arc::clone(&guard).follow(Arc::clone(&self.shared)));
+        }
+        guard.judge(&claims)
+    }
+
+    async fn claims(&self, pass: &str) -> Result<Arc<Claims>, DoorError> {
+        let checked = &self.shared.checked;
+        let digest = Checked::digest(pass);
+        if let Some(claims) = checked.get(&digest) {
+            return Ok(claims);
+        }
+        let claims = Box::pin(self.shared.tokens.open::<Claims>(PASS, pass)).await;
+        let claims = Arc::new(claims.map_err(|error| match error {
+            TokenError::Refused(error) => DoorError::Required(error.into()),
+            TokenError::NoKeys(cause) => DoorError::Unknown(cause),
+        })?);
+        checked.keep(digest, Arc::clone(&claims));
+        Ok(claims)
+    }
+
+    /// Asked for only with a pass of the room: a name that a client made up takes no memory.
+    fn guard(&self, room: &Id) -> Arc<Guard> {
+        let rooms = self.shared.rooms.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(guard) = rooms.get(room) {
+            return Arc::clone(guard);
+        }
+        drop(rooms);
+        let mut rooms = self.shared.rooms.write().unwrap_or_else(PoisonError::into_inner);
+        let guard = || {
+            Arc::new(Guard {
+                id: room.clone(),
+                revocations: RwLock::default(),
+                reading: Mutex::default(),
+                used_ms: AtomicU64::default(),
+                followed: AtomicBool::default(),
+            })
+        };
+        Arc::clone(rooms.entry(room.clone()).or_insert_with(guard))
+    }
+}
+
+impl Guard {
+    fn used(&self, shared: &Shared) {
+        let now_ms = u64::try_from(shared.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.used_ms.store(now_ms, Ordering::Relaxed);
+    }
+
+    fn idle(&self, shared: &Shared) -> bool {
+        let used = Duration::from_millis(self.used_ms.load(Ordering::Relaxed));
+        shared.began.elapsed().saturating_sub(used) > IDLE
+    }
+
+    fn is_fresh(&self) -> bool {
+        let known = self.revocations.read().unwrap_or_else(PoisonError::into_inner);
+        known.age(Instant::now()).is_some_and(|age| age <= MAX_AGE)
+    }
+
+    fn judge(&self, claims: &Claims) -> Result<(), DoorError> {
+        let known = self.revocations.read().unwrap_or_else(PoisonError::into_inner);
+        match known.judge(claims, Instant::now()) {
+            Some(Ok(())) => Ok(()),
+            Some(Err(Over::Expired)) => Err(DoorError::Expired("the session of the pass has ended: join again")),
+            Some(Err(Over::Revoked)) => Err(DoorError::Expired("the user of the pass has left the room: join again")),
+            Some(Err(Over::Old)) => Err(DoorError::Expired(
+                "the pass is too old: renew the session for a new one",
+            )),
+            None => Err(DoorError::Unknown("what was taken back is not known yet".to_owned())),
+        }
+    }
+
+    /// Reads what was taken back since the last time. Of those that wait for it one reads; and where that fails, those
+    /// who came before it began are told the same.
+    async fn read(&self, shared: &Shared) -> Result<(), ScriptError> {
+        let asked = Instant::now();
+        let mut failed = self.reading.lock().await;
+        if self.is_fresh() {
+            return Ok(());
+        }
+        if let Some((began, error)) = &*failed
+            && *began >= asked
+        {
+            return Err(error.clone());
+        }
+        let began = Instant::now();
+        let read = self.read_now(shared).await;
+        *failed = read.as_ref().err().map(|error| (began, error.clone()));
+        read
+    }
+
+    async fn read_now(&self, shared: &Shared) -> Result<(), ScriptError> {
+        let late = |_| StoreError::Unavailable {
+            what: "room_revoked".to_owned(),
+            cause: format!("no answer within {} ms", WAIT.as_millis()),
+        };
+        loop {
+            let known = shared.registry.known(&self.id);
+            known.whole()?;
+            let after = self.revocations().last();
+            let sent = Instant::now();
+            let reading = scripts::revoked(&shared.store, &known, after, PAGE);
+            let reply = timeout(WAIT, reading).await.map_err(late)?;
+            let reply = known.note(reply)?;
+            shared.registry.learn(&self.id, reply.mark);
+            let mut revocations = self.revocations();
+            let goes_on = revocations.take(&reply.items, (reply.last, reply.hold_ms), reply.now_ms);
+            if goes_on && reply.complete {
+                revocations.complete(sent, reply.now_ms);
+                return Ok(());
+            }
+        }
+    }
+
+    fn revocations(&self) -> std::sync::RwLockWriteGuard<'_, Revocations> {
+        self.revocations.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether nothing is lost by forgetting it: nobody asks, and what was taken back is over. A Redis that lost tickets
+    /// can't tell again what was taken back before.
+    fn is_over(&self, shared: &Shared) -> bool {
+        let known = self.revocations.read().unwrap_or_else(PoisonError::into_inner);
+        self.idle(shared) && known.is_empty(Instant::now())
+    }
+
+    /// Reads on for as long as passes are checked, or were taken back.
+    async fn follow(self: Arc<Self>, shared: Arc<Shared>) {
+        while !self.is_over(&shared) {
+            sleep(if self.idle(&shared) { READ_IDLE } else { READ_EVERY }).await;
+            let mut failed = self.reading.lock().await;
+            let began = Instant::now();
+            let read = self.read_now(&shared).await;
+            if let Err(error) = &read {
+                debug!(room_id = %self.id, %error, "what was taken back could not be read");
+            }
+            *failed = read.err().map(|error| (began, error));
+        }
+        // The next check makes another one, which reads from the beginning.
+        let mut rooms = shared.rooms.write().unwrap_or_else(PoisonError::into_inner);
+        rooms.remove(&self.id);
+    }
+}

@@ -1,0 +1,87 @@
+//! What can go wrong with a room, as values. `http/problem_of_room.rs` alone turns them into statuses.
+
+use thiserror::Error;
+
+use crate::combiner::CombineError;
+use crate::ids::Id;
+use crate::random::RandomError;
+use crate::store::StoreError;
+use crate::stream::ScriptError;
+use crate::violation::Violation;
+
+/// Why a visit or an operator's wish was not done.
+#[derive(Debug, Error)]
+pub enum RoomError {
+    /// The script did nothing, or it is not known whether it did.
+    #[error(transparent)]
+    Script(#[from] ScriptError),
+    /// Redis and the ledger do not agree about it.
+    #[error("the room is suspended: nobody joins it now")]
+    Suspended,
+    /// There is no such ticket, or it is no longer remembered. It is not named: who knows one holds its place.
+    #[error("no such ticket is remembered; join again")]
+    TicketNotFound,
+    /// Only a session is renewed.
+    #[error("the ticket is {state}: only one that is admitted is renewed")]
+    NotAdmitted {
+        /// As answers name it.
+        state: &'static str,
+    },
+    /// Its order is told behind its opening.
+    #[error("the room has not opened yet")]
+    NotOpen,
+    /// It opened at once, or the list was dropped.
+    #[error("the room has no list of who joined before its opening, or not any more")]
+    NoPreQueue,
+    /// Fields break rules.
+    #[error("{0:?}")]
+    Invalid(Vec<Violation>),
+    /// `If-Match` or `If-None-Match` does not hold.
+    #[error("the definition is not the one that was expected")]
+    PreconditionFailed,
+    /// Redis is near its memory limit or down: nobody joins, whoever is there stays.
+    #[error("nobody joins now: {0}")]
+    Refusing(String),
+    /// As many visits of the room wait for Redis as may.
+    #[error("{waiting} visits of the room wait for Redis")]
+    Crowded {
+        /// How many.
+        waiting: usize,
+    },
+    /// Something that must be in Redis is not.
+    #[error("room '{id}' has lost {what}")]
+    Lost {
+        /// Which room.
+        id: Id,
+        /// What it should have.
+        what: String,
+    },
+    /// The system has no randomness.
+    #[error(transparent)]
+    Random(#[from] RandomError),
+    /// The definition changed more often than a call is repeated.
+    #[error("the definition kept changing")]
+    Unsettled,
+}
+
+impl RoomError {
+    /// Whether it says only that Redis can't be reached.
+    pub fn is_unavailable(&self) -> bool {
+        matches!(self, Self::Script(ScriptError::Store(StoreError::Unavailable { .. })))
+    }
+}
+
+impl From<StoreError> for RoomError {
+    fn from(error: StoreError) -> Self {
+        Self::Script(error.into())
+    }
+}
+
+impl From<CombineError> for RoomError {
+    fn from(error: CombineError) -> Self {
+        match error {
+            CombineError::Crowded { waiting } => Self::Crowded { waiting },
+            CombineError::Script(error) => Self::Script(error),
+        }
+    }
+}

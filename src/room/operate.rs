@@ -1,0 +1,185 @@
+//! What operators do with rooms: define, look, and read who joined before the opening.
+
+use sha2::{Digest, Sha256};
+use tokio::time::Instant;
+
+use super::definition::{Definition, DefinitionError};
+use super::error::RoomError;
+use super::rooms::Rooms;
+use super::scripts::{self, CollectedPage, Define, Defined, Snapshot, Visited};
+use crate::ids::Id;
+use crate::operator::Operator;
+use crate::random;
+use crate::stream::{ScriptError, Wanted};
+use crate::violation::Violation;
+
+/// Repeats of a PUT whose definition changed meanwhile.
+const MAX_STALE: usize = 16;
+/// Tickets of the list read at a time: some hundred kilobytes.
+pub const COLLECTED_PAGE: usize = 5_000;
+
+/// A definition that was put.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Put {
+    /// Whether the room is new.
+    pub created: bool,
+    /// The version of its definition, right after this PUT.
+    pub version: u64,
+}
+
+impl Rooms {
+    /// Creates a room or changes its definition. Repeating it changes nothing.
+    pub async fn define(
+        &self,
+        id: &Id,
+        definition: &Definition,
+        wanted: Wanted,
+        by: &Operator,
+    ) -> Result<Put, RoomError> {
+        if matches!(wanted, Wanted::Any | Wanted::Absent) {
+            // The index first: a crash in between leaves a name without a room, which listing passes over.
+            self.registry.add_to_index(std::slice::from_ref(id)).await?;
+        }
+        // A repeat, here or in the store after a lost reply, is told from another PUT by this.
+        let nonce = hex::encode(random::bytes::<16>()?);
+        let commitment = self.order_seed(id).commitment();
+        for _ in 0..MAX_STALE {
+            let last_version = match self.snapshot(id).await {
+                Ok(snapshot) => Some(snapshot.version),
+                Err(RoomError::Script(ScriptError::Unknown)) => None,
+                Err(error) => return Err(error),
+            };
+            let wish = Define {
+                definition,
+                commitment: &commitment,
+                wanted: wanted.clone(),
+                last_version,
+                nonce: &nonce,
+                who: &by.who,
+                request_id: &by.request_id,
+            };
+            let known = self.registry.known(id);
+            let defined = scripts::define(&self.store, &known.keys, known.mark(), &wish).await;
+            match known.note(defined) {
+                Err(ScriptError::Stale) => {}
+                Err(error) => return Err(error.into()),
+                Ok((mark, defined)) => {
+                    self.registry.learn(id, mark);
+                    // More may fit now.
+                    self.boards.alarm.set(id, Instant::now());
+                    return put(&defined);
+                }
+            }
+        }
+        Err(RoomError::Unsettled)
+    }
+
+    /// Reads a room whole.
+    pub async fn snapshot(&self, id: &Id) -> Result<Snapshot, RoomError> {
+        let known = self.registry.known(id);
+        known.whole()?;
+        let snapshot = known.note(scripts::snapshot(&self.store, &known.keys, known.mark()).await)?;
+        self.registry.learn(id, snapshot.mark);
+        let board = self.boards.of(id, &self.metrics);
+        board.count(snapshot.now_ms, &snapshot.counts);
+        Ok(snapshot)
+    }
+
+    /// Lets in and out who is due, though nobody asks.
+    pub(super) async fn tick(&self, id: &Id) -> Result<Visited, RoomError> {
+        let known = self.registry.known(id);
+        known.whole()?;
+        let visited = known.note(scripts::visit(&self.store, &known, self.retention_ms, &[]).await)?;
+        self.registry.learn(id, visited.mark);
+        let board = self.boards.of(id, &self.metrics);
+        board.count(visited.now_ms, &visited.counts);
+        Ok(visited)
+    }
+
+    /// The worker will look at it at that time; `None`: it does so now.
+    pub(super) fn is_due(&self, id: &Id, at: Option<Instant>) {
+        if self.registry.is_used(id) {
+            self.boards.of(id, &self.metrics).is_due(at);
+        }
+    }
+
+    /// Whether the list of those who joined before the opening may be published now.
+    pub(super) fn may_publish(&self, id: &Id) -> bool {
+        self.boards.of(id, &self.metrics).may_publish(Instant::now())
+    }
+
+    /// A room behind its opening, the list of those who joined before being in the ledger: put there now if it was not,
+    /// once, whoever does it.
+    pub async fn opened(&self, id: &Id) -> Result<Snapshot, RoomError> {
+        let snapshot = self.snapshot(id).await?;
+        if snapshot.opens_ms.is_some() {
+            return Err(RoomError::NotOpen);
+        }
+        let definition = parse_definition(id, &snapshot.definition)?;
+        // Of a room that was restored the list is lost: an empty one would be wrong for ever.
+        let is_whole = snapshot.mark.restores() == 0 && definition.opens_ms().is_some();
+        let has_list = is_whole || snapshot.collected > 0;
+        if snapshot.collected_sha256.is_some() || !has_list {
+            return Ok(snapshot);
+        }
+        let (mut joined, mut hash, mut after) = (0, Sha256::new(), 0);
+        loop {
+            let page = self.collected(id, after).await?;
+            for (number, ticket) in &page.items {
+                (joined, after) = (joined + 1, *number);
+                hash.update(format!("{ticket}\n"));
+            }
+            if page.items.len() < COLLECTED_PAGE {
+                break;
+            }
+        }
+        let known = self.registry.known(id);
+        let sha256 = hex::encode(hash.finalize());
+        let published = scripts::publish(&self.store, &known.keys, known.mark(), joined, &sha256).await;
+        let (mark, _) = known.note(published)?;
+        self.registry.learn(id, mark);
+        self.snapshot(id).await
+    }
+
+    /// Tickets made before the opening, by join number, behind this one; [`COLLECTED_PAGE`] at most.
+    pub async fn collected(&self, id: &Id, after: u64) -> Result<CollectedPage, RoomError> {
+        let known = self.registry.known(id);
+        known.whole()?;
+        let page = scripts::collected(&self.store, &known.keys, known.mark(), after, COLLECTED_PAGE).await;
+        let page = known.note(page)?;
+        self.registry.learn(id, page.mark);
+        Ok(page)
+    }
+}
+
+/// How many joined before the opening, once their list is published and as long as it is kept. One that was dropped is empty
+/// too, but has another hash.
+#[must_use]
+pub fn joined(snapshot: &Snapshot) -> Option<u64> {
+    let sha256 = snapshot.collected_sha256.as_ref()?;
+    let is_there = snapshot.collected > 0 || *sha256 == hex::encode(Sha256::digest(""));
+    is_there.then_some(snapshot.collected)
+}
+
+fn put(defined: &Defined) -> Result<Put, RoomError> {
+    match *defined {
+        Defined::Created(version) => Ok(Put { created: true, version }),
+        Defined::Changed(version) => Ok(Put {
+            created: false,
+            version,
+        }),
+        Defined::Mismatch => Err(RoomError::PreconditionFailed),
+        Defined::Opened => {
+            let rule = "must stay as it is or become null: the room has opened";
+            Err(RoomError::Invalid(vec![Violation::new("opens_at", rule)]))
+        }
+    }
+}
+
+/// A definition as Redis keeps it.
+pub fn parse_definition(id: &Id, json: &str) -> Result<Definition, RoomError> {
+    Definition::from_json(json).map_err(|error: DefinitionError| RoomError::Lost {
+        id: id.clone(),
+        what: format!("a readable definition: {error}"),
+    })
+}

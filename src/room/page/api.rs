@@ -1,0 +1,336 @@
+//! The routes of the waiting page, and of the tokens that open it.
+//!
+//! The page has no key: a token in its address is what its holder may do. Whoever opens it is answered with a page, also
+//! when something is wrong.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS,
+};
+use actix_web::web::{self, Data, Path, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use serde::{Deserialize, Serialize};
+use url::form_urlencoded;
+use utoipa::{OpenApi, ToSchema};
+
+use super::claims::{JoinClaims, NotHere, PLACE, PlaceClaims};
+use super::html;
+use super::return_to::ReturnTo;
+use super::sight::{Sight, notice_of};
+use super::stream;
+use super::words::Notice;
+use crate::clock::rfc3339;
+use crate::http::Web;
+use crate::http::auth;
+use crate::http::body::Body;
+use crate::http::problem::Problem;
+use crate::http::query::PathOf;
+use crate::ids::Id;
+use crate::random;
+use crate::room::error::RoomError;
+use crate::room::pass;
+use crate::room::rooms::Rooms;
+use crate::room::tokens::TokenError;
+use crate::telemetry::request;
+
+/// When a page that could not be made is loaded again, in seconds.
+const RETRY_S: u64 = 3;
+
+/// What the handlers work with.
+#[derive(Debug, Clone)]
+pub struct Api {
+    /// Lets users in.
+    pub rooms: Rooms,
+    /// How long a join token opens the page.
+    pub join_token_s: u64,
+}
+
+/// The routes, described. Every route must be listed.
+#[derive(OpenApi)]
+#[openapi(paths(issue, wait, events, leave))]
+pub struct ApiDoc;
+
+/// Mounts the routes.
+pub fn routes(config: &mut ServiceConfig, api: &Api) {
+    config
+        .app_data(Data::new(api.clone()))
+        .route("/v1/rooms/{id}/join-tokens", web::post().to(issue))
+        .route("/rooms/{id}/wait", crate::http::get().to(wait))
+        .route("/rooms/{id}/wait/events", web::get().to(events))
+        .route("/rooms/{id}/wait/leave", web::post().to(leave));
+}
+
+/// A user to be sent to the waiting page.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct JoinTokenWish {
+    /// Who joins.
+    #[schema(value_type = String, example = "u-1", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    user_id: Id,
+    /// Where the page sends the user once let in, with the pass as the parameter `room_pass`: an absolute https URL
+    /// without user, password and fragment; http only for localhost and 127.0.0.1.
+    #[schema(value_type = String, format = "uri", max_length = 2_000, example = "https://shop.example/play")]
+    return_to: ReturnTo,
+}
+
+/// A token that opens the waiting page.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct JoinToken {
+    /// JWT of the type `join+jwt`. Whoever has it joins as this user: it is for the user's browser alone.
+    token: String,
+    /// Path of the page, with the token; for this service's origin.
+    #[schema(example = "/rooms/lobby/wait?token=eyJhbGciOiJFZERTQSJ9")]
+    url: String,
+    /// From when on it opens nothing, RFC 3339.
+    #[schema(example = "2026-11-22T10:02:00Z")]
+    expires_at: String,
+}
+
+/// Makes a short-lived token with which a user opens the waiting page. It joins nobody yet: the page does.
+#[utoipa::path(post, path = "/v1/rooms/{id}/join-tokens", operation_id = "create_join_token", tag = "rooms", security(("bearer" = [])),
+    params(("id" = String, Path)),
+    request_body(content = JoinTokenWish),
+    responses((status = 201, description = "A token", body = JoinToken)))]
+pub(crate) async fn issue(
+    _: auth::Play,
+    PathOf(id): PathOf<Id>,
+    api: Data<Api>,
+    Body(wish): Body<JoinTokenWish>,
+) -> Result<HttpResponse, Problem> {
+    request::room(id.shared());
+    let room = api.rooms.shown(&id).await?;
+    let iat = room.snapshot.now_ms.div_euclid(1_000);
+    let claims = JoinClaims {
+        iss: api.rooms.tokens.issuer().to_owned(),
+        aud: id.clone(),
+        sub: wish.user_id,
+        iat,
+        exp: iat.saturating_add_unsigned(api.join_token_s),
+        jti: hex::encode(random::bytes::<16>().map_err(RoomError::from)?),
+        return_to: wish.return_to,
+    };
+    let token = api.rooms.tokens.sign(pass::JOIN, &claims);
+    Ok(HttpResponse::Created().json(JoinToken {
+        url: format!("/rooms/{id}/wait?token={token}"),
+        token,
+        expires_at: rfc3339(claims.exp.saturating_mul(1_000)),
+    }))
+}
+
+/// The waiting page.
+///
+/// With a join token it joins its user, as `POST …/tickets` does, and goes on to the page of the place, with a token of
+/// its own that names no user and ends with the ticket. That page shows the place and goes on to `return_to` with the pass
+/// when the user is let in.
+#[utoipa::path(get, path = "/rooms/{id}/wait", operation_id = "waiting_page", tag = "rooms",
+    params(("id" = String, Path),
+        ("token" = Option<String>, Query, description = "Of `POST /v1/rooms/{id}/join-tokens`"),
+        ("place" = Option<String>, Query, description = "Where the page itself goes on")),
+    responses((status = 200, description = "A place in the line", content_type = "text/html", body = String),
+        (status = 303, description = "To the page of the place, or to `return_to` with `room_pass`"),
+        (status = 400, description = "No token of this service for this room", content_type = "text/html", body = String),
+        (status = 404, description = "There is no such room", content_type = "text/html", body = String),
+        (status = 410, description = "The join token has expired, or the ticket is over", content_type = "text/html", body = String),
+        (status = 503, description = "Redis does not answer, or nobody joins; the page tries again", content_type = "text/html", body = String)))]
+pub(crate) async fn wait(id: Path<String>, request: HttpRequest, api: Data<Api>) -> HttpResponse {
+    let link = Link::of(&request);
+    let answer = match (Id::parse(&id), link) {
+        (Err(_), _) => Err(Refusal::from(Notice::NoRoom)),
+        (_, None) => Err(Refusal::from(Notice::BadLink)),
+        (Ok(room), Some(Link::Join(token))) => api.join(&room, &token).await,
+        (Ok(room), Some(Link::Place(token))) => api.place(&room, &token).await,
+    };
+    answer.unwrap_or_else(Refusal::page)
+}
+
+/// Keeps an open page of a place up to date.
+#[utoipa::path(get, path = "/rooms/{id}/wait/events", operation_id = "waiting_page_events", tag = "rooms",
+    params(("id" = String, Path), ("place" = String, Query)),
+    responses((status = 200, description = "`place` with the texts of the page; `moved` when it is to be loaded again", content_type = "text/event-stream", body = String),
+        (status = 503, description = "`too-many-streams`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn events(
+    id: Path<String>,
+    request: HttpRequest,
+    api: Data<Api>,
+    web: Data<Web>,
+) -> Result<HttpResponse, Problem> {
+    let place = match api.place_of(&id, &request).await {
+        Ok((place, _)) => place,
+        Err(refusal) => return Ok(refusal.page()),
+    };
+    let open = web
+        .metrics
+        .open_stream(web.max_streams)
+        .ok_or_else(Problem::too_many_streams)?;
+    let events = stream::events(api.rooms.clone(), place, web.stopping.clone(), open);
+    Ok(with_headers(StatusCode::OK)
+        .content_type("text/event-stream")
+        .streaming(Box::pin(events)))
+}
+
+/// Gives the place up, and goes back to its page, which says so.
+#[utoipa::path(post, path = "/rooms/{id}/wait/leave", operation_id = "leave_by_page", tag = "rooms",
+    params(("id" = String, Path), ("place" = String, Query)),
+    responses((status = 303, description = "To the page of the place"),
+        (status = 400, description = "No token of this service for this room", content_type = "text/html", body = String)))]
+pub(crate) async fn leave(id: Path<String>, request: HttpRequest, api: Data<Api>) -> HttpResponse {
+    let (place, token) = match api.place_of(&id, &request).await {
+        Ok(found) => found,
+        Err(refusal) => return refusal.page(),
+    };
+    match api.rooms.leave(&place.aud, place.jti).await {
+        Ok(_) => see_other(&format!("../wait?place={token}")),
+        Err(error) => Refusal::new(notice_of(error), place.return_to).page(),
+    }
+}
+
+impl Api {
+    /// Joins the user of a join token.
+    async fn join(&self, room: &Id, token: &str) -> Result<HttpResponse, Refusal> {
+        let (rooms, issuer) = (&self.rooms, self.rooms.tokens.issuer());
+        let claims: JoinClaims = rooms.tokens.open(pass::JOIN, token).await?;
+        request::room(room.shared());
+        let back = claims.return_to.clone();
+        let refused = |error| Refusal::new(notice_of(error), back.clone());
+        // By Redis' clock, as all times of rooms are: instances whose own clocks differ agree. At most a second late.
+        let now_ms = rooms.shown(room).await.map_err(refused)?.snapshot.now_ms;
+        let claims = claims.check(issuer, room, now_ms)?;
+        let joined = rooms.join(room, &claims.sub).await.map_err(refused)?;
+        let place = PlaceClaims {
+            iss: issuer.to_owned(),
+            aud: claims.aud,
+            jti: joined.seen.ticket,
+            return_to: claims.return_to,
+        };
+        Ok(see_other(&format!("?place={}", rooms.tokens.sign(PLACE, &place))))
+    }
+
+    /// The page of a place.
+    async fn place(&self, room: &Id, token: &str) -> Result<HttpResponse, Refusal> {
+        let place = self.open_place(room, token).await?;
+        let refused = |notice| Refusal::new(notice, place.return_to.clone());
+        match Sight::of(&self.rooms, &place).await {
+            Ok(Sight::Line { texts, refresh_s, .. }) => {
+                let page = html::line(&texts, &format!("wait/leave?place={token}"), refresh_s);
+                Ok(html_page(StatusCode::OK).body(page))
+            }
+            Ok(Sight::LetIn(address)) => Ok(see_other(&address)),
+            Ok(Sight::Over(notice)) => Err(refused(notice)),
+            Err(error) => Err(refused(notice_of(error))),
+        }
+    }
+
+    /// The place of a request that takes no join token, and its token.
+    async fn place_of(&self, room: &str, request: &HttpRequest) -> Result<(PlaceClaims, String), Refusal> {
+        let room = Id::parse(room).map_err(|_| Notice::NoRoom)?;
+        let Some(Link::Place(token)) = Link::of(request) else {
+            return Err(Notice::BadLink.into());
+        };
+        Ok((self.open_place(&room, &token).await?, token))
+    }
+
+    async fn open_place(&self, room: &Id, token: &str) -> Result<PlaceClaims, Refusal> {
+        let tokens = &self.rooms.tokens;
+        let claims: PlaceClaims = tokens.open(PLACE, token).await?;
+        request::room(room.shared());
+        Ok(claims.check(tokens.issuer(), room)?)
+    }
+}
+
+/// The token in the address of a page. What others have added there, to count clicks for example, does no harm.
+enum Link {
+    Join(String),
+    Place(String),
+}
+
+impl Link {
+    fn of(request: &HttpRequest) -> Option<Self> {
+        let query = request.query_string().as_bytes();
+        let mut links = form_urlencoded::parse(query).filter_map(|(name, token)| match &*name {
+            "token" => Some(Self::Join(token.into_owned())),
+            "place" => Some(Self::Place(token.into_owned())),
+            _ => None,
+        });
+        let first = links.next();
+        // Of two it would be anyone's guess which counts.
+        if links.next().is_some() { None } else { first }
+    }
+}
+
+/// Why there is no place to show, and the way back where it is known.
+#[derive(Debug)]
+struct Refusal {
+    notice: Notice,
+    back: Option<ReturnTo>,
+}
+
+impl Refusal {
+    fn new(notice: Notice, back: ReturnTo) -> Self {
+        Self {
+            notice,
+            back: Some(back),
+        }
+    }
+
+    fn page(self) -> HttpResponse {
+        let (status, retry_s) = match self.notice {
+            Notice::BadLink => (StatusCode::BAD_REQUEST, None),
+            Notice::NoRoom => (StatusCode::NOT_FOUND, None),
+            Notice::LinkExpired | Notice::Forgotten | Notice::Ended(_) => (StatusCode::GONE, None),
+            Notice::Closed | Notice::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, Some(RETRY_S)),
+        };
+        let mut answer = html_page(status);
+        if let Some(seconds) = retry_s {
+            answer.insert_header((RETRY_AFTER, seconds));
+        }
+        answer.body(html::notice(self.notice, self.back.as_ref(), retry_s))
+    }
+}
+
+impl From<Notice> for Refusal {
+    fn from(notice: Notice) -> Self {
+        Self { notice, back: None }
+    }
+}
+
+impl From<NotHere> for Refusal {
+    fn from(why: NotHere) -> Self {
+        match why {
+            NotHere::OtherRoom => Notice::BadLink.into(),
+            NotHere::Expired(back) => Self::new(Notice::LinkExpired, back),
+        }
+    }
+}
+
+impl From<TokenError> for Refusal {
+    fn from(error: TokenError) -> Self {
+        match error {
+            TokenError::Refused(_) => Notice::BadLink.into(),
+            TokenError::NoKeys(_) => Notice::Unavailable.into(),
+        }
+    }
+}
+
+/// Not to be kept, framed, sniffed or named to where its links go.
+fn with_headers(status: StatusCode) -> HttpResponseBuilder {
+    let mut answer = HttpResponse::build(status);
+    answer
+        .insert_header((CONTENT_SECURITY_POLICY, html::POLICY.as_str()))
+        .insert_header((REFERRER_POLICY, "no-referrer"))
+        .insert_header((CACHE_CONTROL, "no-store"))
+        .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"));
+    answer
+}
+
+fn html_page(status: StatusCode) -> HttpResponseBuilder {
+    let mut answer = with_headers(status);
+    answer.content_type("text/html; charset=utf-8");
+    answer
+}
+
+/// Addresses of this service are relative, so that they hold behind a proxy that serves it under another path.
+fn see_other(address: &str) -> HttpResponse {
+    with_headers(StatusCode::SEE_OTHER)
+        .insert_header((LOCATION, address))
+        .finish()
+}

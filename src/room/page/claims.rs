@@ -1,0 +1,137 @@
+//! What the two tokens of the waiting page say. Pure.
+//!
+//! A join token stands for a user and lives for minutes; it is changed at once for a place token, which stands for a
+//! ticket: that one stays in the address bar, so that it names no user, and it is worth as much as the place is.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::return_to::ReturnTo;
+use crate::ids::Id;
+use crate::room::ticket::Ticket;
+
+/// Type of a place token.
+pub const PLACE: &str = "place+jwt";
+
+/// What a join token says: this user may join this room.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JoinClaims {
+    /// `rooms.issuer`.
+    pub iss: String,
+    /// The room.
+    pub aud: Id,
+    /// The user.
+    pub sub: Id,
+    /// When it was made, in seconds of Redis' clock.
+    pub iat: i64,
+    /// From when on it opens nothing, likewise.
+    pub exp: i64,
+    /// Random: two tokens are never the same.
+    pub jti: String,
+    /// Where the user goes once let in.
+    pub return_to: ReturnTo,
+}
+
+/// What a place token says: its holder has this ticket. It ends with the ticket, which is forgotten some time behind
+/// its end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlaceClaims {
+    /// `rooms.issuer`.
+    pub iss: String,
+    /// The room.
+    pub aud: Id,
+    /// The ticket.
+    pub jti: Ticket,
+    /// Where the user goes once let in.
+    pub return_to: ReturnTo,
+}
+
+/// Why a token of ours opens nothing here.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NotHere {
+    /// Made for another room, or by another service that has the same keys.
+    #[error("the token is for another room")]
+    OtherRoom,
+    /// Too late; it says where its user came from.
+    #[error("the token has expired")]
+    Expired(ReturnTo),
+}
+
+impl JoinClaims {
+    /// Whether it opens this room now.
+    pub fn check(self, issuer: &str, room: &Id, now_ms: i64) -> Result<Self, NotHere> {
+        if self.iss != issuer || self.aud != *room {
+            return Err(NotHere::OtherRoom);
+        }
+        if now_ms >= self.exp.saturating_mul(1_000) {
+            return Err(NotHere::Expired(self.return_to));
+        }
+        Ok(self)
+    }
+}
+
+impl PlaceClaims {
+    /// Whether it is for this room.
+    pub fn check(self, issuer: &str, room: &Id) -> Result<Self, NotHere> {
+        if self.iss != issuer || self.aud != *room {
+            return Err(NotHere::OtherRoom);
+        }
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn join() -> JoinClaims {
+        JoinClaims {
+            iss: "jackpot".to_owned(),
+            aud: Id::parse("lobby").unwrap(),
+            sub: Id::parse("ann").unwrap(),
+            iat: 1_000,
+            exp: 1_120,
+            jti: "r".to_owned(),
+            return_to: ReturnTo::parse("https://shop.example/").unwrap(),
+        }
+    }
+
+    #[test]
+    fn a_join_token_is_for_one_room_and_ends_on_its_second() {
+        let lobby = Id::parse("lobby").unwrap();
+        assert_eq!(join().check("jackpot", &lobby, 1_119_999), Ok(join()));
+        let expired = NotHere::Expired(join().return_to);
+        assert_eq!(join().check("jackpot", &lobby, 1_120_000), Err(expired));
+        let other = Id::parse("other").unwrap();
+        assert_eq!(join().check("jackpot", &other, 0), Err(NotHere::OtherRoom));
+        assert_eq!(join().check("other", &lobby, 0), Err(NotHere::OtherRoom));
+    }
+
+    #[test]
+    fn a_place_token_is_for_one_room_and_names_no_user() {
+        let place = PlaceClaims {
+            iss: "jackpot".to_owned(),
+            aud: Id::parse("lobby").unwrap(),
+            jti: Ticket::parse(&"5f".repeat(16)).unwrap(),
+            return_to: join().return_to,
+        };
+        let json = serde_json::to_string(&place).unwrap();
+        assert!(!json.contains("sub"), "{json}");
+        let other = Id::parse("other").unwrap();
+        assert_eq!(place.clone().check("jackpot", &other), Err(NotHere::OtherRoom));
+        assert_eq!(place.clone().check("jackpot", &place.aud), Ok(place.clone()));
+    }
+
+    #[test]
+    fn neither_is_taken_for_the_other_or_for_a_pass() {
+        let json = serde_json::to_string(&join()).unwrap();
+        assert!(serde_json::from_str::<PlaceClaims>(&json).is_err());
+        let wrong = json.replace("https://shop.example/", "javascript:alert(1)");
+        assert!(
+            serde_json::from_str::<JoinClaims>(&wrong).is_err(),
+            "an address is checked again"
+        );
+    }
+}

@@ -1,0 +1,168 @@
+//! The waiting page as HTML. Pure.
+//!
+//! Nothing comes from elsewhere: style and script stand in the page, allowed by their hashes alone.
+
+use std::sync::LazyLock;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+
+use super::return_to::ReturnTo;
+use super::words::{Notice, Texts};
+use crate::html::escape;
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// The header `Content-Security-Policy` of every page. `connect-src` is for the page's own events.
+pub static POLICY: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "default-src 'none'; style-src '{}'; script-src '{}'; connect-src 'self'; form-action 'self'; base-uri 'none'; \
+         frame-ancestors 'none'",
+        hash(STYLE),
+        hash(SCRIPT)
+    )
+});
+
+fn hash(text: &str) -> String {
+    format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
+}
+
+/// The page of a place in the line. `leave`: where its form goes; `refresh_s`: when it is loaded again without scripts.
+pub fn line(texts: &Texts, leave: &str, refresh_s: u64) -> String {
+    let Texts {
+        title,
+        heading,
+        place,
+        wait,
+        note,
+    } = texts;
+    let (title, place, wait, note) = (escape(title), escape(place), escape(wait), escape(note));
+    let leave = escape(leave);
+    // Inside `noscript`, because a refresh that has once been read can't be taken back by a script.
+    let refresh = format!("<noscript>{}</noscript>", refresh(refresh_s));
+    let main = format!(
+        "<h1 id=\"heading\">{heading}</h1>\n\
+         <div role=\"status\" aria-live=\"polite\" aria-atomic=\"true\">\n\
+         <dl>\n<dt>Your place in the line</dt>\n<dd id=\"place\">{place}</dd>\n\
+         <dt>Estimated time</dt>\n<dd id=\"wait\">{wait}</dd>\n</dl>\n\
+         <p id=\"note\">{note}</p>\n</div>\n\
+         <p class=\"hint\">Keep this page open: it goes on by itself when it is your turn. Closed, it loses your place after a while.</p>\n\
+         <form method=\"post\" action=\"{leave}\"><button>Leave the line</button></form>\n"
+    );
+    let script = format!("<script>{SCRIPT}</script>\n");
+    document(&title, &refresh, refresh_s, &main, &script)
+}
+
+/// A page that says what is the matter, with the way back where it is known; `refresh_s`: when it is loaded again, if it
+/// is.
+pub fn notice(notice: Notice, back: Option<&ReturnTo>, refresh_s: Option<u64>) -> String {
+    let (heading, text) = (notice.heading(), notice.text());
+    let back = back.map_or_else(String::new, |back| {
+        let (address, site) = (escape(back.as_str()), escape(&back.site()));
+        format!("<p><a href=\"{address}\">Back to {site}</a></p>\n")
+    });
+    let main = format!("<h1>{heading}</h1>\n<p role=\"status\">{text}</p>\n{back}");
+    let head = refresh_s.map_or_else(String::new, refresh);
+    document(heading, &head, refresh_s.unwrap_or(0), &main, "")
+}
+
+fn refresh(seconds: u64) -> String {
+    format!("<meta http-equiv=\"refresh\" content=\"{seconds}\">")
+}
+
+/// All of it; the parts are HTML already.
+fn document(title: &str, refresh: &str, refresh_s: u64, main: &str, script: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"robots\" content=\"noindex\">\n<title id=\"title\">{title}</title>\n{refresh}\n\
+         <style>{STYLE}</style>\n</head>\n<body data-refresh=\"{refresh_s}\">\n<main>\n{main}</main>\n{script}</body>\n</html>\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::room::page::words::{Line, Motion};
+    use crate::room::scripts::End;
+
+    fn waiting() -> String {
+        let line = Line {
+            position: 7,
+            eta_s: Some(200),
+            motion: Motion::Moves,
+        };
+        super::line(&line.texts(), "/rooms/lobby/wait/leave?place=a.b&x=<", 3)
+    }
+
+    /// The one text between two others.
+    fn between<'p>(page: &'p str, before: &str, after: &str) -> &'p str {
+        let (_, rest) = page.split_once(before).unwrap_or_else(|| panic!("{before} in {page}"));
+        rest.split_once(after).unwrap_or_else(|| panic!("{after} in {page}")).0
+    }
+
+    #[test]
+    fn a_place_is_shown_and_the_page_comes_again_without_scripts() {
+        let page = waiting();
+        assert_eq!(between(&page, "<dd id=\"place\">", "</dd>"), "7");
+        assert_eq!(between(&page, "<dd id=\"wait\">", "</dd>"), "about 4 minutes");
+        let refresh = between(&page, "<noscript>", "</noscript>");
+        assert_eq!(refresh, "<meta http-equiv=\"refresh\" content=\"3\">");
+        assert_eq!(page.matches("http-equiv=\"refresh\"").count(), 1);
+        let action = between(&page, "action=\"", "\"");
+        assert_eq!(action, "/rooms/lobby/wait/leave?place=a.b&amp;x=&lt;");
+    }
+
+    #[test]
+    fn every_text_has_its_element() {
+        let texts = serde_json::to_value(
+            Line {
+                position: 1,
+                eta_s: None,
+                motion: Motion::Stands,
+            }
+            .texts(),
+        )
+        .unwrap();
+        let page = waiting();
+        for id in texts.as_object().unwrap().keys() {
+            assert_eq!(page.matches(&format!("id=\"{id}\"")).count(), 1, "{id}");
+        }
+    }
+
+    #[test]
+    fn only_what_the_policy_allows_is_in_the_page() {
+        let page = waiting();
+        for (name, directive) in [("style", "style-src"), ("script", "script-src")] {
+            let text = between(&page, &format!("<{name}>"), &format!("</{name}>"));
+            let allowed = format!("{directive} '{}'", hash(text));
+            assert!(POLICY.contains(&allowed), "{allowed} in {}", *POLICY);
+            assert_eq!(page.matches(&format!("<{name}")).count(), 1);
+        }
+        // No handler or style in an attribute, nothing from elsewhere.
+        for wrong in [" on", " style=", " src=", "//shop", "@import", "url("] {
+            let markup = page.replace(STYLE, "").replace(SCRIPT, "");
+            let inside = |part: &str| part.split('>').next().is_some_and(|tag| tag.contains(wrong));
+            assert!(!markup.split('<').skip(1).any(inside), "{wrong}");
+        }
+        assert!(!STYLE.contains("url(") && !STYLE.contains("@import"));
+    }
+
+    #[test]
+    fn a_notice_shows_the_way_back_and_comes_again_only_where_that_helps() {
+        let back = ReturnTo::parse("https://shop.example/p?a='1'&b=\"2\"").unwrap();
+        let page = notice(Notice::Ended(End::Abandoned), Some(&back), None);
+        assert!(page.contains("<h1>Your place was given up</h1>"));
+        let link = between(&page, "<a href=\"", "</a>");
+        assert_eq!(
+            link,
+            "https://shop.example/p?a=%271%27&amp;b=%222%22\">Back to shop.example"
+        );
+        assert!(!page.contains("http-equiv") && !page.contains("<script"));
+        let page = notice(Notice::Unavailable, None, Some(5));
+        assert!(page.contains("<meta http-equiv=\"refresh\" content=\"5\">") && !page.contains("<noscript"));
+        assert!(!page.contains("<a "));
+    }
+}

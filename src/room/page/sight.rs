@@ -1,0 +1,124 @@
+//! What a place token shows at this moment.
+
+use std::time::Duration;
+
+use super::claims::PlaceClaims;
+use super::words::{Line, Motion, Notice, Texts};
+use crate::http::problem::Problem;
+use crate::room::error::RoomError;
+use crate::room::rooms::{RoomNow, Rooms, TicketNow};
+use crate::room::scripts::Place;
+use crate::room::status::Status;
+use crate::stream::ScriptError;
+
+/// What is to be seen.
+#[derive(Debug)]
+pub(super) enum Sight {
+    /// A place in the line.
+    Line {
+        /// In words.
+        texts: Texts,
+        /// After how many seconds to look again.
+        poll_after_s: f64,
+        /// After how many seconds the page is loaded again where nothing else keeps it up to date.
+        refresh_s: u64,
+    },
+    /// The user is in, and goes to this address, which has the pass.
+    LetIn(String),
+    /// It is over.
+    Over(Notice),
+}
+
+impl Sight {
+    /// Looks, which keeps the place alive.
+    pub(super) async fn of(rooms: &Rooms, place: &PlaceClaims) -> Result<Self, RoomError> {
+        let now = rooms.look(&place.aud, place.jti).await?;
+        Ok(match &now.seen.place {
+            Place::Waiting { ahead } => {
+                let room = rooms.shown(&place.aud).await?;
+                let line = Line {
+                    position: ahead + 1,
+                    eta_s: now.eta_s,
+                    motion: motion(&room, &now),
+                };
+                Self::Line {
+                    texts: line.texts(),
+                    poll_after_s: now.poll_after_s,
+                    refresh_s: refresh_s(now.poll_after_s, room.definition.waiting_timeout_ms()),
+                }
+            }
+            Place::Admitted { end_ms, .. } => {
+                let (user, ticket) = (&now.seen.user, now.seen.ticket);
+                let pass = rooms.tokens.pass(&place.aud, user, ticket, (now.now_ms, *end_ms));
+                Self::LetIn(place.return_to.with_pass(&pass))
+            }
+            Place::Ended { how, .. } => Self::Over(Notice::Ended(*how)),
+        })
+    }
+}
+
+/// Least time for which a page without scripts stays: each load takes the focus away from its button, so that one every
+/// second could not be used by keyboard.
+const STAYS_S: u64 = 3;
+
+/// When such a page is loaded again, in seconds: as often as a program would ask, but not more often than it can be used,
+/// unless the place would be lost by then.
+fn refresh_s(poll_after_s: f64, waiting_timeout_ms: u64) -> u64 {
+    let asked = Duration::from_secs_f64(poll_after_s.ceil().max(1.0)).as_secs();
+    let in_time = waiting_timeout_ms / 2_500;
+    asked.max(STAYS_S.min(in_time))
+}
+
+/// The room as everybody sees it may be a second old; the ticket is not.
+fn motion(room: &RoomNow, ticket: &TicketNow) -> Motion {
+    let now_ms = ticket.now_ms;
+    let ahead = |at: &i64| *at > now_ms;
+    if room.snapshot.status == Status::Suspended {
+        Motion::Stands
+    } else if let Some(opens_ms) = room.definition.opens_ms().filter(ahead) {
+        Motion::OpensAt { opens_ms, now_ms }
+    } else if let Some(hold_ms) = room.snapshot.hold_ms.filter(ahead) {
+        Motion::HeldFor { ms: hold_ms - now_ms }
+    } else if room.definition.capacity() == 0 {
+        Motion::Stands
+    } else {
+        Motion::Moves
+    }
+}
+
+/// What a page says when the room could not be asked.
+pub(super) fn notice_of(error: RoomError) -> Notice {
+    match error {
+        RoomError::TicketNotFound => Notice::Forgotten,
+        RoomError::Script(ScriptError::Unknown) => Notice::NoRoom,
+        RoomError::Suspended => Notice::Closed,
+        other => {
+            // What is our fault is logged where it becomes a problem; a browser is told in words.
+            let _logged = Problem::from(other);
+            Notice::Unavailable
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::refresh_s;
+
+    #[test]
+    fn a_page_stays_for_a_while_but_comes_again_in_time() {
+        for (poll_after_s, waiting_timeout_ms, refresh) in [
+            (1.0, 60_000, 3),
+            (1.0, 7_500, 3),
+            (1.0, 5_000, 2),
+            (0.8, 2_000, 1),
+            (0.4, 1_000, 1),
+            (6.1, 60_000, 7),
+        ] {
+            assert_eq!(
+                refresh_s(poll_after_s, waiting_timeout_ms),
+                refresh,
+                "{poll_after_s} {waiting_timeout_ms}"
+            );
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! An open page is kept up to date by server-sent events.
+
+use std::time::Duration;
+
+use actix_web::web::Bytes;
+use futures_util::Stream;
+use serde::Serialize;
+use tokio::time::sleep;
+use tracing::debug;
+
+use super::claims::PlaceClaims;
+use super::sight::Sight;
+use super::words::Texts;
+use crate::http::problem::Problem;
+use crate::room::rooms::Rooms;
+use crate::stopping::Stopping;
+use crate::telemetry::GaugeGuard;
+
+/// Until the next look when the last one failed: often enough to be well within the least useful timeout of a room.
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
+
+/// `place` with the texts of the page, at once and then as often as a program would ask; it is sent also
+/// when nothing has changed, so that proxies keep the connection and the page notices when it is dead. `moved`, and the
+/// end, when there is anything else to see than a place. Who listens is there: each look keeps the place alive.
+pub(super) fn events(
+    rooms: Rooms,
+    place: PlaceClaims,
+    stopping: Stopping,
+    open: GaugeGuard,
+) -> impl Stream<Item = Result<Bytes, Problem>> {
+    async_stream::stream! {
+        let _open = open;
+        loop {
+            let pause = match Sight::of(&rooms, &place).await {
+                Ok(Sight::Line {
+                    texts, poll_after_s, ..
+                }) => {
+                    yield Ok(event("place", &Some(texts)));
+                    Duration::from_secs_f64(poll_after_s)
+                }
+                Err(error) if error.is_unavailable() => {
+                    debug!(%error, "the place could not be looked at; its listener waits");
+                    AFTER_FAILURE
+                }
+                Ok(Sight::LetIn(_) | Sight::Over(_)) | Err(_) => break,
+            };
+            tokio::select! {
+                () = stopping.wait() => return,
+                () = sleep(pause) => {}
+            }
+        }
+        yield Ok(event("moved", &None::<Texts>));
+    }
+}
+
+fn event<T: Serialize>(name: &str, data: &T) -> Bytes {
+    let json = serde_json::to_string(data).expect("plain data is JSON");
+    Bytes::from(format!("event: {name}\ndata: {json}\n\n"))
+}

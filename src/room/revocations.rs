@@ -1,0 +1,241 @@
+//! The passes of a room that were taken back, as far as an instance knows, and the time of Redis. Pure.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::pass::Claims;
+use super::scripts::RevokedPass;
+use super::ticket::Ticket;
+
+/// Most passes remembered of a room, some 10 MB: those beyond are covered by the floor.
+const MAX_REMEMBERED: usize = 100_000;
+
+/// What an instance knows of one room.
+#[derive(Debug, Default)]
+pub struct Revocations {
+    /// When the last complete reading was sent, and what Redis' clock said to it.
+    read: Option<(Instant, i64)>,
+    /// Number of the last one that was read.
+    last: u64,
+    /// Until when nobody is or was admitted, as the last page said: it moves when Redis has lost some.
+    hold_ms: i64,
+    tickets: HashMap<Ticket, i64>,
+    /// Those tickets as they came: when each was taken back and when its pass is over anyway, ms.
+    order: VecDeque<(Ticket, i64, i64)>,
+    /// Passes made before this second are refused.
+    floor_s: i64,
+}
+
+/// Why a pass is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Over {
+    /// Its session has ended.
+    Expired,
+    /// It was taken back: the user has left.
+    Revoked,
+    /// It is older than what can be remembered; a renewed one is good.
+    Old,
+}
+
+impl Revocations {
+    /// Number of the last one that was read: those behind it come next.
+    pub fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// How long ago the last complete reading was sent; `None` before the first.
+    pub fn age(&self, at: Instant) -> Option<Duration> {
+        self.read.map(|(sent, _)| at.saturating_duration_since(sent))
+    }
+
+    /// Takes a page that was read at `now_ms`: its items, up to which number all are known with it, and the room's hold.
+    /// Whether it goes on from there; not so where Redis has lost some, and gives their numbers to others: then all is
+    /// to be read from the beginning.
+    pub fn take(&mut self, items: &[RevokedPass], (last, hold_ms): (u64, i64), now_ms: i64) -> bool {
+        let began = self.last == 0;
+        let goes_on = last >= self.last && (began || hold_ms == self.hold_ms);
+        for item in items {
+            if self.tickets.insert(item.ticket, item.exp_ms).is_none() {
+                self.order.push_back((item.ticket, item.at_ms, item.exp_ms));
+            }
+        }
+        // What is known here stays.
+        self.last = if goes_on { last } else { 0 };
+        self.hold_ms = hold_ms;
+        self.bound(MAX_REMEMBERED, now_ms);
+        goes_on
+    }
+
+    /// Whether all passes that were taken back, as far as is known here, would be over by now anyway.
+    pub fn is_empty(&self, at: Instant) -> bool {
+        let now_ms = self.now_ms(at).unwrap_or(i64::MIN);
+        self.order.iter().all(|(_, _, exp_ms)| *exp_ms <= now_ms)
+    }
+
+    /// All there were have been read, by a call that was sent at `sent` and said `now_ms`.
+    pub fn complete(&mut self, sent: Instant, now_ms: i64) {
+        self.read = Some((sent, now_ms));
+    }
+
+    /// Forgets what is over anyway, then the oldest, for which the floor stands in.
+    fn bound(&mut self, most: usize, now_ms: i64) {
+        let (tickets, order) = (&mut self.tickets, &mut self.order);
+        while let Some((ticket, _, _)) = order.pop_front_if(|(_, _, exp_ms)| *exp_ms <= now_ms) {
+            tickets.remove(&ticket);
+        }
+        if order.len() <= most {
+            return;
+        }
+        order.retain(|(ticket, _, exp_ms)| *exp_ms > now_ms || tickets.remove(ticket).is_none());
+        while order.len() > most
+            && let Some((ticket, at_ms, _)) = order.pop_front()
+        {
+            tickets.remove(&ticket);
+            // It was made before it was taken back.
+            self.floor_s = self.floor_s.max(at_ms.div_euclid(1_000) + 1);
+        }
+    }
+
+    /// Redis' clock at this moment, never early.
+    fn now_ms(&self, at: Instant) -> Option<i64> {
+        let (sent, then_ms) = self.read?;
+        let since = i64::try_from(at.saturating_duration_since(sent).as_millis()).unwrap_or(i64::MAX);
+        Some(then_ms.saturating_add(since))
+    }
+
+    /// Whether a pass is good at this moment; never later than Redis' clock would say so. `None` before the first
+    /// reading.
+    pub fn judge(&self, pass: &Claims, at: Instant) -> Option<Result<(), Over>> {
+        let now_ms = self.now_ms(at)?;
+        Some(if pass.exp.saturating_mul(1_000) <= now_ms {
+            Err(Over::Expired)
+        } else if self.tickets.contains_key(&pass.jti) {
+            Err(Over::Revoked)
+        } else if pass.iat < self.floor_s {
+            Err(Over::Old)
+        } else {
+            Ok(())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::Id;
+
+    fn ticket(number: u64) -> Ticket {
+        Ticket::parse(&format!("{number:032x}")).unwrap()
+    }
+
+    fn pass(number: u64, iat: i64, exp: i64) -> Claims {
+        Claims {
+            iss: "jackpot".to_owned(),
+            aud: Id::parse("lobby").unwrap(),
+            sub: Id::parse("ann").unwrap(),
+            jti: ticket(number),
+            iat,
+            exp,
+        }
+    }
+
+    /// Of number, ticket, end of the pass and when it was taken back, in ms.
+    fn revoked<const N: usize>(all: [(u64, u64, i64, i64); N]) -> [RevokedPass; N] {
+        all.map(|(number, of, exp_ms, at_ms)| RevokedPass {
+            number,
+            ticket: ticket(of),
+            exp_ms,
+            at_ms,
+        })
+    }
+
+    #[test]
+    fn a_pass_is_good_until_its_second_or_until_it_is_taken_back() {
+        let mut known = Revocations::default();
+        let sent = Instant::now();
+        let after = |ms| sent + Duration::from_millis(ms);
+        assert_eq!(known.judge(&pass(1, 0, 100), sent), None);
+        known.take(&revoked([(1, 7, 100_000, 40_000)]), (1, 0), 50_000);
+        known.complete(sent, 50_000);
+        assert_eq!(known.judge(&pass(1, 0, 60), after(9_999)), Some(Ok(())));
+        assert_eq!(known.judge(&pass(1, 0, 60), after(10_000)), Some(Err(Over::Expired)));
+        assert_eq!(known.judge(&pass(7, 0, 60), after(0)), Some(Err(Over::Revoked)));
+        assert_eq!(known.judge(&pass(7, 0, 60), after(10_000)), Some(Err(Over::Expired)));
+        assert_eq!(known.age(after(300)), Some(Duration::from_millis(300)));
+    }
+
+    #[test]
+    fn what_redis_lost_stays_known() {
+        let mut known = Revocations::default();
+        known.take(&revoked([(1, 1, 100_000, 1), (2, 2, 100_000, 1)]), (2, 0), 50_000);
+        assert_eq!(known.last(), 2);
+        assert!(!known.take(&[], (1, 0), 50_100));
+        assert_eq!(known.last(), 0, "from the beginning again");
+        assert!(known.take(&revoked([(1, 3, 100_000, 1)]), (1, 0), 50_200));
+        known.complete(Instant::now(), 50_200);
+        for number in 1..=3 {
+            let judged = known.judge(&pass(number, 0, 100), Instant::now());
+            assert_eq!(judged, Some(Err(Over::Revoked)), "{number}");
+        }
+    }
+
+    /// Another instance went on from the older state, and its numbers have passed those that are known here.
+    #[test]
+    fn numbers_that_were_given_again_are_read_again() {
+        let mut known = Revocations::default();
+        assert!(
+            known.take(&revoked([(2, 1, 100_000, 1)]), (2, 7_000), 50_000),
+            "the first reading"
+        );
+        assert!(
+            !known.take(&revoked([(3, 3, 100_000, 2)]), (3, 90_000), 50_100),
+            "Redis lost some since"
+        );
+        assert_eq!(known.last(), 0);
+        assert!(known.take(&revoked([(2, 2, 100_000, 2), (3, 3, 100_000, 2)]), (3, 90_000), 50_200));
+        assert!(known.take(&[], (3, 90_000), 50_300));
+        known.complete(Instant::now(), 50_300);
+        for number in 1..=3 {
+            let judged = known.judge(&pass(number, 0, 100), Instant::now());
+            assert_eq!(judged, Some(Err(Over::Revoked)), "{number}");
+        }
+    }
+
+    #[test]
+    fn those_beyond_the_bound_are_covered_by_the_floor() {
+        let mut known = Revocations::default();
+        // The first is over by then, and so is the third, which is not at the front. All are read at once, long after.
+        let all = [
+            (1, 1, 51_000, 50_400),
+            (2, 2, 90_000, 50_500),
+            (3, 3, 51_000, 50_600),
+            (4, 4, 90_000, 50_700),
+            (5, 5, 90_000, 50_800),
+        ];
+        known.take(&revoked(all), (5, 0), 50_900);
+        known.bound(3, 52_000);
+        assert_eq!((known.floor_s, known.order.len(), known.tickets.len()), (0, 3, 3));
+        known.take(&revoked([(6, 6, 90_000, 52_900)]), (6, 0), 53_000);
+        known.bound(3, 53_000);
+        assert_eq!((known.floor_s, known.order.len(), known.tickets.len()), (51, 3, 3));
+        known.complete(Instant::now(), 53_000);
+        let judge = |number, iat| known.judge(&pass(number, iat, 100), Instant::now());
+        assert_eq!(judge(2, 50), Some(Err(Over::Old)));
+        assert_eq!(judge(8, 50), Some(Err(Over::Old)));
+        assert_eq!(judge(8, 51), Some(Ok(())));
+        assert_eq!(judge(4, 53), Some(Err(Over::Revoked)));
+    }
+
+    #[test]
+    fn it_is_empty_once_all_are_over() {
+        let mut known = Revocations::default();
+        let sent = Instant::now();
+        assert!(known.is_empty(sent));
+        known.take(&revoked([(1, 1, 60_000, 1)]), (1, 0), 50_000);
+        known.complete(sent, 50_000);
+        assert!(!known.is_empty(sent + Duration::from_millis(9_999)));
+        assert!(known.is_empty(sent + Duration::from_secs(10)));
+    }
+}

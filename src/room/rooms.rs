@@ -1,0 +1,253 @@
+//! What users ask of rooms: a place, how it is, more time, and to go. What operators ask: `operate`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::board::{Board, Boards, Shown};
+use super::definition::Definition;
+use super::error::RoomError;
+use super::eta::poll_after_s;
+use super::known::{Known, Registry};
+use super::operate::parse_definition;
+use super::scripts::{Place, Seen, Snapshot, Visit, VisitReply, Visited};
+use super::status::Status;
+use super::ticket::{OrderSeed, Ticket};
+use super::tokens::Tokens;
+use super::visiting::{Told, Visiting};
+use crate::combiner;
+use crate::ids::Id;
+use crate::master_secret::MasterSecret;
+use crate::store::Store;
+use crate::telemetry::{JoinResult, Metrics};
+
+/// What everybody may see of a room is at most so old.
+const SHOWN_FOR: Duration = Duration::from_secs(1);
+
+/// A ticket as it is now.
+#[derive(Debug, Clone)]
+pub struct TicketNow {
+    /// What Redis says of it.
+    pub seen: Seen,
+    /// When, by Redis' clock.
+    pub now_ms: i64,
+    /// Of one that waits: seconds until it is admitted, where that is known.
+    pub eta_s: Option<u64>,
+    /// Of one that waits: after how many seconds to ask again.
+    pub poll_after_s: f64,
+}
+
+/// How a room is, for everybody.
+#[derive(Debug, Clone)]
+pub struct RoomNow {
+    /// As Redis said it, at most a second ago.
+    pub snapshot: Arc<Snapshot>,
+    /// Its definition.
+    pub definition: Definition,
+    /// Seconds until somebody who joins now is admitted, where that is known.
+    pub eta_s: Option<u64>,
+}
+
+/// Lets users in.
+#[derive(Clone)]
+pub struct Rooms {
+    /// What this instance knows of the rooms.
+    pub registry: Arc<Registry>,
+    /// Makes their passes.
+    pub tokens: Arc<Tokens>,
+    pub(super) store: Store,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) boards: Arc<Boards>,
+    pub(super) retention_ms: u64,
+    secret: MasterSecret,
+}
+
+impl std::fmt::Debug for Rooms {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Rooms")
+    }
+}
+
+impl Rooms {
+    /// Rooms on this store; `retention_s`: how long a ticket that is over can be asked for.
+    #[must_use]
+    pub fn new(
+        store: Store,
+        registry: Arc<Registry>,
+        tokens: Arc<Tokens>,
+        metrics: Arc<Metrics>,
+        secret: MasterSecret,
+        retention_s: u64,
+    ) -> Self {
+        Self {
+            registry,
+            tokens,
+            store,
+            metrics,
+            boards: Arc::default(),
+            retention_ms: retention_s.saturating_mul(1_000),
+            secret,
+        }
+    }
+
+    /// The secret behind the order of those who join before the opening.
+    #[must_use]
+    pub fn order_seed(&self, id: &Id) -> OrderSeed {
+        OrderSeed::of(&self.secret, id)
+    }
+
+    /// A place for a user: in at once, or in the line; the one that the user has, if there is one.
+    pub async fn join(&self, id: &Id, user: &Id) -> Result<TicketNow, RoomError> {
+        let joined = self.try_join(id, user).await;
+        // The name of a room that nobody has heard of is only a client's; it must not become a label.
+        if self.registry.is_used(id) {
+            let result = match &joined {
+                Ok(now) if !now.seen.new => JoinResult::Replayed,
+                Ok(now) => match now.seen.place {
+                    Place::Waiting { .. } => JoinResult::Waiting,
+                    Place::Admitted { .. } | Place::Ended { .. } => JoinResult::Admitted,
+                },
+                Err(_) => JoinResult::Refused,
+            };
+            self.boards.of(id, &self.metrics).metrics().join(result);
+        }
+        joined
+    }
+
+    async fn try_join(&self, id: &Id, user: &Id) -> Result<TicketNow, RoomError> {
+        if let Some(refusal) = self.full() {
+            return Err(refusal);
+        }
+        let ticket = Ticket::random()?;
+        let visit = Visit::Join {
+            user: user.clone(),
+            ticket,
+            order: self.order_seed(id).order(ticket),
+        };
+        self.visit(id, visit).await
+    }
+
+    /// How a ticket is; keeps its place alive.
+    pub async fn look(&self, id: &Id, ticket: Ticket) -> Result<TicketNow, RoomError> {
+        self.visit(id, Visit::Look(ticket)).await
+    }
+
+    /// More time for one who is in.
+    pub async fn renew(&self, id: &Id, ticket: Ticket) -> Result<TicketNow, RoomError> {
+        self.visit(id, Visit::Renew(ticket)).await
+    }
+
+    /// Gives the place up. Of one that is over it changes nothing.
+    pub async fn leave(&self, id: &Id, ticket: Ticket) -> Result<TicketNow, RoomError> {
+        self.visit(id, Visit::Leave(ticket)).await
+    }
+
+    async fn visit(&self, id: &Id, visit: Visit) -> Result<TicketNow, RoomError> {
+        let known = self.registry.known(id);
+        known.whole()?;
+        let visiting = || self.visiting(id, &known);
+        let (_, (reply, room)): (_, Told) = combiner::join(&known, visiting, &(), visit).await?;
+        match reply {
+            VisitReply::Seen(seen) => Ok(self.now(id, seen, &room)),
+            VisitReply::NotAdmitted(seen) => Err(RoomError::NotAdmitted {
+                state: state_of(&seen.place),
+            }),
+            VisitReply::Unknown => Err(RoomError::TicketNotFound),
+            VisitReply::Suspended => Err(RoomError::Suspended),
+        }
+    }
+
+    fn visiting(&self, id: &Id, known: &Arc<Known>) -> Visiting {
+        Visiting {
+            store: self.store.clone(),
+            registry: Arc::clone(&self.registry),
+            metrics: Arc::clone(&self.metrics),
+            boards: Arc::clone(&self.boards),
+            id: id.clone(),
+            known: Arc::clone(known),
+            retention_ms: self.retention_ms,
+        }
+    }
+
+    fn now(&self, id: &Id, seen: Seen, room: &Visited) -> TicketNow {
+        let ahead = match seen.place {
+            Place::Waiting { ahead } => ahead,
+            Place::Admitted { .. } | Place::Ended { .. } => 0,
+        };
+        let moves = room.status == Status::Open && room.opens_ms.is_none() && room.hold_ms.is_none();
+        let eta_s = moves
+            .then(|| self.boards.of(id, &self.metrics).eta_s(room.now_ms, ahead, room.rate))
+            .flatten();
+        TicketNow {
+            seen,
+            now_ms: room.now_ms,
+            eta_s,
+            poll_after_s: poll_after_s(ahead, room.waiting_timeout_ms),
+        }
+    }
+
+    /// How a room is, for everybody: read at most once a second.
+    pub async fn shown(&self, id: &Id) -> Result<RoomNow, RoomError> {
+        if !self.registry.is_used(id) {
+            // The first to ask for it; a name of which there is nothing is not remembered.
+            self.snapshot(id).await?;
+        }
+        let board = self.boards.of(id, &self.metrics);
+        let snapshot = self.read_for_all(id, &board).await?;
+        let definition = parse_definition(id, &snapshot.definition)?;
+        let (counts, now_ms) = (snapshot.counts, snapshot.now_ms);
+        let moves = snapshot.status == Status::Open && snapshot.opens_ms.is_none() && snapshot.hold_ms.is_none();
+        let rate = definition.admissions_per_minute();
+        let at_once = counts.waiting == 0 && counts.active < definition.capacity() && rate.is_none();
+        let eta_s = match (moves, at_once) {
+            (false, _) => None,
+            (true, true) => Some(0),
+            (true, false) => board.eta_s(now_ms, counts.waiting, rate),
+        };
+        Ok(RoomNow {
+            snapshot,
+            definition,
+            eta_s,
+        })
+    }
+
+    /// What was read last, or is read now: of those that wait for it one reads, and where that fails, those who came
+    /// before it began are told the same.
+    async fn read_for_all(&self, id: &Id, board: &Board) -> Result<Arc<Snapshot>, RoomError> {
+        let came = Instant::now();
+        let mut shown = board.shown.lock().await;
+        match &*shown {
+            Shown::Read(began, snapshot) if began.elapsed() < SHOWN_FOR => return Ok(Arc::clone(snapshot)),
+            Shown::Failed(began, error) if *began >= came => return Err(error.clone().into()),
+            _ => {}
+        }
+        let began = Instant::now();
+        let read = self.snapshot(id).await;
+        match &read {
+            Ok(snapshot) => *shown = Shown::Read(began, Arc::new(snapshot.clone())),
+            Err(RoomError::Script(error)) => *shown = Shown::Failed(began, error.clone()),
+            Err(_) => {}
+        }
+        read.map(Arc::new)
+    }
+
+    /// Why nobody joins now, whoever it is.
+    fn full(&self) -> Option<RoomError> {
+        let health = self.store.health();
+        let full = || format!("Redis' memory is at {} % of its limit", health.memory_pct());
+        health
+            .refuse_entries
+            .then(|| RoomError::Refusing(health.cause.as_deref().map_or_else(full, str::to_owned)))
+    }
+}
+
+/// As answers name it.
+#[must_use]
+pub fn state_of(place: &Place) -> &'static str {
+    match place {
+        Place::Waiting { .. } => "waiting",
+        Place::Admitted { .. } => "admitted",
+        Place::Ended { how, .. } => how.as_str(),
+    }
+}

@@ -1,0 +1,73 @@
+//! The Lua scripts of `lua/room/`, one wrapper each: it names the keys, orders the arguments and owns the codes of
+//! the replies. The header of each script is the reference.
+
+use std::sync::LazyLock;
+
+use crate::store::keys::RoomKeys;
+use crate::store::{Call, Script};
+use crate::stream::{EVENTS, Mark, Reply, run, run_here};
+pub use crate::stream::{ScriptError, Wanted};
+
+mod collected;
+mod define;
+mod operate;
+mod restore;
+mod revoked;
+mod view;
+mod visit;
+
+pub use super::record::End;
+pub use collected::{CollectedPage, MAX_COLLECTED, collected, publish};
+pub use define::{Define, Defined, define};
+pub use operate::{SetStatus, checkpoint, set_status};
+pub use restore::{RestoredState, restore_end};
+pub use revoked::{MAX_REVOKED, Revoked, RevokedPass, revoked};
+pub use view::{Counts, Snapshot, snapshot};
+pub use visit::{MAX_VISITS, Place, Seen, Visit, VisitReply, Visited, visit, visit_here};
+
+macro_rules! script {
+    ($name:literal, $flags:literal, $($part:literal),+) => {
+        LazyLock::new(|| Script::new($name, $flags, &[EVENTS, $(include_str!(concat!("../../../lua/room/", $part, ".lua"))),+]))
+    };
+}
+
+/// With joins: they need memory.
+static JOIN: LazyLock<Script> = script!("room_join", "", "state", "record", "places", "step", "write", "visit");
+/// Without: who is over goes, and who waits comes in, also when there is none.
+static VISIT: LazyLock<Script> = script!(
+    "room_visit",
+    "allow-oom",
+    "state",
+    "record",
+    "places",
+    "step",
+    "write",
+    "visit"
+);
+static DEFINE: LazyLock<Script> = script!("room_define", "", "../stream/puts", "state", "define");
+static VIEW: LazyLock<Script> = script!("room_view", "no-writes", "state", "view");
+static REVOKED: LazyLock<Script> = script!("room_revoked", "no-writes", "state", "revoked");
+static COLLECTED: LazyLock<Script> = script!("room_collected", "no-writes", "state", "collected");
+static PUBLISH: LazyLock<Script> = script!("room_publish", "", "state", "publish");
+static STATUS: LazyLock<Script> = script!("room_status", "allow-oom", "state", "status");
+static CHECKPOINT: LazyLock<Script> = script!("room_checkpoint", "", "state", "checkpoint");
+static RESTORE_END: LazyLock<Script> = script!("room_restore_end", "allow-oom", "state", "restore_end");
+
+/// A call of a room's script: all its keys, and what every script is told first.
+fn call<'s>(script: &'s Script, keys: &RoomKeys, known: Mark) -> Call<'s> {
+    let call = keys.all().into_iter().fold(Call::new(script), Call::key);
+    call.arg(known.packed())
+}
+
+/// A number that may be missing, as text.
+fn text(number: Option<impl ToString>) -> String {
+    number.map(|number| number.to_string()).unwrap_or_default()
+}
+
+/// The i-th of what a reply has behind its mark, a number; `None` when it is empty.
+fn optional<T: std::str::FromStr>(reply: &Reply, i: usize) -> Result<Option<T>, ScriptError> {
+    match reply.text(i)?.as_str() {
+        "" => Ok(None),
+        text => text.parse().map(Some).map_err(|_| reply.unexpected()),
+    }
+}

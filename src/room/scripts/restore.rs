@@ -1,0 +1,74 @@
+//! `lua/stream/restore_begin.lua` and `lua/room/restore_end.lua`: a room rebuilt from the ledger, without its tickets.
+
+use crate::jackpot::operate::Operator;
+use crate::room::definition::Definition;
+use crate::room::status::Status;
+use crate::store::keys::RoomKeys;
+use crate::store::{Call, Store};
+use crate::stream::restore::{self, RestoreEnded};
+
+use super::{RESTORE_END, ScriptError, text};
+
+/// The state of a room, as the ledger's events tell it.
+#[derive(Debug, Clone)]
+pub struct RestoredState {
+    /// Number of the ledger's last event.
+    pub n: u64,
+    /// Restores before this one, as far as the ledger knows; Redis may know of more.
+    pub restores: u64,
+    /// Its status when the restore has ended.
+    pub status: Status,
+    /// Of its definition.
+    pub version: u64,
+    /// The definition as Redis kept it.
+    pub json: String,
+    /// The same, read.
+    pub definition: Definition,
+    /// SHA-256 of the seed of the order before the opening.
+    pub commitment: String,
+    /// The longest session that there ever was.
+    pub longest_ms: u64,
+    /// SHA-256 of the list of those who joined before the opening, once it was published.
+    pub collected_sha256: Option<String>,
+    /// The last PUTs.
+    pub puts: String,
+}
+
+impl RestoredState {
+    /// As `STATE` in `lua/room/state.lua` names them.
+    fn fields(&self) -> [(&'static str, String); 14] {
+        let definition = &self.definition;
+        [
+            ("n", self.n.to_string()),
+            ("restores", self.restores.to_string()),
+            ("status", self.status.as_str().to_owned()),
+            ("version", self.version.to_string()),
+            ("json", self.json.clone()),
+            ("capacity", definition.capacity().to_string()),
+            ("session", definition.session_ms().to_string()),
+            ("waiting_timeout", definition.waiting_timeout_ms().to_string()),
+            ("rate", text(definition.admissions_per_minute())),
+            ("opens_at", text(definition.opens_ms())),
+            ("commitment", self.commitment.clone()),
+            ("longest", self.longest_ms.to_string()),
+            ("collected_sha256", text(self.collected_sha256.as_deref())),
+            ("puts", self.puts.clone()),
+        ]
+    }
+}
+
+/// Writes the state and lets the other scripts in again. Until the longest session has passed nobody is admitted.
+pub async fn restore_end(
+    store: &Store,
+    keys: &RoomKeys,
+    token: &str,
+    state: &RestoredState,
+    (by, reason): (&Operator, &str),
+) -> Result<RestoreEnded, ScriptError> {
+    let call = keys.all().into_iter().fold(Call::new(&RESTORE_END), Call::key);
+    let mut call = call.arg(token).arg(&by.who).arg(&by.request_id).arg(reason);
+    for (name, value) in state.fields() {
+        call = call.arg(name).arg(value);
+    }
+    restore::restore_end(store, &RESTORE_END, call).await
+}

@@ -1,0 +1,83 @@
+//! `lua/room/revoked.lua`.
+
+use crate::room::known::Known;
+use crate::room::ticket::Ticket;
+use crate::store::Store;
+
+use super::{Mark, REVOKED, Reply, ScriptError, call, run};
+
+/// Most of one page.
+pub const MAX_REVOKED: usize = 10_000;
+
+/// Passes that were taken back before they expired, by number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Revoked {
+    /// The room's mark.
+    pub mark: Mark,
+    /// Redis' clock, ms.
+    pub now_ms: i64,
+    /// Passes given and taken back.
+    pub passes: u64,
+    /// Until when nobody is or was admitted, because tickets were lost, ms: another one than before means that there
+    /// may be others under numbers that the caller has read. Then all is to be read anew, from 0.
+    pub hold_ms: i64,
+    /// The caller has all up to this number now: what the next call asks behind.
+    pub last: u64,
+    /// There are none behind.
+    pub complete: bool,
+    /// By number.
+    pub items: Vec<RevokedPass>,
+}
+
+/// A pass that was taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RevokedPass {
+    /// Of this revocation.
+    pub number: u64,
+    /// Of the pass.
+    pub ticket: Ticket,
+    /// When it expires, ms.
+    pub exp_ms: i64,
+    /// When it was taken back, ms.
+    pub at_ms: i64,
+}
+
+/// Lists at most `limit`, 1 to [`MAX_REVOKED`], of those behind the number `after`; writes nothing. Those that have
+/// expired may be missing.
+///
+/// # Panics
+/// When `limit` is out of its range.
+pub async fn revoked(store: &Store, known: &Known, after: u64, limit: usize) -> Result<Revoked, ScriptError> {
+    assert!((1..=MAX_REVOKED).contains(&limit), "1 to {MAX_REVOKED} a page");
+    let mark = known.mark();
+    let call = call(&REVOKED, &known.keys, mark).arg(after).arg(limit);
+    let reply = run(store, &REVOKED, call, mark).await?;
+    let page = parse(&reply).ok_or_else(|| reply.unexpected())?;
+    known.hear_passes(page.passes);
+    Ok(page)
+}
+
+fn parse(reply: &Reply) -> Option<Revoked> {
+    let texts = reply.strs().collect::<Option<Vec<_>>>()?;
+    let (&[now, passes, hold, last, complete], rest) = texts.split_first_chunk()?;
+    let item = |item: &[&str]| {
+        let &[number, ticket, exp, at] = item else {
+            return None;
+        };
+        Some(RevokedPass {
+            number: number.parse().ok()?,
+            ticket: Ticket::parse(ticket).ok()?,
+            exp_ms: exp.parse().ok()?,
+            at_ms: at.parse().ok()?,
+        })
+    };
+    (reply.code() == "ok").then_some(Revoked {
+        mark: reply.mark(),
+        now_ms: now.parse().ok()?,
+        passes: passes.parse().ok()?,
+        hold_ms: hold.parse().ok()?,
+        last: last.parse().ok()?,
+        complete: complete == "1",
+        items: rest.chunks(4).map(item).collect::<Option<_>>()?,
+    })
+}

@@ -1,0 +1,95 @@
+//! `lua/room/view.lua`.
+
+use crate::room::status::Status;
+use crate::store::Store;
+use crate::store::keys::RoomKeys;
+
+use super::{Mark, Reply, ScriptError, VIEW, call, optional, run};
+
+/// How many.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// In the room.
+    pub active: u64,
+    /// In front of it.
+    pub waiting: u64,
+    /// Sessions ever begun.
+    pub admitted: u64,
+    /// Of them, those that had waited.
+    pub promoted: u64,
+    /// Sessions that came to their end.
+    pub expired: u64,
+    /// Waiters that were not seen in time.
+    pub abandoned: u64,
+    /// Who left, in the room or in front of it.
+    pub left: u64,
+    /// For which the promoted had waited, all together, ms.
+    pub waited_ms: u64,
+}
+
+impl Counts {
+    /// Reads them, the first being the i-th of what a reply has behind its mark.
+    pub(super) fn parse(reply: &Reply, i: usize) -> Result<Self, ScriptError> {
+        Ok(Self {
+            active: reply.number(i)?,
+            waiting: reply.number(i + 1)?,
+            admitted: reply.number(i + 2)?,
+            promoted: reply.number(i + 3)?,
+            expired: reply.number(i + 4)?,
+            abandoned: reply.number(i + 5)?,
+            left: reply.number(i + 6)?,
+            waited_ms: reply.number(i + 7)?,
+        })
+    }
+}
+
+/// A room at one instant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The room's mark.
+    pub mark: Mark,
+    /// Redis' clock, ms.
+    pub now_ms: i64,
+    /// Its status.
+    pub status: Status,
+    /// Version of its definition.
+    pub version: u64,
+    /// The definition, JSON.
+    pub definition: String,
+    /// SHA-256 of the seed of the order before the opening.
+    pub commitment: String,
+    /// The longest session that there ever was.
+    pub longest_ms: u64,
+    /// Nobody is admitted before; `None` once it has come.
+    pub opens_ms: Option<i64>,
+    /// Nobody is admitted before, because passes were lost; `None` once it has come.
+    pub hold_ms: Option<i64>,
+    /// How many, as the last call that did a step left it.
+    pub counts: Counts,
+    /// How many joined before the opening, while that is kept.
+    pub collected: u64,
+    /// SHA-256 of the list of them, once it is published.
+    pub collected_sha256: Option<String>,
+}
+
+/// Reads a room; writes nothing. `known`: the highest mark this instance has seen.
+pub async fn snapshot(store: &Store, keys: &RoomKeys, known: Mark) -> Result<Snapshot, ScriptError> {
+    let reply = run(store, &VIEW, call(&VIEW, keys, known), known).await?;
+    if reply.code() != "ok" {
+        return Err(reply.unexpected());
+    }
+    Ok(Snapshot {
+        mark: reply.mark(),
+        now_ms: reply.number(0)?,
+        status: Status::parse(&reply.text(1)?).ok_or_else(|| reply.unexpected())?,
+        version: reply.number(2)?,
+        definition: reply.text(3)?,
+        commitment: reply.text(4)?,
+        longest_ms: reply.number(5)?,
+        opens_ms: optional(&reply, 6)?,
+        hold_ms: optional(&reply, 7)?,
+        counts: Counts::parse(&reply, 8)?,
+        collected: reply.number(16)?,
+        collected_sha256: optional(&reply, 17)?,
+    })
+}

@@ -1,0 +1,264 @@
+//! `lua/room/visit.lua`.
+
+use redis::Value;
+
+use crate::ids::Id;
+use crate::room::known::Known;
+use crate::room::record::{End, Record, State};
+use crate::room::status::Status;
+use crate::room::ticket::Ticket;
+use crate::store::{Call, Script, Store};
+
+use super::{Counts, JOIN, Mark, Reply, ScriptError, VISIT, call, optional, run, run_here};
+
+/// Most visits of one call: with all that the step in front of them may do, its work stays in the range of a few
+/// milliseconds, and `unpack` within its stack.
+pub const MAX_VISITS: usize = 256;
+
+/// What somebody wants of a room.
+#[derive(Debug, Clone)]
+pub enum Visit {
+    /// A place.
+    Join {
+        /// For whom.
+        user: Id,
+        /// Made for this join, at random: the user's, unless one waits or is in already.
+        ticket: Ticket,
+        /// Where it stands if the room has not opened yet.
+        order: i64,
+    },
+    /// To see a place, and keep it.
+    Look(Ticket),
+    /// The session anew.
+    Renew(Ticket),
+    /// To go.
+    Leave(Ticket),
+}
+
+/// Where a ticket stands. Times are ms of Redis' clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In front of the door.
+    Waiting {
+        /// How many are in front of it.
+        ahead: u64,
+    },
+    /// In the room.
+    Admitted {
+        /// Since when.
+        admitted_ms: i64,
+        /// End of the session, on a whole second.
+        end_ms: i64,
+    },
+    /// Over.
+    Ended {
+        /// Why.
+        how: End,
+        /// Since when.
+        at_ms: i64,
+    },
+}
+
+/// A ticket as it stands behind a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// Which.
+    pub ticket: Ticket,
+    /// Whose.
+    pub user: Id,
+    /// When it was made; `None` once it is over.
+    pub joined_ms: Option<i64>,
+    /// Where it stands.
+    pub place: Place,
+    /// This visit made it, or the same visit sent before.
+    pub new: bool,
+}
+
+/// What became of a visit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum VisitReply {
+    /// This is how the ticket stands.
+    Seen(Seen),
+    /// There is no such ticket, or not any more.
+    Unknown,
+    /// A renewal of one who is not in.
+    NotAdmitted(Seen),
+    /// A join of a user without a place, while the room is suspended.
+    Suspended,
+}
+
+/// A room behind a call, and its answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Visited {
+    /// The room's mark.
+    pub mark: Mark,
+    /// Redis' clock, ms.
+    pub now_ms: i64,
+    /// Passes given and taken back.
+    pub passes: u64,
+    /// Number of the last pass that was taken back, 0 for none.
+    pub revocations: u64,
+    /// Its status.
+    pub status: Status,
+    /// How many.
+    pub counts: Counts,
+    /// Nobody is admitted before; `None` once it has come.
+    pub opens_ms: Option<i64>,
+    /// Nobody is admitted before, because passes were lost; `None` once it has come.
+    pub hold_ms: Option<i64>,
+    /// For which the place of a silent waiter is kept.
+    pub waiting_timeout_ms: u64,
+    /// Of a session.
+    pub session_ms: u64,
+    /// Sessions at once.
+    pub capacity: u64,
+    /// Most admissions in any 60 s.
+    pub rate: Option<u64>,
+    /// When something happens by itself next: then, another call is due.
+    pub next_due_ms: Option<i64>,
+    /// This call could not do all that was due: another is due now.
+    pub more: bool,
+    /// It has opened, and the list of those who joined before is not published.
+    pub unpublished: bool,
+    /// One for each visit, in order.
+    pub replies: Vec<VisitReply>,
+}
+
+/// Does a step, and visits in order: at most [`MAX_VISITS`]. `retention_ms`: for which records of tickets that are over
+/// are kept. Without joins it runs when memory is full.
+///
+/// # Panics
+/// When there are too many.
+pub async fn visit(store: &Store, known: &Known, retention_ms: u64, visits: &[Visit]) -> Result<Visited, ScriptError> {
+    let script = script_for(visits);
+    let call = visiting(script, known, retention_ms, visits);
+    visited(&run(store, script, call, known.mark()).await?, known, visits)
+}
+
+/// The same over the calling thread's own connection.
+///
+/// # Panics
+/// When there are too many.
+pub async fn visit_here(
+    store: &Store,
+    known: &Known,
+    retention_ms: u64,
+    visits: &[Visit],
+) -> Result<Visited, ScriptError> {
+    let script = script_for(visits);
+    let call = visiting(script, known, retention_ms, visits);
+    visited(&run_here(store, script, call, known.mark()).await?, known, visits)
+}
+
+fn script_for(visits: &[Visit]) -> &'static Script {
+    let is_join = |visit: &Visit| matches!(visit, Visit::Join { .. });
+    if visits.iter().any(is_join) { &JOIN } else { &VISIT }
+}
+
+fn visiting<'s>(script: &'s Script, known: &Known, retention_ms: u64, visits: &[Visit]) -> Call<'s> {
+    assert!(visits.len() <= MAX_VISITS, "at most {MAX_VISITS} visits a call");
+    let letter = |visit: &Visit| match visit {
+        Visit::Join { .. } => 'j',
+        Visit::Look(_) => 'k',
+        Visit::Renew(_) => 'r',
+        Visit::Leave(_) => 'l',
+    };
+    let call = call(script, &known.keys, known.mark())
+        .arg(known.passes())
+        .arg(retention_ms)
+        .arg(visits.iter().map(letter).collect::<String>());
+    let call = visits
+        .iter()
+        .fold(call, |call, visit| call.arg(ticket_of(visit).to_string()));
+    visits.iter().fold(call, |call, visit| match visit {
+        Visit::Join { user, order, .. } => call.arg(user.as_str()).arg(*order),
+        _ => call,
+    })
+}
+
+fn ticket_of(visit: &Visit) -> Ticket {
+    match visit {
+        Visit::Join { ticket, .. } | Visit::Look(ticket) | Visit::Renew(ticket) | Visit::Leave(ticket) => *ticket,
+    }
+}
+
+/// Values in front of those of the visits; and of each visit.
+const HEAD: usize = 21;
+const EACH: usize = 4;
+
+fn visited(reply: &Reply, known: &Known, visits: &[Visit]) -> Result<Visited, ScriptError> {
+    if reply.code() != "ok" {
+        return Err(reply.unexpected());
+    }
+    let parts = reply.rest().get(HEAD..).unwrap_or_default();
+    if parts.len() != EACH * visits.len() {
+        return Err(reply.unexpected());
+    }
+    let visited = Visited {
+        mark: reply.mark(),
+        now_ms: reply.number(0)?,
+        passes: reply.number(1)?,
+        revocations: reply.number(2)?,
+        status: Status::parse(&reply.text(3)?).ok_or_else(|| reply.unexpected())?,
+        counts: Counts::parse(reply, 4)?,
+        opens_ms: optional(reply, 12)?,
+        hold_ms: optional(reply, 13)?,
+        waiting_timeout_ms: reply.number(14)?,
+        session_ms: reply.number(15)?,
+        capacity: reply.number(16)?,
+        rate: optional(reply, 17)?,
+        next_due_ms: optional(reply, 18)?,
+        more: reply.text(19)? == "1",
+        unpublished: reply.text(20)? == "1",
+        replies: parts
+            .chunks_exact(EACH)
+            .zip(visits)
+            .map(|(parts, visit)| answer(parts, visit).ok_or_else(|| reply.unexpected()))
+            .collect::<Result<_, _>>()?,
+    };
+    known.hear_passes(visited.passes);
+    Ok(visited)
+}
+
+fn answer(parts: &[Value], visit: &Visit) -> Option<VisitReply> {
+    let [code, ticket, record, Value::Int(ahead)] = parts else {
+        return None;
+    };
+    let (ticket, record, ahead) = (text_of(ticket)?, text_of(record)?, u64::try_from(*ahead).ok()?);
+    match text_of(code)? {
+        "s" => seen(ticket, record, ahead, visit).map(VisitReply::Seen),
+        "n" => seen(ticket, record, ahead, visit).map(VisitReply::NotAdmitted),
+        "u" => Some(VisitReply::Unknown),
+        "c" => Some(VisitReply::Suspended),
+        _ => None,
+    }
+}
+
+fn text_of(value: &Value) -> Option<&str> {
+    match value {
+        Value::BulkString(bytes) => std::str::from_utf8(bytes).ok(),
+        _ => None,
+    }
+}
+
+fn seen(ticket: &str, record: &str, ahead: u64, visit: &Visit) -> Option<Seen> {
+    let Record { user, state } = Record::parse(record).ok()?;
+    let (place, joined_ms) = match state {
+        State::Waiting { joined_ms, .. } => (Place::Waiting { ahead }, Some(joined_ms)),
+        State::Admitted {
+            admitted_ms,
+            end_ms,
+            joined_ms,
+        } => (Place::Admitted { admitted_ms, end_ms }, Some(joined_ms)),
+        State::Ended { how, at_ms } => (Place::Ended { how, at_ms }, None),
+    };
+    let ticket = Ticket::parse(ticket).ok()?;
+    Some(Seen {
+        ticket,
+        user,
+        joined_ms,
+        place,
+        // A ticket is made for one join: the user has it by that one, or by a repeat of it.
+        new: matches!(visit, Visit::Join { ticket: made, .. } if *made == ticket),
+    })
+}

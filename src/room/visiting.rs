@@ -1,0 +1,140 @@
+//! Visits of one room that go out together: one call of `visit`, and each its own answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::board::Boards;
+use super::known::{Known, Registry};
+use super::scripts::{self, MAX_VISITS, Visit, VisitReply, Visited};
+use crate::combiner::{Batch, Joint, MAX_BATCH, Waiter};
+use crate::ids::Id;
+use crate::store::{Store, StoreError};
+use crate::stream::ScriptError;
+use crate::telemetry::Metrics;
+
+const _: () = assert!(MAX_BATCH <= MAX_VISITS);
+
+/// The visits of one room.
+pub(super) struct Visiting {
+    pub(super) store: Store,
+    pub(super) registry: Arc<Registry>,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) boards: Arc<Boards>,
+    pub(super) id: Id,
+    pub(super) known: Arc<Known>,
+    pub(super) retention_ms: u64,
+}
+
+/// What became of one visit, and what the same call said of the room, its own replies taken out.
+pub(super) type Told = (VisitReply, Arc<Visited>);
+
+impl Visiting {
+    /// One call. What it says of the room is remembered.
+    async fn visit(&self, visits: &[Visit]) -> Result<Visited, ScriptError> {
+        let visited = scripts::visit_here(&self.store, &self.known, self.retention_ms, visits).await;
+        let visited = self.known.note(visited)?;
+        self.registry.learn(&self.id, visited.mark);
+        self.boards.hear(&self.id, &visited, &self.metrics);
+        Ok(visited)
+    }
+
+    /// All of them in one call; in smaller and smaller ones where a call fails for what is damaged, so that it fails
+    /// for that visit alone. In their order.
+    async fn visit_all(&self, visits: &[Visit]) -> Result<Vec<Result<Told, ScriptError>>, ScriptError> {
+        let mut told = Vec::with_capacity(visits.len());
+        let mut left = vec![(0, visits.len())];
+        while let Some((start, end)) = left.pop() {
+            match self.visit(&visits[start..end]).await {
+                Ok(mut visited) => {
+                    let replies = std::mem::take(&mut visited.replies);
+                    let room = Arc::new(visited);
+                    told.extend(replies.into_iter().map(|reply| Ok((reply, Arc::clone(&room)))));
+                }
+                Err(error) if is_damage(&error) && end - start > 1 => {
+                    if end - start == visits.len() {
+                        // Where nobody is the matter, the room is: then it is for all of them.
+                        self.visit(&[]).await?;
+                    }
+                    let middle = start.midpoint(end);
+                    left.push((middle, end));
+                    left.push((start, middle));
+                }
+                Err(error) if is_damage(&error) => told.push(Err(error)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(told)
+    }
+
+    /// The others, where memory is too full for joins: nobody is kept from staying or leaving.
+    async fn visit_without_joins(&self, visits: &[Visit]) -> Result<Vec<Result<Told, ScriptError>>, ScriptError> {
+        let stay = visits
+            .iter()
+            .filter(|visit| !is_join(visit))
+            .cloned()
+            .collect::<Vec<_>>();
+        let mut told = self.visit_all(&stay).await?.into_iter();
+        let refused = || Err(ScriptError::Store(StoreError::OutOfMemory));
+        let each = visits.iter().map(|visit| {
+            if is_join(visit) {
+                refused()
+            } else {
+                told.next().unwrap_or_else(refused)
+            }
+        });
+        Ok(each.collect())
+    }
+}
+
+fn is_join(visit: &Visit) -> bool {
+    matches!(visit, Visit::Join { .. })
+}
+
+/// Whether the call failed for what it found, so that a repeat fails as well.
+fn is_damage(error: &ScriptError) -> bool {
+    matches!(
+        error,
+        ScriptError::Store(StoreError::Script { .. } | StoreError::Protocol { .. })
+            | ScriptError::Reply { .. }
+            | ScriptError::Record(_)
+    )
+}
+
+impl Joint for Visiting {
+    type Under = ();
+    type Request = Visit;
+    type Reply = Vec<Result<Told, ScriptError>>;
+    type Answer = Told;
+
+    const WHAT: &'static str = "room_visit";
+
+    fn is_same((): &(), (): &()) -> bool {
+        true
+    }
+
+    fn limit(&self) -> Duration {
+        self.store.total_limit()
+    }
+
+    async fn call(&self, (): &(), visits: &[Visit]) -> Result<Self::Reply, ScriptError> {
+        self.metrics.rooms.combined(visits.len());
+        match self.visit_all(visits).await {
+            Err(ScriptError::Store(StoreError::OutOfMemory)) if !visits.iter().all(is_join) => {
+                self.visit_without_joins(visits).await
+            }
+            other => other,
+        }
+    }
+
+    /// What is not done is told so.
+    fn all_tried(_: &Self::Reply) -> bool {
+        true
+    }
+
+    fn share(batch: Batch<Self>, told: Self::Reply) -> Vec<(Visit, Waiter<Self>)> {
+        for ((visit, waiter), told) in batch.requests.into_iter().zip(batch.waiters).zip(told) {
+            waiter.tell(told.map(|told| (visit, told)));
+        }
+        Vec::new()
+    }
+}

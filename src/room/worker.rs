@@ -1,0 +1,315 @@
+//! The worker of the rooms: whoever is due is let in or out, though nobody asks.
+//!
+//! Every instance does this for every room, and what is due is done once, whoever comes first. A room is looked at when
+//! its last reply said that something is due, every second where somebody waits, and every few seconds else: so others
+//! go on within that time of the death of an instance.
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
+
+use tokio::task::{self, JoinSet};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
+use tracing::{Instrument, debug, error, info_span, warn};
+
+use super::board::pause;
+use super::rooms::Rooms;
+use super::scripts::Visited;
+use crate::ids::Id;
+use crate::stopping::Stopping;
+use crate::stream::ScriptError;
+
+/// Between two looks at the index.
+const SWEEP_EVERY: Duration = Duration::from_secs(1);
+/// Sweeps between two repairs of the index, and between two lines of the log about it.
+const SWEEPS_PER_ROUND: u64 = 10;
+/// Rooms read from the index at a time.
+const PAGE: usize = 500;
+/// Rooms looked at at the same time: one on a frozen node must not hold up the others.
+const LOOKED_AT_ONCE: usize = 32;
+/// How long one room is waited for.
+const LOOK: Duration = Duration::from_secs(1);
+/// How long a room that can't be looked at is left alone; each time that its node does not answer twice as long, up to
+/// a bound: with many rooms on a frozen node those on the others would wait for a place.
+const REST: Duration = Duration::from_secs(1);
+const LONGEST_REST: Duration = Duration::from_secs(30);
+/// Rooms where nothing is due that are looked at in a second: with ten thousand of them that is some percent of a Redis.
+const IDLE_PER_S: usize = 500;
+
+/// The worker of an instance.
+#[derive(Debug, Clone)]
+pub struct Worker {
+    rooms: Rooms,
+}
+
+impl Worker {
+    /// For these rooms.
+    #[must_use]
+    pub fn new(rooms: Rooms) -> Self {
+        Self { rooms }
+    }
+
+    /// Works until the service stops.
+    pub async fn run(self, stopping: Stopping) {
+        let mut schedule = Schedule::default();
+        let mut looks = Looks::default();
+        let mut sweeps = interval(SWEEP_EVERY);
+        sweeps.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut sweeping = JoinSet::new();
+        let mut round = 0_u64;
+        loop {
+            let free = looks.tasks.len() < LOOKED_AT_ONCE;
+            let next = schedule.next().filter(|_| free);
+            tokio::select! {
+                () = stopping.wait() => break,
+                // One that is slow, because a node is frozen, is waited for; what is due is done all the same.
+                _ = sweeps.tick(), if sweeping.is_empty() => {
+                    let this = self.clone();
+                    let repair = round.is_multiple_of(SWEEPS_PER_ROUND);
+                    sweeping.spawn(async move { this.all(repair).await });
+                    round += 1;
+                }
+                Some(found) = sweeping.join_next() => {
+                    for id in found.unwrap_or_default() {
+                        if !schedule.has(&id) && !looks.has(&id) {
+                            schedule.set(id, Instant::now());
+                        }
+                    }
+                }
+                alarms = self.rooms.boards.alarm.taken() => {
+                    for (id, at) in alarms {
+                        if !looks.hurry(&id, at) {
+                            schedule.set_earlier(id, at);
+                        }
+                    }
+                }
+                () = sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => {
+                    if let Some(id) = schedule.take_due(Instant::now()) {
+                        // Whatever is said meanwhile counts.
+                        self.rooms.is_due(&id, None);
+                        looks.begin(&self, id);
+                    }
+                }
+                Some(ended) = looks.tasks.join_next_with_id() => {
+                    if let Some((id, at)) = looks.ended(ended, schedule.len()) {
+                        self.rooms.is_due(&id, Some(at));
+                        schedule.set(id, at);
+                    }
+                }
+            }
+        }
+        sweeping.abort_all();
+        looks.tasks.abort_all();
+        while looks.tasks.join_next().await.is_some() {}
+    }
+
+    /// The rooms of the index and those that this instance has used: the index is on one node of a cluster, and when
+    /// that is away, the others are worked on all the same.
+    async fn all(&self, repair: bool) -> BTreeSet<Id> {
+        let registry = &self.rooms.registry;
+        let used = registry.used();
+        match self.indexed().await {
+            Ok(mut ids) => {
+                let lost = used.into_iter().filter(|id| !ids.contains(id)).collect::<Vec<_>>();
+                if repair && !lost.is_empty() {
+                    warn!(
+                        count = lost.len(),
+                        "the index has lost names of rooms; adding them again"
+                    );
+                    if let Err(error) = registry.add_to_index(&lost).await {
+                        warn!(%error, "the index was not repaired; the next round tries again");
+                    }
+                }
+                ids.extend(lost);
+                ids
+            }
+            Err(error) => {
+                if repair {
+                    warn!(%error, "the index of rooms can't be read; working on those in use");
+                }
+                used.into_iter().collect()
+            }
+        }
+    }
+
+    async fn indexed(&self) -> Result<BTreeSet<Id>, ScriptError> {
+        let mut all = BTreeSet::new();
+        loop {
+            let page = self.rooms.registry.ids(all.last(), PAGE).await?;
+            let full = page.len() == PAGE;
+            all.extend(page);
+            if !full {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// Looks at a room once, and puts the list of those who joined before its opening into the ledger.
+    async fn look(&self, id: &Id) -> Look {
+        let visited = match timeout(LOOK, self.rooms.tick(id)).await {
+            Ok(Ok(visited)) => visited,
+            Ok(Err(error)) => {
+                // A name without a room, or one that was lost: others say so.
+                debug!(%error, "this room was passed over");
+                return if error.is_unavailable() {
+                    Look::Late
+                } else {
+                    Look::Passed
+                };
+            }
+            Err(_late) => {
+                debug!("its node does not answer in time");
+                return Look::Late;
+            }
+        };
+        if visited.unpublished && self.rooms.may_publish(id) {
+            match timeout(LOOK, self.rooms.opened(id)).await {
+                Ok(Ok(_)) => {}
+                Ok(Err(error)) => warn!(%error, "who joined before the opening was not published; it is tried again"),
+                Err(_late) => warn!("who joined before the opening was not published in time; it is tried again"),
+            }
+        }
+        Look::Seen(visited)
+    }
+}
+
+/// When each room is to be looked at.
+#[derive(Default)]
+struct Schedule {
+    by_time: BTreeSet<(Instant, Id)>,
+    by_id: HashMap<Id, Instant>,
+}
+
+impl Schedule {
+    fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
+    fn has(&self, id: &Id) -> bool {
+        self.by_id.contains_key(id)
+    }
+
+    fn next(&self) -> Option<Instant> {
+        self.by_time.first().map(|(at, _)| *at)
+    }
+
+    fn set(&mut self, id: Id, at: Instant) {
+        if let Some(before) = self.by_id.insert(id.clone(), at) {
+            self.by_time.remove(&(before, id.clone()));
+        }
+        self.by_time.insert((at, id));
+    }
+
+    fn set_earlier(&mut self, id: Id, at: Instant) {
+        if self.by_id.get(&id).is_none_or(|before| at < *before) {
+            self.set(id, at);
+        }
+    }
+
+    fn take_due(&mut self, now: Instant) -> Option<Id> {
+        let (at, id) = self.by_time.first()?;
+        if *at > now {
+            return None;
+        }
+        self.by_id.remove(id);
+        self.by_time.pop_first().map(|(_, id)| id)
+    }
+}
+
+/// What a look at a room found.
+enum Look {
+    /// This is how it is.
+    Seen(Visited),
+    /// It can't be looked at now.
+    Passed,
+    /// Its node did not answer.
+    Late,
+}
+
+/// Rooms that are being looked at.
+#[derive(Default)]
+struct Looks {
+    tasks: JoinSet<Look>,
+    of_task: HashMap<task::Id, Id>,
+    /// Those, and when each is due again as far as was said meanwhile.
+    due: HashMap<Id, Option<Instant>>,
+    /// How long each whose node did not answer was left alone.
+    late: HashMap<Id, Duration>,
+}
+
+impl Looks {
+    fn has(&self, id: &Id) -> bool {
+        self.due.contains_key(id)
+    }
+
+    /// Whether this room is being looked at; then it is looked at again at that time.
+    fn hurry(&mut self, id: &Id, at: Instant) -> bool {
+        let Some(due) = self.due.get_mut(id) else {
+            return false;
+        };
+        *due = Some(due.map_or(at, |due| due.min(at)));
+        true
+    }
+
+    fn begin(&mut self, worker: &Worker, id: Id) {
+        let span = info_span!("room", room_id = %id);
+        let (worker, of) = (worker.clone(), id.clone());
+        let work = async move { worker.look(&of).await };
+        let task = self.tasks.spawn(work.instrument(span));
+        self.of_task.insert(task.id(), id.clone());
+        self.due.insert(id, None);
+    }
+
+    /// The room, and when it is due again. `count`: rooms that wait for their time.
+    fn ended(&mut self, ended: Result<(task::Id, Look), task::JoinError>, count: usize) -> Option<(Id, Instant)> {
+        let (task, look) = match ended {
+            Ok(ended) => ended,
+            Err(error) => {
+                error!(%error, "looking at a room ended with an error");
+                (error.id(), Look::Passed)
+            }
+        };
+        let id = self.of_task.remove(&task)?;
+        let hurry = self.due.remove(&id).flatten();
+        let late = self.late.remove(&id);
+        let rest = match look {
+            Look::Seen(visited) if visited.counts.active + visited.counts.waiting == 0 => {
+                pause(&visited).max(Duration::from_secs(1) * u32::try_from(count / IDLE_PER_S).unwrap_or(u32::MAX))
+            }
+            Look::Seen(visited) => pause(&visited),
+            Look::Passed => REST,
+            Look::Late => {
+                let rest = late.map_or(REST, |late| (late * 2).min(LONGEST_REST));
+                self.late.insert(id.clone(), rest);
+                // Also when others say that something is due.
+                return Some((id, Instant::now() + rest));
+            }
+        };
+        let at = Instant::now() + rest;
+        Some((id, hurry.map_or(at, |hurry| hurry.min(at))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(name: &str) -> Id {
+        Id::parse(name).expect("an id")
+    }
+
+    #[test]
+    fn rooms_come_in_the_order_of_their_times() {
+        let (mut schedule, now) = (Schedule::default(), Instant::now());
+        let at = |ms| now + Duration::from_millis(ms);
+        for (name, ms) in [("a", 30), ("b", 10), ("c", 20), ("a", 5)] {
+            schedule.set(id(name), at(ms));
+        }
+        schedule.set_earlier(id("c"), at(40));
+        schedule.set_earlier(id("b"), at(1));
+        assert_eq!((schedule.len(), schedule.next()), (3, Some(at(1))));
+        assert_eq!(schedule.take_due(at(0)), None);
+        let order = std::iter::from_fn(|| schedule.take_due(at(20))).collect::<Vec<_>>();
+        assert_eq!(order, [id("b"), id("a"), id("c")]);
+        assert!(!schedule.has(&id("a")) && schedule.next().is_none());
+    }
+}

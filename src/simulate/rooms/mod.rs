@@ -1,0 +1,165 @@
+//! `jackpot simulate --room`: a crowd goes through a waiting room.
+//!
+//! `plan` says who comes and what each does, `crowd` lets them come, `visitor` is one of them, `monitor` watches the room
+//! meanwhile, `after` reads what the service shows behind it, `evidence` is what was seen, `check` judges it, `lag` tells
+//! how long places were free. The rest is as in a run of a jackpot.
+
+mod after;
+mod answer;
+mod args;
+mod check;
+mod crowd;
+pub mod evidence;
+pub mod lag;
+mod monitor;
+mod numbers;
+mod pass;
+mod plan;
+mod stream;
+pub mod told;
+mod visitor;
+
+pub use args::RoomArgs;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use reqwest::Method;
+use serde::Serialize;
+use tokio::sync::watch;
+
+use self::crowd::Crowd;
+use self::evidence::Evidence;
+use self::numbers::Numbers;
+use self::plan::Plan;
+use super::client::{Api, Target};
+use super::machine::Machine;
+use super::progress::Bar;
+use super::service::PrivateService;
+use super::{Args, SimulateError, ceiling, course, define, summary};
+
+/// What was asked for.
+#[derive(Debug, Clone, Serialize)]
+pub struct Parameters {
+    pub service: String,
+    pub room_id: String,
+    pub seed: u64,
+    pub users: u32,
+    pub late_percent: u32,
+    pub twice_percent: u32,
+    pub listen_percent: u32,
+    pub renew_percent: u32,
+    pub leave_percent: u32,
+    pub abandon_percent: u32,
+    pub die_percent: u32,
+    pub stay_ms: u32,
+    pub capacity: u64,
+    pub session_s: u32,
+    pub waiting_timeout_s: u32,
+    pub rate: Option<u32>,
+    pub connections: u32,
+    pub kills: String,
+    pub definition: serde_json::Value,
+}
+
+impl Parameters {
+    fn of(args: &Args, plan: &Plan) -> Self {
+        Self {
+            service: summary::service(args),
+            room_id: plan.room_id.clone(),
+            seed: plan.seed,
+            users: plan.users,
+            late_percent: plan.late,
+            twice_percent: plan.twice,
+            listen_percent: plan.listen,
+            renew_percent: plan.renew,
+            leave_percent: plan.leave,
+            abandon_percent: plan.abandon,
+            die_percent: plan.die,
+            stay_ms: plan.stay_ms,
+            capacity: plan.capacity,
+            session_s: plan.session_s,
+            waiting_timeout_s: plan.waiting_timeout_s,
+            rate: plan.rate,
+            connections: plan.connections,
+            kills: summary::kills(args),
+            definition: plan.definition(plan.capacity),
+        }
+    }
+}
+
+/// One run, told.
+pub type Summary = summary::Summary<Parameters, Numbers>;
+
+/// A run that came to its end.
+#[derive(Debug)]
+pub struct Played {
+    pub summary: Summary,
+    pub evidence: Evidence,
+    /// When the service was killed, in microseconds of the run.
+    pub kills_us: Vec<u64>,
+}
+
+/// Plays it. `service` is the private one, when there is one.
+pub async fn play(args: &Args, target: Target, service: Option<&mut PrivateService>) -> Result<Played, SimulateError> {
+    let bar = Bar::new(args.quiet);
+    bar.say("measuring the client alone");
+    let ceiling_per_s = ceiling::measure(args.crowd.connections).await?;
+
+    let plan = Arc::new(Plan::new(args));
+    let repeats = Arc::new(AtomicU64::new(0));
+    let api = Api::new(&target, Arc::clone(&repeats))?;
+    let path = format!("/v1/rooms/{}", plan.room_id);
+    define::new(&api, &path, &plan.definition(0), "choose another --seed or --room-id").await?;
+    let socket = service.as_deref().map(|service| monitor::socket(service.data_dir()));
+    let crowd = Arc::new(Crowd::new(Arc::clone(&plan), &target, &repeats)?);
+    let followed = Arc::clone(&crowd);
+    bar.follow("joined and gone", plan.steps(), move || followed.progress.told());
+    let (say_over, over) = watch::channel(false);
+    let playing = async {
+        let playing = async {
+            let haul = crowd.play().await;
+            say_over.send_replace(true);
+            haul
+        };
+        let watching = monitor::watch(&api, &plan, socket.as_deref(), crowd.course(), over);
+        tokio::try_join!(playing, watching)
+    };
+    let run = Box::pin(course::conduct(
+        args,
+        service,
+        crowd.course(),
+        (&bar, ceiling_per_s),
+        playing,
+    ))
+    .await?;
+
+    bar.say("looking at every ticket once more");
+    let ((visits, opening), (samples, shown)) = run.haul;
+    let evidence = Evidence {
+        visits: after::ends(&crowd, visits).await?,
+        opening,
+        samples,
+        shown,
+        counts: after::counts(&api, &plan).await?,
+        keys: after::keys(&api).await,
+        kills: u32::try_from(run.kills_us.len()).unwrap_or(u32::MAX),
+        plan: Plan::clone(&plan),
+    };
+    bar.finish();
+    if args.url.is_some() {
+        api.send(Method::PUT, &path, &plan.definition(0)).await?;
+    }
+    let numbers = Numbers::of(&evidence, run.elapsed_s, repeats.load(Ordering::Relaxed), run.client);
+    let summary = Summary {
+        parameters: Parameters::of(args, &plan),
+        machine: Machine::here(),
+        numbers,
+        findings: check::all(&evidence),
+    };
+    Ok(Played {
+        summary,
+        evidence,
+        kills_us: run.kills_us,
+    })
+}

@@ -1,0 +1,142 @@
+//! Watches the room for the whole run, and takes no part in it: its Redis where that is ours to ask, and what the
+//! service shows of it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, Script};
+use reqwest::Method;
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use super::after;
+use super::evidence::{Sample, Shown};
+use super::plan::Plan;
+use crate::ids::Id;
+use crate::simulate::SimulateError;
+use crate::simulate::client::Api;
+use crate::simulate::course::Course;
+use crate::store::keys::RoomKeys;
+
+/// Between two samples of Redis.
+const SAMPLE_EVERY: Duration = Duration::from_millis(4);
+/// Between two questions to the service; more often where there is no Redis to ask.
+const ASK_EVERY: Duration = Duration::from_secs(1);
+const ASK_ALONE_EVERY: Duration = Duration::from_millis(20);
+/// A Redis that was killed does not answer.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Reads only. All at one instant of Redis' clock: sessions whose end has not come, who waits, admissions ever.
+const SAMPLE: &str = "
+local t = redis.call('TIME')
+local now = string.format('%d', t[1] * 1000 + math.floor(t[2] / 1000))
+return { redis.call('ZCOUNT', KEYS[1], '(' .. now, '+inf'), redis.call('ZCARD', KEYS[2]),
+  tonumber(redis.call('HGET', KEYS[3], 'admitted') or 0) }";
+
+/// Where the private Redis of a service is, below its data directory.
+pub fn socket(data_dir: &Path) -> PathBuf {
+    data_dir.join("redis/redis.sock")
+}
+
+/// Until the run is over.
+pub async fn watch(
+    api: &Api,
+    plan: &Plan,
+    socket: Option<&Path>,
+    course: Course<'_>,
+    over: watch::Receiver<bool>,
+) -> Result<(Vec<Sample>, Vec<Shown>), SimulateError> {
+    let asking = ask(api, plan, socket.is_some(), course, over.clone());
+    match socket {
+        Some(socket) => tokio::try_join!(sample(plan, socket, course, over), asking),
+        None => Ok((Vec::new(), asking.await?)),
+    }
+}
+
+async fn sample(
+    plan: &Plan,
+    socket: &Path,
+    course: Course<'_>,
+    mut over: watch::Receiver<bool>,
+) -> Result<Vec<Sample>, SimulateError> {
+    let client = Client::open(format!("redis+unix://{}", socket.display()))?;
+    let keys = RoomKeys::new(&Id::parse(&plan.room_id).map_err(|error| SimulateError::Usage(error.to_string()))?);
+    let script = Script::new(SAMPLE);
+    let (mut samples, mut connection) = (Vec::new(), None);
+    while !*over.borrow() {
+        match take(&client, &mut connection, &script, &keys).await {
+            Ok((open, waiting, admitted)) => samples.push(Sample {
+                at_us: course.micros(),
+                open,
+                waiting,
+                admitted,
+            }),
+            // It was killed, or is about to be there again.
+            Err(_away) => connection = None,
+        }
+        pause(&mut over, SAMPLE_EVERY).await;
+    }
+    Ok(samples)
+}
+
+async fn take(
+    client: &Client,
+    connection: &mut Option<MultiplexedConnection>,
+    script: &Script,
+    keys: &RoomKeys,
+) -> Result<(u64, u64, u64), redis::RedisError> {
+    let connection = match connection {
+        Some(connection) => connection,
+        None => connection.insert(connect(client).await?),
+    };
+    script
+        .key(&keys.active)
+        .key(&keys.waiting)
+        .key(&keys.state)
+        .invoke_async(connection)
+        .await
+}
+
+async fn connect(client: &Client) -> Result<MultiplexedConnection, redis::RedisError> {
+    let config = AsyncConnectionConfig::new()
+        .set_connection_timeout(Some(PATIENCE))
+        .set_response_timeout(Some(PATIENCE));
+    client.get_multiplexed_async_connection_with_config(&config).await
+}
+
+async fn ask(
+    api: &Api,
+    plan: &Plan,
+    has_redis: bool,
+    course: Course<'_>,
+    mut over: watch::Receiver<bool>,
+) -> Result<Vec<Shown>, SimulateError> {
+    let path = format!("/v1/rooms/{}", plan.room_id);
+    let url = api.url(&path);
+    let every = if has_redis { ASK_EVERY } else { ASK_ALONE_EVERY };
+    let mut shown = Vec::new();
+    while !*over.borrow() {
+        let sent_us = course.micros();
+        let answered = api.send_once(Method::GET, &url, None).await;
+        // A service that was killed does not answer.
+        if let Some(answered) = answered.ok().filter(|answered| answered.status.is_success()) {
+            shown.push(Shown {
+                sent_us,
+                told_us: course.micros(),
+                counts: after::read(&path, &answered.json(&path)?)?,
+            });
+        }
+        pause(&mut over, every).await;
+    }
+    Ok(shown)
+}
+
+/// Ends early when the run is over.
+async fn pause(over: &mut watch::Receiver<bool>, time: Duration) {
+    tokio::select! {
+        () = sleep(time) => {}
+        // Closed or true: it is over either way.
+        _ = over.wait_for(|over| *over) => {}
+    }
+}

@@ -1,0 +1,312 @@
+//! One user: joins, waits by polling or listening, is in, and does what its part says.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::Method;
+use serde_json::json;
+use tokio::time::sleep;
+
+use super::answer::{self, Place, Said, Session, Wait};
+use super::crowd::Crowd;
+use super::evidence::{Admission, Join, Renewal, Visit};
+use super::plan::{Part, User, user_id};
+use super::stream::Stream;
+use crate::simulate::SimulateError;
+use crate::simulate::client::Answered;
+
+/// Behind the end of a session, by the clock of this process, until it is looked for.
+const BEHIND: Duration = Duration::from_millis(200);
+/// Between two looks for the end of a session, and before a stream that ended is opened again.
+const PAUSE: Duration = Duration::from_millis(100);
+/// A session that goes on for so long behind its end is left to the checks.
+const OVERDUE: u32 = 300;
+
+/// Why a user goes no further.
+enum Stop {
+    /// The run can't go on.
+    Failed(SimulateError),
+    /// An answer was not what it must be.
+    Wrong(String),
+}
+
+impl From<SimulateError> for Stop {
+    fn from(error: SimulateError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Goes the whole way.
+pub async fn live(crowd: Arc<Crowd>, user: User) -> Result<Visit, SimulateError> {
+    let mut visitor = Visitor {
+        visit: Visit::new(user),
+        heard: None,
+        crowd,
+    };
+    let lived = visitor.live().await;
+    let Visitor { mut visit, crowd, .. } = visitor;
+    match lived {
+        Ok(()) => {}
+        Err(Stop::Wrong(detail)) => visit.wrong = Some(detail),
+        Err(Stop::Failed(error)) => return Err(error),
+    }
+    crowd.progress.is_gone(user.number < crowd.plan.early());
+    Ok(visit)
+}
+
+struct Visitor {
+    crowd: Arc<Crowd>,
+    visit: Visit,
+    /// When the last call was sent whose answer said to wait, and when it should be back.
+    heard: Option<(u64, u64)>,
+}
+
+impl Visitor {
+    async fn live(&mut self) -> Result<(), Stop> {
+        let mut place = self.join().await?;
+        loop {
+            place = match place {
+                Place::Ended(_) => return Ok(()),
+                Place::Admitted(session) => return self.stay(session).await,
+                Place::Waiting(wait) => match self.visit.user.part {
+                    Part::Abandon if self.crowd.is_open() => return Ok(()),
+                    Part::Leave if self.crowd.is_open() => return self.leave().await,
+                    _ if self.visit.user.listens => self.listen(wait).await?,
+                    _ => self.poll(wait).await?,
+                },
+            };
+        }
+    }
+
+    async fn join(&mut self) -> Result<Place, Stop> {
+        // Both in flight at once where there are two: on connections of their own.
+        let both = async {
+            if self.visit.user.twice {
+                let (one, other) = tokio::try_join!(self.join_once(), self.join_once())?;
+                Ok(vec![one, other])
+            } else {
+                Ok::<_, SimulateError>(vec![self.join_once().await?])
+            }
+        };
+        let answers = both.await?;
+        let early = self.visit.user.number < self.crowd.plan.early();
+        self.crowd.progress.has_joined(early);
+        let mut first = None;
+        for (sent_us, told_us, answered) in answers {
+            let said = answer::read(&answered.body).map_err(|error| wrong("a join", &error))?;
+            self.visit.joins.push(Join {
+                sent_us,
+                told_us,
+                status: answered.status.as_u16(),
+                ticket: said.ticket.clone(),
+                position: match &said.place {
+                    Place::Waiting(wait) => Some(wait.position),
+                    _ => None,
+                },
+            });
+            if first.is_none() {
+                first = Some(self.hear(said, sent_us, told_us)?);
+            }
+        }
+        Ok(first.expect("at least one"))
+    }
+
+    async fn join_once(&self) -> Result<(u64, u64, Answered), SimulateError> {
+        let body = json!({ "user_id": user_id(self.visit.user.number) });
+        self.call(Method::POST, "", Some(body.to_string().into()), |answered| {
+            answered.status.is_success()
+        })
+        .await
+    }
+
+    /// Comes back when it was told to, and looks.
+    async fn poll(&mut self, wait: Wait) -> Result<Place, Stop> {
+        sleep(Duration::from_secs_f64(wait.poll_after_s)).await;
+        self.look().await
+    }
+
+    async fn look(&mut self) -> Result<Place, Stop> {
+        self.visit.looks += 1;
+        self.crowd.progress.looks.fetch_add(1, Ordering::Relaxed);
+        self.ask(Method::GET, "a look").await
+    }
+
+    /// Listens until it has news that it does not wait any more, or the stream ends.
+    async fn listen(&mut self, wait: Wait) -> Result<Place, Stop> {
+        let url = self.crowd.url(&format!("/{}/stream", self.ticket()));
+        let Some(mut stream) = Stream::open(&self.crowd.listening, &url).await else {
+            return self.poll(wait).await;
+        };
+        while let Some(said) = stream.next().await {
+            let said = said.map_err(|error| wrong("an event", &error))?;
+            self.visit.events += 1;
+            // Who listens is there.
+            self.heard = None;
+            let now_us = self.crowd.course().micros();
+            let place = self.hear(said, now_us, now_us)?;
+            if !matches!(place, Place::Waiting(_)) {
+                return Ok(place);
+            }
+        }
+        self.heard = None;
+        sleep(PAUSE).await;
+        self.look().await
+    }
+
+    /// What its part says for the time inside.
+    async fn stay(&mut self, session: Session) -> Result<(), Stop> {
+        self.crowd.progress.inside.fetch_add(1, Ordering::Relaxed);
+        let stayed = self.stay_on(&session).await;
+        self.crowd.progress.inside.fetch_sub(1, Ordering::Relaxed);
+        stayed
+    }
+
+    async fn stay_on(&mut self, session: &Session) -> Result<(), Stop> {
+        match self.visit.user.part {
+            Part::Visit => sleep(Duration::from_millis(self.visit.user.stay_ms)).await,
+            Part::Leave => {}
+            Part::Abandon => return Ok(()),
+            Part::Renew => {
+                sleep(until(session.expires_ms - self.crowd.plan.session_ms() / 2)).await;
+                self.renew().await?;
+                sleep(until(session.expires_ms) + BEHIND).await;
+            }
+            Part::Die => {
+                sleep(until(session.expires_ms) + BEHIND).await;
+                for _ in 0..OVERDUE {
+                    if matches!(self.look().await?, Place::Ended(_)) {
+                        break;
+                    }
+                    sleep(PAUSE).await;
+                }
+                return Ok(());
+            }
+        }
+        self.leave().await
+    }
+
+    async fn leave(&mut self) -> Result<(), Stop> {
+        let place = self.ask(Method::DELETE, "a leave").await?;
+        if matches!(place, Place::Ended(_)) {
+            Ok(())
+        } else {
+            Err(wrong("a leave", &format!("it says {place:?}")))
+        }
+    }
+
+    async fn renew(&mut self) -> Result<(), Stop> {
+        let path = format!("/{}/renew", self.ticket());
+        let is_answer = |answered: &Answered| answered.status.is_success() || answer::is_not_admitted(answered);
+        let (_, _, answered) = self.call(Method::POST, &path, None, is_answer).await?;
+        if !answered.status.is_success() {
+            self.visit.renewal = Some(Renewal::Refused);
+            return Ok(());
+        }
+        let said = answer::read(&answered.body).map_err(|error| wrong("a renewal", &error))?;
+        match said.place {
+            Place::Admitted(session) if *said.ticket == *self.ticket() => {
+                self.visit.renewal = Some(Renewal::Longer(session));
+            }
+            place => return Err(wrong("a renewal", &format!("it says {place:?} of {}", said.ticket))),
+        }
+        Ok(())
+    }
+
+    /// A call about the ticket whose answer is where its user is.
+    async fn ask(&mut self, method: Method, what: &str) -> Result<Place, Stop> {
+        let path = format!("/{}", self.ticket());
+        let (sent_us, told_us, answered) = self
+            .call(method, &path, None, |answered| answered.status.is_success())
+            .await?;
+        let said = answer::read(&answered.body).map_err(|error| wrong(what, &error))?;
+        self.hear(said, sent_us, told_us)
+    }
+
+    fn ticket(&self) -> &str {
+        self.visit.ticket().unwrap_or_default()
+    }
+
+    /// Calls until there is an answer; when it was sent first, and when it was answered. On the heap, because all who
+    /// wait are kept, and few of them call.
+    async fn call(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Bytes>,
+        is_answer: impl Fn(&Answered) -> bool,
+    ) -> Result<(u64, u64, Answered), SimulateError> {
+        Box::pin(async move {
+            let url = self.crowd.url(path);
+            let api = self.crowd.pool.lease().await;
+            let sent_us = self.crowd.course().micros();
+            let answered = api.call_until(method, &url, body, is_answer).await?;
+            Ok((sent_us, self.crowd.course().micros(), answered))
+        })
+        .await
+    }
+
+    /// Remembers what was said.
+    fn hear(&mut self, said: Said, sent_us: u64, told_us: u64) -> Result<Place, Stop> {
+        let visit = &mut self.visit;
+        if visit.ticket() != Some(&said.ticket) {
+            return Err(wrong("an answer", &format!("it is of the ticket {}", said.ticket)));
+        }
+        if let Some((last_sent_us, due_us)) = self.heard.take() {
+            visit.unseen_us = visit.unseen_us.max(told_us - last_sent_us);
+            visit.late_us = visit.late_us.max(told_us.saturating_sub(due_us));
+        }
+        match &said.place {
+            Place::Waiting(wait) => {
+                let half_s = f64::from(self.crowd.plan.waiting_timeout_s) / 2.0;
+                if !(0.0..half_s).contains(&wait.poll_after_s) {
+                    return Err(wrong("an answer", &format!("poll_after_s is {}", wait.poll_after_s)));
+                }
+                let before = visit.position.replace(wait.position);
+                if let Some(before) = before.filter(|before| *before < wait.position) {
+                    visit.fell_back.get_or_insert((before, wait.position));
+                }
+                self.heard = Some((sent_us, told_us + micros(wait.poll_after_s)));
+            }
+            Place::Admitted(session) => match &visit.admission {
+                None => {
+                    let session = session.clone();
+                    visit.admission = Some(Admission { told_us, session });
+                    self.crowd.progress.admitted.fetch_add(1, Ordering::Relaxed);
+                }
+                Some(known) if known.session.admitted_ms != session.admitted_ms => {
+                    let detail = format!(
+                        "admitted_at was {}, and is {}",
+                        known.session.admitted_ms, session.admitted_ms
+                    );
+                    return Err(wrong("an answer", &detail));
+                }
+                Some(_) => {}
+            },
+            Place::Ended(ended) => visit.told = Some(*ended),
+        }
+        Ok(said.place)
+    }
+}
+
+fn wrong(what: &str, detail: &str) -> Stop {
+    Stop::Wrong(format!("{what}: {detail}"))
+}
+
+/// From now until then, in milliseconds since 1970: a private service has the clock of this process, and a given one
+/// should have about the same.
+fn until(then_ms: i64) -> Duration {
+    let left = then_ms - jiff::Timestamp::now().as_millisecond();
+    Duration::from_millis(u64::try_from(left).unwrap_or(0))
+}
+
+/// Of seconds below half of a waiting timeout.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "positive and far below 2^53"
+)]
+fn micros(seconds: f64) -> u64 {
+    (seconds * 1e6) as u64
+}

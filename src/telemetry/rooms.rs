@@ -1,0 +1,210 @@
+//! What rooms tell of themselves.
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+
+use super::metrics::{REQUESTS, capped};
+
+/// What became of a join.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JoinResult {
+    /// In at once.
+    Admitted,
+    /// In the line.
+    Waiting,
+    /// The user had a ticket.
+    Replayed,
+    /// Not done: unknown, suspended, a store that does not answer.
+    Refused,
+}
+
+impl JoinResult {
+    const ALL: [Self; 4] = [Self::Admitted, Self::Waiting, Self::Replayed, Self::Refused];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Admitted => "admitted",
+            Self::Waiting => "waiting",
+            Self::Replayed => "replayed",
+            Self::Refused => "refused",
+        }
+    }
+}
+
+/// How a room is, and what has happened since it was last seen.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RoomNews {
+    /// Sessions now.
+    pub active: u64,
+    /// Tickets that wait now.
+    pub waiting: u64,
+    /// Sessions begun.
+    pub admitted: u64,
+    /// Of them ended by their time.
+    pub expired: u64,
+    /// Waiters who were not seen in time.
+    pub abandoned: u64,
+    /// Who left, in or waiting.
+    pub left: u64,
+    /// For which the admitted had waited, all together, ms.
+    pub waited_ms: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RoomLabel {
+    room: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct JoinLabels {
+    room: String,
+    result: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct EventLabels {
+    room: String,
+    event: &'static str,
+}
+
+/// What happens to tickets, and is counted in Redis.
+const EVENTS: [&str; 4] = ["admitted", "expired", "abandoned", "left"];
+
+/// The counters of one room, looked up once and then without a lock.
+#[derive(Debug)]
+pub struct OneRoom {
+    joins: [Counter; JoinResult::ALL.len()],
+    active: Gauge,
+    waiting: Gauge,
+    events: [Counter; EVENTS.len()],
+    waited: Counter<f64, AtomicU64>,
+}
+
+impl OneRoom {
+    /// Counts a join.
+    pub fn join(&self, result: JoinResult) {
+        self.joins[result as usize].inc();
+    }
+
+    /// How it is, as this instance last saw, and what it saw happen.
+    pub fn see(&self, news: &RoomNews) {
+        self.active.set(i64::try_from(news.active).unwrap_or(i64::MAX));
+        self.waiting.set(i64::try_from(news.waiting).unwrap_or(i64::MAX));
+        let events = [news.admitted, news.expired, news.abandoned, news.left];
+        for (counter, count) in self.events.iter().zip(events) {
+            counter.inc_by(count);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a sum for a graph")]
+        self.waited.inc_by(news.waited_ms as f64 / 1_000.0);
+    }
+}
+
+/// Counters and gauges of all rooms.
+pub struct RoomMetrics {
+    rooms: RwLock<HashMap<String, Arc<OneRoom>>>,
+    joins: Family<JoinLabels, Counter>,
+    active: Family<RoomLabel, Gauge>,
+    waiting: Family<RoomLabel, Gauge>,
+    events: Family<EventLabels, Counter>,
+    waited: Family<RoomLabel, Counter<f64, AtomicU64>>,
+    combined: Histogram,
+}
+
+impl Default for RoomMetrics {
+    fn default() -> Self {
+        Self {
+            rooms: RwLock::default(),
+            joins: Family::default(),
+            active: Family::default(),
+            waiting: Family::default(),
+            events: Family::default(),
+            waited: Family::default(),
+            combined: Histogram::new(REQUESTS),
+        }
+    }
+}
+
+impl RoomMetrics {
+    pub(super) fn register(&self, registry: &mut Registry) {
+        registry.register("room_joins", "Joins of rooms by result", self.joins.clone());
+        registry.register("room_active", "Sessions of a room", self.active.clone());
+        registry.register("room_waiting", "Tickets of a room that wait", self.waiting.clone());
+        registry.register(
+            "room_tickets",
+            "What happened to tickets of a room, as counted in Redis by all instances",
+            self.events.clone(),
+        );
+        registry.register(
+            "room_waited_seconds",
+            "For which those waited who were admitted out of the line of a room, as counted in Redis by all instances",
+            self.waited.clone(),
+        );
+        registry.register(
+            "combined_room_visits",
+            "Visits of rooms that went out in one script call",
+            self.combined.clone(),
+        );
+    }
+
+    /// Records how many visits went out in one script call.
+    pub fn combined(&self, visits: usize) {
+        #[expect(clippy::cast_precision_loss, reason = "at most a thousand, for a graph")]
+        self.combined.observe(visits as f64);
+    }
+
+    /// The counters of a room. Call it for rooms that exist: a name that a client made up must not become a label.
+    pub fn room(&self, id: &str) -> Arc<OneRoom> {
+        let known = self.rooms.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(id) {
+            return Arc::clone(known);
+        }
+        drop(known);
+        let mut rooms = self.rooms.write().unwrap_or_else(PoisonError::into_inner);
+        let label = capped(id, &rooms);
+        let made = rooms
+            .entry(label.to_owned())
+            .or_insert_with(|| Arc::new(self.make(label)));
+        Arc::clone(made)
+    }
+
+    fn make(&self, id: &str) -> OneRoom {
+        let label = RoomLabel { room: id.to_owned() };
+        let joins = |result: JoinResult| {
+            self.joins.get_or_create_owned(&JoinLabels {
+                room: id.to_owned(),
+                result: result.as_str(),
+            })
+        };
+        let events = |event| {
+            let room = id.to_owned();
+            self.events.get_or_create_owned(&EventLabels { room, event })
+        };
+        OneRoom {
+            joins: JoinResult::ALL.map(joins),
+            active: self.active.get_or_create_owned(&label),
+            waiting: self.waiting.get_or_create_owned(&label),
+            events: EVENTS.map(events),
+            waited: self.waited.get_or_create_owned(&label),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_result_has_its_own_counter() {
+        for (at, result) in JoinResult::ALL.into_iter().enumerate() {
+            assert_eq!(result as usize, at, "{}", result.as_str());
+        }
+    }
+}

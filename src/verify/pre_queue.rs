@@ -1,0 +1,251 @@
+//! The list of those who joined a room before its opening, and the order that chance gave them: anybody with the file can
+//! recompute it, and compare it with who was let in when.
+//!
+//! What it proves, to whoever kept the commitment that was shown before the opening: the seed was fixed before anybody
+//! joined, and the order follows from it and the tickets alone (`docs/decisions/0016-rooms.md`).
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io::{self, BufRead, Write};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::line::{self, FORMAT};
+use super::report::section;
+use super::{Place, Problem, VerifyError};
+use crate::ids::Id;
+use crate::room::ticket::{OrderSeed, Ticket};
+
+/// What the first line says that the file is.
+pub const KIND: &str = "room-pre-queue";
+
+/// The first line, with [`KIND`] in front.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "kind", rename = "room-pre-queue")]
+pub struct Heading {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// Of which room.
+    pub room_id: Id,
+    /// RFC 3339; none when that was taken away while they joined, which opened the room.
+    pub opens_at: Option<String>,
+    /// SHA-256 of the seed, hexadecimal: shown since the room's first PUT.
+    pub commitment: String,
+    /// 32 bytes, hexadecimal.
+    pub seed: String,
+    /// How many joined.
+    pub joined: u64,
+    /// SHA-256 of their tickets in the order in which they joined, a line feed behind each; hexadecimal.
+    pub sha256: String,
+}
+
+/// Every other line: one who joined.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Join {
+    /// Number, dense from 1.
+    pub join: u64,
+    /// Their ticket.
+    pub ticket: Ticket,
+}
+
+/// A place in the order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Placed {
+    /// From 1: who is let in first.
+    pub position: u64,
+    /// Whose.
+    pub ticket: Ticket,
+    /// The number with which they joined.
+    pub join: u64,
+}
+
+/// What became of a check.
+#[derive(Debug)]
+pub struct PreQueue {
+    /// What the list says of itself.
+    pub heading: Heading,
+    /// The first that is wrong.
+    pub problem: Option<Problem>,
+    /// Whether the commitment was compared with one that the auditor had kept.
+    pub kept: bool,
+    /// The order; empty when something is wrong.
+    pub order: Vec<Placed>,
+}
+
+/// How an order is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OrderFormat {
+    /// With a header.
+    Csv,
+    /// One object a line.
+    Ndjson,
+}
+
+/// Checks a list whose first line was read: up to the first line that is wrong. Takes as much memory as the list is long.
+pub(super) fn verify(first: &str, mut reader: impl BufRead, commitment: Option<&str>) -> Result<PreQueue, VerifyError> {
+    let heading: Heading = serde_json::from_str(first).map_err(|error| VerifyError::NoExport(error.to_string()))?;
+    if heading.format != FORMAT {
+        return Err(VerifyError::Format(heading.format));
+    }
+    let mut list = List::default();
+    let problem = match seed(&heading, commitment) {
+        Ok(seed) => list.read(&heading, &seed, &mut reader)?.err(),
+        Err(what) => Some(wrong(1, what)),
+    };
+    let mut order = if problem.is_none() { list.order } else { Vec::new() };
+    // Equal ones by ticket, as Redis does.
+    order.sort_unstable_by_key(|(order, join)| (*order, join.ticket));
+    let placed = (1..)
+        .zip(order)
+        .map(|(position, (_, Join { join, ticket }))| Placed { position, ticket, join });
+    Ok(PreQueue {
+        order: placed.collect(),
+        kept: commitment.is_some(),
+        problem,
+        heading,
+    })
+}
+
+fn wrong(line: u64, what: impl Into<String>) -> Problem {
+    Problem {
+        place: Place::Line(line),
+        what: what.into(),
+    }
+}
+
+/// The seed, if it is the one that was committed to.
+fn seed(heading: &Heading, kept: Option<&str>) -> Result<OrderSeed, String> {
+    let seed = OrderSeed::from_hex(&heading.seed).ok_or("its seed is not 32 bytes in hexadecimal")?;
+    if seed.commitment() != heading.commitment {
+        return Err("its seed is not the one of its commitment: the SHA-256 of the seed is another one".to_owned());
+    }
+    match kept {
+        Some(kept) if kept != heading.commitment => {
+            Err("its commitment is not the one that you kept: the seed was changed".to_owned())
+        }
+        _ => Ok(seed),
+    }
+}
+
+/// The list as far as it was read.
+#[derive(Default)]
+struct List {
+    hash: Sha256,
+    /// Number by ticket.
+    joins: HashMap<Ticket, u64>,
+    /// Each with what the seed gives it.
+    order: Vec<(i64, Join)>,
+}
+
+impl List {
+    fn read(
+        &mut self,
+        heading: &Heading,
+        seed: &OrderSeed,
+        reader: &mut impl BufRead,
+    ) -> io::Result<Result<(), Problem>> {
+        let (mut text, mut number) = (String::new(), 1);
+        while line::read(reader, &mut text)? {
+            number += 1;
+            if let Err(what) = self.take(heading, seed, &text) {
+                return Ok(Err(wrong(number, what)));
+            }
+        }
+        Ok(self.end(heading).map_err(|what| wrong(number, what)))
+    }
+
+    fn take(&mut self, heading: &Heading, seed: &OrderSeed, text: &str) -> Result<(), String> {
+        let join: Join = serde_json::from_str(text).map_err(|error| format!("it can't be read: {error}"))?;
+        let (next, joined) = (self.count() + 1, heading.joined);
+        if next > joined {
+            return Err(format!("it is one more than the {joined} that the first line states"));
+        }
+        if join.join != next {
+            return Err(format!("its number is {}, the next one is {next}", join.join));
+        }
+        if let Some(before) = self.joins.insert(join.ticket, next) {
+            return Err(format!("its ticket is that of join {before}"));
+        }
+        self.hash.update(format!("{}\n", join.ticket));
+        self.order.push((seed.order(join.ticket), join));
+        Ok(())
+    }
+
+    fn end(&mut self, heading: &Heading) -> Result<(), String> {
+        let (count, joined) = (self.count(), heading.joined);
+        if count != joined {
+            return Err(format!(
+                "the list ends behind it with {count} joins, the first line states {joined}"
+            ));
+        }
+        let sha256 = hex::encode(self.hash.finalize_reset());
+        if sha256 != heading.sha256 {
+            let stated = &heading.sha256;
+            return Err(format!(
+                "the list ends here with the SHA-256 {sha256}, the first line states {stated}"
+            ));
+        }
+        Ok(())
+    }
+
+    fn count(&self) -> u64 {
+        self.order.len() as u64
+    }
+}
+
+impl PreQueue {
+    /// Whether nothing is wrong.
+    #[must_use]
+    pub fn is_right(&self) -> bool {
+        self.problem.is_none()
+    }
+
+    /// Writes the order, who is let in first at the front.
+    pub fn write_order(&self, out: &mut impl Write, format: OrderFormat) -> io::Result<()> {
+        if format == OrderFormat::Csv {
+            out.write_all(b"position,ticket,join\n")?;
+        }
+        for placed in &self.order {
+            match format {
+                OrderFormat::Csv => writeln!(out, "{},{},{}", placed.position, placed.ticket, placed.join)?,
+                OrderFormat::Ndjson => writeln!(out, "{}", serde_json::to_string(placed)?)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for PreQueue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Heading {
+            room_id,
+            opens_at,
+            commitment,
+            joined,
+            sha256,
+            ..
+        } = &self.heading;
+        let opening = opens_at.as_deref().unwrap_or("its opening");
+        writeln!(f, "room {room_id}, those who joined before {opening}")?;
+        if let Some(problem) = &self.problem {
+            let problem = format!("{} of room {room_id}: {}", problem.place, problem.what);
+            section(f, "wrong", &[problem])?;
+            return writeln!(f, "\nwhat comes behind it was not looked at");
+        }
+        let kept = if self.kept { ", the one that was kept" } else { "" };
+        writeln!(f, "\nchecked")?;
+        writeln!(f, "  seed        the one of commitment {commitment}{kept}")?;
+        writeln!(
+            f,
+            "  list        {joined} joins, none missing, no ticket twice; SHA-256 {sha256}"
+        )?;
+        writeln!(f, "  order       of {joined} tickets, from the seed")?;
+        if !self.kept {
+            let what =
+                "whether this commitment was there before the opening: give the one that you kept with --commitment";
+            section(f, "not checked", &[what.to_owned()])?;
+        }
+        writeln!(f, "\nall that could be checked is right")
+    }
+}

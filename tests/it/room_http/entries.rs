@@ -1,0 +1,171 @@
+//! Entries of a jackpot behind a room.
+
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use super::kit::{create, enter, jackpot, joined, leave, problem, renew};
+use crate::fault_support::PATIENCE;
+use crate::support::eventually;
+use crate::support::service::Service;
+
+fn refused(code: &str) -> (u16, String, bool) {
+    (403, code.to_owned(), false)
+}
+
+const TAKEN: (u16, String, bool) = (201, String::new(), false);
+const REPEATED: (u16, String, bool) = (200, String::new(), true);
+
+#[tokio::test]
+async fn only_the_pass_of_this_player_for_this_room_lets_play() {
+    let service = Service::start().await;
+    for room in ["door", "other"] {
+        create(&service, room, 5, &json!({})).await;
+    }
+    assert_eq!(
+        jackpot(&service, "behind", &json!("door")).await.status,
+        StatusCode::CREATED
+    );
+    let ann = joined(&service, "door", "ann").await["pass"].clone();
+    let bob = joined(&service, "door", "bob").await["pass"].clone();
+    let elsewhere = joined(&service, "other", "ann").await["pass"].clone();
+    let text = ann.as_str().expect("a pass");
+    for (wrong, why) in [
+        (Value::Null, "none"),
+        (json!(""), "an empty one"),
+        (json!("nonsense"), "no token"),
+        (bob.clone(), "another player's"),
+        (elsewhere, "another room's"),
+        (json!(format!("{}AAA", &text[..text.len() - 3])), "another signature"),
+        (json!(format!("{text}.")), "something behind it"),
+    ] {
+        let entered = enter(&service, "behind", "e1", "ann", &wrong).await;
+        assert_eq!(entered, refused("pass-required"), "{why}");
+    }
+    assert_eq!(enter(&service, "behind", "e1", "ann", &ann).await, TAKEN);
+    assert_eq!(enter(&service, "behind", "e2", "ann", &ann).await, TAKEN);
+    assert_eq!(enter(&service, "behind", "e3", "bob", &bob).await, TAKEN);
+    assert_eq!(service.get("/v1/jackpots/behind").await.body["room"], "door");
+}
+
+#[tokio::test]
+async fn a_repeat_is_answered_whatever_its_pass() {
+    let service = Service::start().await;
+    create(&service, "door", 1, &json!({})).await;
+    jackpot(&service, "behind", &json!("door")).await;
+    let ticket = joined(&service, "door", "ann").await;
+    assert_eq!(enter(&service, "behind", "e1", "ann", &ticket["pass"]).await, TAKEN);
+    leave(&service, "door", &ticket).await;
+    for pass in [&ticket["pass"], &Value::Null, &json!("nonsense")] {
+        assert_eq!(enter(&service, "behind", "e1", "ann", pass).await, REPEATED, "{pass}");
+    }
+    let path = "/v1/jackpots/behind/pause";
+    assert_eq!(
+        service.post(path, json!({"reason": "a test"})).await.status,
+        StatusCode::OK
+    );
+    assert_eq!(enter(&service, "behind", "e1", "ann", &Value::Null).await, REPEATED);
+    // Only what was sent has to be the same.
+    let other = service
+        .post(
+            "/v1/jackpots/behind/entries",
+            json!({"entry_id": "e1", "player_id": "bob", "stake": 1}),
+        )
+        .await;
+    assert_eq!(problem(&other), (422, "entry-id-reused"));
+}
+
+#[tokio::test]
+async fn a_pass_is_over_when_its_user_leaves_or_its_session_ends() {
+    let service = Service::start().await;
+    create(&service, "door", 2, &json!({})).await;
+    create(&service, "short", 1, &json!({"session_s": 1})).await;
+    jackpot(&service, "behind", &json!("door")).await;
+    jackpot(&service, "behind-short", &json!("short")).await;
+    let (gone, stays) = (
+        joined(&service, "door", "gone").await,
+        joined(&service, "door", "stays").await,
+    );
+    let short = joined(&service, "short", "ann").await;
+    leave(&service, "door", &gone).await;
+    let mut tried = 0;
+    eventually(PATIENCE, "the door knows that one left", async || {
+        tried += 1;
+        let entered = enter(&service, "behind", &format!("e{tried}"), "gone", &gone["pass"]).await;
+        (entered == refused("pass-expired")).then_some(())
+    })
+    .await;
+    assert_eq!(enter(&service, "behind", "s1", "stays", &stays["pass"]).await, TAKEN);
+    eventually(PATIENCE, "a session comes to its end", async || {
+        tried += 1;
+        let entered = enter(&service, "behind-short", &format!("e{tried}"), "ann", &short["pass"]).await;
+        (entered == refused("pass-expired")).then_some(())
+    })
+    .await;
+    let back = joined(&service, "short", "ann").await;
+    assert_ne!(back["ticket"], short["ticket"]);
+    assert_eq!(
+        enter(&service, "behind-short", "again", "ann", &back["pass"]).await,
+        TAKEN
+    );
+}
+
+#[tokio::test]
+async fn a_renewed_pass_and_the_one_before_are_both_good() {
+    let service = Service::start().await;
+    create(&service, "door", 1, &json!({})).await;
+    jackpot(&service, "behind", &json!("door")).await;
+    let ticket = joined(&service, "door", "ann").await;
+    let renewed = renew(&service, "door", &ticket).await.body;
+    assert_eq!(enter(&service, "behind", "e1", "ann", &ticket["pass"]).await, TAKEN);
+    assert_eq!(enter(&service, "behind", "e2", "ann", &renewed["pass"]).await, TAKEN);
+}
+
+#[tokio::test]
+async fn a_room_may_be_put_in_front_and_taken_away_and_batches_stay_out() {
+    let service = Service::start().await;
+    create(&service, "door", 1, &json!({})).await;
+    jackpot(&service, "open", &Value::Null).await;
+    let batch = |id: &str| json!({"batch_id": id, "entries": [{"player_id": "ann", "stake": 1}]});
+    let path = "/v1/jackpots/open/entry-batches";
+    assert_eq!(service.post(path, batch("before")).await.status, StatusCode::CREATED);
+    assert_eq!(enter(&service, "open", "e1", "ann", &Value::Null).await, TAKEN);
+    let changed = jackpot(&service, "open", &json!("door")).await;
+    assert_eq!(
+        (changed.status, &changed.body["pending"]),
+        (StatusCode::OK, &Value::Null),
+        "it touches no money"
+    );
+    assert_eq!(
+        enter(&service, "open", "e2", "ann", &Value::Null).await,
+        refused("pass-required")
+    );
+    assert_eq!(enter(&service, "open", "e1", "ann", &Value::Null).await, REPEATED);
+    assert_eq!(
+        problem(&service.post(path, batch("behind")).await),
+        (403, "pass-required")
+    );
+    let again = service.post(path, batch("before")).await;
+    assert_eq!(again.status, StatusCode::OK, "{}", again.text);
+    assert_eq!(again.headers["idempotency-replayed"], "true");
+    let pass = joined(&service, "door", "ann").await["pass"].clone();
+    assert_eq!(enter(&service, "open", "e2", "ann", &pass).await, TAKEN);
+    jackpot(&service, "open", &Value::Null).await;
+    assert_eq!(enter(&service, "open", "e3", "ann", &Value::Null).await, TAKEN);
+    assert_eq!(service.post(path, batch("behind")).await.status, StatusCode::CREATED);
+}
+
+#[tokio::test]
+async fn a_room_that_is_not_there_lets_nobody_in() {
+    let service = Service::start().await;
+    assert_eq!(
+        jackpot(&service, "closed", &json!("later")).await.status,
+        StatusCode::CREATED
+    );
+    assert_eq!(
+        enter(&service, "closed", "e1", "ann", &Value::Null).await,
+        refused("pass-required")
+    );
+    let wrong = jackpot(&service, "wrong", &json!("a:b")).await;
+    assert_eq!(problem(&wrong), (422, "invalid-request"));
+    assert_eq!(wrong.body["errors"][0]["field"], "room");
+}

@@ -1,0 +1,122 @@
+//! Those who join before the opening: an order that chance gives them, and that anybody can check.
+
+use jackpot::room::ticket::{OrderSeed, Ticket};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::kit::{create, definition, joined, look, problem};
+use crate::fault_support::PATIENCE;
+use crate::support::eventually;
+use crate::support::service::Service;
+
+fn lines(text: &str) -> Vec<Value> {
+    let one = |line: &str| serde_json::from_str(line).expect("JSON");
+    text.lines().map(one).collect()
+}
+
+#[tokio::test]
+async fn the_order_before_the_opening_is_the_committed_one() {
+    let service = Service::start().await;
+    create(&service, "launch", 0, &json!({"opens_at": "2999-01-01T00:00:00Z"})).await;
+    let mut tickets = Vec::new();
+    for user in 0..12 {
+        tickets.push(joined(&service, "launch", &format!("early-{user}")).await);
+    }
+    assert!(tickets.iter().all(|ticket| ticket["status"] == "waiting"));
+    let closed = service.get("/v1/rooms/launch").await.body;
+    assert_eq!(
+        (&closed["seed"], &closed["opens_at"]),
+        (&Value::Null, &json!("2999-01-01T00:00:00Z"))
+    );
+    let shown = service.get("/v1/rooms/launch/status").await.body;
+    assert_eq!(
+        [&shown["status"], &shown["seed"], &shown["sha256"], &shown["eta_s"]],
+        [&json!("collecting"), &Value::Null, &Value::Null, &Value::Null]
+    );
+    assert_eq!(shown["commitment"], closed["commitment"]);
+    assert_eq!(
+        problem(&service.get("/v1/rooms/launch/pre-queue").await),
+        (409, "room-not-open")
+    );
+    // It is opened now, and stays open.
+    let opened = service.put("/v1/rooms/launch", definition(0, &json!({}))).await;
+    assert_eq!(opened.status, StatusCode::OK, "{}", opened.text);
+    let later = definition(0, &json!({"opens_at": "2998-01-01T00:00:00Z"}));
+    let refused = service.put("/v1/rooms/launch", later).await;
+    assert_eq!(problem(&refused), (422, "invalid-request"));
+    assert_eq!(refused.body["errors"][0]["field"], "opens_at");
+    let late = joined(&service, "launch", "late").await;
+    assert_eq!(late["position"], 13);
+
+    let answer = service.get("/v1/rooms/launch/pre-queue").await;
+    assert_eq!(answer.headers["content-type"], "application/x-ndjson");
+    let list = lines(&answer.text);
+    let (head, joins) = list.split_first().expect("a first line");
+    assert_eq!((&head["kind"], &head["format"]), (&json!("room-pre-queue"), &json!(1)));
+    assert_eq!(
+        (&head["joined"], &head["commitment"]),
+        (&json!(12), &closed["commitment"])
+    );
+    let seed = OrderSeed::from_hex(head["seed"].as_str().expect("a seed")).expect("32 bytes");
+    assert_eq!(seed.commitment(), head["commitment"].as_str().expect("text"));
+    let mut hash = Sha256::new();
+    for (number, (join, ticket)) in (1_u64..).zip(joins.iter().zip(&tickets)) {
+        assert_eq!(join, &json!({"join": number, "ticket": ticket["ticket"]}));
+        hash.update(format!("{}\n", join["ticket"].as_str().expect("a ticket")));
+    }
+    assert_eq!(
+        (joins.len(), head["sha256"].as_str()),
+        (12, Some(&*hex::encode(hash.finalize())))
+    );
+    // They stand in the order that the seed gives them.
+    let mut order = tickets.clone();
+    order.sort_by_key(|ticket| {
+        let ticket = Ticket::parse(ticket["ticket"].as_str().expect("text")).expect("a ticket");
+        seed.order(ticket)
+    });
+    for (position, ticket) in (1_u64..).zip(&order) {
+        assert_eq!(look(&service, "launch", ticket).await["position"], position);
+    }
+    let shown = eventually(PATIENCE, "everybody is told", async || {
+        let shown = service.get("/v1/rooms/launch/status").await.body;
+        shown["sha256"].is_string().then_some(shown)
+    })
+    .await;
+    assert_eq!(
+        [&shown["joined"], &shown["sha256"], &shown["seed"]],
+        [&head["joined"], &head["sha256"], &head["seed"]]
+    );
+}
+
+#[tokio::test]
+async fn at_the_opening_the_first_are_let_in_and_the_list_is_published_though_nobody_asks() {
+    let service = Service::start().await;
+    let soon = jackpot::clock::rfc3339(jiff::Timestamp::now().as_millisecond() + 6_000);
+    create(&service, "launch", 2, &json!({"opens_at": soon})).await;
+    for user in 0..5 {
+        joined(&service, "launch", &format!("early-{user}")).await;
+    }
+    let shown = eventually(PATIENCE, "it opens by itself", async || {
+        let shown = service.get("/v1/rooms/launch/status").await.body;
+        (shown["active"] == 2 && shown["joined"] == 5).then_some(shown)
+    })
+    .await;
+    assert_eq!((&shown["status"], &shown["waiting"]), (&json!("open"), &json!(3)));
+    assert!(shown["seed"].is_string() && shown["sha256"].is_string(), "{shown}");
+}
+
+#[tokio::test]
+async fn a_room_that_opened_at_once_has_no_list() {
+    let service = Service::start().await;
+    create(&service, "plain", 1, &json!({})).await;
+    joined(&service, "plain", "a").await;
+    assert_eq!(
+        problem(&service.get("/v1/rooms/plain/pre-queue").await),
+        (404, "pre-queue-not-found")
+    );
+    assert_eq!(
+        problem(&service.get("/v1/rooms/none/pre-queue").await),
+        (404, "room-not-found")
+    );
+}

@@ -1,0 +1,229 @@
+//! Join tokens: who gets one, what it says, and what is refused.
+
+use jackpot::clock::parse_rfc3339;
+use jackpot::room::page::claims::{PLACE, PlaceClaims};
+use jackpot::room::pass;
+use jackpot::room::ticket::Ticket;
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use super::kit::{SHOP, join_claims, join_token, link, open, place_of, room, service, signed, wait};
+use crate::support::service::Service;
+
+/// The parts of a token that are no signature.
+fn parts(token: &str) -> (Value, Value) {
+    use base64::Engine as _;
+    let mut parts = token.split('.').map(|part| {
+        let bytes = base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(part);
+        serde_json::from_slice(&bytes.expect("base64url")).unwrap_or(Value::Null)
+    });
+    (parts.next().expect("a header"), parts.next().expect("claims"))
+}
+
+#[tokio::test]
+async fn a_token_says_who_where_until_when_and_where_to() {
+    let service = service().await;
+    room(&service, "said", 1, &json!({})).await;
+    let answer = join_token(&service, "said", "ann", SHOP).await;
+    assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+    let token = answer.body["token"].as_str().expect("a token");
+    assert_eq!(answer.body["url"], format!("/rooms/said/wait?token={token}"));
+    let (header, claims) = parts(token);
+    assert_eq!((&header["alg"], &header["typ"]), (&json!("EdDSA"), &json!("join+jwt")));
+    for (name, value) in [("iss", "jackpot"), ("aud", "said"), ("sub", "ann"), ("return_to", SHOP)] {
+        assert_eq!(claims[name], value);
+    }
+    let (iat, exp) = (
+        claims["iat"].as_i64().expect("a time"),
+        claims["exp"].as_i64().expect("a time"),
+    );
+    assert_eq!(exp - iat, 120, "rooms.join_token_s");
+    let expires_at = answer.body["expires_at"].as_str().expect("a time");
+    assert_eq!(parse_rfc3339(expires_at), Some(exp * 1_000));
+    let again = join_token(&service, "said", "ann", SHOP).await;
+    assert_ne!(
+        parts(again.body["token"].as_str().expect("a token")).1["jti"],
+        claims["jti"]
+    );
+    assert_eq!(
+        service.get("/v1/rooms/said").await.body["active"],
+        0,
+        "a token joins nobody"
+    );
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_wish_is_named() {
+    let service = service().await;
+    room(&service, "named", 1, &json!({})).await;
+    let path = "/v1/rooms/named/join-tokens";
+    for (wish, field) in [
+        (json!({"user_id": "a b", "return_to": SHOP}), "user_id"),
+        (json!({"return_to": SHOP}), "user_id"),
+        (json!({"user_id": "ann"}), "return_to"),
+        (json!({"user_id": "ann", "return_to": null}), "return_to"),
+        (json!({"user_id": "ann", "return_to": "/play"}), "return_to"),
+        (
+            json!({"user_id": "ann", "return_to": "http://shop.example"}),
+            "return_to",
+        ),
+        (
+            json!({"user_id": "ann", "return_to": "https://ann:x@shop.example"}),
+            "return_to",
+        ),
+        (
+            json!({"user_id": "ann", "return_to": "https://shop.example/#a"}),
+            "return_to",
+        ),
+        (
+            json!({"user_id": "ann", "return_to": "javascript:alert(1)"}),
+            "return_to",
+        ),
+        (json!({"user_id": "ann", "return_to": SHOP, "ttl": 5}), "ttl"),
+    ] {
+        let answer = service.post(path, wish.clone()).await;
+        assert_eq!(
+            answer.status,
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "{wish}: {}",
+            answer.text
+        );
+        assert_eq!(answer.body["errors"][0]["field"], field, "{wish}: {}", answer.text);
+    }
+    let long = format!("https://shop.example/{}", "x".repeat(1_979));
+    assert_eq!(long.len(), 2_000);
+    assert_eq!(
+        join_token(&service, "named", "ann", &format!("{long}x")).await.status,
+        422
+    );
+    // The longest that there is still opens the page.
+    let user = "u".repeat(64);
+    let place = open(&service, &link(&service, "named", &user, &long).await)
+        .await
+        .location();
+    assert!(
+        open(&service, &place)
+            .await
+            .location()
+            .starts_with(&format!("{long}?room_pass="))
+    );
+}
+
+#[tokio::test]
+async fn only_a_key_that_plays_gets_one_and_only_for_a_room() {
+    let service = service().await;
+    let answer = join_token(&service, "none", "ann", SHOP).await;
+    assert_eq!(
+        (answer.status, &answer.body["code"]),
+        (StatusCode::NOT_FOUND, &json!("room-not-found"))
+    );
+    let url = service.url("/v1/rooms/none/join-tokens");
+    let client = crate::support::http_client();
+    let wish = json!({"user_id": "ann", "return_to": SHOP});
+    let stranger = client.post(url).json(&wish).send().await.expect("an answer");
+    assert_eq!(stranger.status(), StatusCode::UNAUTHORIZED);
+}
+
+/// Every address that must be refused as no valid link.
+async fn is_no_link(service: &Service, address: &str) {
+    open(service, address)
+        .await
+        .is(StatusCode::BAD_REQUEST, "This link is not valid");
+}
+
+#[tokio::test]
+async fn no_token_is_taken_for_another() {
+    let service = service().await;
+    room(&service, "mine", 1, &json!({})).await;
+    room(&service, "other", 1, &json!({})).await;
+    let joining = link(&service, "mine", "ann", SHOP).await;
+    let token = joining.split_once('=').expect("a token").1;
+    let place = wait(&service, "mine", "ann").await;
+    let place = place.split_once("place=").expect("a token").1;
+    let ticket = service
+        .post("/v1/rooms/mine/tickets", json!({"user_id": "ann"}))
+        .await
+        .body;
+    let pass = ticket["pass"].as_str().expect("a pass");
+    for address in [
+        "/rooms/mine/wait".to_owned(),
+        "/rooms/mine/wait?token=".to_owned(),
+        "/rooms/mine/wait?token=x".to_owned(),
+        format!("/rooms/mine/wait?place={token}"),
+        format!("/rooms/mine/wait?token={place}"),
+        format!("/rooms/mine/wait?token={pass}"),
+        format!("/rooms/mine/wait?place={pass}"),
+        format!("/rooms/other/wait?token={token}"),
+        format!("/rooms/other/wait?place={place}"),
+        format!("/rooms/mine/wait?token={token}&place={place}"),
+        format!("/rooms/mine/wait?token={token}&token={token}"),
+        format!("/rooms/mine/wait?token={}AAA", &token[..token.len() - 3]),
+        format!("/rooms/mine/wait/events?place={token}"),
+        format!("/rooms/other/wait/events?place={place}"),
+    ] {
+        is_no_link(&service, &address).await;
+    }
+    // Of another service, or of another type though the claims would fit.
+    let mut claims = join_claims("mine", 0, i64::MAX / 1_000);
+    is_no_link(
+        &service,
+        &format!("/rooms/mine/wait?token={}", signed(pass::PASS, &claims)),
+    )
+    .await;
+    claims.iss = "another".to_owned();
+    is_no_link(
+        &service,
+        &format!("/rooms/mine/wait?token={}", signed(pass::JOIN, &claims)),
+    )
+    .await;
+    let place = PlaceClaims {
+        iss: "another".to_owned(),
+        aud: claims.aud,
+        jti: Ticket::random().expect("randomness"),
+        return_to: claims.return_to,
+    };
+    is_no_link(&service, &format!("/rooms/mine/wait?place={}", signed(PLACE, &place))).await;
+    // A pass opens the page no more than the page's tokens open a draw.
+    assert_eq!(service.get("/v1/rooms/mine").await.body["active"], 1);
+    // What others put into the address does no harm.
+    let counted = format!("{joining}&utm_source=mail");
+    assert_eq!(open(&service, &counted).await.status, StatusCode::SEE_OTHER);
+}
+
+#[tokio::test]
+async fn an_old_token_joins_nobody_and_shows_the_way_back() {
+    let service = service().await;
+    room(&service, "late", 1, &json!({})).await;
+    let now = service.get("/v1/rooms/late").await.body;
+    assert_eq!(now["active"], 0);
+    let old = signed(pass::JOIN, &join_claims("late", 1_000, 1_120));
+    let page = open(&service, &format!("/rooms/late/wait?token={old}")).await;
+    page.is(StatusCode::GONE, "This link has expired");
+    assert_eq!(page.between("<a href=\"", "\""), SHOP);
+    assert_eq!(service.get("/v1/rooms/late").await.body["active"], 0);
+    // Times of Redis' clock are near those of this machine.
+    let soon = i64::try_from(std::time::UNIX_EPOCH.elapsed().expect("after 1970").as_secs()).expect("in range") + 60;
+    let young = signed(pass::JOIN, &join_claims("late", soon - 120, soon));
+    let page = open(&service, &format!("/rooms/late/wait?token={young}")).await;
+    assert!(page.location().contains("/rooms/late/wait?place="));
+    assert_eq!(service.get("/v1/rooms/late").await.body["active"], 1);
+}
+
+#[tokio::test]
+async fn a_ticket_that_is_forgotten_and_a_room_that_is_not_there_are_told_apart() {
+    let service = service().await;
+    room(&service, "there", 1, &json!({})).await;
+    let ticket = Ticket::random().expect("randomness");
+    open(&service, &place_of("there", ticket))
+        .await
+        .is(StatusCode::GONE, "Your visit is over");
+    open(&service, &place_of("gone", ticket))
+        .await
+        .is(StatusCode::NOT_FOUND, "There is no such room");
+    let token = signed(pass::JOIN, &join_claims("gone", 0, 1 << 40));
+    let page = open(&service, &format!("/rooms/gone/wait?token={token}")).await;
+    page.is(StatusCode::NOT_FOUND, "There is no such room");
+    open(&service, "/rooms/a%20b/wait")
+        .await
+        .is(StatusCode::NOT_FOUND, "There is no such room");
+}

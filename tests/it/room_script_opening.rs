@@ -1,0 +1,156 @@
+//! A room before its opening, and who comes in when it opens.
+
+use jackpot::clock::rfc3339;
+use jackpot::room::scripts::{self, Visit};
+use jackpot::room::ticket::Ticket;
+use jackpot::stream::Mark;
+use serde_json::{Value, json};
+
+use crate::room_bench::{RoomBench, ahead, is_in, seen, users};
+
+/// In a hundred seconds; and for three.
+fn opening() -> Value {
+    let now_ms = i64::try_from(std::time::UNIX_EPOCH.elapsed().expect("past 1970").as_millis()).expect("small");
+    json!({"capacity": 3, "waiting_timeout_s": 1_000, "opens_at": rfc3339(now_ms + 100_000)})
+}
+
+async fn publish(bench: &RoomBench, joined: u64, sha256: &str) -> bool {
+    let published = scripts::publish(&bench.store, &bench.keys, Mark::ZERO, joined, sha256).await;
+    published.expect("a reply").1
+}
+
+#[tokio::test]
+async fn before_the_opening_the_seed_orders_and_nobody_comes_in() {
+    let bench = RoomBench::with(&opening()).await;
+    let names = users(1, 20);
+    let mut joined: Vec<Ticket> = Vec::new();
+    for user in &names {
+        let seen = bench.one(bench.join(user)).await;
+        let before = joined
+            .iter()
+            .filter(|other| bench.seed.order(**other) < bench.seed.order(seen.ticket));
+        assert_eq!(ahead(&seen), before.count() as u64);
+        joined.push(seen.ticket);
+    }
+    let visited = bench.tick().await;
+    assert_eq!((visited.counts.active, visited.counts.waiting), (0, 20));
+    assert!(visited.opens_ms.is_some() && !visited.unpublished);
+    assert_eq!(visited.next_due_ms, visited.opens_ms);
+    let page = bench.collected().await;
+    assert_eq!(page.opens_ms, visited.opens_ms);
+    assert_eq!(page.items, (1..).zip(joined.iter().copied()).collect::<Vec<_>>());
+    assert!(!publish(&bench, 20, &"a".repeat(64)).await, "not before the opening");
+
+    bench.pass(101).await;
+    let late = bench.one(bench.join("late")).await;
+    assert_eq!(ahead(&late), 17, "behind all of them");
+    let mut order = joined.clone();
+    order.sort_by_key(|ticket| bench.seed.order(*ticket));
+    let looks: Vec<_> = order.iter().copied().map(Visit::Look).collect();
+    let visited = bench.visit(&looks).await;
+    let places: Vec<_> = visited.replies.into_iter().map(seen).collect();
+    assert!(places[..3].iter().all(is_in));
+    for (i, seen) in (0..).zip(&places[3..]) {
+        assert_eq!(ahead(seen), i);
+    }
+    // Whoever leaves: the next in the seed's order.
+    bench.one(Visit::Leave(order[1])).await;
+    assert!(is_in(&bench.one(Visit::Look(order[3])).await));
+    assert!(bench.tick().await.unpublished);
+}
+
+/// Otherwise anybody could leave and come back until his place is the first.
+#[tokio::test]
+async fn before_the_opening_everybody_has_one_chance() {
+    let bench = RoomBench::with(&opening()).await;
+    let others = users(1, 5);
+    for user in &others {
+        bench.one(bench.join(user)).await;
+    }
+    let first = bench.one(bench.join("again")).await;
+    for round in 0..4 {
+        let held = bench.one(bench.join("again")).await;
+        bench.one(Visit::Leave(held.ticket)).await;
+        let back = bench.one(bench.join("again")).await;
+        assert!(back.new && back.ticket != held.ticket, "a new ticket");
+        assert_eq!(ahead(&back), 5, "round {round}: behind all who stayed");
+    }
+    // Whoever was not seen has had his chance too.
+    let held = bench.one(bench.join("again")).await;
+    bench
+        .raw::<()>(
+            redis::cmd("ZADD")
+                .arg(&bench.keys.seen)
+                .arg(1)
+                .arg(held.ticket.to_string()),
+        )
+        .await;
+    assert_eq!(bench.tick().await.counts.abandoned, 1);
+    assert_eq!(ahead(&bench.one(bench.join("again")).await), 5);
+    let collected = bench.collected().await.items;
+    assert_eq!(collected.len(), 6);
+    assert_eq!(
+        collected[5].1, first.ticket,
+        "the one that was made first is on the list"
+    );
+    // Neither the records nor the users of those who are over outlast their time.
+    bench.pass(101).await;
+    bench.settle().await;
+    bench.pass(1_100).await;
+    bench.settle().await;
+    bench.pass(601).await;
+    bench.settle().await;
+    let left: u64 = bench
+        .raw(redis::cmd("EXISTS").arg(&bench.keys.tickets).arg(&bench.keys.users))
+        .await;
+    assert_eq!(left, 0);
+}
+
+#[tokio::test]
+async fn the_list_is_published_once_and_kept_for_a_retention() {
+    let bench = RoomBench::with(&opening()).await;
+    let joined = bench.joined(["a", "b", "c"]).await;
+    bench.one(Visit::Leave(joined[1].ticket)).await;
+    bench.pass(101).await;
+    assert!(bench.tick().await.unpublished);
+    let sha256 = "b".repeat(64);
+    assert!(!publish(&bench, 2, &sha256).await, "another list than there is");
+    assert!(publish(&bench, 3, &sha256).await);
+    let event = bench.last_event("opened").await;
+    assert_eq!(
+        (event["joined"].as_str(), event["sha256"].as_str()),
+        ("3", sha256.as_str())
+    );
+    let before = bench.dump().await;
+    assert!(publish(&bench, 3, &"c".repeat(64)).await, "it is published");
+    assert_eq!(bench.dump().await, before);
+    let snapshot = bench.snapshot().await;
+    assert_eq!((snapshot.collected, snapshot.collected_sha256), (3, Some(sha256)));
+    assert!(!bench.tick().await.unpublished);
+    bench.pass(598).await;
+    bench.tick().await;
+    assert_eq!(bench.collected().await.items.len(), 3, "who left is on it all the same");
+    bench.pass(2).await;
+    bench.tick().await;
+    assert_eq!(bench.snapshot().await.collected, 0);
+}
+
+#[tokio::test]
+async fn an_opening_that_is_moved_or_taken_away_keeps_the_order() {
+    let bench = RoomBench::with(&opening()).await;
+    let joined = bench.joined(["a", "b", "c", "d"]).await;
+    let mut order: Vec<_> = joined.iter().map(|seen| seen.ticket).collect();
+    order.sort_by_key(|ticket| bench.seed.order(*ticket));
+    let mut later = opening();
+    later["opens_at"] = json!("2096-01-01T00:00:00Z");
+    bench.define(&later).await;
+    bench.pass(101).await;
+    assert_eq!(bench.tick().await.counts.active, 0);
+    later["opens_at"] = Value::Null;
+    bench.define(&later).await;
+    let visited = bench.visit(&[bench.join("e"), Visit::Look(order[3])]).await;
+    assert_eq!((visited.counts.active, visited.unpublished), (3, true));
+    let places: Vec<_> = visited.replies.into_iter().map(seen).collect();
+    assert_eq!((ahead(&places[0]), ahead(&places[1])), (1, 0));
+    assert!(publish(&bench, 4, &"b".repeat(64)).await);
+}
