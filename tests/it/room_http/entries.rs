@@ -174,9 +174,9 @@ async fn a_room_that_is_not_there_lets_nobody_in() {
 async fn a_room_that_comes_into_force_within_a_batch_keeps_it_out() {
     let service = Service::start().await;
     create(&service, "door", 1, &json!({})).await;
-    // Every entry takes all, so that what waits is in force from the second on.
+    // The second entry takes all, so that what waits is in force from the third on.
     let odds = |total: u64| json!({"total": total, "ranks": [{"rank": 1, "weight": total, "prize": {"pool": {"tier": "grand", "take": "all"}}}]});
-    let tier = json!([{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 1}]);
+    let tier = json!([{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 2}]);
     let definition = |odds: &Value, room: &Value| {
         crate::given::document("wins", &json!({"odds": odds, "tiers": tier, "room": room}))
     };
