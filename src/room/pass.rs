@@ -23,7 +23,7 @@ const ALGORITHM: &str = "EdDSA";
 
 /// Longer tokens are none of ours; they are not even hashed. The longest that we make is a join token that carries an
 /// address.
-pub const MAX_TOKEN_BYTES: usize = 4_096;
+pub const MAX_TOKEN_BYTES: usize = 6_144;
 
 /// What a pass says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -210,8 +210,8 @@ impl Api {
         let place = self.open_place(room, token).await?;
         let refused = |notice| Refusal::new(notice, place.return_to.clone());
         match Sight::of(&self.rooms, &place).await {
-            Ok(Sight::Line { texts, poll_after_s }) => {
-                let page = html::line(&texts, &format!("wait/leave?place={token}"), whole(poll_after_s));
+            Ok(Sight::Line { texts, refresh_s, .. }) => {
+                let page = html::line(&texts, &format!("wait/leave?place={token}"), refresh_s);
                 Ok(html_page(StatusCode::OK).body(page))
             }
             Ok(Sight::LetIn(address)) => Ok(see_other(&address)),
@@ -333,9 +333,4 @@ fn see_other(address: &str) -> HttpResponse {
     with_headers(StatusCode::SEE_OTHER)
         .insert_header((LOCATION, address))
         .finish()
-}
-
-/// A page is loaded again by whole seconds.
-fn whole(seconds: f64) -> u64 {
-    std::time::Duration::from_secs_f64(seconds.ceil().max(1.0)).as_secs()
 }

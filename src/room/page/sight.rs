@@ -1,5 +1,7 @@
 //! What a place token shows at this moment.
 
+use std::time::Duration;
+
 use super::claims::PlaceClaims;
 use super::words::{Line, Motion, Notice, Texts};
 use crate::http::problem::Problem;
@@ -18,6 +20,8 @@ pub(super) enum Sight {
         texts: Texts,
         /// After how many seconds to look again.
         poll_after_s: f64,
+        /// After how many seconds the page is loaded again where nothing else keeps it up to date.
+        refresh_s: u64,
     },
     /// The user is in, and goes to this address, which has the pass.
     LetIn(String),
@@ -40,6 +44,7 @@ impl Sight {
                 Self::Line {
                     texts: line.texts(),
                     poll_after_s: now.poll_after_s,
+                    refresh_s: refresh_s(now.poll_after_s, room.definition.waiting_timeout_ms()),
                 }
             }
             Place::Admitted { end_ms, .. } => {
@@ -50,6 +55,18 @@ impl Sight {
             Place::Ended { how, .. } => Self::Over(Notice::Ended(*how)),
         })
     }
+}
+
+/// Least time for which a page without scripts stays: each load takes the focus away from its button, so that one every
+/// second could not be used by keyboard.
+const STAYS_S: u64 = 3;
+
+/// When such a page is loaded again, in seconds: as often as a program would ask, but not more often than it can be used,
+/// unless the place would be lost by then.
+fn refresh_s(poll_after_s: f64, waiting_timeout_ms: u64) -> u64 {
+    let asked = Duration::from_secs_f64(poll_after_s.ceil().max(1.0)).as_secs();
+    let in_time = waiting_timeout_ms / 2_500;
+    asked.max(STAYS_S.min(in_time))
 }
 
 /// The room as everybody sees it may be a second old; the ticket is not.
@@ -79,6 +96,29 @@ pub(super) fn notice_of(error: RoomError) -> Notice {
             // What is our fault is logged where it becomes a problem; a browser is told in words.
             let _logged = Problem::from(other);
             Notice::Unavailable
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::refresh_s;
+
+    #[test]
+    fn a_page_stays_for_a_while_but_comes_again_in_time() {
+        for (poll_after_s, waiting_timeout_ms, refresh) in [
+            (1.0, 60_000, 3),
+            (1.0, 7_500, 3),
+            (1.0, 5_000, 2),
+            (0.8, 2_000, 1),
+            (0.4, 1_000, 1),
+            (6.1, 60_000, 7),
+        ] {
+            assert_eq!(
+                refresh_s(poll_after_s, waiting_timeout_ms),
+                refresh,
+                "{poll_after_s} {waiting_timeout_ms}"
+            );
         }
     }
 }

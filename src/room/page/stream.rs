@@ -19,7 +19,7 @@ use crate::telemetry::GaugeGuard;
 /// Until the next look when the last one failed: often enough to be well within the least useful timeout of a room.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
-/// `place` with the texts of the page, at once and then as often as a page without scripts would ask; it is sent also
+/// `place` with the texts of the page, at once and then as often as a program would ask; it is sent also
 /// when nothing has changed, so that proxies keep the connection and the page notices when it is dead. `moved`, and the
 /// end, when there is anything else to see than a place. Who listens is there: each look keeps the place alive.
 pub(super) fn events(
@@ -32,7 +32,9 @@ pub(super) fn events(
         let _open = open;
         loop {
             let pause = match Sight::of(&rooms, &place).await {
-                Ok(Sight::Line { texts, poll_after_s }) => {
+                Ok(Sight::Line {
+                    texts, poll_after_s, ..
+                }) => {
                     yield Ok(event("place", &Some(texts)));
                     Duration::from_secs_f64(poll_after_s)
                 }

@@ -71,7 +71,7 @@ impl Line {
             Motion::OpensAt { opens_ms, now_ms } => Texts {
                 title: "Not open yet".to_owned(),
                 heading: "The room is not open yet",
-                place: "drawn by lot at the opening".to_owned(),
+                place: "drawn by lot".to_owned(),
                 wait: format!("{} until the opening", about(seconds(opens_ms.saturating_sub(now_ms)))),
                 note: format!(
                     "It opens on {}. Everybody who is here before has the same chance of a place at the front.",
@@ -221,7 +221,7 @@ mod tests {
                 now_ms: opens_ms - 90_000,
             },
         );
-        assert_eq!(before.place, "drawn by lot at the opening");
+        assert_eq!(before.place, "drawn by lot");
         assert_eq!(before.wait, "about 2 minutes until the opening");
         assert!(
             before.note.starts_with("It opens on 21 November 2025 at 10:00 UTC."),

@@ -17,6 +17,9 @@ use super::service::processes_in;
 /// For the driver and for the browser, each, on a loaded machine.
 const START_DEADLINE: Duration = Duration::from_mins(1);
 
+/// For a page to be there and to stay for as long as a click takes.
+const CLICK_DEADLINE: Duration = Duration::from_secs(30);
+
 /// Names that the browser has on PATH.
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
@@ -134,10 +137,13 @@ impl Browser {
         element.text().await.ok()
     }
 
-    /// Clicks on the first element that fits.
+    /// Clicks on the first element that fits, once there is one; also on a page that is just loaded again.
     pub async fn click(&self, css: &str) {
-        let element = self.driver().find(By::Css(css.to_owned())).await;
-        element.expect(css).click().await.expect("it can be clicked on");
+        eventually(CLICK_DEADLINE, css, async || {
+            let element = self.driver().find(By::Css(css.to_owned())).await.ok()?;
+            element.click().await.ok()
+        })
+        .await;
     }
 
     /// What a script in the page gives back: the test's own, which no setting keeps from running.
