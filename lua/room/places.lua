@@ -92,7 +92,8 @@ end
 
 local COUNTED = { e = 'expired', b = 'abandoned', l = 'left' }
 
--- Ends a place: e expired, b abandoned, l left.
+-- Ends a place: e expired, b abandoned, l left. Before the opening the user keeps it, over as it is: who joins again is
+-- known to have had his chance.
 local function finish(step, place, kind, ended_at)
   local state, field = step.state, COUNTED[kind]
   state[field] = state[field] + 1
@@ -102,7 +103,9 @@ local function finish(step, place, kind, ended_at)
     step.waiting = step.waiting - 1
   end
   place.kind, place.at, step.dirty = kind, num(ended_at), true
-  set_ticket(step, place.user, false)
+  if step.at >= state.opens then
+    set_ticket(step, place.user, false)
+  end
   change(step, place)
 end
 
@@ -124,13 +127,14 @@ local function keep(step, place)
   change(step, place)
 end
 
--- Makes the place of a new ticket, behind all who wait; before the opening where `order` says.
-local function add_place(step, ticket, user, order)
+-- Makes the place of a new ticket, behind all who wait; before the opening where `order` says, unless the user `had` a
+-- place that is over: nobody gets another chance by leaving and coming back.
+local function add_place(step, ticket, user, order, had)
   local state = step.state
   state.joins = state.joins + 1
   local join = num(state.joins)
   local place = { ticket = ticket, kind = 'w', join = join, joined = num(step.at), user = user, order = join }
-  if step.at < state.opens then
+  if step.at < state.opens and not had then
     place.order = num(must(exact(order), 'JP_ARGUMENT order'))
     add(step.collected, join, ticket)
   end
@@ -176,7 +180,7 @@ local function leave(step, place)
   if place.kind == 'a' then
     count_pass(step)
     step.state.revocations = step.state.passes
-    add(step.revoked, num(step.state.revocations), place.ticket .. ' ' .. place.ends)
+    add(step.revoked, num(step.state.revocations), place.ticket .. ' ' .. place.ends .. ' ' .. num(step.at))
   end
   finish(step, place, 'l', step.at)
 end

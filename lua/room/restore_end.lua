@@ -61,7 +61,7 @@ append(state, at, 'restore', {
   ARGV[3],
 })
 local fields = fresh_fields(state.restores * (MAX_N + 1))
-state.hold = whole_second(at + state.longest)
+state.hold = lost_until(at, state.longest, exact(state.rate))
 state.opens = exact(state.opens_at) or at
 state.seq = nil
 for field, value in pairs(state) do

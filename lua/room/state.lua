@@ -71,6 +71,8 @@ local function append(state, at, kind, fields)
   append_event(KEYS[11], state, at, kind, fields)
 end
 
+local RATE_MS = 60000 -- the time in which a rate counts
+
 -- Sessions, and the time in which nobody is admitted, end on a whole second: a pass says its end in seconds.
 local function whole_second(ms)
   return math.ceil(ms / 1000) * 1000
@@ -94,4 +96,10 @@ local function list_of(fields)
     list[#list + 1] = value
   end
   return list
+end
+
+-- Until when nobody is admitted to a room that lost tickets: as long as a pass may be out that is not known here, and,
+-- with a rate, an admission may count that is not known here.
+local function lost_until(at, longest, rate)
+  return whole_second(at + math.max(longest, rate and RATE_MS + 1 or 0))
 end

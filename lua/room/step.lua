@@ -4,7 +4,6 @@
 
 local MAX_REAPED = 256 -- of each kind in one call: some 2 ms
 local MAX_CALLED = 512 -- waiters called to the door in one call
-local RATE_MS = 60000
 
 local function until_now(step, key)
   return redis.call('ZRANGEBYSCORE', KEYS[key], '-inf', num(step.at), 'LIMIT', 0, MAX_REAPED)
@@ -14,7 +13,7 @@ end
 -- back later may expire first: each goes within the longest session.
 local function count_gone(step)
   local function is_gone(member)
-    return (tonumber(string.match(member, ' (%d+)$')) or 0) <= step.at
+    return (tonumber(string.match(member, '^%x+ (%d+) ')) or 0) <= step.at
   end
   local count, first = 0, redis.call('ZRANGE', KEYS[8], 0, 0)[1]
   if first and is_gone(first) then
@@ -26,6 +25,32 @@ local function count_gone(step)
     end
   end
   return count
+end
+
+-- Drops the records of those who are over for long enough; none before the opening, when they tell who had his chance.
+local function drop_ended(step)
+  local tickets = step.at >= step.state.opens and until_now(step, 7) or {}
+  step.gone[7] = tickets
+  if #tickets == 0 then
+    return
+  end
+  local users = {}
+  for _, text in ipairs(redis.call('HMGET', KEYS[2], unpack(tickets))) do
+    local place = parse_place(text)
+    users[#users + 1] = place and place.user or nil
+  end
+  for _, ticket in ipairs(tickets) do
+    step.places[ticket] = false
+  end
+  if #users > 0 then
+    read_users(step, users)
+  end
+  for _, user in ipairs(users) do
+    -- Whose ticket has no place any more.
+    if step.tickets[user] and not step.places[step.tickets[user]] then
+      set_ticket(step, user, false)
+    end
+  end
 end
 
 -- Looks at every key, so that one of a wrong type ends the call before it writes, and ends what is over.
@@ -40,10 +65,7 @@ local function begin_step(step)
     and state.collected_sha256 ~= ''
     and step.at >= state.opens + step.retention
   step.revoked_gone = count_gone(step)
-  step.gone[7] = until_now(step, 7)
-  for _, ticket in ipairs(step.gone[7]) do
-    step.places[ticket] = false
-  end
+  drop_ended(step)
   local over, silent = until_now(step, 6), until_now(step, 5)
   step.behind = #over == MAX_REAPED or #silent == MAX_REAPED
   read_places(step, over)
@@ -107,12 +129,13 @@ local function read_line(step)
   return #more > 0
 end
 
--- The next who waits, or nil.
+-- The next who waits, or nil, also when as many were looked at as may be in one call. Who has no place goes.
 local function next_waiter(step)
-  while step.line_next <= step.line_read or read_line(step) do
+  while step.called < MAX_CALLED and (step.line_next <= step.line_read or read_line(step)) do
     local ticket = step.line[step.line_next]
     local place = step.places[ticket]
     step.line_next = step.line_next + 1
+    step.called = step.called + 1
     if place and place.kind == 'w' then
       return place
     end
@@ -121,8 +144,9 @@ local function next_waiter(step)
       take_out(step, 4, ticket)
     end
   end
-  while step.arrivals[step.arrival_next] do
+  while step.called < MAX_CALLED and step.arrivals[step.arrival_next] do
     local place = step.arrivals[step.arrival_next]
+    step.called = step.called + 1
     step.arrival_next = step.arrival_next + 1
     if place.kind == 'w' then
       return place
@@ -138,7 +162,6 @@ local function admit(step, fresh)
     if not place then
       break
     end
-    step.called = step.called + 1
     settle(step, place)
     if place.kind == 'w' then
       let_in(step, place, place == fresh)

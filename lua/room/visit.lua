@@ -34,7 +34,7 @@ local step = new_step(state, at, must(exact(ARGV[3]), 'JP_ARGUMENT retention'))
 
 if known_passes > state.passes then
   state.passes, step.dirty = known_passes, true
-  state.hold = math.max(state.hold, whole_second(at + state.longest))
+  state.hold = math.max(state.hold, lost_until(at, state.longest, state.rate))
 end
 begin_step(step)
 admit(step)
@@ -63,13 +63,14 @@ local function join(ticket, user, order)
       return place
     end
   end
+  local had = place and true or false
   place = step.places[ticket]
   if place then
     must(place.user == user or nil, 'JP_ARGUMENT ticket')
     return place
   end
   if state.status == 'open' then
-    place = add_place(step, ticket, user, order)
+    place = add_place(step, ticket, user, order, had)
     admit(step, place)
   end
   return place or nil

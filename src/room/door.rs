@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep, timeout};
 use tracing::debug;
 
 use super::checked::Checked;
-use super::known::{Known, Registry};
+use super::known::Registry;
 use super::pass::{Claims, PASS, PassError};
 use super::revocations::{Over, Revocations};
 use super::scripts;
@@ -26,6 +26,8 @@ use crate::stream::ScriptError;
 
 /// How often what was taken back is read, while passes are checked.
 const READ_EVERY: Duration = Duration::from_millis(300);
+/// How often while none are checked, but some that were taken back would still be good.
+const READ_IDLE: Duration = Duration::from_secs(5);
 /// What is older is read again before a pass is checked.
 const MAX_AGE: Duration = Duration::from_secs(1);
 /// How long a check waits for Redis.
@@ -91,8 +93,6 @@ struct Shared {
 struct Guard {
     id: Id,
     revocations: RwLock<Revocations>,
-    /// Restores and the hold when it was last read: behind a loss of Redis numbers may be given again.
-    losses: std::sync::Mutex<(u64, i64)>,
     /// Held while reading; when the last reading that failed had begun, and why it did.
     reading: Mutex<Option<(Instant, ScriptError)>>,
     /// When a pass was last checked, in ms since the door was made.
@@ -180,7 +180,6 @@ impl Door {
             Arc::new(Guard {
                 id: room.clone(),
                 revocations: RwLock::default(),
-                losses: std::sync::Mutex::default(),
                 reading: Mutex::default(),
                 used_ms: AtomicU64::default(),
                 followed: AtomicBool::default(),
@@ -196,25 +195,9 @@ impl Guard {
         self.used_ms.store(now_ms, Ordering::Relaxed);
     }
 
-    /// Whether nobody has checked a pass for a while; not while a hold lasts, whose revocations Redis has lost.
     fn idle(&self, shared: &Shared) -> bool {
         let used = Duration::from_millis(self.used_ms.load(Ordering::Relaxed));
-        let hold_ms = shared.registry.known(&self.id).hold_ms();
-        let is_held = self
-            .revocations()
-            .now_ms(Instant::now())
-            .is_some_and(|now_ms| now_ms < hold_ms);
-        shared.began.elapsed().saturating_sub(used) > IDLE && !is_held
-    }
-
-    /// Reads from the beginning where Redis has lost something since the last time.
-    fn look_for_losses(&self, known: &Known) {
-        let now = (known.mark().restores(), known.hold_ms());
-        let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
-        if *losses != now {
-            *losses = now;
-            self.revocations().begin_anew();
-        }
+        shared.began.elapsed().saturating_sub(used) > IDLE
     }
 
     fn is_fresh(&self) -> bool {
@@ -262,7 +245,6 @@ impl Guard {
         loop {
             let known = shared.registry.known(&self.id);
             known.whole()?;
-            self.look_for_losses(&known);
             let after = self.revocations().last();
             let sent = Instant::now();
             let reading = scripts::revoked(&shared.store, &known, after, PAGE);
@@ -270,7 +252,7 @@ impl Guard {
             let reply = known.note(reply)?;
             shared.registry.learn(&self.id, reply.mark);
             let mut revocations = self.revocations();
-            let goes_on = revocations.take(&reply.items, reply.last, reply.now_ms);
+            let goes_on = revocations.take(&reply.items, (reply.last, reply.hold_ms), reply.now_ms);
             if goes_on && reply.complete {
                 revocations.complete(sent, reply.now_ms);
                 return Ok(());
@@ -282,10 +264,17 @@ impl Guard {
         self.revocations.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads on for as long as passes are checked.
+    /// Whether nothing is lost by forgetting it: nobody asks, and what was taken back is over. A Redis that lost tickets
+    /// can't tell again what was taken back before.
+    fn is_over(&self, shared: &Shared) -> bool {
+        let known = self.revocations.read().unwrap_or_else(PoisonError::into_inner);
+        self.idle(shared) && known.is_empty(Instant::now())
+    }
+
+    /// Reads on for as long as passes are checked, or were taken back.
     async fn follow(self: Arc<Self>, shared: Arc<Shared>) {
-        while !self.idle(&shared) {
-            sleep(READ_EVERY).await;
+        while !self.is_over(&shared) {
+            sleep(if self.idle(&shared) { READ_IDLE } else { READ_EVERY }).await;
             let mut failed = self.reading.lock().await;
             let began = Instant::now();
             let read = self.read_now(&shared).await;

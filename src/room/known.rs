@@ -1,6 +1,6 @@
 //! What this instance remembers of rooms: their keys, how far each had come, and how many passes it had given.
 
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::ids::Id;
 use crate::store::keys::{ROOM_INDEX, RoomKeys, StreamKeys};
@@ -13,7 +13,6 @@ pub struct Known {
     pub keys: RoomKeys,
     heard: Heard,
     passes: AtomicU64,
-    hold_ms: AtomicI64,
 }
 
 impl Known {
@@ -26,16 +25,6 @@ impl Known {
     pub fn hear_passes(&self, passes: u64) {
         self.passes.fetch_max(passes, Ordering::Relaxed);
     }
-
-    /// Until when nobody is or was admitted, ms, because Redis had lost passes: another one tells of another loss.
-    pub fn hold_ms(&self) -> i64 {
-        self.hold_ms.load(Ordering::Relaxed)
-    }
-
-    /// Remembers a hold out of a reply.
-    pub fn hear_hold(&self, hold_ms: Option<i64>) {
-        self.hold_ms.fetch_max(hold_ms.unwrap_or(0), Ordering::Relaxed);
-    }
 }
 
 impl Subject for Known {
@@ -46,7 +35,6 @@ impl Subject for Known {
             keys: RoomKeys::new(id),
             heard: Heard::new("room", id),
             passes: AtomicU64::new(0),
-            hold_ms: AtomicI64::new(0),
         }
     }
 

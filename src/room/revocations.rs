@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::pass::Claims;
+use super::scripts::RevokedPass;
 use super::ticket::Ticket;
 
 /// Most passes remembered of a room, some 10 MB: those beyond are covered by the floor.
@@ -18,8 +19,10 @@ pub struct Revocations {
     read: Option<(Instant, i64)>,
     /// Number of the last one that was read.
     last: u64,
+    /// Until when nobody is or was admitted, as the last page said: it moves when Redis has lost some.
+    hold_ms: i64,
     tickets: HashMap<Ticket, i64>,
-    /// Those tickets as they came: when each was read and when its pass is over anyway, ms.
+    /// Those tickets as they came: when each was taken back and when its pass is over anyway, ms.
     order: VecDeque<(Ticket, i64, i64)>,
     /// Passes made before this second are refused.
     floor_s: i64,
@@ -47,24 +50,28 @@ impl Revocations {
         self.read.map(|(sent, _)| at.saturating_duration_since(sent))
     }
 
-    /// Takes a page that was read at `now_ms`: its items, and up to which number all are known with it. Whether it goes
-    /// on from there; not so where Redis has lost some, and all is to be read from the beginning.
-    pub fn take(&mut self, items: &[(u64, Ticket, i64)], last: u64, now_ms: i64) -> bool {
-        for (_, ticket, exp_ms) in items {
-            if self.tickets.insert(*ticket, *exp_ms).is_none() {
-                self.order.push_back((*ticket, now_ms, *exp_ms));
+    /// Takes a page that was read at `now_ms`: its items, up to which number all are known with it, and the room's hold.
+    /// Whether it goes on from there; not so where Redis has lost some, and gives their numbers to others: then all is
+    /// to be read from the beginning.
+    pub fn take(&mut self, items: &[RevokedPass], (last, hold_ms): (u64, i64), now_ms: i64) -> bool {
+        let began = self.last == 0;
+        let goes_on = last >= self.last && (began || hold_ms == self.hold_ms);
+        for item in items {
+            if self.tickets.insert(item.ticket, item.exp_ms).is_none() {
+                self.order.push_back((item.ticket, item.at_ms, item.exp_ms));
             }
         }
-        let goes_on = last >= self.last;
         // What is known here stays.
         self.last = if goes_on { last } else { 0 };
+        self.hold_ms = hold_ms;
         self.bound(MAX_REMEMBERED, now_ms);
         goes_on
     }
 
-    /// Reads all from the beginning next; what is known stays.
-    pub fn begin_anew(&mut self) {
-        self.last = 0;
+    /// Whether all passes that were taken back, as far as is known here, would be over by now anyway.
+    pub fn is_empty(&self, at: Instant) -> bool {
+        let now_ms = self.now_ms(at).unwrap_or(i64::MIN);
+        self.order.iter().all(|(_, _, exp_ms)| *exp_ms <= now_ms)
     }
 
     /// All there were have been read, by a call that was sent at `sent` and said `now_ms`.
@@ -83,22 +90,23 @@ impl Revocations {
         }
         order.retain(|(ticket, _, exp_ms)| *exp_ms > now_ms || tickets.remove(ticket).is_none());
         while order.len() > most
-            && let Some((ticket, read_ms, _)) = order.pop_front()
+            && let Some((ticket, at_ms, _)) = order.pop_front()
         {
             tickets.remove(&ticket);
-            // It was taken back before it was read, and made before that.
-            self.floor_s = self.floor_s.max(read_ms.div_euclid(1_000) + 1);
+            // It was made before it was taken back.
+            self.floor_s = self.floor_s.max(at_ms.div_euclid(1_000) + 1);
         }
     }
 
-    /// Redis' clock at this moment, or somewhat ahead of it, never behind; `None` before the first reading.
-    pub fn now_ms(&self, at: Instant) -> Option<i64> {
+    /// Redis' clock at this moment, never early.
+    fn now_ms(&self, at: Instant) -> Option<i64> {
         let (sent, then_ms) = self.read?;
         let since = i64::try_from(at.saturating_duration_since(sent).as_millis()).unwrap_or(i64::MAX);
         Some(then_ms.saturating_add(since))
     }
 
-    /// Whether a pass is good at this moment. `None` before the first reading.
+    /// Whether a pass is good at this moment; never later than Redis' clock would say so. `None` before the first
+    /// reading.
     pub fn judge(&self, pass: &Claims, at: Instant) -> Option<Result<(), Over>> {
         let now_ms = self.now_ms(at)?;
         Some(if pass.exp.saturating_mul(1_000) <= now_ms {
@@ -133,13 +141,23 @@ mod tests {
         }
     }
 
+    /// Of number, ticket, end of the pass and when it was taken back, in ms.
+    fn revoked<const N: usize>(all: [(u64, u64, i64, i64); N]) -> [RevokedPass; N] {
+        all.map(|(number, of, exp_ms, at_ms)| RevokedPass {
+            number,
+            ticket: ticket(of),
+            exp_ms,
+            at_ms,
+        })
+    }
+
     #[test]
     fn a_pass_is_good_until_its_second_or_until_it_is_taken_back() {
         let mut known = Revocations::default();
         let sent = Instant::now();
         let after = |ms| sent + Duration::from_millis(ms);
         assert_eq!(known.judge(&pass(1, 0, 100), sent), None);
-        known.take(&[(1, ticket(7), 100_000)], 1, 50_000);
+        known.take(&revoked([(1, 7, 100_000, 40_000)]), (1, 0), 50_000);
         known.complete(sent, 50_000);
         assert_eq!(known.judge(&pass(1, 0, 60), after(9_999)), Some(Ok(())));
         assert_eq!(known.judge(&pass(1, 0, 60), after(10_000)), Some(Err(Over::Expired)));
@@ -151,12 +169,34 @@ mod tests {
     #[test]
     fn what_redis_lost_stays_known() {
         let mut known = Revocations::default();
-        known.take(&[(1, ticket(1), 100_000), (2, ticket(2), 100_000)], 2, 50_000);
+        known.take(&revoked([(1, 1, 100_000, 1), (2, 2, 100_000, 1)]), (2, 0), 50_000);
         assert_eq!(known.last(), 2);
-        assert!(!known.take(&[], 1, 50_100));
+        assert!(!known.take(&[], (1, 0), 50_100));
         assert_eq!(known.last(), 0, "from the beginning again");
-        known.take(&[(1, ticket(3), 100_000)], 1, 50_200);
+        assert!(known.take(&revoked([(1, 3, 100_000, 1)]), (1, 0), 50_200));
         known.complete(Instant::now(), 50_200);
+        for number in 1..=3 {
+            let judged = known.judge(&pass(number, 0, 100), Instant::now());
+            assert_eq!(judged, Some(Err(Over::Revoked)), "{number}");
+        }
+    }
+
+    /// Another instance went on from the older state, and its numbers have passed those that are known here.
+    #[test]
+    fn numbers_that_were_given_again_are_read_again() {
+        let mut known = Revocations::default();
+        assert!(
+            known.take(&revoked([(2, 1, 100_000, 1)]), (2, 7_000), 50_000),
+            "the first reading"
+        );
+        assert!(
+            !known.take(&revoked([(3, 3, 100_000, 2)]), (3, 90_000), 50_100),
+            "Redis lost some since"
+        );
+        assert_eq!(known.last(), 0);
+        assert!(known.take(&revoked([(2, 2, 100_000, 2), (3, 3, 100_000, 2)]), (3, 90_000), 50_200));
+        assert!(known.take(&[], (3, 90_000), 50_300));
+        known.complete(Instant::now(), 50_300);
         for number in 1..=3 {
             let judged = known.judge(&pass(number, 0, 100), Instant::now());
             assert_eq!(judged, Some(Err(Over::Revoked)), "{number}");
@@ -166,16 +206,18 @@ mod tests {
     #[test]
     fn those_beyond_the_bound_are_covered_by_the_floor() {
         let mut known = Revocations::default();
-        // The first is over by then, and so is the third, which is not at the front.
-        known.take(&[(1, ticket(1), 51_000), (2, ticket(2), 90_000)], 2, 50_500);
-        known.take(
-            &[(3, ticket(3), 51_000), (4, ticket(4), 90_000), (5, ticket(5), 90_000)],
-            5,
-            50_700,
-        );
+        // The first is over by then, and so is the third, which is not at the front. All are read at once, long after.
+        let all = [
+            (1, 1, 51_000, 50_400),
+            (2, 2, 90_000, 50_500),
+            (3, 3, 51_000, 50_600),
+            (4, 4, 90_000, 50_700),
+            (5, 5, 90_000, 50_800),
+        ];
+        known.take(&revoked(all), (5, 0), 50_900);
         known.bound(3, 52_000);
         assert_eq!((known.floor_s, known.order.len(), known.tickets.len()), (0, 3, 3));
-        known.take(&[(6, ticket(6), 90_000)], 6, 53_000);
+        known.take(&revoked([(6, 6, 90_000, 52_900)]), (6, 0), 53_000);
         known.bound(3, 53_000);
         assert_eq!((known.floor_s, known.order.len(), known.tickets.len()), (51, 3, 3));
         known.complete(Instant::now(), 53_000);
@@ -184,5 +226,16 @@ mod tests {
         assert_eq!(judge(8, 50), Some(Err(Over::Old)));
         assert_eq!(judge(8, 51), Some(Ok(())));
         assert_eq!(judge(4, 53), Some(Err(Over::Revoked)));
+    }
+
+    #[test]
+    fn it_is_empty_once_all_are_over() {
+        let mut known = Revocations::default();
+        let sent = Instant::now();
+        assert!(known.is_empty(sent));
+        known.take(&revoked([(1, 1, 60_000, 1)]), (1, 0), 50_000);
+        known.complete(sent, 50_000);
+        assert!(!known.is_empty(sent + Duration::from_millis(9_999)));
+        assert!(known.is_empty(sent + Duration::from_secs(10)));
     }
 }

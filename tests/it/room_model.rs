@@ -39,7 +39,10 @@ pub struct Model {
     pub joins: u64,
     pub counts: Counts,
     pub tickets: BTreeMap<Ticket, (Id, Stand)>,
-    pub revoked: BTreeMap<u64, (Ticket, i64)>,
+    /// The ticket that a user has; before the opening also one that is over.
+    pub users: BTreeMap<Id, Ticket>,
+    /// By number: ticket, end of the pass, and when it was taken back.
+    pub revoked: BTreeMap<u64, (Ticket, i64, i64)>,
     pub collected: Vec<Ticket>,
     /// Times of all admissions since there is a rate.
     pub admissions: Vec<i64>,
@@ -62,6 +65,7 @@ impl Model {
             joins: 0,
             counts: Counts::default(),
             tickets: BTreeMap::new(),
+            users: BTreeMap::new(),
             revoked: BTreeMap::new(),
             collected: Vec::new(),
             admissions: Vec::new(),
@@ -87,7 +91,8 @@ impl Model {
     pub fn visit(&mut self, now: i64, known: u64, visits: &[Visit]) -> Vec<VisitReply> {
         if known > self.passes {
             self.passes = known;
-            self.hold = self.hold.max(whole_second(now + self.longest));
+            let counts = self.rules.rate.map_or(0, |_| MINUTE_MS + 1);
+            self.hold = self.hold.max(whole_second(now + self.longest.max(counts)));
         }
         self.reap(now);
         self.admit(now, None);
@@ -100,9 +105,16 @@ impl Model {
     }
 
     fn reap(&mut self, now: i64) {
-        self.tickets
-            .retain(|_, (_, stand)| !matches!(stand, Stand::Over { dropped, .. } if *dropped <= now));
-        while self.revoked.first_key_value().is_some_and(|(_, (_, exp))| *exp <= now) {
+        if now >= self.opens {
+            self.tickets
+                .retain(|_, (_, stand)| !matches!(stand, Stand::Over { dropped, .. } if *dropped <= now));
+            self.users.retain(|_, ticket| self.tickets.contains_key(ticket));
+        }
+        while self
+            .revoked
+            .first_key_value()
+            .is_some_and(|(_, (_, exp, _))| *exp <= now)
+        {
             self.revoked.pop_first();
         }
         let over = self.tickets.iter().filter_map(|(ticket, (_, stand))| match stand {
@@ -122,7 +134,11 @@ impl Model {
             End::Left => &mut self.counts.left,
         } += 1;
         let dropped = now + self.retention;
-        self.tickets.get_mut(&ticket).expect("a ticket").1 = Stand::Over { how, at, dropped };
+        let (user, stand) = self.tickets.get_mut(&ticket).expect("a ticket");
+        *stand = Stand::Over { how, at, dropped };
+        if now >= self.opens {
+            self.users.remove(user);
+        }
     }
 
     /// Who waits, the next first.
@@ -192,7 +208,7 @@ impl Model {
                 let stand = self.tickets.get(ticket).map(|(_, stand)| stand.clone());
                 if let Some(Stand::In { end, .. }) = stand {
                     self.passes += 1;
-                    self.revoked.insert(self.passes, (*ticket, end));
+                    self.revoked.insert(self.passes, (*ticket, end, now));
                 }
                 if let Some(Stand::In { .. } | Stand::Waiting { .. }) = stand {
                     self.finish(*ticket, End::Left, now, now);
@@ -220,9 +236,11 @@ impl Model {
         if !self.open {
             return None;
         }
+        // Whoever had a place before the opening does not get another chance.
+        let had = self.users.insert(user.clone(), ticket).is_some();
         self.joins += 1;
         let mut order_of = i64::try_from(self.joins).expect("few");
-        if now < self.opens {
+        if now < self.opens && !had {
             self.collected.push(ticket);
             order_of = order;
         }

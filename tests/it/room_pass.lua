@@ -34,7 +34,9 @@ end
 local revoked = redis.call('ZRANGE', KEYS[8], 0, -1, 'WITHSCORES')
 for i = 1, #revoked, 2 do
   redis.call('ZREM', KEYS[8], revoked[i])
-  redis.call('ZADD', KEYS[8], revoked[i + 1], (string.gsub(revoked[i], '%d+$', less)))
+  redis.call('ZADD', KEYS[8], revoked[i + 1], (string.gsub(revoked[i], ' %d+', function(text)
+    return ' ' .. less(text)
+  end)))
 end
 for i, text in ipairs(redis.call('LRANGE', KEYS[9], 0, -1)) do
   redis.call('LSET', KEYS[9], i - 1, less(text))

@@ -290,13 +290,15 @@ impl Both {
         );
         let users = bench.hash(&bench.keys.users).await;
         let holders = model
-            .tickets
+            .users
             .iter()
-            .filter(|(_, (_, stand))| !matches!(stand, Stand::Over { .. }));
-        let holders = holders.map(|(ticket, (user, _))| (user.to_string(), ticket.to_string()));
+            .map(|(user, ticket)| (user.to_string(), ticket.to_string()));
         assert_eq!(users, holders.collect());
         let revoked = bench.revoked(0).await.items.into_iter();
-        let revoked = revoked.map(|(number, ticket, exp)| (number, (ticket, exp + self.passed_ms)));
+        let revoked = revoked.map(|pass| {
+            let at = [pass.exp_ms, pass.at_ms].map(|ms| ms + self.passed_ms);
+            (pass.number, (pass.ticket, at[0], at[1]))
+        });
         assert_eq!(revoked.collect::<BTreeMap<_, _>>(), model.revoked);
         let collected = bench.collected().await.items.into_iter().map(|(_, ticket)| ticket);
         assert_eq!(collected.collect::<Vec<_>>(), model.collected);

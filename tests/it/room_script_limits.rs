@@ -111,6 +111,33 @@ async fn records_and_passes_that_are_over_go_in_parts() {
     assert_eq!(left, 0);
 }
 
+/// More than one call of Redis takes arguments.
+#[tokio::test]
+async fn thousands_without_a_record_go_and_hold_up_nobody() {
+    const GHOSTS: usize = 10_000;
+    let bench = RoomBench::with(&json!({"capacity": 1})).await;
+    let [inside, waits] = bench.joined(["a", "b"]).await.try_into().expect("two");
+    for key in [&bench.keys.waiting, &bench.keys.seen] {
+        let mut add = redis::cmd("ZADD");
+        add.arg(key);
+        for ghost in 0..GHOSTS {
+            // In front of all others, and seen not long ago.
+            let score = if key == &bench.keys.waiting {
+                -1
+            } else {
+                i64::MAX / 4_096
+            };
+            add.arg(score).arg(format!("{ghost:032x}"));
+        }
+        bench.raw::<()>(&mut add).await;
+    }
+    let visited = bench.visit(&[Visit::Leave(inside.ticket), bench.join("c")]).await;
+    assert!(visited.more, "as many as one call may look at");
+    let visited = bench.settle().await;
+    assert_eq!((visited.counts.active, visited.counts.waiting), (1, 1));
+    assert!(is_in(&bench.one(Visit::Look(waits.ticket)).await));
+}
+
 #[tokio::test]
 async fn when_memory_is_full_nobody_joins_and_all_else_goes_on() {
     let redis = Arc::new(TestRedis::own(&["--maxmemory-policy", "noeviction"]).await);

@@ -59,6 +59,53 @@ async fn before_the_opening_the_seed_orders_and_nobody_comes_in() {
     assert!(bench.tick().await.unpublished);
 }
 
+/// Otherwise anybody could leave and come back until his place is the first.
+#[tokio::test]
+async fn before_the_opening_everybody_has_one_chance() {
+    let bench = RoomBench::with(&opening()).await;
+    let others = users(1, 5);
+    for user in &others {
+        bench.one(bench.join(user)).await;
+    }
+    let first = bench.one(bench.join("again")).await;
+    for round in 0..4 {
+        let held = bench.one(bench.join("again")).await;
+        bench.one(Visit::Leave(held.ticket)).await;
+        let back = bench.one(bench.join("again")).await;
+        assert!(back.new && back.ticket != held.ticket, "a new ticket");
+        assert_eq!(ahead(&back), 5, "round {round}: behind all who stayed");
+    }
+    // Whoever was not seen has had his chance too.
+    let held = bench.one(bench.join("again")).await;
+    bench
+        .raw::<()>(
+            redis::cmd("ZADD")
+                .arg(&bench.keys.seen)
+                .arg(1)
+                .arg(held.ticket.to_string()),
+        )
+        .await;
+    assert_eq!(bench.tick().await.counts.abandoned, 1);
+    assert_eq!(ahead(&bench.one(bench.join("again")).await), 5);
+    let collected = bench.collected().await.items;
+    assert_eq!(collected.len(), 6);
+    assert_eq!(
+        collected[5].1, first.ticket,
+        "the one that was made first is on the list"
+    );
+    // Neither the records nor the users of those who are over outlast their time.
+    bench.pass(101).await;
+    bench.settle().await;
+    bench.pass(1_100).await;
+    bench.settle().await;
+    bench.pass(601).await;
+    bench.settle().await;
+    let left: u64 = bench
+        .raw(redis::cmd("EXISTS").arg(&bench.keys.tickets).arg(&bench.keys.users))
+        .await;
+    assert_eq!(left, 0);
+}
+
 #[tokio::test]
 async fn the_list_is_published_once_and_kept_for_a_retention() {
     let bench = RoomBench::with(&opening()).await;

@@ -18,9 +18,9 @@ async fn who_leaves_from_within_is_on_the_list_until_the_pass_expires() {
     assert_eq!(visited.counts.left, 3);
     let revoked = bench.revoked(0).await;
     let expected = [(a.ticket, end_of(&a)), (b.ticket, end_of(&b))];
-    let items: Vec<_> = revoked.items.iter().map(|(_, ticket, exp)| (*ticket, *exp)).collect();
+    let items: Vec<_> = revoked.items.iter().map(|pass| (pass.ticket, pass.exp_ms)).collect();
     assert_eq!(items, expected, "who only waited had no pass");
-    let numbers: Vec<_> = revoked.items.iter().map(|(number, ..)| *number).collect();
+    let numbers: Vec<_> = revoked.items.iter().map(|pass| pass.number).collect();
     assert_eq!(numbers, [3, 4]);
     assert_eq!((revoked.passes, revoked.last, revoked.complete), (4, 4, true));
     assert_eq!(visited.revocations, 4);

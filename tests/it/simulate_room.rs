@@ -69,7 +69,7 @@ fn count(numbers: &Value, name: &str) -> u64 {
 #[test]
 fn a_crowd_of_all_kinds_goes_through_the_room() {
     let numbers = honest(
-        "--users 160 --capacity 30 --session-s 3 --waiting-timeout-s 8 --connections 16 --stay-ms 100 --listen 30 \
+        "--users 160 --capacity 20 --session-s 3 --waiting-timeout-s 4 --connections 16 --stay-ms 100 --listen 30 \
          --twice 20 --renew 10 --leave 10 --abandon 10 --die 10",
     );
     let ended: u64 = ["left", "expired", "abandoned"]

@@ -21,7 +21,7 @@ pub use collected::{CollectedPage, MAX_COLLECTED, collected, publish};
 pub use define::{Define, Defined, define};
 pub use operate::{SetStatus, checkpoint, set_status};
 pub use restore::{RestoredState, restore_end};
-pub use revoked::{MAX_REVOKED, Revoked, revoked};
+pub use revoked::{MAX_REVOKED, Revoked, RevokedPass, revoked};
 pub use view::{Counts, Snapshot, snapshot};
 pub use visit::{MAX_VISITS, Place, Seen, Visit, VisitReply, Visited, visit, visit_here};
 

@@ -18,13 +18,28 @@ pub struct Revoked {
     pub now_ms: i64,
     /// Passes given and taken back.
     pub passes: u64,
-    /// The caller has all up to this number now: what the next call asks behind. Below that of this call only
-    /// where Redis has lost some: then all is to be read anew, from 0.
+    /// Until when nobody is or was admitted, because tickets were lost, ms: another one than before means that there
+    /// may be others under numbers that the caller has read. Then all is to be read anew, from 0.
+    pub hold_ms: i64,
+    /// The caller has all up to this number now: what the next call asks behind.
     pub last: u64,
     /// There are none behind.
     pub complete: bool,
-    /// Number, ticket, and when the pass expires (ms).
-    pub items: Vec<(u64, Ticket, i64)>,
+    /// By number.
+    pub items: Vec<RevokedPass>,
+}
+
+/// A pass that was taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RevokedPass {
+    /// Of this revocation.
+    pub number: u64,
+    /// Of the pass.
+    pub ticket: Ticket,
+    /// When it expires, ms.
+    pub exp_ms: i64,
+    /// When it was taken back, ms.
+    pub at_ms: i64,
 }
 
 /// Lists at most `limit`, 1 to [`MAX_REVOKED`], of those behind the number `after`; writes nothing. Those that have
@@ -44,19 +59,25 @@ pub async fn revoked(store: &Store, known: &Known, after: u64, limit: usize) -> 
 
 fn parse(reply: &Reply) -> Option<Revoked> {
     let texts = reply.strs().collect::<Option<Vec<_>>>()?;
-    let (&[now, passes, last, complete], rest) = texts.split_first_chunk()?;
+    let (&[now, passes, hold, last, complete], rest) = texts.split_first_chunk()?;
     let item = |item: &[&str]| {
-        let &[number, ticket, exp] = item else {
+        let &[number, ticket, exp, at] = item else {
             return None;
         };
-        Some((number.parse().ok()?, Ticket::parse(ticket).ok()?, exp.parse().ok()?))
+        Some(RevokedPass {
+            number: number.parse().ok()?,
+            ticket: Ticket::parse(ticket).ok()?,
+            exp_ms: exp.parse().ok()?,
+            at_ms: at.parse().ok()?,
+        })
     };
     (reply.code() == "ok").then_some(Revoked {
         mark: reply.mark(),
         now_ms: now.parse().ok()?,
         passes: passes.parse().ok()?,
+        hold_ms: hold.parse().ok()?,
         last: last.parse().ok()?,
         complete: complete == "1",
-        items: rest.chunks(3).map(item).collect::<Option<_>>()?,
+        items: rest.chunks(4).map(item).collect::<Option<_>>()?,
     })
 }

@@ -217,7 +217,6 @@ fn visited(reply: &Reply, known: &Known, visits: &[Visit]) -> Result<Visited, Sc
             .collect::<Result<_, _>>()?,
     };
     known.hear_passes(visited.passes);
-    known.hear_hold(visited.hold_ms);
     Ok(visited)
 }
 

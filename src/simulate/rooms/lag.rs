@@ -7,8 +7,9 @@ use super::evidence::{Evidence, Visit};
 /// The k-th admission beyond the capacity takes the k-th place that became free: for each of them the milliseconds of
 /// the service's clock between, as far as its user was told to wait and later when it was let in.
 ///
-/// Who had to wait found no place free, so that the place became free while it waited. Of a room with a rate nothing
-/// can be told: there places are free on purpose.
+/// Who had to wait found no place free, so that the place became free while it waited. Who left with the call behind the
+/// one that said to wait may have been in between, which nobody was told: then the lags of that time are told too long,
+/// by a place, never too short. Of a room with a rate nothing can be told: there places are free on purpose.
 pub fn promotions_ms(evidence: &Evidence) -> Vec<u64> {
     if evidence.plan.rate.is_some() {
         return Vec::new();

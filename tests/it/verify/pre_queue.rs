@@ -43,7 +43,7 @@ impl List {
     fn text(&self) -> String {
         self.lines
             .iter()
-            .fold(String::new(), |text, line| text + &line.to_string() + "\n")
+            .fold(String::new(), |text, line| text + line.to_string().as_str() + "\n")
     }
 
     fn verify(&self) -> PreQueue {
