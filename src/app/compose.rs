@@ -194,10 +194,7 @@ fn routes(
     let index_days = settings.ledger.entry_index_days;
     let known = (&coupons.coupons.registry, &rooms.rooms.registry);
     let books = ledger::api::Api::of(ledger, index_days, &api.operate.views, known);
-    let page = room::page::api::Api {
-        rooms: rooms.rooms.clone(),
-        join_token_s: settings.rooms.join_token_s,
-    };
+    let page = room::page::api::Api::new(rooms.rooms.clone(), settings.rooms.join_token_s);
     let mut document = ApiDoc::openapi();
     document.merge(signing::api::ApiDoc::openapi());
     document.merge(ledger::api::ApiDoc::openapi());

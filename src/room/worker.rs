@@ -168,7 +168,7 @@ impl Worker {
                 Err(_late) => warn!("who joined before the opening was not published in time; it is tried again"),
             }
         }
-        Look::Seen(visited)
+        Look::Seen(Box::new(visited))
     }
 }
 
@@ -218,7 +218,7 @@ impl Schedule {
 /// What a look at a room found.
 enum Look {
     /// This is how it is.
-    Seen(Visited),
+    Seen(Box<Visited>),
     /// It can't be looked at now.
     Passed,
     /// Its node did not answer.

@@ -10,6 +10,7 @@ use crate::fault_support::{
     PATIENCE, balanced, create, enter, enter_unavailable, everything, own_redis, redrawing, service_on,
 };
 use crate::support::ledger_db::LedgerDb;
+use crate::support::service::Service;
 use crate::support::{eventually, free_port};
 
 const JACKPOT: &str = "mine";
@@ -92,4 +93,23 @@ async fn an_instance_with_another_secret_refuses_a_jackpot_that_came_after_its_s
     );
     assert_eq!(balanced(&service, JACKPOT).await["contributed"], 1);
     enter_unavailable(&other, JACKPOT, "e1").await;
+}
+
+#[tokio::test]
+async fn an_instance_with_another_secret_refuses_to_start_beside_a_room() {
+    let (redis, ledger) = (own_redis(&[]).await, LedgerDb::postgres().await);
+    let service = service_on(redis.url(), &[ledger.environment()]).await;
+    crate::room_http::kit::create(&service, "hers", 1, &json!({})).await;
+    let data = tempfile::tempdir().expect("a directory");
+    let server = [
+        ("JACKPOT__REDIS__MODE", "standalone"),
+        ("JACKPOT__REDIS__URLS", redis.url()),
+    ];
+    let environment = [&server[..], &[OTHER, ledger.environment()]].concat();
+    let (status, said) = Service::refused(data.path(), &environment).await;
+    assert!(!status.success(), "{said}");
+    assert!(
+        said.contains("fairness.master_secret") && said.contains("hers"),
+        "{said}"
+    );
 }

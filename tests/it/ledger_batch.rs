@@ -274,7 +274,7 @@ async fn claims_out_of_order_are_refused() {
         change("claims", with(retry, claims[retry])).contains(behind),
         "an attempt twice"
     );
-    let open = claims[..none].concat() + claims[none + 1..].concat().as_str();
+    let open = claims[..none].concat() + &claims[none + 1..].concat();
     assert!(change("claims", open).contains("left in the middle of its attempts"));
     let first = claims[0].split(',').next().expect("a sequence");
     let begins = "begins with another claim than that of attempt 0";
@@ -282,7 +282,7 @@ async fn claims_out_of_order_are_refused() {
     assert!(change("claims", format!("{first},1,1,retry,grand,0,0,0;")).contains(begins));
     let mut order: Vec<&str> = claims[paid].split(',').collect();
     order[6] = "99";
-    assert!(change("claims", claims[..paid].concat() + order.join(",").as_str()).contains("claim order"));
+    assert!(change("claims", claims[..paid].concat() + &order.join(",")).contains("claim order"));
     let record = format!("9{}", fields[at]["record"]);
     assert!(change("record", record).contains("the record of its batch"));
     assert!(change("record", String::new()).contains("without a definition behind it"));

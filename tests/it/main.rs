@@ -84,6 +84,7 @@ mod proxy;
 mod receipts;
 mod room_bench;
 mod room_door;
+mod room_full;
 mod room_http;
 mod room_instances;
 mod room_model;

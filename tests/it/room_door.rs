@@ -26,20 +26,20 @@ use crate::support::ledger_db::LedgerDb;
 use crate::support::proxy::ChaosProxy;
 use crate::support::redis::TestRedis;
 
-/// What the ledger's key file holds of an instance.
-const KEY: &str = "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f";
+/// The signing key of an instance.
+pub const KEY: &str = "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f";
 /// No pass is good for longer after it was taken back, and a margin for a machine that runs other tests.
 const KNOWN_WITHIN: Duration = Duration::from_secs(2);
 
 /// An instance without HTTP.
-struct Instance {
-    rooms: Rooms,
+pub struct Instance {
+    pub rooms: Rooms,
     door: Door,
     _directory: tempfile::TempDir,
 }
 
 impl Instance {
-    async fn on(url: &str, sql: &Sql, key: &str) -> Self {
+    pub async fn on(url: &str, sql: &Sql, key: &str) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let mut settings = standalone(url);
         let limit = |name: &str| {
@@ -68,14 +68,14 @@ impl Instance {
         }
     }
 
-    async fn define(&self, id: &Id, change: &Value) {
+    pub async fn define(&self, id: &Id, change: &Value) {
         let definition = definition(change);
         let put = self.rooms.define(id, &definition, Wanted::Any, &operator()).await;
         assert!(put.expect("defined").created);
     }
 
     /// Lets a user in; the ticket and its pass.
-    async fn admit(&self, id: &Id, user: &str) -> (TicketNow, String) {
+    pub async fn admit(&self, id: &Id, user: &str) -> (TicketNow, String) {
         let now = self.rooms.join(id, &user_id(user)).await.expect("joined");
         let Place::Admitted { end_ms, .. } = now.seen.place else {
             panic!("{now:?}");
@@ -246,4 +246,47 @@ async fn the_keys_of_other_instances_come_from_the_ledger() {
         instance.check(&id, "ann", &pass).await.ok()
     })
     .await;
+}
+
+#[tokio::test]
+async fn behind_a_loss_of_redis_what_was_taken_back_before_is_still_known() {
+    let (redis, db) = (TestRedis::own(&[]).await, LedgerDb::sqlite());
+    let instance = Instance::on(redis.url(), &db.open().await, KEY).await;
+    let id = room();
+    instance.define(&id, &json!({"capacity": 2})).await;
+    let (gone, pass) = instance.admit(&id, "gone").await;
+    let (_, stays) = instance.admit(&id, "stays").await;
+    instance.rooms.leave(&id, gone.seen.ticket).await.expect("left");
+    eventually(KNOWN_WITHIN, "it is known that one left", async || {
+        instance.check(&id, "gone", &pass).await.err()
+    })
+    .await;
+    // Redis comes back as it was before the two came: their tickets, passes and the leaving are gone.
+    let mut connection = redis.connection().await;
+    let keys = jackpot::store::keys::RoomKeys::new(&id);
+    for key in [&keys.tickets, &keys.users, &keys.active, &keys.revoked, &keys.ended] {
+        redis::cmd("DEL")
+            .arg(key)
+            .exec_async(&mut connection)
+            .await
+            .expect("DEL");
+    }
+    for field in ["passes", "revocations", "admitted", "joins"] {
+        let set = redis::cmd("HSET").arg(&keys.state).arg(field).arg(0).clone();
+        set.exec_async(&mut connection).await.expect("HSET");
+    }
+    // Who comes now waits until every pass that may be out has expired.
+    let waits = instance.rooms.join(&id, &user_id("next")).await.expect("joined");
+    assert!(matches!(waits.seen.place, Place::Waiting { .. }), "{waits:?}");
+    assert_eq!(waits.eta_s, None);
+    let shown = instance.rooms.shown(&id).await.expect("read");
+    assert!(shown.snapshot.hold_ms.is_some(), "{shown:?}");
+    for _ in 0..3 {
+        let refused = instance.check(&id, "gone", &pass).await.expect_err("still known");
+        assert!(matches!(refused, DoorError::Expired(_)), "{refused}");
+    }
+    instance
+        .check(&id, "stays", &stays)
+        .await
+        .expect("his pass is good until it expires");
 }

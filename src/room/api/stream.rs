@@ -48,12 +48,12 @@ pub(crate) async fn get(
         let mut shown = None;
         loop {
             let seen = Some((now.seen.place, now.eta_s));
-            if shown != seen {
-                shown = seen;
-                yield Ok::<_, Problem>(event(&api, &id, &now));
-            } else {
+            if shown == seen {
                 // Only writing tells that a listener has gone away, who must not keep a place.
-                yield Ok(Bytes::from_static(b":\n\n"));
+                yield Ok::<_, Problem>(Bytes::from_static(b":\n\n"));
+            } else {
+                shown = seen;
+                yield Ok(event(&api, &id, &now));
             }
             if matches!(now.seen.place, Place::Ended { .. }) {
                 return;

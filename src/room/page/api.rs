@@ -14,7 +14,8 @@ use url::form_urlencoded;
 use utoipa::{OpenApi, ToSchema};
 
 use super::claims::{JoinClaims, NotHere, PLACE, PlaceClaims};
-use super::html;
+use super::html::{self, Refresh};
+use super::listeners::Listeners;
 use super::return_to::ReturnTo;
 use super::sight::{Sight, notice_of};
 use super::stream;
@@ -39,10 +40,9 @@ const RETRY_S: u64 = 3;
 /// What the handlers work with.
 #[derive(Debug, Clone)]
 pub struct Api {
-    /// Lets users in.
-    pub rooms: Rooms,
-    /// How long a join token opens the page.
-    pub join_token_s: u64,
+    rooms: Rooms,
+    join_token_s: u64,
+    listeners: Listeners,
 }
 
 /// The routes, described. Every route must be listed.
@@ -158,11 +158,10 @@ pub(crate) async fn events(
         Ok((place, _)) => place,
         Err(refusal) => return Ok(refusal.page()),
     };
-    let open = web
-        .metrics
-        .open_stream(web.max_streams)
-        .ok_or_else(Problem::too_many_streams)?;
-    let events = stream::events(api.rooms.clone(), place, web.stopping.clone(), open);
+    let too_many = Problem::too_many_streams;
+    let listener = api.listeners.open(place.jti).ok_or_else(too_many)?;
+    let stream = web.metrics.open_stream(web.max_streams).ok_or_else(too_many)?;
+    let events = stream::events(api.rooms.clone(), place, web.stopping.clone(), (stream, listener));
     Ok(with_headers(StatusCode::OK)
         .content_type("text/event-stream")
         .streaming(Box::pin(events)))
@@ -178,13 +177,25 @@ pub(crate) async fn leave(id: Path<String>, request: HttpRequest, api: Data<Api>
         Ok(found) => found,
         Err(refusal) => return refusal.page(),
     };
+    let page = format!("../wait?place={token}");
     match api.rooms.leave(&place.aud, place.jti).await {
-        Ok(_) => see_other(&format!("../wait?place={token}")),
-        Err(error) => Refusal::new(notice_of(error), place.return_to).page(),
+        Ok(_) => see_other(&page),
+        // What is loaded again is the page of the place: this address takes no GET, and the user may think again.
+        Err(error) => Refusal::new(notice_of(error), place.return_to).page_at(&page),
     }
 }
 
 impl Api {
+    /// Pages of these rooms; `join_token_s`: how long a join token opens one.
+    #[must_use]
+    pub fn new(rooms: Rooms, join_token_s: u64) -> Self {
+        Self {
+            rooms,
+            join_token_s,
+            listeners: Listeners::default(),
+        }
+    }
+
     /// Joins the user of a join token.
     async fn join(&self, room: &Id, token: &str) -> Result<HttpResponse, Refusal> {
         let (rooms, issuer) = (&self.rooms, self.rooms.tokens.issuer());
@@ -272,7 +283,13 @@ impl Refusal {
         }
     }
 
+    /// As a page that is loaded again where that helps.
     fn page(self) -> HttpResponse {
+        self.page_at("")
+    }
+
+    /// The same; what is loaded then is at this address.
+    fn page_at(self, address: &str) -> HttpResponse {
         let (status, retry_s) = match self.notice {
             Notice::BadLink => (StatusCode::BAD_REQUEST, None),
             Notice::NoRoom => (StatusCode::NOT_FOUND, None),
@@ -283,7 +300,8 @@ impl Refusal {
         if let Some(seconds) = retry_s {
             answer.insert_header((RETRY_AFTER, seconds));
         }
-        answer.body(html::notice(self.notice, self.back.as_ref(), retry_s))
+        let refresh = retry_s.map(|seconds| Refresh { seconds, address });
+        answer.body(html::notice(self.notice, self.back.as_ref(), refresh))
     }
 }
 

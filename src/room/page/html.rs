@@ -41,7 +41,11 @@ pub fn line(texts: &Texts, leave: &str, refresh_s: u64) -> String {
     let (title, place, wait, note) = (escape(title), escape(place), escape(wait), escape(note));
     let leave = escape(leave);
     // Inside `noscript`, because a refresh that has once been read can't be taken back by a script.
-    let refresh = format!("<noscript>{}</noscript>", refresh(refresh_s));
+    let refresh = Refresh {
+        seconds: refresh_s,
+        address: "",
+    };
+    let refresh = format!("<noscript>{}</noscript>", refresh.html());
     let main = format!(
         "<h1 id=\"heading\">{heading}</h1>\n\
          <div role=\"status\" aria-live=\"polite\" aria-atomic=\"true\">\n\
@@ -51,34 +55,50 @@ pub fn line(texts: &Texts, leave: &str, refresh_s: u64) -> String {
          <p class=\"hint\">Keep this page open: it goes on by itself when it is your turn. Closed, it loses your place after a while.</p>\n\
          <form method=\"post\" action=\"{leave}\"><button>Leave the line</button></form>\n"
     );
-    let script = format!("<script>{SCRIPT}</script>\n");
-    document(&title, &refresh, refresh_s, &main, &script)
+    // The script loads the page again as often, where its events don't come.
+    let script = format!("<script data-refresh=\"{refresh_s}\">{SCRIPT}</script>\n");
+    document(&title, &refresh, &main, &script)
 }
 
-/// A page that says what is the matter, with the way back where it is known; `refresh_s`: when it is loaded again, if it
-/// is.
-pub fn notice(notice: Notice, back: Option<&ReturnTo>, refresh_s: Option<u64>) -> String {
+/// When a page is loaded again.
+#[derive(Debug, Clone, Copy)]
+pub struct Refresh<'a> {
+    /// So long after it was loaded.
+    pub seconds: u64,
+    /// What is loaded then; empty: the same again.
+    pub address: &'a str,
+}
+
+impl Refresh<'_> {
+    fn html(self) -> String {
+        let Self { seconds, address } = self;
+        let address = match address {
+            "" => String::new(),
+            address => format!(";url={}", escape(address)),
+        };
+        format!("<meta http-equiv=\"refresh\" content=\"{seconds}{address}\">")
+    }
+}
+
+/// A page that says what is the matter, with the way back where it is known.
+pub fn notice(notice: Notice, back: Option<&ReturnTo>, refresh: Option<Refresh<'_>>) -> String {
     let (heading, text) = (notice.heading(), notice.text());
     let back = back.map_or_else(String::new, |back| {
         let (address, site) = (escape(back.as_str()), escape(&back.site()));
         format!("<p><a href=\"{address}\">Back to {site}</a></p>\n")
     });
     let main = format!("<h1>{heading}</h1>\n<p role=\"status\">{text}</p>\n{back}");
-    let head = refresh_s.map_or_else(String::new, refresh);
-    document(heading, &head, refresh_s.unwrap_or(0), &main, "")
-}
-
-fn refresh(seconds: u64) -> String {
-    format!("<meta http-equiv=\"refresh\" content=\"{seconds}\">")
+    let head = refresh.map_or_else(String::new, Refresh::html);
+    document(heading, &head, &main, "")
 }
 
 /// All of it; the parts are HTML already.
-fn document(title: &str, refresh: &str, refresh_s: u64, main: &str, script: &str) -> String {
+fn document(title: &str, refresh: &str, main: &str, script: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"robots\" content=\"noindex\">\n<title id=\"title\">{title}</title>\n{refresh}\n\
-         <style>{STYLE}</style>\n</head>\n<body data-refresh=\"{refresh_s}\">\n<main>\n{main}</main>\n{script}</body>\n</html>\n"
+         <style>{STYLE}</style>\n</head>\n<body>\n<main>\n{main}</main>\n{script}</body>\n</html>\n"
     )
 }
 
@@ -136,7 +156,8 @@ mod tests {
     fn only_what_the_policy_allows_is_in_the_page() {
         let page = waiting();
         for (name, directive) in [("style", "style-src"), ("script", "script-src")] {
-            let text = between(&page, &format!("<{name}>"), &format!("</{name}>"));
+            let element = between(&page, &format!("<{name}"), &format!("</{name}>"));
+            let (_, text) = element.split_once('>').unwrap();
             let allowed = format!("{directive} '{}'", hash(text));
             assert!(POLICY.contains(&allowed), "{allowed} in {}", *POLICY);
             assert_eq!(page.matches(&format!("<{name}")).count(), 1);
@@ -161,8 +182,14 @@ mod tests {
             "https://shop.example/p?a=%271%27&amp;b=%222%22\">Back to shop.example"
         );
         assert!(!page.contains("http-equiv") && !page.contains("<script"));
-        let page = notice(Notice::Unavailable, None, Some(5));
-        assert!(page.contains("<meta http-equiv=\"refresh\" content=\"5\">") && !page.contains("<noscript"));
+        let again = |address| {
+            let page = notice(Notice::Unavailable, None, Some(Refresh { seconds: 5, address }));
+            assert!(!page.contains("<noscript"));
+            between(&page, "<meta http-equiv=\"refresh\" content=\"", "\"").to_owned()
+        };
+        assert_eq!(again(""), "5");
+        assert_eq!(again("../wait?place=a.b&\"x"), "5;url=../wait?place=a.b&amp;&quot;x");
+        let page = notice(Notice::Unavailable, None, None);
         assert!(!page.contains("<a "));
     }
 }

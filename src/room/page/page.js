@@ -1,7 +1,7 @@
 "use strict";
 // The texts of the page come ready made; here they are only put into their elements. When there is anything but a place
 // to show, the page is loaded again: the service says where to go.
-const pause = Number(document.body.dataset.refresh) * 1000;
+const pause = Number(document.currentScript.dataset.refresh) * 1000;
 
 // Not by loading the page at once: while the service is away that would leave the browser's own error page, which never
 // comes back.

@@ -9,11 +9,14 @@ use tokio::time::sleep;
 use tracing::debug;
 
 use super::claims::PlaceClaims;
+use super::listeners::Listener;
 use super::sight::Sight;
 use super::words::Texts;
 use crate::http::problem::Problem;
+use crate::room::error::RoomError;
 use crate::room::rooms::Rooms;
 use crate::stopping::Stopping;
+use crate::stream::ScriptError;
 use crate::telemetry::GaugeGuard;
 
 /// Until the next look when the last one failed: often enough to be well within the least useful timeout of a room.
@@ -26,7 +29,7 @@ pub(super) fn events(
     rooms: Rooms,
     place: PlaceClaims,
     stopping: Stopping,
-    open: GaugeGuard,
+    open: (GaugeGuard, Listener),
 ) -> impl Stream<Item = Result<Bytes, Problem>> {
     async_stream::stream! {
         let _open = open;
@@ -38,11 +41,13 @@ pub(super) fn events(
                     yield Ok(event("place", &Some(texts)));
                     Duration::from_secs_f64(poll_after_s)
                 }
-                Err(error) if error.is_unavailable() => {
+                Ok(Sight::LetIn(_) | Sight::Over(_))
+                | Err(RoomError::TicketNotFound | RoomError::Script(ScriptError::Unknown)) => break,
+                // Loaded again the page would have nothing to show, and all of them would ask at once.
+                Err(error) => {
                     debug!(%error, "the place could not be looked at; its listener waits");
                     AFTER_FAILURE
                 }
-                Ok(Sight::LetIn(_) | Sight::Over(_)) | Err(_) => break,
             };
             tokio::select! {
                 () = stopping.wait() => return,

@@ -16,11 +16,10 @@ fn problem(answer: &Answer) -> (u16, &str) {
 }
 
 fn keys(body: &Value) -> Vec<&str> {
-    body.as_object()
-        .expect("an object")
-        .keys()
-        .map(String::as_str)
-        .collect()
+    let fields = body.as_object().expect("an object");
+    let mut names = fields.keys().map(String::as_str).collect::<Vec<_>>();
+    names.sort_unstable();
+    names
 }
 
 #[tokio::test]

@@ -169,3 +169,30 @@ async fn a_room_that_is_not_there_lets_nobody_in() {
     assert_eq!(problem(&wrong), (422, "invalid-request"));
     assert_eq!(wrong.body["errors"][0]["field"], "room");
 }
+
+#[tokio::test]
+async fn a_room_that_comes_into_force_within_a_batch_keeps_it_out() {
+    let service = Service::start().await;
+    create(&service, "door", 1, &json!({})).await;
+    // The second entry takes all, so that what waits is in force from the third on.
+    let odds = |total: u64| json!({"total": total, "ranks": [{"rank": 1, "weight": total, "prize": {"pool": {"tier": "grand", "take": "all"}}}]});
+    let tier = json!([{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 2}]);
+    let definition = |odds: &Value, room: &Value| {
+        crate::given::document("wins", &json!({"odds": odds, "tiers": tier, "room": room}))
+    };
+    let put = service
+        .put("/v1/jackpots/wins", definition(&odds(1), &Value::Null))
+        .await;
+    assert_eq!(put.status, StatusCode::CREATED, "{}", put.text);
+    assert_eq!(enter(&service, "wins", "e1", "ann", &Value::Null).await, TAKEN);
+    let waits = service
+        .put("/v1/jackpots/wins", definition(&odds(2), &json!("door")))
+        .await;
+    assert_eq!(
+        (&waits.body["room"], &waits.body["pending"]["room"]),
+        (&Value::Null, &json!("door"))
+    );
+    let batch = json!({"batch_id": "b", "entries": [{"player_id": "a", "stake": 1}, {"player_id": "b", "stake": 1}]});
+    let refused = service.post("/v1/jackpots/wins/entry-batches", batch).await;
+    assert_eq!(problem(&refused), (403, "pass-required"));
+}

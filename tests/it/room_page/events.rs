@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use super::kit::{room, service, wait};
 use crate::fault_support::PATIENCE;
-use crate::support::http_client;
+use crate::support::{eventually, http_client};
 
 /// Name and data of each whole event of a text.
 fn events(text: &str) -> Vec<(String, Value)> {
@@ -39,7 +39,7 @@ async fn read(answer: &mut reqwest::Response, text: &mut String, is_so: impl Fn(
 #[tokio::test]
 async fn a_listener_is_told_of_the_place_keeps_it_and_is_told_to_move() {
     let service = service().await;
-    room(&service, "told", 1, &json!({"waiting_timeout_s": 2})).await;
+    room(&service, "told", 1, &json!({"waiting_timeout_s": 5})).await;
     let ann = service
         .post("/v1/rooms/told/tickets", json!({"user_id": "ann"}))
         .await
@@ -77,4 +77,30 @@ async fn a_listener_is_told_of_the_place_keeps_it_and_is_told_to_move() {
     let texts = &events(&text)[0].1;
     let ids: BTreeSet<_> = texts.as_object().expect("texts").keys().map(String::as_str).collect();
     assert_eq!(ids, BTreeSet::from(["heading", "note", "place", "title", "wait"]));
+}
+
+#[tokio::test]
+async fn one_place_takes_a_few_streams_and_leaves_the_others() {
+    let service = service().await;
+    room(&service, "few", 0, &json!({})).await;
+    let (one, other) = (wait(&service, "few", "ann").await, wait(&service, "few", "bob").await);
+    let listen = async |place: &str| {
+        let url = place.replace("/wait?", "/wait/events?");
+        http_client().get(url).send().await.expect("an answer")
+    };
+    let mut open = Vec::new();
+    for _ in 0..4 {
+        let answer = listen(&one).await;
+        assert_eq!(answer.status(), StatusCode::OK);
+        open.push(answer);
+    }
+    let refused = listen(&one).await;
+    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(refused.json::<Value>().await.expect("JSON")["code"], "too-many-streams");
+    assert_eq!(listen(&other).await.status(), StatusCode::OK);
+    drop(open);
+    eventually(PATIENCE, "streams that were closed make room", async || {
+        listen(&one).await.status().is_success().then_some(())
+    })
+    .await;
 }

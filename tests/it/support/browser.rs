@@ -1,4 +1,7 @@
 //! A real browser without a window: Chromium, driven by chromedriver as the WebDriver standard has it.
+//!
+//! The few commands that are needed are sent by hand. Of the crates for it one has a licence that `deny.toml` refuses, the
+//! other makes serde_json keep the order of fields in the program under test, which it does not do where it is used.
 
 use std::fs::File;
 use std::io;
@@ -6,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use reqwest::Method;
 use rustix::process::{Pid, Signal, geteuid, kill_process, kill_process_group};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
-use thirtyfour::{By, ChromeCapabilities, ChromiumLikeCapabilities, WebDriver};
 
-use super::eventually;
 use super::service::processes_in;
+use super::{eventually, http_client};
 
 /// For the driver and for the browser, each, on a loaded machine.
 const START_DEADLINE: Duration = Duration::from_mins(1);
@@ -36,9 +39,14 @@ pub enum Scripts {
     Off,
 }
 
+/// How the standard names a reference to an element.
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
 /// A browser with a profile of its own. Nothing of it is left when this goes.
 pub struct Browser {
-    driver: Option<WebDriver>,
+    client: reqwest::Client,
+    /// Where the driver takes commands for this browser.
+    session: String,
     chromedriver: Child,
     directory: TempDir,
 }
@@ -53,26 +61,25 @@ impl Browser {
             .prefix("jackpot-browser-")
             .tempdir()
             .expect("a temporary directory can be made");
-        let browser = program(&BROWSERS).expect(NEEDED);
+        let program = program(&BROWSERS).expect(NEEDED);
         let log = directory.path().join("log");
-        let chromedriver = spawn(directory.path(), &log).expect(NEEDED);
-        let mut browser_of_test = Self {
-            driver: None,
-            chromedriver,
+        let mut browser = Self {
+            client: http_client(),
+            session: String::new(),
+            chromedriver: spawn(directory.path(), &log).expect(NEEDED),
             directory,
         };
-        let port = browser_of_test.port(&log).await;
-        jackpot::tls::install_provider();
-        let wishes = browser_of_test.wishes(&browser, scripts);
-        let driver = WebDriver::builder(format!("http://127.0.0.1:{port}"), wishes)
-            .request_timeout(START_DEADLINE)
-            .connect()
-            .await;
-        browser_of_test.driver = Some(driver.unwrap_or_else(|error| panic!("the browser starts: {error}")));
-        browser_of_test
+        let port = browser.port(&log).await;
+        browser.session = format!("http://127.0.0.1:{port}/session");
+        let wishes = browser.wishes(&program, scripts);
+        let started = browser.command(Method::POST, "", wishes).await;
+        let started = started.unwrap_or_else(|error| panic!("the browser starts: {error}"));
+        let id = started["sessionId"].as_str().expect("a session has an id");
+        browser.session = format!("{}/{id}", browser.session);
+        browser
     }
 
-    fn wishes(&self, browser: &Path, scripts: Scripts) -> ChromeCapabilities {
+    fn wishes(&self, program: &Path, scripts: Scripts) -> Value {
         let profile = self.directory.path().join("profile");
         let mut arguments = vec![
             "--headless=new".to_owned(),
@@ -88,14 +95,8 @@ impl Browser {
         }
         let allowed = if scripts == Scripts::On { 1 } else { 2 };
         let preferences = json!({"profile.managed_default_content_settings.javascript": allowed});
-        let mut wishes = ChromeCapabilities::new();
-        let wish = |wishes: &mut ChromeCapabilities, name: &str, value: serde_json::Value| {
-            wishes.add_experimental_option(name, value).expect("plain data is JSON");
-        };
-        wish(&mut wishes, "binary", json!(browser));
-        wish(&mut wishes, "args", json!(arguments));
-        wish(&mut wishes, "prefs", preferences);
-        wishes
+        let options = json!({"binary": program, "args": arguments, "prefs": preferences});
+        json!({"capabilities": {"alwaysMatch": {"goog:chromeOptions": options}}})
     }
 
     /// The port that the driver chose.
@@ -112,64 +113,82 @@ impl Browser {
         .await
     }
 
-    fn driver(&self) -> &WebDriver {
-        self.driver.as_ref().expect("it was started")
+    /// One command; its result, or what the driver says is wrong.
+    async fn command(&self, method: Method, path: &str, parameters: Value) -> Result<Value, Value> {
+        let mut request = self.client.request(method.clone(), format!("{}{path}", self.session));
+        if method == Method::POST {
+            request = request.timeout(START_DEADLINE).json(&parameters);
+        }
+        let answer = request.send().await.expect("the driver answers");
+        let done = answer.status().is_success();
+        let mut body: Value = answer.json().await.expect("the driver answers with JSON");
+        let value = body["value"].take();
+        if done { Ok(value) } else { Err(value) }
+    }
+
+    /// A command that must succeed.
+    async fn done(&self, method: Method, path: &str, parameters: Value) -> Value {
+        let done = self.command(method, path, parameters).await;
+        done.unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    /// The path of the first element that fits.
+    async fn element(&self, css: &str) -> Option<String> {
+        let selector = json!({"using": "css selector", "value": css});
+        let found = self.command(Method::POST, "/element", selector).await.ok()?;
+        Some(format!("/element/{}", found[ELEMENT].as_str()?))
     }
 
     /// Goes to an address, and waits until the page there is loaded.
     pub async fn open(&self, url: &str) {
-        self.driver().goto(url).await.expect("the address can be opened");
+        self.done(Method::POST, "/url", json!({"url": url})).await;
     }
 
     /// Where it is.
     pub async fn url(&self) -> String {
-        self.driver().current_url().await.expect("it is somewhere").into()
+        let url = self.done(Method::GET, "/url", Value::Null).await;
+        url.as_str().expect("an address").to_owned()
     }
 
     /// The title of the page.
     pub async fn title(&self) -> String {
-        self.driver().title().await.expect("a title")
+        let title = self.done(Method::GET, "/title", Value::Null).await;
+        title.as_str().expect("a title").to_owned()
     }
 
     /// What the first element that fits shows; `None`: there is none, or the page is just being changed.
     pub async fn text(&self, css: &str) -> Option<String> {
-        let element = self.driver().find(By::Css(css.to_owned())).await.ok()?;
-        element.text().await.ok()
+        let path = format!("{}/text", self.element(css).await?);
+        let text = self.command(Method::GET, &path, Value::Null).await.ok()?;
+        Some(text.as_str()?.to_owned())
     }
 
     /// Clicks on the first element that fits, once there is one; also on a page that is just loaded again.
     pub async fn click(&self, css: &str) {
         eventually(CLICK_DEADLINE, css, async || {
-            let element = self.driver().find(By::Css(css.to_owned())).await.ok()?;
-            element.click().await.ok()
+            let path = format!("{}/click", self.element(css).await?);
+            self.command(Method::POST, &path, json!({})).await.ok()
         })
         .await;
     }
 
     /// What a script in the page gives back: the test's own, which no setting keeps from running.
-    pub async fn ask(&self, script: &str) -> serde_json::Value {
-        let answer = self.driver().execute(script, Vec::new()).await;
-        answer.expect("the script runs").json().clone()
+    pub async fn ask(&self, script: &str) -> Value {
+        let script = json!({"script": script, "args": []});
+        self.done(Method::POST, "/execute/sync", script).await
     }
 
     /// Gives its pages the width of a small phone, 320 pixels.
     pub async fn narrow(&self) {
         let screen = json!({"width": 320, "height": 640, "deviceScaleFactor": 1, "mobile": true});
-        let answer = self
-            .driver()
-            .cdp()
-            .send_raw("Emulation.setDeviceMetricsOverride", screen)
-            .await;
-        answer.expect("a page can be made smaller");
+        let command = json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": screen});
+        self.done(Method::POST, "/goog/cdp/execute", command).await;
     }
 }
 
 impl Drop for Browser {
     fn drop(&mut self) {
         // Not by asking it, which would wait for the answer: all that it started is killed.
-        if let Some(driver) = self.driver.take() {
-            let _ended = driver.leak();
-        }
         let _ = kill_process_group(Pid::from_child(&self.chromedriver), Signal::KILL);
         let _ = self.chromedriver.wait();
         for pid in processes_in(self.directory.path()) {
