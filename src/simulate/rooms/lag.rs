@@ -7,70 +7,101 @@ use super::evidence::{Evidence, Visit};
 /// The k-th admission beyond the capacity takes the k-th place that became free: for each of them the milliseconds of
 /// the service's clock between, as far as its user was told to wait and later when it was let in.
 ///
-/// Who had to wait found no place free, so that the place became free while it waited. Who left with the call behind the
-/// one that said to wait may have been in between, which nobody was told: then the lags of that time are told too long,
-/// by a place, never too short. Of a room with a rate nothing can be told: there places are free on purpose.
+/// Who had to wait found no place free, so that the place became free while it waited. Of a room with a rate nothing
+/// can be told: there places are free on purpose.
 pub fn promotions_ms(evidence: &Evidence) -> Vec<u64> {
     if evidence.plan.rate.is_some() {
         return Vec::new();
     }
-    let mut admitted = admissions(evidence);
+    let stays = stays(evidence);
+    let mut admitted: Vec<(i64, bool)> = stays.iter().map(|stay| (stay.admitted_ms, stay.is_told)).collect();
+    let mut freed_ms: Vec<i64> = stays.iter().map(|stay| stay.freed_ms).collect();
     admitted.sort_by_key(|(at_ms, _)| *at_ms);
-    let mut freed_ms: Vec<i64> = evidence
-        .visits
-        .iter()
-        .filter_map(|visit| freed_ms(evidence, visit))
-        .collect();
     freed_ms.sort_unstable();
     let beyond = admitted
         .iter()
         .skip(usize::try_from(evidence.plan.capacity).unwrap_or(usize::MAX));
-    let lags = beyond.zip(&freed_ms).filter(|((_, is_known), _)| *is_known);
+    let lags = beyond.zip(&freed_ms).filter(|((_, is_told), _)| *is_told);
     lags.map(|((admitted_ms, _), freed_ms)| u64::try_from(admitted_ms - freed_ms).unwrap_or(0))
         .collect()
 }
 
-/// When each was let in, and whether that is known of one who had waited. Who was not back in time to be told was let in
-/// between the one before it in the line and the one behind it.
-fn admissions(evidence: &Evidence) -> Vec<(i64, bool)> {
-    let mut all: Vec<&Visit> = evidence.visits.iter().collect();
-    let told_us = |visit: &Visit| visit.joins.first().map(|join| join.told_us);
-    let early = evidence.early().len();
-    all[..early].sort_by_key(|visit| place(visit));
-    all[early..].sort_by_key(|visit| told_us(visit));
-    let (mut admitted, mut last_ms) = (Vec::new(), 0);
-    for visit in all {
-        match (&visit.admission, visit.has_waited()) {
-            (Some(admission), true) => {
-                last_ms = admission.session.admitted_ms;
-                admitted.push((last_ms, true));
-            }
-            (Some(admission), false) => admitted.push((admission.session.admitted_ms, false)),
-            (None, _) if visit.was_missed() => admitted.push((last_ms, false)),
-            (None, _) => {}
-        }
-    }
-    admitted
+/// From a place taken to the place free again.
+struct Stay {
+    admitted_ms: i64,
+    /// Its user had been told to wait, and then that it is in.
+    is_told: bool,
+    freed_ms: i64,
 }
 
-fn freed_ms(evidence: &Evidence, visit: &Visit) -> Option<i64> {
-    let (_, to_ms) = visit.stay_ms(&evidence.plan)?;
-    let by_itself = visit.end().is_some_and(|ended| ended.how == How::Expired);
-    let expires_ms = visit.session().map(|session| session.expires_ms);
-    Some(expires_ms.filter(|_| by_itself).unwrap_or(to_ms))
+/// Everybody who was in. Who was not told so was let in between the one before it in the line and the one behind it: its
+/// session was over before it was back, or it left with the call behind the one that said to wait, and the one behind it
+/// had been let in by then.
+fn stays(evidence: &Evidence) -> Vec<Stay> {
+    let line = line(evidence);
+    let told_ms = |visit: &Visit| Some(visit.admission.as_ref()?.session.admitted_ms);
+    let (mut behind, mut next_ms) = (vec![None; line.len()], None);
+    for (at, visit) in line.iter().enumerate().rev() {
+        behind[at] = next_ms;
+        next_ms = told_ms(visit).filter(|_| visit.has_waited()).or(next_ms);
+    }
+    let (mut stays, mut last_ms) = (Vec::new(), 0);
+    for (visit, behind) in line.iter().zip(behind) {
+        let Some(ended) = visit.end() else {
+            continue;
+        };
+        let is_told = told_ms(visit).is_some() && visit.has_waited();
+        if is_told {
+            last_ms = told_ms(visit).unwrap_or(last_ms);
+        }
+        let left_behind = ended.how == How::Left && behind.is_some_and(|behind_ms: i64| behind_ms < ended.at_ms);
+        if told_ms(visit).is_none() && !visit.was_missed() && !left_behind {
+            continue;
+        }
+        let expires_ms = visit.session().map(|session| session.expires_ms);
+        stays.push(Stay {
+            admitted_ms: told_ms(visit).unwrap_or(last_ms),
+            is_told,
+            freed_ms: expires_ms.filter(|_| ended.how == How::Expired).unwrap_or(ended.at_ms),
+        });
+    }
+    stays
+}
+
+/// All users in the order in which they joined: by place, and the late ones by when they were told.
+fn line(evidence: &Evidence) -> Vec<&Visit> {
+    let mut line: Vec<&Visit> = evidence.visits.iter().collect();
+    let (early, late) = line.split_at_mut(evidence.early().len());
+    early.sort_by_key(|visit| place(visit));
+    late.sort_by_key(|visit| visit.joins.first().map(|join| join.told_us));
+    line
 }
 
 #[cfg(test)]
 mod tests {
-    use super::promotions_ms;
+    use super::*;
     use crate::simulate::rooms::check::fixture;
+
+    fn is_exact(evidence: &Evidence) {
+        let lags = promotions_ms(evidence);
+        assert!(lags.len() > 50, "{lags:?}");
+        assert!(lags.iter().all(|lag| *lag == fixture::PROMOTED_AFTER_MS), "{lags:?}");
+    }
 
     #[test]
     fn each_promotion_is_held_against_the_place_that_it_took() {
-        let evidence = fixture::honest("");
-        let lags = promotions_ms(&evidence);
-        assert!(lags.len() > 50, "{lags:?}");
-        assert!(lags.iter().all(|lag| *lag == fixture::PROMOTED_AFTER_MS), "{lags:?}");
+        is_exact(&fixture::honest(""));
         assert!(promotions_ms(&fixture::honest("--rate 6000")).is_empty());
+    }
+
+    #[test]
+    fn who_left_without_knowing_that_it_was_in_had_a_place_all_the_same() {
+        let mut evidence = fixture::honest("--late 0");
+        let promoted = evidence.visits.iter_mut().filter(|visit| visit.has_waited());
+        let left = promoted.filter(|visit| visit.end().is_some_and(|ended| ended.how == How::Left));
+        for visit in left.skip(30).step_by(9).take(8) {
+            visit.admission = None;
+        }
+        is_exact(&evidence);
     }
 }
