@@ -41,18 +41,20 @@ impl JwtVerifier for Ed25519 {
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as the library calls it")]
 fn signer(algorithm: &Algorithm, key: &EncodingKey) -> Result<Box<dyn JwtSigner>> {
-    only_ed25519(algorithm)?;
+    only_ed25519(*algorithm)?;
     Ok(Box::new(Ed25519(key.as_bytes().to_vec())))
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as the library calls it")]
 fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerifier>> {
-    only_ed25519(algorithm)?;
+    only_ed25519(*algorithm)?;
     Ok(Box::new(Ed25519(key.try_get_as_bytes()?.to_vec())))
 }
 
-fn only_ed25519(algorithm: &Algorithm) -> Result<()> {
-    if *algorithm == Algorithm::EdDSA {
+fn only_ed25519(algorithm: Algorithm) -> Result<()> {
+    if algorithm == Algorithm::EdDSA {
         Ok(())
     } else {
         Err(ErrorKind::InvalidAlgorithm.into())

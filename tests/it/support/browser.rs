@@ -1,7 +1,7 @@
-//! A real browser without a window: Chromium, driven by chromedriver as the WebDriver standard has it.
+//! A real browser without a window: Chromium, driven by chromedriver as the `WebDriver` standard has it.
 //!
 //! The few commands that are needed are sent by hand. Of the crates for it one has a licence that `deny.toml` refuses, the
-//! other makes serde_json keep the order of fields in the program under test, which it does not do where it is used.
+//! other makes `serde_json` keep the order of fields in the program under test, which it does not do where it is used.
 
 use std::fs::File;
 use std::io;
