@@ -1,9 +1,9 @@
--- Lists the tickets that were made before the opening, by join number, whatever became of them.
+-- Lists the tickets that were made before the opening, by their number on the list, whatever became of them.
 --
 -- KEYS  the eleven of the room (state.lua)
--- ARGV  1 known mark  2 only behind this join number  3 how many at most, 1 to 10,000
+-- ARGV  1 known mark  2 only behind this number  3 how many at most, 1 to 10,000
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, now ms, opens in ms or '' once it has passed, join number, ticket, ...}
+--       {'ok', mark, now ms, opens in ms or '' once it has passed, number, ticket, ...}
 -- Cost: O(log n + how many).
 
 local state, ended = known_state(KEYS[1])

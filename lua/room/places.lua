@@ -136,7 +136,8 @@ local function add_place(step, ticket, user, order, had)
   local place = { ticket = ticket, kind = 'w', join = join, joined = num(step.at), user = user, order = join }
   if step.at < state.opens and not had then
     place.order = num(must(exact(order), 'JP_ARGUMENT order'))
-    add(step.collected, join, ticket)
+    -- Dense, unlike the join numbers: so it shows when one is missing.
+    add(step.collected, num(step.collected_before + #step.collected / 2 + 1), ticket)
   end
   step.places[ticket] = place
   step.arrivals[#step.arrivals + 1] = place

@@ -38,6 +38,10 @@ pub(super) struct Args {
     /// The commitment of a room that you kept before its opening: its pre-queue must have the same.
     #[arg(long, value_name = "SHA256", conflicts_with = "ledger")]
     commitment: Option<String>,
+    /// The SHA-256 of a pre-queue's list as it was published behind the opening: by `GET /v1/rooms/{id}/status`, or by the
+    /// event `opened` in the ledger.
+    #[arg(long, value_name = "SHA256", conflicts_with = "ledger")]
+    sha256: Option<String>,
     /// Write the order of a pre-queue there instead of printing it: CSV when the name ends in `.csv`, otherwise NDJSON.
     #[arg(long, value_name = "FILE", conflicts_with = "ledger")]
     order: Option<PathBuf>,
@@ -86,6 +90,7 @@ fn trusted(args: &Args) -> Result<Trusted, Box<dyn std::error::Error>> {
         keys: keys.transpose()?,
         heads: heads.collect::<Result<_, _>>()?,
         commitment: args.commitment.clone(),
+        sha256: args.sha256.clone(),
     })
 }
 
@@ -104,8 +109,9 @@ fn open(path: &Path) -> Result<Box<dyn std::io::BufRead>, String> {
 }
 
 fn ledger_file(args: &Args, report: &Report) -> Verdict {
-    if args.commitment.is_some() || args.order.is_some() {
-        return Err("--commitment and --order are of the pre-queue of a room; this is the ledger of a jackpot".into());
+    if args.commitment.is_some() || args.sha256.is_some() || args.order.is_some() {
+        let what = "--commitment, --sha256 and --order are of the pre-queue of a room; this is the ledger of a jackpot";
+        return Err(what.into());
     }
     show(report)
 }

@@ -18,8 +18,9 @@ use crate::telemetry::{Metrics, OneRoom, RoomNews};
 const WITH_WAITERS: Duration = Duration::from_secs(1);
 /// And all others.
 const WITHOUT: Duration = Duration::from_secs(5);
-/// Between two tries to publish the list of those who joined before the opening.
-const PUBLISH_EVERY: Duration = Duration::from_secs(1);
+/// Between two tries to publish who joined before the opening, and how long one may take: a million tickets take some
+/// seconds.
+pub(super) const PUBLISH_EVERY: Duration = Duration::from_secs(10);
 /// Replies that are mixed up are not so far apart.
 const NEW_COUNT_AFTER_MS: i64 = 1_000;
 /// Least time between two looks at a room.
@@ -120,7 +121,7 @@ impl Board {
         });
     }
 
-    /// Whether the list of those who joined before the opening may be published: once a second it may be tried.
+    /// Whether the list of those who joined before the opening may be tried to be published.
     pub(super) fn may_publish(&self, now: Instant) -> bool {
         let mut tried = lock(&self.published);
         let may = tried.is_none_or(|tried| now - tried >= PUBLISH_EVERY);

@@ -141,7 +141,7 @@ impl Rooms {
         self.snapshot(id).await
     }
 
-    /// Tickets made before the opening, by join number, behind this one; [`COLLECTED_PAGE`] at most.
+    /// Tickets made before the opening, by their number on the list, behind this one; [`COLLECTED_PAGE`] at most.
     pub async fn collected(&self, id: &Id, after: u64) -> Result<CollectedPage, RoomError> {
         let known = self.registry.known(id);
         known.whole()?;

@@ -11,7 +11,7 @@ use tokio::task::{self, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 use tracing::{Instrument, debug, error, info_span, warn};
 
-use super::board::pause;
+use super::board::{PUBLISH_EVERY, pause};
 use super::rooms::Rooms;
 use super::scripts::Visited;
 use crate::ids::Id;
@@ -102,6 +102,14 @@ impl Worker {
         while looks.tasks.join_next().await.is_some() {}
     }
 
+    async fn publish(self, id: Id) {
+        match timeout(PUBLISH_EVERY, self.rooms.opened(&id)).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => warn!(%error, "who joined before the opening was not published; it is tried again"),
+            Err(_late) => warn!("who joined before the opening was not published in time; it is tried again"),
+        }
+    }
+
     /// The rooms of the index and those that this instance has used: the index is on one node of a cluster, and when
     /// that is away, the others are worked on all the same.
     async fn all(&self, repair: bool) -> BTreeSet<Id> {
@@ -162,11 +170,8 @@ impl Worker {
             }
         };
         if visited.unpublished && self.rooms.may_publish(id) {
-            match timeout(LOOK, self.rooms.opened(id)).await {
-                Ok(Ok(_)) => {}
-                Ok(Err(error)) => warn!(%error, "who joined before the opening was not published; it is tried again"),
-                Err(_late) => warn!("who joined before the opening was not published in time; it is tried again"),
-            }
+            // Beside the looks: a long list takes seconds, and the room is open meanwhile.
+            tokio::spawn(self.clone().publish(id.clone()).in_current_span());
         }
         Look::Seen(Box::new(visited))
     }

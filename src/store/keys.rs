@@ -149,7 +149,7 @@ pub struct RoomKeys {
     pub revoked: String,
     /// List: times (ms) of the last admissions, the newest first, where there is a rate.
     pub recent: String,
-    /// Sorted set: tickets made before the opening, by join number.
+    /// Sorted set: tickets made before the opening, by their number on the list, dense from 1.
     pub collected: String,
     /// Stream of events, ids `<event number>-<event number>`.
     pub events: String,

@@ -53,6 +53,8 @@ pub struct Trusted {
     pub heads: Vec<Head>,
     /// The commitment of a room that was kept before its opening.
     pub commitment: Option<String>,
+    /// The SHA-256 of the list of those who joined before, as it was published behind the opening.
+    pub sha256: Option<String>,
 }
 
 /// The file is no export, or can't be read: nothing is said about its content.
@@ -90,7 +92,7 @@ pub fn verify_any(mut reader: impl BufRead, trusted: Trusted) -> Result<Verified
     line::read(&mut reader, &mut first)?;
     let kinded = serde_json::from_str::<Kinded>(&first);
     if kinded.is_ok_and(|first| first.kind == pre_queue::KIND) {
-        return pre_queue::verify(&first, reader, trusted.commitment.as_deref()).map(Verified::PreQueue);
+        return pre_queue::verify(&first, reader, &trusted).map(Verified::PreQueue);
     }
     rest(&first, reader, trusted).map(|report| Verified::Ledger(Box::new(report)))
 }

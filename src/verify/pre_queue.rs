@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::line::{self, FORMAT};
 use super::report::section;
-use super::{Place, Problem, VerifyError};
+use super::{Place, Problem, Trusted, VerifyError};
 use crate::ids::Id;
 use crate::room::ticket::{OrderSeed, Ticket};
 
@@ -69,6 +69,8 @@ pub struct PreQueue {
     pub problem: Option<Problem>,
     /// Whether the commitment was compared with one that the auditor had kept.
     pub kept: bool,
+    /// Whether the SHA-256 of the list was compared with the one that was published.
+    pub published: bool,
     /// The order; empty when something is wrong.
     pub order: Vec<Placed>,
 }
@@ -83,13 +85,13 @@ pub enum OrderFormat {
 }
 
 /// Checks a list whose first line was read: up to the first line that is wrong. Takes as much memory as the list is long.
-pub(super) fn verify(first: &str, mut reader: impl BufRead, commitment: Option<&str>) -> Result<PreQueue, VerifyError> {
+pub(super) fn verify(first: &str, mut reader: impl BufRead, trusted: &Trusted) -> Result<PreQueue, VerifyError> {
     let heading: Heading = serde_json::from_str(first).map_err(|error| VerifyError::NoExport(error.to_string()))?;
     if heading.format != FORMAT {
         return Err(VerifyError::Format(heading.format));
     }
     let mut list = List::default();
-    let problem = match seed(&heading, commitment) {
+    let problem = match seed(&heading, trusted) {
         Ok(seed) => list.read(&heading, &seed, &mut reader)?.err(),
         Err(what) => Some(wrong(1, what)),
     };
@@ -101,7 +103,8 @@ pub(super) fn verify(first: &str, mut reader: impl BufRead, commitment: Option<&
         .map(|(position, (_, Join { join, ticket }))| Placed { position, ticket, join });
     Ok(PreQueue {
         order: placed.collect(),
-        kept: commitment.is_some(),
+        kept: trusted.commitment.is_some(),
+        published: trusted.sha256.is_some(),
         problem,
         heading,
     })
@@ -114,18 +117,27 @@ fn wrong(line: u64, what: impl Into<String>) -> Problem {
     }
 }
 
-/// The seed, if it is the one that was committed to.
-fn seed(heading: &Heading, kept: Option<&str>) -> Result<OrderSeed, String> {
+/// The seed, if it is the one that was committed to, and the list is the one that was published.
+fn seed(heading: &Heading, trusted: &Trusted) -> Result<OrderSeed, String> {
     let seed = OrderSeed::from_hex(&heading.seed).ok_or("its seed is not 32 bytes in hexadecimal")?;
     if seed.commitment() != heading.commitment {
         return Err("its seed is not the one of its commitment: the SHA-256 of the seed is another one".to_owned());
     }
-    match kept {
-        Some(kept) if kept != heading.commitment => {
-            Err("its commitment is not the one that you kept: the seed was changed".to_owned())
-        }
-        _ => Ok(seed),
+    if trusted
+        .commitment
+        .as_ref()
+        .is_some_and(|kept| *kept != heading.commitment)
+    {
+        return Err("its commitment is not the one that you kept: the seed was changed".to_owned());
     }
+    if trusted
+        .sha256
+        .as_ref()
+        .is_some_and(|published| *published != heading.sha256)
+    {
+        return Err("its SHA-256 is not the one that was published: the list was changed".to_owned());
+    }
+    Ok(seed)
 }
 
 /// The list as far as it was read.
@@ -236,15 +248,28 @@ impl fmt::Display for PreQueue {
         let kept = if self.kept { ", the one that was kept" } else { "" };
         writeln!(f, "\nchecked")?;
         writeln!(f, "  seed        the one of commitment {commitment}{kept}")?;
+        let published = if self.published {
+            ", the one that was published"
+        } else {
+            ""
+        };
         writeln!(
             f,
-            "  list        {joined} joins, none missing, no ticket twice; SHA-256 {sha256}"
+            "  list        {joined} joins, none missing, no ticket twice; SHA-256 {sha256}{published}"
         )?;
         writeln!(f, "  order       of {joined} tickets, from the seed")?;
-        if !self.kept {
-            let what =
-                "whether this commitment was there before the opening: give the one that you kept with --commitment";
-            section(f, "not checked", &[what.to_owned()])?;
+        let commitment =
+            "whether this commitment was there before the opening: give the one that you kept with --commitment";
+        let list =
+            "whether this list was published: give the SHA-256 of the room's status, or of the ledger, with --sha256";
+        let open = [(self.kept, commitment), (self.published, list)];
+        let open = open
+            .iter()
+            .filter(|(done, _)| !done)
+            .map(|(_, what)| (*what).to_owned());
+        let open: Vec<_> = open.collect();
+        if !open.is_empty() {
+            section(f, "not checked", &open)?;
         }
         writeln!(f, "\nall that could be checked is right")
     }

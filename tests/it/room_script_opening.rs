@@ -87,10 +87,13 @@ async fn before_the_opening_everybody_has_one_chance() {
         .await;
     assert_eq!(bench.tick().await.counts.abandoned, 1);
     assert_eq!(ahead(&bench.one(bench.join("again")).await), 5);
+    let next = bench.one(bench.join("next")).await;
     let collected = bench.collected().await.items;
-    assert_eq!(collected.len(), 6);
+    let numbers: Vec<_> = collected.iter().map(|(number, _)| *number).collect();
+    assert_eq!(numbers, [1, 2, 3, 4, 5, 6, 7], "none is missing");
     assert_eq!(
-        collected[5].1, first.ticket,
+        (collected[5].1, collected[6].1),
+        (first.ticket, next.ticket),
         "the one that was made first is on the list"
     );
     // Neither the records nor the users of those who are over outlast their time.

@@ -18,11 +18,11 @@ pub struct CollectedPage {
     pub now_ms: i64,
     /// When the room opens: until then there may be more; `None` once it has.
     pub opens_ms: Option<i64>,
-    /// Join number and ticket.
+    /// Number on the list and ticket.
     pub items: Vec<(u64, Ticket)>,
 }
 
-/// Lists at most `limit`, 1 to [`MAX_COLLECTED`], of those behind join number `after`; writes nothing.
+/// Lists at most `limit`, 1 to [`MAX_COLLECTED`], of those behind the number `after`; writes nothing.
 ///
 /// # Panics
 /// When `limit` is out of its range.

@@ -47,12 +47,13 @@ impl List {
     }
 
     fn verify(&self) -> PreQueue {
-        self.verify_with(None)
+        self.verify_with(None, None)
     }
 
-    fn verify_with(&self, commitment: Option<String>) -> PreQueue {
+    fn verify_with(&self, commitment: Option<&str>, sha256: Option<&str>) -> PreQueue {
         let trusted = Trusted {
-            commitment,
+            commitment: commitment.map(str::to_owned),
+            sha256: sha256.map(str::to_owned),
             ..Trusted::default()
         };
         match verify_any(self.text().as_bytes(), trusted).expect("a list") {
@@ -162,12 +163,14 @@ fn the_first_wrong_line_is_named() {
 fn who_kept_the_commitment_finds_a_seed_that_was_changed() {
     let list = List::of(5);
     let kept = seed().commitment();
-    let found = list.verify_with(Some(kept.clone()));
+    let published = list.lines[0]["sha256"].as_str().expect("a hash").to_owned();
+    let found = list.verify_with(Some(&kept), Some(&published));
     assert!(
         found.is_right() && !found.to_string().contains("not checked"),
         "{found}"
     );
-    assert!(list.verify().to_string().contains("--commitment"));
+    let open = list.verify().to_string();
+    assert!(open.contains("--commitment") && open.contains("--sha256"), "{open}");
     // Whoever has the service can state another seed with its own commitment.
     let other = OrderSeed::of(&MasterSecret::new([0x60; 32]), &room());
     let mut list = list;
@@ -175,10 +178,22 @@ fn who_kept_the_commitment_finds_a_seed_that_was_changed() {
     list.lines[0]["commitment"] = json!(other.commitment());
     list.close();
     assert!(list.verify().is_right());
-    let found = list.verify_with(Some(kept));
+    let found = list.verify_with(Some(&kept), None);
     let problem = found.problem.as_ref().expect("changed");
     assert_eq!(problem.place, Place::Line(1));
     assert!(problem.what.contains("not the one that you kept"), "{found}");
+}
+
+#[test]
+fn who_has_the_published_hash_finds_a_list_that_was_changed() {
+    let published = List::of(5).lines[0]["sha256"].as_str().expect("a hash").to_owned();
+    // A list of others, right in itself.
+    let other = List::of(6);
+    assert!(other.verify().is_right());
+    let found = other.verify_with(None, Some(&published));
+    let problem = found.problem.as_ref().expect("changed");
+    assert_eq!(problem.place, Place::Line(1));
+    assert!(problem.what.contains("not the one that was published"), "{found}");
 }
 
 #[test]
