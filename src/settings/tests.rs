@@ -250,3 +250,15 @@ fn half_of_the_cores_answer_beside_an_embedded_redis() {
     settings.http.workers = 3;
     assert_eq!(settings.workers(), 3);
 }
+
+#[test]
+fn the_issuer_of_passes_is_a_short_line() {
+    let issuer = |text: &str| with(None, &[("JACKPOT__ROOMS__ISSUER", text)]);
+    for good in ["jackpot", "https://play.example/", &"ä".repeat(200)] {
+        assert!(issuer(good).is_ok(), "{good}");
+    }
+    for wrong in ["", "two\nlines", &"x".repeat(201)] {
+        let text = issuer(wrong).unwrap_err().to_string();
+        assert!(text.starts_with("setting rooms.issuer"), "{text}");
+    }
+}
