@@ -58,6 +58,7 @@ local function begin_step(step)
   local state = step.state
   redis.call('HLEN', KEYS[2])
   redis.call('HLEN', KEYS[3])
+  redis.call('ZCARD', KEYS[7])
   redis.call('LLEN', KEYS[9])
   step.waiting, step.active = redis.call('ZCARD', KEYS[4]), redis.call('ZCARD', KEYS[6])
   step.collected_before = redis.call('ZCARD', KEYS[10])

@@ -110,7 +110,7 @@ local function first_of(key)
 end
 local due = math.min(first_of(6) or MAX, first_of(5) or MAX, next_ms or MAX)
 if due == MAX then
-  due = first_of(7) or MAX
+  due = math.max(first_of(7) or MAX, state.opens) -- none is dropped before
 end
 local more = step.behind or #step.gone[7] == MAX_REAPED or (next_ms or MAX) <= at
 

@@ -4,7 +4,7 @@
 //! another one within that time of its death. A line that somebody joins here is looked at at once; all others are
 //! looked at every second.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -29,8 +29,6 @@ const SWEEP_EVERY: Duration = Duration::from_secs(1);
 /// Sweeps between two looks at what is over for long enough, at the index, and between two lines of the log about one
 /// and the same trouble.
 const SWEEPS_PER_ROUND: u64 = 10;
-/// Coupons read from the index at a time.
-const PAGE: usize = 500;
 /// Lines looked at at the same time: one on a frozen node must not hold up the others.
 const LOOKED_AT_ONCE: usize = 32;
 /// How long a sweep waits for one coupon: behind a frozen node the lines of the other nodes wait.
@@ -118,7 +116,7 @@ impl Line {
                 }
             }
         };
-        let mut ids = self.all(full).await;
+        let mut ids = self.coupons.registry.all(full).await;
         let over = self.over.lock().unwrap_or_else(PoisonError::into_inner).clone();
         ids.retain(|id| !over.contains(id));
         stream::iter(ids).for_each_concurrent(LOOKED_AT_ONCE, look).await;
@@ -141,47 +139,6 @@ impl Line {
             debug!("its end is long ago: its records are gone");
         }
         Ok(())
-    }
-
-    /// The coupons of the index and those that this instance has used: the index is on one node of a cluster, and when
-    /// that is away, the lines of the others are served all the same.
-    async fn all(&self, repair: bool) -> BTreeSet<Id> {
-        let registry = &self.coupons.registry;
-        let used = registry.used();
-        match self.indexed().await {
-            Ok(mut ids) => {
-                let lost = used.into_iter().filter(|id| !ids.contains(id)).collect::<Vec<_>>();
-                if repair && !lost.is_empty() {
-                    warn!(
-                        count = lost.len(),
-                        "the index has lost names of coupons; adding them again"
-                    );
-                    if let Err(error) = registry.add_to_index(&lost).await {
-                        warn!(%error, "the index was not repaired; the next round tries again");
-                    }
-                }
-                ids.extend(lost);
-                ids
-            }
-            Err(error) => {
-                if repair {
-                    warn!(%error, "the index of coupons can't be read; working on those in use");
-                }
-                used.into_iter().collect()
-            }
-        }
-    }
-
-    async fn indexed(&self) -> Result<BTreeSet<Id>, ScriptError> {
-        let mut all = BTreeSet::new();
-        loop {
-            let page = self.coupons.registry.ids(all.last(), PAGE).await?;
-            let full = page.len() == PAGE;
-            all.extend(page);
-            if !full {
-                return Ok(all);
-            }
-        }
     }
 }
 

@@ -2,7 +2,6 @@
 //!
 //! Any number of instances do this at once: every step is done once by its script, whoever calls it.
 
-use std::collections::BTreeSet;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -13,6 +12,8 @@ use crate::ids::Id;
 use crate::settings;
 use crate::stopping::Stopping;
 use crate::store::Store;
+use crate::store::keys::JACKPOT_INDEX;
+use crate::stream::index;
 
 use super::error::PlayError;
 use super::metrics::PlayMetrics;
@@ -20,8 +21,6 @@ use super::operate::Operate;
 use super::play::Play;
 use super::scripts::{self, PendingEntry, Rotated, ScriptError};
 
-/// Jackpots read from the index at a time.
-const PAGE: usize = 500;
 /// Pending entries looked at in one call.
 const BATCH: usize = 100;
 /// Jackpots worked on at the same time: one on a frozen node must not hold up the others.
@@ -74,47 +73,8 @@ impl Recovery {
                 });
             }
         };
-        stream::iter(self.jackpots(rotate).await)
-            .for_each_concurrent(AT_ONCE, work)
-            .await;
-    }
-
-    /// The jackpots of the index and those that this instance has used: the index is on one node of a cluster, and
-    /// when that is away, the jackpots of the others still need their recovery.
-    async fn jackpots(&self, repair: bool) -> BTreeSet<Id> {
-        let used = self.operate.views.used();
-        match self.indexed().await {
-            Ok(mut ids) => {
-                let lost = used.into_iter().filter(|id| !ids.contains(id)).collect::<Vec<_>>();
-                if repair && !lost.is_empty() {
-                    warn!(
-                        count = lost.len(),
-                        "the index has lost names of jackpots; adding them again"
-                    );
-                    if let Err(error) = self.operate.add_to_index(&lost).await {
-                        warn!(%error, "the index was not repaired; the next round tries again");
-                    }
-                }
-                ids.extend(lost);
-                ids
-            }
-            Err(error) => {
-                warn!(%error, "the index of jackpots can't be read; working on those in use");
-                used.into_iter().collect()
-            }
-        }
-    }
-
-    async fn indexed(&self) -> Result<BTreeSet<Id>, PlayError> {
-        let mut all = BTreeSet::new();
-        loop {
-            let page = self.operate.ids(all.last(), PAGE).await?;
-            let full = page.len() == PAGE;
-            all.extend(page);
-            if !full {
-                return Ok(all);
-            }
-        }
+        let all = index::all(&self.store, JACKPOT_INDEX, self.operate.views.used(), rotate).await;
+        stream::iter(all).for_each_concurrent(AT_ONCE, work).await;
     }
 
     async fn jackpot(&self, id: &Id, rotate: bool) -> Result<(), PlayError> {

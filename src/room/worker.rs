@@ -5,6 +5,7 @@
 //! go on within that time of the death of an instance.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::{self, JoinSet};
@@ -16,14 +17,11 @@ use super::rooms::Rooms;
 use super::scripts::Visited;
 use crate::ids::Id;
 use crate::stopping::Stopping;
-use crate::stream::ScriptError;
 
 /// Between two looks at the index.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 /// Sweeps between two repairs of the index, and between two lines of the log about it.
 const SWEEPS_PER_ROUND: u64 = 10;
-/// Rooms read from the index at a time.
-const PAGE: usize = 500;
 /// Rooms looked at at the same time: one on a frozen node must not hold up the others.
 const LOOKED_AT_ONCE: usize = 32;
 /// How long one room is waited for.
@@ -55,6 +53,7 @@ impl Worker {
         let mut sweeps = interval(SWEEP_EVERY);
         sweeps.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut sweeping = JoinSet::new();
+        let mut publishing = JoinSet::new();
         let mut round = 0_u64;
         loop {
             let free = looks.tasks.len() < LOOKED_AT_ONCE;
@@ -63,9 +62,9 @@ impl Worker {
                 () = stopping.wait() => break,
                 // One that is slow, because a node is frozen, is waited for; what is due is done all the same.
                 _ = sweeps.tick(), if sweeping.is_empty() => {
-                    let this = self.clone();
+                    let registry = Arc::clone(&self.rooms.registry);
                     let repair = round.is_multiple_of(SWEEPS_PER_ROUND);
-                    sweeping.spawn(async move { this.all(repair).await });
+                    sweeping.spawn(async move { registry.all(repair).await });
                     round += 1;
                 }
                 Some(found) = sweeping.join_next() => {
@@ -90,68 +89,43 @@ impl Worker {
                     }
                 }
                 Some(ended) = looks.tasks.join_next_with_id() => {
+                    if let Ok((task, Look::Seen(visited))) = &ended
+                        && visited.unpublished
+                        && let Some(id) = looks.of_task.get(task).cloned()
+                        && self.rooms.may_publish(&id)
+                    {
+                        // Beside the looks: a long list takes seconds, and the room is open meanwhile.
+                        publishing.spawn(self.clone().publish(id));
+                    }
                     if let Some((id, at)) = looks.ended(ended, schedule.len()) {
                         self.rooms.is_due(&id, Some(at));
                         schedule.set(id, at);
                     }
                 }
+                Some(_) = publishing.join_next() => {}
             }
         }
         sweeping.abort_all();
+        publishing.abort_all();
         looks.tasks.abort_all();
         while looks.tasks.join_next().await.is_some() {}
     }
 
+    /// Puts the list of those who joined before the opening into the ledger.
     async fn publish(self, id: Id) {
-        match timeout(PUBLISH_EVERY, self.rooms.opened(&id)).await {
+        let span = info_span!("room", room_id = %id);
+        async move { self.try_publish(&id).await }.instrument(span).await;
+    }
+
+    async fn try_publish(&self, id: &Id) {
+        match timeout(PUBLISH_EVERY, self.rooms.opened(id)).await {
             Ok(Ok(_)) => {}
             Ok(Err(error)) => warn!(%error, "who joined before the opening was not published; it is tried again"),
             Err(_late) => warn!("who joined before the opening was not published in time; it is tried again"),
         }
     }
 
-    /// The rooms of the index and those that this instance has used: the index is on one node of a cluster, and when
-    /// that is away, the others are worked on all the same.
-    async fn all(&self, repair: bool) -> BTreeSet<Id> {
-        let registry = &self.rooms.registry;
-        let used = registry.used();
-        match self.indexed().await {
-            Ok(mut ids) => {
-                let lost = used.into_iter().filter(|id| !ids.contains(id)).collect::<Vec<_>>();
-                if repair && !lost.is_empty() {
-                    warn!(
-                        count = lost.len(),
-                        "the index has lost names of rooms; adding them again"
-                    );
-                    if let Err(error) = registry.add_to_index(&lost).await {
-                        warn!(%error, "the index was not repaired; the next round tries again");
-                    }
-                }
-                ids.extend(lost);
-                ids
-            }
-            Err(error) => {
-                if repair {
-                    warn!(%error, "the index of rooms can't be read; working on those in use");
-                }
-                used.into_iter().collect()
-            }
-        }
-    }
-
-    async fn indexed(&self) -> Result<BTreeSet<Id>, ScriptError> {
-        let mut all = BTreeSet::new();
-        loop {
-            let page = self.rooms.registry.ids(all.last(), PAGE).await?;
-            let full = page.len() == PAGE;
-            all.extend(page);
-            if !full {
-                return Ok(all);
-            }
-        }
-    }
-
-    /// Looks at a room once, and puts the list of those who joined before its opening into the ledger.
+    /// Looks at a room once.
     async fn look(&self, id: &Id) -> Look {
         let visited = match timeout(LOOK, self.rooms.tick(id)).await {
             Ok(Ok(visited)) => visited,
@@ -169,10 +143,6 @@ impl Worker {
                 return Look::Late;
             }
         };
-        if visited.unpublished && self.rooms.may_publish(id) {
-            // Beside the looks: a long list takes seconds, and the room is open meanwhile.
-            tokio::spawn(self.clone().publish(id.clone()).in_current_span());
-        }
         Look::Seen(Box::new(visited))
     }
 }

@@ -1,4 +1,8 @@
-//! The sorted sets that name all jackpots and all coupons, in order: every score is 0.
+//! The sorted sets that name all jackpots, all coupons and all rooms, in order: every score is 0.
+
+use std::collections::BTreeSet;
+
+use tracing::warn;
 
 use super::ScriptError;
 use crate::ids::Id;
@@ -20,6 +24,44 @@ pub async fn ids(store: &Store, index: &str, after: Option<&Id>, limit: usize) -
         reply: error.to_string(),
     })?;
     Ok(names.iter().filter_map(|name| Id::parse(name).ok()).collect())
+}
+
+/// Names read at a time.
+const PAGE: usize = 500;
+
+/// The names of an index, and of those that an instance has `used`: the index is on one node of a cluster, and when that is
+/// away, those on the others are worked on all the same. `repair`: adds what the index has lost, and says what is wrong.
+pub async fn all(store: &Store, index: &str, used: Vec<Id>, repair: bool) -> BTreeSet<Id> {
+    let mut all = match whole(store, index).await {
+        Ok(all) => all,
+        Err(error) => {
+            if repair {
+                warn!(index, %error, "the index can't be read; working on those in use");
+            }
+            return used.into_iter().collect();
+        }
+    };
+    let lost = used.into_iter().filter(|id| !all.contains(id)).collect::<Vec<_>>();
+    if repair && !lost.is_empty() {
+        warn!(index, count = lost.len(), "the index has lost names; adding them again");
+        if let Err(error) = add(store, index, &lost).await {
+            warn!(index, %error, "the index was not repaired; the next round tries again");
+        }
+    }
+    all.extend(lost);
+    all
+}
+
+async fn whole(store: &Store, index: &str) -> Result<BTreeSet<Id>, ScriptError> {
+    let mut all = BTreeSet::new();
+    loop {
+        let page = ids(store, index, all.last(), PAGE).await?;
+        let full = page.len() == PAGE;
+        all.extend(page);
+        if !full {
+            return Ok(all);
+        }
+    }
 }
 
 /// Adds names. Repeating it changes nothing.

@@ -1,6 +1,6 @@
 //! What an instance remembers of all jackpots, coupons or rooms that it has used, by their ids.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Debug;
 use std::ops::Deref;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -85,6 +85,11 @@ impl<K: Subject> Registry<K> {
     /// Adds names to the index.
     pub async fn add_to_index(&self, ids: &[Id]) -> Result<(), ScriptError> {
         index::add(&self.store, K::INDEX, ids).await
+    }
+
+    /// The names of the index and those used so far; `repair`: see [`index::all`].
+    pub async fn all(&self, repair: bool) -> BTreeSet<Id> {
+        index::all(&self.store, K::INDEX, self.used(), repair).await
     }
 
     /// Looks whether one that this instance saw behind has been restored since, and if so works with it again.

@@ -8,10 +8,14 @@ use serde_json::{Value, json};
 
 use crate::room_bench::{RoomBench, ahead, is_in, seen, users};
 
-/// In a hundred seconds; and for three.
+/// For three, in a hundred seconds.
 fn opening() -> Value {
+    opens_in(100)
+}
+
+fn opens_in(seconds: i64) -> Value {
     let now_ms = i64::try_from(std::time::UNIX_EPOCH.elapsed().expect("past 1970").as_millis()).expect("small");
-    json!({"capacity": 3, "waiting_timeout_s": 1_000, "opens_at": rfc3339(now_ms + 100_000)})
+    json!({"capacity": 3, "waiting_timeout_s": 1_000, "opens_at": rfc3339(now_ms + seconds * 1_000)})
 }
 
 async fn publish(bench: &RoomBench, joined: u64, sha256: &str) -> bool {
@@ -156,4 +160,32 @@ async fn an_opening_that_is_moved_or_taken_away_keeps_the_order() {
     let places: Vec<_> = visited.replies.into_iter().map(seen).collect();
     assert_eq!((ahead(&places[0]), ahead(&places[1])), (1, 0));
     assert!(publish(&bench, 4, &"b".repeat(64)).await);
+}
+
+/// Their records are kept until then, also behind their time: whoever works on the room has nothing to do before.
+#[tokio::test]
+async fn when_all_have_left_nothing_is_due_before_the_opening() {
+    let bench = RoomBench::with(&opens_in(5_000)).await;
+    let only = bench.one(bench.join("a")).await;
+    bench.one(Visit::Leave(only.ticket)).await;
+    bench.pass(1_000).await;
+    let visited = bench.tick().await;
+    assert!(!visited.more);
+    assert_eq!(visited.next_due_ms, visited.opens_ms);
+    assert_eq!(bench.hash(&bench.keys.tickets).await.len(), 1);
+    bench.pass(4_001).await;
+    assert_eq!(bench.tick().await.next_due_ms, None);
+    assert!(bench.hash(&bench.keys.tickets).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_key_of_a_wrong_type_ends_a_call_before_it_writes_also_before_the_opening() {
+    let bench = RoomBench::with(&opening()).await;
+    let waits = bench.one(bench.join("a")).await;
+    bench.raw::<()>(redis::cmd("SET").arg(&bench.keys.ended).arg("x")).await;
+    let before = bench.dump().await;
+    for visit in [bench.join("b"), Visit::Leave(waits.ticket)] {
+        assert!(bench.try_visit(&[visit]).await.is_err());
+        assert_eq!(bench.dump().await, before);
+    }
 }

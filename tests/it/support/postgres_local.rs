@@ -75,14 +75,20 @@ impl PrivatePostgres {
 
     /// Ends it as a power cut would: nobody is asked, nothing is written. Its files stay.
     pub fn stop_immediate(&mut self) {
-        // Its children see it gone and end too.
+        // Left alone, its children end when they see it gone: one that commits just then would still answer.
+        self.freeze();
+        let children = children(Pid::from_child(&self.process));
         self.process.kill().expect("a process started here can be killed");
         self.process.wait().expect("a killed process can be waited for");
+        for child in children {
+            // It may have ended just before.
+            let _ = kill_process(child, Signal::KILL);
+        }
     }
 
     /// Starts it again on its own files and port, after [`stop_immediate`](Self::stop_immediate).
     pub async fn start_again(&mut self) {
-        // The killed one's children may still hold its shared memory for a moment: then the new one ends at once.
+        // The killed one's children may hold its shared memory for a moment longer: then the new one ends at once.
         eventually(START_DEADLINE, "PostgreSQL starts again", async || {
             self.process =
                 spawn(&self.programs, self.owner, self.directory.path(), self.port).expect("it started before");
