@@ -14,6 +14,7 @@ use jackpot::jackpot::view::{Status, View};
 use jackpot::ledger::books::Books;
 use jackpot::ledger::projector::Projector;
 use jackpot::money::Minor;
+use jackpot::stream::Subject;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::json;
@@ -74,7 +75,7 @@ async fn one(place: &Place, size: usize, index: bool, rows: u64, rounds: usize) 
     let id = Id::parse(&format!("of-{size}-{index}"))?;
     open(place, &id).await?;
     let mut projector = place.projector(id.as_str(), if index { 7 } else { 0 });
-    let known = place.operate.views.known(&id);
+    let known = place.operate.views.registry.known(&id);
     drain(&mut projector, &known).await?;
     let mut rng = StdRng::seed_from_u64(SEED);
     let (events, mut took) = (amount(size, index) / size, Vec::new());

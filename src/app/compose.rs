@@ -37,9 +37,6 @@ use crate::store::Store;
 use crate::telemetry::Metrics;
 use crate::{coupon, jackpot, room, signing};
 
-/// Jackpots, or rooms, read from the index at a time.
-const READ_AT_ONCE: usize = 500;
-
 /// What the connections are put together to.
 pub(super) struct Parts {
     pub(super) web: Web,
@@ -73,7 +70,7 @@ pub(super) async fn compose(
     let known_rooms = Arc::new(room::known::Registry::new(store.clone()));
     // Before anything is read from Redis: what the ledger knows and Redis lacks is lost, not new.
     ledger
-        .teach(&views, &known_coupons, &known_rooms)
+        .teach(&views.registry, &known_coupons, &known_rooms)
         .await
         .map_err(LedgerOpenError::from)?;
     let coupons = Coupons::new(
@@ -220,44 +217,28 @@ fn routes(
 /// Refuses to start beside jackpots that were opened with another secret: their pending entries could not be
 /// finished, and every entry would be refused.
 async fn check_secret(operate: &Operate) -> Result<(), AppError> {
-    let mut after = None;
-    loop {
-        let ids = operate.ids(after.as_ref(), READ_AT_ONCE).await.map_err(Box::new)?;
-        for id in &ids {
-            match operate.views.refresh(id).await {
-                Err(PlayError::Script(ScriptError::Secret)) => {
-                    return Err(AppError::OtherSecret { jackpot: id.clone() });
-                }
-                Err(PlayError::Script(ScriptError::Unknown)) | Ok(_) => {}
-                // One that cannot be read now says so to its callers; the others are served.
-                Err(error) => tracing::error!(jackpot_id = %id, %error, "this jackpot can't be read"),
-            }
-        }
-        match ids.last() {
-            Some(last) if ids.len() == READ_AT_ONCE => after = Some(last.clone()),
-            _ => return Ok(()),
+    let ids = operate.views.registry.indexed().await;
+    for id in ids.map_err(|error| Box::new(error.into()))? {
+        match operate.views.refresh(&id).await {
+            Err(PlayError::Script(ScriptError::Secret)) => return Err(AppError::OtherSecret { jackpot: id }),
+            Err(PlayError::Script(ScriptError::Unknown)) | Ok(_) => {}
+            // One that cannot be read now says so to its callers; the others are served.
+            Err(error) => tracing::error!(jackpot_id = %id, %error, "this jackpot can't be read"),
         }
     }
+    Ok(())
 }
 
 /// The same for rooms: those who join one before its opening would get an order that is not the committed one.
 async fn check_room_secret(rooms: &Rooms) -> Result<(), AppError> {
-    let mut after = None;
-    loop {
-        let ids = rooms.registry.ids(after.as_ref(), READ_AT_ONCE).await;
-        let ids = ids.map_err(RoomError::from)?;
-        for id in &ids {
-            match rooms.snapshot(id).await {
-                Ok(snapshot) if snapshot.commitment != rooms.order_seed(id).commitment() => {
-                    return Err(AppError::OtherRoomSecret { room: id.clone() });
-                }
-                Err(RoomError::Script(ScriptError::Unknown)) | Ok(_) => {}
-                Err(error) => tracing::error!(room_id = %id, %error, "this room can't be read"),
+    for id in rooms.registry.indexed().await.map_err(RoomError::from)? {
+        match rooms.snapshot(&id).await {
+            Ok(snapshot) if snapshot.commitment != rooms.order_seed(&id).commitment() => {
+                return Err(AppError::OtherRoomSecret { room: id });
             }
-        }
-        match ids.last() {
-            Some(last) if ids.len() == READ_AT_ONCE => after = Some(last.clone()),
-            _ => return Ok(()),
+            Err(RoomError::Script(ScriptError::Unknown)) | Ok(_) => {}
+            Err(error) => tracing::error!(room_id = %id, %error, "this room can't be read"),
         }
     }
+    Ok(())
 }

@@ -167,7 +167,7 @@ impl<'a> Restoring<'a> {
     async fn add_to_index(&self, id: &Id) -> Result<(), Box<dyn std::error::Error>> {
         let id = std::slice::from_ref(id);
         match self.streams {
-            Streams::Jackpots => self.session.operate.add_to_index(id).await?,
+            Streams::Jackpots => self.session.operate.views.registry.add_to_index(id).await?,
             Streams::Coupons => self.session.coupons.add_to_index(id).await?,
             Streams::Rooms => self.session.rooms.add_to_index(id).await?,
         }

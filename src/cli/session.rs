@@ -62,7 +62,7 @@ impl Session {
         let rooms = Arc::new(room::known::Registry::new(store.clone()));
         let known = async {
             ledger.claim(&store).await?;
-            let taught = ledger.teach(&views, &coupons, &rooms).await;
+            let taught = ledger.teach(&views.registry, &coupons, &rooms).await;
             taught.map_err(LedgerOpenError::from)
         };
         if let Err(error) = known.await {

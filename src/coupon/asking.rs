@@ -6,7 +6,6 @@ use std::time::Duration;
 use super::known::{Known, Registry};
 use super::scripts::{self, Ask, AskReply, Asked, MAX_REQUESTS, Refusal};
 use crate::combiner::{Batch, Joint, MAX_BATCH, Waiter};
-use crate::ids::Id;
 use crate::store::{Store, StoreError};
 use crate::stream::ScriptError;
 use crate::telemetry::Metrics;
@@ -27,7 +26,6 @@ pub(super) struct Asking {
     pub(super) store: Store,
     pub(super) registry: Arc<Registry>,
     pub(super) metrics: Arc<Metrics>,
-    pub(super) id: Id,
     pub(super) known: Arc<Known>,
 }
 
@@ -43,9 +41,7 @@ impl Asking {
             Cause::New => scripts::issue_here(store, &known.keys, mark, asks).await,
             Cause::Owed => scripts::issue_owed(store, &known.keys, mark, asks).await,
         };
-        let asked = known.note(asked)?;
-        self.registry.learn(&self.id, asked.mark);
-        Ok(asked)
+        self.registry.heard(known, asked)
     }
 
     /// All of them in one call; in smaller and smaller ones where a call fails for what is damaged, so that it fails

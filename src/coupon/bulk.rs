@@ -44,7 +44,7 @@ impl Coupons {
             })
         };
         let asks = wishes.iter().map(ask).collect::<Result<Vec<_>, _>>()?;
-        let told = self.asking(id, &known).ask_all(Cause::New, &asks).await?;
+        let told = self.asking(&known).ask_all(Cause::New, &asks).await?;
         let mut joined = false;
         let requests = asks.into_iter().zip(told).map(|(ask, told)| {
             let request = told

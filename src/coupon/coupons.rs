@@ -166,7 +166,7 @@ impl Coupons {
     /// What became of a request.
     pub async fn look_up(&self, id: &Id, request_id: &str) -> Result<Request, CouponError> {
         let known = self.registry.known(id);
-        let found = self.find(id, &known, request_id).await?;
+        let found = self.find(&known, request_id).await?;
         found.ok_or_else(|| CouponError::RequestNotFound(request_id.to_owned()))
     }
 
@@ -183,7 +183,7 @@ impl Coupons {
                 .await
                 .is_ok();
             let replayed = request.replayed;
-            let found = self.find(id, &known, &request.request_id).await?;
+            let found = self.find(&known, &request.request_id).await?;
             let found = found.ok_or(CouponError::RequestNotFound(request.request_id))?;
             request = Request { replayed, ..found };
             if !in_time {
@@ -210,7 +210,7 @@ impl Coupons {
         if cause == Cause::New
             && let Some(refusal) = self.busy(&known)
         {
-            let found = Box::pin(self.find(id, &known, request_id)).await?;
+            let found = Box::pin(self.find(&known, request_id)).await?;
             return found.ok_or(refusal).and_then(|request| of_user(request, user));
         }
         let ask = Ask {
@@ -219,7 +219,7 @@ impl Coupons {
             code: Code::random()?,
             mode,
         };
-        let asking = || self.asking(id, &known);
+        let asking = || self.asking(&known);
         let (ask, told) = combiner::join(&known, asking, &cause, ask).await?;
         let request = answered(ask.request_id, told)?;
         if request.is_in_line() {
@@ -228,21 +228,19 @@ impl Coupons {
         of_user(request, user)
     }
 
-    pub(super) fn asking(&self, id: &Id, known: &Arc<Known>) -> Asking {
+    pub(super) fn asking(&self, known: &Arc<Known>) -> Asking {
         Asking {
             store: self.store.clone(),
             registry: Arc::clone(&self.registry),
             metrics: Arc::clone(&self.metrics),
-            id: id.clone(),
             known: Arc::clone(known),
         }
     }
 
-    async fn find(&self, id: &Id, known: &Known, request_id: &str) -> Result<Option<Request>, CouponError> {
+    async fn find(&self, known: &Known, request_id: &str) -> Result<Option<Request>, CouponError> {
         known.whole()?;
         let found = scripts::lookup(&self.store, &known.keys, known.mark(), request_id).await;
-        let (mark, answer) = known.note(found)?;
-        self.registry.learn(id, mark);
+        let (_, answer) = self.registry.heard(known, found)?;
         let request = answer.map(|answer| request(request_id.to_owned(), Answer { fresh: false, ..answer }));
         Ok(request.transpose()?)
     }

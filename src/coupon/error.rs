@@ -6,6 +6,7 @@ use crate::combiner::CombineError;
 use crate::ids::Id;
 use crate::random::RandomError;
 use crate::store::StoreError;
+use crate::stream::MaybeScript;
 use crate::stream::ScriptError;
 use crate::violation::Violation;
 
@@ -76,6 +77,15 @@ pub enum CouponError {
     /// The definition changed more often than a call is repeated.
     #[error("the definition kept changing")]
     Unsettled,
+}
+
+impl MaybeScript for CouponError {
+    fn script(&self) -> Option<&ScriptError> {
+        match self {
+            Self::Script(error) => Some(error),
+            _ => None,
+        }
+    }
 }
 
 impl From<StoreError> for CouponError {

@@ -52,11 +52,10 @@ impl Coupons {
             };
             let known = self.registry.known(id);
             let defined = scripts::define(&self.store, &known.keys, known.mark(), &wish).await;
-            match known.note(defined) {
+            match self.registry.heard(&known, defined) {
                 Err(ScriptError::Stale) => {}
                 Err(error) => return Err(error.into()),
-                Ok((mark, defined)) => {
-                    self.registry.learn(id, mark);
+                Ok((_, defined)) => {
                     return put(&defined);
                 }
             }
@@ -66,10 +65,9 @@ impl Coupons {
 
     /// Reads a coupon whole.
     pub async fn snapshot(&self, id: &Id) -> Result<Snapshot, CouponError> {
-        let known = self.registry.known(id);
-        known.whole()?;
-        let snapshot = known.note(scripts::snapshot(&self.store, &known.keys, known.mark()).await)?;
-        self.registry.learn(id, snapshot.mark);
+        let known = self.registry.whole(id)?;
+        let read = scripts::snapshot(&self.store, &known.keys, known.mark()).await;
+        let snapshot = self.registry.heard(&known, read)?;
         let coupon = self.metrics.coupons.coupon(id.as_str());
         coupon.line(snapshot.queued, snapshot.dead);
         Ok(snapshot)
@@ -77,12 +75,10 @@ impl Coupons {
 
     /// Takes an issued unit back: it returns to the stock. Repeating it changes nothing.
     pub async fn void(&self, id: &Id, request_id: &str, by: &Operator) -> Result<Request, CouponError> {
-        let known = self.registry.known(id);
-        known.whole()?;
+        let known = self.registry.whole(id)?;
         let who = (by.who.as_str(), by.request_id.as_str());
         let voided = scripts::void(&self.store, &known.keys, known.mark(), request_id, who).await;
-        let (mark, voided) = known.note(voided)?;
-        self.registry.learn(id, mark);
+        let (_, voided) = self.registry.heard(&known, voided)?;
         match voided {
             Voided::Done(answer) => Ok(request(request_id.to_owned(), answer)?),
             Voided::NotIssued(answer) => Err(CouponError::NotIssued {
@@ -97,12 +93,10 @@ impl Coupons {
     /// Puts a dead letter back into the line, where it was. One that is in the line or was decided since is told as it
     /// is: repeating it changes nothing.
     pub async fn redrive(&self, id: &Id, request_id: &str, by: &Operator) -> Result<Request, CouponError> {
-        let known = self.registry.known(id);
-        known.whole()?;
+        let known = self.registry.whole(id)?;
         let who = (by.who.as_str(), by.request_id.as_str());
         let redriven = scripts::redrive(&self.store, &known.keys, known.mark(), request_id, who).await;
-        let (mark, redriven) = known.note(redriven)?;
-        self.registry.learn(id, mark);
+        let (_, redriven) = self.registry.heard(&known, redriven)?;
         match redriven {
             Redriven::Done(answer) => {
                 self.bell.ring(id);
@@ -116,26 +110,21 @@ impl Coupons {
 
     /// Dead letters behind an arrival number, by arrival number; `limit` from 1 to [`scripts::MAX_DEAD`].
     pub async fn dead_letters(&self, id: &Id, after: u64, limit: usize) -> Result<DeadPage, CouponError> {
-        let known = self.registry.known(id);
-        known.whole()?;
+        let known = self.registry.whole(id)?;
         let page = scripts::dead_letters(&self.store, &known.keys, known.mark(), after, limit).await;
-        let page = known.note(page)?;
-        self.registry.learn(id, page.mark);
-        Ok(page)
+        Ok(self.registry.heard(&known, page)?)
     }
 
     /// Ends a coupon whose end is `retention_s` ago, once the ledger has all its events; `None` while nothing is known
     /// of the ledger.
     pub(super) async fn retire(&self, id: &Id, retention_s: u64) -> Result<Option<Retired>, CouponError> {
-        let known = self.registry.known(id);
-        known.whole()?;
+        let known = self.registry.whole(id)?;
         let Some(ledger_n) = known.ledger_n() else {
             return Ok(None);
         };
         let retained_ms = retention_s.saturating_mul(1_000);
         let retired = scripts::retire(&self.store, &known.keys, known.mark(), ledger_n, retained_ms).await;
-        let (mark, retired) = known.note(retired)?;
-        self.registry.learn(id, mark);
+        let (_, retired) = self.registry.heard(&known, retired)?;
         Ok(Some(retired))
     }
 }

@@ -1,15 +1,22 @@
 //! Pages of what is listed by id.
 
+use std::fmt::Display;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::problem::{FieldError, Problem};
 use crate::ids::Id;
+use crate::stream::{MaybeScript, Registry, ScriptError, Subject};
 
 /// Rows of a page unless it says.
 const DEFAULT_PAGE: u32 = 100;
 /// Most rows of a page: some hundred kilobytes of answer.
 const MAX_PAGE: u32 = 1_000;
+
+/// Of a page read at the same time.
+const READ_AT_ONCE: usize = 16;
 
 /// Which page.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -36,4 +43,38 @@ pub fn page_size(limit: Option<u32>) -> Result<usize, Problem> {
         let rule = format!("must be an integer from 1 to {MAX_PAGE}");
         Err(Problem::invalid_request(vec![FieldError::new("limit", rule)]))
     }
+}
+
+/// A page of what a registry names, each as `read` tells it, and the cursor of the next page.
+///
+/// # Errors
+/// 422 for the size of the page; the error of the first that Redis can't be asked for now.
+pub async fn page_of<K, T, E>(
+    registry: &Registry<K>,
+    page: &PageQuery,
+    read: impl AsyncFn(&Id) -> Result<T, E>,
+) -> Result<(Vec<T>, Option<String>), Problem>
+where
+    K: Subject,
+    E: MaybeScript + Display + From<ScriptError> + Into<Problem>,
+{
+    let limit = page_size(page.limit)?;
+    let ids = registry.ids(page.cursor.as_ref(), limit + 1).await;
+    let mut ids = ids.map_err(|error| E::from(error).into())?;
+    let more = ids.len() > limit;
+    ids.truncate(limit);
+    let next_cursor = ids.last().filter(|_| more).map(ToString::to_string);
+    let one = async |id: Id| match read(&id).await {
+        // The name of one that was never defined after all.
+        Err(error) if error.is_unknown() => Ok(None),
+        // One that cannot be shown does not hide the others.
+        Err(error) if !error.is_unavailable() => {
+            tracing::error!(%id, %error, "left out of the list");
+            Ok(None)
+        }
+        other => other.map(Some),
+    };
+    let items = stream::iter(ids).map(one).buffered(READ_AT_ONCE);
+    let items = items.try_filter_map(async |found| Ok(found)).try_collect().await;
+    Ok((items.map_err(E::into)?, next_cursor))
 }

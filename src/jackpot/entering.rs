@@ -11,6 +11,7 @@ use super::scripts::{self, EnterEntry, Entered, EntryReply, MAX_ENTRIES, Refusal
 use super::view::View;
 use crate::combiner::{self, Batch, CombineError, Joint, MAX_BATCH, Waiter};
 use crate::store::Store;
+use crate::stream::Subject;
 
 const _: () = assert!(MAX_BATCH <= MAX_ENTRIES);
 

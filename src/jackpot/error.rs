@@ -7,6 +7,7 @@ use crate::ids::Id;
 use crate::random::RandomError;
 use crate::room::door::DoorError;
 use crate::store::StoreError;
+use crate::stream::MaybeScript;
 
 use super::definition::Violation;
 use super::scripts::ScriptError;
@@ -86,6 +87,15 @@ pub enum PlayError {
     /// The definition or the epoch changed more often than a call is repeated.
     #[error("the definition or the epoch kept changing")]
     Unsettled,
+}
+
+impl MaybeScript for PlayError {
+    fn script(&self) -> Option<&ScriptError> {
+        match self {
+            Self::Script(error) => Some(error),
+            _ => None,
+        }
+    }
 }
 
 impl From<StoreError> for PlayError {

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::ids::Id;
-use crate::store::keys::JackpotKeys;
+use crate::store::keys::{JACKPOT_INDEX, JackpotKeys, StreamKeys};
 
 use super::definition::Definition;
 use super::scripts::Fence;
 use super::view::View;
-use crate::stream::{Heard, Mark};
+use crate::stream::{self, Heard, Subject};
 
 /// Definitions kept per jackpot for pending entries and repeats; an older one is read again when needed.
 const MAX_DEFINITIONS: usize = 16;
@@ -33,10 +33,10 @@ impl std::ops::Deref for Known {
     }
 }
 
-impl Known {
-    /// Nothing yet.
-    #[must_use]
-    pub fn new(id: &Id) -> Self {
+impl Subject for Known {
+    const INDEX: &'static str = JACKPOT_INDEX;
+
+    fn new(id: &Id) -> Self {
         Self {
             keys: JackpotKeys::new(id),
             renewing: tokio::sync::Mutex::default(),
@@ -46,30 +46,19 @@ impl Known {
         }
     }
 
-    /// Remembers a mark out of a reply, or out of the ledger.
-    pub fn saw(&self, mark: Mark) {
-        if self.heard.hear(mark) {
-            self.forget();
-        }
+    fn stream(&self) -> StreamKeys<'_> {
+        self.keys.stream()
     }
 
-    /// [`Heard::restored`], and forgets what was read before.
-    pub(super) fn restored(&self, lost_at: u64, mark: Mark) -> bool {
-        let before = self.mark().restores();
-        let restored = self.heard.restored(lost_at, mark);
-        if before < self.mark().restores() {
-            self.forget();
-        }
-        restored
-    }
-
-    /// What was read before a restore may be of events that are no more: a version may mean something else now.
+    /// A version may mean something else now.
     fn forget(&self) {
         *self.view.write().unwrap_or_else(PoisonError::into_inner) = None;
         let mut definitions = self.definitions.write().unwrap_or_else(PoisonError::into_inner);
         definitions.clear();
     }
+}
 
+impl Known {
     /// The fence for a script call under this view.
     pub fn fence(&self, view: &View) -> Fence {
         Fence {
@@ -85,7 +74,7 @@ impl Known {
         self.view.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Keeps a view, unless there was a restore since it was read. Under the lock, which [`saw`](Self::saw) takes
+    /// Keeps a view, unless there was a restore since it was read. Under the lock, which [`saw`](Subject::saw) takes
     /// behind its mark: what is kept here too early, it takes away.
     pub(super) fn keep_view(&self, view: Arc<View>) {
         let mut kept = self.view.write().unwrap_or_else(PoisonError::into_inner);
@@ -112,3 +101,6 @@ impl Known {
         }
     }
 }
+
+/// The jackpots that this instance has used.
+pub type Registry = stream::Registry<Known>;

@@ -8,7 +8,6 @@ use crate::ids::Id;
 pub use crate::operator::Operator;
 use crate::random;
 use crate::store::Store;
-use crate::store::keys::JACKPOT_INDEX;
 
 use super::definition::{Definition, Violation};
 use super::error::PlayError;
@@ -17,7 +16,7 @@ use super::scripts::{
     self, Adjust, Adjusted, Define, Defined, Fence, Rotate, Rotated, ScriptError, SetStatus, StatusSet, Wanted,
 };
 use super::view::{Epoch, Status, View, Views};
-use crate::stream::{Mark, index};
+use crate::stream::{Mark, Subject};
 
 /// Repeats of a call whose definition or epoch changed meanwhile.
 const MAX_STALE: usize = 16;
@@ -57,7 +56,7 @@ impl Operate {
     ) -> Result<Put, PlayError> {
         if matches!(wanted, Wanted::Any | Wanted::Absent) {
             // The index first: a crash in between leaves a name without a jackpot, which listing passes over.
-            self.add_to_index(std::slice::from_ref(id)).await?;
+            self.views.registry.add_to_index(std::slice::from_ref(id)).await?;
         }
         // A repeat, here or in the store after a lost reply, is told from another PUT by this.
         let nonce = hex::encode(random::bytes::<16>()?);
@@ -93,13 +92,8 @@ impl Operate {
         Err(PlayError::Unsettled)
     }
 
-    /// Adds names to the index of jackpots.
-    pub async fn add_to_index(&self, ids: &[Id]) -> Result<(), PlayError> {
-        Ok(index::add(&self.store, JACKPOT_INDEX, ids).await?)
-    }
-
     fn first_fence(&self, id: &Id) -> (Arc<Known>, Fence, Option<u64>) {
-        let (known, seed) = (self.views.known(id), self.views.seed(id, 1));
+        let (known, seed) = (self.views.registry.known(id), self.views.seed(id, 1));
         let fence = Fence {
             known: known.mark(),
             epoch: 1,
@@ -147,7 +141,7 @@ impl Operate {
             })
             .await?;
         let (StatusSet::Done(mark) | StatusSet::Closed(mark) | StatusSet::Suspended(mark)) = set;
-        self.views.known(id).saw(mark);
+        self.views.registry.known(id).saw(mark);
         match set {
             StatusSet::Done(_) => Ok(()),
             StatusSet::Closed(_) => Err(PlayError::Stopped(Status::Closed)),
@@ -163,7 +157,7 @@ impl Operate {
                 scripts::checkpoint(&self.store, &known.keys, &fence, tiers).await
             })
             .await?;
-        self.views.known(id).saw(mark);
+        self.views.registry.known(id).saw(mark);
         Ok(mark)
     }
 
@@ -181,7 +175,7 @@ impl Operate {
                 .await
             })
             .await?;
-        self.views.known(id).saw(mark);
+        self.views.registry.known(id).saw(mark);
         let invalid = |field: &str, rule: String| Err(PlayError::Invalid(vec![Violation::new(field, rule)]));
         match adjusted {
             Adjusted::Done { now, at_ms } => Ok((now, at_ms)),
@@ -233,18 +227,13 @@ impl Operate {
 
     /// The epochs, the oldest first.
     pub async fn epochs(&self, id: &Id) -> Result<Vec<Epoch>, PlayError> {
-        let known = self.views.known(id);
+        let known = self.views.registry.known(id);
         let epochs = scripts::epochs(&self.store, &known.keys).await?;
         if epochs.is_empty() {
             Err(ScriptError::Unknown.into())
         } else {
             Ok(epochs)
         }
-    }
-
-    /// Ids of jackpots behind `after` in order, at most `limit`; names that have no jackpot may be among them.
-    pub async fn ids(&self, after: Option<&Id>, limit: usize) -> Result<Vec<Id>, PlayError> {
-        Ok(index::ids(&self.store, JACKPOT_INDEX, after, limit).await?)
     }
 
     async fn with_view<T>(

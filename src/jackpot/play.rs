@@ -9,6 +9,7 @@ use crate::coupon::coupons::Coupons;
 use crate::ids::Id;
 use crate::room::door::{Door, DoorError, NoPass};
 use crate::store::Store;
+use crate::stream::Subject;
 
 use super::definition::{Definition, Violation};
 use super::entering::{Entering, Outcome};
@@ -101,7 +102,7 @@ impl Play {
     pub async fn enter(&self, id: &Id, entry_id: &Id, sent: Sent, pass: Option<&str>) -> Result<Played, PlayError> {
         let result = self.enter_once(id, entry_id.as_str(), sent, pass).await;
         // The name of a jackpot that was never read is only a client's; it must not become a label.
-        if result.is_ok() || self.views.is_used(id) {
+        if result.is_ok() || self.views.registry.is_used(id) {
             self.metrics.entry(id, &result);
         }
         result

@@ -12,8 +12,7 @@ use crate::ids::Id;
 use crate::settings;
 use crate::stopping::Stopping;
 use crate::store::Store;
-use crate::store::keys::JACKPOT_INDEX;
-use crate::stream::index;
+use crate::stream::Subject;
 
 use super::error::PlayError;
 use super::metrics::PlayMetrics;
@@ -73,7 +72,7 @@ impl Recovery {
                 });
             }
         };
-        let all = index::all(&self.store, JACKPOT_INDEX, self.operate.views.used(), rotate).await;
+        let all = self.operate.views.registry.all(rotate).await;
         stream::iter(all).for_each_concurrent(AT_ONCE, work).await;
     }
 

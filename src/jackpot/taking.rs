@@ -11,6 +11,7 @@ use super::steps::Step;
 use super::view::View;
 use crate::coupon::coupons::DrawAnswer;
 use crate::ids::Id;
+use crate::stream::Subject;
 
 impl Play {
     /// Takes a step of an entry: what its record says then.

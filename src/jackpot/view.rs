@@ -1,8 +1,7 @@
 //! What this instance knows of a jackpot: the definition, epoch and status it last read. Scripts check it again in
 //! the same step in which they write (`stale`), so that being behind costs a repeat and never a wrong result.
 
-use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use crate::ids::Id;
 use crate::master_secret::MasterSecret;
@@ -14,9 +13,8 @@ use super::definition::Definition;
 use super::document::{Document, PutStatus};
 use super::draw::EpochSeed;
 use super::error::PlayError;
-use super::known::Known;
+use super::known::{Known, Registry};
 use super::scripts::{self, ScriptError, Snapshot};
-use crate::stream::Mark;
 
 /// Whether a jackpot takes entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,7 +128,8 @@ pub struct View {
 pub struct Views {
     store: Store,
     secret: MasterSecret,
-    known: RwLock<HashMap<Id, Arc<Known>>>,
+    /// What is remembered of each.
+    pub registry: Registry,
 }
 
 impl Views {
@@ -138,45 +137,15 @@ impl Views {
     #[must_use]
     pub fn new(store: Store, secret: MasterSecret) -> Self {
         Self {
+            registry: Registry::new(store.clone()),
             store,
             secret,
-            known: RwLock::default(),
         }
-    }
-
-    /// What is cached of a jackpot; a new, empty one is kept only once the jackpot has been read.
-    pub fn known(&self, id: &Id) -> Arc<Known> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        known.get(id).cloned().unwrap_or_else(|| Arc::new(Known::new(id)))
-    }
-
-    /// Whether this jackpot has been read: its name is not just a client's.
-    pub fn is_used(&self, id: &Id) -> bool {
-        self.known
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .contains_key(id)
-    }
-
-    /// How many jackpots have been used so far; it never falls.
-    pub fn count_used(&self) -> usize {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).len()
-    }
-
-    /// The jackpots used so far.
-    pub fn used(&self) -> Vec<Id> {
-        self.known
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .keys()
-            .cloned()
-            .collect()
     }
 
     /// The view as last read, or read now.
     pub async fn view(&self, id: &Id) -> Result<(Arc<Known>, Arc<View>), PlayError> {
-        let known = self.known(id);
-        known.whole()?;
+        let known = self.registry.whole(id)?;
         match known.view() {
             Some(view) => Ok((known, view)),
             None => Box::pin(self.refresh(id)).await,
@@ -186,7 +155,7 @@ impl Views {
     /// Another view than `stale`: the one that was read meanwhile, or one read now. Hundreds of entries of one call find
     /// their view stale together; one of them reads.
     pub(super) async fn renew(&self, id: &Id, stale: &Arc<View>) -> Result<(Arc<Known>, Arc<View>), PlayError> {
-        let known = self.known(id);
+        let known = self.registry.known(id);
         let _reading = known.renewing.lock().await;
         known.whole()?;
         match known.view() {
@@ -198,7 +167,7 @@ impl Views {
     /// Reads the view again.
     pub async fn refresh(&self, id: &Id) -> Result<(Arc<Known>, Arc<View>), PlayError> {
         let snapshot = self.snapshot(id).await?;
-        let known = self.known(id);
+        let known = self.registry.known(id);
         let seed = self.seed(id, snapshot.epoch);
         let commitment = seed.commitment();
         if commitment != snapshot.commitment {
@@ -222,38 +191,9 @@ impl Views {
 
     /// Reads a jackpot whole.
     pub async fn snapshot(&self, id: &Id) -> Result<Snapshot, PlayError> {
-        let known = self.known(id);
-        known.whole()?;
-        let snapshot = known.note(scripts::snapshot(&self.store, &known.keys, known.mark()).await)?;
-        known.saw(snapshot.mark);
-        self.keep(id, known);
-        Ok(snapshot)
-    }
-
-    fn keep(&self, id: &Id, known: Arc<Known>) -> Arc<Known> {
-        let mut all = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        all.entry(id.clone()).or_insert(known).clone()
-    }
-
-    /// Remembers how far the ledger has come with a jackpot: a Redis that lacks it, or has less, lost events.
-    pub fn learn(&self, id: &Id, mark: Mark) -> Arc<Known> {
-        let known = self.keep(id, self.known(id));
-        known.saw(mark);
-        known
-    }
-
-    /// Looks whether a jackpot that this instance saw behind has been restored since, and if so plays it again.
-    /// Whether it is played now.
-    pub async fn recheck(&self, id: &Id) -> Result<bool, PlayError> {
-        let known = self.known(id);
-        let Some(lost_at) = known.lost_at() else {
-            return Ok(true);
-        };
-        match scripts::snapshot(&self.store, &known.keys, Mark::ZERO).await {
-            Ok(snapshot) => Ok(known.restored(lost_at, snapshot.mark)),
-            Err(ScriptError::Unknown) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        let known = self.registry.whole(id)?;
+        let snapshot = scripts::snapshot(&self.store, &known.keys, known.mark()).await;
+        Ok(self.registry.heard(&known, snapshot)?)
     }
 
     /// The seed of an epoch.
@@ -264,7 +204,7 @@ impl Views {
 
     /// The definition of a version, in force or pinned by an entry.
     pub async fn definition(&self, id: &Id, view: &View, version: u64) -> Result<Arc<Definition>, PlayError> {
-        let known = self.known(id);
+        let known = self.registry.known(id);
         let restores = known.mark().restores();
         if version == view.version && view.restores == restores {
             return Ok(view.definition.clone());

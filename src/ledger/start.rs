@@ -10,13 +10,12 @@ use super::projector::lease::Leases;
 use super::sql::{Sql, SqlError};
 use super::streams::{COUPONS, JACKPOTS, ROOMS, Streams, Tables};
 use crate::ids::Id;
-use crate::jackpot::view::Views;
 use crate::settings;
 use crate::signing::{self, SigningKeys, SigningKeysError};
 use crate::store::keys::LEDGER;
 use crate::store::{Store, StoreError};
 use crate::stream::Mark;
-use crate::{coupon, room};
+use crate::{coupon, jackpot, room};
 
 /// Why there is no ledger to work with.
 #[derive(Debug, Error)]
@@ -93,12 +92,12 @@ impl Ledger {
     /// new.
     pub async fn teach(
         &self,
-        views: &Views,
+        jackpots: &jackpot::known::Registry,
         coupons: &coupon::known::Registry,
         rooms: &room::known::Registry,
     ) -> Result<(), sqlx::Error> {
         for (id, mark) in self.marks(JACKPOTS).await? {
-            views.learn(&id, mark).set_ledger_n(Some(mark.n()));
+            jackpots.learn(&id, mark).set_ledger_n(Some(mark.n()));
         }
         for (id, mark) in self.marks(COUPONS).await? {
             coupons.learn(&id, mark).set_ledger_n(Some(mark.n()));

@@ -243,14 +243,12 @@ impl Guard {
             cause: format!("no answer within {} ms", WAIT.as_millis()),
         };
         loop {
-            let known = shared.registry.known(&self.id);
-            known.whole()?;
+            let known = shared.registry.whole(&self.id)?;
             let after = self.revocations().last();
             let sent = Instant::now();
             let reading = scripts::revoked(&shared.store, &known, after, PAGE);
             let reply = timeout(WAIT, reading).await.map_err(late)?;
-            let reply = known.note(reply)?;
-            shared.registry.learn(&self.id, reply.mark);
+            let reply = shared.registry.heard(&known, reply)?;
             let mut revocations = self.revocations();
             let goes_on = revocations.take(&reply.items, (reply.last, reply.hold_ms), reply.now_ms);
             if goes_on && reply.complete {

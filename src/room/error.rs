@@ -6,6 +6,7 @@ use crate::combiner::CombineError;
 use crate::ids::Id;
 use crate::random::RandomError;
 use crate::store::StoreError;
+use crate::stream::MaybeScript;
 use crate::stream::ScriptError;
 use crate::violation::Violation;
 
@@ -64,10 +65,12 @@ pub enum RoomError {
     Unsettled,
 }
 
-impl RoomError {
-    /// Whether it says only that Redis can't be reached.
-    pub fn is_unavailable(&self) -> bool {
-        matches!(self, Self::Script(ScriptError::Store(StoreError::Unavailable { .. })))
+impl MaybeScript for RoomError {
+    fn script(&self) -> Option<&ScriptError> {
+        match self {
+            Self::Script(error) => Some(error),
+            _ => None,
+        }
     }
 }
 

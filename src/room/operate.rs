@@ -60,11 +60,10 @@ impl Rooms {
             };
             let known = self.registry.known(id);
             let defined = scripts::define(&self.store, &known.keys, known.mark(), &wish).await;
-            match known.note(defined) {
+            match self.registry.heard(&known, defined) {
                 Err(ScriptError::Stale) => {}
                 Err(error) => return Err(error.into()),
-                Ok((mark, defined)) => {
-                    self.registry.learn(id, mark);
+                Ok((_, defined)) => {
                     // More may fit now.
                     self.boards.alarm.set(id, Instant::now());
                     return put(&defined);
@@ -76,10 +75,9 @@ impl Rooms {
 
     /// Reads a room whole.
     pub async fn snapshot(&self, id: &Id) -> Result<Snapshot, RoomError> {
-        let known = self.registry.known(id);
-        known.whole()?;
-        let snapshot = known.note(scripts::snapshot(&self.store, &known.keys, known.mark()).await)?;
-        self.registry.learn(id, snapshot.mark);
+        let known = self.registry.whole(id)?;
+        let read = scripts::snapshot(&self.store, &known.keys, known.mark()).await;
+        let snapshot = self.registry.heard(&known, read)?;
         let board = self.boards.of(id, &self.metrics);
         board.count(snapshot.now_ms, &snapshot.counts);
         Ok(snapshot)
@@ -87,10 +85,9 @@ impl Rooms {
 
     /// Lets in and out who is due, though nobody asks.
     pub(super) async fn tick(&self, id: &Id) -> Result<Visited, RoomError> {
-        let known = self.registry.known(id);
-        known.whole()?;
-        let visited = known.note(scripts::visit(&self.store, &known, self.retention_ms, &[]).await)?;
-        self.registry.learn(id, visited.mark);
+        let known = self.registry.whole(id)?;
+        let visited = scripts::visit(&self.store, &known, self.retention_ms, &[]).await;
+        let visited = self.registry.heard(&known, visited)?;
         let board = self.boards.of(id, &self.metrics);
         board.count(visited.now_ms, &visited.counts);
         Ok(visited)
@@ -136,19 +133,15 @@ impl Rooms {
         let known = self.registry.known(id);
         let sha256 = hex::encode(hash.finalize());
         let published = scripts::publish(&self.store, &known.keys, known.mark(), joined, &sha256).await;
-        let (mark, _) = known.note(published)?;
-        self.registry.learn(id, mark);
+        self.registry.heard(&known, published)?;
         self.snapshot(id).await
     }
 
     /// Tickets made before the opening, by their number on the list, behind this one; [`COLLECTED_PAGE`] at most.
     pub async fn collected(&self, id: &Id, after: u64) -> Result<CollectedPage, RoomError> {
-        let known = self.registry.known(id);
-        known.whole()?;
+        let known = self.registry.whole(id)?;
         let page = scripts::collected(&self.store, &known.keys, known.mark(), after, COLLECTED_PAGE).await;
-        let page = known.note(page)?;
-        self.registry.learn(id, page.mark);
-        Ok(page)
+        Ok(self.registry.heard(&known, page)?)
     }
 }
 

@@ -32,8 +32,7 @@ impl Visiting {
     /// One call. What it says of the room is remembered.
     async fn visit(&self, visits: &[Visit]) -> Result<Visited, ScriptError> {
         let visited = scripts::visit_here(&self.store, &self.known, self.retention_ms, visits).await;
-        let visited = self.known.note(visited)?;
-        self.registry.learn(&self.id, visited.mark);
+        let visited = self.registry.heard(&self.known, visited)?;
         self.boards.hear(&self.id, &visited, &self.metrics);
         Ok(visited)
     }

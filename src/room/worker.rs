@@ -17,6 +17,7 @@ use super::rooms::Rooms;
 use super::scripts::Visited;
 use crate::ids::Id;
 use crate::stopping::Stopping;
+use crate::stream::MaybeScript;
 
 /// Between two looks at the index.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);

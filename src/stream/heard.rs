@@ -33,6 +33,11 @@ impl Heard {
         }
     }
 
+    /// Of what.
+    pub fn id(&self) -> &Id {
+        &self.id
+    }
+
     /// Highest mark that this instance has seen.
     pub fn mark(&self) -> Mark {
         Mark::unpack(self.mark.load(Ordering::Relaxed)).expect("only `hear` writes it, from a mark")

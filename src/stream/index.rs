@@ -52,7 +52,8 @@ pub async fn all(store: &Store, index: &str, used: Vec<Id>, repair: bool) -> BTr
     all
 }
 
-async fn whole(store: &Store, index: &str) -> Result<BTreeSet<Id>, ScriptError> {
+/// All names of an index.
+pub async fn whole(store: &Store, index: &str) -> Result<BTreeSet<Id>, ScriptError> {
     let mut all = BTreeSet::new();
     loop {
         let page = ids(store, index, all.last(), PAGE).await?;

@@ -16,7 +16,7 @@ mod wanted;
 
 pub use heard::Heard;
 pub use mark::Mark;
-pub use registry::{Registry, Subject};
+pub use registry::{Marked, Registry, Subject};
 pub use reply::Reply;
 pub use tail::{MAX_EVENTS, Tail, TailWish, tail};
 pub use wanted::Wanted;
@@ -66,6 +66,28 @@ pub enum ScriptError {
     /// A record cannot be read.
     #[error(transparent)]
     Record(#[from] Unreadable),
+}
+
+/// An error that may be a script's.
+pub trait MaybeScript {
+    /// The script's.
+    fn script(&self) -> Option<&ScriptError>;
+
+    /// Whether there is nothing of the name.
+    fn is_unknown(&self) -> bool {
+        matches!(self.script(), Some(ScriptError::Unknown))
+    }
+
+    /// Whether Redis can't be asked now.
+    fn is_unavailable(&self) -> bool {
+        matches!(self.script(), Some(ScriptError::Store(StoreError::Unavailable { .. })))
+    }
+}
+
+impl MaybeScript for ScriptError {
+    fn script(&self) -> Option<&ScriptError> {
+        Some(self)
+    }
 }
 
 /// A record that no script of ours wrote.

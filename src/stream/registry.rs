@@ -20,6 +20,34 @@ pub trait Subject: Deref<Target = Heard> + Debug + Send + Sync + 'static {
 
     /// Where its state and its events are.
     fn stream(&self) -> StreamKeys<'_>;
+
+    /// Drops what was read of it before a restore, which may be of events that are no more. By itself nothing is kept.
+    fn forget(&self) {}
+
+    /// Remembers a mark out of a reply, or out of the ledger.
+    fn saw(&self, mark: Mark) {
+        if self.hear(mark) {
+            self.forget();
+        }
+    }
+}
+
+/// What tells how far something has come.
+pub trait Marked {
+    /// How far.
+    fn mark(&self) -> Mark;
+}
+
+impl Marked for Mark {
+    fn mark(&self) -> Mark {
+        *self
+    }
+}
+
+impl<T> Marked for (Mark, T) {
+    fn mark(&self) -> Mark {
+        self.0
+    }
 }
 
 /// All of a kind that this instance has used.
@@ -56,8 +84,22 @@ impl<K: Subject> Registry<K> {
             let mut all = self.known.write().unwrap_or_else(PoisonError::into_inner);
             all.entry(id.clone()).or_insert(known).clone()
         };
-        known.hear(mark);
+        known.saw(mark);
         known
+    }
+
+    /// What is remembered of one, unless this instance has seen that Redis lost some of it.
+    pub fn whole(&self, id: &Id) -> Result<Arc<K>, ScriptError> {
+        let known = self.known(id);
+        known.whole()?;
+        Ok(known)
+    }
+
+    /// Remembers what a script replied: how far it is, or that Redis lost some of it.
+    pub fn heard<T: Marked>(&self, known: &K, reply: Result<T, ScriptError>) -> Result<T, ScriptError> {
+        let reply = known.note(reply)?;
+        self.learn(known.id(), reply.mark());
+        Ok(reply)
     }
 
     /// Whether it is there, as far as this instance has heard.
@@ -87,6 +129,11 @@ impl<K: Subject> Registry<K> {
         index::add(&self.store, K::INDEX, ids).await
     }
 
+    /// All names of the index.
+    pub async fn indexed(&self) -> Result<BTreeSet<Id>, ScriptError> {
+        index::whole(&self.store, K::INDEX).await
+    }
+
     /// The names of the index and those used so far; `repair`: see [`index::all`].
     pub async fn all(&self, repair: bool) -> BTreeSet<Id> {
         index::all(&self.store, K::INDEX, self.used(), repair).await
@@ -107,7 +154,14 @@ impl<K: Subject> Registry<K> {
             trim_before: None,
         };
         match tail(&self.store, known.stream(), Mark::ZERO, &wish).await {
-            Ok(tail) => Ok(known.restored(lost_at, tail.mark)),
+            Ok(tail) => {
+                let before = known.mark().restores();
+                let restored = known.restored(lost_at, tail.mark);
+                if before < known.mark().restores() {
+                    known.forget();
+                }
+                Ok(restored)
+            }
             Err(ScriptError::Unknown) => Ok(false),
             Err(error) => Err(error),
         }

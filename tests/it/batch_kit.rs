@@ -50,7 +50,7 @@ pub async fn play_singly(bench: &Bench, batch_id: &str, sent: &[Sent], forced: &
 
 /// The fields of all events in Redis.
 pub async fn stream(bench: &Bench) -> Vec<Fields> {
-    let events = &bench.operate.views.known(&bench.id).keys.events;
+    let events = &bench.operate.views.registry.known(&bench.id).keys.events;
     let raw: Vec<(String, Fields)> = bench.raw(redis::cmd("XRANGE").arg(events).arg("-").arg("+")).await;
     raw.into_iter().map(|(_, fields)| fields).collect()
 }

@@ -75,7 +75,7 @@ async fn new_batches_wait_for_the_ledger_and_repeats_do_not() {
     let (old, new) = (stakes("old", &[1, 2]), stakes("new", &[1]));
     enter(&bench, &old).await.expect("taken");
     bench.take("more", 0).await;
-    let known = bench.operate.views.known(&bench.id);
+    let known = bench.operate.views.registry.known(&bench.id);
     known.set_ledger_n(Some(0));
     let play = play(&bench, 1);
     let before = bench.dump().await;

@@ -136,7 +136,7 @@ fn comparable(events: &[Fields], batch_id: &str) -> Vec<Fields> {
 
 /// What is not an event: the state and the meters, without what tells of events and times.
 async fn held(bench: &Bench) -> [BTreeMap<String, String>; 2] {
-    let keys = &bench.operate.views.known(&bench.id).keys;
+    let keys = &bench.operate.views.registry.known(&bench.id).keys;
     let mut state: BTreeMap<String, String> = bench.raw(redis::cmd("HGETALL").arg(&keys.state)).await;
     for field in ["n", "puts", "gen_opened"] {
         state.remove(field);

@@ -93,7 +93,7 @@ impl Bench {
         definition: &Definition,
         entries: &[EnterEntry],
     ) -> Result<Entered, ScriptError> {
-        let known = self.operate.views.known(&self.id);
+        let known = self.operate.views.registry.known(&self.id);
         scripts::enter(&self.store, &known.keys, fence, definition, entries).await
     }
 
@@ -180,7 +180,7 @@ impl Bench {
 
     /// The events, as the stream holds them.
     pub async fn events(&self) -> Vec<Event> {
-        let known = self.operate.views.known(&self.id);
+        let known = self.operate.views.registry.known(&self.id);
         let mut command = redis::cmd("XRANGE");
         let reply: Vec<(String, BTreeMap<String, String>)> =
             self.raw(command.arg(&known.keys.events).arg("-").arg("+")).await;
@@ -243,7 +243,7 @@ impl Bench {
     /// The raw keys of what is not money, compared with the events.
     async fn assert_records(&self, fold: Fold) {
         let books = &fold.books;
-        let keys = &self.operate.views.known(&self.id).keys;
+        let keys = &self.operate.views.registry.known(&self.id).keys;
         let hash = async |key: &str| {
             self.raw::<BTreeMap<String, String>>(redis::cmd("HGETALL").arg(key))
                 .await

@@ -97,7 +97,7 @@ async fn batches_reach_their_tables_and_every_entry_is_found(db: LedgerDb) {
     kit.bench
         .raw::<()>(redis::cmd("CONFIG").arg("SET").arg("stream-node-max-entries").arg(1))
         .await;
-    let key = &kit.bench.operate.views.known(&kit.bench.id).keys.events;
+    let key = &kit.bench.operate.views.registry.known(&kit.bench.id).keys.events;
     kit.bench
         .raw::<u64>(redis::cmd("XTRIM").arg(key).arg("MAXLEN").arg(1))
         .await;
@@ -154,7 +154,7 @@ async fn an_export_of_real_batches_is_right() {
 async fn the_segments_of_a_batch_are_read_together() {
     let bench = Bench::with(&eventful(300)).await;
     enter(&bench).await;
-    let keys = &bench.operate.views.known(&bench.id).keys;
+    let keys = &bench.operate.views.registry.known(&bench.id).keys;
     for (max_events, max_bytes) in [(1, usize::MAX >> 12), (1_000, 1)] {
         let (mut after, mut sizes): (Option<String>, _) = (None, BTreeMap::new());
         loop {

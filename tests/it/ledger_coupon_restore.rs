@@ -2,7 +2,6 @@
 
 use jackpot::coupon::scripts::{self, Define, ScriptError, Wanted};
 use jackpot::coupon::status::Status;
-use jackpot::ledger::projector::kind::Kind;
 use jackpot::ledger::restore::{Replace, RestoreError};
 use jackpot::stream::Mark;
 use jackpot::stream::restore::{RestoreBegun, restore_begin, restore_records};
@@ -132,11 +131,11 @@ async fn a_lost_coupon_never_issues(db: LedgerDb) {
     wipe(&kit).await;
     // Another instance has heard of it from the ledger alone.
     let started = kit.other_instance();
-    let known = started.learn(&kit.id, Mark::new(0, 2).expect("a mark")).mark();
+    let known = started.registry.learn(&kit.id, Mark::new(0, 2).expect("a mark")).mark();
     for coupons in [kit.coupons(), started] {
-        assert_eq!(coupons.known(&kit.id).mark(), known);
+        assert_eq!(coupons.registry.known(&kit.id).mark(), known);
         kit.projector_of(coupons.clone(), false).finish().await;
-        assert!(coupons.known(&kit.id).is_lost() && coupons.known(&kit.id).whole().is_err());
+        assert!(coupons.registry.known(&kit.id).is_lost() && coupons.registry.known(&kit.id).whole().is_err());
         let (store, keys, definition) = (&kit.bench.store, &kit.bench.keys, definition(&json!({})));
         let issued = scripts::issue(store, keys, known, &[ask("b", "u2")]).await;
         assert!(matches!(issued, Err(ScriptError::Behind { .. })), "{issued:?}");

@@ -236,7 +236,7 @@ async fn without_index_days_there_is_no_index(db: LedgerDb) {
 /// Projects what is in the stream in batches of these sizes, with a new holder of the lease for each, which dies before
 /// it writes the index.
 pub async fn project_in(kit: &Kit, sizes: &[usize]) {
-    let keys = &kit.bench.operate.views.known(&kit.bench.id).keys;
+    let keys = &kit.bench.operate.views.registry.known(&kit.bench.id).keys;
     let raw: Vec<(String, BTreeMap<String, String>)> = kit
         .bench
         .raw(redis::cmd("XRANGE").arg(&keys.events).arg("-").arg("+"))

@@ -111,7 +111,7 @@ async fn a_stalled_holder_does_not_take_what_was_trimmed_for_a_gap(db: LedgerDb)
     take_over(&kit, "", -1).await;
     kit.project().await;
     let (known, last) = (
-        kit.bench.operate.views.known(&kit.bench.id),
+        kit.bench.operate.views.registry.known(&kit.bench.id),
         kit.place(&kit.bench.id, "stream_id").await,
     );
     kit.bench

@@ -26,7 +26,7 @@ type Stream = Vec<(String, BTreeMap<String, String>)>;
 
 /// Writes the events of the stream anew, changed.
 async fn rewrite(bench: &Bench, change: impl FnOnce(&mut Stream)) {
-    let key = &bench.operate.views.known(&bench.id).keys.events;
+    let key = &bench.operate.views.registry.known(&bench.id).keys.events;
     let mut events: Stream = bench.raw(redis::cmd("XRANGE").arg(key).arg("-").arg("+")).await;
     change(&mut events);
     bench.raw::<()>(redis::cmd("DEL").arg(key)).await;
@@ -87,7 +87,7 @@ async fn assert_stopped(kit: &Kit, good: &Bench, n: u64, reason: &str) {
 
 async fn an_event_that_is_missing_stops_the_stream(db: LedgerDb) {
     let (kit, good) = two(db, false).await;
-    let key = &kit.bench.operate.views.known(&kit.bench.id).keys.events;
+    let key = &kit.bench.operate.views.registry.known(&kit.bench.id).keys.events;
     assert_eq!(kit.bench.raw::<u64>(redis::cmd("XDEL").arg(key).arg("3-4")).await, 1);
     assert_stopped(&kit, &good, 3, "event 5 comes after event 3").await;
 }
@@ -176,7 +176,7 @@ async fn damaged_rows_do(db: LedgerDb) {
 
 async fn bytes_that_are_no_text_do(db: LedgerDb) {
     let (kit, good) = two(db, true).await;
-    let key = &kit.bench.operate.views.known(&kit.bench.id).keys.events;
+    let key = &kit.bench.operate.views.registry.known(&kit.bench.id).keys.events;
     kit.bench.raw::<()>(redis::cmd("DEL").arg(key)).await;
     let mut add = redis::cmd("XADD");
     add.arg(key).arg("4-5").arg("n").arg(&b"5\xff"[..]);

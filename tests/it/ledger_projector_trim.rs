@@ -23,7 +23,7 @@ const MARGIN: u64 = 15;
 const MAX_BACKLOG: u64 = 10;
 
 async fn length(bench: &Bench) -> u64 {
-    let key = &bench.operate.views.known(&bench.id).keys.events;
+    let key = &bench.operate.views.registry.known(&bench.id).keys.events;
     bench.raw(redis::cmd("XLEN").arg(key)).await
 }
 
@@ -94,7 +94,10 @@ async fn while_sql_is_away_nothing_is_lost_and_the_backlog_is_bounded(db: Ledger
         "{refused:?}"
     );
     assert_eq!(u64::try_from(taken).expect("few"), MAX_BACKLOG + 1);
-    assert_eq!(kit.bench.operate.views.known(&kit.bench.id).backlog(), MAX_BACKLOG + 1);
+    assert_eq!(
+        kit.bench.operate.views.registry.known(&kit.bench.id).backlog(),
+        MAX_BACKLOG + 1
+    );
     assert!(enter(&play, &kit.bench, "e0").await.expect("answered"), "repeats are");
     assert_eq!(length(&kit.bench).await, before + MAX_BACKLOG + 1, "nothing is trimmed");
 

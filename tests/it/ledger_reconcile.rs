@@ -41,7 +41,7 @@ const METERS: [&str; 10] = [
 
 /// Adds to a meter by hand.
 async fn tamper(kit: &Kit, meter: &str, by: i64) {
-    let keys = &kit.bench.operate.views.known(&kit.bench.id).keys;
+    let keys = &kit.bench.operate.views.registry.known(&kit.bench.id).keys;
     let tier = kit.bench.snapshot().await.meters[0].tier.clone();
     let command = if meter == "pool" {
         redis::cmd("INCRBY").arg(keys.pool(&tier)).arg(by).to_owned()
@@ -172,7 +172,7 @@ async fn a_status_by_hand_is_found(db: LedgerDb) {
     let kit = Kit::with(db, &json!({})).await;
     kit.bench.status(Status::Paused).await;
     kit.project().await;
-    let keys = &kit.bench.operate.views.known(&kit.bench.id).keys;
+    let keys = &kit.bench.operate.views.registry.known(&kit.bench.id).keys;
     kit.bench
         .raw::<()>(redis::cmd("HSET").arg(&keys.state).arg("status").arg("open"))
         .await;
@@ -223,7 +223,7 @@ async fn a_suspended_jackpot_is_resumed_when_it_is_clean_again(db: LedgerDb) {
 async fn a_stream_that_is_stopped_says_so(db: LedgerDb) {
     let kit = Kit::with(db, &json!({})).await;
     kit.bench.take("e", 0).await;
-    let keys = &kit.bench.operate.views.known(&kit.bench.id).keys;
+    let keys = &kit.bench.operate.views.registry.known(&kit.bench.id).keys;
     kit.bench
         .raw::<u64>(redis::cmd("XDEL").arg(&keys.events).arg("0-1"))
         .await;
@@ -241,7 +241,7 @@ async fn a_pool_that_is_gone_is_found(db: LedgerDb) {
     let kit = Kit::with(db, &json!({})).await;
     kit.bench.take("e", 0).await;
     kit.project().await;
-    let keys = &kit.bench.operate.views.known(&kit.bench.id).keys;
+    let keys = &kit.bench.operate.views.registry.known(&kit.bench.id).keys;
     let tier = kit.bench.snapshot().await.meters[0].tier.clone();
     kit.bench.raw::<()>(redis::cmd("DEL").arg(keys.pool(&tier))).await;
     let mut projector = kit.projector_of(&kit.bench.operate, false);

@@ -10,6 +10,7 @@ use jackpot::jackpot::scripts::{self, EntryReply, Part, RestoreBegun, ScriptErro
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::restore::{Replace, RestoreError};
 use jackpot::stream::Mark;
+use jackpot::stream::Subject;
 use jackpot::{coupon, room};
 use serde_json::json;
 
@@ -42,7 +43,7 @@ async fn copy(kit: &Kit) -> Copy {
 
 /// What Redis holds of the jackpot itself, but for what a restore changes.
 async fn state(kit: &Kit) -> BTreeMap<String, String> {
-    let known = kit.bench.operate.views.known(&kit.bench.id);
+    let known = kit.bench.operate.views.registry.known(&kit.bench.id);
     let mut state: BTreeMap<String, String> = kit.bench.raw(redis::cmd("HGETALL").arg(&known.keys.state)).await;
     state.retain(|field, _| !["n", "restores", "restore_token"].contains(&field.as_str()));
     state
@@ -100,7 +101,7 @@ async fn a_redis_that_lost_all_is_rebuilt(db: LedgerDb) {
         assert_whole(&kit, restores).await;
         assert!(other.views.view(&kit.bench.id).await.is_err());
         assert!(
-            other.views.recheck(&kit.bench.id).await.expect("readable"),
+            other.views.registry.recheck(&kit.bench.id).await.expect("readable"),
             "and plays again"
         );
         assert!(other.views.view(&kit.bench.id).await.is_ok());
@@ -169,8 +170,14 @@ async fn events_that_only_redis_had_are_given_up_and_play_goes_on(db: LedgerDb) 
     let older = copy(&kit).await;
     wipe(&kit).await;
     kit.restore(Replace::Lost).await.expect("rebuilt");
-    kit.bench.operate.views.recheck(&kit.bench.id).await.expect("readable");
-    let known = kit.bench.operate.views.known(&kit.bench.id);
+    kit.bench
+        .operate
+        .views
+        .registry
+        .recheck(&kit.bench.id)
+        .await
+        .expect("readable");
+    let known = kit.bench.operate.views.registry.known(&kit.bench.id);
     known.saw(kit.bench.snapshot().await.mark);
     assert_eq!(known.mark().restores(), 2);
     bring_back(&kit, &older).await;
@@ -184,7 +191,7 @@ async fn a_restore_that_died_at_any_step_is_ended_by_the_next(db: LedgerDb) {
     let kit = Kit::with(db, &json!({})).await;
     live(&kit.bench).await;
     kit.project().await;
-    let known = kit.bench.operate.views.known(&kit.bench.id);
+    let known = kit.bench.operate.views.registry.known(&kit.bench.id);
     for (steps, restores) in (0..3).zip(1..) {
         wipe(&kit).await;
         let tiers = BTreeSet::new();
@@ -214,7 +221,7 @@ async fn without_auto_restore_a_lost_jackpot_is_refused_and_never_created_anew(d
     let store = || kit.bench.store.clone();
     let coupons = coupon::known::Registry::new(store());
     let rooms = room::known::Registry::new(store());
-    let taught = kit.ledger.teach(&started.views, &coupons, &rooms).await;
+    let taught = kit.ledger.teach(&started.views.registry, &coupons, &rooms).await;
     taught.expect("taught");
     let is_behind = |error: &PlayError| matches!(error, PlayError::Script(ScriptError::Behind { .. }));
     for operate in [&kit.bench.operate, &started] {
@@ -272,7 +279,7 @@ async fn a_jackpot_that_no_script_can_read_is_rebuilt(db: LedgerDb) {
     let kit = Kit::with(db, &json!({})).await;
     kit.bench.take("e", 0).await;
     kit.project().await;
-    let keys = &kit.bench.operate.views.known(&kit.bench.id).keys;
+    let keys = &kit.bench.operate.views.registry.known(&kit.bench.id).keys;
     for damage in [
         redis::cmd("DEL").arg(&keys.meters).to_owned(),
         redis::cmd("HSET").arg(&keys.state).arg("seq").arg("rubbish").to_owned(),

@@ -1,7 +1,6 @@
 //! Redis rebuilt from the ledger, after it lost all or some of a room: what operators said is there again, tickets are not,
 //! and nobody comes in before every pass that may be out has expired.
 
-use jackpot::ledger::projector::kind::Kind;
 use jackpot::ledger::restore::{Replace, RestoreError};
 use jackpot::room::scripts::{self, Define, ScriptError, Visit, VisitReply, Wanted};
 use jackpot::room::status::Status;
@@ -140,9 +139,9 @@ async fn an_older_copy_with_all_events_is_waited_for_once(db: LedgerDb) {
     let kit = RoomKit::with(db, &json!({"capacity": 2, "session_s": 20})).await;
     kit.project().await;
     let older = kit.bench.dump().await;
-    let first = kit.rooms().learn(&kit.bench.id, Mark::ZERO);
+    let first = kit.rooms().registry.learn(&kit.bench.id, Mark::ZERO);
     let started = kit.other_instance();
-    let other = started.learn(&kit.bench.id, Mark::ZERO);
+    let other = started.registry.learn(&kit.bench.id, Mark::ZERO);
     let visit = async |known: &jackpot::room::known::Known, visits: &[Visit]| {
         let visited = scripts::visit(&kit.bench.store, known, RETENTION_MS, visits).await;
         visited.expect("a reply")
@@ -192,11 +191,14 @@ async fn a_lost_room_lets_nobody_in(db: LedgerDb) {
     kit.wipe().await;
     // Another instance has heard of it from the ledger alone.
     let started = kit.other_instance();
-    let known = started.learn(&kit.bench.id, Mark::new(0, 1).expect("a mark")).mark();
+    let known = started
+        .registry
+        .learn(&kit.bench.id, Mark::new(0, 1).expect("a mark"))
+        .mark();
     for rooms in [kit.rooms(), started] {
-        assert_eq!(rooms.known(&kit.bench.id).mark(), known);
+        assert_eq!(rooms.registry.known(&kit.bench.id).mark(), known);
         kit.projector_of(rooms.clone(), false).finish().await;
-        let lost = rooms.known(&kit.bench.id);
+        let lost = rooms.registry.known(&kit.bench.id);
         assert!(lost.is_lost() && lost.whole().is_err());
         let (store, keys) = (&kit.bench.store, &kit.bench.keys);
         let visited = scripts::visit(store, &lost, RETENTION_MS, &[kit.bench.join("u1")]).await;

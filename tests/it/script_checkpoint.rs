@@ -57,7 +57,7 @@ async fn a_checkpoint_tells_what_redis_holds_and_changes_nothing_else() {
     ];
     let read = read.map(|name| meters[&format!("grand:{name}")]);
     assert_eq!((read, meters.len()), ([55, 0, 0, 2, 60, 7, 0, 0], 10));
-    let (after, keys) = (bench.dump().await, &bench.operate.views.known(&bench.id).keys);
+    let (after, keys) = (bench.dump().await, &bench.operate.views.registry.known(&bench.id).keys);
     for (key, bytes) in &before {
         let changes = *key == keys.state || *key == keys.events;
         assert_eq!(after[key] != *bytes, changes, "{key}");

@@ -175,7 +175,7 @@ async fn a_pending_entry_that_cannot_be_read_is_told_and_holds_up_no_other() {
     bench.take("bad", 1).await;
     bench.take("gone", 1).await;
     bench.take("good", 1).await;
-    let keys = &bench.operate.views.known(&bench.id).keys;
+    let keys = &bench.operate.views.registry.known(&bench.id).keys;
     bench
         .raw::<()>(
             redis::cmd("HSET")

@@ -71,7 +71,7 @@ async fn send(
         who,
         request_id,
     };
-    let keys = &bench.operate.views.known(&bench.id).keys;
+    let keys = &bench.operate.views.registry.known(&bench.id).keys;
     jackpot::jackpot::scripts::define(&bench.store, keys, fence, &wish)
         .await
         .map(|(_, defined)| defined)
@@ -131,7 +131,7 @@ async fn a_repeat_is_known_also_after_other_puts() {
             .await
             .expect("a reply");
     }
-    let key = &bench.operate.views.known(&bench.id).keys.state;
+    let key = &bench.operate.views.registry.known(&bench.id).keys.state;
     let puts: String = bench.raw(redis::cmd("HGET").arg(key).arg("puts")).await;
     assert_eq!(puts.matches(';').count(), 16, "the list does not grow: {puts}");
 }
@@ -280,7 +280,7 @@ async fn a_tier_that_waits_is_empty_until_its_definition_is_in_force() {
 #[tokio::test]
 async fn a_rotation_drops_many_definitions_in_steps() {
     let bench = Bench::with(&json!({})).await;
-    let keys = bench.operate.views.known(&bench.id).keys.clone();
+    let keys = bench.operate.views.registry.known(&bench.id).keys.clone();
     bench.take("e", 0).await;
     let mut many = redis::cmd("HSET");
     many.arg(&keys.definitions);
@@ -311,7 +311,7 @@ async fn a_rotation_drops_many_definitions_in_steps() {
 async fn definitions_are_kept_as_long_as_an_entry_is_remembered_under_them() {
     let bench = Bench::with(&json!({})).await;
     let versions = async || {
-        let key = &bench.operate.views.known(&bench.id).keys.definitions;
+        let key = &bench.operate.views.registry.known(&bench.id).keys.definitions;
         let mut versions: Vec<u64> = bench.raw(redis::cmd("HKEYS").arg(key)).await;
         versions.sort_unstable();
         versions
@@ -342,7 +342,7 @@ async fn the_puts_whose_repeats_are_known_follow_from_the_events_when_old_ones_l
         bench.define(&json!({"name": format!("version {n}")})).await;
         bench.assert_rebuilds().await;
     }
-    let keys = &bench.operate.views.known(&bench.id).keys;
+    let keys = &bench.operate.views.registry.known(&bench.id).keys;
     let puts: String = bench.raw(redis::cmd("HGET").arg(&keys.state).arg("puts")).await;
     assert_eq!(puts.matches(';').count(), 16);
 }

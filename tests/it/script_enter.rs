@@ -122,7 +122,7 @@ async fn new_ids_beside_known_ones_are_taken_and_found_again_by_their_sequence()
         .await;
     assert_eq!((taken(&entered, 0).sequence, taken(&entered, 3).sequence), (2, 3));
     bench.assert_rebuilds().await;
-    let known = bench.operate.views.known(&bench.id);
+    let known = bench.operate.views.registry.known(&bench.id);
     for id in ["old", "n1", "n2"] {
         let found = jackpot::jackpot::scripts::lookup(&bench.store, &known.keys, Mark::ZERO, id)
             .await

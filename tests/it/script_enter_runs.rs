@@ -11,12 +11,12 @@ use crate::script_enter::{paid, taken};
 
 /// The raw record that Redis keeps of an entry, or of a call.
 async fn raw_record(bench: &Bench, field: &str) -> Option<String> {
-    let seen = bench.operate.views.known(&bench.id).keys.seen_a.clone();
+    let seen = bench.operate.views.registry.known(&bench.id).keys.seen_a.clone();
     bench.raw(redis::cmd("HGET").arg(seen).arg(field)).await
 }
 
 async fn look_up(bench: &Bench, id: &str) -> Record {
-    let keys = bench.operate.views.known(&bench.id).keys.clone();
+    let keys = bench.operate.views.registry.known(&bench.id).keys.clone();
     let found = jackpot::jackpot::scripts::lookup(&bench.store, &keys, Mark::ZERO, id).await;
     found.expect("a reply").expect("remembered").record.expect("kept")
 }
@@ -92,7 +92,7 @@ async fn an_entry_whose_call_is_lost_is_damaged_alone() {
     let bench = Bench::with(&json!({})).await;
     bench.enter(&["a", "b", "c", "d"].map(|id| entry(id, 0))).await;
     let call = raw_record(&bench, "a").await.expect("kept");
-    let seen = bench.operate.views.known(&bench.id).keys.seen_a.clone();
+    let seen = bench.operate.views.registry.known(&bench.id).keys.seen_a.clone();
     let call = call.split(' ').next().expect("a first part").to_owned();
     bench.raw::<i64>(redis::cmd("HDEL").arg(seen).arg(call)).await;
     let entered = bench.enter(&[entry("b", 0), entry("new", 0)]).await;

@@ -14,7 +14,7 @@ use crate::bench::{Bench, funding, operator, put, rule_of, tier};
 async fn a_redis_that_lost_the_jackpot_or_some_of_its_events_is_not_played_on() {
     let bench = Bench::with(&json!({})).await;
     bench.take("e", 0).await;
-    let keys = bench.operate.views.known(&bench.id).keys.clone();
+    let keys = bench.operate.views.registry.known(&bench.id).keys.clone();
     let state: Vec<u8> = bench.raw(redis::cmd("DUMP").arg(&keys.state)).await;
     bench.raw::<()>(redis::cmd("DEL").arg(&keys.state)).await;
     let lost = bench.operate.views.snapshot(&bench.id).await;

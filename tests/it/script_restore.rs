@@ -170,7 +170,15 @@ async fn a_restored_jackpot_is_what_it_was() {
         write(&bench, "one", &was).await && write(&bench, "one", &was).await,
         "twice is as good"
     );
-    assert!(!bench.operate.views.recheck(&bench.id).await.is_ok_and(|plays| plays));
+    assert!(
+        !bench
+            .operate
+            .views
+            .registry
+            .recheck(&bench.id)
+            .await
+            .is_ok_and(|plays| plays)
+    );
     assert_eq!(
         end(&bench, "one", &restored(&was)).await,
         RestoreEnded::Done(mark(1, n + 1))
@@ -214,7 +222,7 @@ async fn a_restored_jackpot_is_what_it_was() {
         "this instance saw events lost"
     );
     assert!(
-        bench.operate.views.recheck(&bench.id).await.expect("a reply"),
+        bench.operate.views.registry.recheck(&bench.id).await.expect("a reply"),
         "and now a restore"
     );
     let again = bench.enter(&[crate::bench::entry("win", 1)]).await;

@@ -19,7 +19,7 @@ const ALL: TailWish = TailWish {
 };
 
 async fn read(bench: &Bench, known: Mark, wish: &TailWish<'_>) -> Result<Tail, ScriptError> {
-    let keys = &bench.operate.views.known(&bench.id).keys;
+    let keys = &bench.operate.views.registry.known(&bench.id).keys;
     stream::tail(&bench.store, keys.stream(), known, wish).await
 }
 
@@ -147,7 +147,7 @@ async fn a_redis_that_lost_events_gives_none() {
         read(&bench, ahead, &ALL).await,
         Err(ScriptError::Behind { known, .. }) if known == ahead
     ));
-    let keys = &bench.operate.views.known(&bench.id).keys;
+    let keys = &bench.operate.views.registry.known(&bench.id).keys;
     bench.raw::<()>(redis::cmd("DEL").arg(&keys.state)).await;
     assert!(matches!(
         read(&bench, ahead, &ALL).await,

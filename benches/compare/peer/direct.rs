@@ -29,6 +29,7 @@ use jackpot::master_secret;
 use jackpot::settings::Settings;
 use jackpot::stopping::Stopping;
 use jackpot::store::Store;
+use jackpot::stream::Subject;
 use jackpot::telemetry::Metrics;
 use utoipa::OpenApi;
 

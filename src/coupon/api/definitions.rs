@@ -3,7 +3,6 @@
 use actix_web::http::header::ETAG;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
-use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -11,19 +10,15 @@ use super::Api;
 use crate::coupon::definition::{Definition, Document};
 use crate::coupon::error::CouponError;
 use crate::coupon::operate::parse_definition;
-use crate::coupon::scripts::{ScriptError, Snapshot};
+use crate::coupon::scripts::Snapshot;
 use crate::http::auth::{self, operator};
 use crate::http::body::Body;
 use crate::http::conditions::{etag, wanted};
-use crate::http::page::{PageQuery, page_size};
+use crate::http::page::{PageQuery, page_of};
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
 use crate::ids::Id;
-use crate::store::StoreError;
-
-/// Coupons of a page read at the same time.
-const READ_AT_ONCE: usize = 16;
 
 /// A coupon: its definition, status and counts. The fields of the definition are spelled out, because a schema that
 /// refuses other fields can't be extended.
@@ -145,35 +140,8 @@ pub(crate) async fn list(
     QueryOf(page): QueryOf<PageQuery>,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    let limit = page_size(page.limit)?;
-    let ids = api.coupons.registry.ids(page.cursor.as_ref(), limit + 1).await;
-    let mut ids = ids.map_err(CouponError::from)?;
-    let more = ids.len() > limit;
-    ids.truncate(limit);
-    let next_cursor = ids.last().filter(|_| more).map(ToString::to_string);
-    let one = |id: Id| {
-        let api = api.clone();
-        async move {
-            match read(&api, &id).await {
-                // The name of one that was never defined after all.
-                Err(CouponError::Script(ScriptError::Unknown)) => Ok(None),
-                // One that cannot be shown does not hide the others.
-                Err(error) if !is_unavailable(&error) => {
-                    tracing::error!(coupon_id = %id, %error, "left out of the list");
-                    Ok(None)
-                }
-                other => other.map(Some),
-            }
-        }
-    };
-    let items = stream::iter(ids)
-        .map(one)
-        .buffered(READ_AT_ONCE)
-        .try_filter_map(|found| async move { Ok::<_, CouponError>(found) });
-    Ok(HttpResponse::Ok().json(CouponPage {
-        items: items.try_collect().await?,
-        next_cursor,
-    }))
+    let (items, next_cursor) = page_of(&api.coupons.registry, &page, async |id| read(&api, id).await).await?;
+    Ok(HttpResponse::Ok().json(CouponPage { items, next_cursor }))
 }
 
 /// A coupon with its counts, and the `ETag` of its definition.
@@ -189,11 +157,4 @@ pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -
 
 async fn read(api: &Api, id: &Id) -> Result<Coupon, CouponError> {
     Coupon::of(id, &api.coupons.snapshot(id).await?)
-}
-
-fn is_unavailable(error: &CouponError) -> bool {
-    matches!(
-        error,
-        CouponError::Script(ScriptError::Store(StoreError::Unavailable { .. }))
-    )
 }

@@ -4,6 +4,7 @@ use crate::coupon::code::Code;
 use crate::ids::Id;
 use crate::store::keys::CouponKeys;
 use crate::store::{Call, Script, Store};
+use crate::stream::Marked;
 
 use super::answers::{self, Answer};
 use super::{ISSUE, ISSUE_OWED, Mark, Reply, ScriptError, call, run, run_here};
@@ -42,6 +43,12 @@ pub struct Asked {
     pub refusal: Option<Refusal>,
     /// One for each request, in order.
     pub answers: Vec<AskReply>,
+}
+
+impl Marked for Asked {
+    fn mark(&self) -> Mark {
+        self.mark
+    }
 }
 
 /// What became of one request.

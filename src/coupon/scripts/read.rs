@@ -4,6 +4,7 @@ use crate::coupon::record::Record;
 use crate::coupon::status::Status;
 use crate::store::Store;
 use crate::store::keys::CouponKeys;
+use crate::stream::Marked;
 use crate::stream::Unreadable;
 
 use super::answers::{self, Answer};
@@ -36,6 +37,12 @@ pub struct Snapshot {
     pub dead: u64,
     /// Requests that it remembers.
     pub requests: u64,
+}
+
+impl Marked for Snapshot {
+    fn mark(&self) -> Mark {
+        self.mark
+    }
 }
 
 impl Snapshot {
@@ -106,6 +113,12 @@ pub struct DeadPage {
     pub last: Option<u64>,
     /// The letters.
     pub letters: Vec<DeadLetter>,
+}
+
+impl Marked for DeadPage {
+    fn mark(&self) -> Mark {
+        self.mark
+    }
 }
 
 /// Lists at most `limit` dead letters, 1 to [`MAX_DEAD`], of those behind arrival number `after`.

@@ -3,6 +3,7 @@
 use crate::coupon::status::Status;
 use crate::store::Store;
 use crate::store::keys::CouponKeys;
+use crate::stream::Marked;
 
 use super::{Mark, STATUS, ScriptError, call, run};
 
@@ -26,6 +27,13 @@ pub enum StatusSet {
     Done(Mark),
     /// It is over for good.
     Ended(Mark),
+}
+
+impl Marked for StatusSet {
+    fn mark(&self) -> Mark {
+        let (Self::Done(mark) | Self::Ended(mark)) = self;
+        *mark
+    }
 }
 
 /// Suspends a coupon, or opens it again.

@@ -3,7 +3,6 @@
 use actix_web::http::header::ETAG;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
-use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -11,7 +10,7 @@ use super::{Api, operator};
 use crate::http::auth;
 use crate::http::body::Body;
 use crate::http::conditions::{etag, wanted};
-use crate::http::page::{PageQuery, page_size};
+use crate::http::page::{PageQuery, page_of};
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
@@ -19,13 +18,9 @@ use crate::ids::Id;
 use crate::jackpot::definition::{Definition, Violation};
 use crate::jackpot::document::{Contribution, Document, OddsTable, Tier};
 use crate::jackpot::error::PlayError;
-use crate::jackpot::scripts::{ScriptError, Snapshot};
+use crate::jackpot::scripts::Snapshot;
 use crate::jackpot::view::{Meter, Status};
 use crate::money::Minor;
-use crate::store::StoreError;
-
-/// Jackpots of a page read at the same time.
-const READ_AT_ONCE: usize = 16;
 
 /// A jackpot: its definition, status and meters. The fields of the definition are spelled out, because a schema that
 /// refuses other fields can't be extended.
@@ -152,10 +147,10 @@ pub(crate) async fn put(
     let wanted = wanted(&request)?;
     let (definition, status) = check(&id, document)?;
     // Only the ledger can tell a new jackpot from one that Redis has lost.
-    if !api.operate.views.is_used(&id)
+    if !api.operate.views.registry.is_used(&id)
         && let Some(mark) = api.ledger.mark(&id).await?
     {
-        api.operate.views.learn(&id, mark);
+        api.operate.views.registry.learn(&id, mark);
     }
     let put = api
         .operate
@@ -163,7 +158,7 @@ pub(crate) async fn put(
         .await?;
     let mut answer = if put.created {
         // The limit of the backlog holds from its first event on, also when the database stops answering now.
-        api.operate.views.known(&id).count_backlog();
+        api.operate.views.registry.known(&id).count_backlog();
         HttpResponse::Created()
     } else {
         HttpResponse::Ok()
@@ -182,34 +177,11 @@ pub(crate) async fn list(
     QueryOf(page): QueryOf<PageQuery>,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    let limit = page_size(page.limit)?;
-    let mut ids = api.operate.ids(page.cursor.as_ref(), limit + 1).await?;
-    let more = ids.len() > limit;
-    ids.truncate(limit);
-    let next_cursor = ids.last().filter(|_| more).map(ToString::to_string);
-    let one = |id: Id| {
-        let api = api.clone();
-        async move {
-            match read(&api, &id).await {
-                // The name of one that was never defined after all.
-                Err(PlayError::Script(ScriptError::Unknown)) => Ok(None),
-                // One that cannot be shown does not hide the others.
-                Err(error) if !is_unavailable(&error) => {
-                    tracing::error!(jackpot_id = %id, %error, "left out of the list");
-                    Ok(None)
-                }
-                other => other.map(|(jackpot, _)| Some(jackpot)),
-            }
-        }
-    };
-    let items = stream::iter(ids)
-        .map(one)
-        .buffered(READ_AT_ONCE)
-        .try_filter_map(|found| async move { Ok(found) });
-    Ok(HttpResponse::Ok().json(JackpotPage {
-        items: items.try_collect().await?,
-        next_cursor,
-    }))
+    let (items, next_cursor) = page_of(&api.operate.views.registry, &page, async |id| {
+        Ok::<_, PlayError>(read(&api, id).await?.0)
+    })
+    .await?;
+    Ok(HttpResponse::Ok().json(JackpotPage { items, next_cursor }))
 }
 
 /// A jackpot, with the `ETag` of its definition.
@@ -239,13 +211,6 @@ pub(super) async fn read(api: &Api, id: &Id) -> Result<(Jackpot, String), PlayEr
     let pending = snapshot.waiting.as_deref().map(parse).transpose().map_err(lost)?;
     let jackpot = Jackpot::new(document, pending, status, version, meters);
     Ok((jackpot, etag(last_version)))
-}
-
-fn is_unavailable(error: &PlayError) -> bool {
-    matches!(
-        error,
-        PlayError::Script(ScriptError::Store(StoreError::Unavailable { .. }))
-    )
 }
 
 fn check(id: &Id, mut document: Document) -> Result<(Definition, Status), PlayError> {

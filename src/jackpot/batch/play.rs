@@ -18,6 +18,7 @@ use crate::jackpot::record::{Record, State};
 use crate::jackpot::scripts::{self, BatchCall, BatchReply, FoundBatch, Refusal};
 use crate::jackpot::view::{View, parse_definition};
 use crate::room::door::{DoorError, NoPass};
+use crate::stream::Subject;
 
 /// Fields named in one refusal, at most.
 const MAX_VIOLATIONS: usize = 100;
@@ -63,7 +64,7 @@ impl Play {
     pub async fn enter_batch(&self, id: &Id, batch: &Arc<Batch>) -> Result<BatchPlayed, PlayError> {
         let result = self.enter_batch_once(id, batch).await;
         // The name of a jackpot that was never read is only a client's; it must not become a label.
-        if self.views.is_used(id) {
+        if self.views.registry.is_used(id) {
             self.metrics.batch(id, batch.entries.len(), &result);
         }
         result

@@ -12,7 +12,7 @@ use super::Reply;
 use super::{PENDING, ScriptError, VIEW, run};
 use crate::jackpot::record::{Record, Unreadable};
 use crate::jackpot::view::{Epoch, Meter, Status};
-use crate::stream::Mark;
+use crate::stream::{Mark, Marked};
 
 /// Most rounds of naming the pools of another version before giving up: each needs a definition put in between.
 const MAX_ROUNDS: usize = 8;
@@ -46,6 +46,12 @@ pub struct Snapshot {
     pub commitment: String,
     /// One a tier.
     pub meters: Vec<Meter>,
+}
+
+impl Marked for Snapshot {
+    fn mark(&self) -> Mark {
+        self.mark
+    }
 }
 
 /// Reads a jackpot. `known` is the mark this instance has seen.

@@ -86,7 +86,7 @@ impl Api {
         (coupons, rooms): (&Arc<coupon::known::Registry>, &Arc<room::known::Registry>),
     ) -> Self {
         let known = Arc::clone(views);
-        let lag = move |id: &Id| lag_of(&known.known(id));
+        let lag = move |id: &Id| lag_of(&known.registry.known(id));
         let seeds = Arc::clone(views);
         let seed = move |id: &Id, epoch| seeds.seed(id, epoch);
         Self {

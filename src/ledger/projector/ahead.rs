@@ -15,8 +15,7 @@ use super::stream::{MAX_BYTES, MAX_EVENTS};
 use super::{AT_ONCE, Projector};
 use crate::ids::Id;
 use crate::store::Store;
-use crate::stream::Mark;
-use crate::stream::{self, TailWish};
+use crate::stream::{self, Mark, Subject, TailWish};
 
 impl<K: Kind> Projector<K> {
     /// What to read while this batch is committed.
@@ -27,7 +26,7 @@ impl<K: Kind> Projector<K> {
         }
         Some(Look {
             id: batch.id.clone(),
-            known: self.kind.known(&batch.id),
+            known: self.kind.registry().known(&batch.id),
             mark: stream.mark(),
             after: batch.to.stream_id.clone(),
             trim_before: stream.trim_before(self.settings.trim_margin_events),
@@ -80,7 +79,7 @@ async fn one<K: Kind>(store: &Store, look: Look<K>) -> Option<Ahead> {
         max_bytes: MAX_BYTES,
         trim_before: look.trim_before.as_deref(),
     };
-    match stream::tail(store, K::stream(&look.known), look.mark, &wish).await {
+    match stream::tail(store, look.known.stream(), look.mark, &wish).await {
         Ok(tail) if tail.events.is_empty() => None,
         Ok(tail) => Some(Ahead {
             last_n: tail.mark.n(),

@@ -79,7 +79,7 @@ impl<K: Kind> Projector<K> {
             let moved = !batch.events.is_empty();
             stream.advance(batch, self.settings.trim_margin_events);
             let (mark, n) = (stream.mark(), stream.cursor.n);
-            self.kind.learn(&id, mark).set_ledger_n(Some(n));
+            self.kind.registry().learn(&id, mark).set_ledger_n(Some(n));
             if moved && stop.is_none() {
                 self.metrics.ledger.stopped(K::TABLES.what, &id, false);
             }

@@ -13,6 +13,7 @@ use super::{AT_ONCE, Projector};
 use crate::ids::Id;
 use crate::ledger::reconcile::report::{Report, StateRow};
 use crate::ledger::reconcile::store;
+use crate::stream::MaybeScript;
 
 impl<K: Kind> Projector<K> {
     /// Compares idle ones as they stand, and puts a checkpoint into the stream of busy ones: it is compared when it
@@ -37,7 +38,7 @@ impl<K: Kind> Projector<K> {
                     compared.push((id, (n, redis.now_ms), report));
                 }
                 Ok(_) => busy.push(id),
-                Err(error) if K::script_error(&error).is_some_and(is_damage) => {
+                Err(error) if error.script().is_some_and(is_damage) => {
                     compared.push((id, (n, stream.books.at_ms()), unreadable(error.to_string())));
                 }
                 Err(error) => debug!(what = K::TABLES.what, %id, %error, "not reconciled: it can't be read"),

@@ -15,7 +15,7 @@ use super::rows::Raw;
 use super::stream::{Read, Stream};
 use super::{AT_ONCE, Projector};
 use crate::ids::Id;
-use crate::stream::ScriptError;
+use crate::stream::{ScriptError, Subject};
 
 /// Events of one transaction, over all streams: beyond it the others wait for the next.
 const MAX_EVENTS: usize = 4_000;
@@ -110,10 +110,10 @@ impl<K: Kind> Projector<K> {
             }
             // They are moved out, each to its own look.
             let looks = now.into_iter().map(|mut stream| {
-                let known = self.kind.known(&stream.id);
+                let known = self.kind.registry().known(&stream.id);
                 let (store, margin) = (&self.store, self.settings.trim_margin_events);
                 async move {
-                    let read = timeout(LOOK, stream.read(store, K::stream(&known), known.mark(), margin)).await;
+                    let read = timeout(LOOK, stream.read(store, known.stream(), known.mark(), margin)).await;
                     if !matches!(read, Ok(Ok(_))) {
                         stream.rest();
                     }
@@ -145,7 +145,7 @@ impl<K: Kind> Projector<K> {
         let turn = sweep.then(|| turn(&self.streams, &mut self.looked_to, LOOKS_PER_SWEEP));
         let (kind, left) = (&self.kind, std::mem::take(&mut self.left));
         let is_due = |id: &Id, stream: &mut Stream<K>| {
-            let known = kind.known(id);
+            let known = kind.registry().known(id);
             // What is lost is not there at the next look either: now and then will do.
             let news = || !known.is_lost() && known.mark() != stream.mark();
             let more = stream.goes_on_behind(&stream.cursor);

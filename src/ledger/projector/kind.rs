@@ -2,7 +2,6 @@
 
 use std::fmt::{Debug, Display};
 use std::future::{self, Future};
-use std::ops::Deref;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -22,8 +21,7 @@ use crate::ledger::reconcile::report::Report;
 use crate::ledger::restore::{RestoreError, Restored, Restorer};
 use crate::ledger::sql::{Sql, Tx};
 use crate::ledger::streams::Tables;
-use crate::store::keys::StreamKeys;
-use crate::stream::{Heard, Mark, ScriptError};
+use crate::stream::{Mark, MaybeScript, Registry, Subject};
 
 /// What the events of one stream tell, up to one of them.
 pub trait Folded: Clone + Debug + Default + Serialize + DeserializeOwned + Send + Sync {
@@ -66,7 +64,7 @@ pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
     /// Whether a comparison is complete only with what [`count`](Self::count) adds, once its event is committed.
     const COUNTS: bool;
     /// What this instance remembers of one.
-    type Known: Deref<Target = Heard> + Send + Sync;
+    type Known: Subject;
     /// What its events tell.
     type Books: Folded;
     /// What goes along with a stream, beside its books.
@@ -78,29 +76,13 @@ pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
     /// What Redis holds, to be compared.
     type Side: Send;
     /// Why something was not done in Redis.
-    type Error: Display + Send;
+    type Error: MaybeScript + Display + Send;
 
-    /// What is remembered of one.
-    fn known(&self, id: &Id) -> Arc<Self::Known>;
-    /// Remembers how far one has come.
-    fn learn(&self, id: &Id, mark: Mark) -> Arc<Self::Known>;
-    /// Whether it is there, as far as this instance has heard.
-    fn is_used(&self, id: &Id) -> bool;
-    /// How many this instance has used; it never falls.
-    fn count_used(&self) -> usize;
-    /// Those.
-    fn used(&self) -> Vec<Id>;
-    /// Where state and events of one are.
-    fn stream(known: &Self::Known) -> StreamKeys<'_>;
+    /// What this instance remembers of all of them.
+    fn registry(&self) -> &Registry<Self::Known>;
     /// How the projector is doing with them.
     fn progress(ledger: &Ledger) -> &Arc<Progress>;
 
-    /// Names behind `after`, at most `limit`.
-    fn ids(&self, after: Option<&Id>, limit: usize) -> impl Future<Output = Result<Vec<Id>, Self::Error>>;
-    /// Adds a name that a restore brought back.
-    fn add_to_index(&self, id: &Id) -> impl Future<Output = Result<(), Self::Error>>;
-    /// Works with one again that was lost and is restored. Whether it does.
-    fn recheck(&self, id: &Id) -> impl Future<Output = Result<bool, Self::Error>>;
     /// Reads what is compared.
     fn look(&self, id: &Id) -> impl Future<Output = Result<Look<Self::Side>, Self::Error>>;
     /// Puts a checkpoint into the stream.
@@ -117,8 +99,6 @@ pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
         by: &Operator,
         reason: &str,
     ) -> impl Future<Output = Result<Restored, RestoreError>>;
-    /// The script's part of an error.
-    fn script_error(error: &Self::Error) -> Option<&ScriptError>;
 
     /// Reads what goes along with a stream that has events; by itself nothing does.
     fn along(_: &Sql, _: &Id, _: &Cursor, _: &Self::Books) -> impl Future<Output = Result<Self::Along, LoadError>> {

@@ -31,7 +31,7 @@ impl<K: Kind> Lag<K> {
     pub(super) async fn tell(self) {
         loop {
             for id in self.progress.ids() {
-                let events = self.kind.known(&id).backlog();
+                let events = self.kind.registry().known(&id).backlog();
                 self.progress.set_lag(&id, events);
                 self.metrics.ledger.lag(K::TABLES.what, &id, events);
             }

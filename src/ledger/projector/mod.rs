@@ -58,8 +58,6 @@ use stream::Stream;
 const SWEEP: Duration = Duration::from_secs(1);
 /// Streams read at the same time.
 const AT_ONCE: usize = 32;
-/// Names read from the index at a time.
-const PAGE: usize = 500;
 /// Pause after SQL failed, so that it is not asked thousands of times a second.
 const AFTER_FAILURE: Duration = Duration::from_millis(500);
 /// After this, one whose rows are damaged is looked at again: they may have been restored from a backup.
@@ -212,7 +210,7 @@ impl<K: Kind> Projector<K> {
 
     /// One round. Whether there is more to do at once.
     pub async fn round(&mut self) -> Result<bool, sqlx::Error> {
-        let used = self.kind.count_used();
+        let used = self.kind.registry().count_used();
         // A new one at once: until its first event is in SQL, nothing of it could be rebuilt.
         let sweep = self.swept_at.is_none_or(|at| at.elapsed() >= SWEEP) || used > self.used_at_sweep;
         if sweep {
@@ -240,7 +238,7 @@ impl<K: Kind> Projector<K> {
     /// Finds those there are, tells this instance how far the ledger is with each, and takes over streams that nobody
     /// reads.
     async fn sweep(&mut self) -> Result<(), sqlx::Error> {
-        for id in self.all().await {
+        for id in self.kind.registry().all(false).await {
             if !self.added.contains(&id) {
                 self.leases.add(&id).await?;
                 self.added.insert(id);
@@ -250,10 +248,10 @@ impl<K: Kind> Projector<K> {
             let held = self.streams.get(&place.id);
             if place.n > 0 {
                 let mark = Mark::new(place.restores, place.n).unwrap_or_default();
-                self.kind.learn(&place.id, mark).set_ledger_n(Some(place.n));
-            } else if self.kind.is_used(&place.id) {
+                self.kind.registry().learn(&place.id, mark).set_ledger_n(Some(place.n));
+            } else if self.kind.registry().is_used(&place.id) {
                 // Or nothing would bound what waits while SQL is away.
-                self.kind.known(&place.id).set_ledger_n(Some(0));
+                self.kind.registry().known(&place.id).set_ledger_n(Some(0));
             }
             self.added.insert(place.id.clone());
             self.look_again(&place.id).await;
@@ -277,7 +275,7 @@ impl<K: Kind> Projector<K> {
             Ok(loaded) => {
                 debug!(what = K::TABLES.what, %id, n = loaded.cursor.n, "reading its events");
                 // Its lag is told from here on, also when the database stops answering before the round ends.
-                K::progress(&self.ledger).set(&id, self.kind.known(&id).backlog(), false);
+                K::progress(&self.ledger).set(&id, self.kind.registry().known(&id).backlog(), false);
                 self.streams.insert(id.clone(), Stream::new(id, token, loaded));
                 Ok(())
             }
@@ -301,27 +299,6 @@ impl<K: Kind> Projector<K> {
         let mut loaded = load::load(&self.ledger.sql, id).await?;
         K::taken_over(self, id, token, &mut loaded).await?;
         Ok(loaded)
-    }
-
-    async fn all(&self) -> BTreeSet<Id> {
-        let mut all: BTreeSet<Id> = self.kind.used().into_iter().collect();
-        let mut after = None;
-        loop {
-            match self.kind.ids(after.as_ref(), PAGE).await {
-                Ok(page) => {
-                    let full = page.len() == PAGE;
-                    after = page.last().cloned();
-                    all.extend(page);
-                    if !full {
-                        return all;
-                    }
-                }
-                Err(error) => {
-                    debug!(what = K::TABLES.what, %error, "the index can't be read; projecting those in use");
-                    return all;
-                }
-            }
-        }
     }
 
     async fn keep_leases(&mut self) -> Result<(), sqlx::Error> {
@@ -348,7 +325,7 @@ impl<K: Kind> Projector<K> {
 
     fn report_progress(&self) {
         for (id, stream) in &self.streams {
-            let events = self.kind.known(id).backlog();
+            let events = self.kind.registry().known(id).backlog();
             self.metrics.ledger.lag(K::TABLES.what, id, events);
             K::progress(&self.ledger).set(id, events, stream.is_stopped());
         }

@@ -66,7 +66,7 @@ impl<K: Kind> Projector<K> {
         let Some((at, token)) = self.streams.get(id).map(|stream| (stream.mark(), stream.token)) else {
             return false;
         };
-        let known = self.kind.known(id);
+        let known = self.kind.registry().known(id);
         let seen = known.mark();
         // From here on no instance that knows more plays it.
         let _ = known.note::<()>(Err(ScriptError::Behind { at, known: seen }));
@@ -110,8 +110,8 @@ impl<K: Kind> Projector<K> {
     }
 
     async fn after_restore(&self, id: &Id, mark: Mark) {
-        self.kind.learn(id, mark);
-        if let Err(error) = self.kind.add_to_index(id).await {
+        self.kind.registry().learn(id, mark);
+        if let Err(error) = self.kind.registry().add_to_index(std::slice::from_ref(id)).await {
             warn!(what = K::TABLES.what, %id, %error, "not in the index yet; recovery adds it");
         }
         self.look_again(id).await;
@@ -119,10 +119,10 @@ impl<K: Kind> Projector<K> {
 
     /// Works with one again that was lost and has been restored since, by whomever.
     pub(super) async fn look_again(&self, id: &Id) {
-        if !self.kind.known(id).is_lost() {
+        if !self.kind.registry().known(id).is_lost() {
             return;
         }
-        if let Err(error) = self.kind.recheck(id).await {
+        if let Err(error) = self.kind.registry().recheck(id).await {
             debug!(what = K::TABLES.what, %id, %error, "it was lost and can't be read; the next look at it may");
         }
     }

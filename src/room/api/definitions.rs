@@ -3,7 +3,6 @@
 use actix_web::http::header::ETAG;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
-use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -12,7 +11,7 @@ use crate::clock::rfc3339;
 use crate::http::auth::{self, operator};
 use crate::http::body::Body;
 use crate::http::conditions::{etag, wanted};
-use crate::http::page::{PageQuery, page_size};
+use crate::http::page::{PageQuery, page_of};
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
@@ -20,11 +19,8 @@ use crate::ids::Id;
 use crate::room::definition::{Definition, Document};
 use crate::room::error::RoomError;
 use crate::room::operate::parse_definition;
-use crate::room::scripts::{ScriptError, Snapshot};
+use crate::room::scripts::Snapshot;
 use crate::telemetry::request;
-
-/// Rooms of a page read at the same time.
-const READ_AT_ONCE: usize = 16;
 
 /// A room: its definition, status and counts. The fields of the definition are spelled out, because a schema that
 /// refuses other fields can't be extended.
@@ -171,35 +167,8 @@ pub(crate) async fn list(
     QueryOf(page): QueryOf<PageQuery>,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    let limit = page_size(page.limit)?;
-    let ids = api.rooms.registry.ids(page.cursor.as_ref(), limit + 1).await;
-    let mut ids = ids.map_err(RoomError::from)?;
-    let more = ids.len() > limit;
-    ids.truncate(limit);
-    let next_cursor = ids.last().filter(|_| more).map(ToString::to_string);
-    let one = |id: Id| {
-        let api = api.clone();
-        async move {
-            match read(&api, &id).await {
-                // The name of one that was never defined after all.
-                Err(RoomError::Script(ScriptError::Unknown)) => Ok(None),
-                // One that cannot be shown does not hide the others.
-                Err(error) if !error.is_unavailable() => {
-                    tracing::error!(room_id = %id, %error, "left out of the list");
-                    Ok(None)
-                }
-                other => other.map(Some),
-            }
-        }
-    };
-    let items = stream::iter(ids)
-        .map(one)
-        .buffered(READ_AT_ONCE)
-        .try_filter_map(|found| async move { Ok::<_, RoomError>(found) });
-    Ok(HttpResponse::Ok().json(RoomPage {
-        items: items.try_collect().await?,
-        next_cursor,
-    }))
+    let (items, next_cursor) = page_of(&api.rooms.registry, &page, async |id| read(&api, id).await).await?;
+    Ok(HttpResponse::Ok().json(RoomPage { items, next_cursor }))
 }
 
 /// A room with its counts, and the `ETag` of its definition.

@@ -3,6 +3,7 @@
 use crate::room::ticket::Ticket;
 use crate::store::Store;
 use crate::store::keys::RoomKeys;
+use crate::stream::Marked;
 
 use super::{COLLECTED, Mark, PUBLISH, Reply, ScriptError, call, run};
 
@@ -20,6 +21,12 @@ pub struct CollectedPage {
     pub opens_ms: Option<i64>,
     /// Number on the list and ticket.
     pub items: Vec<(u64, Ticket)>,
+}
+
+impl Marked for CollectedPage {
+    fn mark(&self) -> Mark {
+        self.mark
+    }
 }
 
 /// Lists at most `limit`, 1 to [`MAX_COLLECTED`], of those behind the number `after`; writes nothing.

@@ -3,6 +3,7 @@
 use crate::room::known::Known;
 use crate::room::ticket::Ticket;
 use crate::store::Store;
+use crate::stream::Marked;
 
 use super::{Mark, REVOKED, Reply, ScriptError, call, run};
 
@@ -27,6 +28,12 @@ pub struct Revoked {
     pub complete: bool,
     /// By number.
     pub items: Vec<RevokedPass>,
+}
+
+impl Marked for Revoked {
+    fn mark(&self) -> Mark {
+        self.mark
+    }
 }
 
 /// A pass that was taken back.

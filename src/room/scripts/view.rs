@@ -3,6 +3,7 @@
 use crate::room::status::Status;
 use crate::store::Store;
 use crate::store::keys::RoomKeys;
+use crate::stream::Marked;
 
 use super::{Mark, Reply, ScriptError, VIEW, call, optional, run};
 
@@ -70,6 +71,12 @@ pub struct Snapshot {
     pub collected: u64,
     /// SHA-256 of the list of them, once it is published.
     pub collected_sha256: Option<String>,
+}
+
+impl Marked for Snapshot {
+    fn mark(&self) -> Mark {
+        self.mark
+    }
 }
 
 /// Reads a room; writes nothing. `known`: the highest mark this instance has seen.

@@ -8,6 +8,7 @@ use crate::room::record::{End, Record, State};
 use crate::room::status::Status;
 use crate::room::ticket::Ticket;
 use crate::store::{Call, Script, Store};
+use crate::stream::Marked;
 
 use super::{Counts, JOIN, Mark, Reply, ScriptError, VISIT, call, optional, run, run_here};
 
@@ -122,6 +123,12 @@ pub struct Visited {
     pub unpublished: bool,
     /// One for each visit, in order.
     pub replies: Vec<VisitReply>,
+}
+
+impl Marked for Visited {
+    fn mark(&self) -> Mark {
+        self.mark
+    }
 }
 
 /// Does a step, and visits in order: at most [`MAX_VISITS`]. `retention_ms`: for which records of tickets that are over

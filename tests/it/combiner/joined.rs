@@ -93,7 +93,7 @@ async fn the_same_id_with_other_content_is_refused_alone() {
 #[tokio::test]
 async fn a_damaged_record_is_an_error_for_its_own_entry_alone() {
     let kit = Kit::with(&nobody_wins()).await;
-    let known = kit.bench.operate.views.known(&kit.bench.id);
+    let known = kit.bench.operate.views.registry.known(&kit.bench.id);
     let mut damage = redis::cmd("HSET");
     let _: i64 = kit
         .bench

@@ -126,7 +126,7 @@ impl Kit {
 
     /// Entries that Redis has numbered.
     pub async fn sequence(&self) -> u64 {
-        let known = self.bench.operate.views.known(&self.bench.id);
+        let known = self.bench.operate.views.registry.known(&self.bench.id);
         let mut command = redis::cmd("HGET");
         self.bench.raw(command.arg(&known.keys.state).arg("seq")).await
     }

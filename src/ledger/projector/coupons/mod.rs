@@ -14,7 +14,7 @@ use super::rows::Raw;
 use super::stream::Stream;
 use super::write::{WriteError, int};
 use crate::coupon::known::{Known, Registry};
-use crate::coupon::scripts::{self, SetStatus, StatusSet};
+use crate::coupon::scripts::{self, SetStatus};
 use crate::coupon::status::Status;
 use crate::ids::Id;
 use crate::jackpot::operate::Operator;
@@ -27,7 +27,6 @@ use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use crate::ledger::sql::{Sql, Tx};
 use crate::ledger::streams::{COUPONS, Tables};
 use crate::store::Store;
-use crate::store::keys::StreamKeys;
 use crate::stream::{Mark, ScriptError};
 pub use batch::{IssueRow, Rows, VoidRow};
 
@@ -54,11 +53,9 @@ impl Coupons {
             who: by.who.clone(),
             request_id: by.request_id.clone(),
         };
-        let known = self.registry.known(id);
-        known.whole()?;
+        let known = self.registry.whole(id)?;
         let set = scripts::set_status(&self.store, &known.keys, known.mark(), &wish).await;
-        let (StatusSet::Done(mark) | StatusSet::Ended(mark)) = known.note(set)?;
-        self.registry.learn(id, mark);
+        self.registry.heard(&known, set)?;
         Ok(())
     }
 }
@@ -74,51 +71,18 @@ impl Kind for Coupons {
     type Side = Side;
     type Error = ScriptError;
 
-    fn known(&self, id: &Id) -> Arc<Known> {
-        self.registry.known(id)
-    }
-
-    fn learn(&self, id: &Id, mark: Mark) -> Arc<Known> {
-        self.registry.learn(id, mark)
-    }
-
-    fn is_used(&self, id: &Id) -> bool {
-        self.registry.is_used(id)
-    }
-
-    fn count_used(&self) -> usize {
-        self.registry.count_used()
-    }
-
-    fn used(&self) -> Vec<Id> {
-        self.registry.used()
-    }
-
-    fn stream(known: &Known) -> StreamKeys<'_> {
-        known.keys.stream()
+    fn registry(&self) -> &Registry {
+        &self.registry
     }
 
     fn progress(ledger: &Ledger) -> &Arc<Progress> {
         &ledger.coupons
     }
 
-    async fn ids(&self, after: Option<&Id>, limit: usize) -> Result<Vec<Id>, ScriptError> {
-        self.registry.ids(after, limit).await
-    }
-
-    async fn add_to_index(&self, id: &Id) -> Result<(), ScriptError> {
-        self.registry.add_to_index(std::slice::from_ref(id)).await
-    }
-
-    async fn recheck(&self, id: &Id) -> Result<bool, ScriptError> {
-        self.registry.recheck(id).await
-    }
-
     async fn look(&self, id: &Id) -> Result<Look<Side>, ScriptError> {
-        let known = self.registry.known(id);
-        known.whole()?;
-        let redis = known.note(scripts::snapshot(&self.store, &known.keys, known.mark()).await)?;
-        self.registry.learn(id, redis.mark);
+        let known = self.registry.whole(id)?;
+        let snapshot = scripts::snapshot(&self.store, &known.keys, known.mark()).await;
+        let redis = self.registry.heard(&known, snapshot)?;
         Ok(Look {
             mark: redis.mark,
             now_ms: redis.now_ms,
@@ -127,11 +91,9 @@ impl Kind for Coupons {
     }
 
     async fn checkpoint(&self, id: &Id) -> Result<Mark, ScriptError> {
-        let known = self.registry.known(id);
-        known.whole()?;
-        let mark = known.note(scripts::checkpoint(&self.store, &known.keys, known.mark()).await)?;
-        self.registry.learn(id, mark);
-        Ok(mark)
+        let known = self.registry.whole(id)?;
+        let put = scripts::checkpoint(&self.store, &known.keys, known.mark()).await;
+        self.registry.heard(&known, put)
     }
 
     async fn suspend(&self, id: &Id, reason: String, by: &Operator) -> Result<(), ScriptError> {
@@ -150,10 +112,6 @@ impl Kind for Coupons {
         reason: &str,
     ) -> Result<Restored, RestoreError> {
         restorer.restore_coupon(id, Replace::Seen(seen), by, reason).await
-    }
-
-    fn script_error(error: &ScriptError) -> Option<&ScriptError> {
-        Some(error)
     }
 
     fn batch(_: &Projector<Self>, stream: &Stream<Self>, events: &[Raw]) -> Batch<Self> {

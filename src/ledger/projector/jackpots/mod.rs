@@ -18,7 +18,7 @@ use super::stream::Stream;
 use super::write::WriteError;
 use crate::ids::Id;
 use crate::jackpot::error::PlayError;
-use crate::jackpot::known::Known;
+use crate::jackpot::known::{Known, Registry};
 use crate::jackpot::operate::{Operate, Operator};
 use crate::jackpot::view::Status;
 use crate::ledger::Ledger;
@@ -30,8 +30,7 @@ use crate::ledger::reconcile::sides;
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use crate::ledger::sql::{Sql, Tx};
 use crate::ledger::streams::{JACKPOTS, Tables};
-use crate::store::keys::StreamKeys;
-use crate::stream::{Mark, ScriptError};
+use crate::stream::Mark;
 use rows::{IndexRows, Rows};
 
 /// The jackpots, as this instance knows them.
@@ -122,44 +121,12 @@ impl Kind for Jackpots {
     type Side = MetersAndState;
     type Error = PlayError;
 
-    fn known(&self, id: &Id) -> Arc<Known> {
-        self.operate.views.known(id)
-    }
-
-    fn learn(&self, id: &Id, mark: Mark) -> Arc<Known> {
-        self.operate.views.learn(id, mark)
-    }
-
-    fn is_used(&self, id: &Id) -> bool {
-        self.operate.views.is_used(id)
-    }
-
-    fn count_used(&self) -> usize {
-        self.operate.views.count_used()
-    }
-
-    fn used(&self) -> Vec<Id> {
-        self.operate.views.used()
-    }
-
-    fn stream(known: &Known) -> StreamKeys<'_> {
-        known.keys.stream()
+    fn registry(&self) -> &Registry {
+        &self.operate.views.registry
     }
 
     fn progress(ledger: &Ledger) -> &Arc<Progress> {
         &ledger.progress
-    }
-
-    async fn ids(&self, after: Option<&Id>, limit: usize) -> Result<Vec<Id>, PlayError> {
-        self.operate.ids(after, limit).await
-    }
-
-    async fn add_to_index(&self, id: &Id) -> Result<(), PlayError> {
-        self.operate.add_to_index(std::slice::from_ref(id)).await
-    }
-
-    async fn recheck(&self, id: &Id) -> Result<bool, PlayError> {
-        self.operate.views.recheck(id).await
     }
 
     async fn look(&self, id: &Id) -> Result<Look<MetersAndState>, PlayError> {
@@ -191,13 +158,6 @@ impl Kind for Jackpots {
         reason: &str,
     ) -> Result<Restored, RestoreError> {
         restorer.restore(id, Replace::Seen(seen), by, reason).await
-    }
-
-    fn script_error(error: &PlayError) -> Option<&ScriptError> {
-        match error {
-            PlayError::Script(error) => Some(error),
-            _ => None,
-        }
     }
 
     async fn along(sql: &Sql, id: &Id, cursor: &Cursor, books: &Books) -> Result<Along, LoadError> {

@@ -25,7 +25,6 @@ use crate::room::known::{Known, Registry};
 use crate::room::scripts::{self, SetStatus};
 use crate::room::status::Status;
 use crate::store::Store;
-use crate::store::keys::StreamKeys;
 use crate::stream::{Mark, ScriptError};
 pub use batch::Rows;
 
@@ -46,10 +45,9 @@ impl Rooms {
             who: by.who.clone(),
             request_id: by.request_id.clone(),
         };
-        let known = self.registry.known(id);
-        known.whole()?;
-        let mark = known.note(scripts::set_status(&self.store, &known.keys, known.mark(), &wish).await)?;
-        self.registry.learn(id, mark);
+        let known = self.registry.whole(id)?;
+        let set = scripts::set_status(&self.store, &known.keys, known.mark(), &wish).await;
+        self.registry.heard(&known, set)?;
         Ok(())
     }
 }
@@ -65,51 +63,18 @@ impl Kind for Rooms {
     type Side = Checkpoint;
     type Error = ScriptError;
 
-    fn known(&self, id: &Id) -> Arc<Known> {
-        self.registry.known(id)
-    }
-
-    fn learn(&self, id: &Id, mark: Mark) -> Arc<Known> {
-        self.registry.learn(id, mark)
-    }
-
-    fn is_used(&self, id: &Id) -> bool {
-        self.registry.is_used(id)
-    }
-
-    fn count_used(&self) -> usize {
-        self.registry.count_used()
-    }
-
-    fn used(&self) -> Vec<Id> {
-        self.registry.used()
-    }
-
-    fn stream(known: &Known) -> StreamKeys<'_> {
-        known.keys.stream()
+    fn registry(&self) -> &Registry {
+        &self.registry
     }
 
     fn progress(ledger: &Ledger) -> &Arc<Progress> {
         &ledger.rooms
     }
 
-    async fn ids(&self, after: Option<&Id>, limit: usize) -> Result<Vec<Id>, ScriptError> {
-        self.registry.ids(after, limit).await
-    }
-
-    async fn add_to_index(&self, id: &Id) -> Result<(), ScriptError> {
-        self.registry.add_to_index(std::slice::from_ref(id)).await
-    }
-
-    async fn recheck(&self, id: &Id) -> Result<bool, ScriptError> {
-        self.registry.recheck(id).await
-    }
-
     async fn look(&self, id: &Id) -> Result<Look<Checkpoint>, ScriptError> {
-        let known = self.registry.known(id);
-        known.whole()?;
-        let redis = known.note(scripts::snapshot(&self.store, &known.keys, known.mark()).await)?;
-        self.registry.learn(id, redis.mark);
+        let known = self.registry.whole(id)?;
+        let snapshot = scripts::snapshot(&self.store, &known.keys, known.mark()).await;
+        let redis = self.registry.heard(&known, snapshot)?;
         Ok(Look {
             mark: redis.mark,
             now_ms: redis.now_ms,
@@ -122,11 +87,9 @@ impl Kind for Rooms {
     }
 
     async fn checkpoint(&self, id: &Id) -> Result<Mark, ScriptError> {
-        let known = self.registry.known(id);
-        known.whole()?;
-        let mark = known.note(scripts::checkpoint(&self.store, &known.keys, known.mark()).await)?;
-        self.registry.learn(id, mark);
-        Ok(mark)
+        let known = self.registry.whole(id)?;
+        let put = scripts::checkpoint(&self.store, &known.keys, known.mark()).await;
+        self.registry.heard(&known, put)
     }
 
     async fn suspend(&self, id: &Id, reason: String, by: &Operator) -> Result<(), ScriptError> {
@@ -145,10 +108,6 @@ impl Kind for Rooms {
         reason: &str,
     ) -> Result<Restored, RestoreError> {
         restorer.restore_room(id, Replace::Seen(seen), by, reason).await
-    }
-
-    fn script_error(error: &ScriptError) -> Option<&ScriptError> {
-        Some(error)
     }
 
     fn batch(_: &Projector<Self>, stream: &Stream<Self>, events: &[Raw]) -> Batch<Self> {
