@@ -33,7 +33,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tracing::{debug, error, info};
+use tokio::time::timeout;
+use tracing::{debug, error, info, warn};
 
 pub use all::{Known, Projectors};
 
@@ -64,6 +65,8 @@ const AFTER_FAILURE: Duration = Duration::from_millis(500);
 const DAMAGED: Duration = Duration::from_secs(30);
 /// Rounds at a stop, to bring SQL up to date; what is left is read at the next start.
 const LAST_ROUNDS: usize = 50;
+/// And how long they may take: with thousands of streams in a Redis that is away, each is waited for.
+const LAST: Duration = Duration::from_secs(15);
 
 /// Reads the streams of a kind that this instance holds.
 pub struct Projector<K: Kind = Jackpots> {
@@ -195,7 +198,9 @@ impl<K: Kind> Projector<K> {
 
     /// The last rounds.
     pub async fn finish(mut self) {
-        self.catch_up().await;
+        if timeout(LAST, self.catch_up()).await.is_err() {
+            warn!(what = K::TABLES.what, "stopped before all events were in SQL; they are read at the next start");
+        }
         if let Err(error) = self.leases.release().await {
             debug!(%error, "the leases were not given back; they end by themselves");
         }
