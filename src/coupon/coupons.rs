@@ -237,7 +237,7 @@ impl Coupons {
         }
     }
 
-    async fn find(&self, known: &Known, request_id: &str) -> Result<Option<Request>, CouponError> {
+    async fn find(&self, known: &Arc<Known>, request_id: &str) -> Result<Option<Request>, CouponError> {
         known.whole()?;
         let found = scripts::lookup(&self.store, &known.keys, known.mark(), request_id).await;
         let (_, answer) = self.registry.heard(known, found)?;

@@ -77,15 +77,19 @@ impl<K: Subject> Registry<K> {
     /// Remembers how far one has come, out of a reply or out of the ledger: a Redis that lacks it, or has less,
     /// lost events.
     pub fn learn(&self, id: &Id, mark: Mark) -> Arc<K> {
-        let known = self.known(id);
-        let known = if self.is_used(id) {
-            known
-        } else {
-            let mut all = self.known.write().unwrap_or_else(PoisonError::into_inner);
-            all.entry(id.clone()).or_insert(known).clone()
-        };
+        let known = self.keep(&self.known(id));
         known.saw(mark);
         known
+    }
+
+    /// The one that is kept from now on: this, or the one that was kept before.
+    fn keep(&self, known: &Arc<K>) -> Arc<K> {
+        let of = |all: &HashMap<Id, Arc<K>>| all.get(known.id()).cloned();
+        if let Some(kept) = of(&self.known.read().unwrap_or_else(PoisonError::into_inner)) {
+            return kept;
+        }
+        let mut all = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(all.entry(known.id().clone()).or_insert_with(|| Arc::clone(known)))
     }
 
     /// What is remembered of one, unless this instance has seen that Redis lost some of it.
@@ -95,10 +99,13 @@ impl<K: Subject> Registry<K> {
         Ok(known)
     }
 
-    /// Remembers what a script replied: how far it is, or that Redis lost some of it.
-    pub fn heard<T: Marked>(&self, known: &K, reply: Result<T, ScriptError>) -> Result<T, ScriptError> {
+    /// Remembers what a script replied: how far it is, or that Redis lost some of it. What has no event is not there, and
+    /// not remembered.
+    pub fn heard<T: Marked>(&self, known: &Arc<K>, reply: Result<T, ScriptError>) -> Result<T, ScriptError> {
         let reply = known.note(reply)?;
-        self.learn(known.id(), reply.mark());
+        if reply.mark() > Mark::ZERO {
+            self.keep(known).saw(reply.mark());
+        }
         Ok(reply)
     }
 
