@@ -199,7 +199,10 @@ impl<K: Kind> Projector<K> {
     /// The last rounds.
     pub async fn finish(mut self) {
         if timeout(LAST, self.catch_up()).await.is_err() {
-            warn!(what = K::TABLES.what, "stopped before all events were in SQL; they are read at the next start");
+            warn!(
+                what = K::TABLES.what,
+                "stopped before all events were in SQL; they are read at the next start"
+            );
         }
         if let Err(error) = self.leases.release().await {
             debug!(%error, "the leases were not given back; they end by themselves");
