@@ -185,7 +185,11 @@ async fn simulate(args: &Args) -> Result<Played, SimulateError> {
         };
         return Played::play(args, target, None).await;
     }
-    let settings = if args.coupons.coupons { coupons::SETTINGS } else { &[] };
+    let settings = match args {
+        _ if args.coupons.coupons => coupons::SETTINGS,
+        _ if args.rooms.room => rooms::SETTINGS,
+        _ => &[],
+    };
     let mut service = PrivateService::start(args.seed, args.keep_data, settings).await?;
     let target = service.target()?;
     let played = Played::play(args, target, Some(&mut service)).await;

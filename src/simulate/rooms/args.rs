@@ -35,7 +35,7 @@ pub struct RoomArgs {
     /// Percentage of the users who join twice at one instant.
     #[arg(long, value_name = "PERCENT", requires = "room", default_value_t = 5, value_parser = percent(), help_heading = "Room")]
     pub twice: u32,
-    /// Percentage of the users who listen to events rather than poll; of more than 10,000 users some 500 in all.
+    /// Percentage of the users who listen to events rather than poll; some 500 users at most.
     #[arg(long, value_name = "PERCENT", requires = "room", default_value_t = 5, value_parser = percent(), help_heading = "Room")]
     pub listen: u32,
     /// Percentage of the users who renew their session once, and leave behind its first end.

@@ -38,6 +38,12 @@ use super::progress::Bar;
 use super::service::PrivateService;
 use super::{Args, SimulateError, ceiling, course, define, summary};
 
+/// Settings of a private service: it remembers every ticket for longer than any run takes.
+pub const SETTINGS: &[(&str, &str)] = &[("JACKPOT__ROOMS__RETENTION_S", "604800")];
+const KEPT_US: u64 = 604_800_000_000;
+/// No service can be set to remember one for less.
+const LEAST_KEPT_US: u64 = 60_000_000;
+
 /// What was asked for.
 #[derive(Debug, Clone, Serialize)]
 pub struct Parameters {
@@ -111,6 +117,7 @@ pub async fn play(args: &Args, target: Target, service: Option<&mut PrivateServi
     let api = Api::new(&target, Arc::clone(&repeats))?;
     let path = format!("/v1/rooms/{}", plan.room_id);
     define::new(&api, &path, &plan.definition(0), "choose another --seed or --room-id").await?;
+    let kept_us = if service.is_some() { KEPT_US } else { LEAST_KEPT_US };
     let socket = service.as_deref().map(|service| monitor::socket(service.data_dir()));
     let crowd = Arc::new(Crowd::new(Arc::clone(&plan), &target, &repeats)?);
     let followed = Arc::clone(&crowd);
@@ -135,12 +142,15 @@ pub async fn play(args: &Args, target: Target, service: Option<&mut PrivateServi
     .await?;
 
     bar.say("looking at every ticket once more");
-    let ((visits, opening), (samples, shown)) = run.haul;
+    let (haul, seen) = run.haul;
     let evidence = Evidence {
-        visits: after::ends(&crowd, visits).await?,
-        opening,
-        samples,
-        shown,
+        visits: after::ends(&crowd, haul.visits).await?,
+        opening: haul.opening,
+        stood_still_s: haul.stood_still_s,
+        samples: seen.samples,
+        blind: seen.blind,
+        shown: seen.shown,
+        kept_us,
         counts: after::counts(&api, &plan).await?,
         keys: after::keys(&api).await,
         kills: u32::try_from(run.kills_us.len()).unwrap_or(u32::MAX),
