@@ -19,6 +19,9 @@ use super::rooms::RoomArgs;
 /// could not be finished, 2 when the options make no sense.
 #[derive(Debug, Clone, Parser)]
 #[command(group = ArgGroup::new("crowd").args(["coupons", "room"]))]
+#[command(group = ArgGroup::new("of_jackpot").multiple(true).args(["players", "entries", "winners", "collisions", "replays", "tiers",
+    "min_payout", "contribution", "rate_ppm", "reserve_ppm", "pool_seed", "odds_ppm", "max_redraws", "jackpot", "compare",
+    "compare_only"]))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct Args {
     /// Concurrent players, each with one kept-alive connection.
@@ -92,7 +95,7 @@ pub struct Args {
     )]
     pub master_secret: Option<String>,
     /// Id of the jackpot to make [default: sim-SEED].
-    #[arg(long, value_name = "ID", help_heading = "Service")]
+    #[arg(long, value_name = "ID", value_parser = id, help_heading = "Service")]
     pub jackpot: Option<String>,
     /// Keep the private service's directory after the run, for a look at its log and data.
     #[arg(long, conflicts_with = "url", help_heading = "Service")]
@@ -157,13 +160,6 @@ impl Args {
         {
             return usage("--master-secret is 64 hexadecimal digits".to_owned());
         }
-        if let Some(id) = &self.jackpot
-            && !is_id(id)
-        {
-            return usage(format!(
-                "--jackpot {id} is not an id: letters, digits, '.', '_' and '-', at most 64"
-            ));
-        }
         self.coupons.validate(self.crowd.users)?;
         self.rooms.validate()
     }
@@ -174,13 +170,16 @@ impl Args {
     }
 }
 
-/// Whether it is an id as the contract has them.
-pub(super) fn is_id(id: &str) -> bool {
-    id.len() <= 64
-        && id.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && id
+/// An id as the contract has them.
+pub(super) fn id(text: &str) -> Result<String, &'static str> {
+    let is_id = text.len() <= 64
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text
             .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
+    is_id
+        .then(|| text.to_owned())
+        .ok_or("an id has letters, digits, '.', '_' and '-', begins with a letter or digit, and has at most 64")
 }
 
 #[cfg(test)]

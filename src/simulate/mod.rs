@@ -7,6 +7,7 @@
 
 mod answer;
 mod args;
+mod begin;
 mod ceiling;
 mod check;
 mod check_draw;
@@ -15,7 +16,6 @@ mod compare;
 mod coupons;
 mod course;
 mod crowd;
-mod define;
 mod error;
 mod evidence;
 mod finding;
@@ -130,7 +130,7 @@ async fn conduct(args: &Args) -> Result<Verdict, SimulateError> {
 
 /// What was played.
 enum Played {
-    Jackpot(Box<game::Played>),
+    Jackpot(Box<summary::Played>),
     Coupons(Box<coupons::Played>),
     Room(Box<rooms::Played>),
 }

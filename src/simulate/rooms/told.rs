@@ -4,13 +4,10 @@ use super::Summary;
 use super::plan::LISTENERS;
 use crate::simulate::numbers::Latency;
 use crate::simulate::table::{duration, grouped, grouped_rate};
-use crate::simulate::told::{Told, client_bound, client_rows, latency_rows, unoptimised};
+use crate::simulate::told::{Told, last_rows, latency_rows, usual_remarks};
 
 /// What there is to say of it.
 pub fn room(summary: &Summary) -> Told<'_> {
-    let mut remarks = Vec::new();
-    remarks.extend(client_bound(&summary.numbers.client, "joins/s"));
-    remarks.extend(unoptimised(&summary.machine));
     Told {
         machine: &summary.machine,
         findings: &summary.findings,
@@ -18,7 +15,7 @@ pub fn room(summary: &Summary) -> Told<'_> {
         cards: cards(summary),
         rows: rows(summary),
         parameters: parameters(summary),
-        remarks,
+        remarks: usual_remarks(&summary.numbers.client, "joins/s", &summary.machine),
         definition: ("room", &summary.parameters.definition),
     }
 }
@@ -109,10 +106,7 @@ fn rows(summary: &Summary) -> Vec<(String, String)> {
         ("elapsed".to_owned(), format!("{:.2} s", numbers.elapsed_s)),
         ("calls repeated".to_owned(), grouped(numbers.repeats)),
     ]);
-    if numbers.kills > 0 {
-        rows.push(("kill -9".to_owned(), numbers.kills.to_string()));
-    }
-    rows.extend(client_rows(&numbers.client, &summary.machine));
+    rows.extend(last_rows(numbers.kills, &numbers.client, &summary.machine));
     rows
 }
 

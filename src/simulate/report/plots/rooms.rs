@@ -27,8 +27,8 @@ pub fn all(played: &Played) -> Result<Vec<Plot>, SimulateError> {
         throughput::plot(&answered)?,
         latency::percentiles(&latencies_us, "a join's")?,
     ];
-    let lags_ms = lag::promotions(evidence).expired_ms;
-    let lags_us: Vec<u64> = lags_ms.into_iter().map(|ms| ms * 1_000).collect();
+    let lags = lag::promotions(evidence).expired_ms;
+    let lags_us: Vec<u64> = lags.into_iter().map(|ms| ms * 1_000).collect();
     if !lags_us.is_empty() {
         let units = "promotions into places of ended sessions";
         plots.push(latency::histogram("Promotion lag", &lags_us, units)?);
