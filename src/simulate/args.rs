@@ -9,6 +9,27 @@ use super::coupons::CouponArgs;
 use super::crowd::CrowdArgs;
 use super::rooms::RoomArgs;
 
+/// Options of a run of a jackpot. Not --master-secret: where it comes from the environment it is meant for other runs.
+// No group: a refusal would name all of them instead of those that were given.
+pub(super) const OF_JACKPOT: [&str; 16] = [
+    "players",
+    "entries",
+    "winners",
+    "collisions",
+    "replays",
+    "tiers",
+    "min_payout",
+    "contribution",
+    "rate_ppm",
+    "reserve_ppm",
+    "pool_seed",
+    "odds_ppm",
+    "max_redraws",
+    "jackpot",
+    "compare",
+    "compare_only",
+];
+
 /// Play a jackpot from outside with many concurrent players and simultaneous winners, and check every promise.
 ///
 /// With `--coupons` it is a coupon of limited stock that many users ask for at one instant, with `--room` a waiting room
@@ -19,9 +40,6 @@ use super::rooms::RoomArgs;
 /// could not be finished, 2 when the options make no sense.
 #[derive(Debug, Clone, Parser)]
 #[command(group = ArgGroup::new("crowd").args(["coupons", "room"]))]
-#[command(group = ArgGroup::new("of_jackpot").multiple(true).args(["players", "entries", "winners", "collisions", "replays", "tiers",
-    "min_payout", "contribution", "rate_ppm", "reserve_ppm", "pool_seed", "odds_ppm", "max_redraws", "jackpot", "compare",
-    "compare_only"]))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct Args {
     /// Concurrent players, each with one kept-alive connection.

@@ -1,14 +1,13 @@
 //! The options of `jackpot simulate --coupons`.
 
 use crate::simulate::SimulateError;
-use crate::simulate::args::id;
+use crate::simulate::args::{OF_JACKPOT, id};
 
 /// Options of a run of coupons; each needs `--coupons`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct CouponArgs {
     /// Let a crowd of users ask for a coupon of limited stock at one instant, in place of playing a jackpot.
-    // Not --master-secret: where it comes from the environment it is meant for other runs.
-    #[arg(long, conflicts_with_all = ["of_jackpot", "RoomArgs"], help_heading = "Coupons")]
+    #[arg(long, conflicts_with_all = OF_JACKPOT, conflicts_with = "RoomArgs", help_heading = "Coupons")]
     pub coupons: bool,
     /// How often each user asks. Behind the first time half of it repeats the request before, half is a new request.
     #[arg(long, requires = "coupons", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=20), help_heading = "Coupons")]

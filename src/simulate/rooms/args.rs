@@ -1,13 +1,13 @@
 //! The options of `jackpot simulate --room`.
 
 use crate::simulate::SimulateError;
-use crate::simulate::args::id;
+use crate::simulate::args::{OF_JACKPOT, id};
 
 /// Options of a run of a room; each needs `--room`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct RoomArgs {
     /// Let a crowd join a waiting room and go through it, in place of playing a jackpot.
-    #[arg(long, conflicts_with_all = ["of_jackpot", "CouponArgs"], help_heading = "Room")]
+    #[arg(long, conflicts_with_all = OF_JACKPOT, conflicts_with = "CouponArgs", help_heading = "Room")]
     pub room: bool,
     /// Sessions at once.
     #[arg(long, requires = "room", default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Room")]
@@ -114,6 +114,7 @@ mod tests {
         ] {
             let error = parse(line).expect_err(line);
             assert!(error.contains(named), "{line}: {error}");
+            assert!(!error.contains("--winners"), "only what was given is named: {error}");
         }
     }
 }

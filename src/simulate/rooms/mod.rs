@@ -7,6 +7,7 @@
 mod after;
 mod answer;
 mod args;
+mod call;
 mod check;
 mod crowd;
 pub mod evidence;

@@ -10,6 +10,7 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use super::answer::{self, Place, Said, Session, Wait};
+use super::call::{Stop, Times, wrong};
 use super::crowd::Crowd;
 use super::evidence::{Admission, Join, Renewal, Visit};
 use super::plan::{Part, User, user_id};
@@ -23,24 +24,6 @@ const BEHIND: Duration = Duration::from_millis(200);
 const PAUSE: Duration = Duration::from_millis(100);
 /// A session that goes on for so long behind its end is left to the checks.
 const OVERDUE: u32 = 300;
-
-/// Why a user goes no further.
-enum Stop {
-    /// The run can't go on.
-    Failed(SimulateError),
-    /// An answer was not what it must be.
-    Wrong(String),
-}
-
-impl From<SimulateError> for Stop {
-    fn from(error: SimulateError) -> Self {
-        match error {
-            // An answer, and none that a user of this run should get.
-            SimulateError::Refused { .. } => Self::Wrong(error.to_string()),
-            error => Self::Failed(error),
-        }
-    }
-}
 
 /// Goes the whole way.
 pub async fn live(crowd: Arc<Crowd>, user: User) -> Result<Visit, SimulateError> {
@@ -69,16 +52,6 @@ struct Visitor {
     visit: Visit,
     /// When it is to be back, since the last answer said to wait.
     due_us: Option<u64>,
-}
-
-/// When a call was made, in microseconds of the run.
-#[derive(Debug, Clone, Copy)]
-struct Times {
-    /// The first try.
-    sent_us: u64,
-    told_us: u64,
-    /// When its user was there: as it was sent, or answered where a kill may have been what it had to be repeated for.
-    back_us: u64,
 }
 
 impl Visitor {
@@ -163,12 +136,7 @@ impl Visitor {
             // Who listens is there.
             self.due_us = None;
             let now_us = self.crowd.course().micros();
-            let now = Times {
-                sent_us: now_us,
-                told_us: now_us,
-                back_us: now_us,
-            };
-            let place = self.hear(said, now)?;
+            let place = self.hear(said, Times::of(now_us, now_us, false))?;
             if !matches!(place, Place::Waiting(_)) {
                 return Ok(place);
             }
@@ -266,13 +234,8 @@ impl Visitor {
             let sent_us = self.crowd.course().micros();
             let answered = api.call_until(method, &url, body, is_answer).await?;
             let told_us = self.crowd.course().micros();
-            let is_repeated = self.crowd.plan.is_killed && answered.repeats > 0;
-            let times = Times {
-                sent_us,
-                told_us,
-                back_us: if is_repeated { told_us } else { sent_us },
-            };
-            Ok((times, answered))
+            let may_have_been_killed = self.crowd.plan.is_killed && answered.repeats > 0;
+            Ok((Times::of(sent_us, told_us, may_have_been_killed), answered))
         })
         .await
     }
@@ -322,10 +285,6 @@ impl Visitor {
     }
 }
 
-fn wrong(what: &str, detail: &str) -> Stop {
-    Stop::Wrong(format!("{what}: {detail}"))
-}
-
 /// From now until then, in milliseconds since 1970: a private service has the clock of this process, and a given one
 /// should have about the same.
 fn until(then_ms: i64) -> Duration {
@@ -341,4 +300,62 @@ fn until(then_ms: i64) -> Duration {
 )]
 fn micros(seconds: f64) -> u64 {
     (seconds * 1e6) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::simulate::Args;
+    use crate::simulate::client::Target;
+    use crate::simulate::rooms::plan::Plan;
+
+    /// One who has joined at the start of the run, and is to be back a second later.
+    fn visitor() -> Visitor {
+        let plan = Arc::new(Plan::new(&Args::parse_from(["simulate", "--room"])));
+        let target = Target {
+            url: "http://localhost".to_owned(),
+            key: "key".to_owned(),
+            secret: None,
+        };
+        let user = plan.user(1);
+        let mut visitor = Visitor {
+            crowd: Arc::new(Crowd::new(plan, &target, &Arc::default()).expect("no service is needed to make it")),
+            visit: Visit::new(user),
+            due_us: None,
+        };
+        visitor.visit.joins.push(Join {
+            sent_us: 0,
+            told_us: 0,
+            status: 201,
+            ticket: "t".into(),
+            position: Some(9),
+        });
+        hear(&mut visitor, Times::of(0, 0, false));
+        visitor
+    }
+
+    fn hear(visitor: &mut Visitor, times: Times) {
+        let place = Place::Waiting(Wait {
+            position: 9,
+            poll_after_s: 1.0,
+        });
+        let ticket = "t".into();
+        assert!(visitor.hear(Said { ticket, place }, times).is_ok());
+    }
+
+    #[test]
+    fn a_service_that_is_slow_does_not_make_its_user_late_but_a_kill_does() {
+        for (may_have_been_killed, late_us) in [(false, 5), (true, 3_000_000)] {
+            let mut visitor = visitor();
+            hear(&mut visitor, Times::of(1_000_005, 4_000_000, may_have_been_killed));
+            assert_eq!(visitor.visit.late_us, late_us);
+            assert_eq!(
+                visitor.due_us,
+                Some(5_000_000),
+                "it is to be back a second behind the answer"
+            );
+        }
+    }
 }
