@@ -36,11 +36,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     head: Vec<PathBuf>,
     /// The commitment of a room that you kept before its opening: its pre-queue must have the same.
-    #[arg(long, value_name = "SHA256", conflicts_with = "ledger")]
+    #[arg(long, value_name = "SHA256", conflicts_with = "ledger", value_parser = sha256)]
     commitment: Option<String>,
     /// The SHA-256 of a pre-queue's list as it was published behind the opening: by `GET /v1/rooms/{id}/status`, or by the
     /// event `opened` in the ledger.
-    #[arg(long, value_name = "SHA256", conflicts_with = "ledger")]
+    #[arg(long, value_name = "SHA256", conflicts_with = "ledger", value_parser = sha256)]
     sha256: Option<String>,
     /// Write the order of a pre-queue there instead of printing it: CSV when the name ends in `.csv`, otherwise NDJSON.
     #[arg(long, value_name = "FILE", conflicts_with = "ledger")]
@@ -70,6 +70,15 @@ pub(super) fn run(args: &Args) -> ExitCode {
             eprintln!("jackpot: {error}");
             ExitCode::from(2)
         }
+    }
+}
+
+/// As it is published, however it was written down. One that was mistyped would accuse whoever published it.
+fn sha256(text: &str) -> Result<String, String> {
+    let text = text.trim().to_ascii_lowercase();
+    match hex::decode(&text) {
+        Ok(bytes) if bytes.len() == 32 => Ok(text),
+        _ => Err("a SHA-256 has 64 hexadecimal digits".to_owned()),
     }
 }
 

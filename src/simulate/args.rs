@@ -9,6 +9,27 @@ use super::coupons::CouponArgs;
 use super::crowd::CrowdArgs;
 use super::rooms::RoomArgs;
 
+/// Options of a run of a jackpot. Not --master-secret: where it comes from the environment it is meant for other runs.
+// No group: a refusal would name all of them instead of those that were given.
+pub(super) const OF_JACKPOT: [&str; 16] = [
+    "players",
+    "entries",
+    "winners",
+    "collisions",
+    "replays",
+    "tiers",
+    "min_payout",
+    "contribution",
+    "rate_ppm",
+    "reserve_ppm",
+    "pool_seed",
+    "odds_ppm",
+    "max_redraws",
+    "jackpot",
+    "compare",
+    "compare_only",
+];
+
 /// Play a jackpot from outside with many concurrent players and simultaneous winners, and check every promise.
 ///
 /// With `--coupons` it is a coupon of limited stock that many users ask for at one instant, with `--room` a waiting room
@@ -92,7 +113,7 @@ pub struct Args {
     )]
     pub master_secret: Option<String>,
     /// Id of the jackpot to make [default: sim-SEED].
-    #[arg(long, value_name = "ID", help_heading = "Service")]
+    #[arg(long, value_name = "ID", value_parser = id, help_heading = "Service")]
     pub jackpot: Option<String>,
     /// Keep the private service's directory after the run, for a look at its log and data.
     #[arg(long, conflicts_with = "url", help_heading = "Service")]
@@ -157,13 +178,6 @@ impl Args {
         {
             return usage("--master-secret is 64 hexadecimal digits".to_owned());
         }
-        if let Some(id) = &self.jackpot
-            && !is_id(id)
-        {
-            return usage(format!(
-                "--jackpot {id} is not an id: letters, digits, '.', '_' and '-', at most 64"
-            ));
-        }
         self.coupons.validate(self.crowd.users)?;
         self.rooms.validate()
     }
@@ -174,13 +188,16 @@ impl Args {
     }
 }
 
-/// Whether it is an id as the contract has them.
-pub(super) fn is_id(id: &str) -> bool {
-    id.len() <= 64
-        && id.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && id
+/// An id as the contract has them.
+pub(super) fn id(text: &str) -> Result<String, &'static str> {
+    let is_id = text.len() <= 64
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text
             .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
+    is_id
+        .then(|| text.to_owned())
+        .ok_or("an id has letters, digits, '.', '_' and '-', begins with a letter or digit, and has at most 64")
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use tokio::sync::watch;
 
+use super::begin::Begun;
 use super::machine::cpu_ticks;
 use super::numbers::Client;
-use super::progress::Bar;
 use super::service::{self, PrivateService};
 use super::{Args, SimulateError, kill};
 
@@ -51,7 +51,7 @@ pub async fn conduct<H>(
     args: &Args,
     mut service: Option<&mut PrivateService>,
     course: Course<'_>,
-    (bar, ceiling_per_s): (&Bar, f64),
+    begun: &Begun,
     playing: impl Future<Output = Result<H, SimulateError>>,
 ) -> Result<Run<H>, SimulateError> {
     let before = cpu(service.as_deref());
@@ -67,10 +67,10 @@ pub async fn conduct<H>(
     )?;
     let elapsed_s = course.started.elapsed().as_secs_f64();
     let used = cpu(service.as_deref());
-    bar.finish();
+    begun.bar.finish();
     let cores = |now: Option<u64>, then: Option<u64>| Some(seconds(now?.saturating_sub(then?)) / elapsed_s);
     let client = Client {
-        ceiling_per_s,
+        ceiling_per_s: begun.ceiling_per_s,
         of_ceiling_percent: 0.0,
         cores_used: cores(used.0, before.0),
         service_cores_used: if kills_us.is_empty() {

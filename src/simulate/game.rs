@@ -1,12 +1,12 @@
 //! One game from the definition of its jackpot to the findings.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use super::begin::begin;
 use super::check_draw::EpochSeed;
 use super::client::{Api, Target};
 use super::course::{self, Course};
@@ -15,41 +15,32 @@ use super::machine::Machine;
 use super::numbers::Numbers;
 use super::plan::Plan;
 use super::players::Game;
-use super::progress::Bar;
 use super::service::PrivateService;
-use super::summary::{Parameters, Summary};
-use super::{Args, SimulateError, ceiling, check, define, receipts};
+use super::summary::{Parameters, Played, Summary};
+use super::{Args, SimulateError, check, receipts};
 
 /// Entries without an outcome are finished within this after the last answer.
 const PENDING_LIMIT: Duration = Duration::from_secs(10);
 const PENDING_POLL: Duration = Duration::from_millis(50);
 const PENDING_GAUGE: &str = "jackpot_pending";
 
-/// A game that was played to its end.
-#[derive(Debug)]
-pub struct Played {
-    pub summary: Summary,
-    pub evidence: Evidence,
-    /// When the service was killed, in microseconds of the run.
-    pub kills_us: Vec<u64>,
-}
-
 /// Plays it. `service` is the private one, when there is one.
 pub async fn play(args: &Args, target: Target, service: Option<&mut PrivateService>) -> Result<Played, SimulateError> {
-    let bar = Bar::new(args.quiet);
-    bar.say("measuring the client alone");
-    let ceiling_per_s = ceiling::measure(args.players).await?;
-
     let plan = Arc::new(Plan::new(args, target.secret.is_some()));
-    let repeats = Arc::new(AtomicU64::new(0));
-    let api = Api::new(&target, Arc::clone(&repeats))?;
     let path = format!("/v1/jackpots/{}", plan.jackpot_id);
-    define::new(&api, &path, &plan.definition(), "choose another --seed or --jackpot").await?;
+    let made = (path.as_str(), &plan.definition(), "choose another --seed or --jackpot");
+    let begun = begin(args, &target, args.players, made).await?;
+    let (api, bar) = (&begun.api, &begun.bar);
     bar.say("searching entries that win");
-    let winners = search(&api, &plan, target.secret).await?;
+    let winners = search(api, &plan, target.secret).await?;
 
     let secret = target.secret;
-    let game = Arc::new(Game::new(Arc::clone(&plan), target, winners, Arc::clone(&repeats))?);
+    let game = Arc::new(Game::new(
+        Arc::clone(&plan),
+        target,
+        winners,
+        Arc::clone(&begun.repeats),
+    )?);
     let all = args.entries + args.collision_entries();
     let course = Course {
         done: &game.progress.entries,
@@ -59,19 +50,19 @@ pub async fn play(args: &Args, target: Target, service: Option<&mut PrivateServi
     };
     let followed = Arc::clone(&game);
     bar.follow("entries", course.all, move || followed.progress.told());
-    let run = course::conduct(args, service, course, (&bar, ceiling_per_s), game.play()).await?;
+    let run = course::conduct(args, service, course, &begun, game.play()).await?;
 
-    let pending = pending(&api, &plan).await;
+    let pending = pending(api, &plan).await;
     let mut records = run.haul.records;
     records.sort_by_key(|record| record.answer.as_ref().map_or(u64::MAX, |answer| answer.sequence));
     let paid = |record: &&Record| record.answer.as_ref().is_ok_and(|answer| answer.payout.is_some());
     let wins = records.iter().filter(paid).count();
     let evidence = Evidence {
-        receipts: receipts::read(&api, &plan, wins).await,
+        receipts: receipts::read(api, &plan, wins).await,
         seeds: secret.map(|secret| Seeds::of(&secret, &plan, &records)),
         records,
         repeated: run.haul.repeated,
-        meters: meters(&api, &plan).await?,
+        meters: meters(api, &plan).await?,
         pending,
         kills: u32::try_from(run.kills_us.len()).unwrap_or(u32::MAX),
         plan: Plan::clone(&plan),
@@ -87,7 +78,7 @@ pub async fn play(args: &Args, target: Target, service: Option<&mut PrivateServi
     let summary = Summary {
         parameters: Parameters::of(args, &plan),
         machine: Machine::here(),
-        numbers: Numbers::of(&evidence, run.elapsed_s, repeats.load(Ordering::Relaxed), run.client),
+        numbers: Numbers::of(&evidence, run.elapsed_s, begun.repeats(), run.client),
         findings: check::all(&evidence),
     };
     Ok(Played {

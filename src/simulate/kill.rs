@@ -60,7 +60,12 @@ pub async fn kill_and_restart(
         Moments::Never => {}
         Moments::AtPoints(points) => {
             for point in points {
-                wait_for(course, point).await;
+                tokio::select! {
+                    // Before the end, so that a run that is quicker than its kills has all of them.
+                    biased;
+                    () = wait_for(course, point) => {}
+                    _ = over.wait_for(|over| *over) => break,
+                }
                 tokio::time::sleep(Duration::from_micros(rng.random_range(0..JITTER_US))).await;
                 kills.push(course.micros());
                 service.kill_and_restart(args.kill_redis).await?;
@@ -83,7 +88,6 @@ pub async fn kill_and_restart(
     Ok(kills)
 }
 
-/// Returns too when the run is over, because then all of it is done.
 async fn wait_for(course: Course<'_>, point: u64) {
     while !course.has_reached(point) {
         tokio::time::sleep(PROGRESS_POLL).await;

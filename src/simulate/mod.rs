@@ -7,6 +7,7 @@
 
 mod answer;
 mod args;
+mod begin;
 mod ceiling;
 mod check;
 mod check_draw;
@@ -15,7 +16,6 @@ mod compare;
 mod coupons;
 mod course;
 mod crowd;
-mod define;
 mod error;
 mod evidence;
 mod finding;
@@ -130,7 +130,7 @@ async fn conduct(args: &Args) -> Result<Verdict, SimulateError> {
 
 /// What was played.
 enum Played {
-    Jackpot(Box<game::Played>),
+    Jackpot(Box<summary::Played>),
     Coupons(Box<coupons::Played>),
     Room(Box<rooms::Played>),
 }
@@ -185,7 +185,11 @@ async fn simulate(args: &Args) -> Result<Played, SimulateError> {
         };
         return Played::play(args, target, None).await;
     }
-    let settings = if args.coupons.coupons { coupons::SETTINGS } else { &[] };
+    let settings = match args {
+        _ if args.coupons.coupons => coupons::SETTINGS,
+        _ if args.rooms.room => rooms::SETTINGS,
+        _ => &[],
+    };
     let mut service = PrivateService::start(args.seed, args.keep_data, settings).await?;
     let target = service.target()?;
     let played = Played::play(args, target, Some(&mut service)).await;

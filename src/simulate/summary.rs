@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::Args;
+use super::evidence::Evidence;
 use super::finding::Finding;
 use super::machine::Machine;
 use super::numbers::Numbers;
@@ -63,6 +64,15 @@ pub fn kills(args: &Args) -> String {
         (Some(seconds), None) => format!("{what} every {seconds} s"),
         (Some(seconds), Some(kills)) => format!("{what} every {seconds} s, at most {kills} times"),
     }
+}
+
+/// A run that came to its end.
+#[derive(Debug)]
+pub struct Played<P = Parameters, N = Numbers, E = Evidence> {
+    pub summary: Summary<P, N>,
+    pub evidence: E,
+    /// When the service was killed, in microseconds of the run.
+    pub kills_us: Vec<u64>,
 }
 
 /// One run, told.

@@ -105,10 +105,7 @@ fn rows(summary: &Summary) -> Vec<(String, String)> {
         ),
         ("calls repeated".to_owned(), grouped(numbers.repeats)),
     ]);
-    if numbers.kills > 0 {
-        rows.push(("kill -9".to_owned(), numbers.kills.to_string()));
-    }
-    rows.extend(client_rows(&numbers.client, &summary.machine));
+    rows.extend(last_rows(numbers.kills, &numbers.client, &summary.machine));
     rows
 }
 
@@ -141,8 +138,7 @@ fn parameters(summary: &Summary) -> Vec<(String, String)> {
 }
 
 fn remarks(summary: &Summary) -> Vec<String> {
-    let mut remarks = Vec::new();
-    remarks.extend(client_bound(&summary.numbers.client, "entries/s"));
+    let mut remarks = usual_remarks(&summary.numbers.client, "entries/s", &summary.machine);
     if !summary.parameters.winners_chosen {
         remarks.push(
             "Without --master-secret winners can't be chosen beforehand (collisions are of ordinary entries at high odds), and draws of the \
@@ -150,7 +146,6 @@ fn remarks(summary: &Summary) -> Vec<String> {
                 .to_owned(),
         );
     }
-    remarks.extend(unoptimised(&summary.machine));
     remarks
 }
 
@@ -166,16 +161,20 @@ pub fn latency_rows(name: &str, latency: &Latency) -> [(String, String); 5] {
     .map(|(point, us)| (format!("{name} {point}"), duration(us)))
 }
 
-/// How busy client and service were.
-pub fn client_rows(client: &Client, machine: &Machine) -> Vec<(String, String)> {
-    let mut rows = vec![(
+/// How often the service was killed, and how busy it and the client were.
+pub fn last_rows(kills: u32, client: &Client, machine: &Machine) -> Vec<(String, String)> {
+    let mut rows = Vec::new();
+    if kills > 0 {
+        rows.push(("kill -9".to_owned(), kills.to_string()));
+    }
+    rows.push((
         "client alone".to_owned(),
         format!(
             "{}/s, the run reached {:.0} %",
             grouped_rate(client.ceiling_per_s),
             client.of_ceiling_percent
         ),
-    )];
+    ));
     if let Some(cores) = client.cores_used {
         let service = client
             .service_cores_used
@@ -188,14 +187,12 @@ pub fn client_rows(client: &Client, machine: &Machine) -> Vec<(String, String)> 
     rows
 }
 
-/// When the rate says more about the client.
-pub fn client_bound(client: &Client, rate: &str) -> Option<String> {
-    (client.of_ceiling_percent > CLIENT_BOUND_PERCENT)
-        .then(|| format!("The client is near its own limit: {rate} is a lower bound of what the service can do."))
-}
-
-/// When this build measures itself.
-pub fn unoptimised(machine: &Machine) -> Option<String> {
-    (!machine.optimised)
-        .then(|| "This is a debug build: its rates and latencies say nothing about a release.".to_owned())
+/// When the rate says more about the client, and when this build measures itself.
+pub fn usual_remarks(client: &Client, rate: &str, machine: &Machine) -> Vec<String> {
+    let is_bound = client.of_ceiling_percent > CLIENT_BOUND_PERCENT;
+    let bound = is_bound
+        .then(|| format!("The client is near its own limit: {rate} is a lower bound of what the service can do."));
+    let debug = (!machine.optimised)
+        .then(|| "This is a debug build: its rates and latencies say nothing about a release.".to_owned());
+    bound.into_iter().chain(debug).collect()
 }

@@ -89,7 +89,12 @@ fn a_crowd_of_all_kinds_goes_through_the_room() {
     ] {
         assert!(count(&numbers, what) > 0, "{what}: {numbers}");
     }
-    assert!(numbers["promotion_lag"]["p99_us"].is_u64(), "{numbers}");
+    for freed in ["expired", "left"] {
+        assert!(numbers["promotion_lag"][freed]["p99_us"].is_u64(), "{numbers}");
+    }
+    let early = 144;
+    assert_eq!((count(&numbers, "joins"), count(&numbers, "waiting")), (early, early));
+    assert!(count(&numbers, "joins_again") > 0, "{numbers}");
     assert_eq!((count(&numbers, "missed"), count(&numbers, "kills")), (0, 0));
 }
 
@@ -110,7 +115,11 @@ fn a_rate_is_kept() {
          --abandon 0 --die 0",
     );
     assert!(count(&numbers, "admitted") > 20);
-    assert!(numbers["promotion_lag"].is_null(), "there places are free on purpose");
+    let lag = &numbers["promotion_lag"];
+    assert!(
+        lag["expired"].is_null() && lag["left"].is_null(),
+        "there places are free on purpose"
+    );
 }
 
 /// Somebody else joins: places and counts are not those that the users of the run were told.

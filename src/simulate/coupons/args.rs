@@ -1,20 +1,13 @@
 //! The options of `jackpot simulate --coupons`.
 
 use crate::simulate::SimulateError;
-use crate::simulate::args::is_id;
+use crate::simulate::args::{OF_JACKPOT, id};
 
 /// Options of a run of coupons; each needs `--coupons`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct CouponArgs {
     /// Let a crowd of users ask for a coupon of limited stock at one instant, in place of playing a jackpot.
-    // Not --master-secret: where it comes from the environment it is meant for other runs.
-    #[arg(
-        long,
-        conflicts_with_all = ["players", "entries", "winners", "collisions", "replays", "tiers", "min_payout", "contribution", "rate_ppm",
-            "reserve_ppm", "pool_seed", "odds_ppm", "max_redraws", "jackpot", "compare", "compare_only", "capacity", "session_s", "waiting_timeout_s", "rate", "stay_ms", "late",
-            "twice", "listen", "renew", "leave", "abandon", "die", "room_id"],
-        help_heading = "Coupons"
-    )]
+    #[arg(long, conflicts_with_all = OF_JACKPOT, conflicts_with = "RoomArgs", help_heading = "Coupons")]
     pub coupons: bool,
     /// How often each user asks. Behind the first time half of it repeats the request before, half is a new request.
     #[arg(long, requires = "coupons", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=20), help_heading = "Coupons")]
@@ -29,7 +22,7 @@ pub struct CouponArgs {
     #[arg(long, value_name = "N", requires = "coupons", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=100_000), help_heading = "Coupons")]
     pub voids: u32,
     /// Id of the coupon to make [default: sim-SEED].
-    #[arg(long, value_name = "ID", requires = "coupons", help_heading = "Coupons")]
+    #[arg(long, value_name = "ID", requires = "coupons", value_parser = id, help_heading = "Coupons")]
     pub coupon: Option<String>,
 }
 
@@ -43,12 +36,7 @@ impl CouponArgs {
                 self.voids, self.stock
             )));
         }
-        match &self.coupon {
-            Some(id) if !is_id(id) => Err(SimulateError::Usage(format!(
-                "--coupon {id} is not an id: letters, digits, '.', '_' and '-', at most 64"
-            ))),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 }
 

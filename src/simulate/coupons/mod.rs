@@ -16,7 +16,7 @@ pub mod told;
 pub use args::CouponArgs;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use reqwest::Method;
 use serde::Serialize;
@@ -25,11 +25,11 @@ use self::crowd::Crowd;
 use self::evidence::Evidence;
 use self::numbers::Numbers;
 use self::plan::Plan;
-use super::client::{Api, Target};
+use super::begin::begin;
+use super::client::Target;
 use super::machine::Machine;
-use super::progress::Bar;
 use super::service::PrivateService;
-use super::{Args, SimulateError, ceiling, course, define, summary};
+use super::{Args, SimulateError, course, summary};
 
 /// Settings of a private service: Redis and the ledger are compared often, also while it is loaded and killed.
 pub const SETTINGS: &[(&str, &str)] = &[("JACKPOT__LEDGER__RECONCILE_INTERVAL_S", "1")];
@@ -71,40 +71,34 @@ impl Parameters {
 /// One run, told.
 pub type Summary = summary::Summary<Parameters, Numbers>;
 
-/// A run that came to its end.
-#[derive(Debug)]
-pub struct Played {
-    pub summary: Summary,
-    pub evidence: Evidence,
-    /// When the service was killed, in microseconds of the run.
-    pub kills_us: Vec<u64>,
-}
+/// One that came to its end.
+pub type Played = summary::Played<Parameters, Numbers, Evidence>;
 
 /// Plays it. `service` is the private one, when there is one.
 pub async fn play(args: &Args, target: Target, service: Option<&mut PrivateService>) -> Result<Played, SimulateError> {
-    let bar = Bar::new(args.quiet);
-    bar.say("measuring the client alone");
-    let ceiling_per_s = ceiling::measure(args.crowd.connections).await?;
-
     let plan = Arc::new(Plan::new(args));
-    let repeats = Arc::new(AtomicU64::new(0));
-    let api = Api::new(&target, Arc::clone(&repeats))?;
     let path = format!("/v1/coupons/{}", plan.coupon_id);
-    define::new(&api, &path, &plan.definition(None), "choose another --seed or --coupon").await?;
-    let crowd = Arc::new(Crowd::new(Arc::clone(&plan), target, Arc::clone(&repeats))?);
+    let made = (
+        path.as_str(),
+        &plan.definition(None),
+        "choose another --seed or --coupon",
+    );
+    let begun = begin(args, &target, plan.connections, made).await?;
+    let (api, bar) = (&begun.api, &begun.bar);
+    let crowd = Arc::new(Crowd::new(Arc::clone(&plan), target, Arc::clone(&begun.repeats))?);
     let followed = Arc::clone(&crowd);
     let steps = if plan.queued { "calls and decisions" } else { "calls" };
     bar.follow(steps, plan.steps(), move || followed.progress.told());
-    let run = course::conduct(args, service, crowd.course(), (&bar, ceiling_per_s), crowd.play()).await?;
+    let run = course::conduct(args, service, crowd.course(), &begun, crowd.play()).await?;
 
     bar.say("waiting for the ledger");
     let (calls, voids) = (run.haul.calls, run.haul.voids);
-    let counts = after::counts(&api, &plan).await?;
+    let counts = after::counts(api, &plan).await?;
     let evidence = Evidence {
         counts,
-        dead_letters: after::dead_letters(&api, &plan).await?,
-        ledger: after::issues(&api, &plan, counts.issued, counts.voided).await,
-        compared: after::compared(&api, &plan, &counts).await,
+        dead_letters: after::dead_letters(api, &plan).await?,
+        ledger: after::issues(api, &plan, counts.issued, counts.voided).await,
+        compared: after::compared(api, &plan, &counts).await,
         calls,
         voids,
         kills: u32::try_from(run.kills_us.len()).unwrap_or(u32::MAX),
@@ -116,12 +110,7 @@ pub async fn play(args: &Args, target: Target, service: Option<&mut PrivateServi
         api.send(Method::PUT, &path, &plan.definition(Some(&now))).await?;
     }
     let looks = crowd.progress.looks.load(Ordering::Relaxed);
-    let numbers = Numbers::of(
-        &evidence,
-        run.elapsed_s,
-        (repeats.load(Ordering::Relaxed), looks),
-        run.client,
-    );
+    let numbers = Numbers::of(&evidence, run.elapsed_s, (begun.repeats(), looks), run.client);
     let summary = Summary {
         parameters: Parameters::of(args, &plan),
         machine: Machine::here(),

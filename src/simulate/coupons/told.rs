@@ -2,13 +2,10 @@
 
 use super::Summary;
 use crate::simulate::table::{duration, grouped, grouped_rate};
-use crate::simulate::told::{Told, client_bound, client_rows, latency_rows, unoptimised};
+use crate::simulate::told::{Told, last_rows, latency_rows, usual_remarks};
 
 /// What there is to say of it.
 pub fn coupons(summary: &Summary) -> Told<'_> {
-    let mut remarks = Vec::new();
-    remarks.extend(client_bound(&summary.numbers.client, "calls/s"));
-    remarks.extend(unoptimised(&summary.machine));
     Told {
         machine: &summary.machine,
         findings: &summary.findings,
@@ -16,7 +13,7 @@ pub fn coupons(summary: &Summary) -> Told<'_> {
         cards: cards(summary),
         rows: rows(summary),
         parameters: parameters(summary),
-        remarks,
+        remarks: usual_remarks(&summary.numbers.client, "calls/s", &summary.machine),
         definition: ("coupon", &summary.parameters.definition),
     }
 }
@@ -75,10 +72,7 @@ fn rows(summary: &Summary) -> Vec<(String, String)> {
         ("sent again".to_owned(), grouped(numbers.repeated)),
         ("calls repeated".to_owned(), grouped(numbers.repeats)),
     ]);
-    if numbers.kills > 0 {
-        rows.push(("kill -9".to_owned(), numbers.kills.to_string()));
-    }
-    rows.extend(client_rows(&numbers.client, &summary.machine));
+    rows.extend(last_rows(numbers.kills, &numbers.client, &summary.machine));
     rows
 }
 

@@ -78,24 +78,30 @@ pub async fn ends(crowd: &Arc<Crowd>, visits: Vec<Visit>) -> Result<Vec<Visit>, 
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(ticket) = tickets.get(number) else {
-                    return Ok::<_, SimulateError>(seen);
+                    return Ok(seen);
                 };
                 let Some(ticket) = ticket else {
                     continue;
                 };
                 let url = crowd.url(&format!("/{ticket}"));
-                let answered = crowd.pool.lease().await.call(Method::GET, &url, None).await?;
-                seen.push((number, answer::read(&answered.body)));
+                let said = match crowd.pool.lease().await.call(Method::GET, &url, None).await {
+                    Ok(answered) => Some(answer::read(&answered.body)),
+                    Err(SimulateError::Refused { status: 404, .. }) => None,
+                    Err(error @ SimulateError::Refused { .. }) => Some(Err(error.to_string())),
+                    Err(error) => return Err(error),
+                };
+                seen.push((number, said, crowd.course().micros()));
             }
         });
     }
     let mut visits = visits;
     while let Some(ended) = tasks.join_next().await {
-        for (number, said) in ended?? {
+        for (number, said, told_us) in ended?? {
             let visit = &mut visits[number];
             match said {
-                Ok(said) => visit.finally = Some(said.place),
-                Err(error) => _ = visit.wrong.get_or_insert(format!("the last look: {error}")),
+                Some(Ok(said)) => visit.finally = Some(said.place),
+                Some(Err(error)) => _ = visit.wrong.get_or_insert(format!("the last look: {error}")),
+                None => visit.forgotten_us = visit.joins.first().map(|join| told_us - join.sent_us),
             }
         }
     }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use reqwest::{Method, Url};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -31,7 +32,18 @@ pub struct Crowd {
     pub progress: Progress,
     tickets: Url,
     opened: AtomicBool,
+    /// Whether it is given up, because nobody comes further.
+    given_up: watch::Sender<bool>,
     started: Instant,
+}
+
+/// What the crowd has seen.
+#[derive(Debug)]
+pub struct Haul {
+    pub visits: Vec<Visit>,
+    pub opening: Opening,
+    /// That nobody came further for so long, in seconds, that those who waited were given up.
+    pub stood_still_s: Option<u64>,
 }
 
 /// Counts while the run goes on.
@@ -50,6 +62,11 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// What moves while the line does.
+    fn moved(&self) -> [u64; 2] {
+        [&self.done, &self.admitted].map(|counter| counter.load(Ordering::Relaxed))
+    }
+
     /// For the bar.
     pub fn told(&self) -> (u64, String) {
         let number = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -76,6 +93,32 @@ impl Progress {
     }
 }
 
+/// A line that does not move any more: users who wait would poll for ever, and the run would have no verdict.
+#[derive(Debug)]
+struct Standstill {
+    patience: Duration,
+    moved: [u64; 2],
+    since: Instant,
+}
+
+impl Standstill {
+    fn new(patience: Duration, now: Instant) -> Self {
+        Self {
+            patience,
+            moved: [0; 2],
+            since: now,
+        }
+    }
+
+    /// Whether it lasts for longer than the patience.
+    fn lasts(&mut self, moved: [u64; 2], now: Instant) -> bool {
+        if moved != self.moved {
+            (self.moved, self.since) = (moved, now);
+        }
+        now - self.since > self.patience
+    }
+}
+
 impl Crowd {
     pub fn new(plan: Arc<Plan>, target: &Target, repeats: &Arc<AtomicU64>) -> Result<Self, SimulateError> {
         let listening = Api::new(target, Arc::clone(repeats))?;
@@ -85,6 +128,7 @@ impl Crowd {
             listening,
             progress: Progress::default(),
             opened: AtomicBool::new(false),
+            given_up: watch::Sender::new(false),
             started: Instant::now(),
             plan,
         })
@@ -114,8 +158,15 @@ impl Crowd {
         self.opened.load(Ordering::Relaxed)
     }
 
+    /// Returns when those who wait are given up.
+    pub async fn given_up(&self) {
+        let mut given_up = self.given_up.subscribe();
+        // It can't be closed as long as the crowd is there.
+        _ = given_up.wait_for(|given_up| *given_up).await;
+    }
+
     /// Lets all of them go their way, and waits until the room is empty. The first that can't go on ends it for all.
-    pub async fn play(self: &Arc<Self>) -> Result<(Vec<Visit>, Opening), SimulateError> {
+    pub async fn play(self: &Arc<Self>) -> Result<Haul, SimulateError> {
         self.pool.open().await?;
         let mut users = JoinSet::new();
         let early = self.plan.early();
@@ -126,6 +177,7 @@ impl Crowd {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let mut visits = Vec::with_capacity(self.plan.users as usize);
         let mut opening = None;
+        let mut standstill = Standstill::new(self.plan.patience(), Instant::now());
         while opening.is_none() || coming.peek().is_some() || !users.is_empty() {
             tokio::select! {
                 Some(ended) = users.join_next() => visits.push(ended??),
@@ -138,20 +190,63 @@ impl Crowd {
             while let Some((number, _)) = coming.next_if(|(_, point)| opening.is_some() && *point <= gone) {
                 users.spawn(visitor::live(Arc::clone(self), self.plan.user(number)));
             }
+            if standstill.lasts(self.progress.moved(), Instant::now()) {
+                self.given_up.send_replace(true);
+                break;
+            }
+        }
+        let stood_still_s = self.given_up.borrow().then_some(standstill.patience.as_secs());
+        while let Some(ended) = users.join_next().await {
+            visits.push(ended??);
         }
         visits.sort_unstable_by_key(|visit| visit.user.number);
-        after::emptied(&*self.pool.lease().await, &self.plan).await?;
-        Ok((visits, opening.unwrap_or_default()))
+        if stood_still_s.is_none() {
+            after::emptied(&*self.pool.lease().await, &self.plan).await?;
+        }
+        Ok(Haul {
+            visits,
+            opening: opening.unwrap_or_default(),
+            stood_still_s,
+        })
     }
 
     /// Gives the room its capacity.
     async fn open(&self) -> Result<Opening, SimulateError> {
-        let sent_us = self.course().micros();
         let path = format!("/v1/rooms/{}", self.plan.room_id);
         let definition = self.plan.definition(self.plan.capacity);
-        self.pool.lease().await.send(Method::PUT, &path, &definition).await?;
+        let api = self.pool.lease().await;
+        let waiting = after::counts(&api, &self.plan).await?.waiting;
+        let sent_us = self.course().micros();
+        api.send(Method::PUT, &path, &definition).await?;
         self.opened.store(true, Ordering::Relaxed);
         let told_us = self.course().micros();
-        Ok(Opening { sent_us, told_us })
+        Ok(Opening {
+            waiting,
+            sent_us,
+            told_us,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::Standstill;
+
+    #[test]
+    fn a_line_stands_still_when_nobody_came_further_for_longer_than_the_patience() {
+        let (start, second) = (Instant::now(), Duration::from_secs(1));
+        let mut standstill = Standstill::new(3 * second, start);
+        for (at, moved, lasts) in [
+            (3, [0, 0], false),
+            (4, [1, 0], false),
+            (7, [1, 0], false),
+            (7, [1, 1], false),
+            (10, [1, 1], false),
+            (11, [1, 1], true),
+        ] {
+            assert_eq!(standstill.lasts(moved, start + at * second), lasts, "{at} {moved:?}");
+        }
     }
 }

@@ -28,7 +28,10 @@ pub struct Admission {
 pub enum Renewal {
     Longer(Session),
     /// There is no session.
-    Refused,
+    Refused {
+        /// Whether a look behind the refusal said that there is one.
+        is_in: bool,
+    },
 }
 
 /// One user's way through the room.
@@ -47,13 +50,14 @@ pub struct Visit {
     pub told: Option<Ended>,
     /// The place behind the run.
     pub finally: Option<Place>,
+    /// That the service did not know the ticket any more then, so long behind its join, in microseconds.
+    pub forgotten_us: Option<u64>,
     pub looks: u64,
     /// Events of its stream.
     pub events: u64,
-    /// The most by which it was back later than it should have been, and the longest time for which it may not have
-    /// been seen: its own fault, not the service's.
+    /// The most by which it called later than it was told to; where the service was killed, by which it was answered
+    /// later.
     pub late_us: u64,
-    pub unseen_us: u64,
     /// What is wrong with an answer.
     pub wrong: Option<String>,
 }
@@ -69,10 +73,10 @@ impl Visit {
             renewal: None,
             told: None,
             finally: None,
+            forgotten_us: None,
             looks: 0,
             events: 0,
             late_us: 0,
-            unseen_us: 0,
             wrong: None,
         }
     }
@@ -82,17 +86,29 @@ impl Visit {
         self.joins.first().map(|join| &*join.ticket)
     }
 
-    /// Whether its first answer said that it waits.
+    /// Whether an answer to a join of it said that it waits.
     pub fn has_waited(&self) -> bool {
         self.joins.iter().any(|join| join.position.is_some())
     }
 
-    /// How it ended, behind the run.
+    /// How it ended, behind the run; of a ticket that is forgotten by then, as its user was told.
     pub fn end(&self) -> Option<Ended> {
         match self.finally {
             Some(Place::Ended(ended)) => Some(ended),
+            None if self.forgotten_us.is_some() => self.told,
             _ => None,
         }
+    }
+
+    /// Whether nobody can tell any more how it ended.
+    pub fn is_untold(&self) -> bool {
+        self.forgotten_us.is_some() && self.told.is_none()
+    }
+
+    /// Whether it was back so late that it may have lost by that what is kept for so many seconds, its place or its
+    /// session: the service tells it to come back before half of them are over.
+    pub fn was_late_for(&self, seconds: u32) -> bool {
+        self.late_us >= u64::from(seconds) * 1_000_000 / 4
     }
 
     /// The session that a renewal gave.
@@ -128,8 +144,9 @@ impl Visit {
 /// What the monitor saw in Redis, at one instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample {
-    /// When it had been seen, in microseconds of the run.
-    pub at_us: u64,
+    /// When it was asked for and seen, in microseconds of the run.
+    pub sent_us: u64,
+    pub told_us: u64,
     /// Sessions whose end has not come.
     pub open: u64,
     pub waiting: u64,
@@ -159,6 +176,8 @@ pub struct Shown {
 /// When the room got its capacity, in microseconds of the run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Opening {
+    /// Who waited then, as the service showed it.
+    pub waiting: u64,
     pub sent_us: u64,
     pub told_us: u64,
 }
@@ -172,18 +191,24 @@ pub struct Evidence {
     pub opening: Opening,
     /// In the order of time; none of a given service, whose Redis is not ours to ask.
     pub samples: Vec<Sample>,
+    /// Why there is none, where Redis was asked.
+    pub blind: Option<String>,
     /// In the order of time.
     pub shown: Vec<Shown>,
     /// Behind the run.
     pub counts: Counts,
     /// The public keys, or why they could not be read.
     pub keys: Result<Vec<Key>, String>,
+    /// How long the service keeps a ticket behind its end at least, in microseconds.
+    pub kept_us: u64,
+    /// That nobody came further for so long, in seconds, that the others were not waited for.
+    pub stood_still_s: Option<u64>,
     /// Times the service was killed during the run.
     pub kills: u32,
 }
 
 impl Evidence {
-    /// Whether all joined, and only once each, before anybody was let in or was given up: places are then told apart.
+    /// Those who were to join before anybody was let in, so that they were told all the places from the first on.
     pub fn early(&self) -> &[Visit] {
         &self.visits[..self.plan.early() as usize]
     }

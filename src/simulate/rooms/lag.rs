@@ -4,26 +4,42 @@ use super::answer::How;
 use super::check::place;
 use super::evidence::{Evidence, Visit};
 
-/// The k-th admission beyond the capacity takes the k-th place that became free: for each of them the milliseconds of
-/// the service's clock between, as far as its user was told to wait and later when it was let in.
+/// How long places were free, in milliseconds of the service's clock, by what freed them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lags {
+    /// The end of a session: somebody has to notice that it has come.
+    pub expired_ms: Vec<u64>,
+    /// A leave, which lets in who is next by the same call.
+    pub left_ms: Vec<u64>,
+}
+
+/// The k-th admission beyond the capacity takes the k-th place that became free: for each of them the time between, as
+/// far as its user was told to wait and later when it was let in.
 ///
 /// Who had to wait found no place free, so that the place became free while it waited. Of a room with a rate nothing
 /// can be told: there places are free on purpose.
-pub fn promotions_ms(evidence: &Evidence) -> Vec<u64> {
+pub fn promotions(evidence: &Evidence) -> Lags {
+    let mut lags = Lags::default();
     if evidence.plan.rate.is_some() {
-        return Vec::new();
+        return lags;
     }
     let stays = stays(evidence);
     let mut admitted: Vec<(i64, bool)> = stays.iter().map(|stay| (stay.admitted_ms, stay.is_told)).collect();
-    let mut freed_ms: Vec<i64> = stays.iter().map(|stay| stay.freed_ms).collect();
+    let mut freed: Vec<(i64, How)> = stays.iter().map(|stay| stay.freed).collect();
     admitted.sort_by_key(|(at_ms, _)| *at_ms);
-    freed_ms.sort_unstable();
+    freed.sort_unstable();
     let beyond = admitted
         .iter()
         .skip(usize::try_from(evidence.plan.capacity).unwrap_or(usize::MAX));
-    let lags = beyond.zip(&freed_ms).filter(|((_, is_told), _)| *is_told);
-    lags.map(|((admitted_ms, _), freed_ms)| u64::try_from(admitted_ms - freed_ms).unwrap_or(0))
-        .collect()
+    for ((admitted_ms, is_told), (freed_ms, how)) in beyond.zip(freed) {
+        let lag_ms = u64::try_from(admitted_ms - freed_ms).unwrap_or(0);
+        match how {
+            _ if !is_told => {}
+            How::Left => lags.left_ms.push(lag_ms),
+            How::Expired | How::Abandoned => lags.expired_ms.push(lag_ms),
+        }
+    }
+    lags
 }
 
 /// From a place taken to the place free again.
@@ -31,7 +47,7 @@ struct Stay {
     admitted_ms: i64,
     /// Its user had been told to wait, and then that it is in.
     is_told: bool,
-    freed_ms: i64,
+    freed: (i64, How),
 }
 
 /// Everybody who was in. Who was not told so was let in between the one before it in the line and the one behind it: its
@@ -62,7 +78,10 @@ fn stays(evidence: &Evidence) -> Vec<Stay> {
         stays.push(Stay {
             admitted_ms: told_ms(visit).unwrap_or(last_ms),
             is_told,
-            freed_ms: expires_ms.filter(|_| ended.how == How::Expired).unwrap_or(ended.at_ms),
+            freed: (
+                expires_ms.filter(|_| ended.how == How::Expired).unwrap_or(ended.at_ms),
+                ended.how,
+            ),
         });
     }
     stays
@@ -80,18 +99,44 @@ fn line(evidence: &Evidence) -> Vec<&Visit> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simulate::rooms::answer::Place;
     use crate::simulate::rooms::check::fixture;
 
     fn is_exact(evidence: &Evidence) {
-        let lags = promotions_ms(evidence);
-        assert!(lags.len() > 50, "{lags:?}");
-        assert!(lags.iter().all(|lag| *lag == fixture::PROMOTED_AFTER_MS), "{lags:?}");
+        let Lags { expired_ms, left_ms } = promotions(evidence);
+        for (lags, least) in [(expired_ms, 10), (left_ms, 50)] {
+            assert!(lags.len() > least, "{lags:?}");
+            assert!(lags.iter().all(|lag| *lag == fixture::PROMOTED_AFTER_MS), "{lags:?}");
+        }
     }
 
     #[test]
     fn each_promotion_is_held_against_the_place_that_it_took() {
         is_exact(&fixture::honest(""));
-        assert!(promotions_ms(&fixture::honest("--rate 6000")).is_empty());
+        assert_eq!(promotions(&fixture::honest("--rate 6000")), Lags::default());
+    }
+
+    #[test]
+    fn an_end_that_is_noticed_late_does_not_hide_among_leaves() {
+        let mut evidence = fixture::honest("--abandon 0 --renew 0 --late 0");
+        for visit in &mut evidence.visits {
+            if let Some(Place::Ended(ended)) = &mut visit.finally
+                && ended.how == How::Expired
+            {
+                // It was over earlier than a place was given to the next.
+                let session = &mut visit.admission.as_mut().expect("who dies was let in").session;
+                session.expires_ms -= 7;
+            }
+        }
+        let lags = promotions(&evidence);
+        assert!(
+            lags.expired_ms.iter().all(|lag| *lag == fixture::PROMOTED_AFTER_MS + 7),
+            "{lags:?}"
+        );
+        assert!(
+            lags.left_ms.iter().all(|lag| *lag == fixture::PROMOTED_AFTER_MS),
+            "{lags:?}"
+        );
     }
 
     #[test]

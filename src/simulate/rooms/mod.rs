@@ -7,6 +7,7 @@
 mod after;
 mod answer;
 mod args;
+mod call;
 mod check;
 mod crowd;
 pub mod evidence;
@@ -22,7 +23,6 @@ mod visitor;
 pub use args::RoomArgs;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use reqwest::Method;
 use serde::Serialize;
@@ -32,11 +32,17 @@ use self::crowd::Crowd;
 use self::evidence::Evidence;
 use self::numbers::Numbers;
 use self::plan::Plan;
-use super::client::{Api, Target};
+use super::begin::begin;
+use super::client::Target;
 use super::machine::Machine;
-use super::progress::Bar;
 use super::service::PrivateService;
-use super::{Args, SimulateError, ceiling, course, define, summary};
+use super::{Args, SimulateError, course, summary};
+
+/// Settings of a private service: it remembers every ticket for longer than any run takes.
+pub const SETTINGS: &[(&str, &str)] = &[("JACKPOT__ROOMS__RETENTION_S", "604800")];
+const KEPT_US: u64 = 604_800_000_000;
+/// No service can be set to remember one for less.
+const LEAST_KEPT_US: u64 = 60_000_000;
 
 /// What was asked for.
 #[derive(Debug, Clone, Serialize)]
@@ -91,28 +97,20 @@ impl Parameters {
 /// One run, told.
 pub type Summary = summary::Summary<Parameters, Numbers>;
 
-/// A run that came to its end.
-#[derive(Debug)]
-pub struct Played {
-    pub summary: Summary,
-    pub evidence: Evidence,
-    /// When the service was killed, in microseconds of the run.
-    pub kills_us: Vec<u64>,
-}
+/// One that came to its end.
+pub type Played = summary::Played<Parameters, Numbers, Evidence>;
 
 /// Plays it. `service` is the private one, when there is one.
 pub async fn play(args: &Args, target: Target, service: Option<&mut PrivateService>) -> Result<Played, SimulateError> {
-    let bar = Bar::new(args.quiet);
-    bar.say("measuring the client alone");
-    let ceiling_per_s = ceiling::measure(args.crowd.connections).await?;
-
     let plan = Arc::new(Plan::new(args));
-    let repeats = Arc::new(AtomicU64::new(0));
-    let api = Api::new(&target, Arc::clone(&repeats))?;
     let path = format!("/v1/rooms/{}", plan.room_id);
-    define::new(&api, &path, &plan.definition(0), "choose another --seed or --room-id").await?;
+    let closed = plan.definition(0);
+    let made = (path.as_str(), &closed, "choose another --seed or --room-id");
+    let begun = begin(args, &target, plan.connections, made).await?;
+    let (api, bar) = (&begun.api, &begun.bar);
+    let kept_us = if service.is_some() { KEPT_US } else { LEAST_KEPT_US };
     let socket = service.as_deref().map(|service| monitor::socket(service.data_dir()));
-    let crowd = Arc::new(Crowd::new(Arc::clone(&plan), &target, &repeats)?);
+    let crowd = Arc::new(Crowd::new(Arc::clone(&plan), &target, &begun.repeats)?);
     let followed = Arc::clone(&crowd);
     bar.follow("joined and gone", plan.steps(), move || followed.progress.told());
     let (say_over, over) = watch::channel(false);
@@ -122,35 +120,31 @@ pub async fn play(args: &Args, target: Target, service: Option<&mut PrivateServi
             say_over.send_replace(true);
             haul
         };
-        let watching = monitor::watch(&api, &plan, socket.as_deref(), crowd.course(), over);
+        let watching = monitor::watch(api, &plan, socket.as_deref(), crowd.course(), over);
         tokio::try_join!(playing, watching)
     };
-    let run = Box::pin(course::conduct(
-        args,
-        service,
-        crowd.course(),
-        (&bar, ceiling_per_s),
-        playing,
-    ))
-    .await?;
+    let run = Box::pin(course::conduct(args, service, crowd.course(), &begun, playing)).await?;
 
     bar.say("looking at every ticket once more");
-    let ((visits, opening), (samples, shown)) = run.haul;
+    let (haul, seen) = run.haul;
     let evidence = Evidence {
-        visits: after::ends(&crowd, visits).await?,
-        opening,
-        samples,
-        shown,
-        counts: after::counts(&api, &plan).await?,
-        keys: after::keys(&api).await,
+        visits: after::ends(&crowd, haul.visits).await?,
+        opening: haul.opening,
+        stood_still_s: haul.stood_still_s,
+        samples: seen.samples,
+        blind: seen.blind,
+        shown: seen.shown,
+        kept_us,
+        counts: after::counts(api, &plan).await?,
+        keys: after::keys(api).await,
         kills: u32::try_from(run.kills_us.len()).unwrap_or(u32::MAX),
         plan: Plan::clone(&plan),
     };
     bar.finish();
     if args.url.is_some() {
-        api.send(Method::PUT, &path, &plan.definition(0)).await?;
+        api.send(Method::PUT, &path, &closed).await?;
     }
-    let numbers = Numbers::of(&evidence, run.elapsed_s, repeats.load(Ordering::Relaxed), run.client);
+    let numbers = Numbers::of(&evidence, run.elapsed_s, begun.repeats(), run.client);
     let summary = Summary {
         parameters: Parameters::of(args, &plan),
         machine: Machine::here(),

@@ -34,6 +34,15 @@ local now = string.format('%d', t[1] * 1000 + math.floor(t[2] / 1000))
 return { redis.call('ZCOUNT', KEYS[1], '(' .. now, '+inf'), redis.call('ZCARD', KEYS[2]),
   tonumber(redis.call('HGET', KEYS[3], 'admitted') or 0) }";
 
+/// What it saw.
+#[derive(Debug)]
+pub struct Seen {
+    pub samples: Vec<Sample>,
+    /// Why there is no sample, where Redis was asked.
+    pub blind: Option<String>,
+    pub shown: Vec<Shown>,
+}
+
 /// Where the private Redis of a service is, below its data directory.
 pub fn socket(data_dir: &Path) -> PathBuf {
     data_dir.join("redis/redis.sock")
@@ -46,12 +55,13 @@ pub async fn watch(
     socket: Option<&Path>,
     course: Course<'_>,
     over: watch::Receiver<bool>,
-) -> Result<(Vec<Sample>, Vec<Shown>), SimulateError> {
+) -> Result<Seen, SimulateError> {
     let asking = ask(api, plan, socket.is_some(), course, over.clone());
-    match socket {
-        Some(socket) => tokio::try_join!(sample(plan, socket, course, over), asking),
-        None => Ok((Vec::new(), asking.await?)),
-    }
+    let ((samples, blind), shown) = match socket {
+        Some(socket) => tokio::try_join!(sample(plan, socket, course, over), asking)?,
+        None => ((Vec::new(), None), asking.await?),
+    };
+    Ok(Seen { samples, blind, shown })
 }
 
 async fn sample(
@@ -59,25 +69,28 @@ async fn sample(
     socket: &Path,
     course: Course<'_>,
     mut over: watch::Receiver<bool>,
-) -> Result<Vec<Sample>, SimulateError> {
+) -> Result<(Vec<Sample>, Option<String>), SimulateError> {
     let client = Client::open(format!("redis+unix://{}", socket.display()))?;
     let keys = RoomKeys::new(&Id::parse(&plan.room_id).map_err(|error| SimulateError::Usage(error.to_string()))?);
     let script = Script::new(SAMPLE);
-    let (mut samples, mut connection) = (Vec::new(), None);
+    let (mut samples, mut connection, mut failed) = (Vec::new(), None, None);
     while !*over.borrow() {
+        let sent_us = course.micros();
         match take(&client, &mut connection, &script, &keys).await {
             Ok((open, waiting, admitted)) => samples.push(Sample {
-                at_us: course.micros(),
+                sent_us,
+                told_us: course.micros(),
                 open,
                 waiting,
                 admitted,
             }),
-            // It was killed, or is about to be there again.
-            Err(_away) => connection = None,
+            // It was killed, or is about to be there again; or it can't be asked at all.
+            Err(error) => (connection, failed) = (None, Some(error.to_string())),
         }
         pause(&mut over, SAMPLE_EVERY).await;
     }
-    Ok(samples)
+    let blind = failed.filter(|_| samples.is_empty());
+    Ok((samples, blind))
 }
 
 async fn take(
@@ -138,5 +151,36 @@ async fn pause(over: &mut watch::Receiver<bool>, time: Duration) {
         () = sleep(time) => {}
         // Closed or true: it is over either way.
         _ = over.wait_for(|over| *over) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+    use std::time::Instant;
+
+    use clap::Parser;
+
+    use super::*;
+    use crate::simulate::Args;
+
+    #[tokio::test]
+    async fn a_redis_that_could_never_be_asked_is_told() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let plan = Plan::new(&Args::parse_from(["simulate", "--room"]));
+        let done = AtomicU64::new(0);
+        let course = Course {
+            done: &done,
+            all: 1,
+            eventful: 1,
+            started: Instant::now(),
+        };
+        let (say_over, over) = watch::channel(false);
+        let socket = socket(directory.path());
+        let (seen, _) = tokio::join!(sample(&plan, &socket, course, over), async {
+            say_over.send_replace(true)
+        });
+        let (samples, blind) = seen.expect("the run goes on");
+        assert!(samples.is_empty() && blind.is_some(), "{samples:?} {blind:?}");
     }
 }

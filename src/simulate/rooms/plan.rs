@@ -1,5 +1,7 @@
 //! Who comes to the room, when, and what each does there. All from the seed.
 
+use std::time::Duration;
+
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::{Value, json};
@@ -9,11 +11,12 @@ use crate::simulate::plan::mix;
 
 /// Users who listen, at most about so many: each keeps a connection, and a service has 1,000 streams unless its
 /// settings say otherwise.
-const LISTENERS: u64 = 500;
+pub const LISTENERS: u64 = 500;
 /// Shares are drawn in so many parts.
 const WHOLE: u64 = 10_000;
 /// A tenth of those who come late comes when all before are gone, to find the room empty.
 const LAST: u32 = 10;
+const MINUTE: Duration = Duration::from_mins(1);
 
 /// What a user does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +72,8 @@ pub struct Plan {
     pub abandon: u32,
     pub die: u32,
     pub connections: u32,
+    /// Whether the service is killed meanwhile.
+    pub is_killed: bool,
 }
 
 impl Plan {
@@ -91,6 +96,7 @@ impl Plan {
             abandon: rooms.abandon,
             die: rooms.die,
             connections: args.crowd.connections,
+            is_killed: args.kills.is_some() || args.kill_every.is_some(),
         }
     }
 
@@ -148,6 +154,15 @@ impl Plan {
     /// In milliseconds.
     pub fn session_ms(&self) -> i64 {
         i64::from(self.session_s) * 1_000
+    }
+
+    /// While anybody is let in, somebody joins, is let in or is done within this: a session that was renewed has ended, a
+    /// room that lost its tickets has waited for the passes that were out, a waiter has been given up, and the minute of a
+    /// rate is over, as is one in which a call may have been repeated.
+    pub fn patience(&self) -> Duration {
+        let seconds = 2 * self.session_s + self.waiting_timeout_s;
+        let rate = if self.rate.is_some() { MINUTE } else { Duration::ZERO };
+        Duration::from_secs(seconds.into()) + rate + MINUTE
     }
 
     /// Steps of the run: each user joins, and is done with the room.

@@ -1,15 +1,13 @@
 //! A run of a room as people read it.
 
 use super::Summary;
+use super::plan::LISTENERS;
 use crate::simulate::numbers::Latency;
 use crate::simulate::table::{duration, grouped, grouped_rate};
-use crate::simulate::told::{Told, client_bound, client_rows, latency_rows, unoptimised};
+use crate::simulate::told::{Told, last_rows, latency_rows, usual_remarks};
 
 /// What there is to say of it.
 pub fn room(summary: &Summary) -> Told<'_> {
-    let mut remarks = Vec::new();
-    remarks.extend(client_bound(&summary.numbers.client, "joins/s"));
-    remarks.extend(unoptimised(&summary.machine));
     Told {
         machine: &summary.machine,
         findings: &summary.findings,
@@ -17,7 +15,7 @@ pub fn room(summary: &Summary) -> Told<'_> {
         cards: cards(summary),
         rows: rows(summary),
         parameters: parameters(summary),
-        remarks,
+        remarks: usual_remarks(&summary.numbers.client, "joins/s", &summary.machine),
         definition: ("room", &summary.parameters.definition),
     }
 }
@@ -34,10 +32,13 @@ fn cards(summary: &Summary) -> Vec<(String, &'static str)> {
         (grouped(numbers.abandoned), "who never came back, given up"),
         (grouped(numbers.expired), "sessions that ended by themselves"),
     ];
-    if let Some(lag) = &numbers.promotion_lag {
+    if let Some(lag) = &numbers.promotion_lag.expired {
         cards.insert(
             3,
-            (millis(lag.p99_us), "from a free place to the next, 99th percentile"),
+            (
+                millis(lag.p99_us),
+                "from the end of a session to the next, 99th percentile",
+            ),
         );
     }
     if numbers.kills > 0 {
@@ -50,10 +51,12 @@ fn rows(summary: &Summary) -> Vec<(String, String)> {
     let numbers = &summary.numbers;
     let mut rows = vec![
         (
-            "joins before the opening".to_owned(),
+            "users who joined before the opening".to_owned(),
             format!("{} in {:.2} s", grouped(numbers.joins), numbers.joining_s),
         ),
         ("joins/s".to_owned(), grouped_rate(numbers.joins_per_s)),
+        ("joins of the same users again".to_owned(), grouped(numbers.joins_again)),
+        ("waiting at the opening".to_owned(), grouped(numbers.waiting)),
     ];
     rows.extend(latency_rows("join", &numbers.join_latency));
     rows.extend([
@@ -71,8 +74,11 @@ fn rows(summary: &Summary) -> Vec<(String, String)> {
         ),
         ("admissions/s".to_owned(), grouped_rate(numbers.admissions_per_s)),
     ]);
-    if let Some(lag) = &numbers.promotion_lag {
-        rows.extend(lag_rows(lag));
+    for (freed, lag) in [
+        ("ended sessions", numbers.promotion_lag.expired),
+        ("leaves", numbers.promotion_lag.left),
+    ] {
+        rows.extend(lag.map(|lag| lag_row(freed, &lag)));
     }
     rows.extend([
         ("left".to_owned(), grouped(numbers.left)),
@@ -87,9 +93,10 @@ fn rows(summary: &Summary) -> Vec<(String, String)> {
         ("latest look".to_owned(), format!("{} late", duration(numbers.late_us))),
         (
             "samples of Redis".to_owned(),
-            match numbers.samples {
-                0 => "none: it is not ours to ask".to_owned(),
-                samples => format!(
+            match (numbers.samples, &numbers.blind) {
+                (_, Some(why)) => format!("none: {why}"),
+                (0, None) => "none: it is not ours to ask".to_owned(),
+                (samples, None) => format!(
                     "{}, at most {} apart",
                     grouped(samples),
                     duration(numbers.longest_blind_us)
@@ -99,10 +106,7 @@ fn rows(summary: &Summary) -> Vec<(String, String)> {
         ("elapsed".to_owned(), format!("{:.2} s", numbers.elapsed_s)),
         ("calls repeated".to_owned(), grouped(numbers.repeats)),
     ]);
-    if numbers.kills > 0 {
-        rows.push(("kill -9".to_owned(), numbers.kills.to_string()));
-    }
-    rows.extend(client_rows(&numbers.client, &summary.machine));
+    rows.extend(last_rows(numbers.kills, &numbers.client, &summary.machine));
     rows
 }
 
@@ -122,7 +126,7 @@ fn parameters(summary: &Summary) -> Vec<(String, String)> {
         ("join twice".to_owned(), format!("{} %", asked.twice_percent)),
         (
             "listen".to_owned(),
-            format!("{} % of 10,000 at most", asked.listen_percent),
+            format!("{} %, some {LISTENERS} users at most", asked.listen_percent),
         ),
         ("stay".to_owned(), format!("{} ms on average", asked.stay_ms)),
         ("capacity".to_owned(), grouped(asked.capacity)),
@@ -140,9 +144,12 @@ fn parameters(summary: &Summary) -> Vec<(String, String)> {
 }
 
 /// In what the service's times tell apart.
-fn lag_rows(lag: &Latency) -> [(String, String); 3] {
-    [("p50", lag.p50_us), ("p99", lag.p99_us), ("max", lag.max_us)]
-        .map(|(point, us)| (format!("promotion lag {point}"), millis(us)))
+fn lag_row(freed: &str, lag: &Latency) -> (String, String) {
+    let [p50, p99, max] = [lag.p50_us, lag.p99_us, lag.max_us].map(millis);
+    (
+        format!("promotion lag behind {freed}"),
+        format!("p50 {p50}, p99 {p99}, max {max}"),
+    )
 }
 
 fn millis(us: u64) -> String {

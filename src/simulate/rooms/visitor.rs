@@ -10,6 +10,7 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use super::answer::{self, Place, Said, Session, Wait};
+use super::call::{Stop, Times, wrong};
 use super::crowd::Crowd;
 use super::evidence::{Admission, Join, Renewal, Visit};
 use super::plan::{Part, User, user_id};
@@ -24,28 +25,18 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// A session that goes on for so long behind its end is left to the checks.
 const OVERDUE: u32 = 300;
 
-/// Why a user goes no further.
-enum Stop {
-    /// The run can't go on.
-    Failed(SimulateError),
-    /// An answer was not what it must be.
-    Wrong(String),
-}
-
-impl From<SimulateError> for Stop {
-    fn from(error: SimulateError) -> Self {
-        Self::Failed(error)
-    }
-}
-
 /// Goes the whole way.
 pub async fn live(crowd: Arc<Crowd>, user: User) -> Result<Visit, SimulateError> {
     let mut visitor = Visitor {
         visit: Visit::new(user),
-        heard: None,
+        due_us: None,
         crowd,
     };
-    let lived = visitor.live().await;
+    let shared = Arc::clone(&visitor.crowd);
+    let lived = tokio::select! {
+        lived = visitor.live() => lived,
+        () = shared.given_up() => Ok(()),
+    };
     let Visitor { mut visit, crowd, .. } = visitor;
     match lived {
         Ok(()) => {}
@@ -59,8 +50,8 @@ pub async fn live(crowd: Arc<Crowd>, user: User) -> Result<Visit, SimulateError>
 struct Visitor {
     crowd: Arc<Crowd>,
     visit: Visit,
-    /// When the last call was sent whose answer said to wait, and when it should be back.
-    heard: Option<(u64, u64)>,
+    /// When it is to be back, since the last answer said to wait.
+    due_us: Option<u64>,
 }
 
 impl Visitor {
@@ -90,15 +81,15 @@ impl Visitor {
                 Ok::<_, SimulateError>(vec![self.join_once().await?])
             }
         };
-        let answers = both.await?;
+        let answers = both.await;
         let early = self.visit.user.number < self.crowd.plan.early();
         self.crowd.progress.has_joined(early);
         let mut first = None;
-        for (sent_us, told_us, answered) in answers {
+        for (times, answered) in answers? {
             let said = answer::read(&answered.body).map_err(|error| wrong("a join", &error))?;
             self.visit.joins.push(Join {
-                sent_us,
-                told_us,
+                sent_us: times.sent_us,
+                told_us: times.told_us,
                 status: answered.status.as_u16(),
                 ticket: said.ticket.clone(),
                 position: match &said.place {
@@ -107,13 +98,13 @@ impl Visitor {
                 },
             });
             if first.is_none() {
-                first = Some(self.hear(said, sent_us, told_us)?);
+                first = Some(self.hear(said, times)?);
             }
         }
         Ok(first.expect("at least one"))
     }
 
-    async fn join_once(&self) -> Result<(u64, u64, Answered), SimulateError> {
+    async fn join_once(&self) -> Result<(Times, Answered), SimulateError> {
         let body = json!({ "user_id": user_id(self.visit.user.number) });
         self.call(Method::POST, "", Some(body.to_string().into()), |answered| {
             answered.status.is_success()
@@ -143,14 +134,14 @@ impl Visitor {
             let said = said.map_err(|error| wrong("an event", &error))?;
             self.visit.events += 1;
             // Who listens is there.
-            self.heard = None;
+            self.due_us = None;
             let now_us = self.crowd.course().micros();
-            let place = self.hear(said, now_us, now_us)?;
+            let place = self.hear(said, Times::of(now_us, now_us, false))?;
             if !matches!(place, Place::Waiting(_)) {
                 return Ok(place);
             }
         }
-        self.heard = None;
+        self.due_us = None;
         sleep(PAUSE).await;
         self.look().await
     }
@@ -199,9 +190,10 @@ impl Visitor {
     async fn renew(&mut self) -> Result<(), Stop> {
         let path = format!("/{}/renew", self.ticket());
         let is_answer = |answered: &Answered| answered.status.is_success() || answer::is_not_admitted(answered);
-        let (_, _, answered) = self.call(Method::POST, &path, None, is_answer).await?;
+        let (_, answered) = self.call(Method::POST, &path, None, is_answer).await?;
         if !answered.status.is_success() {
-            self.visit.renewal = Some(Renewal::Refused);
+            let is_in = matches!(self.look().await?, Place::Admitted(_));
+            self.visit.renewal = Some(Renewal::Refused { is_in });
             return Ok(());
         }
         let said = answer::read(&answered.body).map_err(|error| wrong("a renewal", &error))?;
@@ -217,45 +209,45 @@ impl Visitor {
     /// A call about the ticket whose answer is where its user is.
     async fn ask(&mut self, method: Method, what: &str) -> Result<Place, Stop> {
         let path = format!("/{}", self.ticket());
-        let (sent_us, told_us, answered) = self
+        let (times, answered) = self
             .call(method, &path, None, |answered| answered.status.is_success())
             .await?;
         let said = answer::read(&answered.body).map_err(|error| wrong(what, &error))?;
-        self.hear(said, sent_us, told_us)
+        self.hear(said, times)
     }
 
     fn ticket(&self) -> &str {
         self.visit.ticket().unwrap_or_default()
     }
 
-    /// Calls until there is an answer; when it was sent first, and when it was answered. On the heap, because all who
-    /// wait are kept, and few of them call.
+    /// Calls until there is an answer. On the heap, because all who wait are kept, and few of them call.
     async fn call(
         &self,
         method: Method,
         path: &str,
         body: Option<Bytes>,
         is_answer: impl Fn(&Answered) -> bool,
-    ) -> Result<(u64, u64, Answered), SimulateError> {
+    ) -> Result<(Times, Answered), SimulateError> {
         Box::pin(async move {
             let url = self.crowd.url(path);
             let api = self.crowd.pool.lease().await;
             let sent_us = self.crowd.course().micros();
             let answered = api.call_until(method, &url, body, is_answer).await?;
-            Ok((sent_us, self.crowd.course().micros(), answered))
+            let told_us = self.crowd.course().micros();
+            let may_have_been_killed = self.crowd.plan.is_killed && answered.repeats > 0;
+            Ok((Times::of(sent_us, told_us, may_have_been_killed), answered))
         })
         .await
     }
 
     /// Remembers what was said.
-    fn hear(&mut self, said: Said, sent_us: u64, told_us: u64) -> Result<Place, Stop> {
+    fn hear(&mut self, said: Said, times: Times) -> Result<Place, Stop> {
         let visit = &mut self.visit;
         if visit.ticket() != Some(&said.ticket) {
             return Err(wrong("an answer", &format!("it is of the ticket {}", said.ticket)));
         }
-        if let Some((last_sent_us, due_us)) = self.heard.take() {
-            visit.unseen_us = visit.unseen_us.max(told_us - last_sent_us);
-            visit.late_us = visit.late_us.max(told_us.saturating_sub(due_us));
+        if let Some(due_us) = self.due_us.take() {
+            visit.late_us = visit.late_us.max(times.back_us.saturating_sub(due_us));
         }
         match &said.place {
             Place::Waiting(wait) => {
@@ -267,12 +259,15 @@ impl Visitor {
                 if let Some(before) = before.filter(|before| *before < wait.position) {
                     visit.fell_back.get_or_insert((before, wait.position));
                 }
-                self.heard = Some((sent_us, told_us + micros(wait.poll_after_s)));
+                self.due_us = Some(times.told_us + micros(wait.poll_after_s));
             }
             Place::Admitted(session) => match &visit.admission {
                 None => {
                     let session = session.clone();
-                    visit.admission = Some(Admission { told_us, session });
+                    visit.admission = Some(Admission {
+                        told_us: times.told_us,
+                        session,
+                    });
                     self.crowd.progress.admitted.fetch_add(1, Ordering::Relaxed);
                 }
                 Some(known) if known.session.admitted_ms != session.admitted_ms => {
@@ -290,10 +285,6 @@ impl Visitor {
     }
 }
 
-fn wrong(what: &str, detail: &str) -> Stop {
-    Stop::Wrong(format!("{what}: {detail}"))
-}
-
 /// From now until then, in milliseconds since 1970: a private service has the clock of this process, and a given one
 /// should have about the same.
 fn until(then_ms: i64) -> Duration {
@@ -309,4 +300,62 @@ fn until(then_ms: i64) -> Duration {
 )]
 fn micros(seconds: f64) -> u64 {
     (seconds * 1e6) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::simulate::Args;
+    use crate::simulate::client::Target;
+    use crate::simulate::rooms::plan::Plan;
+
+    /// One who has joined at the start of the run, and is to be back a second later.
+    fn visitor() -> Visitor {
+        let plan = Arc::new(Plan::new(&Args::parse_from(["simulate", "--room"])));
+        let target = Target {
+            url: "http://localhost".to_owned(),
+            key: "key".to_owned(),
+            secret: None,
+        };
+        let user = plan.user(1);
+        let mut visitor = Visitor {
+            crowd: Arc::new(Crowd::new(plan, &target, &Arc::default()).expect("no service is needed to make it")),
+            visit: Visit::new(user),
+            due_us: None,
+        };
+        visitor.visit.joins.push(Join {
+            sent_us: 0,
+            told_us: 0,
+            status: 201,
+            ticket: "t".into(),
+            position: Some(9),
+        });
+        hear(&mut visitor, Times::of(0, 0, false));
+        visitor
+    }
+
+    fn hear(visitor: &mut Visitor, times: Times) {
+        let place = Place::Waiting(Wait {
+            position: 9,
+            poll_after_s: 1.0,
+        });
+        let ticket = "t".into();
+        assert!(visitor.hear(Said { ticket, place }, times).is_ok());
+    }
+
+    #[test]
+    fn a_service_that_is_slow_does_not_make_its_user_late_but_a_kill_does() {
+        for (may_have_been_killed, late_us) in [(false, 5), (true, 3_000_000)] {
+            let mut visitor = visitor();
+            hear(&mut visitor, Times::of(1_000_005, 4_000_000, may_have_been_killed));
+            assert_eq!(visitor.visit.late_us, late_us);
+            assert_eq!(
+                visitor.due_us,
+                Some(5_000_000),
+                "it is to be back a second behind the answer"
+            );
+        }
+    }
 }

@@ -230,6 +230,25 @@ fn the_command_says_it_and_ends_accordingly() {
         printed.status.success() && out(&printed).ends_with(&format!("\n\n{order}")),
         "{printed:?}"
     );
+    let published = list.lines[0]["sha256"].as_str().unwrap();
+    let as_noted = format!(" {} ", kept.to_uppercase());
+    let same = verify(&["--commitment", &as_noted, "--sha256", &published.to_uppercase()]);
+    assert_eq!(
+        out(&same),
+        out(&verify(&["--commitment", &kept, "--sha256", published]))
+    );
+    assert!(same.status.success(), "{same:?}");
+    for option in ["--commitment", "--sha256"] {
+        for mistyped in ["296ff7ac...", &kept[1..], &kept.replacen('a', "g", 1), ""] {
+            let refused = verify(&[option, mistyped]);
+            let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+            assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+            assert!(
+                told.contains(option) && told.contains("64 hexadecimal digits"),
+                "{told}"
+            );
+        }
+    }
     for (name, lines) in [("order.csv", 4), ("order.ndjson", 3)] {
         let written = verify(&["--order", name]);
         assert!(

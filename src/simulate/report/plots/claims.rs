@@ -6,7 +6,7 @@ use plotters::style::{Color, RGBColor};
 use super::{AMBER, BLUE, GRID, HALF, Plot, RED, TEAL, css, float, label, seconds, short, svg, ticks};
 use crate::simulate::SimulateError;
 use crate::simulate::answer::Outcome;
-use crate::simulate::game::Played;
+use crate::simulate::summary::Played;
 
 const COLUMNS: usize = 80;
 const COLUMNS_F: f64 = 80.0;

@@ -29,7 +29,7 @@ use plotters::prelude::{DrawingArea, IntoDrawingArea, IntoFont, RGBColor, SVGBac
 use plotters::style::Color;
 
 use crate::simulate::SimulateError;
-use crate::simulate::game::Played;
+use crate::simulate::summary::Played;
 
 const INK: RGBColor = RGBColor(31, 41, 55);
 const MUTED: RGBColor = RGBColor(107, 119, 133);

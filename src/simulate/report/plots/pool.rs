@@ -5,7 +5,7 @@ use plotters::style::Color;
 
 use super::{GRID, MUTED, Plot, TIERS, WIDE, collisions, css, float, label, seconds, short, svg};
 use crate::simulate::SimulateError;
-use crate::simulate::game::Played;
+use crate::simulate::summary::Played;
 
 /// Columns of the line: each shows the lowest and highest pool of its time.
 const COLUMNS: f64 = 900.0;

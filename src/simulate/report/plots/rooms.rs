@@ -27,9 +27,11 @@ pub fn all(played: &Played) -> Result<Vec<Plot>, SimulateError> {
         throughput::plot(&answered)?,
         latency::percentiles(&latencies_us, "a join's")?,
     ];
-    let lags_us: Vec<u64> = lag::promotions_ms(evidence).into_iter().map(|ms| ms * 1_000).collect();
+    let lags = lag::promotions(evidence).expired_ms;
+    let lags_us: Vec<u64> = lags.into_iter().map(|ms| ms * 1_000).collect();
     if !lags_us.is_empty() {
-        plots.push(latency::histogram("Promotion lag", &lags_us, "promotions")?);
+        let units = "promotions into places of ended sessions";
+        plots.push(latency::histogram("Promotion lag", &lags_us, units)?);
     }
     Ok(plots)
 }
@@ -40,7 +42,8 @@ fn samples(evidence: &Evidence) -> Vec<Sample> {
         return evidence.samples.clone();
     }
     let sample = |shown: &crate::simulate::rooms::evidence::Shown| Sample {
-        at_us: shown.told_us,
+        sent_us: shown.sent_us,
+        told_us: shown.told_us,
         open: shown.counts.active,
         waiting: shown.counts.waiting,
         admitted: shown.counts.admitted,
@@ -95,7 +98,7 @@ fn changes(samples: &[Sample], of: impl Fn(&Sample) -> u64) -> Vec<(u64, f64)> {
     let step = |sample: &Sample| {
         let now = of(sample) as f64;
         let by = now - std::mem::replace(&mut before, now);
-        (by != 0.0).then_some((sample.at_us, by))
+        (by != 0.0).then_some((sample.told_us, by))
     };
     samples.iter().filter_map(step).collect()
 }

@@ -9,7 +9,7 @@ pub fn never_exceeded(evidence: &Evidence) -> Judged {
         before if before < evidence.opening.sent_us => 0,
         _ => evidence.plan.capacity,
     };
-    let of_redis = evidence.samples.iter().map(|sample| (sample.at_us, sample.open));
+    let of_redis = evidence.samples.iter().map(|sample| (sample.told_us, sample.open));
     let of_service = evidence.shown.iter().map(|shown| (shown.told_us, shown.counts.active));
     let mut most = 0;
     for (at_us, open) in of_redis.chain(of_service) {
@@ -20,6 +20,9 @@ pub fn never_exceeded(evidence: &Evidence) -> Judged {
             ));
         }
         most = most.max(open);
+    }
+    if let Some(why) = &evidence.blind {
+        return Judged::NotChecked(format!("Redis could not be asked once: {why}"));
     }
     let (samples, shown) = (evidence.samples.len(), evidence.shown.len());
     if samples + shown == 0 {
@@ -74,8 +77,23 @@ mod tests {
             change(&mut evidence);
             assert!(matches!(never_exceeded(&evidence), Judged::Violated(_)));
         }
+    }
+
+    #[test]
+    fn a_monitor_that_saw_nothing_is_told() {
         let mut evidence = fixture::honest("");
-        (evidence.samples, evidence.shown) = (Vec::new(), Vec::new());
+        evidence.samples.clear();
+        assert!(
+            matches!(never_exceeded(&evidence), Judged::Held(_)),
+            "the service was asked"
+        );
+        evidence.blind = Some("no such file".to_owned());
+        let judged = never_exceeded(&evidence);
+        assert!(
+            matches!(&judged, Judged::NotChecked(why) if why.contains("no such file")),
+            "{judged:?}"
+        );
+        (evidence.shown, evidence.blind) = (Vec::new(), None);
         assert!(matches!(never_exceeded(&evidence), Judged::NotChecked(_)));
     }
 

@@ -5,12 +5,17 @@ use crate::simulate::rooms::answer::{Ended, How, Place};
 use crate::simulate::rooms::evidence::{Evidence, Visit};
 use crate::simulate::rooms::plan::{Part, user_id};
 
-/// Somebody who is back later than told by this much has itself to thank, in microseconds.
-const LATE_US: u64 = 1_000_000;
-
-/// All who wait until they are let in have been, and knew it.
+/// The line moved, and all who wait until they are let in have been, and knew it.
 pub fn nobody_is_lost(evidence: &Evidence) -> Judged {
-    let timeout_us = u64::from(evidence.plan.waiting_timeout_s) * 1_000_000;
+    if let Some(seconds) = evidence.stood_still_s {
+        let waiting = evidence.visits.iter().filter(|visit| is_waiting(visit));
+        let ids: Vec<String> = waiting.map(|visit| user_id(visit.user.number)).collect();
+        return Judged::Violated(format!(
+            "for {seconds} s nobody was let in, and nobody was done: {} still waited, the first is {}",
+            ids.len(),
+            ids.first().map_or("none", String::as_str)
+        ));
+    }
     let mut own_fault: Option<String> = None;
     let patient = evidence.visits.iter().filter(|visit| visit.user.part.is_patient());
     let (mut all, mut late) = (0, 0);
@@ -27,11 +32,11 @@ pub fn nobody_is_lost(evidence: &Evidence) -> Judged {
                     "{id} was let in and its session over before it was back, {} ms late",
                     visit.late_us / 1_000
                 ),
-                visit.late_us >= LATE_US,
+                visit.was_late_for(evidence.plan.session_s),
             ),
             Some(How::Abandoned) => (
-                format!("{id} was given up, unseen for at most {} ms", visit.unseen_us / 1_000),
-                visit.unseen_us >= timeout_us,
+                format!("{id} was given up, {} ms late at most", visit.late_us / 1_000),
+                visit.was_late_for(evidence.plan.waiting_timeout_s),
             ),
             _ => (format!("{id} waited and is {:?}", visit.finally), false),
         };
@@ -49,25 +54,52 @@ pub fn nobody_is_lost(evidence: &Evidence) -> Judged {
     }
 }
 
+fn is_waiting(visit: &Visit) -> bool {
+    matches!(visit.finally, Some(Place::Waiting(_)))
+}
+
 /// Every ticket is over, in the way in which its user ended it, and says what its user was told.
-pub fn are_what_users_did(evidence: &Evidence) -> Result<String, String> {
+pub fn are_what_users_did(evidence: &Evidence) -> Judged {
     let mut counts = [0_u64; 3];
-    for visit in &evidence.visits {
-        let id = user_id(visit.user.number);
-        let ended = match &visit.finally {
-            Some(Place::Ended(ended)) => *ended,
-            other => return Err(format!("{id} is not over: {other:?}")),
-        };
-        if let Some(told) = visit.told.filter(|told| *told != ended) {
-            return Err(format!("{id} was told {told:?}, and later {ended:?}"));
+    for visit in evidence.visits.iter().filter(|visit| !visit.is_untold()) {
+        match as_its_user_did(visit) {
+            Ok(how) => counts[how as usize] += 1,
+            Err(told) => return Judged::Violated(format!("{} {told}", user_id(visit.user.number))),
         }
-        if !is_due(visit, ended) {
-            return Err(format!("{id} ({:?}) ended as {:?}", visit.user.part, ended.how));
-        }
-        counts[ended.how as usize] += 1;
     }
-    let [expired, abandoned, left] = counts;
-    Ok(format!("{left} left, {expired} expired, {abandoned} abandoned"))
+    let forgotten = |visit: &Visit| visit.forgotten_us.filter(|age_us| *age_us < evidence.kept_us);
+    if let Some((visit, age_us)) = evidence
+        .visits
+        .iter()
+        .find_map(|visit| Some((visit, forgotten(visit)?)))
+    {
+        return Judged::Violated(format!(
+            "{} is forgotten {} s behind its join, and a ticket is kept for {} s behind its end",
+            user_id(visit.user.number),
+            age_us / 1_000_000,
+            evidence.kept_us / 1_000_000
+        ));
+    }
+    match evidence.visits.iter().filter(|visit| visit.is_untold()).count() {
+        0 => {
+            let [expired, abandoned, left] = counts;
+            Judged::Held(format!("{left} left, {expired} expired, {abandoned} abandoned"))
+        }
+        untold => Judged::NotChecked(format!("{untold} tickets were forgotten before the end of the run")),
+    }
+}
+
+fn as_its_user_did(visit: &Visit) -> Result<How, String> {
+    let Some(ended) = visit.end() else {
+        return Err(format!("is not over: {:?}", visit.finally));
+    };
+    if let Some(told) = visit.told.filter(|told| *told != ended) {
+        return Err(format!("was told {told:?}, and later {ended:?}"));
+    }
+    if !is_due(visit, ended) {
+        return Err(format!("({:?}) ended as {:?}", visit.user.part, ended.how));
+    }
+    Ok(ended.how)
 }
 
 /// A session may end while its user is still about to leave; who was given up though it came back is judged by
@@ -84,6 +116,7 @@ fn is_due(visit: &Visit, ended: Ended) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simulate::rooms::answer::Wait;
     use crate::simulate::rooms::check::fixture;
 
     fn with(evidence: &Evidence, part: Part) -> usize {
@@ -100,7 +133,7 @@ mod tests {
                 None => evidence.visits[user].finally = None,
             }
             let visit = &mut evidence.visits[user];
-            (visit.admission, visit.late_us, visit.unseen_us) = (None, late_us, late_us);
+            (visit.admission, visit.late_us) = (None, late_us);
             nobody_is_lost(&evidence)
         };
         for how in [Some(How::Expired), Some(How::Abandoned), None] {
@@ -109,6 +142,10 @@ mod tests {
         for how in [Some(How::Expired), Some(How::Abandoned)] {
             assert!(matches!(forget(how, 3_000_000), Judged::NotChecked(_)), "{how:?}");
         }
+        // A service that told it to come back in time is not to blame: less than a quarter of the timeout of 3 s, or
+        // of the session of 2 s, would not have cost it its place.
+        assert!(matches!(forget(Some(How::Abandoned), 700_000), Judged::Violated(_)));
+        assert!(matches!(forget(Some(How::Expired), 400_000), Judged::Violated(_)));
         assert!(matches!(forget(None, 3_000_000), Judged::Violated(_)));
     }
 
@@ -123,7 +160,10 @@ mod tests {
             let mut evidence = fixture::honest("");
             let user = with(&evidence, part);
             fixture::end(&mut evidence, user, how, 1);
-            assert!(are_what_users_did(&evidence).is_err(), "{part:?} {how:?}");
+            assert!(
+                matches!(are_what_users_did(&evidence), Judged::Violated(_)),
+                "{part:?} {how:?}"
+            );
         }
     }
 
@@ -135,9 +175,51 @@ mod tests {
             how: How::Left,
             at_ms: 1,
         });
-        assert!(are_what_users_did(&evidence).is_err());
+        assert!(matches!(are_what_users_did(&evidence), Judged::Violated(_)));
         evidence.visits[user].told = None;
         evidence.visits[user].finally = None;
-        assert!(are_what_users_did(&evidence).is_err());
+        assert!(matches!(are_what_users_did(&evidence), Judged::Violated(_)));
+    }
+
+    #[test]
+    fn a_ticket_that_is_forgotten_too_early_is_found_and_later_one_that_nobody_was_told_of_is_told() {
+        let forget = |part: Part, age_s: u64| {
+            let mut evidence = fixture::honest("");
+            let user = with(&evidence, part);
+            let visit = &mut evidence.visits[user];
+            (visit.finally, visit.forgotten_us) = (None, Some(age_s * 1_000_000));
+            let judged = are_what_users_did(&evidence);
+            let counts = super::super::shown::counts_add_up(&evidence);
+            (judged, counts)
+        };
+        for part in [Part::Visit, Part::Abandon] {
+            assert!(matches!(forget(part, 59).0, Judged::Violated(_)), "{part:?}");
+        }
+        assert!(matches!(forget(Part::Visit, 60), (Judged::Held(_), Judged::Held(_))));
+        assert!(matches!(
+            forget(Part::Abandon, 60),
+            (Judged::NotChecked(_), Judged::NotChecked(_))
+        ));
+    }
+
+    #[test]
+    fn a_line_that_stands_still_is_found() {
+        let mut evidence = fixture::honest("");
+        let user = with(&evidence, Part::Visit);
+        let visit = &mut evidence.visits[user];
+        (visit.admission, visit.told) = (None, None);
+        visit.finally = Some(Place::Waiting(Wait {
+            position: 1,
+            poll_after_s: 1.0,
+        }));
+        evidence.visits.truncate(190);
+        evidence.stood_still_s = Some(77);
+        let judged = nobody_is_lost(&evidence);
+        let named = format!("77 s nobody was let in, and nobody was done: 1 still waited, the first is u{user}");
+        assert!(
+            matches!(&judged, Judged::Violated(told) if told.contains(&named)),
+            "{judged:?}"
+        );
+        super::super::answers::each_is_its_own(&evidence).expect("that not all came is no wrong answer");
     }
 }

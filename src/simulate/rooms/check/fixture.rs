@@ -210,7 +210,8 @@ impl Model {
         let at_us = micros(now_ms) + 500;
         if now_ms % 4 == 0 {
             self.samples.push(Sample {
-                at_us,
+                sent_us: at_us - 300,
+                told_us: at_us,
                 open: self.counts.active,
                 waiting: self.counts.waiting,
                 admitted: self.counts.admitted,
@@ -229,6 +230,7 @@ impl Model {
         Evidence {
             visits: self.visits,
             opening: Opening {
+                waiting: self.plan.early().into(),
                 sent_us: micros(self.opened_ms) - 200,
                 told_us: micros(self.opened_ms) + 200,
             },
@@ -236,6 +238,9 @@ impl Model {
             shown: self.shown,
             counts: self.counts,
             keys: Ok(vec![pass::tests::key(KEY)]),
+            blind: None,
+            kept_us: 60_000_000,
+            stood_still_s: None,
             kills: 0,
             plan: self.plan,
         }

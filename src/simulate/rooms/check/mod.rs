@@ -40,12 +40,12 @@ const RULES: [Rule<Evidence>; 12] = [
     },
     Rule {
         name: "sessions",
-        demand: "a session lasts as long as it must, up to the next whole second, a renewed one longer, and ends no earlier than told",
+        demand: "a session lasts as long as it must, up to the next whole second, a renewed one as long again, and ends no earlier than told",
         judge: |evidence| sessions::last_as_told(evidence).into(),
     },
     Rule {
         name: "rate",
-        demand: "in no 60 s more are admitted than the rate allows",
+        demand: "in no 60 s more are admitted than the rate allows, by the times that users were told and by the room's count",
         judge: |evidence| sessions::rate_is_kept(evidence).into(),
     },
     Rule {
@@ -60,23 +60,23 @@ const RULES: [Rule<Evidence>; 12] = [
     },
     Rule {
         name: "nobody lost",
-        demand: "everybody who came back when told to was let in, and told so while the session was open",
+        demand: "the line moves, and everybody who came back when told to was let in, and told so while the session was open",
         judge: endings::nobody_is_lost,
     },
     Rule {
         name: "endings",
         demand: "every ticket ended as its user did: left, expired, or abandoned, and says so ever after",
-        judge: |evidence| endings::are_what_users_did(evidence).into(),
+        judge: endings::are_what_users_did,
     },
     Rule {
         name: "passes",
         demand: "every pass is signed with a published key, for this room, user and ticket, until the end of the session",
-        judge: passes::are_right,
+        judge: |evidence| passes::are_right(evidence).into(),
     },
     Rule {
         name: "counts",
         demand: "the room is empty at the end, its counts are what users were told, and none of them ever fell",
-        judge: |evidence| shown::counts_add_up(evidence).into(),
+        judge: shown::counts_add_up,
     },
 ];
 

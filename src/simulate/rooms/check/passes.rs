@@ -1,16 +1,15 @@
 //! The passes that users were given.
 
-use crate::simulate::finding::Judged;
 use crate::simulate::rooms::answer::Session;
 use crate::simulate::rooms::evidence::Evidence;
 use crate::simulate::rooms::pass::{self, Key};
 use crate::simulate::rooms::plan::user_id;
 
 /// Each is of its room, user, ticket and session, and signed with a key that is published.
-pub fn are_right(evidence: &Evidence) -> Judged {
+pub fn are_right(evidence: &Evidence) -> Result<String, String> {
     let keys = match &evidence.keys {
         Ok(keys) => keys,
-        Err(why) => return Judged::NotChecked(why.clone()),
+        Err(why) => return Err(format!("/v1/keys: {why}")),
     };
     let (mut passes, mut issuer) = (0, None);
     for visit in &evidence.visits {
@@ -23,15 +22,15 @@ pub fn are_right(evidence: &Evidence) -> Judged {
                 visit.ticket().unwrap_or_default(),
             );
             match check(keys, session, expected) {
-                Err(told) => return Judged::Violated(format!("the pass of {id}: {told}")),
+                Err(told) => return Err(format!("the pass of {id}: {told}")),
                 Ok(iss) if issuer.get_or_insert_with(|| iss.clone()) != &iss => {
-                    return Judged::Violated(format!("the pass of {id} is of another issuer: {iss}"));
+                    return Err(format!("the pass of {id} is of another issuer: {iss}"));
                 }
                 Ok(_) => passes += 1,
             }
         }
     }
-    Judged::Held(format!("{passes} passes"))
+    Ok(format!("{passes} passes"))
 }
 
 /// Its issuer, when all else is right.
@@ -89,20 +88,21 @@ mod tests {
             let (user, mut claims) = pass_of(&evidence);
             claims[name] = value;
             fixture::session(&mut evidence, user).pass = pass::tests::signed(7, "JWT", &claims).into();
-            assert!(matches!(are_right(&evidence), Judged::Violated(_)), "{name}");
+            assert!(are_right(&evidence).is_err(), "{name}");
         }
     }
 
     #[test]
-    fn a_pass_of_another_kind_or_key_is_found_and_blindness_is_told() {
+    fn a_pass_of_another_kind_or_key_is_found_and_a_service_without_keys() {
         for (key, typ) in [(8, "JWT"), (7, "join+jwt")] {
             let mut evidence = fixture::honest("");
             let (user, claims) = pass_of(&evidence);
             fixture::session(&mut evidence, user).pass = pass::tests::signed(key, typ, &claims).into();
-            assert!(matches!(are_right(&evidence), Judged::Violated(_)), "{typ}");
+            assert!(are_right(&evidence).is_err(), "{typ}");
         }
         let mut evidence = fixture::honest("");
         evidence.keys = Err("no such route".to_owned());
-        assert!(matches!(are_right(&evidence), Judged::NotChecked(_)));
+        let told = are_right(&evidence).expect_err("nobody can check its passes");
+        assert!(told.contains("no such route"), "{told}");
     }
 }

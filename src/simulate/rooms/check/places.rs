@@ -17,8 +17,8 @@ pub fn are_dense_and_only_improve(evidence: &Evidence) -> Judged {
     if gap.is_none() && places.len() == early.len() {
         return Judged::Held(format!("{} places before the opening", places.len()));
     }
-    let timeout_us = u64::from(evidence.plan.waiting_timeout_s) * 1_000_000;
-    if early.iter().any(|visit| visit.unseen_us >= timeout_us) {
+    let timeout_s = evidence.plan.waiting_timeout_s;
+    if early.iter().any(|visit| visit.was_late_for(timeout_s)) {
         return Judged::NotChecked(
             "this client did not come back in time, so that some may have been given up".to_owned(),
         );
@@ -71,7 +71,7 @@ mod tests {
     fn a_client_that_came_back_too_late_is_told() {
         let late = judged(|evidence| {
             evidence.visits[5].joins[0].position = Some(4);
-            evidence.visits[5].unseen_us = 3_000_000;
+            evidence.visits[5].late_us = 3_000_000;
         });
         assert!(matches!(late, Judged::NotChecked(_)));
     }
