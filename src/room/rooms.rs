@@ -12,6 +12,7 @@ use super::eta::{Line, poll_after_s};
 use super::known::{Known, Registry};
 use super::operate::parse_definition;
 use super::scripts::{Place, Seen, Snapshot, Visit, VisitReply, Visited};
+use super::silent::Node;
 use super::status::Status;
 use super::ticket::{OrderSeed, Ticket};
 use super::tokens::Tokens;
@@ -233,6 +234,11 @@ impl Rooms {
             Err(_) => {}
         }
         read.map(Arc::new)
+    }
+
+    /// The node that has this room.
+    pub(super) fn node_of(&self, id: &Id) -> Node {
+        self.store.node_of(&self.registry.known(id).keys.state)
     }
 
     /// Why nobody joins now, whoever it is.
