@@ -18,6 +18,7 @@ pub const MAX_WINDOW_S: u64 = 10 * 366 * 24 * 3_600;
 /// A coupon as operators put and read it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = CouponDefinition)]
 pub struct Document {
     /// For people: 1 to 200 characters.
     #[schema(example = "A free coffee", min_length = 1, max_length = 200)]

@@ -251,6 +251,13 @@ mod tests {
             ("invalid-request", "small".to_owned())
         );
         assert_eq!(parse::<Outer>(b" {\"stake\":-5} ").unwrap().stake, -5);
+        // The rule is told, not what the parser thinks of the text.
+        for (body, rule) in [
+            ("{\"stake\":\"1\"}", "must be an integer"),
+            ("{\"stake\":1,\"small\":-1}", "must be an integer from 0 to 255"),
+        ] {
+            assert_eq!(parse::<Outer>(body.as_bytes()).unwrap_err().errors[0].rule, rule);
+        }
     }
 
     #[test]

@@ -31,8 +31,9 @@ use actix_web::{Route, guard, web};
 
 use crate::keys::KeyStore;
 use crate::stopping::Stopping;
-use crate::telemetry::Metrics;
+use crate::telemetry::{GaugeGuard, Metrics};
 use health::ReadinessFn;
+use problem::Problem;
 
 /// A route for GET and, as HTTP asks of every such resource, HEAD, whose answer is sent without its body.
 #[must_use]
@@ -53,6 +54,14 @@ pub struct Web {
     pub stopping: Stopping,
     /// Largest accepted body in bytes.
     pub max_body_bytes: usize,
-    /// Meter streams at most.
+    /// Streams at most: of meters, of requests in a line, of tickets and of pages.
     pub max_streams: usize,
+}
+
+impl Web {
+    /// One more stream, open until the guard is dropped; 503 where there are as many as may be.
+    pub fn open_stream(&self) -> Result<GaugeGuard, Problem> {
+        let too_many = || Problem::too_many_streams("this instance serves as many streams as it may");
+        self.metrics.open_stream(self.max_streams).ok_or_else(too_many)
+    }
 }

@@ -15,13 +15,14 @@ pub const BEARER: &str = "bearer";
 
 /// Problem answers that operations of capabilities can give: status, name, description, and when. A capability describes
 /// only those of its own.
-const COMMON: [(&str, &str, &str, When); 12] = [
+const COMMON: [(&str, &str, &str, When); 13] = [
     ("400", "InvalidJson", "`invalid-json`", When::Body),
     ("401", "Unauthorized", "`unauthorized`", When::Key),
     ("403", "Forbidden", "`forbidden`", When::Key),
     ("404", "JackpotNotFound", "`jackpot-not-found`", When::Jackpot),
     ("404", "CouponNotFound", "`coupon-not-found`", When::Coupon),
     ("404", "RoomNotFound", "`room-not-found`", When::Room),
+    ("409", "RoomSuspended", "`room-suspended`", When::Room),
     ("413", "TooLarge", "`too-large`", When::Body),
     ("415", "UnsupportedMediaType", "`unsupported-media-type`", When::Body),
     (

@@ -161,10 +161,9 @@ impl Problem {
         }
     }
 
-    /// 503: this instance serves as many streams as it may.
+    /// 503: there are as many streams as may be, of this instance or of one place.
     #[must_use]
-    pub fn too_many_streams() -> Problem {
-        let detail = "this instance serves as many streams as it may";
+    pub fn too_many_streams(detail: &str) -> Problem {
         Problem {
             retry_after_s: Some(UNAVAILABLE_RETRY_S),
             ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-streams", detail)

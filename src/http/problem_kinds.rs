@@ -80,7 +80,8 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "too-many-streams",
         "Too many open streams",
-        "This instance serves as many streams as it may (setting http.max_streams). Try again later.",
+        "This instance serves as many streams as it may (setting http.max_streams), or one place of a waiting room has \
+         as many as it may: four pages. Try again later.",
     ),
     kind(
         "internal",

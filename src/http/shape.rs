@@ -57,14 +57,16 @@ fn join(path: &str, name: &str) -> String {
 
 /// Names of Rust types mean nothing to a client.
 fn plain_words(message: &str) -> String {
-    const INTEGERS: [&str; 10] = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "usize", "isize"];
-    match message.rsplit_once("expected ") {
-        Some((before, expected)) if INTEGERS.contains(&expected) => {
-            format!("{before}expected an integer")
-        }
-        Some((_, expected)) if expected.starts_with("struct ") => "must be an object".to_owned(),
-        _ => message.to_owned(),
-    }
+    let rule = match message.rsplit_once("expected ").map(|(_, expected)| expected) {
+        Some("u64" | "usize") => "must be an integer from 0",
+        Some("u32") => "must be an integer from 0 to 4294967295",
+        Some("u16") => "must be an integer from 0 to 65535",
+        Some("u8") => "must be an integer from 0 to 255",
+        Some("i8" | "i16" | "i32" | "i64" | "isize") => "must be an integer",
+        Some(expected) if expected.starts_with("struct ") => "must be an object",
+        _ => message,
+    };
+    rule.to_owned()
 }
 
 fn cut(text: &str) -> String {

@@ -12,6 +12,7 @@ const DEFAULT_MAX_REDRAWS: u32 = 16;
 /// A jackpot's definition. Fields that are not here are refused.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = JackpotDefinition)]
 pub struct Document {
     /// The jackpot, as in the path.
     #[schema(value_type = String, pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", example = "spring")]

@@ -1,4 +1,4 @@
-//! What this instance last saw of each room: how often somebody is admitted, when something is due, how it is.
+//! What this instance last saw of each room: how often a session ends, when something is due, how it is.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::alarm::Alarm;
-use super::eta::Admissions;
+use super::eta::{Ends, Line};
 use super::scripts::{Counts, Snapshot, Visited};
 use super::status::Status;
 use crate::ids::Id;
@@ -37,7 +37,7 @@ pub(super) struct Boards {
 
 /// That of one room.
 pub(super) struct Board {
-    admissions: Mutex<Admissions>,
+    ends: Mutex<Ends>,
     /// When the worker will look at the room; `None`: not at all yet, or now.
     due: Mutex<Option<Instant>>,
     /// Held while reading, so that one reads for all.
@@ -72,7 +72,7 @@ impl Boards {
         let mut boards = self.boards.write().unwrap_or_else(PoisonError::into_inner);
         let make = || {
             Arc::new(Board {
-                admissions: Mutex::default(),
+                ends: Mutex::default(),
                 due: Mutex::default(),
                 shown: tokio::sync::Mutex::default(),
                 published: Mutex::default(),
@@ -100,7 +100,7 @@ impl Boards {
 impl Board {
     /// Takes the counts of a room.
     pub(super) fn count(&self, now_ms: i64, counts: &Counts) {
-        lock(&self.admissions).hear(now_ms, counts.promoted);
+        lock(&self.ends).hear(now_ms, counts.admitted.saturating_sub(counts.active));
         let mut counted = lock(&self.counted);
         let (last_ms, last) = *counted;
         let fell = counts.admitted < last.admitted;
@@ -136,9 +136,9 @@ impl Board {
         *lock(&self.due) = at;
     }
 
-    /// Seconds until somebody with `ahead` before is admitted, where that is known.
-    pub(super) fn eta_s(&self, now_ms: i64, ahead: u64, rate: Option<u64>) -> Option<u64> {
-        lock(&self.admissions).eta_s(now_ms, ahead, rate)
+    /// Seconds until somebody at this place is admitted, where that is known.
+    pub(super) fn eta_s(&self, now_ms: i64, line: Line) -> Option<u64> {
+        lock(&self.ends).eta_s(now_ms, line)
     }
 
     /// Counts those who joined.

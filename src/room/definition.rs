@@ -19,6 +19,7 @@ pub const MAX_ADMISSIONS_PER_MINUTE: u64 = 1_000_000;
 /// A room as operators put and read it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = RoomDefinition)]
 pub struct Document {
     /// Sessions at once, 0 to 1,000,000. A lower one ends no session: it admits nobody until enough have ended.
     #[schema(example = 1000, maximum = 1_000_000)]

@@ -1,31 +1,45 @@
 //! How long it may take, and when to ask again. Pure.
 //!
-//! The rate is measured, never guessed: by how many those who waited were admitted in the last minute. Where nobody was,
-//! nothing is said.
+//! The rate is measured, never guessed: by how many sessions ended in the last minute, each of which makes room for one
+//! who waits. A burst, as an opening or a raised capacity lets in, says nothing of those behind it and does not count. Where
+//! no session ended, nothing is said.
 
 use std::collections::VecDeque;
 
-/// Admissions of so long count.
+/// Ends of so long count.
 const WINDOW_MS: i64 = 60_000;
 /// One sample for so long.
 const STEP_MS: i64 = 1_000;
 
-/// How often those who waited were admitted, as samples of a count that only grows.
+/// How often sessions ended, as samples of a count that only grows.
 #[derive(Debug, Clone, Default)]
-pub struct Admissions {
-    /// Time of Redis' clock, and how many had been admitted by then; the oldest is at the window's beginning or before.
+pub struct Ends {
+    /// Time of Redis' clock, and how many had ended by then; the oldest is at the window's beginning or before.
     samples: VecDeque<(i64, u64)>,
 }
 
-impl Admissions {
-    /// Takes the count of admissions out of the waiting line ever, at `now_ms`.
-    pub fn hear(&mut self, now_ms: i64, promoted: u64) {
+/// Somebody's place in front of a room where somebody is let in whenever there is room.
+#[derive(Debug, Clone, Copy)]
+pub struct Line {
+    /// How many are before.
+    pub ahead: u64,
+    /// Sessions now.
+    pub active: u64,
+    /// Sessions at once.
+    pub capacity: u64,
+    /// Most admissions in a minute.
+    pub limit: Option<u64>,
+}
+
+impl Ends {
+    /// Takes the count of sessions that ever ended, at `now_ms`.
+    pub fn hear(&mut self, now_ms: i64, ended: u64) {
         if let Some(&(last_ms, last)) = self.samples.back() {
             if now_ms < last_ms {
                 // Another call was faster.
                 return;
             }
-            if promoted < last {
+            if ended < last {
                 if now_ms - last_ms < STEP_MS {
                     return;
                 }
@@ -35,41 +49,59 @@ impl Admissions {
         }
         let count = self.samples.len();
         match count.checked_sub(2).and_then(|before| self.samples.get(before)) {
-            Some(&(before_ms, _)) if now_ms - before_ms < STEP_MS => self.samples[count - 1] = (now_ms, promoted),
-            _ => self.samples.push_back((now_ms, promoted)),
+            Some(&(before_ms, _)) if now_ms - before_ms < STEP_MS => self.samples[count - 1] = (now_ms, ended),
+            _ => self.samples.push_back((now_ms, ended)),
         }
         while self.samples.get(1).is_some_and(|(at, _)| *at <= now_ms - WINDOW_MS) {
             self.samples.pop_front();
         }
     }
 
-    /// Seconds until somebody with `ahead` before is admitted, rounded up; `limit`: most admissions in a minute.
+    /// Seconds until somebody at this place is admitted, rounded up.
     #[must_use]
-    pub fn eta_s(&self, now_ms: i64, ahead: u64, limit: Option<u64>) -> Option<u64> {
+    pub fn eta_s(&self, now_ms: i64, line: Line) -> Option<u64> {
+        if line.capacity == 0 {
+            return None;
+        }
+        let turn = u128::from(line.ahead) + 1;
+        let limited = line
+            .limit
+            .map_or(0, |limit| (turn * 60).div_ceil(u128::from(limit.max(1))));
+        // For the first of them there may be room already; where the capacity was lowered, more than that must end.
+        let must_end = (turn + u128::from(line.active)).saturating_sub(u128::from(line.capacity));
+        let measured = if must_end == 0 {
+            0
+        } else {
+            self.until(now_ms, must_end)?
+        };
+        u64::try_from(measured.max(limited)).ok()
+    }
+
+    /// Seconds until so many have ended.
+    fn until(&self, now_ms: i64, must_end: u128) -> Option<u128> {
         let (&(first_ms, first), &(last_ms, last)) = (self.samples.front()?, self.samples.back()?);
         if last == first || last_ms <= now_ms - WINDOW_MS {
             return None;
         }
         // Of less than a second nothing can be told.
         let span_ms = (now_ms - first_ms).max(STEP_MS).unsigned_abs();
-        let turn = u128::from(ahead) + 1;
-        let measured = (turn * u128::from(span_ms)).div_ceil(u128::from(last - first) * 1_000);
-        let limited = limit.map_or(0, |limit| (turn * 60).div_ceil(u128::from(limit.max(1))));
-        u64::try_from(measured.max(limited)).ok()
+        Some((must_end * u128::from(span_ms)).div_ceil(u128::from(last - first) * 1_000))
     }
 }
 
-/// Waiters for each second that a poll may wait: with 100,000 of them some 1,000 polls a second, where the timeout allows.
+/// Waiters for each second that a poll may wait: with 100,000 of them some 1,000 polls a second, where the times allow.
 const AHEAD_PER_S: f64 = 1_000.0;
-/// The largest part of the timeout that a poll waits: a poll that is lost leaves time for the next.
-const PART_OF_TIMEOUT: f64 = 0.4;
+/// The largest part that a poll waits of the time after which a place is lost: a poll that is lost leaves time for the next.
+const PART: f64 = 0.4;
 
-/// Seconds after which somebody with `ahead` before should ask again: one near the front, more further behind.
+/// Seconds after which somebody with `ahead` before should ask again: one near the front, more further behind. Who does
+/// so keeps the place, and, let in right behind a poll, learns of it while the session lasts.
 #[must_use]
-pub fn poll_after_s(ahead: u64, waiting_timeout_ms: u64) -> f64 {
+pub fn poll_after_s(ahead: u64, waiting_timeout_ms: u64, session_ms: u64) -> f64 {
+    let least_ms = waiting_timeout_ms.min(session_ms);
     #[expect(clippy::cast_precision_loss, reason = "both far below 2^52")]
-    let (distance, timeout_s) = (ahead as f64 / AHEAD_PER_S, waiting_timeout_ms as f64 / 1_000.0);
-    let seconds = (1.0 + distance).min(timeout_s * PART_OF_TIMEOUT);
+    let (distance, kept_s) = (ahead as f64 / AHEAD_PER_S, least_ms as f64 / 1_000.0);
+    let seconds = (1.0 + distance).min(kept_s * PART);
     // To tenths, downwards.
     (seconds * 10.0).floor() / 10.0
 }
@@ -78,30 +110,40 @@ pub fn poll_after_s(ahead: u64, waiting_timeout_ms: u64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Samples each second from `from_ms` on, with `per_s` more admissions each.
-    fn steady(seconds: i64, per_s: u64) -> Admissions {
-        let mut admissions = Admissions::default();
-        for second in 0..=seconds {
-            admissions.hear(second * 1_000, second.unsigned_abs() * per_s);
+    /// A full room.
+    fn full(ahead: u64, limit: Option<u64>) -> Line {
+        Line {
+            ahead,
+            active: 10,
+            capacity: 10,
+            limit,
         }
-        admissions
+    }
+
+    /// Samples each second, with `per_s` more sessions ended each.
+    fn steady(seconds: i64, per_s: u64) -> Ends {
+        let mut ends = Ends::default();
+        for second in 0..=seconds {
+            ends.hear(second * 1_000, second.unsigned_abs() * per_s);
+        }
+        ends
     }
 
     #[test]
-    fn nothing_is_said_where_nobody_was_admitted() {
-        assert_eq!(Admissions::default().eta_s(0, 5, None), None);
-        assert_eq!(steady(60, 0).eta_s(60_000, 5, Some(60)), None);
+    fn nothing_is_said_where_no_session_ended() {
+        assert_eq!(Ends::default().eta_s(0, full(5, None)), None);
+        assert_eq!(steady(60, 0).eta_s(60_000, full(5, Some(60))), None);
         let mut quiet = steady(30, 2);
         for second in 31..=95 {
             quiet.hear(second * 1_000, 60);
         }
         assert_eq!(
-            quiet.eta_s(95_000, 0, None),
+            quiet.eta_s(95_000, full(0, None)),
             None,
             "the last one was more than a minute ago"
         );
         assert_eq!(
-            steady(30, 2).eta_s(95_000, 0, None),
+            steady(30, 2).eta_s(95_000, full(0, None)),
             None,
             "nothing was heard for more than a minute"
         );
@@ -109,58 +151,95 @@ mod tests {
 
     #[test]
     fn the_rate_is_that_of_the_last_minute() {
-        let admissions = steady(300, 2);
-        assert_eq!(admissions.eta_s(300_000, 0, None), Some(1));
-        assert_eq!(admissions.eta_s(300_000, 99, None), Some(50));
-        assert!(admissions.samples.len() <= 62);
+        let ends = steady(300, 2);
+        assert_eq!(ends.eta_s(300_000, full(0, None)), Some(1));
+        assert_eq!(ends.eta_s(300_000, full(99, None)), Some(50));
+        assert!(ends.samples.len() <= 62);
         let mut slower = steady(60, 10);
         for second in 61..=120 {
             slower.hear(second * 1_000, 600 + (second - 60).unsigned_abs());
         }
-        assert_eq!(slower.eta_s(120_000, 59, None), Some(60));
+        assert_eq!(slower.eta_s(120_000, full(59, None)), Some(60));
         // A second without any makes it a little less.
-        assert_eq!(slower.eta_s(121_000, 59, None), Some(61));
+        assert_eq!(slower.eta_s(121_000, full(59, None)), Some(61));
     }
 
     #[test]
     fn a_limit_is_a_limit_also_of_what_was_measured() {
-        let mut burst = Admissions::default();
+        let mut burst = Ends::default();
         burst.hear(0, 0);
         burst.hear(100, 60);
-        assert_eq!(burst.eta_s(100, 59, None), Some(1));
-        assert_eq!(burst.eta_s(100, 59, Some(60)), Some(60));
-        assert_eq!(burst.eta_s(100, 59, Some(30)), Some(120));
+        assert_eq!(burst.eta_s(100, full(59, None)), Some(1));
+        assert_eq!(burst.eta_s(100, full(59, Some(60))), Some(60));
+        assert_eq!(burst.eta_s(100, full(59, Some(30))), Some(120));
+    }
+
+    #[test]
+    fn what_is_free_counts_and_what_a_burst_took_does_not() {
+        let line = |ahead, active, capacity| Line {
+            ahead,
+            active,
+            capacity,
+            limit: None,
+        };
+        let ends = steady(60, 1);
+        assert_eq!(ends.eta_s(60_000, line(0, 10, 10)), Some(1));
+        // A raised capacity has room for four, and lets in the fifth when one has gone.
+        assert_eq!(ends.eta_s(60_000, line(3, 6, 10)), Some(0));
+        assert_eq!(ends.eta_s(60_000, line(4, 6, 10)), Some(1));
+        // Lowered by ten: those must go first.
+        assert_eq!(ends.eta_s(60_000, line(0, 20, 10)), Some(11));
+        assert_eq!(ends.eta_s(60_000, line(0, 0, 0)), None, "nobody is let in");
+        // Behind an opening nobody has gone yet.
+        assert_eq!(steady(60, 0).eta_s(60_000, line(0, 10, 10)), None);
+        // Where only the limit makes them wait, it says how long.
+        let limited = Line {
+            limit: Some(60),
+            ..line(4, 0, 10)
+        };
+        assert_eq!(Ends::default().eta_s(0, limited), Some(5));
     }
 
     #[test]
     fn many_samples_of_one_second_are_one_and_late_ones_none() {
-        let mut admissions = Admissions::default();
+        let mut ends = Ends::default();
         for ms in 0..5_000 {
-            admissions.hear(ms, ms.unsigned_abs() / 100);
+            ends.hear(ms, ms.unsigned_abs() / 100);
         }
-        assert!(admissions.samples.len() <= 7, "{admissions:?}");
-        let before = admissions.samples.clone();
-        admissions.hear(10, 0);
-        assert_eq!(admissions.samples, before);
-        admissions.hear(5_000, 3);
-        assert_eq!(admissions.samples, before, "calls that were mixed up");
-        admissions.hear(6_500, 3);
-        assert_eq!(admissions.samples, [(6_500, 3)], "a count that fell is another one");
+        assert!(ends.samples.len() <= 7, "{ends:?}");
+        let before = ends.samples.clone();
+        ends.hear(10, 0);
+        assert_eq!(ends.samples, before);
+        ends.hear(5_000, 3);
+        assert_eq!(ends.samples, before, "calls that were mixed up");
+        ends.hear(6_500, 3);
+        assert_eq!(ends.samples, [(6_500, 3)], "a count that fell is another one");
     }
 
     #[test]
     fn who_is_further_behind_asks_less_often_but_in_time() {
-        assert!((poll_after_s(0, 60_000) - 1.0).abs() < f64::EPSILON);
-        assert!((poll_after_s(5_000, 60_000) - 6.0).abs() < f64::EPSILON);
-        assert!((poll_after_s(0, 1_000) - 0.4).abs() < f64::EPSILON);
-        for timeout_ms in [1_000, 2_000, 60_000, 86_400_000] {
+        const LONG: u64 = 86_400_000;
+        for (ahead, timeout_ms, session_ms, after) in [
+            (0, 60_000, LONG, 1.0),
+            (5_000, 60_000, LONG, 6.0),
+            (0, 1_000, LONG, 0.4),
+            (0, LONG, 1_000, 0.4),
+            (8_000, 600_000, 3_000, 1.2),
+        ] {
+            let asked = poll_after_s(ahead, timeout_ms, session_ms);
+            assert!(
+                (asked - after).abs() < 1e-9,
+                "{ahead} {timeout_ms} {session_ms}: {asked}"
+            );
+        }
+        for (timeout_ms, session_ms) in [(1_000, LONG), (LONG, 2_000), (60_000, 60_000), (LONG, LONG)] {
             let mut last = 0.0;
             for ahead in [0, 1, 10, 999, 10_000, 100_000, 10_000_000] {
-                let after = poll_after_s(ahead, timeout_ms);
-                assert!(after >= last && after > 0.0, "{timeout_ms} {ahead}");
+                let after = poll_after_s(ahead, timeout_ms, session_ms);
+                assert!(after >= last && after > 0.0, "{timeout_ms} {session_ms} {ahead}");
                 #[expect(clippy::cast_precision_loss, reason = "small")]
-                let half = timeout_ms as f64 / 2_000.0;
-                assert!(after < half, "{timeout_ms} {ahead}: {after}");
+                let half = timeout_ms.min(session_ms) as f64 / 2_000.0;
+                assert!(after < half, "{timeout_ms} {session_ms} {ahead}: {after}");
                 last = after;
             }
         }

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::definition::MAX_SESSION_S;
 use super::ticket::Ticket;
 use crate::ids::Id;
 use crate::signing::{KeyPair, PublicKey};
@@ -58,6 +59,30 @@ pub enum PassError {
     /// It was not signed by the key that it names, or it was changed since.
     #[error("its signature does not match")]
     BadSignature,
+    /// Who has stolen a key makes no tokens with it once it is retired.
+    #[error("its key was retired before it was made")]
+    Retired,
+    /// Nor any that are good for longer than ours are.
+    #[error("it is good for longer than any token of this service")]
+    TooLong,
+}
+
+/// What a token says of its time.
+pub trait Timed {
+    /// The longest from its `iat` to its `exp`, in seconds.
+    const LONGEST_S: i64;
+
+    /// Its `iat` and its `exp`; `None` for one that ends with its ticket.
+    fn times(&self) -> Option<(i64, i64)>;
+}
+
+impl Timed for Claims {
+    // A session ends on a whole second, the one behind it where it does not end on one.
+    const LONGEST_S: i64 = MAX_SESSION_S.cast_signed() + 1;
+
+    fn times(&self) -> Option<(i64, i64)> {
+        Some((self.iat, self.exp))
+    }
 }
 
 /// The first part of a token. Other fields, `crit` among them, are refused.

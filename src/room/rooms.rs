@@ -8,10 +8,11 @@ use tokio::time::Instant;
 use super::board::{Board, Boards, Shown};
 use super::definition::Definition;
 use super::error::RoomError;
-use super::eta::poll_after_s;
+use super::eta::{Line, poll_after_s};
 use super::known::{Known, Registry};
 use super::operate::parse_definition;
 use super::scripts::{Place, Seen, Snapshot, Visit, VisitReply, Visited};
+use super::silent::Node;
 use super::status::Status;
 use super::ticket::{OrderSeed, Ticket};
 use super::tokens::Tokens;
@@ -34,7 +35,7 @@ pub struct TicketNow {
     pub now_ms: i64,
     /// Of one that waits: seconds until it is admitted, where that is known.
     pub eta_s: Option<u64>,
-    /// Of one that waits: after how many seconds to ask again.
+    /// After how many seconds to ask again.
     pub poll_after_s: f64,
 }
 
@@ -172,18 +173,21 @@ impl Rooms {
 
     fn now(&self, id: &Id, seen: Seen, room: &Visited) -> TicketNow {
         let ahead = match seen.place {
-            Place::Waiting { ahead } => ahead,
-            Place::Admitted { .. } | Place::Ended { .. } => 0,
+            Place::Waiting { ahead } => Some(ahead),
+            Place::Admitted { .. } | Place::Ended { .. } => None,
         };
         let moves = room.status == Status::Open && room.opens_ms.is_none() && room.hold_ms.is_none();
-        let eta_s = moves
-            .then(|| self.boards.of(id, &self.metrics).eta_s(room.now_ms, ahead, room.rate))
-            .flatten();
+        let line = ahead.filter(|_| moves).map(|ahead| Line {
+            ahead,
+            active: room.counts.active,
+            capacity: room.capacity,
+            limit: room.rate,
+        });
         TicketNow {
             seen,
             now_ms: room.now_ms,
-            eta_s,
-            poll_after_s: poll_after_s(ahead, room.waiting_timeout_ms),
+            eta_s: line.and_then(|line| self.boards.of(id, &self.metrics).eta_s(room.now_ms, line)),
+            poll_after_s: poll_after_s(ahead.unwrap_or(0), room.waiting_timeout_ms, room.session_ms),
         }
     }
 
@@ -198,13 +202,13 @@ impl Rooms {
         let definition = parse_definition(id, &snapshot.definition)?;
         let (counts, now_ms) = (snapshot.counts, snapshot.now_ms);
         let moves = snapshot.status == Status::Open && snapshot.opens_ms.is_none() && snapshot.hold_ms.is_none();
-        let rate = definition.admissions_per_minute();
-        let at_once = counts.waiting == 0 && counts.active < definition.capacity() && rate.is_none();
-        let eta_s = match (moves, at_once) {
-            (false, _) => None,
-            (true, true) => Some(0),
-            (true, false) => board.eta_s(now_ms, counts.waiting, rate),
+        let line = Line {
+            ahead: counts.waiting,
+            active: counts.active,
+            capacity: definition.capacity(),
+            limit: definition.admissions_per_minute(),
         };
+        let eta_s = if moves { board.eta_s(now_ms, line) } else { None };
         Ok(RoomNow {
             snapshot,
             definition,
@@ -230,6 +234,11 @@ impl Rooms {
             Err(_) => {}
         }
         read.map(Arc::new)
+    }
+
+    /// The node that has this room.
+    pub(super) fn node_of(&self, id: &Id) -> Node {
+        self.store.node_of(&self.registry.known(id).keys.state)
     }
 
     /// Why nobody joins now, whoever it is.

@@ -1,5 +1,6 @@
 //! Tokens made and opened with the keys of the service: this instance's own, and those of the others, which the ledger has.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -10,17 +11,21 @@ use thiserror::Error;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
-use super::pass::{self, Claims, PassError};
+use super::pass::{self, Claims, PassError, Timed};
 use super::ticket::Ticket;
 use crate::ids::Id;
 use crate::ledger::sql::Sql;
-use crate::signing::{PublicKey, SigningKeys, published};
+use crate::signing::{Published, SigningKeys, all_published};
 
-/// Between two looks for keys that this instance does not know: whoever makes up names of keys makes the database work
-/// once a second.
+/// From the end of one look for keys that this instance does not know to the next: whoever makes up names of keys makes the
+/// database work once a second, and waits for one that does not answer no more often.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long a token waits for the database before it is not decided.
 const WAIT: Duration = Duration::from_secs(1);
+/// How long it may take until this instance knows that a key was retired.
+const REFRESH_EVERY: Duration = Duration::from_secs(30);
+/// For so long behind its retirement a key's tokens are taken, in ms: clocks differ, and not all know of it at once.
+const LATE_MS: i64 = 60_000;
 
 /// Makes and opens tokens.
 #[derive(Debug)]
@@ -28,10 +33,25 @@ pub struct Tokens {
     issuer: String,
     signing: Arc<SigningKeys>,
     sql: Sql,
-    /// Public keys of the ledger that were asked for, by their ids.
-    others: RwLock<HashMap<String, PublicKey>>,
-    /// When the ledger was last asked, and what it said to that.
-    asked: Mutex<Option<(Instant, Result<(), String>)>>,
+    others: RwLock<Others>,
+    asked: Mutex<Option<Asked>>,
+}
+
+/// The ledger's keys as last read.
+#[derive(Debug, Default)]
+struct Others {
+    /// By their ids.
+    keys: HashMap<String, Published>,
+    /// When that began; `None` before the first time.
+    read: Option<Instant>,
+}
+
+/// When the ledger was last asked, and what it said to that.
+#[derive(Debug)]
+struct Asked {
+    began: Instant,
+    ended: Instant,
+    said: Result<(), String>,
 }
 
 /// Why a token says nothing.
@@ -81,16 +101,16 @@ impl Tokens {
         pass::sign(&self.signing.current(), typ, claims)
     }
 
-    /// What a token of this type says. Times and issuer are not looked at.
-    pub async fn open<C: DeserializeOwned>(&self, typ: &str, token: &str) -> Result<C, TokenError> {
+    /// What a token of this type says. That it was made in time and is not good for too long is seen to; whether it is good
+    /// now and for whom is not.
+    pub async fn open<C: DeserializeOwned + Timed>(self: &Arc<Self>, typ: &str, token: &str) -> Result<C, TokenError> {
         let came = Instant::now();
-        let open = || pass::open(|id| self.find(id), typ, token);
-        match open() {
+        match self.open_known(typ, token) {
             Err(PassError::UnknownKey) => {
-                let asked = self.ask().await.map_err(TokenError::NoKeys)?;
-                match open() {
+                let read = self.ask(came).await.map_err(TokenError::NoKeys)?;
+                match self.open_known(typ, token) {
                     // It may have been made since.
-                    Err(PassError::UnknownKey) if asked < came => {
+                    Err(PassError::UnknownKey) if read < came => {
                         Err(TokenError::NoKeys("they were read a moment ago".to_owned()))
                     }
                     other => Ok(other?),
@@ -100,37 +120,79 @@ impl Tokens {
         }
     }
 
-    fn find(&self, id: &str) -> Option<PublicKey> {
-        let other = || {
-            self.others
-                .read()
-                .unwrap_or_else(PoisonError::into_inner)
-                .get(id)
-                .cloned()
+    fn open_known<C: DeserializeOwned + Timed>(self: &Arc<Self>, typ: &str, token: &str) -> Result<C, PassError> {
+        let retired = Cell::new(None);
+        let find = |id: &str| {
+            let Published { key, retired_ms } = self.find(id)?;
+            retired.set(retired_ms);
+            Some(key)
         };
-        self.signing.find(id).or_else(other)
+        let claims: C = pass::open(find, typ, token)?;
+        let Some((iat, exp)) = claims.times() else {
+            return Ok(claims);
+        };
+        let is_late = |retired_ms| iat.saturating_mul(1_000) > LATE_MS.saturating_add(retired_ms);
+        if retired.get().is_some_and(is_late) {
+            return Err(PassError::Retired);
+        }
+        if exp.saturating_sub(iat) > C::LONGEST_S {
+            return Err(PassError::TooLong);
+        }
+        Ok(claims)
     }
 
-    /// Reads the ledger's keys, unless that was tried a moment ago; when that began. Held while reading, so that many
-    /// who ask at once make one query.
-    async fn ask(&self) -> Result<Instant, String> {
+    /// The key that signs here, or one that the ledger has: of all but the first, only the ledger knows whether they still
+    /// sign.
+    fn find(self: &Arc<Self>, id: &str) -> Option<Published> {
+        let current = self.signing.current();
+        if current.public().id() == id {
+            let (key, retired_ms) = (current.public().clone(), None);
+            return Some(Published { key, retired_ms });
+        }
+        let others = self.others.read().unwrap_or_else(PoisonError::into_inner);
+        let found = others.keys.get(id).cloned()?;
+        if others.read.is_none_or(|at| at.elapsed() >= REFRESH_EVERY) {
+            drop(others);
+            self.refresh();
+        }
+        Some(found)
+    }
+
+    /// Reads the ledger's keys again, beside all that goes on.
+    fn refresh(self: &Arc<Self>) {
+        let mut others = self.others.write().unwrap_or_else(PoisonError::into_inner);
+        // Whoever comes meanwhile need not; where it fails it is tried again as late.
+        others.read = Some(Instant::now());
+        drop(others);
+        let tokens = Arc::clone(self);
+        tokio::spawn(async move { tokens.ask(Instant::now()).await });
+    }
+
+    /// Reads the ledger's keys, unless that was tried a moment ago, or for those who came before it began; when it
+    /// began. Held while reading, so that of many who ask at once one reads, and where that fails, all are told the same.
+    async fn ask(&self, came: Instant) -> Result<Instant, String> {
         let mut asked = self.asked.lock().await;
-        if let Some((at, said)) = &*asked
-            && at.elapsed() < LOOK_EVERY
+        if let Some(last) = &*asked
+            && (last.began >= came || last.ended.elapsed() < LOOK_EVERY)
         {
-            return said.clone().map(|()| *at);
+            return last.said.clone().map(|()| last.began);
         }
         let began = Instant::now();
-        let said = match timeout(WAIT, published(&self.sql)).await {
+        let said = match timeout(WAIT, all_published(&self.sql)).await {
             Ok(Ok(keys)) => {
-                let keys = keys.into_iter().map(|key| (key.id().to_owned(), key)).collect();
-                *self.others.write().unwrap_or_else(PoisonError::into_inner) = keys;
+                let keys = keys.into_iter().map(|one| (one.key.id().to_owned(), one)).collect();
+                let read = Some(began);
+                *self.others.write().unwrap_or_else(PoisonError::into_inner) = Others { keys, read };
                 Ok(())
             }
             Ok(Err(error)) => Err(error.to_string()),
             Err(_late) => Err("the database did not answer in time".to_owned()),
         };
-        *asked = Some((began, said.clone()));
+        *asked = Some(Asked {
+            began,
+            ended: Instant::now(),
+            said: said.clone(),
+        });
         said.map(|()| began)
     }
 }

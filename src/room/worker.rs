@@ -15,6 +15,7 @@ use tracing::{Instrument, debug, error, info_span, warn};
 use super::board::{PUBLISH_EVERY, pause};
 use super::rooms::Rooms;
 use super::scripts::Visited;
+use super::silent::{Node, Silent};
 use crate::ids::Id;
 use crate::stopping::Stopping;
 use crate::stream::MaybeScript;
@@ -27,10 +28,8 @@ const SWEEPS_PER_ROUND: u64 = 10;
 const LOOKED_AT_ONCE: usize = 32;
 /// How long one room is waited for.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long a room that can't be looked at is left alone; each time that its node does not answer twice as long, up to
-/// a bound: with many rooms on a frozen node those on the others would wait for a place.
+/// How long a room that can't be looked at is left alone.
 const REST: Duration = Duration::from_secs(1);
-const LONGEST_REST: Duration = Duration::from_secs(30);
 /// Rooms where nothing is due that are looked at in a second: with ten thousand of them that is some percent of a Redis.
 const IDLE_PER_S: usize = 500;
 
@@ -51,6 +50,7 @@ impl Worker {
     pub async fn run(self, stopping: Stopping) {
         let mut schedule = Schedule::default();
         let mut looks = Looks::default();
+        let mut silent = Silent::default();
         let mut sweeps = interval(SWEEP_EVERY);
         sweeps.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut sweeping = JoinSet::new();
@@ -59,6 +59,7 @@ impl Worker {
         loop {
             let free = looks.tasks.len() < LOOKED_AT_ONCE;
             let next = schedule.next().filter(|_| free);
+            let next_try = silent.next();
             tokio::select! {
                 () = stopping.wait() => break,
                 // One that is slow, because a node is frozen, is waited for; what is due is done all the same.
@@ -70,13 +71,15 @@ impl Worker {
                 }
                 Some(found) = sweeping.join_next() => {
                     for id in found.unwrap_or_default() {
-                        if !schedule.has(&id) && !looks.has(&id) {
+                        if !schedule.has(&id) && !looks.has(&id) && !silent.has(&id) {
                             schedule.set(id, Instant::now());
                         }
                     }
                 }
                 alarms = self.rooms.boards.alarm.taken() => {
                     for (id, at) in alarms {
+                        // Whoever was answered has heard from its node.
+                        schedule.set_all(silent.answered_of(&id), Instant::now());
                         if !looks.hurry(&id, at) {
                             schedule.set_earlier(id, at);
                         }
@@ -86,19 +89,43 @@ impl Worker {
                     if let Some(id) = schedule.take_due(Instant::now()) {
                         // Whatever is said meanwhile counts.
                         self.rooms.is_due(&id, None);
-                        looks.begin(&self, id);
+                        let node = self.rooms.node_of(&id);
+                        if silent.is_silent(&node) {
+                            silent.add(&node, id, false, Instant::now());
+                        } else {
+                            looks.begin(&self, id, (node, false));
+                        }
+                    }
+                }
+                () = sleep_until(next_try.unwrap_or_else(Instant::now)), if next_try.is_some() => {
+                    // Beside the others, whose places may all be taken.
+                    if let Some((node, id)) = silent.take_due(Instant::now()) {
+                        looks.begin(&self, id, (node, true));
                     }
                 }
                 Some(ended) = looks.tasks.join_next_with_id() => {
-                    if let Ok((task, Look::Seen(visited))) = &ended
+                    let Some(Ended { id, node, tried, look, hurry }) = looks.ended(ended) else {
+                        continue;
+                    };
+                    let now = Instant::now();
+                    match &look {
+                        Look::Late => {
+                            silent.add(&node, id, tried, now);
+                            continue;
+                        }
+                        Look::Passed if tried => silent.passed(&node, now),
+                        Look::Passed => {}
+                        Look::Seen(_) | Look::Gone => schedule.set_all(silent.answered(&node), now),
+                    }
+                    if let Look::Seen(visited) = &look
                         && visited.unpublished
-                        && let Some(id) = looks.of_task.get(task).cloned()
                         && self.rooms.may_publish(&id)
                     {
                         // Beside the looks: a long list takes seconds, and the room is open meanwhile.
-                        publishing.spawn(self.clone().publish(id));
+                        publishing.spawn(self.clone().publish(id.clone()));
                     }
-                    if let Some((id, at)) = looks.ended(ended, schedule.len()) {
+                    if let Some(rest) = rest(&look, schedule.len()) {
+                        let at = hurry.map_or(now + rest, |hurry| hurry.min(now + rest));
                         self.rooms.is_due(&id, Some(at));
                         schedule.set(id, at);
                     }
@@ -135,6 +162,8 @@ impl Worker {
                 debug!(%error, "this room was passed over");
                 return if error.is_unavailable() {
                     Look::Late
+                } else if error.is_unknown() {
+                    Look::Gone
                 } else {
                     Look::Passed
                 };
@@ -175,6 +204,12 @@ impl Schedule {
         self.by_time.insert((at, id));
     }
 
+    fn set_all(&mut self, ids: impl IntoIterator<Item = Id>, at: Instant) {
+        for id in ids {
+            self.set(id, at);
+        }
+    }
+
     fn set_earlier(&mut self, id: Id, at: Instant) {
         if self.by_id.get(&id).is_none_or(|before| at < *before) {
             self.set(id, at);
@@ -195,21 +230,45 @@ impl Schedule {
 enum Look {
     /// This is how it is.
     Seen(Box<Visited>),
+    /// There is no room of this name: whoever finds the name again looks again.
+    Gone,
     /// It can't be looked at now.
     Passed,
     /// Its node did not answer.
     Late,
 }
 
+/// How long a room is left alone; `None`: it is forgotten. `count`: rooms that wait for their time.
+fn rest(look: &Look, count: usize) -> Option<Duration> {
+    match look {
+        Look::Seen(visited) if visited.counts.active + visited.counts.waiting == 0 => {
+            let share = Duration::from_secs(1) * u32::try_from(count / IDLE_PER_S).unwrap_or(u32::MAX);
+            Some(pause(visited).max(share))
+        }
+        Look::Seen(visited) => Some(pause(visited)),
+        Look::Passed | Look::Late => Some(REST),
+        Look::Gone => None,
+    }
+}
+
 /// Rooms that are being looked at.
 #[derive(Default)]
 struct Looks {
     tasks: JoinSet<Look>,
-    of_task: HashMap<task::Id, Id>,
-    /// Those, and when each is due again as far as was said meanwhile.
+    /// Each of them, its node, and whether it is looked at only to try that.
+    of_task: HashMap<task::Id, (Id, (Node, bool))>,
+    /// When each is due again as far as was said meanwhile.
     due: HashMap<Id, Option<Instant>>,
-    /// How long each whose node did not answer was left alone.
-    late: HashMap<Id, Duration>,
+}
+
+/// A look that has ended.
+struct Ended {
+    id: Id,
+    node: Node,
+    tried: bool,
+    look: Look,
+    /// When the room is due again, as was said meanwhile.
+    hurry: Option<Instant>,
 }
 
 impl Looks {
@@ -226,17 +285,16 @@ impl Looks {
         true
     }
 
-    fn begin(&mut self, worker: &Worker, id: Id) {
+    fn begin(&mut self, worker: &Worker, id: Id, node: (Node, bool)) {
         let span = info_span!("room", room_id = %id);
         let (worker, of) = (worker.clone(), id.clone());
         let work = async move { worker.look(&of).await };
         let task = self.tasks.spawn(work.instrument(span));
-        self.of_task.insert(task.id(), id.clone());
+        self.of_task.insert(task.id(), (id.clone(), node));
         self.due.insert(id, None);
     }
 
-    /// The room, and when it is due again. `count`: rooms that wait for their time.
-    fn ended(&mut self, ended: Result<(task::Id, Look), task::JoinError>, count: usize) -> Option<(Id, Instant)> {
+    fn ended(&mut self, ended: Result<(task::Id, Look), task::JoinError>) -> Option<Ended> {
         let (task, look) = match ended {
             Ok(ended) => ended,
             Err(error) => {
@@ -244,24 +302,15 @@ impl Looks {
                 (error.id(), Look::Passed)
             }
         };
-        let id = self.of_task.remove(&task)?;
+        let (id, (node, tried)) = self.of_task.remove(&task)?;
         let hurry = self.due.remove(&id).flatten();
-        let late = self.late.remove(&id);
-        let rest = match look {
-            Look::Seen(visited) if visited.counts.active + visited.counts.waiting == 0 => {
-                pause(&visited).max(Duration::from_secs(1) * u32::try_from(count / IDLE_PER_S).unwrap_or(u32::MAX))
-            }
-            Look::Seen(visited) => pause(&visited),
-            Look::Passed => REST,
-            Look::Late => {
-                let rest = late.map_or(REST, |late| (late * 2).min(LONGEST_REST));
-                self.late.insert(id.clone(), rest);
-                // Also when others say that something is due.
-                return Some((id, Instant::now() + rest));
-            }
-        };
-        let at = Instant::now() + rest;
-        Some((id, hurry.map_or(at, |hurry| hurry.min(at))))
+        Some(Ended {
+            id,
+            node,
+            tried,
+            look,
+            hurry,
+        })
     }
 }
 

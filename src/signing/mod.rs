@@ -25,5 +25,5 @@ pub use document::signed_text;
 pub use file::{SigningFile, SigningKeysError};
 pub use jwks::{Jwk, JwkSet, Jwks, VerifyError};
 pub use key::{BadSignature, KeyPair, NoPublicKey, PublicKey, Signature};
-pub use published::{publish, published};
+pub use published::{Published, all_published, publish, published};
 pub use store::SigningKeys;

@@ -103,10 +103,14 @@ impl SigningKeys {
     async fn take_over(&self, file: &SigningFile, sql: &Sql) -> Result<(), NotFollowed> {
         let file = file.clone();
         let ring = tokio::task::spawn_blocking(move || file.read()).await??;
-        if ring.public().eq(self.ring.load().public()) {
+        let before = self.public();
+        let keys = ring.public().cloned().collect::<Vec<_>>();
+        if keys == before {
             return Ok(());
         }
-        publish_all(sql, ring.public()).await?;
+        let is_gone = |key: &PublicKey| !keys.contains(key);
+        let gone = before.into_iter().filter(is_gone).collect::<Vec<_>>();
+        publish_all(sql, &keys, &gone).await?;
         tracing::info!(key_id = ring.signs.public().id(), "signing with this key from now on");
         self.ring.store(Arc::new(ring));
         Ok(())

@@ -89,6 +89,13 @@ impl Store {
         Health::clone(&self.inner.health.load())
     }
 
+    /// The name of the node that has a key, as last heard; `None` while nobody has it.
+    #[must_use]
+    pub fn node_of(&self, key: &str) -> Option<Arc<str>> {
+        let (link, _) = self.inner.dispatcher.topology.pick(Some(key.as_bytes()));
+        link.map(|link| Arc::clone(link.node()))
+    }
+
     /// The longest that a call takes, with all its repeats.
     #[must_use]
     pub fn total_limit(&self) -> Duration {

@@ -232,7 +232,7 @@ impl Metrics {
         );
         registry.register(
             "meter_streams",
-            "Open streams of meters and of requests in a line",
+            "Open streams of meters, of requests in a line, of tickets and of waiting pages",
             self.streams.clone(),
         );
         registry.register("redis_up", "1 when Redis answers", self.redis_up.clone());

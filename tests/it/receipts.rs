@@ -14,7 +14,7 @@ use jackpot::ledger::chain::ChainHash;
 use jackpot::ledger::receipt::{Head, Receipt, UnsignedReceipt};
 use jackpot::ledger::sql::Sql;
 use jackpot::settings::Settings;
-use jackpot::signing::{self, Jwks, PublicKey, SigningFile, SigningKeys, publish, published};
+use jackpot::signing::{self, Jwks, PublicKey, SigningFile, SigningKeys, all_published, publish, published};
 use jackpot::stopping::Stopping;
 use jackpot::telemetry::Metrics;
 use reqwest::{Method, Response};
@@ -165,6 +165,14 @@ async fn a_receipt_stays_checkable_after_rotation_and_without_its_seed() {
     let third = keys.file().rotate().expect("rotated");
     keys.until_it_signs(third.id()).await;
     assert_eq!(keys.keys.public().len(), 1);
+    for one in all_published(&keys.sql).await.expect("read") {
+        let signs = one.key == third;
+        assert_eq!(
+            one.retired_ms.is_none(),
+            signs,
+            "the one before is retired, though its line is gone: {one:?}"
+        );
+    }
     let in_sql = published(&keys.sql).await.expect("read");
     assert_eq!(in_sql.len(), 3, "the ledger keeps them all");
     eventually(Duration::from_secs(5), "all three are served", async || {

@@ -85,7 +85,7 @@ impl Instance {
         (now, pass)
     }
 
-    async fn check(&self, id: &Id, user: &str, pass: &str) -> Result<(), DoorError> {
+    pub async fn check(&self, id: &Id, user: &str, pass: &str) -> Result<(), DoorError> {
         self.door.check(id, &user_id(user), Some(pass)).await
     }
 }

@@ -38,10 +38,7 @@ pub(crate) async fn get(
 ) -> Result<HttpResponse, Problem> {
     request::issue(id.shared(), request_id.as_str().into());
     let mut found = api.coupons.look_up(&id, request_id.as_str()).await?;
-    let place = web
-        .metrics
-        .open_stream(web.max_streams)
-        .ok_or_else(Problem::too_many_streams)?;
+    let place = web.open_stream()?;
     let (stopping, coupons) = (web.stopping.clone(), api.coupons.clone());
     let events = async_stream::stream! {
         let _place = place;

@@ -176,10 +176,7 @@ pub(crate) async fn stream(
         may_read.as_ref().map_err(Clone::clone)?;
     }
     let may_read = may_read.is_ok();
-    let place = web
-        .metrics
-        .open_stream(web.max_streams)
-        .ok_or_else(Problem::too_many_streams)?;
+    let place = web.open_stream()?;
     let mut latest = api.meters.listen(&id, &now);
     let (stopping, meters) = (web.stopping.clone(), api.meters.clone());
     let events = async_stream::stream! {

@@ -44,10 +44,11 @@ pub(crate) enum PlaceBody {
         /// How many are before it.
         #[schema(example = 17)]
         ahead: u64,
-        /// Seconds until it is let in, by the rate of the last minute; null when that is not known.
+        /// Seconds until it is let in, by how many sessions ended in the last minute; null when that is not known.
         #[schema(example = 40)]
         eta_s: Option<u64>,
-        /// Seconds after which to ask again: a place that nobody asks for is lost after `waiting_timeout_s`.
+        /// Seconds after which to ask again: a place that nobody asks for is lost after `waiting_timeout_s`, and who is let
+        /// in has `session_s` to learn of it. Below half of both.
         #[schema(example = 1.0)]
         poll_after_s: f64,
     },

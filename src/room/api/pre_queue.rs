@@ -23,7 +23,7 @@ use crate::verify::pre_queue::{Heading, Join};
 #[utoipa::path(get, path = "/v1/rooms/{id}/pre-queue", operation_id = "get_room_pre_queue", tag = "rooms", security(("bearer" = [])), params(("id" = String, Path)),
     responses((status = 200, description = "The list", content_type = "application/x-ndjson", body = String),
         (status = 404, description = "`room-not-found`, `pre-queue-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`room-not-open`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+        (status = 409, description = "`room-not-open`, `room-suspended`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
     request::room(id.shared());
     let heading = heading(&api, &id).await?;

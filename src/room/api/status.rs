@@ -36,13 +36,14 @@ pub(crate) struct RoomStatus {
     /// Tickets in the line.
     #[schema(example = 17)]
     waiting: u64,
-    /// Seconds until somebody who joins now is let in, by the rate of the last minute; null when that is not known.
+    /// Seconds until somebody who joins now is let in, by how many sessions ended in the last minute; null when that is not known.
     #[schema(example = 40)]
     eta_s: Option<u64>,
     opens_at: Option<String>,
     /// SHA-256 of the seed of the order before the opening.
     commitment: String,
-    /// That seed, behind the opening; with `GET /v1/rooms/{id}/pre-queue` anybody can check the order.
+    /// That seed, behind the opening. With it and the list of `GET /v1/rooms/{id}/pre-queue` (role read), which the operator
+    /// can publish, anybody can check the order.
     seed: Option<String>,
     /// How many joined before the opening, once that is in the ledger and as long as the list is kept.
     joined: Option<u64>,

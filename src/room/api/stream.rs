@@ -38,10 +38,7 @@ pub(crate) async fn get(
 ) -> Result<HttpResponse, Problem> {
     request::room(id.shared());
     let mut now = api.rooms.look(&id, ticket).await?;
-    let place = web
-        .metrics
-        .open_stream(web.max_streams)
-        .ok_or_else(Problem::too_many_streams)?;
+    let place = web.open_stream()?;
     let stopping = web.stopping.clone();
     let events = async_stream::stream! {
         let _place = place;

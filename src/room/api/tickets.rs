@@ -69,7 +69,7 @@ pub(crate) async fn get(
     params(("id" = String, Path), ("ticket" = String, Path)),
     responses((status = 200, description = "Renewed", body = TicketBody),
         (status = 404, description = "`room-not-found`, `ticket-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`not-admitted`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+        (status = 409, description = "`not-admitted`, `room-suspended`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn renew(
     _: auth::Play,
     PathOf((id, ticket)): PathOf<(Id, Ticket)>,

@@ -147,7 +147,9 @@ pub(crate) async fn wait(id: Path<String>, request: HttpRequest, api: Data<Api>)
 #[utoipa::path(get, path = "/rooms/{id}/wait/events", operation_id = "waiting_page_events", tag = "rooms",
     params(("id" = String, Path), ("place" = String, Query)),
     responses((status = 200, description = "`place` with the texts of the page; `moved` when it is to be loaded again", content_type = "text/event-stream", body = String),
-        (status = 503, description = "`too-many-streams`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+        (status = 400, description = "No token of this service for this room", content_type = "text/html", body = String),
+        (status = 404, description = "There is no such room", content_type = "text/html", body = String),
+        (status = 503, description = "`too-many-streams`; a page where keys of other instances can't be read", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn events(
     id: Path<String>,
     request: HttpRequest,
@@ -158,9 +160,11 @@ pub(crate) async fn events(
         Ok((place, _)) => place,
         Err(refusal) => return Ok(refusal.page()),
     };
-    let too_many = Problem::too_many_streams;
-    let listener = api.listeners.open(place.jti).ok_or_else(too_many)?;
-    let stream = web.metrics.open_stream(web.max_streams).ok_or_else(too_many)?;
+    let listener = api
+        .listeners
+        .open(place.jti)
+        .ok_or_else(|| Problem::too_many_streams("this place has as many open streams as it may"))?;
+    let stream = web.open_stream()?;
     let events = stream::events(api.rooms.clone(), place, web.stopping.clone(), (stream, listener));
     Ok(with_headers(StatusCode::OK)
         .content_type("text/event-stream")
@@ -171,7 +175,10 @@ pub(crate) async fn events(
 #[utoipa::path(post, path = "/rooms/{id}/wait/leave", operation_id = "leave_by_page", tag = "rooms",
     params(("id" = String, Path), ("place" = String, Query)),
     responses((status = 303, description = "To the page of the place"),
-        (status = 400, description = "No token of this service for this room", content_type = "text/html", body = String)))]
+        (status = 400, description = "No token of this service for this room", content_type = "text/html", body = String),
+        (status = 404, description = "There is no such room", content_type = "text/html", body = String),
+        (status = 410, description = "The ticket is no longer remembered", content_type = "text/html", body = String),
+        (status = 503, description = "Redis does not answer; the page of the place is loaded again", content_type = "text/html", body = String)))]
 pub(crate) async fn leave(id: Path<String>, request: HttpRequest, api: Data<Api>) -> HttpResponse {
     let (place, token) = match api.place_of(&id, &request).await {
         Ok(found) => found,

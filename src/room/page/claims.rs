@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use super::return_to::ReturnTo;
 use crate::ids::Id;
+use crate::room::pass::Timed;
 use crate::room::ticket::Ticket;
 
 /// Type of a place token.
@@ -57,6 +58,26 @@ pub enum NotHere {
     /// Too late; it says where its user came from.
     #[error("the token has expired")]
     Expired(ReturnTo),
+}
+
+/// The longest that `rooms.join_token_s` may be.
+const LONGEST_JOIN_S: i64 = 3_600;
+
+impl Timed for JoinClaims {
+    const LONGEST_S: i64 = LONGEST_JOIN_S;
+
+    fn times(&self) -> Option<(i64, i64)> {
+        Some((self.iat, self.exp))
+    }
+}
+
+/// It has no time: who makes one with a key that was retired must know the ticket, and has the place with that alone.
+impl Timed for PlaceClaims {
+    const LONGEST_S: i64 = 0;
+
+    fn times(&self) -> Option<(i64, i64)> {
+        None
+    }
 }
 
 impl JoinClaims {

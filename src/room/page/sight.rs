@@ -36,6 +36,7 @@ impl Sight {
         Ok(match &now.seen.place {
             Place::Waiting { ahead } => {
                 let room = rooms.shown(&place.aud).await?;
+                let lost_ms = room.definition.waiting_timeout_ms().min(room.definition.session_ms());
                 let line = Line {
                     position: ahead + 1,
                     eta_s: now.eta_s,
@@ -44,7 +45,7 @@ impl Sight {
                 Self::Line {
                     texts: line.texts(),
                     poll_after_s: now.poll_after_s,
-                    refresh_s: refresh_s(now.poll_after_s, room.definition.waiting_timeout_ms()),
+                    refresh_s: refresh_s(now.poll_after_s, lost_ms),
                 }
             }
             Place::Admitted { end_ms, .. } => {
@@ -62,10 +63,10 @@ impl Sight {
 const STAYS_S: u64 = 3;
 
 /// When such a page is loaded again, in seconds: as often as a program would ask, but not more often than it can be used,
-/// unless the place would be lost by then.
-fn refresh_s(poll_after_s: f64, waiting_timeout_ms: u64) -> u64 {
+/// unless the place, or the session behind it, could be lost by then: that takes `lost_ms` at least.
+fn refresh_s(poll_after_s: f64, lost_ms: u64) -> u64 {
     let asked = Duration::from_secs_f64(poll_after_s.ceil().max(1.0)).as_secs();
-    let in_time = waiting_timeout_ms / 2_500;
+    let in_time = lost_ms / 2_500;
     asked.max(STAYS_S.min(in_time))
 }
 
@@ -106,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_page_stays_for_a_while_but_comes_again_in_time() {
-        for (poll_after_s, waiting_timeout_ms, refresh) in [
+        for (poll_after_s, lost_ms, refresh) in [
             (1.0, 60_000, 3),
             (1.0, 7_500, 3),
             (1.0, 5_000, 2),
@@ -114,11 +115,7 @@ mod tests {
             (0.4, 1_000, 1),
             (6.1, 60_000, 7),
         ] {
-            assert_eq!(
-                refresh_s(poll_after_s, waiting_timeout_ms),
-                refresh,
-                "{poll_after_s} {waiting_timeout_ms}"
-            );
+            assert_eq!(refresh_s(poll_after_s, lost_ms), refresh, "{poll_after_s} {lost_ms}");
         }
     }
 }

@@ -3,10 +3,10 @@
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use super::kit::{create, enter, jackpot, joined, leave, problem, renew};
+use super::kit::{create, enter, jackpot, joined, leave, operator_key, problem, renew};
 use crate::fault_support::PATIENCE;
-use crate::support::eventually;
 use crate::support::service::Service;
+use crate::support::{eventually, http_client};
 
 fn refused(code: &str) -> (u16, String, bool) {
     (403, code.to_owned(), false)
@@ -41,6 +41,17 @@ async fn only_the_pass_of_this_player_for_this_room_lets_play() {
         let entered = enter(&service, "behind", "e1", "ann", &wrong).await;
         assert_eq!(entered, refused("pass-required"), "{why}");
     }
+    // Of two it would be anyone's guess which counts.
+    let twice = http_client()
+        .post(service.url("/v1/jackpots/behind/entries"))
+        .bearer_auth(operator_key(&service))
+        .header("X-Room-Pass", text)
+        .header("X-Room-Pass", text)
+        .json(&json!({"entry_id": "e1", "player_id": "ann", "stake": 1}))
+        .send();
+    let twice = twice.await.expect("an answer");
+    assert_eq!(twice.status(), StatusCode::FORBIDDEN);
+    assert_eq!(twice.json::<Value>().await.expect("JSON")["code"], "pass-required");
     assert_eq!(enter(&service, "behind", "e1", "ann", &ann).await, TAKEN);
     assert_eq!(enter(&service, "behind", "e2", "ann", &ann).await, TAKEN);
     assert_eq!(enter(&service, "behind", "e3", "bob", &bob).await, TAKEN);

@@ -57,6 +57,13 @@ async fn a_ticket_is_told_as_it_changes_and_then_it_ends() {
     let admitted = until(&mut answer, &mut text, |ticket| ticket["status"] == "admitted").await;
     assert_eq!(admitted["ticket"], third["ticket"]);
     assert!(admitted["pass"].is_string(), "{admitted}");
+    // As long as nothing changes there are only comments.
+    let shown = events(&text).len();
+    while !text.ends_with("\n\n:\n\n:\n\n") {
+        let chunk = answer.chunk().await.expect("readable").expect("a comment");
+        text.push_str(std::str::from_utf8(&chunk).expect("UTF-8"));
+    }
+    assert_eq!(events(&text).len(), shown, "{text}");
     leave(&service, "sse", &third).await;
     while let Some(chunk) = answer.chunk().await.expect("readable") {
         text.push_str(std::str::from_utf8(&chunk).expect("UTF-8"));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use serde_json::json;
 
-use super::kit::{create, join, joined, keys, leave, look, path, problem, renew, said};
+use super::kit::{create, definition, join, joined, keys, leave, look, path, problem, renew, said};
 use crate::fault_support::PATIENCE;
 use crate::support::eventually;
 use crate::support::service::Service;
@@ -215,7 +215,7 @@ async fn who_is_next_is_admitted_within_moments_of_the_end_of_a_session() {
 }
 
 #[tokio::test]
-async fn the_estimate_comes_from_those_who_were_let_in() {
+async fn the_estimate_comes_from_the_sessions_that_ended() {
     let service = Service::start().await;
     create(&service, "lobby", 1, &json!({})).await;
     let mut last = joined(&service, "lobby", "u0").await;
@@ -225,7 +225,7 @@ async fn the_estimate_comes_from_those_who_were_let_in() {
     }
     assert!(
         waiting.iter().all(|ticket| ticket["eta_s"].is_null()),
-        "nobody was let in yet"
+        "no session has ended yet"
     );
     for ticket in &waiting[..3] {
         leave(&service, "lobby", &last).await;
@@ -236,4 +236,52 @@ async fn the_estimate_comes_from_those_who_were_let_in() {
     assert_eq!((&seen["position"], &seen["ahead"]), (&json!(3), &json!(2)));
     let eta = seen["eta_s"].as_u64().expect("it is known now");
     assert!(eta >= 1, "{seen}");
+}
+
+#[tokio::test]
+async fn a_burst_and_a_closed_room_promise_nothing() {
+    let service = Service::start().await;
+    create(&service, "lobby", 2, &json!({})).await;
+    let first = joined(&service, "lobby", "u0").await;
+    leave(&service, "lobby", &first).await;
+    service.put("/v1/rooms/lobby", definition(0, &json!({}))).await;
+    let mut waiting = Vec::new();
+    for user in 1..=4 {
+        let ticket = joined(&service, "lobby", &format!("u{user}")).await;
+        assert_eq!(ticket["eta_s"], json!(null), "nobody is let in, though one has left");
+        waiting.push(ticket);
+    }
+    eventually(PATIENCE, "the status knows as well", async || {
+        let status = service.get("/v1/rooms/lobby/status").await.body;
+        (status["capacity"] == 0).then(|| assert_eq!(status["eta_s"], json!(null)))
+    })
+    .await;
+    create(&service, "burst", 0, &json!({})).await;
+    let mut last = json!(null);
+    for user in 1..=3 {
+        last = joined(&service, "burst", &format!("u{user}")).await;
+    }
+    service.put("/v1/rooms/burst", definition(2, &json!({}))).await;
+    eventually(PATIENCE, "two are let in at once", async || {
+        let seen = look(&service, "burst", &last).await;
+        (seen["position"] == 1).then(|| assert_eq!(seen["eta_s"], json!(null), "no place is free before one goes"))
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_asks_when_told_to_does_not_miss_the_session() {
+    let service = Service::start().await;
+    create(&service, "short", 0, &json!({"session_s": 2, "waiting_timeout_s": 600})).await;
+    let ticket = joined(&service, "short", "u1").await;
+    assert_eq!(ticket["poll_after_s"], 0.8, "well below the session");
+    create(
+        &service,
+        "shorter",
+        0,
+        &json!({"session_s": 600, "waiting_timeout_s": 1}),
+    )
+    .await;
+    let ticket = joined(&service, "shorter", "u1").await;
+    assert_eq!(ticket["poll_after_s"], 0.4, "well below the timeout");
 }

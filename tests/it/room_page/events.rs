@@ -96,7 +96,14 @@ async fn one_place_takes_a_few_streams_and_leaves_the_others() {
     }
     let refused = listen(&one).await;
     assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
-    assert_eq!(refused.json::<Value>().await.expect("JSON")["code"], "too-many-streams");
+    let problem = refused.json::<Value>().await.expect("JSON");
+    assert_eq!(
+        (&problem["code"], &problem["detail"]),
+        (
+            &json!("too-many-streams"),
+            &json!("this place has as many open streams as it may")
+        )
+    );
     assert_eq!(listen(&other).await.status(), StatusCode::OK);
     drop(open);
     eventually(PATIENCE, "streams that were closed make room", async || {

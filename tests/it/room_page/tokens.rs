@@ -220,9 +220,13 @@ async fn a_ticket_that_is_forgotten_and_a_room_that_is_not_there_are_told_apart(
     open(&service, &place_of("gone", ticket))
         .await
         .is(StatusCode::NOT_FOUND, "There is no such room");
-    let token = signed(pass::JOIN, &join_claims("gone", 0, 1 << 40));
+    let token = signed(pass::JOIN, &join_claims("gone", (1 << 40) - 100, 1 << 40));
     let page = open(&service, &format!("/rooms/gone/wait?token={token}")).await;
     page.is(StatusCode::NOT_FOUND, "There is no such room");
+    // Ours are good for an hour at most.
+    let lasting = signed(pass::JOIN, &join_claims("there", 0, 1 << 40));
+    let page = open(&service, &format!("/rooms/there/wait?token={lasting}")).await;
+    page.is(StatusCode::BAD_REQUEST, "This link is not valid");
     open(&service, "/rooms/a%20b/wait")
         .await
         .is(StatusCode::NOT_FOUND, "There is no such room");

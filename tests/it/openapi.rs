@@ -1,0 +1,120 @@
+//! The description of the API says of each body what it is.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::service::Service;
+
+fn keys(object: &Value) -> Vec<&str> {
+    let mut names = object
+        .as_object()
+        .map_or(Vec::new(), |all| all.keys().map(String::as_str).collect());
+    names.sort_unstable();
+    names
+}
+
+#[tokio::test]
+async fn each_definition_is_described_as_what_it_is_and_each_answer_is_named() {
+    let service = Service::start().await;
+    let document = service.get("/openapi.json").await.body;
+    let of = |path: &str, method: &str| &document["paths"][path][method];
+    for (path, name, fields) in [
+        (
+            "/v1/rooms/{id}",
+            "RoomDefinition",
+            "admissions_per_minute capacity opens_at session_s waiting_timeout_s",
+        ),
+        (
+            "/v1/coupons/{id}",
+            "CouponDefinition",
+            "ends_at name per_user per_user_window_s starts_at stock",
+        ),
+        (
+            "/v1/jackpots/{id}",
+            "JackpotDefinition",
+            "contribution currency id max_redraws max_stake name odds public_meter room status tiers",
+        ),
+    ] {
+        let body = &of(path, "put")["requestBody"]["content"]["application/json"];
+        let reference = body["schema"]["$ref"].as_str().expect("a name");
+        assert_eq!(reference, format!("#/components/schemas/{name}"));
+        let schema = &document["components"]["schemas"][name];
+        assert_eq!(keys(&schema["properties"]).join(" "), fields, "{name}");
+        let described = keys(&schema["properties"]);
+        for field in keys(&body["example"]) {
+            assert!(described.contains(&field), "{name} has no {field} of its example");
+        }
+    }
+    for (path, item) in document["paths"].as_object().expect("paths") {
+        if !path.starts_with("/v1/rooms/{id}") {
+            continue;
+        }
+        for (method, operation) in item.as_object().expect("operations") {
+            assert!(
+                keys(&operation["responses"]).contains(&"409"),
+                "{method} {path}: a room may be suspended"
+            );
+        }
+    }
+    for (path, method) in [("/rooms/{id}/wait/leave", "post"), ("/rooms/{id}/wait/events", "get")] {
+        let answers = keys(&of(path, method)["responses"]);
+        for status in ["400", "404", "503"] {
+            assert!(answers.contains(&status), "{path}: {answers:?}");
+        }
+    }
+}
+
+/// Names of the types in a text that are described, as the description has them.
+fn described(text: &str) -> Vec<String> {
+    let mut lines = text.lines();
+    let mut names = Vec::new();
+    while let Some(line) = lines.next() {
+        if !(line.trim_start().starts_with("#[derive(") && line.contains("ToSchema")) {
+            continue;
+        }
+        let mut renamed = None;
+        for line in lines.by_ref() {
+            let line = line.trim();
+            if let Some(name) = line.strip_prefix("#[schema(as = ") {
+                renamed = name.strip_suffix(")]").map(str::to_owned);
+            }
+            let mut words = line
+                .split(|c: char| !c.is_alphanumeric())
+                .skip_while(|word| *word != "struct" && *word != "enum");
+            if words.next().is_some() {
+                names.push(renamed.unwrap_or_else(|| words.next().expect("a name").to_owned()));
+                break;
+            }
+        }
+    }
+    names
+}
+
+fn collect(folder: &Path, found: &mut BTreeMap<String, Vec<String>>) {
+    for entry in fs::read_dir(folder).expect("readable") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            collect(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            for name in described(&fs::read_to_string(&path).expect("text")) {
+                found.entry(name).or_default().push(path.display().to_string());
+            }
+        }
+    }
+}
+
+/// Of two types of one name the description would have one, and use it for both.
+#[test]
+fn no_two_described_types_share_a_name() {
+    let mut found = BTreeMap::new();
+    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+    assert!(
+        found.contains_key("RoomDefinition") && found.contains_key("TicketBody"),
+        "{found:?}"
+    );
+    found.retain(|_, files| files.len() > 1);
+    assert!(found.is_empty(), "{found:#?}");
+}
