@@ -27,13 +27,3 @@ CREATE TABLE room_events (
   body TEXT NOT NULL,
   PRIMARY KEY (room_id, n)
 );
-
--- Every definition that a room had, with the event that put it in force.
-CREATE TABLE room_definitions (
-  room_id TEXT NOT NULL,
-  version BIGINT NOT NULL,
-  n BIGINT NOT NULL,
-  at_ms BIGINT NOT NULL,
-  json TEXT NOT NULL,
-  PRIMARY KEY (room_id, version)
-);

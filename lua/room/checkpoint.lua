@@ -3,7 +3,8 @@
 -- KEYS  the eleven of the room (state.lua)
 -- ARGV  1 known mark
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok', mark}
---       event: `state` "status version longest", before it
+--       event: `state`, before it: "status version capacity session waiting_timeout rate opens passes_until commitment
+--         collected_sha256", - for none
 -- Invariants: changes nothing but the event number. In every status.
 -- Cost: O(1).
 
@@ -11,7 +12,7 @@ local state, ended = known_state(KEYS[1])
 if not state then
   return ended
 end
-local held = state.status .. ' ' .. num(state.version) .. ' ' .. num(state.longest)
-append(state, now_ms(), 'checkpoint', { 'state', held })
+local commitment = redis.call('HGET', KEYS[1], 'commitment')
+append(state, now_ms(), 'checkpoint', { 'state', decides(state, must(commitment or nil, 'JP_DAMAGED state')) })
 redis.call('HSET', KEYS[1], 'n', num(state.n))
 return { 'ok', mark(state) }

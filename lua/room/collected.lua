@@ -12,10 +12,10 @@ if not state then
 end
 local limit, at = tonumber(ARGV[3]), now_ms()
 local found = redis.call('ZRANGEBYSCORE', KEYS[10], '(' .. ARGV[2], '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
-local out = { 'ok', mark(state), num(at), state.opens > at and num(state.opens) or '' }
+local out = { 'ok', mark(state), num(at), has_opened(state, at) and '' or num(state.opens) }
 local length = #out
 for i = 1, #found, 2 do
-  out[length + 1], out[length + 2] = found[i + 1], found[i]
+  out[length + 1], out[length + 2] = num(found[i + 1]), found[i]
   length = length + 2
 end
 return out

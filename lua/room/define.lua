@@ -25,12 +25,12 @@ local at = now_ms()
 for field, i in pairs(NUMBERS) do
   must(exact(ARGV[i]) or (OPTIONAL[field] and ARGV[i] == '') or nil, 'JP_ARGUMENT ' .. field)
 end
-local session, opens_at = exact(ARGV[NUMBERS.session]), exact(ARGV[NUMBERS.opens_at])
+local opens_at = exact(ARGV[NUMBERS.opens_at])
 redis.call('LLEN', KEYS[9]) -- its type, before the first write
 
 -- Appends the event and writes these fields of the state; what is put is in force with it.
 local function put(state, mode, puts, fields)
-  local version, longest = num(state.version), num(state.longest)
+  local version = num(state.version)
   append(state, at, 'define', {
     'mode',
     mode,
@@ -40,8 +40,6 @@ local function put(state, mode, puts, fields)
     json,
     'commitment',
     commitment,
-    'longest',
-    longest,
     'who',
     ARGV[11],
     'request_id',
@@ -49,8 +47,13 @@ local function put(state, mode, puts, fields)
     'nonce',
     nonce,
   })
-  fields.n, fields.version, fields.longest, fields.opens = num(state.n), version, longest, num(state.opens)
+  fields.n, fields.version, fields.opens = num(state.n), version, num(state.opens)
   fields.json, fields.puts = json, remember_put(puts, nonce, mode, version)
+  fields.passes_until = num(state.passes_until)
+  if not state.was_open then
+    fields.defined = fields.n -- it opens by this one, when no other comes before
+  end
+  fields.opened = has_opened(state, at) and '1' or '0'
   for field, i in pairs(NUMBERS) do
     fields[field] = ARGV[i]
   end
@@ -74,7 +77,8 @@ if not state then
   end
   local fields = fresh_fields(0)
   fields.restores, fields.status, fields.commitment = '0', 'open', commitment
-  return put({ n = 0, restores = 0, version = 1, longest = session, opens = opens_at or at }, 'created', '', fields)
+  local created = { n = 0, restores = 0, version = 1, passes_until = 0, opened = 0, opens = opens_at or at }
+  return put(created, 'created', '', fields)
 end
 
 local kept = redis.call('HMGET', KEYS[1], 'json', 'puts', 'opens_at', 'commitment')
@@ -96,11 +100,15 @@ end
 if not may_change(wanted, last) then
   return { 'mismatch', mark(state) }
 end
-if at < state.opens then
-  state.opens = math.max(opens_at or at, at) -- never before now: the list is kept for a while from here on
-elseif opens_at and ARGV[NUMBERS.opens_at] ~= kept[3] then
+state.was_open = has_opened(state, at)
+if state.was_open and opens_at and ARGV[NUMBERS.opens_at] ~= kept[3] then
   return { 'opened', mark(state) }
 end
+-- By the clock alone from here on, as the ledger sees it.
+if at < state.opens then
+  state.opens = math.max(opens_at or at, at) -- never before now: the list is kept for a while from here on
+else
+  state.passes_until = math.max(state.passes_until, whole_second(at + state.session)) -- of the sessions until now
+end
 state.version = state.version + 1
-state.longest = math.max(state.longest, session)
 return put(state, 'changed', puts, {})

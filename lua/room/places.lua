@@ -2,13 +2,22 @@
 --
 -- Part of a script, behind state.lua and record.lua. A step is a table, the first argument of all here:
 --   state, at, retention   of the room, the time in ms, how long ended records are kept
+--   opened                 whether the room has
 --   active, waiting        how many
+--   behind, ended_behind   whether it did not come to all whose time has come, or whose record is to be dropped
 --   places                 by ticket; false: it has none. A ticket without a record that can be read has no place: it
 --                          goes without a word, and its user may join again
 --   tickets                of users: ticket or false
 --   changed, owners        places, and users, to be written, in order
 --   gone                   by key: members to be taken out of the sorted set; of 7 their records too
+--   kept                   of 7: score, member, ... of those that stay longer
 --   revoked, collected     number, member, ... to be added
+--   revoked_gone, drop_collected, collected_before
+--                          how many of the former go, whether all of the latter do, how many there were
+--   line, line_next, line_read
+--                          the head of `waiting`, as it was before this call; its next; how much of it was read
+--   arrivals, arrival_next behind it: who joined in this call, and the next of them
+--   called, admitted       how many waiters were called to the door, and came in
 --   dirty                  whether the state is to be written
 -- Nothing is written here (write.lua), so nothing is half done when a record or a key turns out to be damaged.
 
@@ -17,16 +26,29 @@ local function new_step(state, at, retention)
     state = state,
     at = at,
     retention = retention,
+    opened = has_opened(state, at),
     active = 0,
     waiting = 0,
+    behind = false,
+    ended_behind = false,
     places = {},
     tickets = {},
     changed = {},
     owners = {},
     gone = { [4] = {}, [5] = {}, [6] = {}, [7] = {} },
+    kept = {},
     revoked = {},
     collected = {},
+    revoked_gone = 0,
+    drop_collected = false,
+    collected_before = 0,
+    line = {},
+    line_next = 1,
+    line_read = 0,
     arrivals = {},
+    arrival_next = 1,
+    called = 0,
+    admitted = 0,
     dirty = false,
   }
 end
@@ -103,20 +125,25 @@ local function finish(step, place, kind, ended_at)
     step.waiting = step.waiting - 1
   end
   place.kind, place.at, step.dirty = kind, num(ended_at), true
-  if step.at >= state.opens then
+  if step.opened then
     set_ticket(step, place.user, false)
   end
   change(step, place)
+end
+
+-- Whether waiters that were not seen are abandoned now. Not while they could not ask (begin_step).
+local function abandons(step)
+  return step.at >= step.state.grace
 end
 
 -- Ends a place whose time has come, where the step could not reap all of them.
 local function settle(step, place)
   if place.kind == 'a' and tonumber(place.ends) <= step.at then
     finish(step, place, 'e', place.ends)
-  elseif place.kind == 'w' and step.behind and not place.until_ms then
+  elseif place.kind == 'w' and step.behind and abandons(step) and not place.until_ms then
     local until_ms = tonumber(redis.call('ZSCORE', KEYS[5], place.ticket) or step.at)
     if until_ms <= step.at then
-      finish(step, place, 'b', until_ms)
+      finish(step, place, 'b', math.max(until_ms, step.state.grace))
     end
   end
 end
@@ -134,7 +161,7 @@ local function add_place(step, ticket, user, order, had)
   state.joins = state.joins + 1
   local join = num(state.joins)
   local place = { ticket = ticket, kind = 'w', join = join, joined = num(step.at), user = user, order = join }
-  if step.at < state.opens and not had then
+  if not step.opened and not had then
     place.order = num(must(exact(order), 'JP_ARGUMENT order'))
     -- Dense, unlike the join numbers: so it shows when one is missing.
     add(step.collected, num(step.collected_before + #step.collected / 2 + 1), ticket)

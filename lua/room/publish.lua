@@ -24,5 +24,5 @@ if redis.call('ZCARD', KEYS[10]) ~= tonumber(ARGV[2]) then
   return { 'changed', mark(state) }
 end
 append(state, at, 'opened', { 'joined', ARGV[2], 'sha256', ARGV[3] })
-redis.call('HSET', KEYS[1], 'n', num(state.n), 'collected_sha256', ARGV[3])
+redis.call('HSET', KEYS[1], 'n', num(state.n), 'collected_sha256', ARGV[3], 'opened', '1')
 return { 'ok', mark(state) }

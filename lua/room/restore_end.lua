@@ -2,21 +2,22 @@
 --
 -- KEYS  the eleven of the room (state.lua)
 -- ARGV  1 token of the restore  2 who  3 request id  4 reason
---       5.. what the ledger says, as name, value, ...: n, restores, status, version, json, commitment, longest, puts,
---         collected_sha256 ('' for none) and the numbers of the definition: capacity, session, waiting_timeout, rate
---         and opens_at ('' for none)
+--       5 '1' when Redis had events that the ledger lacks, as far as the caller knows
+--       6.. what the ledger says, as name, value, ...: n, restores, status, version, json, commitment, passes_until (or
+--         what the caller knows of them, if that is later), puts, collected_sha256 ('' for none) and the numbers of the
+--         definition: capacity, session, waiting_timeout, rate and opens_at ('' for none)
 -- Reply {'unknown'} | {'other', mark} this restore is not the one that is going on
 --       {'ok', mark} done | {'same', mark} done before
 -- Invariants: the event has the ledger's number and one restore more than anybody has seen; the status is written
--- with all else, so that no script ever sees a part. Nobody is in or waits, and until the longest session has passed
--- nobody is admitted: passes that Redis forgot are still out. Their numbers go on above all that there were. Runs when
--- memory is full.
+-- with all else, so that no script ever sees a part. Nobody is in or waits, and until every pass that Redis forgot has
+-- expired nobody is admitted; where it has not opened and no event is lost, there are none. Their numbers go on above
+-- all that there were. Runs when memory is full.
 -- Cost: O(1).
 
 local MAX_RESTORES = 8191 -- 2^13 - 1, so that a mark stays below 2^53
-local NUMBERS = { 'n', 'restores', 'version', 'longest', 'capacity', 'session', 'waiting_timeout' }
+local NUMBERS = { 'n', 'restores', 'version', 'passes_until', 'capacity', 'session', 'waiting_timeout' }
 local OPTIONAL = { 'rate', 'opens_at' }
-local FIRST_FIELD = 5
+local FIRST_FIELD = 6
 
 local was = read_state(KEYS[1])
 if not was then
@@ -40,6 +41,14 @@ end
 for _, field in ipairs(NUMBERS) do
   state[field] = must(exact(state[field]), 'JP_ARGUMENT state')
 end
+state.rate = exact(state.rate)
+state.opens = exact(state.opens_at) or at
+state.opened = (at >= state.opens or state.collected_sha256 ~= '') and 1 or 0
+state.defined = state.n
+local lost = ARGV[5] == '1' or (exact(own[2]) or 0) > state.n
+if state.opened == 1 or lost then
+  state.passes_until = lost_until(at, state)
+end
 must(state.commitment and state.collected_sha256, 'JP_ARGUMENT state')
 state.restores = math.max(state.restores, was.restores) + 1
 must(state.restores <= MAX_RESTORES or nil, 'JP_RESTORES no number is left')
@@ -53,6 +62,8 @@ append(state, at, 'restore', {
   '0',
   'status',
   state.status,
+  'passes_until',
+  num(state.passes_until),
   'reason',
   ARGV[4],
   'who',
@@ -61,9 +72,8 @@ append(state, at, 'restore', {
   ARGV[3],
 })
 local fields = fresh_fields(state.restores * (MAX_N + 1))
-state.hold = lost_until(at, state.longest, exact(state.rate))
-state.opens = exact(state.opens_at) or at
-state.seq = nil
+state.hold = state.passes_until
+state.rate, state.seq = state.rate or '', nil
 for field, value in pairs(state) do
   fields[field] = type(value) == 'number' and num(value) or value
 end

@@ -16,13 +16,13 @@ end
 local limit = tonumber(ARGV[3])
 local found = redis.call('ZRANGEBYSCORE', KEYS[8], '(' .. ARGV[2], '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
 local complete = #found < 2 * limit
-local last = complete and num(state.revocations) or found[#found]
+local last = complete and num(state.revocations) or num(found[#found])
 local out = { 'ok', mark(state), num(now_ms()), num(state.passes), num(state.hold), last, complete and '1' or '' }
 local length = #out
 for i = 1, #found, 2 do
   local ticket, expires, at = string.match(found[i], '^(%x+) (%d+) (%d+)$')
   must(ticket, 'JP_DAMAGED revoked')
-  out[length + 1], out[length + 2], out[length + 3], out[length + 4] = found[i + 1], ticket, expires, at
+  out[length + 1], out[length + 2], out[length + 3], out[length + 4] = num(found[i + 1]), ticket, expires, at
   length = length + 4
 end
 return out

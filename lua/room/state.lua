@@ -13,7 +13,9 @@ local STATE = {
   'waiting_timeout', -- ms
   'rate', -- admissions in any 60 s, '' for as many as there is room for
   'opens', -- ms: nobody is admitted before, and who joins before is collected
-  'longest', -- ms: the longest session that there ever was
+  'opened', -- 1 once it has opened, whatever the clock does afterwards; 0 before
+  'defined', -- number of the last definition before it opened, or of that which opened it
+  'passes_until', -- ms: when the last pass of former definitions, or of before a restore, has expired; 0 for none
   'joins', -- tickets ever: the join number of the last
   'passes', -- passes given, by admissions and renewals, and taken back; behind a restore from restores * 2^40 on
   'admitted', -- sessions begun
@@ -24,6 +26,8 @@ local STATE = {
   'waited_ms', -- sum over the promoted
   'revocations', -- number of the last pass that was taken back, 0 for none
   'hold', -- ms: nobody is admitted before; 0 for never
+  'stepped', -- ms: the last step behind which somebody waited; 0 for none
+  'grace', -- ms: nobody is abandoned before; 0 for never
   'collected_sha256', -- of the list of those collected, '' until it is published
   'status', -- open | suspended; restoring: n and restores are all there is
 }
@@ -78,13 +82,18 @@ local function whole_second(ms)
   return math.ceil(ms / 1000) * 1000
 end
 
+-- Whether it has opened. It opens once: the clock of a Redis may go back, the seed of the order is known.
+local function has_opened(state, at)
+  return state.opened == 1 or at >= state.opens
+end
+
 -- The fields of a room in which nobody has been, as text. `passes`: from where on they are counted.
 local function fresh_fields(passes)
   local fields = { passes = num(passes), collected_sha256 = '' }
   for _, field in ipairs({ 'joins', 'admitted', 'promoted', 'expired', 'abandoned', 'left', 'waited_ms' }) do
     fields[field] = '0'
   end
-  fields.revocations, fields.hold = '0', '0'
+  fields.revocations, fields.hold, fields.stepped, fields.grace = '0', '0', '0', '0'
   return fields
 end
 
@@ -100,6 +109,23 @@ end
 
 -- Until when nobody is admitted to a room that lost tickets: as long as a pass may be out that is not known here, and,
 -- with a rate, an admission may count that is not known here.
-local function lost_until(at, longest, rate)
-  return whole_second(at + math.max(longest, rate and RATE_MS + 1 or 0))
+local function lost_until(at, state)
+  local counts = state.rate and RATE_MS + 1 or 0
+  return math.max(whole_second(at + math.max(state.session, counts)), state.passes_until)
+end
+
+-- All that decides who may be in, and when, as the ledger compares it.
+local function decides(state, commitment)
+  return table.concat({
+    state.status,
+    num(state.version),
+    num(state.capacity),
+    num(state.session),
+    num(state.waiting_timeout),
+    state.rate and num(state.rate) or '-',
+    num(state.opens),
+    num(state.passes_until),
+    commitment,
+    state.collected_sha256 == '' and '-' or state.collected_sha256,
+  }, ' ')
 end

@@ -2,8 +2,11 @@
 --
 -- Part of a script, behind places.lua.
 
-local MAX_REAPED = 256 -- of each kind in one call: some 2 ms
+local MAX_REAPED = 256 -- of each kind in one call
 local MAX_CALLED = 512 -- waiters called to the door in one call
+-- A step so long behind the last one while somebody waits: Redis or all instances were away, since every instance steps
+-- such a room once a second.
+local AWAY_MS = 5000
 
 local function until_now(step, key)
   return redis.call('ZRANGEBYSCORE', KEYS[key], '-inf', num(step.at), 'LIMIT', 0, MAX_REAPED)
@@ -27,23 +30,30 @@ local function count_gone(step)
   return count
 end
 
--- Drops the records of those who are over for long enough; none before the opening, when they tell who had his chance.
+-- Drops the records of those who are over for long enough; before the opening not the one by which a user is known to
+-- have had his chance: that is met again a retention behind it.
 local function drop_ended(step)
-  local tickets = step.at >= step.state.opens and until_now(step, 7) or {}
-  step.gone[7] = tickets
+  local tickets = until_now(step, 7)
+  step.ended_behind = #tickets == MAX_REAPED
   if #tickets == 0 then
     return
   end
+  read_places(step, tickets)
   local users = {}
-  for _, text in ipairs(redis.call('HMGET', KEYS[2], unpack(tickets))) do
-    local place = parse_place(text)
-    users[#users + 1] = place and place.user or nil
-  end
   for _, ticket in ipairs(tickets) do
-    step.places[ticket] = false
+    users[#users + 1] = step.places[ticket] and step.places[ticket].user or nil
   end
   if #users > 0 then
     read_users(step, users)
+  end
+  for _, ticket in ipairs(tickets) do
+    local place = step.places[ticket]
+    if place and not step.opened and step.tickets[place.user] == ticket then
+      add(step.kept, num(step.state.opens + step.retention), ticket)
+    else
+      step.gone[7][#step.gone[7] + 1] = ticket
+      step.places[ticket] = false
+    end
   end
   for _, user in ipairs(users) do
     -- Whose ticket has no place any more.
@@ -53,24 +63,11 @@ local function drop_ended(step)
   end
 end
 
--- Looks at every key, so that one of a wrong type ends the call before it writes, and ends what is over.
-local function begin_step(step)
-  local state = step.state
-  redis.call('HLEN', KEYS[2])
-  redis.call('HLEN', KEYS[3])
-  redis.call('ZCARD', KEYS[7])
-  redis.call('LLEN', KEYS[9])
-  step.waiting, step.active = redis.call('ZCARD', KEYS[4]), redis.call('ZCARD', KEYS[6])
-  step.collected_before = redis.call('ZCARD', KEYS[10])
-  step.drop_collected = step.collected_before > 0
-    and state.collected_sha256 ~= ''
-    and step.at >= state.opens + step.retention
-  step.revoked_gone = count_gone(step)
-  drop_ended(step)
-  local over, silent = until_now(step, 6), until_now(step, 5)
-  step.behind = #over == MAX_REAPED or #silent == MAX_REAPED
+-- Ends the sessions that are over.
+local function expire(step)
+  local over = until_now(step, 6)
+  step.behind = step.behind or #over == MAX_REAPED
   read_places(step, over)
-  read_places(step, silent)
   for _, ticket in ipairs(over) do
     local place = step.places[ticket]
     if place and place.kind == 'a' then
@@ -80,19 +77,49 @@ local function begin_step(step)
       take_out(step, 6, ticket)
     end
   end
+end
+
+-- Ends the places of those who wait and were not seen.
+local function abandon(step)
+  local silent = abandons(step) and until_now(step, 5) or {}
+  step.behind = step.behind or #silent == MAX_REAPED
+  read_places(step, silent)
   local scores = #silent > 0 and redis.call('ZMSCORE', KEYS[5], unpack(silent)) or {}
   for i, ticket in ipairs(silent) do
     local place = step.places[ticket]
     if place and place.kind == 'w' then
-      finish(step, place, 'b', scores[i])
+      finish(step, place, 'b', math.max(scores[i], step.state.grace))
     else
       step.waiting = step.waiting - 1
       take_out(step, 4, ticket)
     end
   end
-  step.line, step.line_next, step.line_read = {}, 1, 0 -- the head of `waiting`, as it was before this call
-  step.arrival_next = 1 -- behind it: who joined in this call
-  step.called, step.admitted = 0, 0
+end
+
+-- Looks at every key, so that one of a wrong type ends the call before it writes, and ends what is over.
+local function begin_step(step)
+  local state = step.state
+  redis.call('HLEN', KEYS[2])
+  redis.call('HLEN', KEYS[3])
+  redis.call('ZCARD', KEYS[5])
+  redis.call('ZCARD', KEYS[7])
+  redis.call('LLEN', KEYS[9])
+  step.waiting, step.active = redis.call('ZCARD', KEYS[4]), redis.call('ZCARD', KEYS[6])
+  step.collected_before = redis.call('ZCARD', KEYS[10])
+  step.drop_collected = step.collected_before > 0
+    and state.collected_sha256 ~= ''
+    and step.at >= state.opens + step.retention
+  step.revoked_gone = count_gone(step)
+  if step.opened and state.opened == 0 then
+    state.opened, step.dirty = 1, true
+  end
+  if step.waiting > 0 and step.at - state.stepped > AWAY_MS then
+    -- Who waits may have asked all the time: everybody gets the whole time to be seen.
+    state.grace, step.dirty = step.at + state.waiting_timeout, true
+  end
+  drop_ended(step)
+  expire(step)
+  abandon(step)
 end
 
 -- From when on the rate allows one more: now or before when it does now. Times are whole ms, so one that is 60 s old
@@ -115,7 +142,7 @@ local function admits_ms(step)
   if state.status ~= 'open' or step.waiting <= 0 or step.active >= state.capacity then
     return nil
   end
-  return math.max(state.opens, state.hold, rate_allows_ms(step))
+  return math.max(step.opened and 0 or state.opens, state.hold, rate_allows_ms(step))
 end
 
 -- Reads on in the line; whether there was more.

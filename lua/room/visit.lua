@@ -11,13 +11,15 @@
 --        rate or '', ms when something is due next or '', 1 when this call could not do all that is due, 1 when the
 --        list of those collected is to be published, and of each visit: code, ticket, record, how many are ahead}
 --         code: 's' seen | 'n' a renewal of one who is not in | 'u' no such ticket | 'c' suspended, so nobody joins
--- Invariants: read, decide, then write. Sessions in `active` are at most the capacity behind each admission, and none
--- is behind its end; whoever is not reaped yet keeps his place occupied. Nobody is admitted before one who stands in
+-- Invariants: read, decide, then write. Sessions in `active` are at most the capacity behind each admission; whoever is
+-- over and not reaped yet counts. Nobody is admitted before one who stands in
 -- front of him. A user has one ticket that waits or is in; a join finds it. Every repeat is safe: a join whose ticket
 -- is there is answered by its record, also when it is over. A caller that knows of more passes than there are here
--- shows that some were lost: until the longest session has passed nobody is admitted.
+-- shows that some were lost: until all that may be out have expired nobody is admitted. A waiter is abandoned when he
+-- was not seen though he could be.
 -- Compiled to run when memory is full, for calls without joins: those grow by nothing but what they take away.
--- Cost: O(log n) for each that goes, comes in or visits; at most 256 of each kind go, 512 come in.
+-- Cost: O(log n) for each that goes, comes in or visits. At most 256 sessions end, 256 waiters are abandoned because of
+-- their time and 512 are called to the door, who come in or are abandoned there.
 
 local FIRST = 5
 
@@ -34,7 +36,7 @@ local step = new_step(state, at, must(exact(ARGV[3]), 'JP_ARGUMENT retention'))
 
 if known_passes > state.passes then
   state.passes, step.dirty = known_passes, true
-  state.hold = math.max(state.hold, lost_until(at, state.longest, state.rate))
+  state.hold = math.max(state.hold, lost_until(at, state))
 end
 begin_step(step)
 admit(step)
@@ -108,11 +110,12 @@ write_step(step)
 local function first_of(key)
   return tonumber(redis.call('ZRANGE', KEYS[key], 0, 0, 'WITHSCORES')[2])
 end
-local due = math.min(first_of(6) or MAX, first_of(5) or MAX, next_ms or MAX)
+local silent_ms = first_of(5)
+local due = math.min(first_of(6) or MAX, silent_ms and math.max(silent_ms, state.grace) or MAX, next_ms or MAX)
 if due == MAX then
-  due = math.max(first_of(7) or MAX, state.opens) -- none is dropped before
+  due = math.min(first_of(7) or MAX, step.opened and MAX or state.opens)
 end
-local more = step.behind or #step.gone[7] == MAX_REAPED or (next_ms or MAX) <= at
+local more = step.behind or step.ended_behind or (next_ms or MAX) <= at
 
 -- Numbers as they are: a reply has whole ones exactly up to 2^53.
 local reply = {
@@ -130,7 +133,7 @@ local reply = {
   state.abandoned,
   state.left,
   state.waited_ms,
-  state.opens > at and state.opens or '',
+  step.opened and '' or state.opens,
   state.hold > at and state.hold or '',
   state.waiting_timeout,
   state.session,

@@ -3,6 +3,7 @@
 -- Part of a script, behind step.lua.
 
 local MORE_GONE = 16
+local STEPPED_EVERY_MS = 1000 -- how exactly the time of the last step is kept: less than AWAY_MS by far
 
 local function send(command, key, list)
   if #list > 0 then
@@ -85,19 +86,31 @@ local MOVED = {
   'waited_ms',
   'revocations',
   'hold',
+  'opened',
+  'stepped',
+  'grace',
 }
 
-local function write_counts(step)
-  local fields = {}
-  for _, field in ipairs(MOVED) do
-    add(fields, field, num(step.state[field]))
+local function write_state(step)
+  local state, fields = step.state, {}
+  local steps = step.waiting > 0 and math.abs(step.at - state.stepped) >= STEPPED_EVERY_MS
+  if steps then
+    state.stepped = step.at
   end
-  redis.call('HSET', KEYS[1], unpack(fields))
+  if step.dirty then
+    for _, field in ipairs(MOVED) do
+      add(fields, field, num(state[field]))
+    end
+  elseif steps then
+    add(fields, 'stepped', num(state.stepped))
+  end
+  send('HSET', KEYS[1], fields)
 end
 
 local function write_step(step)
   send('HDEL', KEYS[2], step.gone[7])
   send('ZREM', KEYS[7], step.gone[7])
+  send('ZADD', KEYS[7], step.kept)
   if step.revoked_gone > 0 then
     redis.call('ZREMRANGEBYRANK', KEYS[8], 0, step.revoked_gone - 1)
   end
@@ -109,7 +122,5 @@ local function write_step(step)
   send('ZADD', KEYS[8], step.revoked)
   send('ZADD', KEYS[10], step.collected)
   write_recent(step)
-  if step.dirty then
-    write_counts(step)
-  end
+  write_state(step)
 end

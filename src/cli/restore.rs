@@ -27,7 +27,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "ID", group = "one")]
     coupon: Option<String>,
     /// Only this room, also when Redis has all its events: it must be suspended then. Its tickets are not in the ledger:
-    /// they are gone, and nobody is admitted before the longest session has passed.
+    /// they are gone, and nobody is admitted before every pass that may be out has expired.
     #[arg(long, value_name = "ID", group = "one")]
     room: Option<String>,
     /// Give up events of that one that Redis has and the ledger lacks. They are lost for good.
@@ -160,7 +160,7 @@ impl<'a> Restoring<'a> {
         match self.streams {
             Streams::Jackpots => restorer.restore(id, replace, &by, reason).await,
             Streams::Coupons => restorer.restore_coupon(id, replace, &by, reason).await,
-            Streams::Rooms => restorer.restore_room(id, replace, &by, reason).await,
+            Streams::Rooms => restorer.restore_room(id, replace, 0, &by, reason).await,
         }
     }
 

@@ -190,14 +190,10 @@ pub enum FoldError {
 impl Books {
     /// Applies the next event. After an error the books are not to be used on.
     pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
-        if event.n != self.n + 1 {
-            return Err(FoldError::Gap {
-                last: self.n,
-                got: event.n,
-            });
-        }
+        follows(self.n, event.n)?;
         (self.n, self.at_ms) = (event.n, event.at_ms);
-        self.expect(
+        expect(
+            self.n,
             self.status.is_some() || matches!(event.kind, Kind::Define(Define { created: Some(_), .. })),
             "the first event does not create the jackpot",
         )?;
@@ -215,12 +211,16 @@ impl Books {
                 self.pending.remove(sequence);
             }
             Kind::Status { before, after } => {
-                self.expect(self.status == Some(*before), "the status before is another one")?;
+                expect(self.n, self.status == Some(*before), "the status before is another one")?;
                 self.status = Some(*after);
             }
             Kind::Adjust { .. } | Kind::Checkpoint(_) => {}
             Kind::Restore { restores, status, .. } => {
-                self.expect(*restores > self.restores, "its restores are not more than before")?;
+                expect(
+                    self.n,
+                    *restores > self.restores,
+                    "its restores are not more than before",
+                )?;
                 (self.restores, self.status) = (*restores, Some(*status));
             }
             Kind::Rotate {
@@ -277,12 +277,13 @@ impl Books {
     }
 
     fn define(&mut self, event: &Event, define: &Define) -> Result<(), FoldError> {
-        self.expect(
+        expect(
+            self.n,
             define.version == self.last_version + 1,
             "its version is not the next one",
         )?;
         if let Some((status, commitment)) = &define.created {
-            self.expect(self.status.is_none(), "a jackpot is created twice")?;
+            expect(self.n, self.status.is_none(), "a jackpot is created twice")?;
             self.status = Some(*status);
             self.generation = Generation {
                 letter: "a".to_owned(),
@@ -301,12 +302,12 @@ impl Books {
     }
 
     fn rotate(&mut self, at_ms: i64, epoch: u64, commitment: &str, dropped: bool) -> Result<(), FoldError> {
-        self.expect(epoch == self.epoch + 1, "its epoch is not the next one")?;
+        expect(self.n, epoch == self.epoch + 1, "its epoch is not the next one")?;
         (self.epoch, self.commitment) = (epoch, commitment.to_owned());
         if dropped {
             let older = |pending: &u64| *pending <= self.generation.start;
             let left = self.pending.keys().any(older);
-            self.expect(!left, "records of entries without an outcome are dropped")?;
+            expect(self.n, !left, "records of entries without an outcome are dropped")?;
             self.older_n = self.generation.n;
             self.generation = Generation {
                 letter: if self.generation.letter == "a" { "b" } else { "a" }.to_owned(),
@@ -318,12 +319,22 @@ impl Books {
         }
         Ok(())
     }
+}
 
-    fn expect(&self, holds: bool, what: &'static str) -> Result<(), FoldError> {
-        if holds {
-            Ok(())
-        } else {
-            Err(FoldError::Unexpected { n: self.n, what })
-        }
+/// That an event comes right behind the last one.
+pub(in crate::ledger) fn follows(last: u64, got: u64) -> Result<(), FoldError> {
+    if got == last + 1 {
+        Ok(())
+    } else {
+        Err(FoldError::Gap { last, got })
+    }
+}
+
+/// That something holds at event `n`.
+pub(in crate::ledger) fn expect(n: u64, holds: bool, what: &'static str) -> Result<(), FoldError> {
+    if holds {
+        Ok(())
+    } else {
+        Err(FoldError::Unexpected { n, what })
     }
 }

@@ -1,12 +1,13 @@
 //! Single facts that play asks of the ledger: what Redis no longer has, or never may decide alone.
 
-use sqlx::Row;
+use sqlx::{AssertSqlSafe, Row};
 
 use super::Ledger;
 use super::books::Books;
 use super::event::{Event, Kind};
 use super::export::may_be_published;
 use super::queries::LedgerError;
+use super::streams::Tables;
 use crate::ids::Id;
 use crate::jackpot::record::{Record, Sent, State};
 use crate::jackpot::view::Epoch;
@@ -42,26 +43,11 @@ pub struct Taken {
 }
 
 impl Ledger {
-    /// How far the ledger is with a jackpot; `None` when it has never seen an event of it.
-    pub async fn mark(&self, jackpot: &Id) -> Result<Option<Mark>, LedgerError> {
-        let text = "SELECT n, restores FROM jackpots WHERE jackpot_id = $1 AND n > 0";
-        self.mark_by(text, jackpot).await
-    }
-
-    /// The same of a coupon.
-    pub async fn coupon_mark(&self, coupon: &Id) -> Result<Option<Mark>, LedgerError> {
-        let text = "SELECT n, restores FROM coupons WHERE coupon_id = $1 AND n > 0";
-        self.mark_by(text, coupon).await
-    }
-
-    /// The same of a room.
-    pub async fn room_mark(&self, room: &Id) -> Result<Option<Mark>, LedgerError> {
-        let text = "SELECT n, restores FROM rooms WHERE room_id = $1 AND n > 0";
-        self.mark_by(text, room).await
-    }
-
-    async fn mark_by(&self, text: &'static str, id: &Id) -> Result<Option<Mark>, LedgerError> {
-        let row = sqlx::query(text).bind(id.as_str()).fetch_optional(self.sql.reader());
+    /// How far the ledger is with one of a kind; `None` when it has never seen an event of it.
+    pub async fn mark(&self, of: Tables, id: &Id) -> Result<Option<Mark>, LedgerError> {
+        let text = format!("SELECT n, restores FROM {} WHERE {} = $1 AND n > 0", of.heads, of.id);
+        let row = sqlx::query(AssertSqlSafe(text)).bind(id.as_str());
+        let row = row.fetch_optional(self.sql.reader());
         let Some(row) = self.sql.reading(row).await? else {
             return Ok(None);
         };

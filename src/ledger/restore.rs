@@ -74,7 +74,10 @@ pub enum RestoreError {
         ledger: Mark,
     },
     /// It is open, and nothing is lost.
-    #[error("Redis has all its events and it is open: a jackpot is paused first if Redis' content is to be replaced")]
+    #[error(
+        "Redis has all its events and it is open: what Redis has is replaced only of a jackpot that is paused, or of a \
+         coupon or room that is suspended"
+    )]
     NotLost,
     /// Another restore or another change came in between.
     #[error("Redis changed meanwhile; try again")]

@@ -9,13 +9,13 @@ use tokio::time::Instant;
 use super::alarm::Alarm;
 use super::eta::{Ends, Line};
 use super::scripts::{Counts, Snapshot, Visited};
-use super::status::Status;
 use crate::ids::Id;
 use crate::stream::ScriptError;
 use crate::telemetry::{Metrics, OneRoom, RoomNews};
 
-/// A room where somebody waits is looked at at least so often: what another instance promised and did not do is done.
-const WITH_WAITERS: Duration = Duration::from_secs(1);
+/// A room where somebody is in or waits is looked at at least so often: what another instance promised and did not do is
+/// done, a loss is noticed, and the line knows that it was not left alone (`lua/room/step.lua`).
+const WITH_SOMEBODY: Duration = Duration::from_secs(1);
 /// And all others.
 const WITHOUT: Duration = Duration::from_secs(5);
 /// Between two tries to publish who joined before the opening, and how long one may take: a million tickets take some
@@ -152,8 +152,8 @@ pub(super) fn pause(visited: &Visited) -> Duration {
     if visited.more {
         return LEAST;
     }
-    let most = if visited.counts.waiting > 0 && visited.status == Status::Open {
-        WITH_WAITERS
+    let most = if visited.counts.active + visited.counts.waiting > 0 {
+        WITH_SOMEBODY
     } else {
         WITHOUT
     };

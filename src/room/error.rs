@@ -28,8 +28,8 @@ pub enum RoomError {
         /// As answers name it.
         state: &'static str,
     },
-    /// Its order is told behind its opening.
-    #[error("the room has not opened yet")]
+    /// Its order is told once the ledger has its opening.
+    #[error("the room has not opened yet, or the ledger does not have it yet")]
     NotOpen,
     /// It opened at once, or the list was dropped.
     #[error("the room has no list of who joined before its opening, or not any more")]

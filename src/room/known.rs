@@ -1,10 +1,14 @@
 //! What this instance remembers of rooms: their keys, how far each had come, and how many passes it had given.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use crate::ids::Id;
 use crate::store::keys::{ROOM_INDEX, RoomKeys, StreamKeys};
 use crate::stream::{self, Heard, Subject};
+
+/// Within this an instance has heard again of a room where somebody is: it looks at one each second, and waits a second for
+/// the answer.
+const HEARD_AGAIN_MS: i64 = 2_000;
 
 /// Everything remembered of one room.
 #[derive(Debug)]
@@ -13,6 +17,7 @@ pub struct Known {
     pub keys: RoomKeys,
     heard: Heard,
     passes: AtomicU64,
+    passes_until_ms: AtomicI64,
 }
 
 impl Known {
@@ -25,6 +30,19 @@ impl Known {
     pub fn hear_passes(&self, passes: u64) {
         self.passes.fetch_max(passes, Ordering::Relaxed);
     }
+
+    /// When every pass has expired of which this instance has heard, and those that others gave before it could hear
+    /// again; ms, 0 for none. The ledger may lack the definition of which they were.
+    pub fn passes_until_ms(&self) -> i64 {
+        self.passes_until_ms.load(Ordering::Relaxed)
+    }
+
+    /// Remembers that somebody has been in, at this time with sessions so long.
+    pub fn hear_session(&self, now_ms: i64, session_ms: u64) {
+        let session_ms = i64::try_from(session_ms).unwrap_or(i64::MAX);
+        let until_ms = now_ms.saturating_add(session_ms).saturating_add(HEARD_AGAIN_MS);
+        self.passes_until_ms.fetch_max(until_ms, Ordering::Relaxed);
+    }
 }
 
 impl Subject for Known {
@@ -35,6 +53,7 @@ impl Subject for Known {
             keys: RoomKeys::new(id),
             heard: Heard::new("room", id),
             passes: AtomicU64::new(0),
+            passes_until_ms: AtomicI64::new(0),
         }
     }
 

@@ -135,7 +135,7 @@ pub struct RoomKeys {
     pub state: String,
     /// Hash: record by ticket (`lua/room/record.lua`).
     pub tickets: String,
-    /// Hash: the ticket of a user who waits or is in.
+    /// Hash: the ticket of a user who waits or is in; before the opening also of one who did.
     pub users: String,
     /// Sorted set: tickets that wait, by their order.
     pub waiting: String,
@@ -145,7 +145,7 @@ pub struct RoomKeys {
     pub active: String,
     /// Sorted set: tickets that are over, by the time (ms) at which their record is dropped.
     pub ended: String,
-    /// Sorted set: "ticket exp" of passes taken back before they expired, by revocation number.
+    /// Sorted set: `ticket exp_ms at_ms` of passes taken back before they expired, by revocation number.
     pub revoked: String,
     /// List: times (ms) of the last admissions, the newest first, where there is a rate.
     pub recent: String,

@@ -103,7 +103,7 @@ async fn a_service_compares_a_room_and_rebuilds_a_lost_one() {
 
     let tamper = async |by: i64| {
         let mut add = redis::cmd("HINCRBY");
-        add.arg(&bench.keys.state).arg("longest").arg(by);
+        add.arg(&bench.keys.state).arg("capacity").arg(by);
         bench.raw::<i64>(&mut add).await;
     };
     let status = async |wanted: Status| {
@@ -116,7 +116,7 @@ async fn a_service_compares_a_room_and_rebuilds_a_lost_one() {
     status(Status::Suspended).await;
     let wrong = service.command(&["reconcile", "--url", &url]);
     assert_eq!(wrong.status.code(), Some(1), "{}", told(&wrong));
-    let fault = "longest is 1001 in Redis and 1000 in the ledger";
+    let fault = "capacity is 2 in Redis and 1 in the ledger";
     assert!(told(&wrong).contains(fault), "{}", told(&wrong));
     assert_eq!(compared(&service, &bench).await.0, StatusCode::CONFLICT);
     tamper(-1).await;
@@ -153,7 +153,7 @@ async fn the_command_rebuilds_a_room_of_a_service_that_does_not() {
     assert!(told(&other).contains(unknown), "{}", told(&other));
     let table = service.command(&["reconcile", "--room", id]);
     assert!(table.status.success(), "{}", told(&table));
-    assert!(told(&table).contains("longest"), "{}", told(&table));
+    assert!(told(&table).contains("capacity"), "{}", told(&table));
     service.restart().await;
     until_let_in(&bench).await;
     until_clean(&service, &bench).await;

@@ -10,7 +10,8 @@ use jackpot::ledger::projector::rooms::Rooms;
 use jackpot::ledger::reconcile::report::Report;
 use jackpot::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use jackpot::ledger::rooms::books::Books;
-use jackpot::ledger::rooms::event::Event;
+use jackpot::ledger::rooms::event::{Checkpoint, Event};
+use jackpot::ledger::rooms::report::compare;
 use jackpot::operator::Operator;
 use jackpot::room::known::Registry;
 use jackpot::room::scripts;
@@ -109,7 +110,7 @@ impl RoomKit {
             who: "tester".to_owned(),
             request_id: "r".to_owned(),
         };
-        restorer.restore_room(&self.bench.id, replace, &by, "a test").await
+        restorer.restore_room(&self.bench.id, replace, 0, &by, "a test").await
     }
 
     /// Rows of the room in an order of their own, every column as text.
@@ -166,7 +167,9 @@ impl RoomKit {
         }
         let redis = self.bench.snapshot().await;
         assert_eq!(redis.mark, Mark::new(books.restores, books.n).expect("a mark"));
-        assert_eq!((redis.version, redis.longest_ms), (books.version, books.longest_ms));
+        let decides = Checkpoint::parse(&redis.decides).expect("readable");
+        let report = compare(&decides, &books);
+        assert!(report.clean, "{report:?}");
         assert_eq!((Some(redis.status), redis.definition), (books.status, books.definition));
         assert_eq!(redis.commitment, books.commitment);
         assert_eq!(redis.collected_sha256, books.opened.map(|opened| opened.sha256));

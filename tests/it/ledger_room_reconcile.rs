@@ -16,6 +16,7 @@ use crate::support::ledger_db::{LedgerDb, on_both_databases};
 on_both_databases!(
     under_load_it_is_clean,
     a_number_by_hand_suspends_it_until_it_is_put_right,
+    a_text_by_hand_suspends_it_too,
     one_on_a_busy_room_is_found_too,
     a_key_that_cannot_be_read_is_found,
 );
@@ -95,13 +96,18 @@ async fn assert_opened(kit: &RoomKit) {
 }
 
 async fn a_number_by_hand_suspends_it_until_it_is_put_right(db: LedgerDb) {
-    let kit = RoomKit::with(db, &json!({})).await;
+    let kit = RoomKit::with(db, &json!({"admissions_per_minute": 30})).await;
     let (before, inside) = (kit.bench.join("u1"), kit.bench.joined(["u2"]).await.remove(0));
     assert!(is_in(&inside));
     kit.project().await;
     for (field, fault) in [
-        ("longest", "longest is 300001 in Redis and 300000 in the ledger"),
         ("version", "version is 2 in Redis and 1 in the ledger"),
+        ("capacity", "capacity is 3 in Redis and 2 in the ledger"),
+        ("session", "session_ms is 300001 in Redis and 300000 in the ledger"),
+        ("waiting_timeout", "waiting_timeout_ms is 60001 in Redis and 60000"),
+        ("rate", "admissions_per_minute is 31 in Redis and 30 in the ledger"),
+        ("opens", "opens_ms is "),
+        ("passes_until", "passes_until_ms is 1 in Redis and 0 in the ledger"),
     ] {
         let tamper = async |by: i64| {
             let mut add = redis::cmd("HINCRBY");
@@ -118,12 +124,33 @@ async fn a_number_by_hand_suspends_it_until_it_is_put_right(db: LedgerDb) {
     assert!(is_in(&kit.bench.one(before).await));
 }
 
+async fn a_text_by_hand_suspends_it_too(db: LedgerDb) {
+    let kit = RoomKit::with(db, &json!({})).await;
+    kit.project().await;
+    let state = kit.bench.hash(&kit.bench.keys.state).await;
+    for (field, wrong, fault) in [
+        ("commitment", "5f", "commitment is 5f in Redis"),
+        ("collected_sha256", "a0", "pre_queue_sha256 is a0 in Redis"),
+        ("rate", "7", "admissions_per_minute is 7 in Redis"),
+    ] {
+        let put = async |value: &str| {
+            let mut set = redis::cmd("HSET");
+            set.arg(&kit.bench.keys.state).arg(field).arg(value);
+            kit.bench.raw::<()>(&mut set).await;
+        };
+        put(wrong).await;
+        assert_found(&kit, fault).await;
+        put(&state[field]).await;
+        assert_opened(&kit).await;
+    }
+}
+
 async fn one_on_a_busy_room_is_found_too(db: LedgerDb) {
     let kit = RoomKit::with(db, &json!({})).await;
     let mut projector = kit.projector_of(kit.rooms(), false);
     projector.catch_up().await;
     let mut add = redis::cmd("HINCRBY");
-    add.arg(&kit.bench.keys.state).arg("longest").arg(1);
+    add.arg(&kit.bench.keys.state).arg("capacity").arg(1);
     kit.bench.raw::<i64>(&mut add).await;
     let Reconciled::Report(n, report) = reconcile(&kit, &mut projector).await else {
         panic!("compared");

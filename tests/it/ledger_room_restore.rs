@@ -15,6 +15,8 @@ use crate::support::ledger_db::{LedgerDb, on_both_databases};
 on_both_databases!(
     a_redis_that_lost_all_is_rebuilt_as_operators_had_it,
     nobody_comes_in_before_the_passes_that_are_out_have_expired,
+    sessions_that_the_ledger_does_not_know_are_waited_for,
+    a_room_that_has_not_opened_is_not_held,
     an_older_copy_is_brought_up_to_date,
     an_older_copy_with_all_events_is_waited_for_once,
     a_restore_that_died_is_ended_by_the_next,
@@ -25,7 +27,7 @@ on_both_databases!(
 
 /// What of the state operators decide.
 async fn told(kit: &RoomKit) -> Vec<Option<String>> {
-    let fields = "json version status puts capacity session waiting_timeout rate opens_at commitment longest \
+    let fields = "json version status puts capacity session waiting_timeout rate opens_at commitment \
                   collected_sha256";
     let mut read = redis::cmd("HMGET");
     read.arg(&kit.bench.keys.state);
@@ -62,7 +64,7 @@ async fn a_redis_that_lost_all_is_rebuilt_as_operators_had_it(db: LedgerDb) {
 
 async fn nobody_comes_in_before_the_passes_that_are_out_have_expired(db: LedgerDb) {
     let kit = RoomKit::with(db, &json!({"capacity": 1, "session_s": 30})).await;
-    // The longest that there ever was counts, not what is in force.
+    // Those of the definition before may be out yet.
     kit.bench.define(&json!({"capacity": 1, "session_s": 5})).await;
     let lost = kit.bench.joined(["u1", "u2"]).await;
     let known = kit.bench.tick().await.passes;
@@ -70,12 +72,14 @@ async fn nobody_comes_in_before_the_passes_that_are_out_have_expired(db: LedgerD
     kit.project().await;
     kit.wipe().await;
     kit.heal().await;
+    kit.project().await;
+    assert!(kit.report().await.clean);
     let events = kit.bench.events().await;
     let (_, restore) = events.iter().find(|(kind, _)| kind == "restore").expect("restored");
     let at: i64 = restore["at"].parse().expect("a time");
     let snapshot = kit.bench.snapshot().await;
     let hold_ms = snapshot.hold_ms.expect("a hold");
-    assert!((at + 30_000..at + 31_000).contains(&hold_ms), "{hold_ms} from {at} on");
+    assert!((at + 25_000..at + 31_000).contains(&hold_ms), "{hold_ms} from {at} on");
     let renewed = kit.bench.visit(&[Visit::Renew(lost[0].ticket)]).await;
     assert_eq!(renewed.replies, [VisitReply::Unknown], "it is not in the ledger");
     for round in 0..3 {
@@ -104,8 +108,55 @@ async fn nobody_comes_in_before_the_passes_that_are_out_have_expired(db: LedgerD
         is_in(&kit.bench.joined(["u2"]).await[0]),
         "in the order in which they came again"
     );
+}
+
+/// A longer session was put, and lost before the ledger had it: an instance knows of the passes.
+async fn sessions_that_the_ledger_does_not_know_are_waited_for(db: LedgerDb) {
+    let kit = RoomKit::with(db, &json!({"session_s": 5})).await;
     kit.project().await;
-    assert!(kit.report().await.clean);
+    kit.bench.define(&json!({"session_s": 300})).await;
+    let known = kit.registry.learn(&kit.bench.id, Mark::ZERO);
+    let visits = [kit.bench.join("u1")];
+    let visited = scripts::visit(&kit.bench.store, &known, RETENTION_MS, &visits).await;
+    assert!(visited.expect("a reply").counts.active == 1 && known.passes_until_ms() > 0);
+    kit.wipe().await;
+    for _ in 0..2 {
+        kit.heal().await;
+        let snapshot = kit.bench.snapshot().await;
+        let hold_ms = snapshot.hold_ms.expect("a hold");
+        let until_ms = snapshot.now_ms + 300_000;
+        assert!((until_ms - 60_000..=until_ms + 3_000).contains(&hold_ms), "{hold_ms}");
+        kit.project().await;
+        assert!(kit.report().await.clean);
+        kit.assert_complete().await;
+        // The ledger has it from then on, whoever restores.
+        kit.wipe().await;
+        kit.restore(Replace::Lost).await.expect("rebuilt");
+        assert!(kit.bench.snapshot().await.hold_ms >= Some(hold_ms));
+        kit.project().await;
+        kit.wipe().await;
+    }
+}
+
+async fn a_room_that_has_not_opened_is_not_held(db: LedgerDb) {
+    let kit = RoomKit::with(db, &json!({"opens_at": "2099-01-01T00:00:00Z"})).await;
+    kit.project().await;
+    kit.wipe().await;
+    kit.heal().await;
+    assert_eq!(kit.bench.snapshot().await.hold_ms, None, "nobody was ever let in");
+    kit.project().await;
+    // It was opened, which the ledger does not know, but an instance has seen that there was something.
+    kit.bench.define(&json!({"opens_at": null})).await;
+    kit.registry.learn(&kit.bench.id, kit.bench.snapshot().await.mark);
+    kit.wipe().await;
+    kit.heal().await;
+    let snapshot = kit.bench.snapshot().await;
+    assert!(
+        snapshot.opens_ms.is_some() && snapshot.hold_ms.is_some(),
+        "{snapshot:?}"
+    );
+    kit.project().await;
+    kit.assert_complete().await;
 }
 
 async fn put_back(kit: &RoomKit, older: &std::collections::BTreeMap<String, Option<Vec<u8>>>) {
@@ -246,7 +297,7 @@ async fn what_is_not_lost_is_not_replaced(db: LedgerDb) {
     let waiting = redis::cmd("SET").arg(&keys.waiting).arg("rubbish").to_owned();
     let state = redis::cmd("HSET")
         .arg(&keys.state)
-        .arg("longest")
+        .arg("session")
         .arg("rubbish")
         .to_owned();
     for mut damage in [waiting, state] {

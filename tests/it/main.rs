@@ -83,6 +83,7 @@ mod prize_ledger;
 mod promise_conservation;
 mod proxy;
 mod receipts;
+mod room_away;
 mod room_bench;
 mod room_door;
 mod room_full;

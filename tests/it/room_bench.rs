@@ -205,9 +205,19 @@ impl RoomBench {
 
     /// Lets time pass for this room alone: each time that Redis keeps of it goes back by so many seconds.
     pub async fn pass(&self, seconds: u64) {
+        self.let_pass(seconds, "").await;
+    }
+
+    /// The same, but nobody steps the room meanwhile.
+    pub async fn away(&self, seconds: u64) {
+        self.let_pass(seconds, "1").await;
+    }
+
+    async fn let_pass(&self, seconds: u64, away: &str) {
         const PASS: &str = include_str!("room_pass.lua");
         let script = redis::Script::new(PASS);
         let mut call = script.arg(seconds * 1_000);
+        call.arg(away);
         for key in self.keys.all() {
             call.key(key);
         }

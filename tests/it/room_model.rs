@@ -33,7 +33,7 @@ pub struct Model {
     pub open: bool,
     pub opens: i64,
     pub hold: i64,
-    pub longest: i64,
+    pub passes_until: i64,
     pub retention: i64,
     pub passes: u64,
     pub joins: u64,
@@ -56,7 +56,7 @@ impl Model {
     pub fn new(rules: Rules, retention: i64, now: i64) -> Self {
         Self {
             opens: rules.opens_at.unwrap_or(now),
-            longest: rules.session,
+            passes_until: 0,
             rules,
             open: true,
             hold: 0,
@@ -78,11 +78,12 @@ impl Model {
             self.opens = rules.opens_at.unwrap_or(now).max(now);
         } else if rules.opens_at.is_some() && rules.opens_at != self.rules.opens_at {
             return false;
+        } else {
+            self.passes_until = self.passes_until.max(whole_second(now + self.rules.session));
         }
         if rules.rate.is_none() {
             self.admissions.clear();
         }
-        self.longest = self.longest.max(rules.session);
         self.rules = rules;
         true
     }
@@ -92,7 +93,8 @@ impl Model {
         if known > self.passes {
             self.passes = known;
             let counts = self.rules.rate.map_or(0, |_| MINUTE_MS + 1);
-            self.hold = self.hold.max(whole_second(now + self.longest.max(counts)));
+            let until = whole_second(now + self.rules.session.max(counts));
+            self.hold = self.hold.max(until).max(self.passes_until);
         }
         self.reap(now);
         self.admit(now, None);
@@ -105,9 +107,16 @@ impl Model {
     }
 
     fn reap(&mut self, now: i64) {
-        if now >= self.opens {
-            self.tickets
-                .retain(|_, (_, stand)| !matches!(stand, Stand::Over { dropped, .. } if *dropped <= now));
+        // Before the opening the last one of each user stays, by which it is known that he had his chance.
+        let (opened, users, kept) = (now >= self.opens, &self.users, self.opens + self.retention);
+        self.tickets.retain(|ticket, (user, stand)| match stand {
+            Stand::Over { dropped, .. } if *dropped <= now => {
+                *dropped = kept;
+                !opened && users.get(user) == Some(ticket)
+            }
+            _ => true,
+        });
+        if opened {
             self.users.retain(|_, ticket| self.tickets.contains_key(ticket));
         }
         while self

@@ -1,7 +1,7 @@
 -- For tests: lets time pass for one room, by taking it off every time that Redis keeps of it.
 --
 -- KEYS  the eleven of the room (lua/room/state.lua)
--- ARGV  1 ms
+-- ARGV  1 ms  2 '1': nobody stepped the room meanwhile, as when Redis or all instances are away
 
 local by = tonumber(ARGV[1])
 
@@ -9,7 +9,7 @@ local function less(text)
   return string.format('%d', text - by)
 end
 
-for _, field in ipairs({ 'opens', 'hold', 'opens_at' }) do
+for _, field in ipairs({ 'opens', 'hold', 'opens_at', 'passes_until', 'grace', ARGV[2] == '1' and 'stepped' or nil }) do
   local text = redis.call('HGET', KEYS[1], field)
   if text ~= '' and text ~= '0' then
     redis.call('HSET', KEYS[1], field, less(text))

@@ -19,23 +19,14 @@ async fn a_room_is_created_as_it_was_defined() {
         (snapshot.status, snapshot.version, snapshot.mark.n()),
         (Status::Open, 1, 1)
     );
-    assert_eq!((snapshot.longest_ms, snapshot.hold_ms), (300_000, None));
+    assert_eq!((snapshot.defined, snapshot.hold_ms), (1, None));
     assert_eq!((snapshot.collected, snapshot.collected_sha256), (0, None));
     assert_eq!(snapshot.opens_ms, Some(3_976_214_400_000));
     let fields = bench.last_event("define").await;
-    let told = [
-        "mode",
-        "version",
-        "json",
-        "commitment",
-        "longest",
-        "who",
-        "request_id",
-        "nonce",
-    ];
+    let told = ["mode", "version", "json", "commitment", "who", "request_id", "nonce"];
     let told = told.map(|field| fields[field].as_str());
     let (json, commitment) = (snapshot.definition.as_str(), snapshot.commitment.as_str());
-    assert_eq!(told, ["created", "1", json, commitment, "300000", "tester", "r", "n0"]);
+    assert_eq!(told, ["created", "1", json, commitment, "tester", "r", "n0"]);
 }
 
 #[tokio::test]
@@ -44,9 +35,13 @@ async fn a_change_is_in_force_at_once_and_the_same_again_changes_nothing() {
     let change = json!({"capacity": 5, "session_s": 10});
     assert_eq!(bench.define(&change).await, Defined::Changed(2));
     let snapshot = bench.snapshot().await;
-    assert_eq!(
-        (snapshot.version, snapshot.longest_ms),
-        (2, 300_000),
+    assert_eq!((snapshot.version, snapshot.defined), (2, 1), "it opened by the first");
+    let until: i64 = bench.hash(&bench.keys.state).await["passes_until"]
+        .parse()
+        .expect("a time");
+    let longer = snapshot.now_ms + 300_000;
+    assert!(
+        (longer - 5_000..=longer + 1_000).contains(&until),
         "longer ones may be out"
     );
     assert_eq!(bench.tick().await.session_ms, 10_000);
@@ -54,7 +49,6 @@ async fn a_change_is_in_force_at_once_and_the_same_again_changes_nothing() {
     assert_eq!(bench.define(&change).await, Defined::Changed(2));
     assert_eq!(bench.dump().await, before);
     assert_eq!(bench.define(&json!({"session_s": 600})).await, Defined::Changed(3));
-    assert_eq!(bench.last_event("define").await["longest"], "600000");
 }
 
 #[tokio::test]
@@ -93,12 +87,14 @@ async fn a_room_opens_once() {
     let now_ms = bench.snapshot().await.now_ms;
     let moved = json!({"opens_at": in_an_hour(now_ms)});
     assert_eq!(bench.define(&moved).await, Defined::Changed(2));
+    assert_eq!(bench.snapshot().await.defined, 2);
     bench.pass(3_601).await;
     let opened = bench.snapshot().await;
     assert_eq!(opened.opens_ms, None);
     let again = json!({"opens_at": in_an_hour(now_ms + 5_000)});
     assert_eq!(bench.define(&again).await, Defined::Opened);
     assert_eq!(bench.define(&json!({"opens_at": null})).await, Defined::Changed(3));
+    assert_eq!(bench.snapshot().await.defined, 2, "by that it opened");
     assert_eq!(bench.define(&again).await, Defined::Opened);
     // One that was taken away is over with that; one that never had any, too.
     let bench = RoomBench::with(&moved).await;
@@ -133,7 +129,13 @@ async fn the_service_suspends_opens_and_writes_down_what_redis_holds() {
     assert_eq!(bench.dump().await, before);
     let mark = scripts::checkpoint(&bench.store, &bench.keys, Mark::ZERO).await;
     assert_eq!(mark.expect("a reply").n(), 3);
-    assert_eq!(bench.last_event("checkpoint").await["state"], "suspended 1 300000");
+    let state = bench.hash(&bench.keys.state).await;
+    let held = format!(
+        "suspended 1 2 300000 60000 - {} 0 {} -",
+        state["opens"], state["commitment"]
+    );
+    assert_eq!(bench.last_event("checkpoint").await["state"], held);
+    assert_eq!(bench.snapshot().await.decides, held);
     bench.define(&json!({"capacity": 9})).await;
     assert_eq!(bench.snapshot().await.status, Status::Suspended);
     bench.status(Status::Open).await;

@@ -162,20 +162,60 @@ async fn an_opening_that_is_moved_or_taken_away_keeps_the_order() {
     assert!(publish(&bench, 4, &"b".repeat(64)).await);
 }
 
-/// Their records are kept until then, also behind their time: whoever works on the room has nothing to do before.
+/// The record by which it is known that a user had his chance stays, others are dropped in their time: whoever joins and
+/// leaves again and again fills nothing.
 #[tokio::test]
-async fn when_all_have_left_nothing_is_due_before_the_opening() {
+async fn when_all_have_left_only_what_is_needed_is_kept_until_the_opening() {
     let bench = RoomBench::with(&opens_in(5_000)).await;
-    let only = bench.one(bench.join("a")).await;
-    bench.one(Visit::Leave(only.ticket)).await;
-    bench.pass(1_000).await;
-    let visited = bench.tick().await;
-    assert!(!visited.more);
-    assert_eq!(visited.next_due_ms, visited.opens_ms);
-    assert_eq!(bench.hash(&bench.keys.tickets).await.len(), 1);
-    bench.pass(4_001).await;
-    assert_eq!(bench.tick().await.next_due_ms, None);
+    bench.one(bench.join("other")).await;
+    for _ in 0..20 {
+        let held = bench.one(bench.join("a")).await;
+        bench.one(Visit::Leave(held.ticket)).await;
+    }
+    assert_eq!(bench.hash(&bench.keys.tickets).await.len(), 21);
+    let last = bench.hash(&bench.keys.users).await["a"].clone();
+    bench.pass(1_001).await;
+    bench.settle().await;
+    bench.pass(700).await;
+    let visited = bench.settle().await;
+    assert_eq!(visited.next_due_ms, visited.opens_ms, "nothing is due before");
+    let held = bench.hash(&bench.keys.tickets).await;
+    assert_eq!((held.len(), held.contains_key(&last)), (2, true));
+    bench.one(bench.join("next")).await;
+    assert_eq!(ahead(&bench.one(bench.join("a")).await), 1, "he had his chance");
+    bench.pass(3_300).await;
+    bench.settle().await;
+    bench.pass(1_601).await;
+    bench.settle().await;
     assert!(bench.hash(&bench.keys.tickets).await.is_empty());
+}
+
+/// A clock may be put right, or be that of another node.
+#[tokio::test]
+async fn what_has_opened_stays_open_when_the_clock_goes_back() {
+    let bench = RoomBench::with(&opening()).await;
+    let joined = bench.joined(["a", "b", "c", "d"]).await;
+    bench.pass(101).await;
+    assert_eq!(bench.tick().await.counts.active, 3);
+    // The hour before that step.
+    let mut back = redis::cmd("HINCRBY");
+    back.arg(&bench.keys.state).arg("opens").arg(3_600_000);
+    bench.raw::<i64>(&mut back).await;
+    let late = bench.one(bench.join("late")).await;
+    assert_eq!(ahead(&late), 1, "not by the seed, which is known");
+    assert_eq!(bench.collected().await.items.len(), 4);
+    bench.one(Visit::Leave(joined[3].ticket)).await;
+    for seen in &joined[..3] {
+        bench.one(Visit::Leave(seen.ticket)).await;
+    }
+    let visited = bench.tick().await;
+    assert_eq!(
+        (visited.counts.active, visited.opens_ms, visited.unpublished),
+        (1, None, false)
+    );
+    assert_eq!(bench.snapshot().await.opens_ms, None);
+    assert!(!publish(&bench, 4, &"b".repeat(64)).await, "by the clock");
+    assert_eq!(bench.define(&opens_in(500)).await, scripts::Defined::Opened);
 }
 
 #[tokio::test]

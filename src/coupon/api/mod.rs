@@ -7,6 +7,7 @@ use super::coupons::Coupons;
 use crate::http::problem::Problem;
 use crate::ids::Id;
 use crate::ledger::Ledger;
+use crate::ledger::streams::COUPONS;
 
 mod body;
 mod bulk;
@@ -32,7 +33,7 @@ impl Api {
     async fn learn(&self, id: &Id) -> Result<(), Problem> {
         let registry = &self.coupons.registry;
         if !registry.is_used(id)
-            && let Some(mark) = self.ledger.coupon_mark(id).await?
+            && let Some(mark) = self.ledger.mark(COUPONS, id).await?
         {
             registry.learn(id, mark);
         }

@@ -20,6 +20,7 @@ use crate::jackpot::document::{Contribution, Document, OddsTable, Tier};
 use crate::jackpot::error::PlayError;
 use crate::jackpot::scripts::Snapshot;
 use crate::jackpot::view::{Meter, Status};
+use crate::ledger::streams::JACKPOTS;
 use crate::money::Minor;
 
 /// A jackpot: its definition, status and meters. The fields of the definition are spelled out, because a schema that
@@ -148,7 +149,7 @@ pub(crate) async fn put(
     let (definition, status) = check(&id, document)?;
     // Only the ledger can tell a new jackpot from one that Redis has lost.
     if !api.operate.views.registry.is_used(&id)
-        && let Some(mark) = api.ledger.mark(&id).await?
+        && let Some(mark) = api.ledger.mark(JACKPOTS, &id).await?
     {
         api.operate.views.registry.learn(&id, mark);
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Books, FoldError, Pending};
+use super::{Books, FoldError, Pending, expect};
 use crate::ids::Id;
 use crate::ledger::event::{Batch, Claim, ClaimResult, Entered, Event, Kind};
 
@@ -26,13 +26,17 @@ impl Books {
         };
         match (self.half_batch.take(), batch) {
             (None, None) => Ok(()),
-            (None, Some(batch)) => self.expect(batch.from == 1, "a batch that does not begin with its first entry"),
+            (None, Some(batch)) => expect(
+                self.n,
+                batch.from == 1,
+                "a batch that does not begin with its first entry",
+            ),
             (Some(half), Some(batch)) if batch.batch_id == half.batch_id && batch.from == half.next => {
-                self.expect(batch.record.is_some(), "a batch has more than two segments")?;
+                expect(self.n, batch.record.is_some(), "a batch has more than two segments")?;
                 self.half_batch = Some(half);
                 Ok(())
             }
-            (Some(_), _) => self.expect(false, "the rest of a batch is missing in front of it"),
+            (Some(_), _) => expect(self.n, false, "the rest of a batch is missing in front of it"),
         }
     }
 
@@ -48,9 +52,17 @@ impl Books {
         else {
             return Ok(());
         };
-        self.expect(*epoch == self.epoch, "its epoch is not the open one")?;
-        self.expect(*version == self.version, "its definition is not the one in force")?;
-        self.expect(*first == self.sequence + 1, "its first sequence is not the next one")?;
+        expect(self.n, *epoch == self.epoch, "its epoch is not the open one")?;
+        expect(
+            self.n,
+            *version == self.version,
+            "its definition is not the one in force",
+        )?;
+        expect(
+            self.n,
+            *first == self.sequence + 1,
+            "its first sequence is not the next one",
+        )?;
         self.sequence += entries.len() as u64;
         let retries = |claim: &Claim| matches!(claim.result, ClaimResult::Retry { .. });
         let mut last: Option<&Claim> = None;
@@ -61,8 +73,8 @@ impl Books {
                     // The last attempt, when it is refused, is the one that ends it too.
                     let ends = claim.result == ClaimResult::Ended && last.attempt == claim.attempt;
                     let goes_on = retries(last) && (last.attempt < claim.attempt || ends);
-                    self.expect(batch.is_some(), "an entry makes two first claims")?;
-                    self.expect(goes_on, "an entry goes on behind its last claim")?;
+                    expect(self.n, batch.is_some(), "an entry makes two first claims")?;
+                    expect(self.n, goes_on, "an entry goes on behind its last claim")?;
                 }
             }
             self.claim(claim)?;
@@ -70,7 +82,11 @@ impl Books {
         }
         let mut chains = claims.chunk_by(|a, b| a.sequence == b.sequence);
         let open = batch.is_some() && chains.any(|chain| chain.last().is_some_and(retries));
-        self.expect(!open, "an entry of a batch is left in the middle of its attempts")?;
+        expect(
+            self.n,
+            !open,
+            "an entry of a batch is left in the middle of its attempts",
+        )?;
         match batch {
             Some(batch) => self.end_of_segment(event, batch, *first, entries.len() as u64),
             None => Ok(()),
@@ -85,9 +101,13 @@ impl Books {
         claim: &Claim,
     ) -> Result<(), FoldError> {
         let in_order = last.is_none_or(|last| last.sequence < claim.sequence);
-        self.expect(in_order, "a claim comes after those of later entries")?;
+        expect(self.n, in_order, "a claim comes after those of later entries")?;
         let begins = claim.attempt == 0 && claim.result != ClaimResult::Ended;
-        self.expect(begins, "an entry begins with another claim than that of attempt 0")?;
+        expect(
+            self.n,
+            begins,
+            "an entry begins with another claim than that of attempt 0",
+        )?;
         let place = claim.sequence.checked_sub(first);
         let entry = place.and_then(|place| entries.get(usize::try_from(place).ok()?));
         let entry = entry.ok_or(FoldError::Unexpected {
@@ -108,7 +128,11 @@ impl Books {
         match &claim.result {
             ClaimResult::Paid { claim_order, .. } => {
                 self.claim_order += 1;
-                self.expect(*claim_order == self.claim_order, "its claim order is not the next one")?;
+                expect(
+                    self.n,
+                    *claim_order == self.claim_order,
+                    "its claim order is not the next one",
+                )?;
                 self.pending.remove(&claim.sequence);
             }
             ClaimResult::Ended | ClaimResult::Issued { .. } => drop(self.pending.remove(&claim.sequence)),
@@ -119,7 +143,8 @@ impl Books {
 
     pub(super) fn pending_is(&self, sequence: u64, entry_id: &str) -> Result<(), FoldError> {
         let found = self.pending.get(&sequence);
-        self.expect(
+        expect(
+            self.n,
             found.is_some_and(|pending| pending.entry_id == entry_id),
             "an entry that is not pending",
         )
@@ -130,10 +155,14 @@ impl Books {
         let next = batch.from + count;
         if let Some(record) = &batch.record {
             let right = (record.first, record.count, record.epoch) == (first, next - 1, self.epoch);
-            return self.expect(right, "the record of its batch is another one's");
+            return expect(self.n, right, "the record of its batch is another one's");
         }
         // Only that ends a segment.
-        self.expect(event.applied.is_some(), "a segment ends without a definition behind it")?;
+        expect(
+            self.n,
+            event.applied.is_some(),
+            "a segment ends without a definition behind it",
+        )?;
         let batch_id = batch.batch_id.clone();
         self.half_batch = Some(HalfBatch { batch_id, first, next });
         Ok(())

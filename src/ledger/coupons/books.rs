@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event::{Define, Event, Kind, Line, What};
 use crate::coupon::status::Status;
-use crate::ledger::books::FoldError;
+use crate::ledger::books::{FoldError, expect, follows};
 use crate::ledger::event::remember_put;
 use crate::ledger::projector::kind::Folded;
 
@@ -77,6 +77,10 @@ impl Folded for Books {
     fn is_stopped(&self) -> bool {
         matches!(self.status, Some(Status::Suspended | Status::Ended))
     }
+
+    fn is_suspended(&self) -> bool {
+        self.status == Some(Status::Suspended)
+    }
 }
 
 impl Books {
@@ -102,14 +106,10 @@ impl Books {
 
     /// Applies the next event. After an error the books are not to be used on.
     pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
-        if event.n != self.n + 1 {
-            return Err(FoldError::Gap {
-                last: self.n,
-                got: event.n,
-            });
-        }
+        follows(self.n, event.n)?;
         (self.n, self.at_ms) = (event.n, event.at_ms);
-        self.expect(
+        expect(
+            self.n,
             self.status.is_some() || matches!(event.kind, Kind::Define(Define { created: true, .. })),
             "the first event does not create the coupon",
         )?;
@@ -117,36 +117,45 @@ impl Books {
             event.kind,
             Kind::Status { .. } | Kind::Checkpoint(_) | Kind::Restore { .. }
         );
-        self.expect(!(moves && self.retired), "it was retired before")?;
+        expect(self.n, !(moves && self.retired), "it was retired before")?;
         match &event.kind {
             Kind::Define(define) => self.define(define),
             Kind::Issue(lines) => lines.iter().try_for_each(|line| self.asked(line)),
             Kind::Serve(lines) => lines.iter().try_for_each(|line| self.served(line)),
             Kind::Redrive { arrival, .. } => {
-                self.expect(*arrival <= self.arrivals, "it was never in the line")?;
+                expect(self.n, *arrival <= self.arrivals, "it was never in the line")?;
                 self.dead = self.less(self.dead, "a dead letter more than there are")?;
                 self.queued += 1;
                 Ok(())
             }
             Kind::Void { sequence, .. } => {
-                self.expect((1..=self.sequence).contains(sequence), "what is voided was not issued")?;
-                self.expect(self.out() > 0, "more is voided than was issued")?;
+                expect(
+                    self.n,
+                    (1..=self.sequence).contains(sequence),
+                    "what is voided was not issued",
+                )?;
+                expect(self.n, self.out() > 0, "more is voided than was issued")?;
                 self.voided += 1;
                 Ok(())
             }
             Kind::Status { before, after } => {
-                self.expect(self.status == Some(*before), "the status before is another one")?;
+                expect(self.n, self.status == Some(*before), "the status before is another one")?;
                 self.status = Some(*after);
                 Ok(())
             }
             Kind::Checkpoint(_) => Ok(()),
             Kind::Restore { restores, status, .. } => {
-                self.expect(*restores > self.restores, "its restores are not more than before")?;
+                expect(
+                    self.n,
+                    *restores > self.restores,
+                    "its restores are not more than before",
+                )?;
                 (self.restores, self.status) = (*restores, Some(*status));
                 Ok(())
             }
             Kind::Retire { requests, queued, dead } => {
-                self.expect(
+                expect(
+                    self.n,
                     (*requests, *queued, *dead) == (self.requests(), self.queued, self.dead),
                     "other numbers of records are dropped than there are",
                 )?;
@@ -158,9 +167,14 @@ impl Books {
     }
 
     fn define(&mut self, define: &Define) -> Result<(), FoldError> {
-        self.expect(define.version == self.version + 1, "its version is not the next one")?;
-        self.expect(define.created == self.status.is_none(), "it is created twice")?;
-        self.expect(
+        expect(
+            self.n,
+            define.version == self.version + 1,
+            "its version is not the next one",
+        )?;
+        expect(self.n, define.created == self.status.is_none(), "it is created twice")?;
+        expect(
+            self.n,
             define.definition.stock() >= self.out(),
             "its stock is below what is out",
         )?;
@@ -178,7 +192,8 @@ impl Books {
     /// A request that came.
     fn asked(&mut self, line: &Line) -> Result<(), FoldError> {
         if let What::Queued(arrival) = line.what {
-            self.expect(
+            expect(
+                self.n,
                 arrival == self.arrivals + 1,
                 "its number in the line is not the next one",
             )?;
@@ -186,7 +201,7 @@ impl Books {
             self.queued += 1;
             return Ok(());
         }
-        self.expect(self.queued == 0, "it overtakes those in the line")?;
+        expect(self.n, self.queued == 0, "it overtakes those in the line")?;
         self.decided(&line.what)
     }
 
@@ -203,28 +218,24 @@ impl Books {
     fn decided(&mut self, what: &What) -> Result<(), FoldError> {
         match what {
             What::Issued { sequence, .. } => {
-                self.expect(*sequence == self.sequence + 1, "its sequence is not the next one")?;
-                self.expect(self.out() < self.stock, "more is out than the stock")?;
+                expect(
+                    self.n,
+                    *sequence == self.sequence + 1,
+                    "its sequence is not the next one",
+                )?;
+                expect(self.n, self.out() < self.stock, "more is out than the stock")?;
                 self.sequence = *sequence;
             }
             What::AlreadyIssued(_) => self.refused.already_issued += 1,
             What::OutOfStock => self.refused.out_of_stock += 1,
             What::NotOpen => self.refused.not_open += 1,
-            What::Queued(_) | What::Dead(_) => self.expect(false, "it is not decided")?,
+            What::Queued(_) | What::Dead(_) => expect(self.n, false, "it is not decided")?,
         }
         Ok(())
     }
 
     fn less(&self, count: u64, what: &'static str) -> Result<u64, FoldError> {
         count.checked_sub(1).ok_or(FoldError::Unexpected { n: self.n, what })
-    }
-
-    fn expect(&self, holds: bool, what: &'static str) -> Result<(), FoldError> {
-        if holds {
-            Ok(())
-        } else {
-            Err(FoldError::Unexpected { n: self.n, what })
-        }
     }
 }
 

@@ -35,6 +35,8 @@ pub trait Folded: Clone + Debug + Default + Serialize + DeserializeOwned + Send 
     fn sequence(&self) -> u64;
     /// Whether it takes nothing because somebody stopped it.
     fn is_stopped(&self) -> bool;
+    /// Whether it is suspended.
+    fn is_suspended(&self) -> bool;
 }
 
 /// What Redis holds of one, at a mark.
@@ -93,6 +95,7 @@ pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
     fn open(&self, id: &Id, reason: String, by: &Operator) -> impl Future<Output = Result<(), Self::Error>>;
     /// Rebuilds one that has less than the ledger, or than `seen`.
     fn restore(
+        &self,
         restorer: &Restorer,
         id: &Id,
         seen: Mark,
@@ -149,6 +152,12 @@ pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
     fn count(_: &Sql, _: &Id, _: u64, report: Report) -> impl Future<Output = Result<Report, sqlx::Error>> {
         future::ready(Ok(report))
     }
-    /// What a comparison that found no difference is for.
-    fn verdict(books: &Self::Books) -> Verdict;
+    /// What a comparison that found no difference is for. By itself only the service suspends, and no operator opens again.
+    fn verdict(books: &Self::Books) -> Verdict {
+        if books.is_suspended() {
+            Verdict::Opens
+        } else {
+            Verdict::Stays
+        }
+    }
 }

@@ -92,7 +92,7 @@ impl<K: Kind> Projector<K> {
         }
         let reason = format!("Redis had lost events of this {}", K::TABLES.what);
         let by = service();
-        let restore = K::restore(&self.restorer, id, seen, &by, &reason);
+        let restore = self.kind.restore(&self.restorer, id, seen, &by, &reason);
         match self.leases.during(restore).await {
             Ok(done) => {
                 warn!(what = K::TABLES.what, %id, records = done.records, n = done.mark.n(), "Redis had lost this {}; it is rebuilt from the ledger", K::TABLES.what);

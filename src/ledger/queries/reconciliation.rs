@@ -82,8 +82,9 @@ pub struct RoomReconciliation {
     pub clean: Option<bool>,
     /// Why the next event can't be applied; null while it can.
     pub stopped: Option<String>,
-    /// `status`, `version` and `longest`, the longest session that there ever was, in ms. Or only `readable`, when it is
-    /// not.
+    /// All that decides who may be in: `status`, `version`, `capacity`, `session_ms`, `waiting_timeout_ms`,
+    /// `admissions_per_minute`, `opens_ms`, `passes_until_ms` (when the last pass of former definitions or of before a
+    /// restore has expired), `commitment` and `pre_queue_sha256`. Or only `readable`, when it is not.
     pub state: Vec<StateRow>,
 }
 

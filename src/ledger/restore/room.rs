@@ -17,11 +17,13 @@ use crate::stream::Mark;
 use crate::stream::restore::{RestoreBegun, RestoreEnded, restore_begin};
 
 impl Restorer {
-    /// Rebuilds one room. The caller holds the lease of its stream.
+    /// Rebuilds one room. The caller holds the lease of its stream, and knows of no pass that expires later than at
+    /// `passes_until_ms`, 0 for none.
     pub async fn restore_room(
         &self,
         room: &Id,
         replace: Replace,
+        passes_until_ms: i64,
         by: &Operator,
         reason: &str,
     ) -> Result<Restored, RestoreError> {
@@ -34,7 +36,10 @@ impl Restorer {
         let ledger = Mark::new(books.restores, books.n).unwrap_or_default();
         let expected = self.replaceable(&keys.state, held, ledger, replace).await?;
         let mut state = state(room, books, status)?;
+        // Of a definition that the ledger may lack.
+        state.passes_until_ms = state.passes_until_ms.max(passes_until_ms);
         if let Replace::Seen(seen) = replace {
+            state.lost_events = seen > ledger;
             // Or those who have seen it would take what is restored now for what they know to be lost.
             state.restores = state.restores.max(seen.restores());
         }
@@ -61,8 +66,9 @@ fn state(room: &Id, books: Books, status: Status) -> Result<RestoredState, Resto
         json: books.definition,
         definition,
         commitment: books.commitment,
-        longest_ms: books.longest_ms,
+        passes_until_ms: books.passes_until_ms,
         collected_sha256: books.opened.map(|opened| opened.sha256),
         puts: books.puts,
+        lost_events: false,
     })
 }

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::event::{Define, Event, Kind, Opened};
-use crate::ledger::books::FoldError;
+use crate::ledger::books::{FoldError, expect, follows};
 use crate::ledger::event::remember_put;
 use crate::ledger::projector::kind::Folded;
 use crate::room::definition::Definition;
@@ -29,8 +29,8 @@ pub struct Books {
     pub definition: String,
     /// SHA-256 of the seed behind the order before the opening, hexadecimal.
     pub commitment: String,
-    /// The longest session there ever was, ms.
-    pub longest_ms: u64,
+    /// When the last pass of former definitions, or of before a restore, has expired, ms; 0 for none.
+    pub passes_until_ms: i64,
     /// When it opened or will open, ms: once. A definition without a time opens it at once.
     pub opens_ms: i64,
     /// Those who joined before the opening, once their list is published.
@@ -58,6 +58,10 @@ impl Folded for Books {
     }
 
     fn is_stopped(&self) -> bool {
+        self.is_suspended()
+    }
+
+    fn is_suspended(&self) -> bool {
         self.status == Some(Status::Suspended)
     }
 }
@@ -65,34 +69,49 @@ impl Folded for Books {
 impl Books {
     /// Applies the next event. After an error the books are not to be used on.
     pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
-        if event.n != self.n + 1 {
-            return Err(FoldError::Gap {
-                last: self.n,
-                got: event.n,
-            });
-        }
+        follows(self.n, event.n)?;
         (self.n, self.at_ms) = (event.n, event.at_ms);
-        self.expect(
+        expect(
+            self.n,
             self.status.is_some() || matches!(event.kind, Kind::Define(Define { created: true, .. })),
             "the first event does not create the room",
         )?;
         match &event.kind {
             Kind::Define(define) => self.define(define),
             Kind::Opened(opened) => {
-                self.expect(self.opened.is_none(), "its list is published twice")?;
-                self.expect(self.at_ms >= self.opens_ms, "its list is published before it opens")?;
+                expect(self.n, self.opened.is_none(), "its list is published twice")?;
+                expect(
+                    self.n,
+                    self.at_ms >= self.opens_ms,
+                    "its list is published before it opens",
+                )?;
                 self.opened = Some(opened.clone());
                 Ok(())
             }
             Kind::Status { before, after } => {
-                self.expect(self.status == Some(*before), "the status before is another one")?;
+                expect(self.n, self.status == Some(*before), "the status before is another one")?;
                 self.status = Some(*after);
                 Ok(())
             }
             Kind::Checkpoint(_) => Ok(()),
-            Kind::Restore { restores, status, .. } => {
-                self.expect(*restores > self.restores, "its restores are not more than before")?;
+            Kind::Restore {
+                restores,
+                status,
+                passes_until_ms,
+                ..
+            } => {
+                expect(
+                    self.n,
+                    *restores > self.restores,
+                    "its restores are not more than before",
+                )?;
+                expect(
+                    self.n,
+                    *passes_until_ms >= self.passes_until_ms,
+                    "passes that were out before are forgotten",
+                )?;
                 (self.restores, self.status) = (*restores, Some(*status));
+                self.passes_until_ms = *passes_until_ms;
                 self.opens_ms = self.opens_at().unwrap_or(self.at_ms);
                 Ok(())
             }
@@ -100,16 +119,16 @@ impl Books {
     }
 
     fn define(&mut self, define: &Define) -> Result<(), FoldError> {
-        self.expect(define.version == self.version + 1, "its version is not the next one")?;
-        self.expect(define.created == self.status.is_none(), "it is created twice")?;
-        self.expect(
+        expect(
+            self.n,
+            define.version == self.version + 1,
+            "its version is not the next one",
+        )?;
+        expect(self.n, define.created == self.status.is_none(), "it is created twice")?;
+        expect(
+            self.n,
             define.created || define.commitment == self.commitment,
             "its commitment is another one than before",
-        )?;
-        let longest_ms = self.longest_ms.max(define.definition.session_ms());
-        self.expect(
-            define.longest_ms == longest_ms,
-            "its longest session is not the longest there was",
         )?;
         let opens_at = define.definition.opens_ms();
         if define.created {
@@ -120,29 +139,34 @@ impl Books {
         } else {
             // The seed is known from then on.
             let stays = opens_at.is_none() || opens_at == self.opens_at();
-            self.expect(stays, "it opens a second time")?;
+            expect(self.n, stays, "it opens a second time")?;
+            let before = self.in_force().map_or(0, |before| before.session_ms());
+            self.passes_until_ms = self.passes_until_ms.max(whole_second(self.at_ms, before));
         }
         let mode = if define.created { "created" } else { "changed" };
         self.puts = remember_put(&self.puts, &define.nonce, mode, define.version);
         self.version = define.version;
         self.definition.clone_from(&define.json);
         self.commitment.clone_from(&define.commitment);
-        self.longest_ms = longest_ms;
         Ok(())
+    }
+
+    /// The definition that is in force.
+    #[must_use]
+    pub fn in_force(&self) -> Option<Definition> {
+        Definition::from_json(&self.definition).ok()
     }
 
     /// As the definition says.
     fn opens_at(&self) -> Option<i64> {
-        Definition::from_json(&self.definition).ok()?.opens_ms()
+        self.in_force()?.opens_ms()
     }
+}
 
-    fn expect(&self, holds: bool, what: &'static str) -> Result<(), FoldError> {
-        if holds {
-            Ok(())
-        } else {
-            Err(FoldError::Unexpected { n: self.n, what })
-        }
-    }
+/// When a session that begins now has ended: on a whole second, as `lua/room/state.lua` has it.
+fn whole_second(now_ms: i64, session_ms: u64) -> i64 {
+    let end_ms = now_ms.saturating_add_unsigned(session_ms);
+    end_ms.saturating_add(999).div_euclid(1_000) * 1_000
 }
 
 #[cfg(test)]

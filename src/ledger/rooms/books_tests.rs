@@ -15,16 +15,15 @@ fn fields(n: u64, kind: &str, rest: &[(&str, &str)]) -> Fields {
         .collect()
 }
 
-/// Of a room whose sessions last so long; the longest ever of them in ms.
-fn define(n: u64, mode: &str, version: u64, session_s: u64, longest: u64) -> Fields {
+/// Of a room whose sessions last so long.
+fn define(n: u64, mode: &str, version: u64, session_s: u64) -> Fields {
     let json = format!(r#"{{"capacity":10,"session_s":{session_s},"waiting_timeout_s":30}}"#);
-    let (version, longest, digest) = (version.to_string(), longest.to_string(), "5f".repeat(32));
+    let (version, digest) = (version.to_string(), "5f".repeat(32));
     let rest = [
         ("mode", mode),
         ("version", &version),
         ("json", &json),
         ("commitment", &digest),
-        ("longest", &longest),
         ("nonce", "abc"),
     ];
     fields(n, "define", &rest)
@@ -32,6 +31,18 @@ fn define(n: u64, mode: &str, version: u64, session_s: u64, longest: u64) -> Fie
 
 fn opened(n: u64) -> Fields {
     fields(n, "opened", &[("joined", "2"), ("sha256", &"a0".repeat(32))])
+}
+
+/// Of the fifth event.
+fn restore(restores: &str, passes_until: &str) -> Fields {
+    let rest = [
+        ("from_n", ""),
+        ("restores", restores),
+        ("records", "0"),
+        ("status", "open"),
+        ("passes_until", passes_until),
+    ];
+    fields(5, "restore", &rest)
 }
 
 fn fold(events: &[Fields]) -> Result<Books, FoldError> {
@@ -45,8 +56,8 @@ fn fold(events: &[Fields]) -> Result<Books, FoldError> {
 /// A life up to event 4.
 fn story() -> Vec<Fields> {
     vec![
-        define(1, "created", 1, 60, 60_000),
-        define(2, "changed", 2, 10, 60_000),
+        define(1, "created", 1, 60),
+        define(2, "changed", 2, 10),
         opened(3),
         fields(4, "status", &[("before", "open"), ("after", "suspended")]),
     ]
@@ -63,48 +74,35 @@ fn a_story_gives_its_books() {
     let books = fold(&story()).expect("follows");
     assert_eq!((books.n, books.at_ms, books.version), (4, 1000, 2));
     assert_eq!(
-        books.longest_ms, 60_000,
+        books.passes_until_ms, 61_000,
         "passes of the longer sessions may still be out"
     );
     assert!(books.is_stopped() && books.definition.contains(r#""session_s":10"#));
     assert_eq!(books.opened.expect("published").joined, 2);
     assert_eq!(books.puts, "abc created 1;abc changed 2;");
-    let rest = [("from_n", ""), ("restores", "1"), ("records", "0"), ("status", "open")];
-    let books = after_story(fields(5, "restore", &rest)).expect("follows");
+    let books = after_story(restore("1", "70000")).expect("follows");
     assert_eq!((books.restores, books.status), (1, Some(Status::Open)));
-    assert!(after_story(fields(5, "checkpoint", &[("state", "open 2 60000")])).is_ok());
+    assert_eq!(books.passes_until_ms, 70_000);
+    let held = "open 2 10 10000 30000 - 1000 61000 5f -";
+    assert!(after_story(fields(5, "checkpoint", &[("state", held)])).is_ok());
 }
 
 #[test]
 fn what_does_not_follow_is_refused() {
-    let mut other = define(5, "changed", 3, 10, 60_000);
+    let mut other = define(5, "changed", 3, 10);
     other.insert("commitment".to_owned(), "a0".repeat(32));
     for (event, what) in [
         (opened(6), "event 6 comes after event 4"),
         (opened(5), "its list is published twice"),
-        (define(5, "changed", 4, 10, 60_000), "its version is not the next one"),
-        (define(5, "created", 3, 10, 60_000), "it is created twice"),
-        (
-            define(5, "changed", 3, 10, 10_000),
-            "its longest session is not the longest there was",
-        ),
-        (
-            define(5, "changed", 3, 70, 60_000),
-            "its longest session is not the longest there was",
-        ),
+        (define(5, "changed", 4, 10), "its version is not the next one"),
+        (define(5, "created", 3, 10), "it is created twice"),
         (other, "its commitment is another one than before"),
         (
             fields(5, "status", &[("before", "open"), ("after", "suspended")]),
             "the status before is another one",
         ),
-        (
-            fields(
-                5,
-                "restore",
-                &[("from_n", ""), ("restores", "0"), ("records", "0"), ("status", "open")],
-            ),
-            "its restores are not more than before",
-        ),
+        (restore("0", "61000"), "its restores are not more than before"),
+        (restore("1", "60999"), "passes that were out before are forgotten"),
     ] {
         let refused = after_story(event).expect_err(what).to_string();
         assert!(refused.contains(what), "{refused} for {what}");
@@ -116,7 +114,7 @@ fn what_does_not_follow_is_refused() {
 /// At such a time; the definition opens the room then.
 fn opening(n: u64, at: i64, opens_at: Option<&str>) -> Fields {
     let mode = if n == 1 { "created" } else { "changed" };
-    let mut define = define(n, mode, n, 60, 60_000);
+    let mut define = define(n, mode, n, 60);
     let opens_at = opens_at.map_or_else(|| "null".to_owned(), |time| format!(r#""1970-01-01T00:00:{time}Z""#));
     let json = format!(r#"{{"capacity":10,"session_s":60,"waiting_timeout_s":30,"opens_at":{opens_at}}}"#);
     define.insert("json".to_owned(), json);
@@ -161,21 +159,23 @@ fn a_room_opens_once() {
 #[test]
 fn what_no_script_writes_is_unreadable() {
     let without = |field: &str, text: &str| {
-        let mut define = define(1, "created", 1, 60, 60_000);
+        let mut define = define(1, "created", 1, 60);
         define.insert(field.to_owned(), text.to_owned());
         define
     };
     for (event, field) in [
         (without("commitment", "5f"), "commitment"),
-        (without("longest", ""), "longest"),
         (without("json", r#"{"capacity":-1}"#), "json"),
         (without("mode", "made"), "mode"),
         (
             fields(1, "opened", &[("joined", "2"), ("sha256", &"A0".repeat(32))]),
             "sha256",
         ),
-        (fields(1, "checkpoint", &[("state", "open 1")]), "state"),
-        (fields(1, "checkpoint", &[("state", "open 1 2 3")]), "state"),
+        (fields(1, "checkpoint", &[("state", "open 1 2 3 4 - 5 6 5f")]), "state"),
+        (
+            fields(1, "checkpoint", &[("state", "open 1 2 3 4 - 5 6 5f - 7")]),
+            "state",
+        ),
         (fields(1, "status", &[("before", "ended"), ("after", "open")]), "before"),
         (fields(1, "join", &[]), "type"),
     ] {

@@ -47,6 +47,8 @@ pub enum Kind {
         restores: u64,
         /// The status it has now.
         status: Status,
+        /// When the last pass that was given before has expired, ms.
+        passes_until_ms: i64,
     },
 }
 
@@ -63,8 +65,6 @@ pub struct Define {
     pub definition: Definition,
     /// SHA-256 of the seed behind the order before the opening, hexadecimal.
     pub commitment: String,
-    /// The longest session there ever was, ms.
-    pub longest_ms: u64,
     /// Of the PUT and its repeats.
     pub nonce: String,
 }
@@ -85,8 +85,22 @@ pub struct Checkpoint {
     pub status: Status,
     /// Of its definition.
     pub version: u64,
-    /// The longest session there ever was, ms.
-    pub longest_ms: u64,
+    /// Sessions at once.
+    pub capacity: u64,
+    /// Of a session.
+    pub session_ms: u64,
+    /// For which the place of a silent waiter is kept.
+    pub waiting_timeout_ms: u64,
+    /// Most admissions in any 60 s.
+    pub rate: Option<u64>,
+    /// When it opens or opened, ms.
+    pub opens_ms: i64,
+    /// When the last pass of former definitions, or of before a restore, has expired, ms; 0 for none.
+    pub passes_until_ms: i64,
+    /// SHA-256 of the seed of the order before the opening.
+    pub commitment: String,
+    /// SHA-256 of the list of those who joined before the opening, once it is published.
+    pub collected_sha256: Option<String>,
 }
 
 impl Event {
@@ -113,7 +127,6 @@ fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
             json: fields.text("json")?.to_owned(),
             definition: fields.read("json", |json| Definition::from_json(json).ok())?,
             commitment: fields.read("commitment", digest)?,
-            longest_ms: fields.parse("longest")?,
             nonce: fields.text("nonce")?.to_owned(),
         }),
         "opened" => Kind::Opened(Opened {
@@ -124,11 +137,12 @@ fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
             before: fields.read("before", Status::parse)?,
             after: fields.read("after", Status::parse)?,
         },
-        "checkpoint" => Kind::Checkpoint(fields.read("state", parse_checkpoint)?),
+        "checkpoint" => Kind::Checkpoint(fields.read("state", Checkpoint::parse)?),
         "restore" => Kind::Restore {
             from_n: fields.optional("from_n")?,
             restores: fields.parse("restores")?,
             status: fields.read("status", Status::parse)?,
+            passes_until_ms: fields.parse("passes_until")?,
         },
         _ => return Err(fields.wrong("type")),
     })
@@ -139,13 +153,38 @@ fn digest(text: &str) -> Option<String> {
     (digits && text.len() == DIGEST_DIGITS).then(|| text.to_owned())
 }
 
-/// `status version longest`.
-fn parse_checkpoint(text: &str) -> Option<Checkpoint> {
-    let mut parts = text.split(' ');
-    let checkpoint = Checkpoint {
-        status: Status::parse(parts.next()?)?,
-        version: parts.next()?.parse().ok()?,
-        longest_ms: parts.next()?.parse().ok()?,
-    };
-    parts.next().is_none().then_some(checkpoint)
+impl Checkpoint {
+    /// Reads it as `decides` in `lua/room/state.lua` writes it.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let parts: Vec<_> = text.split(' ').collect();
+        let [
+            status,
+            version,
+            capacity,
+            session,
+            timeout,
+            rate,
+            opens,
+            passes_until,
+            commitment,
+            sha256,
+        ] = *parts.as_slice()
+        else {
+            return None;
+        };
+        let optional = |text: &'_ str| (text != "-").then(|| text.to_owned());
+        Some(Self {
+            status: Status::parse(status)?,
+            version: version.parse().ok()?,
+            capacity: capacity.parse().ok()?,
+            session_ms: session.parse().ok()?,
+            waiting_timeout_ms: timeout.parse().ok()?,
+            rate: optional(rate).map(|rate| rate.parse()).transpose().ok()?,
+            opens_ms: opens.parse().ok()?,
+            passes_until_ms: passes_until.parse().ok()?,
+            commitment: commitment.to_owned(),
+            collected_sha256: optional(sha256),
+        })
+    }
 }

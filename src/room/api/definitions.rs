@@ -67,17 +67,20 @@ pub(crate) struct Room {
     mean_wait_s: Option<f64>,
     /// SHA-256 of the seed of the order before the opening.
     commitment: String,
-    /// That seed, behind the opening.
+    /// That seed, once the opening is in the ledger.
     seed: Option<String>,
     /// Nobody is admitted before, because passes of before a loss of Redis may still be out.
     held_until: Option<String>,
 }
 
-/// The seed of the order before the opening, in hexadecimal digits; `None` before it.
+/// The seed of the order before the opening, in hexadecimal digits; `None` before it, and until the ledger has the
+/// definition by which the room opened: no restore can open it again, when its seed is known.
 pub(super) fn seed(api: &Api, id: &Id, snapshot: &Snapshot) -> Option<String> {
     let seed = api.rooms.order_seed(id);
+    let ledger_n = api.rooms.registry.known(id).ledger_n();
+    let opened = snapshot.opens_ms.is_none() && ledger_n.is_some_and(|n| n >= snapshot.defined);
     // One that was defined with another secret says nothing here.
-    let tells = snapshot.opens_ms.is_none() && seed.commitment() == snapshot.commitment;
+    let tells = opened && seed.commitment() == snapshot.commitment;
     tells.then(|| seed.reveal())
 }
 

@@ -7,6 +7,7 @@ use super::rooms::Rooms;
 use crate::http::problem::Problem;
 use crate::ids::Id;
 use crate::ledger::Ledger;
+use crate::ledger::streams::ROOMS;
 
 mod body;
 mod definitions;
@@ -29,7 +30,7 @@ impl Api {
     async fn learn(&self, id: &Id) -> Result<(), Problem> {
         let registry = &self.rooms.registry;
         if !registry.is_used(id)
-            && let Some(mark) = self.ledger.room_mark(id).await?
+            && let Some(mark) = self.ledger.mark(ROOMS, id).await?
         {
             registry.learn(id, mark);
         }

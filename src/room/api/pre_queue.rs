@@ -53,6 +53,7 @@ pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -
 async fn heading(api: &Api, id: &Id) -> Result<Heading, RoomError> {
     let snapshot = api.rooms.opened(id).await?;
     let definition = parse_definition(id, &snapshot.definition)?;
+    let is_ours = api.rooms.order_seed(id).commitment() == snapshot.commitment;
     let known = (
         joined(&snapshot),
         snapshot.collected_sha256.clone(),
@@ -68,6 +69,8 @@ async fn heading(api: &Api, id: &Id) -> Result<Heading, RoomError> {
             joined,
             sha256,
         }),
+        // The ledger does not have its opening yet.
+        (Some(_), Some(_), None) if is_ours => Err(RoomError::NotOpen),
         _ => Err(RoomError::NoPreQueue),
     }
 }

@@ -42,8 +42,8 @@ pub(crate) struct RoomStatus {
     opens_at: Option<String>,
     /// SHA-256 of the seed of the order before the opening.
     commitment: String,
-    /// That seed, behind the opening. With it and the list of `GET /v1/rooms/{id}/pre-queue` (role read), which the operator
-    /// can publish, anybody can check the order.
+    /// That seed, once the opening is in the ledger. With it and the list of `GET /v1/rooms/{id}/pre-queue` (role read), which
+    /// the operator can publish, anybody can check the order.
     seed: Option<String>,
     /// How many joined before the opening, once that is in the ledger and as long as the list is kept.
     joined: Option<u64>,

@@ -1,6 +1,6 @@
 //! `lua/stream/restore_begin.lua` and `lua/room/restore_end.lua`: a room rebuilt from the ledger, without its tickets.
 
-use crate::jackpot::operate::Operator;
+use crate::operator::Operator;
 use crate::room::definition::Definition;
 use crate::room::status::Status;
 use crate::store::keys::RoomKeys;
@@ -26,12 +26,14 @@ pub struct RestoredState {
     pub definition: Definition,
     /// SHA-256 of the seed of the order before the opening.
     pub commitment: String,
-    /// The longest session that there ever was.
-    pub longest_ms: u64,
+    /// When the last pass of former definitions has expired, as far as is known, ms; 0 for none.
+    pub passes_until_ms: i64,
     /// SHA-256 of the list of those who joined before the opening, once it was published.
     pub collected_sha256: Option<String>,
     /// The last PUTs.
     pub puts: String,
+    /// Redis had events that the ledger lacks: passes of definitions that nobody knows may be out.
+    pub lost_events: bool,
 }
 
 impl RestoredState {
@@ -50,14 +52,14 @@ impl RestoredState {
             ("rate", text(definition.admissions_per_minute())),
             ("opens_at", text(definition.opens_ms())),
             ("commitment", self.commitment.clone()),
-            ("longest", self.longest_ms.to_string()),
+            ("passes_until", self.passes_until_ms.to_string()),
             ("collected_sha256", text(self.collected_sha256.as_deref())),
             ("puts", self.puts.clone()),
         ]
     }
 }
 
-/// Writes the state and lets the other scripts in again. Until the longest session has passed nobody is admitted.
+/// Writes the state and lets the other scripts in again. Until every pass that may be out has expired nobody is admitted.
 pub async fn restore_end(
     store: &Store,
     keys: &RoomKeys,
@@ -67,6 +69,7 @@ pub async fn restore_end(
 ) -> Result<RestoreEnded, ScriptError> {
     let call = keys.all().into_iter().fold(Call::new(&RESTORE_END), Call::key);
     let mut call = call.arg(token).arg(&by.who).arg(&by.request_id).arg(reason);
+    call = call.arg(if state.lost_events { "1" } else { "" });
     for (name, value) in state.fields() {
         call = call.arg(name).arg(value);
     }

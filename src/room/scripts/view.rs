@@ -59,8 +59,10 @@ pub struct Snapshot {
     pub definition: String,
     /// SHA-256 of the seed of the order before the opening.
     pub commitment: String,
-    /// The longest session that there ever was.
-    pub longest_ms: u64,
+    /// What a checkpoint would say: all that decides, as the ledger compares it.
+    pub decides: String,
+    /// Number of the event of the last definition before it opened, or of that which opened it.
+    pub defined: u64,
     /// Nobody is admitted before; `None` once it has come.
     pub opens_ms: Option<i64>,
     /// Nobody is admitted before, because passes were lost; `None` once it has come.
@@ -92,11 +94,12 @@ pub async fn snapshot(store: &Store, keys: &RoomKeys, known: Mark) -> Result<Sna
         version: reply.number(2)?,
         definition: reply.text(3)?,
         commitment: reply.text(4)?,
-        longest_ms: reply.number(5)?,
-        opens_ms: optional(&reply, 6)?,
-        hold_ms: optional(&reply, 7)?,
-        counts: Counts::parse(&reply, 8)?,
-        collected: reply.number(16)?,
-        collected_sha256: optional(&reply, 17)?,
+        decides: reply.text(5)?,
+        defined: reply.number(6)?,
+        opens_ms: optional(&reply, 7)?,
+        hold_ms: optional(&reply, 8)?,
+        counts: Counts::parse(&reply, 9)?,
+        collected: reply.number(17)?,
+        collected_sha256: optional(&reply, 18)?,
     })
 }

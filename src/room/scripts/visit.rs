@@ -12,8 +12,8 @@ use crate::stream::Marked;
 
 use super::{Counts, JOIN, Mark, Reply, ScriptError, VISIT, call, optional, run, run_here};
 
-/// Most visits of one call: with all that the step in front of them may do, its work stays in the range of a few
-/// milliseconds, and `unpack` within its stack.
+/// Most visits of one call: `unpack` stays within its stack, and the call takes 30 ms at most, with all that the step in
+/// front of them may do (docs/decisions/0016-rooms.md).
 pub const MAX_VISITS: usize = 256;
 
 /// What somebody wants of a room.
@@ -224,6 +224,9 @@ fn visited(reply: &Reply, known: &Known, visits: &[Visit]) -> Result<Visited, Sc
             .collect::<Result<_, _>>()?,
     };
     known.hear_passes(visited.passes);
+    if visited.counts.admitted > 0 {
+        known.hear_session(visited.now_ms, visited.session_ms);
+    }
     Ok(visited)
 }
 

@@ -29,16 +29,15 @@ async fn a_room_that_does_not_agree_is_a_problem_with_all_of_every_kind(db: Ledg
     for id in ["lobby", "spring"] {
         room(&books, id).await;
     }
-    let store = async |longest_ms| {
-        let redis = Checkpoint {
-            status: Status::Open,
-            version: 1,
-            longest_ms,
-        };
+    let store = async |passes_until_ms: i64| {
+        let text = format!("open 1 2 300000 60000 - 0 {passes_until_ms} 5f -");
+        let redis = Checkpoint::parse(&text).expect("readable");
         let ledger = RoomBooks {
             status: Some(Status::Open),
             version: 1,
-            longest_ms: 60_000,
+            definition: r#"{"capacity":2,"session_s":300,"waiting_timeout_s":60}"#.to_owned(),
+            commitment: "5f".to_owned(),
+            passes_until_ms: 60_000,
             ..RoomBooks::default()
         };
         let report = compare(&redis, &ledger);
@@ -73,7 +72,7 @@ async fn a_room_that_does_not_agree_is_a_problem_with_all_of_every_kind(db: Ledg
     let wrong: Vec<_> = state.iter().filter(|row| row["agrees"] == false).collect();
     assert_eq!(
         wrong,
-        [&json!({"name": "longest", "redis": "59999", "ledger": "60000", "agrees": false})]
+        [&json!({"name": "passes_until_ms", "redis": "59999", "ledger": "60000", "agrees": false})]
     );
 
     store(60_000).await;

@@ -4,6 +4,7 @@ use jackpot::room::ticket::{OrderSeed, Ticket};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use sqlx::{Connection, SqliteConnection};
 
 use super::kit::{create, definition, joined, look, problem};
 use crate::fault_support::PATIENCE;
@@ -49,7 +50,11 @@ async fn the_order_before_the_opening_is_the_committed_one() {
     let late = joined(&service, "launch", "late").await;
     assert_eq!(late["position"], 13);
 
-    let answer = service.get("/v1/rooms/launch/pre-queue").await;
+    let answer = eventually(PATIENCE, "the ledger has the opening", async || {
+        let answer = service.get("/v1/rooms/launch/pre-queue").await;
+        (answer.status == StatusCode::OK).then_some(answer)
+    })
+    .await;
     assert_eq!(answer.headers["content-type"], "application/x-ndjson");
     let list = lines(&answer.text);
     let (head, joins) = list.split_first().expect("a first line");
@@ -99,11 +104,51 @@ async fn at_the_opening_the_first_are_let_in_and_the_list_is_published_though_no
     }
     let shown = eventually(PATIENCE, "it opens by itself", async || {
         let shown = service.get("/v1/rooms/launch/status").await.body;
-        (shown["active"] == 2 && shown["joined"] == 5).then_some(shown)
+        (shown["active"] == 2 && shown["joined"] == 5 && shown["seed"].is_string()).then_some(shown)
     })
     .await;
     assert_eq!((&shown["status"], &shown["waiting"]), (&json!("open"), &json!(3)));
     assert!(shown["seed"].is_string() && shown["sha256"].is_string(), "{shown}");
+}
+
+/// A restore could open it again otherwise, by a seed that is known.
+#[tokio::test]
+async fn the_seed_is_shown_once_the_ledger_has_the_opening() {
+    let service = Service::start().await;
+    create(&service, "launch", 0, &json!({"opens_at": "2999-01-01T00:00:00Z"})).await;
+    joined(&service, "launch", "early").await;
+    let file = service.data_dir().join("ledger.sqlite");
+    let mut sql = SqliteConnection::connect(&format!("sqlite://{}", file.display()))
+        .await
+        .expect("the file can be opened");
+    sqlx::query("BEGIN IMMEDIATE")
+        .execute(&mut sql)
+        .await
+        .expect("nothing is written to it from now on");
+    let opened = service.put("/v1/rooms/launch", definition(0, &json!({}))).await;
+    assert_eq!(
+        (opened.status, &opened.body["opens_at"], &opened.body["seed"]),
+        (StatusCode::OK, &Value::Null, &Value::Null)
+    );
+    // Its worker has published the list.
+    let shown = eventually(PATIENCE, "the list has its hash", async || {
+        let shown = service.get("/v1/rooms/launch/status").await.body;
+        shown["sha256"].is_string().then_some(shown)
+    })
+    .await;
+    assert_eq!((&shown["status"], &shown["seed"]), (&json!("open"), &Value::Null));
+    assert_eq!(service.get("/v1/rooms/launch").await.body["seed"], Value::Null);
+    assert_eq!(
+        problem(&service.get("/v1/rooms/launch/pre-queue").await),
+        (409, "room-not-open")
+    );
+    sqlx::query("ROLLBACK").execute(&mut sql).await.expect("it goes on");
+    eventually(PATIENCE, "the ledger has it", async || {
+        let shown = service.get("/v1/rooms/launch").await.body;
+        shown["seed"].is_string().then_some(())
+    })
+    .await;
+    assert_eq!(service.get("/v1/rooms/launch/pre-queue").await.status, StatusCode::OK);
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use sqlx::Row;
 
 use super::Projector;
 use super::batch::{Batch, Start, Stop};
-use super::kind::{Kind, Look, Verdict};
+use super::kind::{Kind, Look};
 use super::rows::Raw;
 use super::stream::Stream;
 use super::write::{WriteError, int};
@@ -105,6 +105,7 @@ impl Kind for Coupons {
     }
 
     async fn restore(
+        &self,
         restorer: &Restorer,
         id: &Id,
         seen: Mark,
@@ -139,14 +140,5 @@ impl Kind for Coupons {
         let row = sql.reading(counted.fetch_one(sql.reader())).await?;
         let (issued, voided): (i64, i64) = (row.try_get("issued")?, row.try_get("voided")?);
         Ok(report::with_rows(found, issued.unsigned_abs(), voided.unsigned_abs()))
-    }
-
-    /// Only the service suspends a coupon, and no operator opens it again.
-    fn verdict(books: &Books) -> Verdict {
-        if books.status == Some(Status::Suspended) {
-            Verdict::Opens
-        } else {
-            Verdict::Stays
-        }
     }
 }

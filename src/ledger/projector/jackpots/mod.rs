@@ -83,6 +83,10 @@ impl Folded for Books {
     fn is_stopped(&self) -> bool {
         matches!(self.status, Some(Status::Suspended | Status::Closed))
     }
+
+    fn is_suspended(&self) -> bool {
+        self.status == Some(Status::Suspended)
+    }
 }
 
 impl Stream<Jackpots> {
@@ -151,6 +155,7 @@ impl Kind for Jackpots {
     }
 
     async fn restore(
+        &self,
         restorer: &Restorer,
         id: &Id,
         seen: Mark,

@@ -1,4 +1,4 @@
-//! Rooms: their books, and the table that only they have.
+//! Rooms: their books. No table is theirs alone.
 
 mod batch;
 
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::Projector;
 use super::batch::{Batch, Start, Stop};
-use super::kind::{Kind, Look, Verdict};
+use super::kind::{Kind, Look};
 use super::rows::Raw;
 use super::stream::Stream;
 use super::write::WriteError;
@@ -25,8 +25,7 @@ use crate::room::known::{Known, Registry};
 use crate::room::scripts::{self, SetStatus};
 use crate::room::status::Status;
 use crate::store::Store;
-use crate::stream::{Mark, ScriptError};
-pub use batch::Rows;
+use crate::stream::{Mark, ScriptError, Unreadable};
 
 /// The rooms, as this instance knows them.
 #[derive(Debug, Clone)]
@@ -58,7 +57,7 @@ impl Kind for Rooms {
     type Known = Known;
     type Books = Books;
     type Along = ();
-    type Rows = Rows;
+    type Rows = ();
     type With<'a> = ();
     type Side = Checkpoint;
     type Error = ScriptError;
@@ -78,11 +77,7 @@ impl Kind for Rooms {
         Ok(Look {
             mark: redis.mark,
             now_ms: redis.now_ms,
-            side: Checkpoint {
-                status: redis.status,
-                version: redis.version,
-                longest_ms: redis.longest_ms,
-            },
+            side: Checkpoint::parse(&redis.decides).ok_or_else(|| Unreadable::of(&redis.decides))?,
         })
     }
 
@@ -101,41 +96,33 @@ impl Kind for Rooms {
     }
 
     async fn restore(
+        &self,
         restorer: &Restorer,
         id: &Id,
         seen: Mark,
         by: &Operator,
         reason: &str,
     ) -> Result<Restored, RestoreError> {
-        restorer.restore_room(id, Replace::Seen(seen), by, reason).await
+        let passes_until_ms = self.registry.known(id).passes_until_ms();
+        let replace = Replace::Seen(seen);
+        restorer.restore_room(id, replace, passes_until_ms, by, reason).await
     }
 
     fn batch(_: &Projector<Self>, stream: &Stream<Self>, events: &[Raw]) -> Batch<Self> {
         Batch::build(&stream.start(()), events)
     }
 
-    fn begin(_: &Start<'_, Self>) -> Rows {
-        Rows::default()
-    }
+    fn begin(_: &Start<'_, Self>) {}
 
     fn take(batch: &mut Batch<Self>, start: &Start<'_, Self>, raw: &Raw) -> Result<(), Stop> {
         batch.take(start, raw)
     }
 
-    async fn write(tx: &mut Tx<'static>, batches: &[&Batch<Self>]) -> Result<(), WriteError> {
-        batch::write(tx, batches).await
+    async fn write(_: &mut Tx<'static>, _: &[&Batch<Self>]) -> Result<(), WriteError> {
+        Ok(())
     }
 
     fn compare(redis: &Checkpoint, books: &Books) -> Report {
         report::compare(redis, books)
-    }
-
-    /// Only the service suspends a room, and no operator opens it again.
-    fn verdict(books: &Books) -> Verdict {
-        if books.status == Some(Status::Suspended) {
-            Verdict::Opens
-        } else {
-            Verdict::Stays
-        }
     }
 }
