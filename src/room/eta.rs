@@ -95,13 +95,25 @@ const AHEAD_PER_S: f64 = 1_000.0;
 const PART: f64 = 0.4;
 
 /// Seconds after which somebody with `ahead` before should ask again: one near the front, more further behind. Who does
-/// so keeps the place, and, let in right behind a poll, learns of it while the session lasts.
+/// so keeps the place, and, let in right behind a poll, learns of it while the session lasts: whoever could be let in by
+/// then. That is the whole line where the capacity is 0, because any may come; else those who fit in, and further behind
+/// it takes a capacity raised to more than twice. Or a hundred thousand in front of short sessions would ask at once.
 #[must_use]
-pub fn poll_after_s(ahead: u64, waiting_timeout_ms: u64, session_ms: u64) -> f64 {
-    let least_ms = waiting_timeout_ms.min(session_ms);
-    #[expect(clippy::cast_precision_loss, reason = "both far below 2^52")]
-    let (distance, kept_s) = (ahead as f64 / AHEAD_PER_S, least_ms as f64 / 1_000.0);
-    let seconds = (1.0 + distance).min(kept_s * PART);
+pub fn poll_after_s(ahead: u64, capacity: u64, waiting_timeout_ms: u64, session_ms: u64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "all far below 2^52")]
+    let [ahead, capacity, timeout_s, session_s] = [
+        ahead as f64,
+        capacity as f64,
+        waiting_timeout_ms as f64 / 1_000.0,
+        session_ms as f64 / 1_000.0,
+    ];
+    let times = if capacity > 0.0 {
+        (ahead / capacity).max(1.0)
+    } else {
+        1.0
+    };
+    let kept_s = timeout_s.min(session_s * times);
+    let seconds = (1.0 + ahead / AHEAD_PER_S).min(kept_s * PART);
     // To tenths, downwards.
     (seconds * 10.0).floor() / 10.0
 }
@@ -219,28 +231,37 @@ mod tests {
     #[test]
     fn who_is_further_behind_asks_less_often_but_in_time() {
         const LONG: u64 = 86_400_000;
-        for (ahead, timeout_ms, session_ms, after) in [
-            (0, 60_000, LONG, 1.0),
-            (5_000, 60_000, LONG, 6.0),
-            (0, 1_000, LONG, 0.4),
-            (0, LONG, 1_000, 0.4),
-            (8_000, 600_000, 3_000, 1.2),
+        for (ahead, capacity, timeout_ms, session_ms, after) in [
+            (0, 10, 60_000, LONG, 1.0),
+            (5_000, 10, 60_000, LONG, 6.0),
+            (0, 10, 1_000, LONG, 0.4),
+            (0, 10, LONG, 1_000, 0.4),
+            // Opened by hand, for how many nobody knows.
+            (8_000, 0, 600_000, 3_000, 1.2),
+            (8_000, 10, 600_000, 3_000, 9.0),
+            (999, 1_000, 300_000, 4_000, 1.6),
+            (2_000, 1_000, 300_000, 3_000, 2.4),
+            (99_999, 1_000, 300_000, 5_000, 100.9),
         ] {
-            let asked = poll_after_s(ahead, timeout_ms, session_ms);
+            let asked = poll_after_s(ahead, capacity, timeout_ms, session_ms);
             assert!(
                 (asked - after).abs() < 1e-9,
-                "{ahead} {timeout_ms} {session_ms}: {asked}"
+                "{ahead} {capacity} {timeout_ms} {session_ms}: {asked}"
             );
         }
         for (timeout_ms, session_ms) in [(1_000, LONG), (LONG, 2_000), (60_000, 60_000), (LONG, LONG)] {
-            let mut last = 0.0;
-            for ahead in [0, 1, 10, 999, 10_000, 100_000, 10_000_000] {
-                let after = poll_after_s(ahead, timeout_ms, session_ms);
-                assert!(after >= last && after > 0.0, "{timeout_ms} {session_ms} {ahead}");
-                #[expect(clippy::cast_precision_loss, reason = "small")]
-                let half = timeout_ms.min(session_ms) as f64 / 2_000.0;
-                assert!(after < half, "{timeout_ms} {session_ms} {ahead}: {after}");
-                last = after;
+            for capacity in [0, 1, 1_000, 1_000_000] {
+                let mut last = 0.0;
+                for ahead in [0, 1, 10, 999, 10_000, 100_000, 10_000_000] {
+                    let after = poll_after_s(ahead, capacity, timeout_ms, session_ms);
+                    assert!(after >= last && after > 0.0, "{timeout_ms} {session_ms} {ahead}");
+                    let whole = capacity == 0 || ahead < capacity;
+                    let lost_ms = timeout_ms.min(if whole { session_ms } else { LONG });
+                    #[expect(clippy::cast_precision_loss, reason = "small")]
+                    let half = lost_ms as f64 / 2_000.0;
+                    assert!(after < half, "{timeout_ms} {session_ms} {ahead}: {after}");
+                    last = after;
+                }
             }
         }
     }

@@ -187,7 +187,12 @@ impl Rooms {
             seen,
             now_ms: room.now_ms,
             eta_s: line.and_then(|line| self.boards.of(id, &self.metrics).eta_s(room.now_ms, line)),
-            poll_after_s: poll_after_s(ahead.unwrap_or(0), room.waiting_timeout_ms, room.session_ms),
+            poll_after_s: poll_after_s(
+                ahead.unwrap_or(0),
+                room.capacity,
+                room.waiting_timeout_ms,
+                room.session_ms,
+            ),
         }
     }
 

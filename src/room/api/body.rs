@@ -48,7 +48,7 @@ pub(crate) enum PlaceBody {
         #[schema(example = 40)]
         eta_s: Option<u64>,
         /// Seconds after which to ask again: a place that nobody asks for is lost after `waiting_timeout_s`, and who is let
-        /// in has `session_s` to learn of it. Below half of both.
+        /// in has `session_s` to learn of it. Below half of both; far behind those who fit into the room, of the former alone.
         #[schema(example = 1.0)]
         poll_after_s: f64,
     },
