@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::alarm::Alarm;
-use super::eta::{Ends, Line};
+use super::eta::{CLOCK_BACK_MS, Ends, Line};
 use super::scripts::{Counts, Snapshot, Visited};
 use crate::ids::Id;
 use crate::stream::ScriptError;
@@ -104,8 +104,9 @@ impl Board {
         let mut counted = lock(&self.counted);
         let (last_ms, last) = *counted;
         let fell = counts.admitted < last.admitted;
+        let went_back = last_ms - now_ms >= CLOCK_BACK_MS;
         // Another call was faster, or, behind a while, Redis lost some and counts from a new beginning.
-        if now_ms < last_ms || (fell && now_ms < last_ms + NEW_COUNT_AFTER_MS) {
+        if !went_back && (now_ms < last_ms || (fell && now_ms < last_ms + NEW_COUNT_AFTER_MS)) {
             return;
         }
         *counted = (now_ms, *counts);

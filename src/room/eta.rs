@@ -10,6 +10,8 @@ use std::collections::VecDeque;
 const WINDOW_MS: i64 = 60_000;
 /// One sample for so long.
 const STEP_MS: i64 = 1_000;
+/// No reply is so late: the clock went back.
+pub(super) const CLOCK_BACK_MS: i64 = 10_000;
 
 /// How often sessions ended, as samples of a count that only grows.
 #[derive(Debug, Clone, Default)]
@@ -36,10 +38,12 @@ impl Ends {
     pub fn hear(&mut self, now_ms: i64, ended: u64) {
         if let Some(&(last_ms, last)) = self.samples.back() {
             if now_ms < last_ms {
-                // Another call was faster.
-                return;
-            }
-            if ended < last {
+                if last_ms - now_ms < CLOCK_BACK_MS {
+                    // Another call was faster.
+                    return;
+                }
+                self.samples.clear();
+            } else if ended < last {
                 if now_ms - last_ms < STEP_MS {
                     return;
                 }
@@ -101,7 +105,7 @@ const PART: f64 = 0.4;
 #[must_use]
 pub fn poll_after_s(ahead: u64, capacity: u64, waiting_timeout_ms: u64, session_ms: u64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "all far below 2^52")]
-    let [ahead, capacity, timeout_s, session_s] = [
+    let [ahead, capacity, place_s, stay_s] = [
         ahead as f64,
         capacity as f64,
         waiting_timeout_ms as f64 / 1_000.0,
@@ -112,7 +116,7 @@ pub fn poll_after_s(ahead: u64, capacity: u64, waiting_timeout_ms: u64, session_
     } else {
         1.0
     };
-    let kept_s = timeout_s.min(session_s * times);
+    let kept_s = place_s.min(stay_s * times);
     let seconds = (1.0 + ahead / AHEAD_PER_S).min(kept_s * PART);
     // To tenths, downwards.
     (seconds * 10.0).floor() / 10.0
@@ -226,6 +230,8 @@ mod tests {
         assert_eq!(ends.samples, before, "calls that were mixed up");
         ends.hear(6_500, 3);
         assert_eq!(ends.samples, [(6_500, 3)], "a count that fell is another one");
+        ends.hear(-3_500, 4);
+        assert_eq!(ends.samples, [(-3_500, 4)], "a clock that went back is another one");
     }
 
     #[test]

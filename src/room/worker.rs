@@ -241,7 +241,7 @@ enum Look {
 /// How long a room is left alone; `None`: it is forgotten. `count`: rooms that wait for their time.
 fn rest(look: &Look, count: usize) -> Option<Duration> {
     match look {
-        Look::Seen(visited) if visited.counts.active + visited.counts.waiting == 0 => {
+        Look::Seen(visited) if visited.counts.active + visited.counts.waiting == 0 && !visited.more => {
             let share = Duration::from_secs(1) * u32::try_from(count / IDLE_PER_S).unwrap_or(u32::MAX);
             Some(pause(visited).max(share))
         }
