@@ -4,8 +4,8 @@
 //! `pass` (the form of tokens), `eta` (how long it may take), `revocations` (passes taken back). With Redis: `scripts`
 //! (wrappers of `lua/room/`), `known` (what this instance remembers of each), `rooms` (what users ask for), `operate`
 //! (what operators do), `visiting` (requests that come together, one call), `board` (what this instance last saw of each),
-//! `alarm` and `worker` (who is due is let in, though nobody asks), `silent` (rooms whose node does not answer). At the draw: `tokens` (signed and opened), `checked`,
-//! `door` (passes checked without Redis). `api` joins them to HTTP, `page` is the waiting page. Why it is as it is:
+//! `alarm` and `worker` (who is due is let in, though nobody asks), `silent` (rooms whose node does not answer). At the
+//! draw: `tokens` (signed and opened), `checked`, `door` (passes checked without Redis). `api` joins them to HTTP, `page` is the waiting page. Why it is as it is:
 //! `docs/decisions/0016-rooms.md`.
 
 mod alarm;

@@ -24,7 +24,7 @@ async fn grace(bench: &RoomBench) -> i64 {
 
 #[tokio::test]
 async fn who_waits_behind_an_outage_has_the_whole_time_to_be_seen() {
-    let bench = RoomBench::with(&json!({"capacity": 0, "waiting_timeout_s": 60})).await;
+    let bench = RoomBench::with(&json!({"capacity": 0, "waiting_timeout_s": 1_000})).await;
     let joined = bench.joined(["a", "b", "c"]).await;
     let tickets: Vec<_> = joined.iter().map(|seen| seen.ticket).collect();
     for _ in 0..2 {
@@ -32,22 +32,22 @@ async fn who_waits_behind_an_outage_has_the_whole_time_to_be_seen() {
         let visited = bench.tick().await;
         assert_eq!((visited.counts.waiting, visited.counts.abandoned), (3, 0));
         let due = visited.next_due_ms.expect("something is due");
-        let at = visited.now_ms + 60_000;
+        let at = visited.now_ms + 1_000_000;
         assert!(
-            (at - 5_000..=at).contains(&due),
+            (at - 60_000..=at).contains(&due),
             "not at once, which would be a hot loop"
         );
         assert!(!visited.more);
-        bench.pass(59).await;
+        bench.pass(800).await;
         assert_eq!(bench.tick().await.counts.abandoned, 0);
     }
     // The second is not seen in that time either.
     let kept = look_at(&bench, [tickets[0], tickets[2]]).await;
     assert_eq!(kept.iter().map(ahead).collect::<Vec<_>>(), [0, 2]);
-    bench.pass(2).await;
+    bench.pass(300).await;
     assert_eq!(bench.tick().await.counts.abandoned, 1);
     assert_eq!(ended(&look_at(&bench, [tickets[1]]).await[0]), End::Abandoned);
-    bench.pass(60).await;
+    bench.pass(1_000).await;
     assert_eq!(bench.tick().await.counts.abandoned, 3, "by then it is as ever");
 }
 
