@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 /// Folders whose text files are read.
 const FOLDERS: [&str; 7] = ["src", "tests", "benches", "lua", "scripts", "config", "docs"];
 
-/// Lines of a file: beyond that it has a second purpose.
-const MAX_LINES: usize = 400;
+/// Lines of a file: a longer one has a second purpose. Functions are limited by clippy.
+const MAX_LINES: usize = 900;
 
 /// Longer files, each with its own limit. A new line here needs a reason.
 const LONGER: [(&str, usize); 0] = [];
