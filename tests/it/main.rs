@@ -28,6 +28,7 @@ mod coupon_restore;
 mod coupon_retire;
 mod coupon_serve;
 mod coupon_void;
+mod definitions;
 mod fault_behind;
 mod fault_coupon_barrier;
 mod fault_coupon_node;
