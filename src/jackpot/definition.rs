@@ -442,6 +442,26 @@ mod tests {
     }
 
     #[test]
+    fn a_definition_that_was_taken_before_it_was_refused_is_read_all_the_same() {
+        let mut value = good();
+        value["contribution"] = json!({"rate_ppm": 0});
+        value["tiers"][0]["cap"] = json!(5);
+        let document: Document = serde_json::from_value(value).expect("well formed");
+        let fields = Definition::check(document.clone()).expect_err("refused");
+        let fields = fields.iter().map(|v| v.field.as_str()).collect::<Vec<_>>();
+        let expected = [
+            "contribution.rate_ppm",
+            "tiers[0].min_payout",
+            "odds.ranks[1].prize.fixed.amount",
+        ];
+        assert_eq!(fields, expected);
+        let stored = Definition::stored(document).expect("readable");
+        assert_eq!(stored.refuses_stake(Minor::ONE), None);
+        let rule = stored.refuses_stake(Minor::ZERO).expect("refused");
+        assert_eq!(rule, "must be at least 1, the jackpot's min_stake");
+    }
+
+    #[test]
     fn only_money_and_odds_change_the_digest() {
         let digest = |change: &dyn Fn(&mut Value)| {
             let mut value = good();
@@ -454,6 +474,7 @@ mod tests {
         assert_eq!(as_is, digest(&|v| v["name"] = json!("other")));
         assert_eq!(as_is, digest(&|v| v["public_meter"] = json!(true)));
         assert_eq!(as_is, digest(&|v| v["room"] = json!("lobby")));
+        assert_eq!(as_is, digest(&|v| v["min_stake"] = json!(7)));
         assert_ne!(as_is, digest(&|v| v["max_redraws"] = json!(3)));
         assert_ne!(as_is, digest(&|v| v["tiers"][0]["cap"] = json!(3)));
     }

@@ -10,6 +10,7 @@ mod boundary_amounts;
 mod boundary_backlog;
 mod cli_key;
 mod cli_migrate;
+mod cli_signals;
 mod combiner;
 mod coupon_asking;
 mod coupon_bench;

@@ -1,6 +1,5 @@
 //! Definitions: put, list, get.
 
-use actix_web::http::StatusCode;
 use actix_web::http::header::ETAG;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
@@ -263,9 +262,9 @@ pub(crate) async fn of_version(
         Some(json) => Some(json),
         None => api.ledger.definition(&id, version).await?,
     };
-    let json = json.ok_or_else(|| {
-        let detail = format!("jackpot '{id}' has no definition of version {version}");
-        Problem::new(StatusCode::NOT_FOUND, "definition-not-found", detail)
+    let json = json.ok_or_else(|| PlayError::DefinitionNotFound {
+        id: id.clone(),
+        version,
     })?;
     let document = parse_definition(&id, &json)?.document().clone();
     Ok(HttpResponse::Ok().json(DefinitionOfVersion::new(document, version)))
