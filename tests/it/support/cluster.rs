@@ -78,14 +78,17 @@ impl TestCluster {
         let replica = start_node().await;
         let mut meet = redis::cmd("CLUSTER");
         let _: String = ask(&replica, meet.arg("MEET").arg(host).arg(port)).await;
-        eventually(FORM_DEADLINE, "the replica is in step", async || {
+        eventually(FORM_DEADLINE, "the replica has heard of its primary", async || {
             let mut replicate = redis::cmd("CLUSTER");
-            let replicating = replicate.arg("REPLICATE").arg(&id);
-            // Refused until it has heard of that node.
-            replicating
-                .query_async::<String>(&mut replica.connection().await)
+            replicate
+                .arg("REPLICATE")
+                .arg(&id)
+                .exec_async(&mut replica.connection().await)
                 .await
-                .ok()?;
+                .ok()
+        })
+        .await;
+        eventually(FORM_DEADLINE, "the replica is in step", async || {
             let info: String = ask(&replica, redis::cmd("INFO").arg("replication")).await;
             info.contains("master_link_status:up").then_some(())
         })
