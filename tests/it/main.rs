@@ -92,6 +92,7 @@ mod room_http;
 mod room_instances;
 mod room_keys;
 mod room_model;
+mod room_no_replica;
 mod room_page;
 mod room_property;
 mod room_script_define;
