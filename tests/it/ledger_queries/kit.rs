@@ -144,8 +144,8 @@ impl Books {
     }
 
     pub async fn run(&self, text: &str) {
-        sqlx::query(AssertSqlSafe(text.to_owned()))
-            .execute(self.sql.writer())
+        self.sql
+            .execute(sqlx::query(AssertSqlSafe(text.to_owned())))
             .await
             .unwrap_or_else(|error| panic!("{text}: {error}"));
     }

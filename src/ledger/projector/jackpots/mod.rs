@@ -5,8 +5,6 @@ pub mod index;
 pub mod rows;
 mod write;
 
-use std::sync::Arc;
-
 use sqlx::Row;
 
 use super::Projector;
@@ -21,9 +19,7 @@ use crate::jackpot::error::PlayError;
 use crate::jackpot::known::{Known, Registry};
 use crate::jackpot::operate::{Operate, Operator};
 use crate::jackpot::view::Status;
-use crate::ledger::Ledger;
 use crate::ledger::books::Books;
-use crate::ledger::progress::Progress;
 use crate::ledger::receipt::{Receipt, UnsignedReceipt};
 use crate::ledger::reconcile::report::{self, MetersAndState, Report};
 use crate::ledger::reconcile::sides;
@@ -87,6 +83,10 @@ impl Folded for Books {
     fn is_suspended(&self) -> bool {
         self.status == Some(Status::Suspended)
     }
+
+    fn status(&self) -> &'static str {
+        self.status.map_or("", Status::as_str)
+    }
 }
 
 impl Stream<Jackpots> {
@@ -127,10 +127,6 @@ impl Kind for Jackpots {
 
     fn registry(&self) -> &Registry {
         &self.operate.views.registry
-    }
-
-    fn progress(ledger: &Ledger) -> &Arc<Progress> {
-        &ledger.progress
     }
 
     async fn look(&self, id: &Id) -> Result<Look<MetersAndState>, PlayError> {
