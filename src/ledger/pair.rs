@@ -278,7 +278,7 @@ impl Ledger {
     /// says that the ledger is ours.
     ///
     /// # Errors
-    /// When Redis refuses the name.
+    /// When that is not known: Redis does not answer, or it lost the name and SQL does not answer.
     pub async fn still_ours(&self, store: &Store) -> Result<Standing, LedgerOpenError> {
         let Some(own) = self.sql.owner() else {
             self.claim(store).await?;
@@ -292,15 +292,14 @@ impl Ledger {
                  --adopt` elsewhere. Stop this instance"
             )));
         }
-        let Ok((raw, redis)) = self.in_redis(store).await else {
-            return Ok(Standing::Ours);
-        };
+        let (raw, redis) = self.in_redis(store).await?;
         match redis {
             InRedis::Store { id, adopting: false } if id == own => {}
             InRedis::Nothing | InRedis::Unnamed => {
-                if sql.is_some() && self.name(store, &raw, own, false).await? {
-                    warn!(store = %own, "Redis had lost its name");
+                if sql.is_none() || !self.name(store, &raw, own, false).await? {
+                    return Err(LedgerOpenError::Unsettled);
                 }
+                warn!(store = %own, "Redis had lost its name");
             }
             InRedis::Store { .. } | InRedis::Other(_) => {
                 return Ok(Standing::Foreign(format!(

@@ -69,9 +69,7 @@ pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
     let ledger = Ledger {
         sql: sql.clone(),
         signing: Arc::new(SigningKeys::load("", db.data_dir()).unwrap()),
-        progress: Arc::default(),
-        coupons: Arc::default(),
-        rooms: Arc::default(),
+        data_dir: db.data_dir().into(),
     };
     let secret = MasterSecret::new(crate::given::SECRET);
     let api = Api::new(
