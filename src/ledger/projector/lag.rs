@@ -26,6 +26,13 @@ pub(super) struct Lag<K: Kind> {
     metrics: Arc<Metrics>,
 }
 
+/// Tells it of all that this instance knows.
+pub(super) fn tell<K: Kind>(kind: &K, metrics: &Metrics) {
+    for known in kind.registry().each() {
+        metrics.ledger.lag(K::TABLES.what, known.id(), known.lag());
+    }
+}
+
 impl<K: Kind> Lag<K> {
     pub(super) fn of(projector: &Projector<K>) -> Self {
         Self {
@@ -38,9 +45,7 @@ impl<K: Kind> Lag<K> {
     /// For as long as it is polled.
     pub(super) async fn tell(&self) {
         loop {
-            for known in self.kind.registry().each() {
-                self.metrics.ledger.lag(K::TABLES.what, known.id(), known.lag());
-            }
+            tell(&self.kind, &self.metrics);
             tokio::time::sleep(EVERY).await;
         }
     }

@@ -237,6 +237,7 @@ impl<K: Kind> Projector<K> {
         self.metrics.ledger.up(true);
         let mut put = false;
         if sweep {
+            lag::tell(&self.kind, &self.metrics);
             put = self.reconcile().await?;
             K::expire(self).await?;
         }
