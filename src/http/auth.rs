@@ -136,6 +136,12 @@ impl Anyone {
     pub fn require_read(self) -> Result<Caller, Problem> {
         self.0.ok_or_else(Problem::unauthorized)?.may(&[Role::Read])
     }
+
+    /// Whether it is one who may read.
+    #[must_use]
+    pub fn may_read(&self) -> bool {
+        self.0.as_ref().is_some_and(|caller| caller.role.allows(Role::Read))
+    }
 }
 
 impl FromRequest for Anyone {

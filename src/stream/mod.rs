@@ -14,7 +14,7 @@ pub mod restore;
 mod tail;
 mod wanted;
 
-pub use heard::Heard;
+pub use heard::{Heard, Reason, Told};
 pub use mark::Mark;
 pub use registry::{Marked, Registry, Subject};
 pub use reply::Reply;
