@@ -3,7 +3,6 @@
 mod compose;
 mod probe;
 mod secrets;
-mod signals;
 mod watch;
 
 use std::io;
@@ -28,12 +27,12 @@ use crate::random::RandomError;
 use crate::room::error::RoomError;
 use crate::room::worker::Worker;
 use crate::settings::Settings;
+use crate::signals::Signals;
 use crate::stopping::Stopping;
 use crate::store::{OpenError, Store};
 use compose::{Parts, compose};
-pub use secrets::MissingSecrets;
 use probe::Known;
-use signals::Signals;
+pub use secrets::MissingSecrets;
 
 /// Why the service does not start or run.
 #[derive(Debug, thiserror::Error)]
