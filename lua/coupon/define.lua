@@ -6,7 +6,7 @@
 --       6 starts in ms or ''  7 ends in ms or ''
 --       8 wanted: '' any | 'absent' only create | 'present' only change | ',3,4,' only change from one of these
 --       9 last version the caller has read, '' for none  10 nonce: one for this PUT and all its repeats
---       11 who  12 request id
+--       11 who  12 request id  13 retention, seconds, of a coupon that is created; a change leaves what it has
 -- Reply {'created' | 'changed' | 'same', mark, version}
 --       {'mismatch', mark} what was wanted is not so | {'ended', mark} | {'behind' | 'restoring' | 'stale', mark}
 --       {'below', mark, issued - voided} a stock below what is out
@@ -42,6 +42,8 @@ local function put(state, mode, puts)
     ARGV[12],
     'nonce',
     nonce,
+    'retention',
+    num(state.retention),
   })
   local fields = {
     'restores',
@@ -54,6 +56,8 @@ local function put(state, mode, puts)
     json,
     'puts',
     remember_put(puts, nonce, mode, version),
+    'retention',
+    num(state.retention),
   }
   for i, field in ipairs(FIELDS) do
     fields[#fields + 1] = field
@@ -75,7 +79,10 @@ if not state then
   if wanted ~= '' and wanted ~= 'absent' then
     return { 'mismatch', '0' }
   end
-  return put({ n = 0, restores = 0, status = 'open', version = 1, seq = 0, voided = 0, arrivals = 0 }, 'created', '')
+  local retention = must(exact(ARGV[13]), 'JP_ARGUMENT retention')
+  local fresh = { n = 0, restores = 0, status = 'open', version = 1, seq = 0, voided = 0, arrivals = 0 }
+  fresh.retention = retention
+  return put(fresh, 'created', '')
 end
 
 local kept = redis.call('HMGET', KEYS[1], 'json', 'puts')

@@ -8,6 +8,7 @@
 --       9 wanted: '' any | 'absent' only create | 'present' only change | ',3,4,' only change from one of these
 --       10 status when created: open | paused  11 who  12 request id
 --       13 last version the caller has read, '' for none  14 nonce: one for this PUT and all its repeats
+--       15 retention, seconds, of a jackpot that is created; a change leaves what it has
 -- Reply {'created' | 'changed' | 'waits' | 'same', mark, last version}
 --       {'mismatch', mark} what was wanted is not so | {'closed', mark}
 --       {'behind' | 'restoring' | 'secret' | 'stale', mark}
@@ -29,6 +30,7 @@ local function fresh_meters(tiers, fresh)
   for t, tier in ipairs(tiers) do
     if fresh[tier.name] then
       redis.call('SETNX', KEYS[FIRST_POOL + t - 1], '0')
+      redis.call('HSETNX', KEYS[2], tier.name .. ':pool', '0')
       for _, field in ipairs(METERS) do
         redis.call('HSETNX', KEYS[2], tier.name .. ':' .. field, '0')
       end
@@ -57,6 +59,9 @@ local function create()
     gen_start = 0,
     gen_opened = at,
     gen_version = '1',
+    gen_age = 0,
+    gen_looked = at,
+    retention = must(exact(ARGV[15]), 'JP_ARGUMENT retention'),
   }
   local fresh = {}
   for name in rows_of(tiers_text) do
@@ -82,6 +87,8 @@ local function create()
     '1',
     'commitment',
     ARGV[3],
+    'retention',
+    num(state.retention),
     'who',
     ARGV[11],
     'request_id',

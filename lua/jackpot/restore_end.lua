@@ -5,13 +5,14 @@
 -- ARGV  1 token of the restore  2 who  3 request id  4 reason
 --       5..10 how many there must be of KEYS[4] to KEYS[9]
 --       11 how many pools  12 how many names and values of meters
---       13.. the pools, the meters as name, value, ..., then all fields of the state (state.lua) and `puts`, as
---       name, value, ...; n and restores as the ledger has them
+--       13.. the pools, the meters as name, value, ..., then all fields of the state (state.lua) but gen_age and
+--       gen_looked, and `puts`, as name, value, ...; n and restores as the ledger has them
 -- Reply {'unknown'} | {'other', mark} this restore is not the one that is going on
 --       {'incomplete', mark} Redis lost records since they were written: begin again
 --       {'ok', mark} done | {'same', mark} done before
 -- Invariants: the event has the ledger's number and one restore more than anybody has seen; the status is written
--- with all else, so that no script ever sees a part. Runs when memory is full: what is big is there already.
+-- with all else, so that no script ever sees a part. The age of the newer generation begins at 0: that much is sure.
+-- Runs when memory is full: what is big is there already.
 -- Cost: O(tiers).
 
 local MAX_RESTORES = 8191 -- 2^13 - 1, so that a mark stays below 2^53
@@ -47,7 +48,8 @@ end
 for i = first_meter, first_field - 1, 2 do
   must(exact(ARGV[i + 1]), 'JP_ARGUMENT meter')
 end
-local state, fields = {}, {}
+local at = now_ms()
+local state, fields = { gen_age = '0', gen_looked = num(at) }, {}
 for i = first_field, #ARGV, 2 do
   state[ARGV[i]] = ARGV[i + 1]
 end
@@ -57,7 +59,7 @@ end
 state.restores = math.max(state.restores, was.restores) + 1
 must(state.restores <= MAX_RESTORES or nil, 'JP_RESTORES no number is left')
 
-append_event(KEYS[3], state, now_ms(), 'restore', {
+append_event(KEYS[3], state, at, 'restore', {
   'from_n',
   own[2],
   'restores',

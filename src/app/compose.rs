@@ -79,7 +79,8 @@ pub(super) async fn compose(
         Arc::clone(&metrics),
         settings.coupons.clone(),
         settings.ledger.max_backlog_events,
-    );
+    )
+    .backed_by(ledger.sql.clone());
     let play_metrics = PlayMetrics::new(Arc::clone(&metrics));
     let play = Play::new(
         store.clone(),
@@ -91,7 +92,7 @@ pub(super) async fn compose(
     let rooms = rooms(settings, store, ledger, &known_rooms, (secret, &metrics));
     let door = Door::new(store.clone(), Arc::clone(&known_rooms), Arc::clone(&rooms.tokens));
     let play = play.behind(door);
-    let operate = Operate::new(store.clone(), views);
+    let operate = Operate::new(store.clone(), views).remembering(settings.fairness.retention_s);
     let known = Known {
         operate: &operate,
         coupons: &known_coupons,

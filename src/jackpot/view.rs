@@ -85,6 +85,8 @@ pub struct Meter {
     pub paid: u64,
     /// Takes of all.
     pub wins: u64,
+    /// What a script last wrote to the pool; another pool was changed by hand.
+    pub pool_written: u64,
 }
 
 /// A period under one seed.

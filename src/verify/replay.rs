@@ -102,7 +102,7 @@ impl Replay {
                 self.definitions.retain(|version, _| !pruned.contains(version));
             }
             // They move no money and settle nothing; what a checkpoint says is compared with the books.
-            Kind::Status { .. } | Kind::Checkpoint(_) | Kind::Restore { .. } => {}
+            Kind::Status { .. } | Kind::Checkpoint(_) | Kind::Retention { .. } | Kind::Restore { .. } => {}
         }
         self.put_in_force(version, event.applied)?;
         if let Some(difference) = self.tiers.compare(&before, &event.changes) {

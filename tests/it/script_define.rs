@@ -68,6 +68,7 @@ async fn send(
         status,
         last_version,
         nonce,
+        retention_s: 0,
         who,
         request_id,
     };

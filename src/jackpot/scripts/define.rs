@@ -21,6 +21,8 @@ pub struct Define<'a> {
     pub last_version: Option<u64>,
     /// One for this PUT and all its repeats.
     pub nonce: &'a str,
+    /// Seconds that ids of a jackpot that this creates are remembered.
+    pub retention_s: u64,
     /// Name of the operator's key.
     pub who: &'a str,
     /// Of the HTTP request.
@@ -75,7 +77,8 @@ pub async fn define(
         .arg(wish.who)
         .arg(wish.request_id)
         .arg(wish.last_version.map(|v| v.to_string()).unwrap_or_default())
-        .arg(wish.nonce);
+        .arg(wish.nonce)
+        .arg(wish.retention_s);
     let reply = run(store, &DEFINE, call, fence.known).await?.fenced()?;
     let defined = match reply.code() {
         "created" => Defined::Created(reply.number(0)?),

@@ -10,7 +10,7 @@ use crate::jackpot::record::{Reason, Sent};
 use crate::jackpot::view::Status;
 
 /// The meters of a tier in the order in which scripts write them.
-const METERS: [&str; 10] = [
+const METERS: [&str; 11] = [
     "pool",
     "reserve",
     "overflow",
@@ -21,6 +21,7 @@ const METERS: [&str; 10] = [
     "funded",
     "paid",
     "wins",
+    "pool_written",
 ];
 
 /// All of an event.
@@ -105,13 +106,18 @@ fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
         },
         "checkpoint" => {
             let meters = fields.read("tiers", parse_meters)?;
-            Kind::Checkpoint(fields.read("state", |state| parse_checkpoint(state, meters))?)
+            let held = fields.read("state", parse_held)?;
+            Kind::Checkpoint(Checkpoint { held, meters })
         }
         "restore" => Kind::Restore {
             from_n: fields.optional("from_n")?,
             restores: fields.parse("restores")?,
             records: fields.parse("records")?,
             status: fields.read("status", Status::parse)?,
+        },
+        "retention" => Kind::Retention {
+            before: fields.parse("before")?,
+            retention_s: fields.parse("retention")?,
         },
         "rotate" => Kind::Rotate {
             epoch: fields.parse("epoch")?,
@@ -135,6 +141,9 @@ fn parse_define(fields: &Fields<'_>) -> Result<Define, Unreadable> {
     Ok(Define {
         version,
         json,
+        tiers: fields.optional("tiers")?.unwrap_or_default(),
+        money: fields.optional("money")?.unwrap_or_default(),
+        retention_s: fields.optional("retention")?.unwrap_or_default(),
         currency: fields.text("currency")?.to_owned(),
         created,
         superseded: fields.optional("superseded")?,
@@ -171,26 +180,17 @@ fn parse_enter(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
         entries,
         claims: fields.read("claims", |text| parse_claims(text, is_first))?,
         batch: None,
+        of_call: fields.optional::<u8>("call")?.is_some(),
     })
 }
 
-/// `status version next sequence claim_order epoch pending`.
-fn parse_checkpoint(text: &str, meters: BTreeMap<String, i64>) -> Option<Checkpoint> {
-    let parts = text.split(' ').collect::<Vec<_>>();
-    let [status, version, next, sequence, claim_order, epoch, pending] = parts[..] else {
-        return None;
+/// A line `name value` each.
+pub(in crate::ledger) fn parse_held(text: &str) -> Option<BTreeMap<String, String>> {
+    let line = |line: &str| {
+        let (name, value) = line.split_once(' ')?;
+        Some((name.to_owned(), value.to_owned()))
     };
-    let waiting = if next == "-" { None } else { Some(next.parse().ok()?) };
-    Some(Checkpoint {
-        status: Status::parse(status)?,
-        version: version.parse().ok()?,
-        waiting,
-        sequence: sequence.parse().ok()?,
-        claim_order: claim_order.parse().ok()?,
-        epoch: epoch.parse().ok()?,
-        pending: pending.parse().ok()?,
-        meters,
-    })
+    text.split('\n').map(line).collect()
 }
 
 /// `name pool reserve ... wins;` each.

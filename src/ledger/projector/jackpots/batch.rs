@@ -96,7 +96,7 @@ impl Batch {
                 let report = compare(&sides::of_checkpoint(&redis), &sides::of_books(&self.books));
                 self.report = Some((n, at_ms, report));
             }
-            Kind::Status { .. } | Kind::Restore { .. } => {}
+            Kind::Status { .. } | Kind::Retention { .. } | Kind::Restore { .. } => {}
         }
         Ok(())
     }
@@ -212,7 +212,7 @@ impl Before {
         let (operated, sequence) = match &event.kind {
             Kind::Claim { claim, .. } => (false, Some(claim.sequence)),
             Kind::Finish { sequence, .. } => (false, Some(*sequence)),
-            Kind::Enter { .. } | Kind::Checkpoint(_) => (false, None),
+            Kind::Enter { .. } | Kind::Checkpoint(_) | Kind::Retention { .. } => (false, None),
             _ => (true, None),
         };
         Self {
