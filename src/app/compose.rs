@@ -86,7 +86,8 @@ pub(super) async fn compose(
         Arc::clone(&metrics),
         settings.coupons.clone(),
         settings.ledger.max_backlog_events,
-    );
+    )
+    .backed_by(ledger.sql.clone());
     let play_metrics = PlayMetrics::new(Arc::clone(&metrics));
     let play = Play::new(
         store.clone(),
@@ -104,7 +105,7 @@ pub(super) async fn compose(
     );
     let door = Door::new(store.clone(), Arc::clone(&known_rooms), Arc::clone(&rooms.tokens));
     let play = play.behind(door);
-    let operate = Operate::new(store.clone(), views);
+    let operate = Operate::new(store.clone(), views).remembering(settings.fairness.retention_s);
     let streams = Known {
         operate: &operate,
         coupons: &known_coupons,

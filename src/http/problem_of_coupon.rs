@@ -43,6 +43,10 @@ impl From<CouponError> for Problem {
                 tracing::error!(%error, "an operator has to look at a dead letter");
                 Problem::store_unavailable("the request waits for an operator; repeat the same id later")
             }
+            CouponError::Ledger(_) => {
+                tracing::error!(%error, "the ledger's database did not answer");
+                Problem::store_unavailable("the ledger's database does not answer; repeat the same id")
+            }
             CouponError::Unsettled => Problem::store_unavailable("the definition kept changing; repeat the request"),
             CouponError::Lost { .. } | CouponError::Random(_) => internal(&error),
         }

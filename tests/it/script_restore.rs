@@ -104,6 +104,7 @@ fn restored(raw: &Raw) -> RestoredState {
         generation_start: number("gen_start"),
         generation_opened_ms: field("gen_opened").parse().expect("a time"),
         generation_version: number("gen_version"),
+        retention_s: number("retention"),
         puts: field("puts"),
         meters: meters
             .map(|(name, value)| (name.clone(), value.parse().expect("a number")))
