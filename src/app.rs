@@ -2,7 +2,6 @@
 
 mod compose;
 mod probe;
-mod signals;
 mod watch;
 
 use std::io;
@@ -27,11 +26,11 @@ use crate::random::RandomError;
 use crate::room::error::RoomError;
 use crate::room::worker::Worker;
 use crate::settings::Settings;
+use crate::signals::Signals;
 use crate::stopping::Stopping;
 use crate::store::{OpenError, Store};
 use compose::{Parts, compose};
 use probe::Known;
-use signals::Signals;
 
 /// Why the service does not start or run.
 #[derive(Debug, thiserror::Error)]
