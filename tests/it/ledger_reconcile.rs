@@ -277,10 +277,8 @@ async fn all_that_decides_is_compared(db: LedgerDb) {
             );
             assert_eq!(kit.bench.snapshot().await.status, Status::Suspended, "{name}");
             kit.bench.raw::<redis::Value>(&mut back.clone()).await;
-            let resumed = kit
-                .bench
-                .operate
-                .resume_suspended(&kit.bench.id, "right".to_owned(), &operator());
+            let (operate, by) = (&kit.bench.operate, operator());
+            let resumed = operate.resume_suspended(&kit.bench.id, "right".to_owned(), &by);
             resumed.await.expect("resumed");
             kit.project().await;
             let (clean, report) = last_report(&kit).await;
