@@ -149,7 +149,7 @@ async fn a_checkpoint_tells_what_redis_holds_and_changes_nothing_else() {
         "seq 2",
         "voided 1",
         "arrivals 2",
-        "retention 0",
+        "retention 7200",
         "status suspended",
         "requests 4",
         "users 1",
