@@ -43,6 +43,7 @@ pub(super) struct Dispatcher {
 }
 
 /// An answer of a call that was applied, and that no replica has confirmed.
+#[derive(Clone)]
 struct Applied {
     answer: Value,
     link: Arc<Link>,
@@ -99,10 +100,10 @@ impl Dispatcher {
                 (Some((link, asking)), _) => (Some(link), asking),
                 (None, owner) => (owner, false),
             };
-            let tried = match (
-                &link,
-                applied.take_if(|was| !asking && is_same(link.as_ref(), &was.link)),
-            ) {
+            let there = applied
+                .as_ref()
+                .filter(|was| !asking && is_same(link.as_ref(), &was.link));
+            let tried = match (&link, there) {
                 (None, _) => Err(Failure::NoOwner),
                 (Some(_), Some(was)) if request.is_at_once() => return Err(was.unconfirmed(&request)),
                 (Some(_), Some(was)) if was.history.is_some() => self.confirm(via, request, was).await,
@@ -110,7 +111,10 @@ impl Dispatcher {
             };
             let failure = match tried {
                 Ok(Tried::Done(answer)) => return Ok(answer),
-                Ok(Tried::Lost) => continue,
+                Ok(Tried::Lost) => {
+                    applied = None;
+                    continue;
+                }
                 Ok(Tried::Unconfirmed(was)) => {
                     let node = Arc::clone(was.link.node());
                     applied = Some(was);
@@ -215,7 +219,7 @@ impl Dispatcher {
     }
 
     /// Asks again whether a replica has what was applied, which is not sent again.
-    async fn confirm(&self, via: Via, request: Request<'_>, was: Applied) -> Result<Tried, Failure> {
+    async fn confirm(&self, via: Via, request: Request<'_>, was: &Applied) -> Result<Tried, Failure> {
         let (Request::Script(call), Some(wait_ms)) = (request, self.wait_ms) else {
             return Ok(Tried::Lost);
         };
@@ -229,9 +233,9 @@ impl Dispatcher {
             return Ok(Tried::Lost);
         }
         Ok(if is_enough(&link, replicas, marked.as_ref())? {
-            Tried::Done(was.answer)
+            Tried::Done(was.answer.clone())
         } else {
-            Tried::Unconfirmed(was)
+            Tried::Unconfirmed(was.clone())
         })
     }
 }
@@ -256,7 +260,7 @@ fn is_same(link: Option<&Arc<Link>>, other: &Arc<Link>) -> bool {
 }
 
 impl Applied {
-    fn unconfirmed(self, request: &Request<'_>) -> StoreError {
+    fn unconfirmed(&self, request: &Request<'_>) -> StoreError {
         StoreError::Unconfirmed {
             what: request.name(),
             node: self.link.node().to_string(),

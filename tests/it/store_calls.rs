@@ -289,6 +289,10 @@ async fn what_was_applied_is_not_sent_again_while_no_replica_confirms_it() {
             (applied.elapsed() > Duration::from_millis(700)).then_some(())
         })
         .await;
+        // The connection goes too: what was applied is remembered all the same.
+        let mut kill = redis::cmd("CLIENT");
+        kill.arg("KILL").arg("TYPE").arg("normal").arg("SKIPME").arg("yes");
+        kill.exec(&mut beside).unwrap();
         replica.signal(Signal::CONT);
     };
     let (answer, ()) = tokio::join!(call(&store, &count, "jp:{a}:k", "1"), late);
