@@ -57,7 +57,7 @@ impl<K: Kind> Projector<K> {
         let mut lost = Vec::new();
         for (id, read) in reads {
             match read {
-                Ok(Read::Events(raw)) if raw.is_empty() => {}
+                Ok(Read::Events(raw)) if raw.is_empty() => self.goes_on(&id).await,
                 Ok(Read::Events(raw)) => {
                     more = true;
                     if taken.is_full() {
