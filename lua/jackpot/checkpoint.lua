@@ -3,7 +3,7 @@
 -- KEYS  1 state  2 meters  3 pending  4 events  5 seen:a  6 seen:b  7 definitions  8 adjustments
 --       9.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)
--- Reply {'unknown'} | {'behind' | 'restoring' | 'secret' | 'stale', mark} | {'ok', mark}
+-- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark} | {'ok', mark}
 --       event: `state` a line "name value" for each field of the state and each count (state.lua), before this event;
 --       `tiers` "name pool reserve ... wins pool_written;" of each tier in force, in the order of METERS (tiers.lua)
 -- Invariants: changes nothing but the event number. In every status.

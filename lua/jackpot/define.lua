@@ -8,10 +8,11 @@
 --       9 wanted: '' any | 'absent' only create | 'present' only change | ',3,4,' only change from one of these
 --       10 status when created: open | paused  11 who  12 request id
 --       13 last version the caller has read, '' for none  14 nonce: one for this PUT and all its repeats
---       15 retention, seconds, of a jackpot that is created; a change leaves what it has
+--       15 history  16 nonce  17 secret id: of a jackpot that this creates, and of its epoch 1
+--       18 retention, seconds, of a jackpot that this creates; a change leaves what it has
 -- Reply {'created' | 'changed' | 'waits' | 'same', mark, last version}
 --       {'mismatch', mark} what was wanted is not so | {'closed', mark}
---       {'behind' | 'restoring' | 'secret' | 'stale', mark}
+--       {'behind' | 'restoring' | 'stale', mark}
 --       {'status', mark} a jackpot is created open or paused
 --       {'tier-removed', mark, tier} a tier stays, because money may be in it
 --       {'currency', mark, currency} not changed once money has been there
@@ -39,6 +40,7 @@ local function fresh_meters(tiers, fresh)
 end
 
 local function create()
+  opening(ARGV[16], ARGV[17])
   local state = {
     n = 0,
     restores = 0,
@@ -55,13 +57,16 @@ local function create()
     order = 0,
     epoch = '1',
     commitment = ARGV[3],
+    nonce = ARGV[16],
+    secret = ARGV[17],
+    history = ARGV[15],
     gen = 'a',
     gen_start = 0,
     gen_opened = at,
     gen_version = '1',
     gen_age = 0,
     gen_looked = at,
-    retention = must(exact(ARGV[15]), 'JP_ARGUMENT retention'),
+    retention = must(exact(ARGV[18]), 'JP_ARGUMENT retention'),
   }
   local fresh = {}
   for name in rows_of(tiers_text) do
@@ -89,6 +94,10 @@ local function create()
     ARGV[3],
     'retention',
     num(state.retention),
+    'epoch_nonce',
+    state.nonce,
+    'secret_id',
+    state.secret,
     'who',
     ARGV[11],
     'request_id',
@@ -108,7 +117,7 @@ local function create()
   end
   redis.call('HSET', KEYS[1], 'puts', remember_put('', nonce, 'created', '1'), unpack(fields))
   redis.call('HSET', KEYS[3], '1', json)
-  redis.call('HSET', KEYS[4], '1', ARGV[3] .. ' ' .. num(at) .. ' -')
+  redis.call('HSET', KEYS[4], '1', epoch_text(ARGV[3], num(at), '-', state.nonce, state.secret))
   return { 'created', mark(state), '1' }
 end
 
@@ -130,9 +139,6 @@ if not state then
 end
 
 local refusal = fence(state)
-if refusal == 'secret' then
-  return { refusal, mark(state) }
-end
 local puts = redis.call('HGET', KEYS[1], 'puts') or ''
 local mode, put_version = put_before(puts, nonce)
 if mode then

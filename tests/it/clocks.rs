@@ -47,7 +47,11 @@ async fn shift(raw: &mut redis::aio::MultiplexedConnection, key: &str, by_ms: i6
 
 async fn rotate(bench: &Bench, retention_s: u64) -> Rotated {
     let (known, view) = bench.fresh().await;
-    let next = bench.operate.views.seed(&bench.id, view.epoch + 1).commitment();
+    let next = bench
+        .operate
+        .views
+        .opening(&bench.id, view.epoch + 1)
+        .expect("an opening");
     let why = Rotate::Retention { retention_s };
     scripts::rotate(&bench.store, &known.keys, &known.fence(&view), &next, &why)
         .await

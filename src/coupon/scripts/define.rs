@@ -17,6 +17,8 @@ pub struct Define<'a> {
     pub last_version: Option<u64>,
     /// One for this PUT and all its repeats.
     pub nonce: &'a str,
+    /// Of a coupon that this creates.
+    pub history: &'a str,
     /// Name of the operator's key.
     pub who: &'a str,
     /// Of the HTTP request.
@@ -67,6 +69,7 @@ pub async fn define(
         .arg(wish.nonce)
         .arg(wish.who)
         .arg(wish.request_id)
+        .arg(wish.history)
         .arg(wish.retention_s);
     let reply = run(store, &DEFINE, call, known).await?.fenced()?;
     let defined = match reply.code() {
