@@ -6,7 +6,8 @@
 --       6 starts in ms or ''  7 ends in ms or ''
 --       8 wanted: '' any | 'absent' only create | 'present' only change | ',3,4,' only change from one of these
 --       9 last version the caller has read, '' for none  10 nonce: one for this PUT and all its repeats
---       11 who  12 request id  13 history, 14 retention (seconds) of a coupon that this creates
+--       11 who  12 request id  13 history, 14 retention in seconds, of a coupon that this creates; a change leaves what
+--       it has
 -- Reply {'created' | 'changed' | 'same', mark, version}
 --       {'mismatch', mark} what was wanted is not so | {'ended', mark} | {'behind' | 'restoring' | 'stale', mark}
 --       {'below', mark, issued - voided} a stock below what is out
@@ -81,9 +82,9 @@ if not state then
   if wanted ~= '' and wanted ~= 'absent' then
     return { 'mismatch', '0' }
   end
-  local created = { n = 0, restores = 0, history = ARGV[13], status = 'open' }
+  local retention = must(exact(ARGV[14]), 'JP_ARGUMENT retention')
+  local created = { n = 0, restores = 0, history = ARGV[13], status = 'open', retention = retention }
   created.version, created.seq, created.voided, created.arrivals = 1, 0, 0, 0
-  created.retention = must(exact(ARGV[14]), 'JP_ARGUMENT retention')
   return put(created, 'created', '')
 end
 

@@ -9,7 +9,7 @@
 --       10 status when created: open | paused  11 who  12 request id
 --       13 last version the caller has read, '' for none  14 nonce: one for this PUT and all its repeats
 --       15 history  16 nonce  17 secret id: of a jackpot that this creates, and of its epoch 1
---       18 retention, seconds, of a jackpot that this creates; a change leaves what it has
+--       18 retention, seconds, of a jackpot that is created; a change leaves what it has
 -- Reply {'created' | 'changed' | 'waits' | 'same', mark, last version}
 --       {'mismatch', mark} what was wanted is not so | {'closed', mark}
 --       {'behind' | 'restoring' | 'stale', mark}
@@ -92,12 +92,12 @@ local function create()
     '1',
     'commitment',
     ARGV[3],
-    'retention',
-    num(state.retention),
     'epoch_nonce',
     state.nonce,
     'secret_id',
     state.secret,
+    'retention',
+    num(state.retention),
     'who',
     ARGV[11],
     'request_id',

@@ -65,7 +65,9 @@ fn of_script(error: &ScriptError) -> Problem {
             suspended("the coupon is being restored from the ledger; repeat the same id in a moment")
         }
         ScriptError::Stale => Problem::store_unavailable("the definition kept changing; repeat the request"),
-        ScriptError::Store(StoreError::Unavailable { .. } | StoreError::OutOfMemory) => {
+        ScriptError::Store(
+            StoreError::Unavailable { .. } | StoreError::Unconfirmed { .. } | StoreError::OutOfMemory,
+        ) => {
             tracing::warn!(%error, "the store did not do it, or did not say so in time");
             Problem::store_unavailable("the store does not answer in time or takes no writes; repeat the same id")
         }

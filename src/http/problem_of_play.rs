@@ -96,7 +96,9 @@ fn of_script(error: &ScriptError) -> Problem {
             tracing::error!(%error, "refused");
             Problem::store_unavailable("this instance is not configured for this jackpot; repeat the same id")
         }
-        ScriptError::Store(StoreError::Unavailable { .. } | StoreError::OutOfMemory) => {
+        ScriptError::Store(
+            StoreError::Unavailable { .. } | StoreError::Unconfirmed { .. } | StoreError::OutOfMemory,
+        ) => {
             tracing::warn!(%error, "the store did not do it, or did not say so in time");
             Problem::store_unavailable("the store does not answer in time or takes no writes; repeat the same id")
         }

@@ -96,9 +96,9 @@ impl Operate {
                 status,
                 last_version,
                 nonce: &nonce,
-                retention_s: self.retention_s,
                 opening: &opening,
                 history: &history,
+                retention_s: self.retention_s,
                 who,
                 request_id,
             };

@@ -280,13 +280,13 @@ impl Books {
                     "its restores are not more than before",
                 )?;
                 (self.restores, self.status) = (*restores, Some(*status));
-                (self.records.calls, self.older_records.calls) = (0, 0);
                 expect(
                     self.n,
                     *closed == self.epoch,
                     "it closes another epoch than the open one",
                 )?;
                 self.open(*epoch, opening)?;
+                (self.records.calls, self.older_records.calls) = (0, 0);
             }
             Kind::Rotate {
                 epoch,

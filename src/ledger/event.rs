@@ -148,10 +148,10 @@ pub struct Define {
     pub tiers: String,
     /// Digest of what touches money or odds.
     pub money: String,
-    /// Seconds that ids are remembered, when it created the jackpot; else 0.
-    pub retention_s: u64,
     /// Status, and what opened epoch 1, when it created the jackpot.
     pub created: Option<(Status, Opening)>,
+    /// Seconds that ids are remembered, when it created the jackpot; else 0.
+    pub retention_s: u64,
     /// The waiting definition that it replaced.
     pub superseded: Option<u64>,
     /// Of the PUT and its repeats.

@@ -366,7 +366,7 @@ async fn all_have_their_turn_and_not_at_once(db: LedgerDb) {
     kit.project().await;
     kit.settings.reconcile_interval_s = 3;
     let delete = sqlx::query("DELETE FROM reconciliations");
-    delete.execute(kit.ledger.sql.writer()).await.expect("done");
+    kit.ledger.sql.execute(delete).await.expect("done");
     let mut projector = kit.projector();
     for compared in 1..=3 {
         projector.catch_up().await;

@@ -69,9 +69,9 @@ async fn send(
         status,
         last_version,
         nonce,
-        retention_s: 0,
         opening: &opening,
         history: "0123456789abcdef",
+        retention_s: 0,
         who,
         request_id,
     };

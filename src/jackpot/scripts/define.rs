@@ -22,12 +22,12 @@ pub struct Define<'a> {
     pub last_version: Option<u64>,
     /// One for this PUT and all its repeats.
     pub nonce: &'a str,
-    /// Seconds that ids of a jackpot that this creates are remembered.
-    pub retention_s: u64,
     /// Of epoch 1 of a jackpot that this creates.
     pub opening: &'a Opening,
     /// Of a jackpot that this creates.
     pub history: &'a str,
+    /// Seconds that ids of a jackpot that this creates are remembered.
+    pub retention_s: u64,
     /// Name of the operator's key.
     pub who: &'a str,
     /// Of the HTTP request.
