@@ -1,5 +1,7 @@
 //! What operators do with coupons: define, look, take units back, return dead letters to the line.
 
+use tracing::info;
+
 use super::coupons::{Coupons, Request, refused, request};
 use super::definition::{Definition, DefinitionError};
 use super::error::CouponError;
@@ -56,7 +58,11 @@ impl Coupons {
                 Err(ScriptError::Stale) => {}
                 Err(error) => return Err(error.into()),
                 Ok((_, defined)) => {
-                    return put(&defined);
+                    let put = put(&defined)?;
+                    let (who, request_id) = (&*by.who, &*by.request_id);
+                    let (created, version) = (put.created, put.version);
+                    info!(coupon_id = %id, who, request_id, created, version, "definition put");
+                    return Ok(put);
                 }
             }
         }
