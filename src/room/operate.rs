@@ -11,7 +11,7 @@ use super::scripts::{self, CollectedPage, Define, Defined, Snapshot, Visited};
 use crate::ids::Id;
 use crate::operator::Operator;
 use crate::random;
-use crate::stream::{ScriptError, Wanted};
+use crate::stream::{self, ScriptError, Wanted};
 use crate::violation::Violation;
 
 /// Repeats of a PUT whose definition changed meanwhile.
@@ -43,6 +43,7 @@ impl Rooms {
         }
         // A repeat, here or in the store after a lost reply, is told from another PUT by this.
         let nonce = hex::encode(random::bytes::<16>()?);
+        let history = stream::new_history()?;
         let commitment = self.order_seed(id).commitment();
         for _ in 0..MAX_STALE {
             let last_version = match self.snapshot(id).await {
@@ -56,6 +57,7 @@ impl Rooms {
                 wanted: wanted.clone(),
                 last_version,
                 nonce: &nonce,
+                history: &history,
                 who: &by.who,
                 request_id: &by.request_id,
             };
