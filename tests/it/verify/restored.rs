@@ -36,13 +36,13 @@ async fn restored_twice(db: LedgerDb) -> Story {
         bench.take(entry_id, 3).await;
     }
     kit.project().await;
-    let sql = format!("SELECT body FROM events WHERE jackpot_id = '{id}' ORDER BY n");
-    let events = kit
-        .rows(sql)
-        .await
-        .into_iter()
-        .map(|row| serde_json::from_str(&row[0]).expect("JSON"));
-    let mut story = export_of(bench, events.collect()).await;
+    let rows = kit
+        .rows(format!("SELECT body FROM events WHERE jackpot_id = '{id}'"))
+        .await;
+    let parsed = rows.iter().map(|row| serde_json::from_str(&row[0]).expect("JSON"));
+    let mut events: Vec<BTreeMap<String, String>> = parsed.collect();
+    events.sort_by_key(|fields| fields["n"].parse::<u64>().expect("a number"));
+    let mut story = export_of(bench, events).await;
     // Ranks were given, not drawn: without seeds the draws are not looked at.
     for line in &mut story.lines {
         if line["kind"] == "epoch" {
