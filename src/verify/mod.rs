@@ -7,6 +7,7 @@
 //! | `line` | the lines of an export |
 //! | `chain` | every event in its place, every byte as it was hashed |
 //! | `replay`, `tiers` | contributions, claims and meters, recomputed |
+//! | `once` | what never comes twice: histories, nonces and numbers of epochs |
 //! | `draws` | what each attempt drew, recomputed from the published seeds |
 //! | `receipts` | receipts against their claims, and the signatures |
 //! | [`pre_queue`] | a room's order before its opening, recomputed |
@@ -15,13 +16,14 @@
 mod chain;
 mod draws;
 mod line;
+mod once;
 pub mod pre_queue;
 mod receipts;
 mod replay;
 mod report;
 mod tiers;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead};
 
 use serde::Deserialize;
@@ -67,8 +69,8 @@ pub enum VerifyError {
     #[error("the file is neither the ledger of a jackpot nor the pre-queue of a room: {0}")]
     NoExport(String),
     /// It was written by a later version.
-    #[error("the export has format {0}, this version reads format {FORMAT}")]
-    Format(u32),
+    #[error("the file has format {0}, this version reads format {1}")]
+    Format(u32, u32),
 }
 
 /// What a file was, and what was found in it.
@@ -137,7 +139,7 @@ impl Verifier {
             Err(error) => return Err(VerifyError::NoExport(error.to_string())),
         };
         if heading.format != FORMAT {
-            return Err(VerifyError::Format(heading.format));
+            return Err(VerifyError::Format(heading.format, FORMAT));
         }
         let jackpot = heading.jackpot_id;
         let mut report = Report {
@@ -285,6 +287,9 @@ impl Verifier {
 
 /// The epochs of the export against those that the events opened and closed.
 fn compare_epochs(stated: &BTreeMap<u64, EpochLine>, replay: &Replay, report: &mut Report) {
+    let secrets = replay.epochs.values().map(|(opening, ..)| &opening.secret_id);
+    report.counts.secrets = secrets.collect::<BTreeSet<_>>().len() as u64;
+    report.counts.opened = replay.epochs.len() as u64;
     for (epoch, (opening, opened_ms, closed_ms)) in &replay.epochs {
         let Some(line) = stated.get(epoch) else {
             report.wrong(

@@ -11,11 +11,14 @@ use std::io::{self, BufRead, Write};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::line::{self, FORMAT};
+use super::line;
 use super::report::section;
 use super::{Place, Problem, Trusted, VerifyError};
 use crate::ids::Id;
 use crate::room::ticket::{OrderSeed, Ticket};
+
+/// The format that this version writes and reads.
+pub const FORMAT: u32 = 1;
 
 /// What the first line says that the file is.
 pub const KIND: &str = "room-pre-queue";
@@ -88,7 +91,7 @@ pub enum OrderFormat {
 pub(super) fn verify(first: &str, mut reader: impl BufRead, trusted: &Trusted) -> Result<PreQueue, VerifyError> {
     let heading: Heading = serde_json::from_str(first).map_err(|error| VerifyError::NoExport(error.to_string()))?;
     if heading.format != FORMAT {
-        return Err(VerifyError::Format(heading.format));
+        return Err(VerifyError::Format(heading.format, FORMAT));
     }
     let mut list = List::default();
     let problem = match seed(&heading, trusted) {

@@ -7,8 +7,8 @@ use std::process::{Command, Output};
 use jackpot::ids::Id;
 use jackpot::master_secret::MasterSecret;
 use jackpot::room::ticket::{OrderSeed, Ticket};
-use jackpot::verify::pre_queue::{Heading, KIND, OrderFormat};
-use jackpot::verify::{FORMAT, Place, PreQueue, Trusted, Verified, VerifyError, verify_any};
+use jackpot::verify::pre_queue::{FORMAT, Heading, KIND, OrderFormat};
+use jackpot::verify::{Place, PreQueue, Trusted, Verified, VerifyError, verify_any};
 use serde_json::{Value, json};
 
 use crate::ledger_room_kit::sha256;
@@ -201,7 +201,7 @@ fn what_is_no_list_is_said_to_be_none() {
     let mut list = List::of(1);
     list.lines[0]["format"] = json!(2);
     let refused = verify_any(list.text().as_bytes(), Trusted::default());
-    assert!(matches!(refused, Err(VerifyError::Format(2))), "{refused:?}");
+    assert!(matches!(refused, Err(VerifyError::Format(2, 1))), "{refused:?}");
     list.lines[0] = json!({"kind": KIND, "format": 1});
     for text in [list.text(), "{}".to_owned(), String::new(), "nothing".to_owned()] {
         let refused = verify_any(text.as_bytes(), Trusted::default());
