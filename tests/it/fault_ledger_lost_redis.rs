@@ -281,7 +281,7 @@ async fn heavy_an_older_copy_of_redis_is_noticed_at_the_start_and_rebuilt() {
     let (service, before, _) = set_back(&[]).await;
     before.is_as_before(&service, "next").await;
     assert!(
-        service.log().contains("Redis lost events of this jackpot"),
+        service.log().contains("this jackpot is rebuilt from the ledger"),
         "it says so"
     );
     all_in_sql(&service).await;
