@@ -74,7 +74,7 @@ fn identify(request: &HttpRequest) -> Result<Option<Caller>, Problem> {
     request::caller(known.key.name.shared());
     if let Err(wait) = known.admit() {
         web.metrics.rate_limited();
-        return Err(Problem::rate_limited(wait));
+        return Err(Problem::rate_limited(wait, "this key makes too many requests"));
     }
     Ok(Some(Caller {
         name: known.key.name.shared(),

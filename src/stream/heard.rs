@@ -114,13 +114,12 @@ impl Heard {
         result
     }
 
-    /// The same without a line in the log, for a caller that restores it. `redis`: where Redis is. Whether it was not known to
-    /// be lost.
+    /// The same without a line in the log, for a caller that restores it. Whether it was not known to be lost.
     pub fn lose(&self, redis: Mark) -> bool {
+        let at = self.mark().restores();
         if !self.is_lost() {
             self.lost_to.store(redis.packed(), Ordering::Relaxed);
         }
-        let at = self.mark().restores();
         let first = self
             .lost_at
             .compare_exchange(NONE, at, Ordering::Relaxed, Ordering::Relaxed);

@@ -52,6 +52,14 @@ impl Caller {
         self.send(Method::POST, path, Some(body)).await
     }
 
+    /// `GET` with the operator's key, which may go unanswered.
+    ///
+    /// # Errors
+    /// When the connection fails or ends before the answer.
+    pub async fn get(&self, path: &str) -> reqwest::Result<Answer> {
+        self.send(Method::GET, path, None).await
+    }
+
     /// `GET` on a connection of its own, as a newcomer would.
     ///
     /// # Errors
