@@ -20,7 +20,7 @@
 local NUMBERS = { capacity = 3, session = 4, waiting_timeout = 5, rate = 6, opens_at = 7 } -- in ARGV
 local OPTIONAL = { rate = true, opens_at = true }
 local json, wanted, nonce, commitment = ARGV[2], ARGV[8], ARGV[10], ARGV[13]
-local at = now_ms()
+local wall = now_ms()
 
 for field, i in pairs(NUMBERS) do
   must(exact(ARGV[i]) or (OPTIONAL[field] and ARGV[i] == '') or nil, 'JP_ARGUMENT ' .. field)
@@ -31,9 +31,11 @@ redis.call('LLEN', KEYS[9]) -- its type, before the first write
 -- Appends the event and writes these fields of the state; what is put is in force with it.
 local function put(state, mode, puts, fields)
   local version = num(state.version)
-  append(state, at, 'define', {
+  append(state, wall, 'define', {
     'mode',
     mode,
+    'opened',
+    state.was_open and '1' or '0',
     'version',
     version,
     'json',
@@ -50,10 +52,11 @@ local function put(state, mode, puts, fields)
   fields.n, fields.version, fields.opens = num(state.n), version, num(state.opens)
   fields.json, fields.puts = json, remember_put(puts, nonce, mode, version)
   fields.passes_until = num(state.passes_until)
+  fields.clock, fields.ahead = num(state.clock), num(state.ahead)
   if not state.was_open then
     fields.defined = fields.n -- it opens by this one, when no other comes before
   end
-  fields.opened = has_opened(state, at) and '1' or '0'
+  fields.opened = has_opened(state, wall) and '1' or '0'
   for field, i in pairs(NUMBERS) do
     fields[field] = ARGV[i]
   end
@@ -77,7 +80,8 @@ if not state then
   end
   local fields = fresh_fields(0)
   fields.restores, fields.status, fields.commitment = '0', 'open', commitment
-  local created = { n = 0, restores = 0, version = 1, passes_until = 0, opened = 0, opens = opens_at or at }
+  local created = { n = 0, restores = 0, version = 1, passes_until = 0, opened = 0, opens = opens_at or wall }
+  created.clock, created.ahead = wall, 0
   return put(created, 'created', '', fields)
 end
 
@@ -100,13 +104,13 @@ end
 if not may_change(wanted, last) then
   return { 'mismatch', mark(state) }
 end
-state.was_open = has_opened(state, at)
+local at = room_ms(state, wall)
+state.was_open = has_opened(state, wall)
 if state.was_open and opens_at and ARGV[NUMBERS.opens_at] ~= kept[3] then
   return { 'opened', mark(state) }
 end
--- By the clock alone from here on, as the ledger sees it.
-if at < state.opens then
-  state.opens = math.max(opens_at or at, at) -- never before now: the list is kept for a while from here on
+if not state.was_open then
+  state.opens = math.max(opens_at or wall, wall) -- never before now: the list is kept for a while from here on
 else
   state.passes_until = math.max(state.passes_until, whole_second(at + state.session)) -- of the sessions until now
 end

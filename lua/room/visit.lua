@@ -1,15 +1,17 @@
 -- One step of a room: who is over goes, who is next comes in, and up to 256 visits are answered.
 --
 -- KEYS  the eleven of the room (state.lua)
--- ARGV  1 known mark  2 passes that the caller knows of  3 retention of ended records in ms
---       4 a letter for each visit: j join | k look | r renew | l leave; '' for none
---       5.. the ticket of each: of a join, the one that it makes, new and random
+-- ARGV  1 known mark  2 passes that the caller knows of, and  3 the highest time of the room that it has seen, ms
+--       4 retention of ended records in ms
+--       5 a letter for each visit: j join | k look | r renew | l leave; '' for none
+--       6.. the ticket of each: of a join, the one that it makes, new and random
 --       then user and order of each join: the score that it has before the opening, negative
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, now ms, passes, revocations, status, active, waiting, admitted, promoted, expired, abandoned,
---        left, waited ms, opens and hold in ms or '' once they have passed, waiting timeout, session, capacity,
---        rate or '', ms when something is due next or '', 1 when this call could not do all that is due, 1 when the
---        list of those collected is to be published, and of each visit: code, ticket, record, how many are ahead}
+--       {'ok', mark, the room's time and Redis' clock in ms, passes, revocations, status, active, waiting, admitted,
+--        promoted, expired, abandoned, left, waited ms, opens and hold in ms or '' once they have passed, waiting
+--        timeout, session, capacity, rate or '', ms when something is due next or '', 1 when this call could not do all
+--        that is due, 1 when the list of those collected is to be published, and of each visit: code, ticket, record,
+--        how many are ahead}
 --         code: 's' seen | 'n' a renewal of one who is not in | 'u' no such ticket | 'c' suspended, so nobody joins
 -- Invariants: read, decide, then write. Sessions in `active` are at most the capacity behind each admission; whoever is
 -- over and not reaped yet counts. Nobody is admitted before one who stands in
@@ -21,18 +23,19 @@
 -- Cost: O(log n) for each that goes, comes in or visits. At most 256 sessions end, 256 waiters are abandoned because of
 -- their time and 512 are called to the door, who come in or are abandoned there.
 
-local FIRST = 5
+local FIRST = 6
 
 local state, ended = known_state(KEYS[1])
 if not state then
   return ended
 end
-local known_passes, kinds = must(exact(ARGV[2]), 'JP_ARGUMENT passes'), ARGV[4]
+local known_passes, kinds = must(exact(ARGV[2]), 'JP_ARGUMENT passes'), ARGV[5]
 local count = #kinds
 local _, joins = string.gsub(kinds, 'j', '')
 must(#ARGV == FIRST - 1 + count + 2 * joins or nil, 'JP_ARGUMENT visits')
-local at = now_ms()
-local step = new_step(state, at, must(exact(ARGV[3]), 'JP_ARGUMENT retention'))
+local seen_ms, wall = must(exact(ARGV[3]), 'JP_ARGUMENT time'), now_ms()
+local step = new_step(state, wall, seen_ms, must(exact(ARGV[4]), 'JP_ARGUMENT retention'))
+local at = step.at
 
 if known_passes > state.passes then
   state.passes, step.dirty = known_passes, true
@@ -113,7 +116,7 @@ end
 local silent_ms = first_of(5)
 local due = math.min(first_of(6) or MAX, silent_ms and math.max(silent_ms, state.grace) or MAX, next_ms or MAX)
 if due == MAX then
-  due = math.min(first_of(7) or MAX, step.opened and MAX or state.opens)
+  due = math.min(first_of(7) or MAX, step.opened and MAX or step.opens)
 end
 local more = step.behind or step.ended_behind or (next_ms or MAX) <= at
 
@@ -122,6 +125,7 @@ local reply = {
   'ok',
   mark(state),
   at,
+  wall,
   state.passes,
   state.revocations,
   state.status,
@@ -141,7 +145,7 @@ local reply = {
   state.rate or '',
   due < MAX and due or '',
   more and 1 or 0,
-  (step.collected_before > 0 and at >= state.opens and state.collected_sha256 == '') and 1 or 0,
+  (step.collected_before > 0 and wall >= state.opens and state.collected_sha256 == '') and 1 or 0,
 }
 local length = #reply
 for i = 1, count do

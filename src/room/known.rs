@@ -1,4 +1,4 @@
-//! What this instance remembers of rooms: their keys, how far each had come, and how many passes it had given.
+//! What this instance remembers of rooms: their keys, how far each had come, how many passes it had given, and its time.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -18,6 +18,7 @@ pub struct Known {
     heard: Heard,
     passes: AtomicU64,
     passes_until_ms: AtomicI64,
+    shown_ms: AtomicI64,
 }
 
 impl Known {
@@ -29,6 +30,17 @@ impl Known {
     /// Remembers the number of passes out of a reply.
     pub fn hear_passes(&self, passes: u64) {
         self.passes.fetch_max(passes, Ordering::Relaxed);
+    }
+
+    /// The highest time of the room that this instance has seen, ms, 0 for none: it is not earlier now, whatever the clock
+    /// of Redis says (`docs/decisions/0020-room-clock.md`).
+    pub fn shown_ms(&self) -> i64 {
+        self.shown_ms.load(Ordering::Relaxed)
+    }
+
+    /// Remembers the room's time out of a reply, or out of the ledger.
+    pub fn hear_time(&self, now_ms: i64) {
+        self.shown_ms.fetch_max(now_ms, Ordering::Relaxed);
     }
 
     /// When every pass has expired of which this instance has heard, and those that others gave before it could hear
@@ -54,6 +66,7 @@ impl Subject for Known {
             heard: Heard::new("room", id),
             passes: AtomicU64::new(0),
             passes_until_ms: AtomicI64::new(0),
+            shown_ms: AtomicI64::new(0),
         }
     }
 

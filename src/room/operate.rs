@@ -78,6 +78,7 @@ impl Rooms {
         let known = self.registry.whole(id)?;
         let read = scripts::snapshot(&self.store, &known.keys, known.mark()).await;
         let snapshot = self.registry.heard(&known, read)?;
+        known.hear_time(snapshot.now_ms);
         let board = self.boards.of(id, &self.metrics);
         board.count(snapshot.now_ms, &snapshot.counts);
         Ok(snapshot)

@@ -31,8 +31,10 @@ const SHOWN_FOR: Duration = Duration::from_secs(1);
 pub struct TicketNow {
     /// What Redis says of it.
     pub seen: Seen,
-    /// When, by Redis' clock.
+    /// When, by the room's time.
     pub now_ms: i64,
+    /// When, by Redis' clock.
+    pub wall_ms: i64,
     /// Of one that waits: seconds until it is admitted, where that is known.
     pub eta_s: Option<u64>,
     /// After how many seconds to ask again.
@@ -186,6 +188,7 @@ impl Rooms {
         TicketNow {
             seen,
             now_ms: room.now_ms,
+            wall_ms: room.wall_ms,
             eta_s: line.and_then(|line| self.boards.of(id, &self.metrics).eta_s(room.now_ms, line)),
             poll_after_s: poll_after_s(
                 ahead.unwrap_or(0),

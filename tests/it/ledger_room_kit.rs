@@ -110,7 +110,9 @@ impl RoomKit {
             who: "tester".to_owned(),
             request_id: "r".to_owned(),
         };
-        restorer.restore_room(&self.bench.id, replace, 0, &by, "a test").await
+        restorer
+            .restore_room(&self.bench.id, replace, (0, 0), &by, "a test")
+            .await
     }
 
     /// Rows of the room in an order of their own, every column as text.

@@ -85,7 +85,13 @@ async fn append(kit: &RoomKit, fields: &[(&str, &str)]) {
         .await;
     let mut event = redis::cmd("XADD");
     event.arg(&keys.events).arg(format!("{n}-{n}"));
-    event.arg("n").arg(n).arg("at").arg(4_000_000_000_000_u64);
+    event
+        .arg("n")
+        .arg(n)
+        .arg("at")
+        .arg(4_000_000_000_000_u64)
+        .arg("clock")
+        .arg(0);
     for (name, value) in fields {
         event.arg(name).arg(value);
     }

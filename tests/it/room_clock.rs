@@ -93,9 +93,11 @@ async fn an_hour_forward_and_back_revives_no_pass_of_one_who_left() {
     };
     assert_eq!(revoked(&mut connection).await, 1);
     clock.set_s(HOUR_S);
-    eventually(PATIENCE, "its pass is over, and not kept in mind any longer", async || {
-        (revoked(&mut connection.clone()).await == 0).then_some(())
-    })
+    eventually(
+        PATIENCE,
+        "its pass is over, and not kept in mind any longer",
+        async || (revoked(&mut connection.clone()).await == 0).then_some(()),
+    )
     .await;
     clock.set_s(0);
     service.restart().await;
@@ -123,7 +125,10 @@ async fn a_room_whose_clock_was_put_back_goes_on() {
     })
     .await;
     assert_eq!(enter(&service, "behind", "e1", "next", &came_in["pass"]).await, TAKEN);
-    assert_eq!(enter(&service, "behind", "e2", "first", &first["pass"]).await, refused());
+    assert_eq!(
+        enter(&service, "behind", "e2", "first", &first["pass"]).await,
+        refused()
+    );
 }
 
 /// A room on a Redis that goes by this clock.
@@ -152,18 +157,31 @@ async fn what_began_in_a_jump_ends_in_its_time_behind_it() {
     assert_eq!(ahead(&c), 0);
     bench.pass(21).await;
     let visited = bench.tick().await;
-    assert_eq!((visited.counts.active, visited.counts.waiting), (2, 0), "the rate goes on");
+    assert_eq!(
+        (visited.counts.active, visited.counts.waiting),
+        (2, 0),
+        "the rate goes on"
+    );
     assert_eq!(visited.counts.abandoned, 1, "who was not seen for 50 s");
     assert!(is_in(&bench.one(Visit::Look(c.ticket)).await));
     bench.pass(41).await;
     let visited = bench.tick().await;
-    assert_eq!((visited.counts.expired, visited.counts.active), (1, 1), "{:?}", end_of(&a));
+    assert_eq!(
+        (visited.counts.expired, visited.counts.active),
+        (1, 1),
+        "{:?}",
+        end_of(&a)
+    );
 }
 
 #[tokio::test]
 async fn a_hold_and_a_grace_that_began_in_a_jump_end_behind_it() {
     let clock = Arc::new(ShiftedClock::new());
-    let bench = room(&clock, &json!({"capacity": 1, "session_s": 20, "waiting_timeout_s": 30})).await;
+    let bench = room(
+        &clock,
+        &json!({"capacity": 1, "session_s": 20, "waiting_timeout_s": 30}),
+    )
+    .await;
     bench.known.hear_passes(5);
     let waits = bench.one(bench.join("a")).await;
     clock.set_s(HOUR_S);

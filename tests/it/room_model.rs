@@ -31,7 +31,9 @@ pub enum Stand {
 pub struct Model {
     pub rules: Rules,
     pub open: bool,
+    /// By Redis' clock, which may be put back; all other times are the room's, which is never.
     pub opens: i64,
+    pub opened: bool,
     pub hold: i64,
     pub passes_until: i64,
     pub retention: i64,
@@ -59,6 +61,7 @@ impl Model {
             passes_until: 0,
             rules,
             open: true,
+            opened: false,
             hold: 0,
             retention,
             passes: 0,
@@ -73,9 +76,10 @@ impl Model {
     }
 
     /// Puts rules; `false`: the room has opened, and an opening would be set again.
-    pub fn define(&mut self, rules: Rules, now: i64) -> bool {
-        if now < self.opens {
-            self.opens = rules.opens_at.unwrap_or(now).max(now);
+    pub fn define(&mut self, rules: Rules, now: i64, wall: i64) -> bool {
+        let was_open = self.opened || wall >= self.opens;
+        if !was_open {
+            self.opens = rules.opens_at.unwrap_or(wall).max(wall);
         } else if rules.opens_at.is_some() && rules.opens_at != self.rules.opens_at {
             return false;
         } else {
@@ -84,19 +88,21 @@ impl Model {
         if rules.rate.is_none() {
             self.admissions.clear();
         }
+        self.opened = was_open || wall >= self.opens;
         self.rules = rules;
         true
     }
 
-    /// One call, at this time, of one who knows of so many passes.
-    pub fn visit(&mut self, now: i64, known: u64, visits: &[Visit]) -> Vec<VisitReply> {
+    /// One call, at this time of the room and of Redis' clock, of one who knows of so many passes.
+    pub fn visit(&mut self, now: i64, wall: i64, known: u64, visits: &[Visit]) -> Vec<VisitReply> {
+        self.opened |= wall >= self.opens;
         if known > self.passes {
             self.passes = known;
             let counts = self.rules.rate.map_or(0, |_| MINUTE_MS + 1);
             let until = whole_second(now + self.rules.session.max(counts));
             self.hold = self.hold.max(until).max(self.passes_until);
         }
-        self.reap(now);
+        self.reap(now, wall);
         self.admit(now, None);
         let tickets: Vec<_> = visits.iter().map(|visit| self.one(now, visit)).collect();
         tickets
@@ -106,9 +112,10 @@ impl Model {
             .collect()
     }
 
-    fn reap(&mut self, now: i64) {
+    fn reap(&mut self, now: i64, wall: i64) {
         // Before the opening the last one of each user stays, by which it is known that he had his chance.
-        let (opened, users, kept) = (now >= self.opens, &self.users, self.opens + self.retention);
+        let kept = self.opens + now - wall + self.retention;
+        let (opened, users) = (self.opened, &self.users);
         self.tickets.retain(|ticket, (user, stand)| match stand {
             Stand::Over { dropped, .. } if *dropped <= now => {
                 *dropped = kept;
@@ -145,7 +152,7 @@ impl Model {
         let dropped = now + self.retention;
         let (user, stand) = self.tickets.get_mut(&ticket).expect("a ticket");
         *stand = Stand::Over { how, at, dropped };
-        if now >= self.opens {
+        if self.opened {
             self.users.remove(user);
         }
     }
@@ -173,7 +180,7 @@ impl Model {
         for ticket in self.line() {
             let lately = self.admissions.iter().filter(|at| **at >= now - MINUTE_MS).count();
             let by_rate = self.rules.rate.is_none_or(|rate| lately < rate);
-            let may = self.open && now >= self.opens && now >= self.hold;
+            let may = self.open && self.opened && now >= self.hold;
             if !(may && by_rate && self.active() < self.rules.capacity) {
                 return;
             }
@@ -249,7 +256,7 @@ impl Model {
         let had = self.users.insert(user.clone(), ticket).is_some();
         self.joins += 1;
         let mut order_of = i64::try_from(self.joins).expect("few");
-        if now < self.opens && !had {
+        if !self.opened && !had {
             self.collected.push(ticket);
             order_of = order;
         }

@@ -83,6 +83,7 @@ fn state(restores: u64) -> RestoredState {
         definition,
         commitment: "c".repeat(64),
         passes_until_ms: 0,
+        clock_ms: 0,
         collected_sha256: Some("a".repeat(64)),
         puts: "abc created 1;".to_owned(),
         lost_events: false,

@@ -18,12 +18,12 @@ use crate::stream::restore::{RestoreBegun, RestoreEnded, restore_begin};
 
 impl Restorer {
     /// Rebuilds one room. The caller holds the lease of its stream, and knows of no pass that expires later than at
-    /// `passes_until_ms`, 0 for none.
+    /// `passes_until_ms`, 0 for none, and of no later time of the room than `shown_ms`, 0 likewise.
     pub async fn restore_room(
         &self,
         room: &Id,
         replace: Replace,
-        passes_until_ms: i64,
+        (passes_until_ms, shown_ms): (i64, i64),
         by: &Operator,
         reason: &str,
     ) -> Result<Restored, RestoreError> {
@@ -38,6 +38,7 @@ impl Restorer {
         let mut state = state(room, books, status)?;
         // Of a definition that the ledger may lack.
         state.passes_until_ms = state.passes_until_ms.max(passes_until_ms);
+        state.clock_ms = state.clock_ms.max(shown_ms);
         if let Replace::Seen(seen) = replace {
             state.lost_events = seen > ledger;
             // Or those who have seen it would take what is restored now for what they know to be lost.
@@ -67,6 +68,7 @@ fn state(room: &Id, books: Books, status: Status) -> Result<RestoredState, Resto
         definition,
         commitment: books.commitment,
         passes_until_ms: books.passes_until_ms,
+        clock_ms: books.clock_ms,
         collected_sha256: books.opened.map(|opened| opened.sha256),
         puts: books.puts,
         lost_events: false,

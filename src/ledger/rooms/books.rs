@@ -21,6 +21,8 @@ pub struct Books {
     pub restores: u64,
     /// When the last event happened, ms of Redis' clock.
     pub at_ms: i64,
+    /// The highest time that the room has shown, ms: its time, which is ahead of Redis' clock once that was put back.
+    pub clock_ms: i64,
     /// Its status; `None` before it was created.
     pub status: Option<Status>,
     /// Of its definition.
@@ -71,6 +73,8 @@ impl Books {
     pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
         follows(self.n, event.n)?;
         (self.n, self.at_ms) = (event.n, event.at_ms);
+        // A Redis that lost some may have forgotten it.
+        self.clock_ms = self.clock_ms.max(event.clock_ms);
         expect(
             self.n,
             self.status.is_some() || matches!(event.kind, Kind::Define(Define { created: true, .. })),
@@ -134,14 +138,15 @@ impl Books {
         if define.created {
             self.status = Some(Status::Open);
             self.opens_ms = opens_at.unwrap_or(self.at_ms);
-        } else if self.at_ms < self.opens_ms {
+        } else if !define.opened {
+            expect(self.n, self.at_ms < self.opens_ms, "it has opened before")?;
             self.opens_ms = opens_at.unwrap_or(self.at_ms).max(self.at_ms);
         } else {
             // The seed is known from then on.
             let stays = opens_at.is_none() || opens_at == self.opens_at();
             expect(self.n, stays, "it opens a second time")?;
             let before = self.in_force().map_or(0, |before| before.session_ms());
-            self.passes_until_ms = self.passes_until_ms.max(whole_second(self.at_ms, before));
+            self.passes_until_ms = self.passes_until_ms.max(whole_second(self.clock_ms, before));
         }
         let mode = if define.created { "created" } else { "changed" };
         self.puts = remember_put(&self.puts, &define.nonce, mode, define.version);

@@ -19,6 +19,8 @@ pub struct Event {
     pub n: u64,
     /// When, ms of Redis' clock.
     pub at_ms: i64,
+    /// The highest time that the room has shown, ms.
+    pub clock_ms: i64,
     /// What happened.
     pub kind: Kind,
 }
@@ -57,6 +59,8 @@ pub enum Kind {
 pub struct Define {
     /// Whether it created the room.
     pub created: bool,
+    /// Whether the room had opened before.
+    pub opened: bool,
     /// Its version.
     pub version: u64,
     /// As Redis keeps it.
@@ -110,6 +114,7 @@ impl Event {
         Ok(Self {
             n: fields.parse("n")?,
             at_ms: fields.parse("at")?,
+            clock_ms: fields.parse("clock")?,
             kind: parse_kind(&fields)?,
         })
     }
@@ -122,6 +127,11 @@ fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
                 "created" => true,
                 "changed" => false,
                 _ => return Err(fields.wrong("mode")),
+            },
+            opened: match fields.text("opened")? {
+                "0" => false,
+                "1" => true,
+                _ => return Err(fields.wrong("opened")),
             },
             version: fields.parse("version")?,
             json: fields.text("json")?.to_owned(),

@@ -91,7 +91,7 @@ fn body(api: &Api, id: Id, now: &RoomNow) -> RoomStatus {
         seed: seed(api, &id, snapshot),
         joined: joined(snapshot),
         sha256: snapshot.collected_sha256.clone(),
-        at: rfc3339(snapshot.now_ms),
+        at: rfc3339(snapshot.wall_ms),
         room_id: id,
     }
 }

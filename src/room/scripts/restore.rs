@@ -28,6 +28,8 @@ pub struct RestoredState {
     pub commitment: String,
     /// When the last pass of former definitions has expired, as far as is known, ms; 0 for none.
     pub passes_until_ms: i64,
+    /// The highest time that the room has shown, as far as is known, ms.
+    pub clock_ms: i64,
     /// SHA-256 of the list of those who joined before the opening, once it was published.
     pub collected_sha256: Option<String>,
     /// The last PUTs.
@@ -38,7 +40,7 @@ pub struct RestoredState {
 
 impl RestoredState {
     /// As `STATE` in `lua/room/state.lua` names them.
-    fn fields(&self) -> [(&'static str, String); 14] {
+    fn fields(&self) -> [(&'static str, String); 15] {
         let definition = &self.definition;
         [
             ("n", self.n.to_string()),
@@ -53,6 +55,7 @@ impl RestoredState {
             ("opens_at", text(definition.opens_ms())),
             ("commitment", self.commitment.clone()),
             ("passes_until", self.passes_until_ms.to_string()),
+            ("clock", self.clock_ms.to_string()),
             ("collected_sha256", text(self.collected_sha256.as_deref())),
             ("puts", self.puts.clone()),
         ]

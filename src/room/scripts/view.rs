@@ -49,8 +49,10 @@ impl Counts {
 pub struct Snapshot {
     /// The room's mark.
     pub mark: Mark,
-    /// Redis' clock, ms.
+    /// The room's time, ms.
     pub now_ms: i64,
+    /// Redis' clock, ms.
+    pub wall_ms: i64,
     /// Its status.
     pub status: Status,
     /// Version of its definition.
@@ -63,7 +65,7 @@ pub struct Snapshot {
     pub decides: String,
     /// Number of the event of the last definition before it opened, or of that which opened it.
     pub defined: u64,
-    /// Nobody is admitted before; `None` once it has come.
+    /// Nobody is admitted before, by Redis' clock; `None` once it has come.
     pub opens_ms: Option<i64>,
     /// Nobody is admitted before, because passes were lost; `None` once it has come.
     pub hold_ms: Option<i64>,
@@ -90,16 +92,17 @@ pub async fn snapshot(store: &Store, keys: &RoomKeys, known: Mark) -> Result<Sna
     Ok(Snapshot {
         mark: reply.mark(),
         now_ms: reply.number(0)?,
-        status: Status::parse(&reply.text(1)?).ok_or_else(|| reply.unexpected())?,
-        version: reply.number(2)?,
-        definition: reply.text(3)?,
-        commitment: reply.text(4)?,
-        decides: reply.text(5)?,
-        defined: reply.number(6)?,
-        opens_ms: optional(&reply, 7)?,
-        hold_ms: optional(&reply, 8)?,
-        counts: Counts::parse(&reply, 9)?,
-        collected: reply.number(17)?,
-        collected_sha256: optional(&reply, 18)?,
+        wall_ms: reply.number(1)?,
+        status: Status::parse(&reply.text(2)?).ok_or_else(|| reply.unexpected())?,
+        version: reply.number(3)?,
+        definition: reply.text(4)?,
+        commitment: reply.text(5)?,
+        decides: reply.text(6)?,
+        defined: reply.number(7)?,
+        opens_ms: optional(&reply, 8)?,
+        hold_ms: optional(&reply, 9)?,
+        counts: Counts::parse(&reply, 10)?,
+        collected: reply.number(18)?,
+        collected_sha256: optional(&reply, 19)?,
     })
 }

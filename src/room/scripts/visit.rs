@@ -36,7 +36,7 @@ pub enum Visit {
     Leave(Ticket),
 }
 
-/// Where a ticket stands. Times are ms of Redis' clock.
+/// Where a ticket stands. Times are ms of the room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// In front of the door.
@@ -93,8 +93,10 @@ pub enum VisitReply {
 pub struct Visited {
     /// The room's mark.
     pub mark: Mark,
-    /// Redis' clock, ms.
+    /// The room's time, ms: that of all that follows but `opens_ms`.
     pub now_ms: i64,
+    /// Redis' clock, ms.
+    pub wall_ms: i64,
     /// Passes given and taken back.
     pub passes: u64,
     /// Number of the last pass that was taken back, 0 for none.
@@ -103,7 +105,7 @@ pub struct Visited {
     pub status: Status,
     /// How many.
     pub counts: Counts,
-    /// Nobody is admitted before; `None` once it has come.
+    /// Nobody is admitted before, by Redis' clock; `None` once it has come.
     pub opens_ms: Option<i64>,
     /// Nobody is admitted before, because passes were lost; `None` once it has come.
     pub hold_ms: Option<i64>,
@@ -172,6 +174,7 @@ fn visiting<'s>(script: &'s Script, known: &Known, retention_ms: u64, visits: &[
     };
     let call = call(script, &known.keys, known.mark())
         .arg(known.passes())
+        .arg(known.shown_ms())
         .arg(retention_ms)
         .arg(visits.iter().map(letter).collect::<String>());
     let call = visits
@@ -190,7 +193,7 @@ fn ticket_of(visit: &Visit) -> Ticket {
 }
 
 /// Values in front of those of the visits; and of each visit.
-const HEAD: usize = 21;
+const HEAD: usize = 22;
 const EACH: usize = 4;
 
 fn visited(reply: &Reply, known: &Known, visits: &[Visit]) -> Result<Visited, ScriptError> {
@@ -204,19 +207,20 @@ fn visited(reply: &Reply, known: &Known, visits: &[Visit]) -> Result<Visited, Sc
     let visited = Visited {
         mark: reply.mark(),
         now_ms: reply.number(0)?,
-        passes: reply.number(1)?,
-        revocations: reply.number(2)?,
-        status: Status::parse(&reply.text(3)?).ok_or_else(|| reply.unexpected())?,
-        counts: Counts::parse(reply, 4)?,
-        opens_ms: optional(reply, 12)?,
-        hold_ms: optional(reply, 13)?,
-        waiting_timeout_ms: reply.number(14)?,
-        session_ms: reply.number(15)?,
-        capacity: reply.number(16)?,
-        rate: optional(reply, 17)?,
-        next_due_ms: optional(reply, 18)?,
-        more: reply.text(19)? == "1",
-        unpublished: reply.text(20)? == "1",
+        wall_ms: reply.number(1)?,
+        passes: reply.number(2)?,
+        revocations: reply.number(3)?,
+        status: Status::parse(&reply.text(4)?).ok_or_else(|| reply.unexpected())?,
+        counts: Counts::parse(reply, 5)?,
+        opens_ms: optional(reply, 13)?,
+        hold_ms: optional(reply, 14)?,
+        waiting_timeout_ms: reply.number(15)?,
+        session_ms: reply.number(16)?,
+        capacity: reply.number(17)?,
+        rate: optional(reply, 18)?,
+        next_due_ms: optional(reply, 19)?,
+        more: reply.text(20)? == "1",
+        unpublished: reply.text(21)? == "1",
         replies: parts
             .chunks_exact(EACH)
             .zip(visits)
@@ -224,6 +228,7 @@ fn visited(reply: &Reply, known: &Known, visits: &[Visit]) -> Result<Visited, Sc
             .collect::<Result<_, _>>()?,
     };
     known.hear_passes(visited.passes);
+    known.hear_time(visited.now_ms);
     if visited.counts.admitted > 0 {
         known.hear_session(visited.now_ms, visited.session_ms);
     }

@@ -111,7 +111,12 @@ impl LocalServer {
 
     /// Starts it again on its own files, after [`kill9`](Self::kill9).
     pub async fn restart(&mut self) {
-        let spawned = spawn(self.program, self.directory.path(), &self.arguments, self.clock.as_deref());
+        let spawned = spawn(
+            self.program,
+            self.directory.path(),
+            &self.arguments,
+            self.clock.as_deref(),
+        );
         self.process = spawned.expect("it started before");
         self.wait_until_it_answers().await.expect("it answered before");
     }

@@ -56,6 +56,7 @@ impl ShiftedClock {
     pub fn set_s(&self, seconds: i64) {
         // In place: the file is mapped.
         let file = OpenOptions::new().write(true).open(self.file()).expect("opened");
-        file.write_all_at(&(seconds * 1_000_000).to_ne_bytes(), 0).expect("written");
+        file.write_all_at(&(seconds * 1_000_000).to_ne_bytes(), 0)
+            .expect("written");
     }
 }

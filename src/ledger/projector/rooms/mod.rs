@@ -103,9 +103,10 @@ impl Kind for Rooms {
         by: &Operator,
         reason: &str,
     ) -> Result<Restored, RestoreError> {
-        let passes_until_ms = self.registry.known(id).passes_until_ms();
+        let known = self.registry.known(id);
+        let times = (known.passes_until_ms(), known.shown_ms());
         let replace = Replace::Seen(seen);
-        restorer.restore_room(id, replace, passes_until_ms, by, reason).await
+        restorer.restore_room(id, replace, times, by, reason).await
     }
 
     fn batch(_: &Projector<Self>, stream: &Stream<Self>, events: &[Raw]) -> Batch<Self> {
