@@ -6,15 +6,16 @@
 --       6 admissions in any 60 s or ''  7 opens_at in ms or ''
 --       8 wanted: '' any | 'absent' only create | 'present' only change | ',3,4,' only change from one of these
 --       9 last version the caller has read, '' for none  10 nonce: one for this PUT and all its repeats
---       11 who  12 request id  13 commitment of the seed
+--       11 who  12 request id  13 commitment of the seed with this nonce
 -- Reply {'created' | 'changed' | 'same', mark, version}
 --       {'mismatch', mark} what was wanted is not so | {'behind' | 'restoring' | 'stale', mark}
 --       {'opened', mark} it has opened, so that opens_at can only stay or become none
---       {'secret', mark} the seed is not that of this room
--- Invariants: a room opens once, when its opens_at comes, or when a definition without one is put; what was collected
--- until then keeps its order. Ends no session. A repeat of a PUT that was done (same nonce) answers as the first did
--- and changes nothing, also when another PUT came between; one that was held up on its way changes nothing when another
--- was acknowledged meanwhile ('stale', by the last version). In status open and suspended.
+-- Invariants: a PUT that creates the room, or sets a new opens_at before it opens, makes the nonce of the order: its
+-- own. Tickets that were made before get their new order by reorder.lua. A room opens once, when its opens_at comes, or
+-- when a definition without one is put; what was collected until then keeps its order. Ends no session. A repeat of a
+-- PUT that was done (same nonce) answers as the first did and changes nothing, also when another PUT came between; one
+-- that was held up on its way changes nothing when another was acknowledged meanwhile ('stale', by the last version). In
+-- status open and suspended.
 -- Cost: O(1).
 
 local NUMBERS = { capacity = 3, session = 4, waiting_timeout = 5, rate = 6, opens_at = 7 } -- in ARGV
@@ -27,6 +28,7 @@ for field, i in pairs(NUMBERS) do
 end
 local opens_at = exact(ARGV[NUMBERS.opens_at])
 redis.call('LLEN', KEYS[9]) -- its type, before the first write
+local collected = redis.call('ZCARD', KEYS[10])
 
 -- Appends the event and writes these fields of the state; what is put is in force with it.
 local function put(state, mode, puts, fields)
@@ -40,8 +42,10 @@ local function put(state, mode, puts, fields)
     version,
     'json',
     json,
+    'order_nonce',
+    state.order_nonce,
     'commitment',
-    commitment,
+    state.commitment,
     'who',
     ARGV[11],
     'request_id',
@@ -53,6 +57,7 @@ local function put(state, mode, puts, fields)
   fields.json, fields.puts = json, remember_put(puts, nonce, mode, version)
   fields.passes_until = num(state.passes_until)
   fields.clock, fields.ahead = num(state.clock), num(state.ahead)
+  fields.order_nonce, fields.commitment = state.order_nonce, state.commitment
   if not state.was_open then
     fields.defined = fields.n -- it opens by this one, when no other comes before
   end
@@ -79,20 +84,17 @@ if not state then
     return { 'mismatch', '0' }
   end
   local fields = fresh_fields(0)
-  fields.restores, fields.status, fields.commitment = '0', 'open', commitment
+  fields.restores, fields.status = '0', 'open'
   local created = { n = 0, restores = 0, version = 1, passes_until = 0, opened = 0, opens = opens_at or wall }
-  created.clock, created.ahead = wall, 0
+  created.clock, created.ahead, created.order_nonce, created.commitment = wall, 0, nonce, commitment
   return put(created, 'created', '', fields)
 end
 
-local kept = redis.call('HMGET', KEYS[1], 'json', 'puts', 'opens_at', 'commitment')
+local kept = redis.call('HMGET', KEYS[1], 'json', 'puts', 'opens_at', 'order_nonce', 'commitment')
 local puts, last = kept[2] or '', num(state.version)
 local mode, put_version = put_before(puts, nonce)
 if mode then
   return { mode, mark(state), put_version }
-end
-if kept[4] ~= commitment then
-  return { 'secret', mark(state) }
 end
 if kept[1] == json and wanted ~= 'absent' then
   -- Also when its version was not expected: what is asked for is so (RFC 9110, 13.1.1).
@@ -106,8 +108,16 @@ if not may_change(wanted, last) then
 end
 local at = room_ms(state, wall)
 state.was_open = has_opened(state, wall)
-if state.was_open and opens_at and ARGV[NUMBERS.opens_at] ~= kept[3] then
+local is_new = opens_at and ARGV[NUMBERS.opens_at] ~= kept[3]
+if state.was_open and is_new then
   return { 'opened', mark(state) }
+end
+local fields = {}
+state.order_nonce = must(kept[4] or nil, 'JP_DAMAGED state')
+state.commitment = must(kept[5] or nil, 'JP_DAMAGED state')
+if is_new then
+  state.order_nonce, state.commitment = nonce, commitment
+  fields.to_order, fields.ordered = num(collected), '0'
 end
 if not state.was_open then
   state.opens = math.max(opens_at or wall, wall) -- never before now: the list is kept for a while from here on
@@ -115,4 +125,4 @@ else
   state.passes_until = math.max(state.passes_until, whole_second(at + state.session)) -- of the sessions until now
 end
 state.version = state.version + 1
-return put(state, 'changed', puts, {})
+return put(state, 'changed', puts, fields)

@@ -4,7 +4,8 @@
 -- ARGV  1 known mark  2 only behind this number  3 how many at most, 1 to 10,000
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'ok', mark, the room's time in ms, passes, hold in ms, last number up to which the caller has all now, '1'
---        when that is the last of all, number, ticket, ms at which the pass expires, ms at which it was taken back, ...}
+--        when that is the last of all, number, ticket, ms at which the pass expires, ms at which it was taken back,
+--        ...}
 -- Invariants: numbers only grow, but for a Redis that lost some, which moves `hold` too: a caller who sees another hold
 -- than before reads all anew, from 0. Those that have expired may be missing.
 -- Cost: O(log n + how many).

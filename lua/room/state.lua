@@ -14,7 +14,7 @@ local STATE = {
   'rate', -- admissions in any 60 s, '' for as many as there is room for
   'opens', -- ms of Redis' clock: nobody is admitted before, and who joins before is collected
   'opened', -- 1 once it has opened, whatever the clock does afterwards; 0 before
-  'defined', -- number of the last definition before it opened, or of that which opened it
+  'defined', -- number of the event that makes its opening final: of the last nonce, or what opened it, or of its list
   'passes_until', -- ms: when the last pass of former definitions, or of before a restore, has expired; 0 for none
   'joins', -- tickets ever: the join number of the last
   'passes', -- passes given, by admissions and renewals, and taken back; behind a restore from restores * 2^40 on
@@ -30,11 +30,13 @@ local STATE = {
   'grace', -- ms: nobody is abandoned before; 0 for never
   'clock', -- ms: the highest time that the room has shown
   'ahead', -- ms by which its time is ahead of Redis' clock
+  'to_order', -- those collected up to this number came under another nonce than the last; 0 for none
+  'ordered', -- up to this number they have their order under the last nonce
   'collected_sha256', -- of the list of those collected, '' until it is published
   'status', -- open | suspended; restoring: n and restores are all there is
 }
 -- Beside them: `json`, the definition as operators read it; `opens_at` (ms, '' for none), as it says;
--- `commitment` of the seed; `puts` (lua/stream/puts.lua).
+-- `order_nonce` and `commitment` of the seed; `puts` (lua/stream/puts.lua).
 
 local TEXTS = 2 -- the last of them, which are no numbers
 
@@ -104,7 +106,8 @@ end
 -- The fields of a room in which nobody has been, as text. `passes`: from where on they are counted.
 local function fresh_fields(passes)
   local fields = { passes = num(passes), collected_sha256 = '' }
-  for _, field in ipairs({ 'joins', 'admitted', 'promoted', 'expired', 'abandoned', 'left', 'waited_ms' }) do
+  local zero = { 'joins', 'admitted', 'promoted', 'expired', 'abandoned', 'left', 'waited_ms', 'to_order', 'ordered' }
+  for _, field in ipairs(zero) do
     fields[field] = '0'
   end
   fields.revocations, fields.hold, fields.stepped, fields.grace = '0', '0', '0', '0'

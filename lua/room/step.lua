@@ -139,7 +139,7 @@ end
 -- When the one at the front may come in; nil when there is no room, or nobody.
 local function admits_ms(step)
   local state = step.state
-  if state.status ~= 'open' or step.waiting <= 0 or step.active >= state.capacity then
+  if state.status ~= 'open' or step.waiting <= 0 or step.active >= state.capacity or state.ordered < state.to_order then
     return nil
   end
   return math.max(step.opened and 0 or step.opens, state.hold, rate_allows_ms(step))

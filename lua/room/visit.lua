@@ -5,14 +5,16 @@
 --       4 retention of ended records in ms
 --       5 a letter for each visit: j join | k look | r renew | l leave; '' for none
 --       6.. the ticket of each: of a join, the one that it makes, new and random
---       then user and order of each join: the score that it has before the opening, negative
+--       then user, order and nonce of each join: the score that it has before the opening, negative, under that nonce
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'ok', mark, the room's time and Redis' clock in ms, passes, revocations, status, active, waiting, admitted,
 --        promoted, expired, abandoned, left, waited ms, opens and hold in ms or '' once they have passed, waiting
 --        timeout, session, capacity, rate or '', ms when something is due next or '', 1 when this call could not do all
---        that is due, 1 when the list of those collected is to be published, and of each visit: code, ticket, record,
+--        that is due, 1 when the list of those collected is to be published, 1 when some of them are to get another
+--        order, nonce and commitment of the order or '' once it has opened, and of each visit: code, ticket, record,
 --        how many are ahead}
 --         code: 's' seen | 'n' a renewal of one who is not in | 'u' no such ticket | 'c' suspended, so nobody joins
+--               'o' another nonce is the room's: joining again with its order is right
 -- Invariants: read, decide, then write. Sessions in `active` are at most the capacity behind each admission; whoever is
 -- over and not reaped yet counts. Nobody is admitted before one who stands in
 -- front of him. A user has one ticket that waits or is in; a join finds it. Every repeat is safe: a join whose ticket
@@ -32,7 +34,7 @@ end
 local known_passes, kinds = must(exact(ARGV[2]), 'JP_ARGUMENT passes'), ARGV[5]
 local count = #kinds
 local _, joins = string.gsub(kinds, 'j', '')
-must(#ARGV == FIRST - 1 + count + 2 * joins or nil, 'JP_ARGUMENT visits')
+must(#ARGV == FIRST - 1 + count + 3 * joins or nil, 'JP_ARGUMENT visits')
 local seen_ms, wall = must(exact(ARGV[3]), 'JP_ARGUMENT time'), now_ms()
 local step = new_step(state, wall, seen_ms, must(exact(ARGV[4]), 'JP_ARGUMENT retention'))
 local at = step.at
@@ -50,14 +52,17 @@ for i = 1, count do
 end
 read_places(step, tickets)
 for i = 1, joins do
-  users[i] = ARGV[FIRST + count + 2 * i - 2]
+  users[i] = ARGV[FIRST + count + 3 * i - 3]
 end
 if joins > 0 then
   read_users(step, users)
 end
 
--- The place that a join has now; nil: the room is suspended.
-local function join(ticket, user, order)
+-- What the order before the opening goes by.
+local order_of = step.opened and { '', '' } or redis.call('HMGET', KEYS[1], 'order_nonce', 'commitment')
+
+-- The place that a join has now; nil: the room is suspended, or goes by another nonce.
+local function join(ticket, user, order, nonce)
   local place = step.tickets[user] and step.places[step.tickets[user]]
   if place then
     settle(step, place)
@@ -74,7 +79,7 @@ local function join(ticket, user, order)
     must(place.user == user or nil, 'JP_ARGUMENT ticket')
     return place
   end
-  if state.status == 'open' then
+  if state.status == 'open' and (step.opened or nonce == order_of[1]) then
     place = add_place(step, ticket, user, order, had)
     admit(step, place)
   end
@@ -99,7 +104,8 @@ for i = 1, count do
   local place = kind ~= 'j' and step.places[tickets[i]]
   if kind == 'j' then
     joined = joined + 1
-    place = join(tickets[i], users[joined], ARGV[FIRST + count + 2 * joined - 1])
+    local order = FIRST + count + 3 * joined - 2
+    place = join(tickets[i], users[joined], ARGV[order], ARGV[order + 1])
   elseif place then
     visit(kind, place)
   end
@@ -146,13 +152,16 @@ local reply = {
   due < MAX and due or '',
   more and 1 or 0,
   (step.collected_before > 0 and wall >= state.opens and state.collected_sha256 == '') and 1 or 0,
+  state.ordered < state.to_order and 1 or 0,
+  order_of[1],
+  order_of[2],
 }
 local length = #reply
 for i = 1, count do
   local kind, place = string.sub(kinds, i, i), answers[i]
   local code = 's'
   if not place then
-    code = kind == 'j' and 'c' or 'u'
+    code = kind ~= 'j' and 'u' or state.status == 'open' and 'o' or 'c'
   elseif kind == 'r' and place.kind ~= 'a' then
     code = 'n'
   end

@@ -233,7 +233,7 @@ async fn check_secret(operate: &Operate) -> Result<(), AppError> {
 async fn check_room_secret(rooms: &Rooms) -> Result<(), AppError> {
     for id in rooms.registry.indexed().await.map_err(RoomError::from)? {
         match rooms.snapshot(&id).await {
-            Ok(snapshot) if snapshot.commitment != rooms.order_seed(&id).commitment() => {
+            Ok(snapshot) if rooms.check_order(&id, &snapshot).is_err() => {
                 return Err(AppError::OtherRoomSecret { room: id });
             }
             Err(RoomError::Script(ScriptError::Unknown)) | Ok(_) => {}

@@ -160,7 +160,10 @@ impl<'a> Restoring<'a> {
         match self.streams {
             Streams::Jackpots => restorer.restore(id, replace, &by, reason).await,
             Streams::Coupons => restorer.restore_coupon(id, replace, &by, reason).await,
-            Streams::Rooms => restorer.restore_room(id, replace, (0, 0), &by, reason).await,
+            Streams::Rooms => {
+                let secret = &self.session.operate.views.secret;
+                restorer.restore_room(secret, id, replace, (0, 0), &by, reason).await
+            }
         }
     }
 

@@ -127,7 +127,8 @@ pub struct View {
 #[derive(Debug)]
 pub struct Views {
     store: Store,
-    secret: MasterSecret,
+    /// The draw secret.
+    pub secret: MasterSecret,
     /// What is remembered of each.
     pub registry: Registry,
 }

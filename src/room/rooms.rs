@@ -9,7 +9,7 @@ use super::board::{Board, Boards, Shown};
 use super::definition::Definition;
 use super::error::RoomError;
 use super::eta::{Line, poll_after_s};
-use super::known::{Known, Registry};
+use super::known::{Known, OrderOf, Registry};
 use super::operate::parse_definition;
 use super::scripts::{Place, Seen, Snapshot, Visit, VisitReply, Visited};
 use super::silent::Node;
@@ -21,8 +21,11 @@ use crate::combiner;
 use crate::ids::Id;
 use crate::master_secret::MasterSecret;
 use crate::store::Store;
+use crate::stream::ScriptError;
 use crate::telemetry::{JoinResult, Metrics};
 
+/// Repeats of a join whose opening is moved meanwhile.
+const MAX_NONCES: usize = 16;
 /// What everybody may see of a room is at most so old.
 const SHOWN_FOR: Duration = Duration::from_secs(1);
 
@@ -94,10 +97,16 @@ impl Rooms {
         }
     }
 
-    /// The secret behind the order of those who join before the opening.
+    /// The seed that this is the nonce and the commitment of, under one of the secrets that this instance has.
     #[must_use]
-    pub fn order_seed(&self, id: &Id) -> OrderSeed {
-        OrderSeed::of(&self.secret, id)
+    pub fn order_seed(&self, id: &Id, order: &OrderOf) -> Option<OrderSeed> {
+        let seed = OrderSeed::of(&self.secret, id, &order.nonce);
+        (seed.commitment() == order.commitment).then_some(seed)
+    }
+
+    /// What a new order goes by.
+    pub(super) fn new_order(&self, id: &Id, nonce: String) -> OrderOf {
+        OrderOf::new(&self.secret, id, nonce)
     }
 
     /// A place for a user: in at once, or in the line; the one that the user has, if there is one.
@@ -123,12 +132,28 @@ impl Rooms {
             return Err(refusal);
         }
         let ticket = Ticket::random()?;
-        let visit = Visit::Join {
-            user: user.clone(),
-            ticket,
-            order: self.order_seed(id).order(ticket),
-        };
-        self.visit(id, visit).await
+        for _ in 0..MAX_NONCES {
+            let known = self.registry.known(id).order();
+            // Nothing is known of a room that has opened, where it counts for nothing, or that was not asked for yet.
+            let (order, nonce) = match known.as_deref() {
+                None => (0, String::new()),
+                Some(known) => {
+                    let seed = self.order_seed(id, known).ok_or(ScriptError::Secret)?;
+                    (seed.order(ticket), known.nonce.clone())
+                }
+            };
+            let visit = Visit::Join {
+                user: user.clone(),
+                ticket,
+                order,
+                nonce,
+            };
+            let (reply, room) = self.ask(id, visit).await?;
+            if reply != VisitReply::OtherNonce {
+                return self.told(id, reply, &room);
+            }
+        }
+        Err(RoomError::Unsettled)
     }
 
     /// How a ticket is; keeps its place alive.
@@ -147,17 +172,27 @@ impl Rooms {
     }
 
     async fn visit(&self, id: &Id, visit: Visit) -> Result<TicketNow, RoomError> {
+        let (reply, room) = self.ask(id, visit).await?;
+        self.told(id, reply, &room)
+    }
+
+    async fn ask(&self, id: &Id, visit: Visit) -> Result<Told, RoomError> {
         let known = self.registry.known(id);
         known.whole()?;
         let visiting = || self.visiting(id, &known);
-        let (_, (reply, room)): (_, Told) = combiner::join(&known, visiting, &(), visit).await?;
+        let (_, told): (_, Told) = combiner::join(&known, visiting, &(), visit).await?;
+        Ok(told)
+    }
+
+    fn told(&self, id: &Id, reply: VisitReply, room: &Visited) -> Result<TicketNow, RoomError> {
         match reply {
-            VisitReply::Seen(seen) => Ok(self.now(id, seen, &room)),
+            VisitReply::Seen(seen) => Ok(self.now(id, seen, room)),
             VisitReply::NotAdmitted(seen) => Err(RoomError::NotAdmitted {
                 state: state_of(&seen.place),
             }),
             VisitReply::Unknown => Err(RoomError::TicketNotFound),
             VisitReply::Suspended => Err(RoomError::Suspended),
+            VisitReply::OtherNonce => Err(RoomError::Unsettled),
         }
     }
 
@@ -178,7 +213,7 @@ impl Rooms {
             Place::Waiting { ahead } => Some(ahead),
             Place::Admitted { .. } | Place::Ended { .. } => None,
         };
-        let moves = room.status == Status::Open && room.opens_ms.is_none() && room.hold_ms.is_none();
+        let moves = room.status == Status::Open && !room.unordered && room.opens_ms.is_none() && room.hold_ms.is_none();
         let line = ahead.filter(|_| moves).map(|ahead| Line {
             ahead,
             active: room.counts.active,

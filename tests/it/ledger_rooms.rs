@@ -136,6 +136,8 @@ async fn a_restore_that_forgets_passes_stops_the_stream(db: LedgerDb) {
         ("records", "0"),
         ("status", "open"),
         ("passes_until", "0"),
+        ("order_nonce", "0a"),
+        ("commitment", &"5f".repeat(32)),
     ];
     append(&kit, &restore).await;
     assert_stopped(&kit, 2, "passes that were out before are forgotten").await;

@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 
 use jackpot::ids::Id;
 use jackpot::room::scripts::{Counts, End, Place, Seen, Visit, VisitReply};
-use jackpot::room::ticket::Ticket;
+use jackpot::room::ticket::{OrderSeed, Ticket};
 
 const MINUTE_MS: i64 = 60_000;
+const AWAY_MS: i64 = 5_000;
+const STEPPED_EVERY_MS: i64 = 1_000;
 
 /// What an operator may choose; times in ms.
 #[derive(Debug, Clone)]
@@ -35,6 +37,9 @@ pub struct Model {
     pub opens: i64,
     pub opened: bool,
     pub hold: i64,
+    /// Nobody is abandoned before: a step was long after the one before.
+    pub grace: i64,
+    pub stepped: i64,
     pub passes_until: i64,
     pub retention: i64,
     pub passes: u64,
@@ -63,6 +68,8 @@ impl Model {
             open: true,
             opened: false,
             hold: 0,
+            grace: 0,
+            stepped: 0,
             retention,
             passes: 0,
             joins: 0,
@@ -102,14 +109,29 @@ impl Model {
             let until = whole_second(now + self.rules.session.max(counts));
             self.hold = self.hold.max(until).max(self.passes_until);
         }
+        if !self.line().is_empty() && now - self.stepped > AWAY_MS {
+            self.grace = now + self.rules.timeout;
+        }
         self.reap(now, wall);
         self.admit(now, None);
         let tickets: Vec<_> = visits.iter().map(|visit| self.one(now, visit)).collect();
+        if !self.line().is_empty() && (now - self.stepped).abs() >= STEPPED_EVERY_MS {
+            self.stepped = now;
+        }
         tickets
             .into_iter()
             .zip(visits)
             .map(|(ticket, visit)| self.answer(ticket, visit))
             .collect()
+    }
+
+    /// Gives those who joined before the opening another order.
+    pub fn reorder(&mut self, seed: &OrderSeed) {
+        for ticket in &self.collected {
+            if let Some((_, Stand::Waiting { order, .. })) = self.tickets.get_mut(ticket) {
+                *order = seed.order(*ticket);
+            }
+        }
     }
 
     fn reap(&mut self, now: i64, wall: i64) {
@@ -135,7 +157,9 @@ impl Model {
         }
         let over = self.tickets.iter().filter_map(|(ticket, (_, stand))| match stand {
             Stand::In { end, .. } if *end <= now => Some((*ticket, End::Expired, *end)),
-            Stand::Waiting { until, .. } if *until <= now => Some((*ticket, End::Abandoned, *until)),
+            Stand::Waiting { until, .. } if *until <= now && self.grace <= now => {
+                Some((*ticket, End::Abandoned, (*until).max(self.grace)))
+            }
             _ => None,
         });
         for (ticket, how, at) in over.collect::<Vec<_>>() {
@@ -206,7 +230,9 @@ impl Model {
     fn one(&mut self, now: i64, visit: &Visit) -> Option<Ticket> {
         let timeout = self.rules.timeout;
         match visit {
-            Visit::Join { user, ticket, order } => self.join(now, user, *ticket, *order),
+            Visit::Join {
+                user, ticket, order, ..
+            } => self.join(now, user, *ticket, *order),
             Visit::Look(ticket) => {
                 if let Some((_, Stand::Waiting { until, .. })) = self.tickets.get_mut(ticket) {
                     *until = now + timeout;

@@ -167,6 +167,8 @@ impl Both {
                 if events.len() > before {
                     let times = (time("clock") + self.passed_ms, time("at") + by_ms);
                     assert!(self.model.define(rules, times.0, times.1), "{defined:?}");
+                    self.bench.reorder().await;
+                    self.model.reorder(&self.bench.seed());
                 } else if defined == Defined::Opened {
                     let after = self.bench.snapshot().await;
                     let put = self
@@ -181,6 +183,8 @@ impl Both {
                 self.bench.pass(*seconds).await;
                 let ms = i64::try_from(*seconds).expect("few") * 1_000;
                 self.passed_ms += ms;
+                // The room was stepped all the time.
+                self.model.stepped += ms;
                 self.shown.2 += ms;
             }
             Op::Jump(seconds) => {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::ledger::event::Unreadable;
 use crate::ledger::event::parse::Fields;
 use crate::room::definition::Definition;
+use crate::room::known::OrderOf;
 use crate::room::status::Status;
 
 /// Digits of a SHA-256.
@@ -51,6 +52,8 @@ pub enum Kind {
         status: Status,
         /// When the last pass that was given before has expired, ms.
         passes_until_ms: i64,
+        /// What the order before the opening goes by: another one than before, where it has not opened.
+        order: OrderOf,
     },
 }
 
@@ -67,8 +70,8 @@ pub struct Define {
     pub json: String,
     /// The same, read.
     pub definition: Definition,
-    /// SHA-256 of the seed behind the order before the opening, hexadecimal.
-    pub commitment: String,
+    /// What the order before the opening goes by, or went.
+    pub order: OrderOf,
     /// Of the PUT and its repeats.
     pub nonce: String,
 }
@@ -136,7 +139,7 @@ fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
             version: fields.parse("version")?,
             json: fields.text("json")?.to_owned(),
             definition: fields.read("json", |json| Definition::from_json(json).ok())?,
-            commitment: fields.read("commitment", digest)?,
+            order: order(fields)?,
             nonce: fields.text("nonce")?.to_owned(),
         }),
         "opened" => Kind::Opened(Opened {
@@ -153,8 +156,16 @@ fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
             restores: fields.parse("restores")?,
             status: fields.read("status", Status::parse)?,
             passes_until_ms: fields.parse("passes_until")?,
+            order: order(fields)?,
         },
         _ => return Err(fields.wrong("type")),
+    })
+}
+
+fn order(fields: &Fields<'_>) -> Result<OrderOf, Unreadable> {
+    Ok(OrderOf {
+        nonce: fields.text("order_nonce")?.to_owned(),
+        commitment: fields.read("commitment", digest)?,
     })
 }
 

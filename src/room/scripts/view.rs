@@ -1,5 +1,6 @@
 //! `lua/room/view.lua`.
 
+use crate::room::known::OrderOf;
 use crate::room::status::Status;
 use crate::store::Store;
 use crate::store::keys::RoomKeys;
@@ -59,11 +60,11 @@ pub struct Snapshot {
     pub version: u64,
     /// The definition, JSON.
     pub definition: String,
-    /// SHA-256 of the seed of the order before the opening.
-    pub commitment: String,
+    /// What the order before the opening goes by, or went.
+    pub order: OrderOf,
     /// What a checkpoint would say: all that decides, as the ledger compares it.
     pub decides: String,
-    /// Number of the event of the last definition before it opened, or of that which opened it.
+    /// Number of the event that makes its opening final: of the last nonce, of what opened it, or of its list.
     pub defined: u64,
     /// Nobody is admitted before, by Redis' clock; `None` once it has come.
     pub opens_ms: Option<i64>,
@@ -96,13 +97,16 @@ pub async fn snapshot(store: &Store, keys: &RoomKeys, known: Mark) -> Result<Sna
         status: Status::parse(&reply.text(2)?).ok_or_else(|| reply.unexpected())?,
         version: reply.number(3)?,
         definition: reply.text(4)?,
-        commitment: reply.text(5)?,
-        decides: reply.text(6)?,
-        defined: reply.number(7)?,
-        opens_ms: optional(&reply, 8)?,
-        hold_ms: optional(&reply, 9)?,
-        counts: Counts::parse(&reply, 10)?,
-        collected: reply.number(18)?,
-        collected_sha256: optional(&reply, 19)?,
+        order: OrderOf {
+            nonce: reply.text(5)?,
+            commitment: reply.text(6)?,
+        },
+        decides: reply.text(7)?,
+        defined: reply.number(8)?,
+        opens_ms: optional(&reply, 9)?,
+        hold_ms: optional(&reply, 10)?,
+        counts: Counts::parse(&reply, 11)?,
+        collected: reply.number(19)?,
+        collected_sha256: optional(&reply, 20)?,
     })
 }

@@ -3,7 +3,7 @@
 use redis::Value;
 
 use crate::ids::Id;
-use crate::room::known::Known;
+use crate::room::known::{Known, OrderOf};
 use crate::room::record::{End, Record, State};
 use crate::room::status::Status;
 use crate::room::ticket::Ticket;
@@ -25,8 +25,10 @@ pub enum Visit {
         user: Id,
         /// Made for this join, at random: the user's, unless one waits or is in already.
         ticket: Ticket,
-        /// Where it stands if the room has not opened yet.
+        /// Where it stands if the room has not opened yet, negative.
         order: i64,
+        /// Nonce of the seed that this order is of.
+        nonce: String,
     },
     /// To see a place, and keep it.
     Look(Ticket),
@@ -86,6 +88,8 @@ pub enum VisitReply {
     NotAdmitted(Seen),
     /// A join of a user without a place, while the room is suspended.
     Suspended,
+    /// A join whose order is of another nonce than the room's, which [`Known::order`] has by now.
+    OtherNonce,
 }
 
 /// A room behind a call, and its answers.
@@ -123,6 +127,8 @@ pub struct Visited {
     pub more: bool,
     /// It has opened, and the list of those who joined before is not published.
     pub unpublished: bool,
+    /// The opening was moved, and not all who had joined have their new order: nobody is admitted before.
+    pub unordered: bool,
     /// One for each visit, in order.
     pub replies: Vec<VisitReply>,
 }
@@ -181,7 +187,7 @@ fn visiting<'s>(script: &'s Script, known: &Known, retention_ms: u64, visits: &[
         .iter()
         .fold(call, |call, visit| call.arg(ticket_of(visit).to_string()));
     visits.iter().fold(call, |call, visit| match visit {
-        Visit::Join { user, order, .. } => call.arg(user.as_str()).arg(*order),
+        Visit::Join { user, order, nonce, .. } => call.arg(user.as_str()).arg(*order).arg(nonce.as_str()),
         _ => call,
     })
 }
@@ -193,7 +199,7 @@ fn ticket_of(visit: &Visit) -> Ticket {
 }
 
 /// Values in front of those of the visits; and of each visit.
-const HEAD: usize = 22;
+const HEAD: usize = 25;
 const EACH: usize = 4;
 
 fn visited(reply: &Reply, known: &Known, visits: &[Visit]) -> Result<Visited, ScriptError> {
@@ -221,6 +227,7 @@ fn visited(reply: &Reply, known: &Known, visits: &[Visit]) -> Result<Visited, Sc
         next_due_ms: optional(reply, 19)?,
         more: reply.text(20)? == "1",
         unpublished: reply.text(21)? == "1",
+        unordered: reply.text(22)? == "1",
         replies: parts
             .chunks_exact(EACH)
             .zip(visits)
@@ -229,6 +236,8 @@ fn visited(reply: &Reply, known: &Known, visits: &[Visit]) -> Result<Visited, Sc
     };
     known.hear_passes(visited.passes);
     known.hear_time(visited.now_ms);
+    let (nonce, commitment) = (reply.text(23)?, reply.text(24)?);
+    known.hear_order((!nonce.is_empty()).then_some(OrderOf { nonce, commitment }));
     if visited.counts.admitted > 0 {
         known.hear_session(visited.now_ms, visited.session_ms);
     }
@@ -245,6 +254,7 @@ fn answer(parts: &[Value], visit: &Visit) -> Option<VisitReply> {
         "n" => seen(ticket, record, ahead, visit).map(VisitReply::NotAdmitted),
         "u" => Some(VisitReply::Unknown),
         "c" => Some(VisitReply::Suspended),
+        "o" => Some(VisitReply::OtherNonce),
         _ => None,
     }
 }

@@ -20,6 +20,7 @@ use crate::ledger::rooms::event::Checkpoint;
 use crate::ledger::rooms::report;
 use crate::ledger::sql::Tx;
 use crate::ledger::streams::{ROOMS, Tables};
+use crate::master_secret::MasterSecret;
 use crate::operator::Operator;
 use crate::room::known::{Known, Registry};
 use crate::room::scripts::{self, SetStatus};
@@ -34,6 +35,8 @@ pub struct Rooms {
     pub registry: Arc<Registry>,
     /// Where they are.
     pub store: Store,
+    /// Under which a room that is restored before its opening gets a new order.
+    pub secret: MasterSecret,
 }
 
 impl Rooms {
@@ -106,7 +109,9 @@ impl Kind for Rooms {
         let known = self.registry.known(id);
         let times = (known.passes_until_ms(), known.shown_ms());
         let replace = Replace::Seen(seen);
-        restorer.restore_room(id, replace, times, by, reason).await
+        restorer
+            .restore_room(&self.secret, id, replace, times, by, reason)
+            .await
     }
 
     fn batch(_: &Projector<Self>, stream: &Stream<Self>, events: &[Raw]) -> Batch<Self> {
