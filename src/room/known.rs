@@ -62,7 +62,7 @@ impl Known {
         self.shown_ms.load(Ordering::Relaxed)
     }
 
-    /// Remembers the room's time out of a reply, or out of the ledger.
+    /// Remembers the room's time out of a reply.
     pub fn hear_time(&self, now_ms: i64) {
         self.shown_ms.fetch_max(now_ms, Ordering::Relaxed);
     }

@@ -63,10 +63,10 @@ impl Model {
     pub fn new(rules: Rules, retention: i64, now: i64) -> Self {
         Self {
             opens: rules.opens_at.unwrap_or(now),
+            opened: rules.opens_at.is_none_or(|at| at <= now),
             passes_until: 0,
             rules,
             open: true,
-            opened: false,
             hold: 0,
             grace: 0,
             stepped: 0,

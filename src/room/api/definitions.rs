@@ -121,7 +121,10 @@ impl Room {
             nonce: snapshot.order.nonce,
             commitment: snapshot.order.commitment,
             seed,
-            held_until: snapshot.hold_ms.map(rfc3339),
+            // By Redis' clock, which the room's time may be ahead of.
+            held_until: snapshot
+                .hold_ms
+                .map(|hold_ms| rfc3339(hold_ms - (snapshot.now_ms - snapshot.wall_ms))),
         })
     }
 }
