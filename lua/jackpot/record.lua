@@ -3,7 +3,7 @@
 --   seq epoch.version fingerprint pool+amount,...                        drew nothing (one pool+amount a tier)
 --   ... p refusals entered_ms player stake client_seed                  pending: the next attempt is to be made
 --   ... n refusals                                                       ended with no prize
---   ... w refusals rank tier amount order                                paid
+--   ... w refusals rank tier amount order history                        paid, in this history
 --   ... c refusals rank coupon sequence code                             a unit of a coupon
 --
 -- refusals: "-" or rank and letter, "1r,3o" (r retry; of a coupon: o out of stock, a
@@ -65,10 +65,11 @@ local function add_refusal(pending, rank, letter)
   return list .. rank .. letter
 end
 
--- A paused jackpot with nothing pending takes its waiting definition at once; asked before the writes of the call
--- that ends the last pending entry.
+-- A paused jackpot with nothing pending takes its waiting definition at once, if its caps hold the pools; asked before the
+-- writes of the call that ends the last pending entry.
 local function apply_when_settled(state, tiers, pending_key)
-  if state.status == 'paused' and state.next ~= '' and redis.call('ZCARD', pending_key) == 1 then
+  local settled = state.status == 'paused' and state.next ~= '' and redis.call('ZCARD', pending_key) == 1
+  if settled and caps_hold(state.next_tiers, tiers) then
     apply_next(state, tiers)
   end
 end

@@ -6,8 +6,8 @@
 --       6 a new nonce of the order before the opening, and  7 the commitment of its seed
 --       8.. what the ledger says, as name, value, ...: n, restores, status, version, json, order_nonce, commitment,
 --         passes_until (or what the caller knows of them, if that is later), clock (the highest time of the room that
---         the ledger and the caller have seen), puts, collected_sha256 ('' for none) and the numbers of the definition:
---         capacity, session, waiting_timeout, rate and opens_at ('' for none)
+--         the ledger and the caller have seen), puts, collected_sha256 ('' for none), a new history, and the numbers of
+--         the definition: capacity, session, waiting_timeout, rate and opens_at ('' for none)
 -- Reply {'unknown'} | {'other', mark} this restore is not the one that is going on
 --       {'ok', mark} done | {'same', mark} done before
 -- Invariants: the event has the ledger's number and one restore more than anybody has seen; the status is written

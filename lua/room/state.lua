@@ -32,13 +32,14 @@ local STATE = {
   'ahead', -- ms by which its time is ahead of Redis' clock
   'to_order', -- those collected up to this number came under another nonce than the last; 0 for none
   'ordered', -- up to this number they have their order under the last nonce
+  'history', -- 16 hexadecimal digits, made at creation and at every restore
   'collected_sha256', -- of the list of those collected, '' until it is published
   'status', -- open | suspended; restoring: n and restores are all there is
 }
 -- Beside them: `json`, the definition as operators read it; `opens_at` (ms, '' for none), as it says;
 -- `order_nonce` and `commitment` of the seed; `puts` (lua/stream/puts.lua).
 
-local TEXTS = 2 -- the last of them, which are no numbers
+local TEXTS = 3 -- the last of them, which are no numbers
 
 -- As `exact`, which takes three times as long: a state has many numbers, and no script of ours writes an exponent.
 local function whole(text)
@@ -53,7 +54,7 @@ local function read_state(key)
     return nil
   end
   local status = values[#STATE]
-  local state = { status = status, collected_sha256 = values[#STATE - 1] }
+  local state = { status = status, collected_sha256 = values[#STATE - 1], history = values[#STATE - 2] }
   for i = 1, status == 'restoring' and 2 or #STATE - TEXTS do
     local field, text = STATE[i], values[i]
     if text ~= '' or field ~= 'rate' then

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 
 use super::only::Only;
 use super::session::Session;
-use super::{SettingsArgs, failed};
+use super::{SettingsArgs, failed, until_signalled};
 use crate::ids::Id;
 use crate::jackpot::operate::Operator;
+use crate::ledger::pair::Adoption;
 use crate::ledger::projector::lease::Leases;
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use crate::ledger::streams::Streams;
@@ -30,6 +31,10 @@ pub(super) struct Args {
     /// they are gone, and nobody is admitted before every pass that may be out has expired.
     #[arg(long, value_name = "ID", group = "one")]
     room: Option<String>,
+    /// Make this Redis the ledger's store, where another one was: when that one is lost for good, or when this data directory
+    /// is new. Instances that still play on the other one answer 503 and commit nothing more. Then rebuild all.
+    #[arg(long, conflicts_with = "one")]
+    adopt: bool,
     /// Give up events of that one that Redis has and the ledger lacks. They are lost for good.
     #[arg(long, requires = "one")]
     discard: bool,
@@ -43,10 +48,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> ExitCode {
     let done = Settings::load(args.settings.config.as_deref())
         .map_err(Into::into)
-        .and_then(|settings| {
-            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-            runtime.block_on(restore(args, settings))
-        });
+        .and_then(|settings| until_signalled(restore(args, settings)));
     match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -56,17 +58,47 @@ pub(super) fn run(args: &Args) -> ExitCode {
 
 async fn restore(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::error::Error>> {
     let only = Only::of(args.jackpot.as_deref(), args.coupon.as_deref(), args.room.as_deref())?;
+    if args.adopt {
+        return adopt(args, settings).await;
+    }
     let session = Session::open(settings).await?;
+    let result = all(args, &only, &session).await;
+    session.close().await;
+    result
+}
+
+/// Ties the ledger to this Redis and rebuilds what it lacks. A start is refused from the begin of the adopt to its end:
+/// run it again when it died in between.
+async fn adopt(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::error::Error>> {
+    let (session, adoption) = Session::open_adopting(settings).await?;
+    let result = async {
+        let only = Only::of(None, None, None)?;
+        match &adoption {
+            Some(Adoption { to, .. }) => writeln!(std::io::stdout().lock(), "the ledger belongs to store {to} now")?,
+            None => writeln!(std::io::stdout().lock(), "this Redis is the ledger's store already")?,
+        }
+        let right = all(args, &only, &session).await?;
+        if let Some(adoption) = adoption {
+            // Also with one that was not rebuilt: the ledger refuses it until it is, and the others can be played.
+            session.ledger.adopted(&session.store, adoption).await?;
+        }
+        Ok(right)
+    };
+    let result = result.await;
+    session.close().await;
+    result
+}
+
+async fn all(args: &Args, only: &Only, session: &Session) -> Result<bool, Box<dyn std::error::Error>> {
     // What Redis still has and the ledger not yet is not to be lost by this.
     session.catch_up().await;
     let mut result = Ok(true);
     for streams in Streams::ALL {
         if only.takes(streams) {
-            let right = Restoring::of(streams, args, &session).all(&only).await;
+            let right = Restoring::of(streams, args, session).all(only).await;
             result = result.and_then(|before| Ok(before & right?));
         }
     }
-    session.close().await;
     result
 }
 
@@ -158,10 +190,13 @@ impl<'a> Restoring<'a> {
         };
         let (restorer, reason) = (&self.restorer, &self.args.reason);
         match self.streams {
-            Streams::Jackpots => restorer.restore(id, replace, &by, reason).await,
+            Streams::Jackpots => {
+                let secrets = &self.session.operate.views.secrets;
+                restorer.restore(secrets, id, replace, &by, reason).await
+            }
             Streams::Coupons => restorer.restore_coupon(id, replace, &by, reason).await,
             Streams::Rooms => {
-                let secret = &self.session.operate.views.secret;
+                let secret = self.session.operate.views.secrets.current();
                 restorer.restore_room(secret, id, replace, (0, 0), &by, reason).await
             }
         }

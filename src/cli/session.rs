@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use tokio::task::JoinHandle;
+use tokio::runtime::Handle;
+use tokio::task::{JoinHandle, block_in_place};
 
 use crate::jackpot::operate::Operate;
 use crate::jackpot::view::Views;
 use crate::ledger::Ledger;
+use crate::ledger::pair::Adoption;
 use crate::ledger::projector::{Known, Projectors};
 use crate::ledger::sql::Sql;
 use crate::ledger::start::LedgerOpenError;
@@ -28,12 +30,13 @@ pub(super) struct Session {
     /// Names this session as the holder of leases.
     pub(super) instance: String,
     settings: Settings,
+    closed: bool,
 }
 
 /// A projector at work.
 pub(super) struct Projecting {
     ended: Stopping,
-    task: JoinHandle<()>,
+    task: Option<JoinHandle<()>>,
 }
 
 impl Session {
@@ -42,9 +45,23 @@ impl Session {
     /// # Errors
     /// Also when there is no SQLite file: with a wrong data directory nothing is made, and nothing is found right.
     pub(super) async fn open(settings: Settings) -> Result<Self, Box<dyn std::error::Error>> {
+        Ok(Self::tied(settings, false).await?.0)
+    }
+
+    /// Opens both and makes this Redis the ledger's store, whichever was before; `None` where it is already.
+    ///
+    /// # Errors
+    /// As of [`open`](Self::open), and for a Redis of another ledger.
+    pub(super) async fn open_adopting(
+        settings: Settings,
+    ) -> Result<(Self, Option<Adoption>), Box<dyn std::error::Error>> {
+        Self::tied(settings, true).await
+    }
+
+    async fn tied(settings: Settings, adopt: bool) -> Result<(Self, Option<Adoption>), Box<dyn std::error::Error>> {
         Sql::expect(&settings.ledger, &settings.data_dir)?;
         let ledger = Ledger::open(&settings.ledger, &settings.data_dir).await?;
-        match Self::with(&ledger, settings).await {
+        match Self::with(&ledger, settings, adopt).await {
             Ok(session) => Ok(session),
             Err(error) => {
                 ledger.sql.close().await;
@@ -53,23 +70,35 @@ impl Session {
         }
     }
 
-    async fn with(ledger: &Ledger, settings: Settings) -> Result<Self, Box<dyn std::error::Error>> {
-        let secret = master_secret::load(&settings.fairness.master_secret, &settings.data_dir)?;
+    async fn with(
+        ledger: &Ledger,
+        settings: Settings,
+        adopt: bool,
+    ) -> Result<(Self, Option<Adoption>), Box<dyn std::error::Error>> {
+        let secrets = master_secret::load(&settings.fairness, &settings.data_dir)?;
         let instance = format!("command-{}", hex::encode(random::bytes::<8>()?));
         let store = Store::open(&settings.redis, &settings.data_dir).await?;
-        let views = Arc::new(Views::new(store.clone(), secret));
+        let views = Arc::new(Views::new(store.clone(), secrets));
         let coupons = Arc::new(coupon::known::Registry::new(store.clone()));
         let rooms = Arc::new(room::known::Registry::new(store.clone()));
         let known = async {
-            ledger.claim(&store).await?;
-            let taught = ledger.teach(&views.registry, &coupons, &rooms).await;
-            taught.map_err(LedgerOpenError::from)
+            let adoption = if adopt {
+                ledger.adopt(&store).await?
+            } else {
+                ledger.claim(&store).await?;
+                None
+            };
+            ledger.teach(&views.registry, &coupons, &rooms).await?;
+            Ok::<_, LedgerOpenError>(adoption)
         };
-        if let Err(error) = known.await {
-            store.close().await;
-            return Err(error.into());
-        }
-        Ok(Self {
+        let adoption = match known.await {
+            Ok(adoption) => adoption,
+            Err(error) => {
+                store.close().await;
+                return Err(error.into());
+            }
+        };
+        let session = Self {
             ledger: ledger.clone(),
             operate: Operate::new(store.clone(), views),
             coupons,
@@ -77,7 +106,9 @@ impl Session {
             store,
             instance,
             settings,
-        })
+            closed: false,
+        };
+        Ok((session, adoption))
     }
 
     fn projector(&self) -> Projectors {
@@ -110,18 +141,47 @@ impl Session {
         let (projector, ended) = (self.projector(), Stopping::default());
         let (runtime, until) = (tokio::runtime::Handle::current(), ended.clone());
         let task = tokio::task::spawn_blocking(move || runtime.block_on(projector.run(until)));
+        let task = Some(task);
         Projecting { ended, task }
     }
 
-    pub(super) async fn close(self) {
+    pub(super) async fn close(mut self) {
+        self.close_both().await;
+    }
+
+    async fn close_both(&mut self) {
+        self.closed = true;
         self.store.close().await;
         self.ledger.sql.close().await;
     }
 }
 
+/// A signal ends a command by dropping it, wherever it is: no private Redis outlives it.
+impl Drop for Session {
+    fn drop(&mut self) {
+        if !self.closed {
+            block_in_place(|| Handle::current().block_on(self.close_both()));
+        }
+    }
+}
+
 impl Projecting {
-    pub(super) async fn end(self) -> Result<(), tokio::task::JoinError> {
+    pub(super) async fn end(mut self) -> Result<(), tokio::task::JoinError> {
         self.ended.begin();
-        self.task.await
+        match self.task.take() {
+            Some(task) => task.await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// The same where a signal ends the command: before the session closes, which is dropped after it.
+impl Drop for Projecting {
+    fn drop(&mut self) {
+        self.ended.begin();
+        if let Some(task) = self.task.take() {
+            // One that panicked has said so.
+            let _ended = block_in_place(|| Handle::current().block_on(task));
+        }
     }
 }

@@ -23,6 +23,9 @@ impl From<PlayError> for Problem {
         match error {
             PlayError::Script(error) => of_script(&error),
             PlayError::EntryNotFound(_) => Problem::new(StatusCode::NOT_FOUND, "entry-not-found", error.to_string()),
+            PlayError::DefinitionNotFound { .. } => {
+                Problem::new(StatusCode::NOT_FOUND, "definition-not-found", error.to_string())
+            }
             PlayError::Stopped(status) => stopped(status, &error.to_string()),
             PlayError::EntryIdReused(_) | PlayError::BatchIdReused(_) => unprocessable("entry-id-reused", &error),
             PlayError::AdjustmentIdReused(_) => unprocessable("adjustment-id-reused", &error),
@@ -51,6 +54,10 @@ impl From<PlayError> for Problem {
             PlayError::Coupon { .. } => {
                 tracing::warn!(%error, "an entry waits for the coupon that it drew");
                 Problem::store_unavailable("the coupon that the entry drew can't be asked now; repeat the same id")
+            }
+            PlayError::NoSecret { .. } => {
+                tracing::error!(%error, "refused");
+                Problem::store_unavailable("this instance is not configured for this jackpot; repeat the same id")
             }
             PlayError::Unsettled => Problem::store_unavailable("the definition kept changing; repeat the same id"),
             PlayError::Lost { .. } | PlayError::Contradiction(_) | PlayError::Random(_) => internal(&error),
@@ -89,7 +96,9 @@ fn of_script(error: &ScriptError) -> Problem {
             tracing::error!(%error, "refused");
             Problem::store_unavailable("this instance is not configured for this jackpot; repeat the same id")
         }
-        ScriptError::Store(StoreError::Unavailable { .. } | StoreError::OutOfMemory) => {
+        ScriptError::Store(
+            StoreError::Unavailable { .. } | StoreError::Unconfirmed { .. } | StoreError::OutOfMemory,
+        ) => {
             tracing::warn!(%error, "the store did not do it, or did not say so in time");
             Problem::store_unavailable("the store does not answer in time or takes no writes; repeat the same id")
         }

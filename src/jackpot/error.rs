@@ -23,6 +23,14 @@ pub enum PlayError {
     /// There is no such entry, or it is no longer remembered.
     #[error("no entry '{0}' is remembered")]
     EntryNotFound(String),
+    /// No PUT of the jackpot's definition was given this version.
+    #[error("jackpot '{id}' has no definition of version {version}")]
+    DefinitionNotFound {
+        /// Which jackpot.
+        id: Id,
+        /// Which version.
+        version: u64,
+    },
     /// The jackpot does not take entries.
     #[error("the jackpot is {}", .0.as_str())]
     Stopped(Status),
@@ -77,6 +85,19 @@ pub enum PlayError {
         coupon_id: Id,
         /// Why.
         source: Box<CouponError>,
+    },
+    /// The secret that an epoch was opened under is none of this instance's.
+    #[error(
+        "epoch {epoch} of jackpot '{id}' was opened under the draw secret with the id {secret_id}, which this instance \
+         does not have: add that secret to fairness.previous_secrets"
+    )]
+    NoSecret {
+        /// Which jackpot.
+        id: Id,
+        /// Which epoch.
+        epoch: u64,
+        /// Of the secret.
+        secret_id: String,
     },
     /// The system has no randomness.
     #[error(transparent)]

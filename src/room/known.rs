@@ -25,6 +25,9 @@ pub struct Known {
     passes_until_ms: AtomicI64,
     shown_ms: AtomicI64,
     order: RwLock<Option<Arc<OrderOf>>>,
+    /// Visits of this instance that were not confirmed; and how many of them a later one, confirmed, has told Redis of.
+    doubts: AtomicU64,
+    settled: AtomicU64,
 }
 
 /// What the order of those who join before the opening goes by.
@@ -42,6 +45,40 @@ impl OrderOf {
     pub fn new(secret: &MasterSecret, room: &Id, nonce: String) -> Self {
         let commitment = OrderSeed::of(secret, room, &nonce).commitment();
         Self { nonce, commitment }
+    }
+}
+
+/// A visit on its way, and what is not confirmed when it begins.
+pub struct Doubt<'k> {
+    known: &'k Known,
+    before: u64,
+    ended: bool,
+}
+
+impl Doubt<'_> {
+    /// Whether visits before this one were not confirmed: users may have asked without being seen.
+    pub fn is_there(&self) -> bool {
+        self.before > self.known.settled.load(Ordering::Relaxed)
+    }
+
+    /// This one is confirmed, so that Redis knows of those before.
+    pub fn settle(mut self) {
+        self.known.settled.fetch_max(self.before, Ordering::Relaxed);
+        self.ended = true;
+    }
+
+    /// This one was refused: it says nothing of those before.
+    pub fn leave(mut self) {
+        self.ended = true;
+    }
+}
+
+impl Drop for Doubt<'_> {
+    /// Nobody said how it ended, or nobody waited for it.
+    fn drop(&mut self) {
+        if !self.ended {
+            self.known.doubts.fetch_add(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -80,6 +117,15 @@ impl Known {
         }
     }
 
+    /// Begins a visit.
+    pub fn visiting(&self) -> Doubt<'_> {
+        Doubt {
+            known: self,
+            before: self.doubts.load(Ordering::Relaxed),
+            ended: false,
+        }
+    }
+
     /// When every pass has expired of which this instance has heard, and those that others gave before it could hear
     /// again; ms, 0 for none. The ledger may lack the definition of which they were.
     pub fn passes_until_ms(&self) -> i64 {
@@ -105,6 +151,8 @@ impl Subject for Known {
             passes_until_ms: AtomicI64::new(0),
             shown_ms: AtomicI64::new(0),
             order: RwLock::default(),
+            doubts: AtomicU64::new(0),
+            settled: AtomicU64::new(0),
         }
     }
 

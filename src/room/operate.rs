@@ -10,7 +10,7 @@ use super::scripts::{self, CollectedPage, Define, Defined, MAX_REORDERED, Reorde
 use crate::ids::Id;
 use crate::operator::Operator;
 use crate::random;
-use crate::stream::{ScriptError, Wanted};
+use crate::stream::{self, ScriptError, Wanted};
 use crate::violation::Violation;
 
 /// Repeats of a PUT whose definition changed meanwhile.
@@ -44,6 +44,7 @@ impl Rooms {
         // order that it gives.
         let nonce = hex::encode(random::bytes::<16>()?);
         let order = self.new_order(id, nonce);
+        let history = stream::new_history()?;
         for _ in 0..MAX_STALE {
             let last_version = match self.snapshot(id).await {
                 Ok(snapshot) => {
@@ -59,6 +60,7 @@ impl Rooms {
                 wanted: wanted.clone(),
                 last_version,
                 nonce: &order.nonce,
+                history: &history,
                 who: &by.who,
                 request_id: &by.request_id,
             };

@@ -19,7 +19,7 @@ use super::tokens::Tokens;
 use super::visiting::{Told, Visiting};
 use crate::combiner;
 use crate::ids::Id;
-use crate::master_secret::MasterSecret;
+use crate::master_secret::Secrets;
 use crate::store::Store;
 use crate::stream::ScriptError;
 use crate::telemetry::{JoinResult, Metrics};
@@ -28,6 +28,8 @@ use crate::telemetry::{JoinResult, Metrics};
 const MAX_NONCES: usize = 16;
 /// What everybody may see of a room is at most so old.
 const SHOWN_FOR: Duration = Duration::from_secs(1);
+/// Places that one join token makes: the first, and another one for a user who lost it while the token is good.
+const JOINS_OF_A_TOKEN: u32 = 2;
 
 /// A ticket as it is now.
 #[derive(Debug, Clone)]
@@ -66,7 +68,7 @@ pub struct Rooms {
     pub(super) metrics: Arc<Metrics>,
     pub(super) boards: Arc<Boards>,
     pub(super) retention_ms: u64,
-    secret: MasterSecret,
+    secrets: Secrets,
 }
 
 impl std::fmt::Debug for Rooms {
@@ -83,7 +85,7 @@ impl Rooms {
         registry: Arc<Registry>,
         tokens: Arc<Tokens>,
         metrics: Arc<Metrics>,
-        secret: MasterSecret,
+        secrets: impl Into<Secrets>,
         retention_s: u64,
     ) -> Self {
         Self {
@@ -93,32 +95,50 @@ impl Rooms {
             metrics,
             boards: Arc::default(),
             retention_ms: retention_s.saturating_mul(1_000),
-            secret,
+            secrets: secrets.into(),
         }
     }
 
     /// The seed that this is the nonce and the commitment of, under one of the secrets that this instance has.
     #[must_use]
     pub fn order_seed(&self, id: &Id, order: &OrderOf) -> Option<OrderSeed> {
-        let seed = OrderSeed::of(&self.secret, id, &order.nonce);
-        (seed.commitment() == order.commitment).then_some(seed)
+        let mut seeds = self.secrets.iter().map(|secret| OrderSeed::of(secret, id, &order.nonce));
+        seeds.find(|seed| seed.commitment() == order.commitment)
     }
 
-    /// What a new order goes by.
+    /// What a new order goes by, under the current secret.
     pub(super) fn new_order(&self, id: &Id, nonce: String) -> OrderOf {
-        OrderOf::new(&self.secret, id, nonce)
+        OrderOf::new(self.secrets.current(), id, nonce)
     }
 
     /// A place for a user: in at once, or in the line; the one that the user has, if there is one.
     pub async fn join(&self, id: &Id, user: &Id) -> Result<TicketNow, RoomError> {
-        let joined = self.try_join(id, user).await;
+        self.join_as(id, user, Ticket::random()?).await
+    }
+
+    /// The same by a join token with this random part, which makes [`JOINS_OF_A_TOKEN`] places at most; `None`: it has.
+    pub async fn join_by_token(&self, id: &Id, user: &Id, jti: &str) -> Result<Option<TicketNow>, RoomError> {
+        for nth in 1..=JOINS_OF_A_TOKEN {
+            let ticket = Ticket::of_token(id, user, jti, nth);
+            let now = self.join_as(id, user, ticket).await?;
+            let is_over = now.seen.ticket == ticket && matches!(now.seen.place, Place::Ended { .. });
+            if !is_over {
+                return Ok(Some(now));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn join_as(&self, id: &Id, user: &Id, ticket: Ticket) -> Result<TicketNow, RoomError> {
+        let joined = self.try_join(id, user, ticket).await;
         // The name of a room that nobody has heard of is only a client's; it must not become a label.
         if self.registry.is_used(id) {
             let result = match &joined {
                 Ok(now) if !now.seen.new => JoinResult::Replayed,
                 Ok(now) => match now.seen.place {
                     Place::Waiting { .. } => JoinResult::Waiting,
-                    Place::Admitted { .. } | Place::Ended { .. } => JoinResult::Admitted,
+                    Place::Admitted { .. } => JoinResult::Admitted,
+                    Place::Ended { .. } => JoinResult::Replayed,
                 },
                 Err(_) => JoinResult::Refused,
             };
@@ -127,11 +147,10 @@ impl Rooms {
         joined
     }
 
-    async fn try_join(&self, id: &Id, user: &Id) -> Result<TicketNow, RoomError> {
+    async fn try_join(&self, id: &Id, user: &Id, ticket: Ticket) -> Result<TicketNow, RoomError> {
         if let Some(refusal) = self.full() {
             return Err(refusal);
         }
-        let ticket = Ticket::random()?;
         for _ in 0..MAX_NONCES {
             let known = self.registry.known(id).order();
             // Nothing is known of a room that has opened, where it counts for nothing, or that was not asked for yet.
@@ -193,6 +212,9 @@ impl Rooms {
             VisitReply::Unknown => Err(RoomError::TicketNotFound),
             VisitReply::Suspended => Err(RoomError::Suspended),
             VisitReply::OtherNonce => Err(RoomError::Unsettled),
+            VisitReply::Limited { wait_ms } => Err(RoomError::TooOften {
+                wait: Duration::from_millis(wait_ms),
+            }),
         }
     }
 

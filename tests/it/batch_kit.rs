@@ -141,7 +141,7 @@ impl Maker {
                     head.insert(name.to_owned(), fields[name].clone());
                 }
                 head.insert("from".to_owned(), batch.count.to_string());
-                Segment::new(head, Definition::check(document).expect("valid"))
+                Segment::new(head, Definition::stored(document).expect("valid"))
             });
             let sent = &entries[0].sent;
             segment.entry(batch.count, sent, &books.meters);
@@ -166,6 +166,7 @@ impl Maker {
         }
         segment.applied.clone_from(&fields["applied"]);
         segment.fields.insert("at".to_owned(), fields["at"].clone());
+        segment.fields.insert("history".to_owned(), fields["history"].clone());
     }
 
     fn end_batch(&mut self) {

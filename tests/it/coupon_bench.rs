@@ -8,7 +8,7 @@ use jackpot::coupon::code::Code;
 use jackpot::coupon::definition::Definition;
 use jackpot::coupon::record::{Issue, Record, State};
 use jackpot::coupon::scripts::{
-    self, Answer, Ask, AskReply, Asked, Define, Defined, Mode, Redriven, ScriptError, Serve, Served, SetStatus,
+    self, Answer, Ask, AskReply, Asked, Define, Defined, Looked, Mode, Redriven, ScriptError, Serve, Served, SetStatus,
     Snapshot, StatusSet, Taken, Voided, Wanted,
 };
 use jackpot::coupon::status::Status;
@@ -90,8 +90,11 @@ impl CouponBench {
             wanted,
             last_version,
             nonce,
+            history: "0123456789abcdef",
             who: "tester",
             request_id: "r",
+            // Records of what is over are dropped when a test says so.
+            retention_s: 0,
         };
         let put = scripts::define(&self.store, &self.keys, Mark::ZERO, &wish).await;
         put.map(|(_, defined)| defined)
@@ -177,10 +180,11 @@ impl CouponBench {
     }
 
     pub async fn lookup(&self, request_id: &str) -> Option<Answer> {
-        scripts::lookup(&self.store, &self.keys, Mark::ZERO, request_id)
-            .await
-            .expect("a reply")
-            .1
+        let looked = scripts::lookup(&self.store, &self.keys, Mark::ZERO, request_id).await;
+        match looked.expect("a reply").1 {
+            Looked::Found(answer) => Some(answer),
+            Looked::Missing | Looked::Retired => None,
+        }
     }
 
     pub async fn snapshot(&self) -> Snapshot {
@@ -209,6 +213,11 @@ impl CouponBench {
             dump.insert(key.to_owned(), bytes);
         }
         dump
+    }
+
+    /// To this coupon's Redis.
+    pub fn connection(&self) -> MultiplexedConnection {
+        self.raw.clone()
     }
 
     /// A raw command on this coupon's Redis.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jackpot::jackpot::scripts::Refusal;
 use jackpot::ledger::restore::Replace;
+use jackpot::stream::Reason;
 use serde_json::json;
 
 use crate::bench::{Bench, entry};
@@ -68,7 +69,8 @@ async fn assert_stopped(kit: &Kit, good: &Bench, n: u64, reason: &str) {
     assert_eq!(kit.metric("ledger_stopped", id), "1");
     let refused = kit.bench.enter(&[entry("refused", 0)]).await.refusal;
     assert_eq!(refused, Some(Refusal::Suspended));
-    assert_eq!(kit.ledger.progress.stopped(), std::slice::from_ref(id));
+    let refused = kit.bench.operate.views.registry.known(id).refusal(None);
+    assert_eq!(refused.map(|(reason, _)| reason), Some(Reason::LedgerStopped));
 
     assert_eq!(kit.events_of(&good.id).await.len(), 6);
     assert_eq!(kit.place(&good.id, "stopped").await, "");

@@ -1,14 +1,17 @@
 //! What the projector does when a stream can't go on: it stops that one, loudly, and leaves the others alone.
 
 use sqlx::AssertSqlSafe;
-use tracing::{debug, error, warn};
+use tracing::{debug, error, info, warn};
 
 use super::Projector;
 use super::kind::Kind;
+use super::load::last_event;
 use super::stream::Stream;
 use crate::ids::Id;
 use crate::jackpot::operate::Operator;
-use crate::stream::{Mark, ScriptError};
+use crate::ledger::chain;
+use crate::ledger::pair::Standing;
+use crate::stream::{self, Mark, ScriptError, Subject, TailWish, Told};
 
 /// Longest reason kept in SQL and in the event of the suspension, in characters.
 const MAX_REASON_CHARS: usize = 400;
@@ -40,15 +43,19 @@ impl<K: Kind> Projector<K> {
         let update = sqlx::query(AssertSqlSafe(sql))
             .bind(&short)
             .bind(id.as_str())
-            .bind(token)
-            .execute(self.ledger.sql.writer());
-        if self.ledger.sql.writing(update).await?.rows_affected() == 0 {
+            .bind(token);
+        if self.ledger.sql.execute(update).await? == 0 {
             return Ok(false);
         }
         if new {
             error!(what = K::TABLES.what, %id, reason, "the ledger can't go on with this {}; it is suspended", K::TABLES.what);
         }
         self.metrics.ledger.stopped(K::TABLES.what, id, true);
+        let known = self.kind.registry().known(id);
+        known.set_told(Told {
+            stopped: short.clone(),
+            ..known.told()
+        });
         // Again at each look: it may have failed before.
         self.suspend(id, format!("the ledger can't go on: {short}")).await;
         Ok(true)
@@ -61,17 +68,23 @@ impl<K: Kind> Projector<K> {
         }
     }
 
-    /// Redis has less than the ledger, or than this instance has seen. Whether it is rebuilt now.
-    pub(super) async fn lost(&mut self, id: &Id) -> bool {
-        let Some((at, token)) = self.streams.get(id).map(|stream| (stream.mark(), stream.token)) else {
+    /// Redis, now at `at`, has less than the ledger, or than this instance has seen. Whether it is rebuilt now.
+    pub(super) async fn lost(&mut self, id: &Id, at: Mark) -> bool {
+        let Some((ledger, token)) = self.streams.get(id).map(|stream| (stream.mark(), stream.token)) else {
             return false;
         };
         let known = self.kind.registry().known(id);
         let seen = known.mark();
-        // From here on no instance that knows more plays it.
-        let _ = known.note::<()>(Err(ScriptError::Behind { at, known: seen }));
+        // From here on this instance does not play it.
         if !self.auto_restore {
+            let _ = known.note::<()>(Err(ScriptError::Behind {
+                at,
+                known: seen.max(ledger),
+            }));
             return false;
+        }
+        if known.lose(at) {
+            warn!(what = K::TABLES.what, %id, redis = %at, ledger = %ledger, %seen, "Redis lost events of this {}; it is rebuilt from the ledger", K::TABLES.what);
         }
         match self.leases.holds(id, token).await {
             Ok(true) => {}
@@ -85,17 +98,24 @@ impl<K: Kind> Projector<K> {
                 return false;
             }
         }
-        // A Redis that lost all lost this too; and one that belongs to another ledger by now is left alone.
-        if let Err(error) = self.ledger.claim(&self.store).await {
-            error!(what = K::TABLES.what, %id, %error, "this {} is not rebuilt here", K::TABLES.what);
-            return false;
+        // A Redis that lost all lost its name too; and one that belongs to another store by now is left alone.
+        match self.ledger.still_ours(&self.store).await {
+            Ok(Standing::Ours) => {}
+            Ok(Standing::Taken(cause) | Standing::Foreign(cause)) => {
+                error!(what = K::TABLES.what, %id, cause, "this {} is not rebuilt here", K::TABLES.what);
+                return false;
+            }
+            Err(error) => {
+                error!(what = K::TABLES.what, %id, %error, "this {} is not rebuilt here", K::TABLES.what);
+                return false;
+            }
         }
         let reason = format!("Redis had lost events of this {}", K::TABLES.what);
         let by = service();
         let restore = self.kind.restore(&self.restorer, id, seen, &by, &reason);
         match self.leases.during(restore).await {
             Ok(done) => {
-                warn!(what = K::TABLES.what, %id, records = done.records, n = done.mark.n(), "Redis had lost this {}; it is rebuilt from the ledger", K::TABLES.what);
+                warn!(what = K::TABLES.what, %id, records = done.records, redis = %done.mark, "this {} is rebuilt from the ledger", K::TABLES.what);
                 self.metrics.ledger.restored(K::TABLES.what, id);
                 self.after_restore(id, done.mark).await;
                 true
@@ -117,14 +137,54 @@ impl<K: Kind> Projector<K> {
         self.look_again(id).await;
     }
 
-    /// Works with one again that was lost and has been restored since, by whomever.
+    /// Works with one again that was lost: it has been restored since, or Redis came back with all that SQL has.
     pub(super) async fn look_again(&self, id: &Id) {
         if !self.kind.registry().known(id).is_lost() {
             return;
         }
-        if let Err(error) = self.kind.registry().recheck(id).await {
-            debug!(what = K::TABLES.what, %id, %error, "it was lost and can't be read; the next look at it may");
+        let whole = match self.kind.registry().recheck(id).await {
+            Ok(false) => self.is_whole_again(id).await,
+            Ok(true) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(error) = whole {
+            debug!(what = K::TABLES.what, %id, error, "it was lost and can't be read; the next look at it may");
         }
+    }
+
+    /// Redis was briefly another one, an empty or an older one: it is itself again when it holds SQL's last event, by
+    /// number and content, and SQL has all that this instance has seen.
+    async fn is_whole_again(&self, id: &Id) -> Result<(), String> {
+        let known = self.kind.registry().known(id);
+        let (seen, Some(lost_at)) = (known.mark(), known.lost_at()) else {
+            return Ok(());
+        };
+        let last = last_event(&self.ledger.sql, K::TABLES, id).await;
+        let Some(last) = last
+            .map_err(|error| error.to_string())?
+            .filter(|last| last.mark >= seen)
+        else {
+            return Ok(());
+        };
+        let wish = TailWish {
+            after: Some(last.previous_stream_id.as_str()).filter(|id| !id.is_empty()),
+            max_events: 1,
+            max_bytes: 1,
+            trim_before: None,
+        };
+        let tail = match stream::tail(&self.store, known.stream(), last.mark, &wish).await {
+            Ok(tail) => tail,
+            // It lacks events still.
+            Err(ScriptError::Behind { .. } | ScriptError::Unknown | ScriptError::Restoring) => return Ok(()),
+            Err(error) => return Err(error.to_string()),
+        };
+        let holds =
+            |(stream_id, fields): &(String, _)| *stream_id == last.stream_id && chain::body(fields) == last.body;
+        let is_it = tail.mark.restores() == last.mark.restores() && tail.events.first().is_some_and(holds);
+        if is_it && self.kind.registry().is_whole(id, lost_at, last.mark) {
+            info!(what = K::TABLES.what, %id, n = last.mark.n(), "Redis holds SQL's last event again; it is no longer refused");
+        }
+        Ok(())
     }
 }
 

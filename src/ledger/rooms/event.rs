@@ -22,6 +22,8 @@ pub struct Event {
     pub at_ms: i64,
     /// The highest time that the room has shown, ms.
     pub clock_ms: i64,
+    /// The history that it belongs to: another one from each restore on.
+    pub history: String,
     /// What happened.
     pub kind: Kind,
 }
@@ -118,6 +120,7 @@ impl Event {
             n: fields.parse("n")?,
             at_ms: fields.parse("at")?,
             clock_ms: fields.parse("clock")?,
+            history: fields.history()?,
             kind: parse_kind(&fields)?,
         })
     }
