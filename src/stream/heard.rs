@@ -182,6 +182,16 @@ impl Heard {
         self.told.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Whether its next event can't be applied, as far as SQL said.
+    pub fn is_ledger_stopped(&self) -> bool {
+        !self
+            .told
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .stopped
+            .is_empty()
+    }
+
     /// Remembers what SQL says of it.
     pub fn set_told(&self, told: Told) {
         if *self.told.read().unwrap_or_else(PoisonError::into_inner) != told {

@@ -79,7 +79,7 @@ pub struct RestoredState {
 
 impl RestoredState {
     /// As `STATE` in `lua/coupon/state.lua` names them.
-    fn fields(&self) -> [(&'static str, String); 15] {
+    fn fields(&self) -> [(&'static str, String); 16] {
         let definition = &self.definition;
         let text = |number: Option<String>| number.unwrap_or_default();
         [

@@ -31,6 +31,37 @@ impl<K: Kind> Projector<K> {
         }
     }
 
+    /// Redis holds SQL's last event and nothing more: what had stopped the stream, another Redis for a moment, is gone.
+    pub(super) async fn goes_on(&mut self, id: &Id) {
+        let Some(stream) = self.streams.get(id) else {
+            return;
+        };
+        // Also one that another holder stopped.
+        if !self.kind.registry().known(id).is_ledger_stopped() {
+            return;
+        }
+        let sql = format!(
+            "UPDATE {} SET stopped = '' WHERE {} = $1 AND lease_token = $2",
+            K::TABLES.heads,
+            K::TABLES.id
+        );
+        let update = sqlx::query(AssertSqlSafe(sql)).bind(id.as_str()).bind(stream.token);
+        match self.ledger.sql.execute(update).await {
+            Ok(0) => self.drop_stream(id),
+            Ok(_) => {
+                info!(what = K::TABLES.what, %id, "the ledger goes on with this {}", K::TABLES.what);
+                _ = self.streams.get_mut(id).map(Stream::go_on);
+                self.metrics.ledger.stopped(K::TABLES.what, id, false);
+                let known = self.kind.registry().known(id);
+                known.set_told(Told {
+                    stopped: String::new(),
+                    ..known.told()
+                });
+            }
+            Err(error) => warn!(what = K::TABLES.what, %id, %error, "not known whether this stream is still read here"),
+        }
+    }
+
     /// Says why a stream stopped: in SQL, the log, the metrics and its status. `false` and nothing else when
     /// the lease with this token is over.
     pub(super) async fn tell_stopped(&self, id: &Id, reason: &str, token: i64, new: bool) -> Result<bool, sqlx::Error> {
