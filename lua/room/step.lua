@@ -7,8 +7,8 @@ local MAX_CALLED = 512 -- waiters called to the door in one call
 -- A step so long behind the last one while somebody waits: Redis or all instances were away, since every instance steps
 -- such a room once a second.
 local AWAY_MS = 5000
--- With so many passes taken back that have not expired, nobody is admitted: instances remember all of them, some 40 MB,
--- with those of a room of 1,000,000 that leave 80 MB.
+-- With so many passes taken back that have not expired, nobody is admitted: instances remember all of them, some 70 MB;
+-- with those of a room of 1,000,000 who all leave, twice that.
 local MAX_REVOKED = 1000000
 
 local function until_now(step, key)

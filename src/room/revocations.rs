@@ -1,7 +1,7 @@
 //! The passes of a room that were taken back, as far as an instance knows, and the room's time. Pure.
 //!
 //! All of them are remembered until they expire: forgetting one would let its holder in, and to refuse others instead would
-//! punish those who did not leave. Redis bounds how many there are (`MAX_REVOKED` in `lua/room/step.lua`), some 40 bytes each.
+//! punish those who did not leave. Redis bounds how many there are (`MAX_REVOKED` in `lua/room/step.lua`), some 70 bytes each at most.
 
 use std::collections::HashMap;
 use std::time::Duration;

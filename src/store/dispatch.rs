@@ -43,6 +43,7 @@ pub(super) struct Dispatcher {
 }
 
 /// An answer of a call that was applied, and that no replica has confirmed.
+#[derive(Clone)]
 struct Applied {
     answer: Value,
     link: Arc<Link>,
@@ -73,7 +74,7 @@ impl Dispatcher {
     pub(super) async fn perform(&self, request: Request<'_>, via: Via) -> Result<Value, StoreError> {
         let deadline = Instant::now() + self.limits.total;
         let mut last = None;
-        if let Ok(result) = timeout_at(deadline, self.attempts(request, via, &mut last)).await {
+        if let Ok(result) = timeout_at(deadline, self.attempts(request, via, deadline, &mut last)).await {
             return result;
         }
         Err(match last {
@@ -85,7 +86,13 @@ impl Dispatcher {
         })
     }
 
-    async fn attempts(&self, request: Request<'_>, via: Via, last: &mut Option<Failure>) -> Result<Value, StoreError> {
+    async fn attempts(
+        &self,
+        request: Request<'_>,
+        via: Via,
+        deadline: Instant,
+        last: &mut Option<Failure>,
+    ) -> Result<Value, StoreError> {
         let mut aim = Aim {
             by: By::Hash,
             redirect: None,
@@ -99,18 +106,21 @@ impl Dispatcher {
                 (Some((link, asking)), _) => (Some(link), asking),
                 (None, owner) => (owner, false),
             };
-            let tried = match (
-                &link,
-                applied.take_if(|was| !asking && is_same(link.as_ref(), &was.link)),
-            ) {
+            let there = applied
+                .as_ref()
+                .filter(|was| !asking && is_same(link.as_ref(), &was.link));
+            let tried = match (&link, there) {
                 (None, _) => Err(Failure::NoOwner),
                 (Some(_), Some(was)) if request.is_at_once() => return Err(was.unconfirmed(&request)),
-                (Some(_), Some(was)) if was.history.is_some() => self.confirm(via, request, was).await,
-                (Some(link), _) => self.attempt((link, via), request, aim.by, asking).await,
+                (Some(_), Some(was)) if was.history.is_some() => self.confirm(via, request, was, deadline).await,
+                (Some(link), _) => self.attempt((link, via), request, (aim.by, asking), deadline).await,
             };
             let failure = match tried {
                 Ok(Tried::Done(answer)) => return Ok(answer),
-                Ok(Tried::Lost) => continue,
+                Ok(Tried::Lost) => {
+                    applied = None;
+                    continue;
+                }
                 Ok(Tried::Unconfirmed(was)) => {
                     let node = Arc::clone(was.link.node());
                     applied = Some(was);
@@ -170,15 +180,15 @@ impl Dispatcher {
         &self,
         (link, via): (&Arc<Link>, Via),
         request: Request<'_>,
-        by: By,
-        asking: bool,
+        (by, asking): (By, bool),
+        deadline: Instant,
     ) -> Result<Tried, Failure> {
         let mut pipeline = match (request, self.wait_ms) {
             (Request::Script(call), None) if !asking => {
                 return link.send_via(via, &call.command(by)).await.map(Tried::Done);
             }
             (Request::Plain(command), _) if !asking => return link.send_via(via, command).await.map(Tried::Done),
-            (Request::Script(call), Some(wait_ms)) => call.replicated(by, wait_at(link, wait_ms)),
+            (Request::Script(call), Some(wait_ms)) => call.replicated(by, wait_at(link, wait_ms, deadline)),
             (Request::Script(call), None) => only(&call.command(by)),
             (Request::Plain(command), _) => only(command),
         };
@@ -215,12 +225,18 @@ impl Dispatcher {
     }
 
     /// Asks again whether a replica has what was applied, which is not sent again.
-    async fn confirm(&self, via: Via, request: Request<'_>, was: Applied) -> Result<Tried, Failure> {
+    async fn confirm(
+        &self,
+        via: Via,
+        request: Request<'_>,
+        was: &Applied,
+        deadline: Instant,
+    ) -> Result<Tried, Failure> {
         let (Request::Script(call), Some(wait_ms)) = (request, self.wait_ms) else {
             return Ok(Tried::Lost);
         };
         let link = Arc::clone(&was.link);
-        let pipeline = confirmation(call.first_key().unwrap_or_default(), wait_at(&link, wait_ms));
+        let pipeline = confirmation(call.first_key().unwrap_or_default(), wait_at(&link, wait_ms, deadline));
         let mut answers = link.send_all(via, request.key(), &pipeline).await?;
         let replicas = answers.pop().unwrap_or(Value::Nil);
         let marker = answers.pop().unwrap_or(Value::Nil);
@@ -229,9 +245,9 @@ impl Dispatcher {
             return Ok(Tried::Lost);
         }
         Ok(if is_enough(&link, replicas, marked.as_ref())? {
-            Tried::Done(was.answer)
+            Tried::Done(was.answer.clone())
         } else {
-            Tried::Unconfirmed(was)
+            Tried::Unconfirmed(was.clone())
         })
     }
 }
@@ -247,8 +263,13 @@ fn is_enough(link: &Link, replicas: Value, marked: Option<&Marked>) -> Result<bo
     }
 }
 
-fn wait_at(link: &Link, wait_ms: u64) -> u64 {
-    if link.is_alone() { WAIT_ALONE_MS } else { wait_ms }
+/// How long WAIT waits: not longer than the call itself, since it holds up what comes after it on its connection.
+fn wait_at(link: &Link, wait_ms: u64, deadline: Instant) -> u64 {
+    if link.is_alone() {
+        return WAIT_ALONE_MS;
+    }
+    let left = deadline.saturating_duration_since(Instant::now()).as_millis();
+    wait_ms.min(u64::try_from(left).unwrap_or(wait_ms)).max(WAIT_ALONE_MS)
 }
 
 fn is_same(link: Option<&Arc<Link>>, other: &Arc<Link>) -> bool {
@@ -256,7 +277,7 @@ fn is_same(link: Option<&Arc<Link>>, other: &Arc<Link>) -> bool {
 }
 
 impl Applied {
-    fn unconfirmed(self, request: &Request<'_>) -> StoreError {
+    fn unconfirmed(&self, request: &Request<'_>) -> StoreError {
         StoreError::Unconfirmed {
             what: request.name(),
             node: self.link.node().to_string(),

@@ -2,12 +2,16 @@
 
 use jackpot::coupon::record::State;
 use jackpot::coupon::scripts::{Retired, Served};
+use jackpot::jackpot::epoch::Opening;
 use jackpot::jackpot::scripts::{self, Rotate, Rotated};
 use jackpot::stream::Mark;
 use serde_json::json;
 
 use crate::bench::Bench;
 use crate::coupon_bench::{CouponBench, ask_line, letters, state_of, with_codes};
+use crate::coupon_http::kit as coupon_kit;
+use crate::fault_support::{PATIENCE, create, lively, own_redis, service_on};
+use crate::support::eventually;
 
 const HOURS_9_MS: i64 = 9 * 3_600_000;
 
@@ -44,7 +48,7 @@ async fn shift(raw: &mut redis::aio::MultiplexedConnection, key: &str, by_ms: i6
 
 async fn rotate(bench: &Bench, retention_s: u64) -> Rotated {
     let (known, view) = bench.fresh().await;
-    let next = bench.operate.views.seed(&bench.id, view.epoch + 1).commitment();
+    let next = Opening::make(&bench.operate.views.secrets, &bench.id, view.epoch + 1).expect("randomness");
     let why = Rotate::Retention { retention_s };
     scripts::rotate(&bench.store, &known.keys, &known.fence(&view), &next, &why)
         .await
@@ -150,7 +154,7 @@ async fn a_clock_that_jumps_drops_no_record_early() {
         matches!(early, Rotated::Early { left_ms, .. } if left_ms >= 7_080_000),
         "{early:?}"
     );
-    for _ in 0..118 {
+    for _ in 0..120 {
         shift(&mut bench.connection(), &keys.state, -60_000).await;
         rotate(&bench, 7_200).await;
     }
@@ -171,7 +175,6 @@ async fn neither_does_a_coupons() {
             .expect("a reply")
             .1
     };
-    assert_eq!(retire(7_200).await, Retired::Raised(0));
     retire(7_200).await;
     shift(&mut bench.connection(), &bench.keys.state, -3 * 3_600_000).await;
     for (shorter, left) in [(7_200, 7_140_000), (60, 7_080_000), (60, 7_020_000)] {
@@ -191,4 +194,49 @@ async fn neither_does_a_coupons() {
         shift(&mut bench.connection(), &bench.keys.state, -60_000).await;
     }
     assert_eq!(retire(60).await, Retired::Done, "two hours in steps of a minute");
+}
+
+/// The setting of an instance raises what a jackpot and a coupon promise, and never lowers it.
+#[tokio::test]
+async fn the_longest_setting_of_any_instance_is_kept_in_redis() {
+    const SETTINGS: [&str; 2] = ["JACKPOT__FAIRNESS__RETENTION_S", "JACKPOT__COUPONS__RETENTION_S"];
+    let redis = own_redis(&[]).await;
+    let mut service = service_on(redis.url(), &SETTINGS.map(|name| (name, "7200"))).await;
+    create(&service, lively("kept")).await;
+    coupon_kit::create(&service, "kept", 3, &json!({})).await;
+    let kept = async |retention: &str| {
+        for state in ["jp:{kept}:state", "cp:{kept}:state"] {
+            eventually(PATIENCE, &format!("{state} has {retention}"), async || {
+                let get = redis::cmd("HGET").arg(state).arg("retention").to_owned();
+                let found: String = get.query_async(&mut redis.connection().await).await.expect("HGET");
+                (found == retention).then_some(())
+            })
+            .await;
+        }
+    };
+    kept("7200").await;
+    for name in SETTINGS {
+        service.set(name, "60");
+    }
+    assert!(service.stop().await.success());
+    service.restart().await;
+    eventually(PATIENCE, "both warn, with both numbers", async || {
+        let log = service.log();
+        let warned = |own: &str| {
+            log.lines().any(|line| {
+                line.contains("longer than this instance is set to") && line.contains(own) && line.contains("7200")
+            })
+        };
+        (warned("fairness_retention_s") && warned("coupons_retention_s")).then_some(())
+    })
+    .await;
+    kept("7200").await;
+    for name in SETTINGS {
+        service.set(name, "86400");
+    }
+    assert!(service.stop().await.success());
+    service.restart().await;
+    kept("86400").await;
+    let reconciled = service.get("/v1/reconciliation").await;
+    assert_eq!(reconciled.status, reqwest::StatusCode::OK, "{}", reconciled.text);
 }

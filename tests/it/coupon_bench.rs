@@ -93,8 +93,7 @@ impl CouponBench {
             history: "0123456789abcdef",
             who: "tester",
             request_id: "r",
-            // Records of what is over are dropped when a test says so.
-            retention_s: 0,
+            retention_s: 7_200,
         };
         let put = scripts::define(&self.store, &self.keys, Mark::ZERO, &wish).await;
         put.map(|(_, defined)| defined)
@@ -203,6 +202,12 @@ impl CouponBench {
         }
         self.raw::<()>(redis::cmd("HDEL").arg(&self.keys.state).arg("consumer"))
             .await;
+    }
+
+    /// Its records are dropped as soon as it is over, unless a caller says otherwise.
+    pub async fn drop_at_once(&self) {
+        let mut set = redis::cmd("HSET");
+        self.raw::<u64>(set.arg(&self.keys.state).arg("retention").arg(0)).await;
     }
 
     /// Every key of the coupon, byte for byte.

@@ -23,6 +23,7 @@ async fn last_n(bench: &CouponBench) -> u64 {
 #[tokio::test]
 async fn a_coupon_that_is_over_leaves_its_state_and_its_stream() {
     let bench = CouponBench::with(&json!({})).await;
+    bench.drop_at_once().await;
     bench.now("a", "u").await;
     bench.join("b", "v").await;
     bench.wear_out().await;
@@ -78,6 +79,7 @@ async fn a_coupon_that_is_over_leaves_its_state_and_its_stream() {
 #[tokio::test]
 async fn nothing_is_dropped_too_early() {
     let bench = CouponBench::with(&json!({})).await;
+    bench.drop_at_once().await;
     bench.now("a", "u").await;
     let before = bench.dump().await;
     let endless = Retired::NotOver {
@@ -119,6 +121,7 @@ async fn nothing_is_dropped_too_early() {
 async fn the_retention_is_counted_from_when_this_definition_was_found_over() {
     const HOUR_S: u64 = 3_600;
     let bench = CouponBench::with(&json!({})).await;
+    bench.drop_at_once().await;
     bench.now("a", "u").await;
     bench.define(&json!({"ends_at": OVER})).await;
     let look = async |retention_s| retire(&bench, last_n(&bench).await, retention_s).await;

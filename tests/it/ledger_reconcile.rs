@@ -199,7 +199,6 @@ async fn by_hand(kit: &Kit) -> Vec<ByHand> {
         ("next_money", "0"),
         ("last_version", "77"),
         ("currency", "EUR"),
-        ("seq", "7777"),
         ("order", "7777"),
         ("gen", "b"),
         ("gen_start", "7777"),
@@ -207,11 +206,7 @@ async fn by_hand(kit: &Kit) -> Vec<ByHand> {
         ("gen_version", "7"),
         ("retention", "7777"),
     ] {
-        let name = match field {
-            "seq" => "sequence",
-            "order" => "claim_order",
-            other => other,
-        };
+        let name = if field == "order" { "claim_order" } else { field };
         all.push((name, set(field, value), set(field, &state[field])));
     }
     let aside = |key: &str| {
@@ -277,10 +272,8 @@ async fn all_that_decides_is_compared(db: LedgerDb) {
             );
             assert_eq!(kit.bench.snapshot().await.status, Status::Suspended, "{name}");
             kit.bench.raw::<redis::Value>(&mut back.clone()).await;
-            let resumed = kit
-                .bench
-                .operate
-                .resume_suspended(&kit.bench.id, "right".to_owned(), &operator());
+            let (operate, by) = (&kit.bench.operate, operator());
+            let resumed = operate.resume_suspended(&kit.bench.id, "right".to_owned(), &by);
             resumed.await.expect("resumed");
             kit.project().await;
             let (clean, report) = last_report(&kit).await;

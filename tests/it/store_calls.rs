@@ -277,6 +277,11 @@ async fn what_was_applied_is_not_sent_again_while_no_replica_confirms_it() {
         other => panic!("{other:?}"),
     }
     assert_eq!(get(&store, "jp:{a}:k").await.unwrap().as_deref(), Some("2"));
+    eventually("nothing waits for the replica any more", || {
+        let info: String = redis::cmd("INFO").arg("clients").query(&mut beside).unwrap();
+        async move { info.contains("blocked_clients:0").then_some(()) }
+    })
+    .await;
     // One that is confirmed late says what it did, which it did once.
     let late = async {
         eventually("it was applied", || {
@@ -289,6 +294,10 @@ async fn what_was_applied_is_not_sent_again_while_no_replica_confirms_it() {
             (applied.elapsed() > Duration::from_millis(700)).then_some(())
         })
         .await;
+        // The connection goes too: what was applied is remembered all the same.
+        let mut kill = redis::cmd("CLIENT");
+        kill.arg("KILL").arg("TYPE").arg("normal").arg("SKIPME").arg("yes");
+        kill.exec(&mut beside).unwrap();
         replica.signal(Signal::CONT);
     };
     let (answer, ()) = tokio::join!(call(&store, &count, "jp:{a}:k", "1"), late);
