@@ -96,13 +96,7 @@ pub(super) async fn compose(
         play_metrics.clone(),
         settings.ledger.max_backlog_events,
     );
-    let rooms = rooms(
-        settings,
-        store,
-        ledger,
-        &known_rooms,
-        (draw_secrets.clone(), &metrics),
-    );
+    let rooms = rooms(settings, store, ledger, &known_rooms, (draw_secrets.clone(), &metrics));
     let door = Door::new(store.clone(), Arc::clone(&known_rooms), Arc::clone(&rooms.tokens));
     let play = play.behind(door);
     let operate = Operate::new(store.clone(), views).remembering(settings.fairness.retention_s);

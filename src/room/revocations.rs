@@ -207,7 +207,11 @@ mod tests {
                 "{number}"
             );
         }
-        assert_eq!(known.judge(&pass(0, 0, 90), sent, 0), Some(Ok(())), "whoever else is in");
+        assert_eq!(
+            known.judge(&pass(0, 0, 90), sent, 0),
+            Some(Ok(())),
+            "whoever else is in"
+        );
     }
 
     #[test]

@@ -102,7 +102,10 @@ impl Rooms {
     /// The seed that this is the nonce and the commitment of, under one of the secrets that this instance has.
     #[must_use]
     pub fn order_seed(&self, id: &Id, order: &OrderOf) -> Option<OrderSeed> {
-        let mut seeds = self.secrets.iter().map(|secret| OrderSeed::of(secret, id, &order.nonce));
+        let mut seeds = self
+            .secrets
+            .iter()
+            .map(|secret| OrderSeed::of(secret, id, &order.nonce));
         seeds.find(|seed| seed.commitment() == order.commitment)
     }
 
