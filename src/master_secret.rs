@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest, Sha256};
+
 use crate::durable_file;
 use crate::random::{self, RandomError};
 
@@ -22,6 +24,13 @@ impl MasterSecret {
     #[must_use]
     pub fn bytes(&self) -> &[u8; 32] {
         &self.0
+    }
+
+    /// Its public name: the first 16 hexadecimal digits of `SHA-256("jackpot-secret\n" || secret)`.
+    #[must_use]
+    pub fn id(&self) -> String {
+        let digest = Sha256::new_with_prefix("jackpot-secret\n").chain_update(self.0);
+        hex::encode(&digest.finalize()[..8])
     }
 }
 

@@ -1,9 +1,11 @@
 //! `jackpot restore`: rebuilds jackpots, coupons and rooms in Redis from the ledger.
 
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::only::Only;
+use super::restore_from::restore_from;
 use super::session::Session;
 use super::{SettingsArgs, failed};
 use crate::ids::Id;
@@ -33,6 +35,10 @@ pub(super) struct Args {
     /// Give up events of that one that Redis has and the ledger lacks. They are lost for good.
     #[arg(long, requires = "one")]
     discard: bool,
+    /// Begin with this backup of `jackpot backup`: in an empty data directory, with an empty database and an empty Redis.
+    /// A repeat ends one that was interrupted.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["one", "discard"])]
+    from: Option<PathBuf>,
     /// Why, for the audit trail.
     #[arg(long, value_name = "TEXT", default_value = "jackpot restore")]
     reason: String,
@@ -55,18 +61,29 @@ pub(super) fn run(args: &Args) -> ExitCode {
 }
 
 async fn restore(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::error::Error>> {
-    let only = Only::of(args.jackpot.as_deref(), args.coupon.as_deref(), args.room.as_deref())?;
+    if let Some(backup) = &args.from {
+        // Whatever is made here is a secret.
+        rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+        return restore_from(args, backup, settings).await;
+    }
     let session = Session::open(settings).await?;
     // What Redis still has and the ledger not yet is not to be lost by this.
     session.catch_up().await;
+    let result = restore_all(args, &session).await;
+    session.close().await;
+    result
+}
+
+/// All that the options mean. Whether all of it is there now.
+pub(super) async fn restore_all(args: &Args, session: &Session) -> Result<bool, Box<dyn std::error::Error>> {
+    let only = Only::of(args.jackpot.as_deref(), args.coupon.as_deref(), args.room.as_deref())?;
     let mut result = Ok(true);
     for streams in Streams::ALL {
         if only.takes(streams) {
-            let right = Restoring::of(streams, args, &session).all(&only).await;
+            let right = Restoring::of(streams, args, session).all(&only).await;
             result = result.and_then(|before| Ok(before & right?));
         }
     }
-    session.close().await;
     result
 }
 

@@ -4,17 +4,18 @@ use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 
+use crate::backup::restore::refuse_unfinished;
 use crate::jackpot::operate::Operate;
 use crate::jackpot::view::Views;
 use crate::ledger::Ledger;
 use crate::ledger::projector::{Known, Projectors};
-use crate::ledger::sql::Sql;
+use crate::ledger::sql::{Sql, SqlError};
 use crate::ledger::start::LedgerOpenError;
 use crate::master_secret;
 use crate::random;
 use crate::settings::Settings;
 use crate::stopping::Stopping;
-use crate::store::Store;
+use crate::store::{DataDirError, OpenError, Store};
 use crate::telemetry::Metrics;
 use crate::{coupon, room};
 
@@ -42,6 +43,12 @@ impl Session {
     /// # Errors
     /// Also when there is no SQLite file: with a wrong data directory nothing is made, and nothing is found right.
     pub(super) async fn open(settings: Settings) -> Result<Self, Box<dyn std::error::Error>> {
+        refuse_unfinished(&settings.data_dir)?;
+        Self::open_unfinished(settings).await
+    }
+
+    /// The same while a backup is being restored into the data directory.
+    pub(super) async fn open_unfinished(settings: Settings) -> Result<Self, Box<dyn std::error::Error>> {
         Sql::expect(&settings.ledger, &settings.data_dir)?;
         let ledger = Ledger::open(&settings.ledger, &settings.data_dir).await?;
         match Self::with(&ledger, settings).await {
@@ -117,6 +124,16 @@ impl Session {
         self.store.close().await;
         self.ledger.sql.close().await;
     }
+}
+
+/// Whether another instance has the data directory or the SQLite file.
+pub(super) fn is_held(error: &(dyn std::error::Error + 'static)) -> bool {
+    let ledger = matches!(error.downcast_ref(), Some(LedgerOpenError::Sql(SqlError::Held { .. })));
+    let store = matches!(
+        error.downcast_ref(),
+        Some(OpenError::DataDir(DataDirError::Held { .. }))
+    );
+    ledger || store
 }
 
 impl Projecting {
