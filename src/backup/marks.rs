@@ -19,6 +19,8 @@ use crate::stream::{Mark, ScriptError, index};
 /// Longest wait for the ledger. In normal running it is a fraction of a second behind; a service that was stopped by force
 /// may have left a whole backlog (`ledger.max_backlog_events`).
 pub const LIMIT: Duration = Duration::from_secs(45);
+/// Longest wait for streams that have stopped: they go on by themselves only when the cause has gone.
+const STOPPED_LIMIT: Duration = Duration::from_secs(5);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Subjects whose state is read at the same time.
 const AT_ONCE: usize = 32;
@@ -37,7 +39,7 @@ pub enum MarksError {
     /// It is not there in time.
     #[error(
         "the ledger lacks events that Redis has: {0}. Start the service and let it catch up (GET /v1/reconciliation shows the \
-         lag), or copy what the ledger has, with --ledger-only"
+         lag)"
     )]
     Behind(String),
 }
@@ -107,8 +109,10 @@ pub async fn wait(sql: &Sql, redis: &Marks, limit: Duration) -> Result<(), Marks
         if behind.is_empty() {
             return Ok(());
         }
-        if began_at.elapsed() > limit {
-            let mut names = behind.iter().take(NAMED).cloned().collect::<Vec<_>>().join("; ");
+        let all_stopped = behind.iter().all(|one| one.stopped);
+        if began_at.elapsed() > if all_stopped { limit.min(STOPPED_LIMIT) } else { limit } {
+            let names = behind.iter().take(NAMED).map(|one| one.text.as_str());
+            let mut names = names.collect::<Vec<_>>().join("; ");
             if behind.len() > NAMED {
                 names += &format!("; and {} more", behind.len() - NAMED);
             }
@@ -118,8 +122,13 @@ pub async fn wait(sql: &Sql, redis: &Marks, limit: Duration) -> Result<(), Marks
     }
 }
 
-/// What lacks how much.
-async fn behind(sql: &Sql, redis: &Marks) -> Result<Vec<String>, MarksError> {
+/// One that lacks events.
+struct Lacking {
+    text: String,
+    stopped: bool,
+}
+
+async fn behind(sql: &Sql, redis: &Marks) -> Result<Vec<Lacking>, MarksError> {
     let mut behind = Vec::new();
     for streams in Streams::ALL {
         let tables = streams.tables();
@@ -129,20 +138,25 @@ async fn behind(sql: &Sql, redis: &Marks) -> Result<Vec<String>, MarksError> {
             let at = ledger.get(id).copied().unwrap_or_default();
             if at < *redis {
                 let why = stopped(sql, streams, id).await?;
-                behind.push(format!("{what} '{id}' is at {at}, Redis at {redis}{why}"));
+                let stopped = why.as_ref().map(|why| format!(" (stopped: {why})"));
+                behind.push(Lacking {
+                    text: format!(
+                        "{what} '{id}' is at {at}, Redis at {redis}{}",
+                        stopped.unwrap_or_default()
+                    ),
+                    stopped: why.is_some(),
+                });
             }
         }
     }
     Ok(behind)
 }
 
-async fn stopped(sql: &Sql, streams: Streams, id: &Id) -> Result<String, sqlx::Error> {
+/// Why its stream has stopped, if it has.
+async fn stopped(sql: &Sql, streams: Streams, id: &Id) -> Result<Option<String>, sqlx::Error> {
     let tables = streams.tables();
     let text = AssertSqlSafe(format!("SELECT stopped FROM {} WHERE {} = $1", tables.heads, tables.id));
     let row = query(text).bind(id.as_str()).fetch_optional(sql.reader());
     let stopped: Option<String> = sql.reading(row).await?.map(|row| row.try_get("stopped")).transpose()?;
-    Ok(match stopped {
-        Some(why) if !why.is_empty() => format!(" (stopped: {why})"),
-        _ => String::new(),
-    })
+    Ok(stopped.filter(|why| !why.is_empty()))
 }

@@ -181,8 +181,10 @@ impl From {
         let laying = Laying::plan(settings, backup)?;
         let loaded = match copy::contents(&settings.ledger, data).await? {
             Contents::Nothing => false,
-            Contents::Ledger(ledger) if goes_on && ledger == manifest.ledger_id => true,
-            Contents::Ledger(ledger) => return Err(FromError::Database(ledger)),
+            Contents::Ledger { id, .. } if goes_on && id == manifest.ledger_id => true,
+            // The schema is made before the rows are put into it.
+            Contents::Ledger { bare: true, .. } if goes_on => false,
+            Contents::Ledger { id, .. } => return Err(FromError::Database(id)),
         };
         Ok(Self {
             manifest,

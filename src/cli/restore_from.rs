@@ -72,7 +72,7 @@ fn say(manifest: &Manifest) -> std::io::Result<()> {
     }
     writeln!(
         out,
-        "LOST: whatever was answered after these events: entries, payouts and issues after that are unknown here, and their ids \
-         are new again. Compare them with what your game back end has. Tickets and passes of rooms are gone."
+        "LOST: every answer after these events. Their entries, payouts and issues are unknown here, and a repeat of such an id \
+         is a new request: compare them with what your game back end has. Tickets and passes of rooms are gone."
     )
 }

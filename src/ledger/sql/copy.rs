@@ -29,10 +29,16 @@ const NO_TABLE: &str = "42P01";
 /// What a database holds, as far as putting a ledger into it goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Contents {
-    /// Nothing; on PostgreSQL also a schema without any jackpot, coupon or room.
+    /// Nothing.
     Nothing,
-    /// The ledger with this id.
-    Ledger(String),
+    /// A ledger.
+    Ledger {
+        /// Its id.
+        id: String,
+        /// Whether there is no jackpot, coupon or room in it: as it is in the middle of [`put`], or with a service that
+        /// has just been started.
+        bare: bool,
+    },
 }
 
 /// Copies the configured ledger into `to`, which is made, beside a running service or without one.
@@ -69,9 +75,6 @@ pub async fn contents(settings: &settings::Ledger, data_dir: &Path) -> Result<Co
         Err(SqlError::Missing(_)) if kind == Kind::Postgres => return Ok(Contents::Nothing),
         Err(error) => return Err(error),
     };
-    if kind == Kind::Sqlite {
-        return Ok(Contents::Ledger(id));
-    }
     let mut connection = pool::connect(kind, &options, Mode::Read).await.map_err(sql(&place))?;
     let mut rows = 0;
     for streams in Streams::ALL {
@@ -82,11 +85,7 @@ pub async fn contents(settings: &settings::Ledger, data_dir: &Path) -> Result<Co
             .map_err(sql(&place))?;
     }
     connection.close().await.map_err(sql(&place))?;
-    Ok(if rows == 0 {
-        Contents::Nothing
-    } else {
-        Contents::Ledger(id)
-    })
+    Ok(Contents::Ledger { id, bare: rows == 0 })
 }
 
 /// The file in which a ledger is made ready for [`put`]; where SQLite is configured it lies beside the ledger's place.

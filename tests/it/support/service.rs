@@ -107,20 +107,7 @@ impl Service {
             .prefix("jackpot-it-")
             .tempdir()
             .expect("a temporary directory can be made");
-        let port = free_port();
-        let environment = owned(environment);
-        let client = http_client();
-        let process = spawn(data.path(), port, &environment);
-        let mut service = Self {
-            data,
-            port,
-            environment,
-            process,
-            client,
-            operator_key: String::new(),
-        };
-        service.wait_until_ready().await;
-        service
+        Self::start_in(data, environment).await
     }
 
     /// Starts one that must refuse to: how it ended, and its log. `data` is its data directory.
@@ -140,14 +127,45 @@ impl Service {
 
     /// Runs another command of the program on its data directory and settings.
     pub fn command(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_jackpot"))
-            .args(arguments)
-            .current_dir(self.data.path())
-            .env("JACKPOT__DATA_DIR", self.data.path())
-            .env("JACKPOT__FAIRNESS__MASTER_SECRET", MASTER_SECRET)
-            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+        command(self.data.path(), arguments, &self.environment)
             .output()
             .expect("the binary that cargo built starts")
+    }
+
+    /// The same while the test goes on with other things.
+    pub async fn command_beside(&self, arguments: &[&str]) -> Output {
+        tokio::process::Command::from(command(self.data.path(), arguments, &self.environment))
+            .output()
+            .await
+            .expect("the binary that cargo built starts")
+    }
+
+    /// Runs a command on a data directory that no service has yet.
+    pub fn command_in(data: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+        command(data, arguments, &owned(environment))
+            .output()
+            .expect("the binary that cargo built starts")
+    }
+
+    /// Starts one on a data directory that a command has made ready.
+    pub async fn start_in(data: TempDir, environment: &[(&str, &str)]) -> Self {
+        let (port, environment) = (free_port(), owned(environment));
+        let process = spawn(data.path(), port, &environment);
+        let mut service = Self {
+            data,
+            port,
+            environment,
+            process,
+            client: http_client(),
+            operator_key: String::new(),
+        };
+        service.wait_until_ready().await;
+        service
+    }
+
+    /// The key with which it is called.
+    pub fn operator_key(&self) -> &str {
+        &self.operator_key
     }
 
     /// Its process id.
@@ -303,6 +321,17 @@ impl Drop for Ending {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+fn command(data: &Path, arguments: &[&str], environment: &[(String, String)]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jackpot"));
+    command
+        .args(arguments)
+        .current_dir(data)
+        .env("JACKPOT__DATA_DIR", data)
+        .env("JACKPOT__FAIRNESS__MASTER_SECRET", MASTER_SECRET)
+        .envs(environment.iter().map(|(name, value)| (name, value)));
+    command
 }
 
 fn spawn(data: &Path, port: u16, environment: &[(String, String)]) -> Child {
