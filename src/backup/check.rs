@@ -126,8 +126,8 @@ pub fn counted(held: &[Held]) -> String {
         let plural = if count == 1 { "" } else { "s" };
         format!("{count} {kind}{plural} with {events} events")
     };
-    match counts.is_empty() {
-        true => "no jackpot, coupon or room".to_owned(),
-        false => counts.into_iter().map(part).collect::<Vec<_>>().join(", "),
+    if counts.is_empty() {
+        return "no jackpot, coupon or room".to_owned();
     }
+    counts.into_iter().map(part).collect::<Vec<_>>().join(", ")
 }

@@ -2,6 +2,7 @@
 //! is an event in Redis, and has to be one in the copy.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -114,7 +115,7 @@ pub async fn wait(sql: &Sql, redis: &Marks, limit: Duration) -> Result<(), Marks
             let names = behind.iter().take(NAMED).map(|one| one.text.as_str());
             let mut names = names.collect::<Vec<_>>().join("; ");
             if behind.len() > NAMED {
-                names += &format!("; and {} more", behind.len() - NAMED);
+                let _ = write!(names, "; and {} more", behind.len() - NAMED);
             }
             return Err(MarksError::Behind(names));
         }
