@@ -2,6 +2,7 @@
 
 mod compose;
 mod probe;
+mod secrets;
 mod signals;
 
 use std::io;
@@ -30,6 +31,7 @@ use crate::settings::Settings;
 use crate::stopping::Stopping;
 use crate::store::{OpenError, Store};
 use compose::{Parts, compose};
+pub use secrets::MissingSecrets;
 use signals::Signals;
 
 /// Why the service does not start or run.
@@ -58,14 +60,13 @@ pub enum AppError {
     /// No ledger, or not the one of this Redis.
     #[error("ledger: {0}")]
     Ledger(#[from] LedgerOpenError),
-    /// A jackpot of Redis was opened with another draw secret.
+    /// Draws that were begun need secrets that this instance lacks.
     #[error(
-        "jackpot '{jackpot}' was opened with another draw secret: set fairness.master_secret to that one, or put its master.secret back into the data directory"
+        "{0}: an epoch that is open or whose seed is not published yet, or an entry without an outcome, needs that secret; \
+         add it to fairness.previous_secrets (or set fairness.master_secret to it, or put its master.secret back into the data \
+         directory)"
     )]
-    OtherSecret {
-        /// Which jackpot.
-        jackpot: Id,
-    },
+    MissingSecrets(MissingSecrets),
     /// A room of Redis was defined with another secret.
     #[error(
         "room '{room}' was defined with another draw secret: set fairness.master_secret to that one, or put its master.secret back into the data directory"
@@ -117,7 +118,7 @@ async fn build(settings: Settings) -> Result<App, AppError> {
         path: settings.data_dir.clone(),
         source,
     })?;
-    let master_secret = master_secret::load(&settings.fairness.master_secret, &settings.data_dir)?;
+    let secrets = master_secret::load(&settings.fairness, &settings.data_dir)?;
     let keys = KeyStore::open(KeyFile::of(&settings), limits(&settings))?;
     let ledger = Ledger::open(&settings.ledger, &settings.data_dir).await?;
     let store = match Store::open(&settings.redis, &settings.data_dir).await {
@@ -127,7 +128,7 @@ async fn build(settings: Settings) -> Result<App, AppError> {
             return Err(error.into());
         }
     };
-    match compose(&settings, master_secret, keys, &store, &ledger).await {
+    match compose(&settings, secrets, keys, &store, &ledger).await {
         Ok(Parts {
             web,
             routes,

@@ -3,11 +3,13 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
 use crate::durable_file;
 use crate::random::{self, RandomError};
+use crate::settings;
 
 /// 32 random bytes. Who knows them knows every draw: they are in no log and in no answer.
 #[derive(Clone)]
@@ -31,6 +33,56 @@ impl MasterSecret {
     pub fn id(&self) -> String {
         let digest = Sha256::new_with_prefix("jackpot-secret\n").chain_update(self.0);
         hex::encode(&digest.finalize()[..8])
+    }
+}
+
+/// All secrets that this instance has: the current one, under which epochs are opened, and retired ones, under which
+/// what was begun is finished.
+#[derive(Debug, Clone)]
+pub struct Secrets(Arc<[(String, MasterSecret)]>);
+
+impl Secrets {
+    /// The current one and those before it.
+    #[must_use]
+    pub fn new(current: MasterSecret, previous: impl IntoIterator<Item = MasterSecret>) -> Self {
+        let mut all = vec![(current.id(), current)];
+        for secret in previous {
+            let id = secret.id();
+            if all.iter().all(|(known, _)| *known != id) {
+                all.push((id, secret));
+            }
+        }
+        Self(all.into())
+    }
+
+    /// The one under which epochs are opened.
+    #[must_use]
+    pub fn current(&self) -> &MasterSecret {
+        &self.0[0].1
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn current_id(&self) -> &str {
+        &self.0[0].0
+    }
+
+    /// All of them, the current one first.
+    pub fn all(&self) -> impl Iterator<Item = &MasterSecret> {
+        self.0.iter().map(|(_, secret)| secret)
+    }
+
+    /// The secret with this id, if this instance has it.
+    #[must_use]
+    pub fn get(&self, id: &str) -> Option<&MasterSecret> {
+        let found = self.0.iter().find(|(known, _)| known == id);
+        found.map(|(_, secret)| secret)
+    }
+}
+
+impl From<MasterSecret> for Secrets {
+    fn from(current: MasterSecret) -> Self {
+        Self::new(current, [])
     }
 }
 
@@ -59,11 +111,34 @@ pub enum MasterSecretError {
     Random(#[from] RandomError),
 }
 
-/// The configured secret, or else the one in `<data_dir>/master.secret`, made now when there is none.
+/// Retired secrets in the data directory, one a line: `jackpot restore --from` writes those that the settings lack.
+pub const PREVIOUS: &str = "previous.secrets";
+
+/// The current secret, configured or from the data directory, and the retired ones, from both.
 ///
 /// # Errors
 /// A secret that can't be read is never replaced: with another one, closed epochs could not be verified.
-pub fn load(configured: &str, data_dir: &Path) -> Result<MasterSecret, MasterSecretError> {
+pub fn load(settings: &settings::Fairness, data_dir: &Path) -> Result<Secrets, MasterSecretError> {
+    let current = load_current(&settings.master_secret, data_dir)?;
+    let previous = settings.previous_secrets.iter();
+    let previous = previous.map(|text| parse(text, || "the setting fairness.previous_secrets".to_owned()));
+    let mut previous = previous.collect::<Result<Vec<_>, _>>()?;
+    let path = data_dir.join(PREVIOUS);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => {
+            let lines = text.lines().filter(|line| !line.is_empty());
+            for line in lines {
+                previous.push(parse(line, || path.display().to_string())?);
+            }
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(source) => return Err(MasterSecretError::File { path, source }),
+    }
+    Ok(Secrets::new(current, previous))
+}
+
+/// The configured secret, or else the one in `<data_dir>/master.secret`, made now when there is none.
+fn load_current(configured: &str, data_dir: &Path) -> Result<MasterSecret, MasterSecretError> {
     if !configured.is_empty() {
         return parse(configured, || "the setting fairness.master_secret".to_owned());
     }
@@ -96,15 +171,18 @@ mod tests {
     #[test]
     fn it_is_made_once_and_found_again() {
         let directory = tempfile::tempdir().unwrap();
-        let first = load("", directory.path()).unwrap();
-        assert_eq!(load("", directory.path()).unwrap().bytes(), first.bytes());
+        let first = load_current("", directory.path()).unwrap();
+        assert_eq!(load_current("", directory.path()).unwrap().bytes(), first.bytes());
         assert_ne!(first.bytes(), &[0; 32]);
     }
 
     #[test]
     fn the_setting_wins() {
         let directory = tempfile::tempdir().unwrap();
-        assert_eq!(load(&"5f".repeat(32), directory.path()).unwrap().bytes(), &[0x5f; 32]);
+        assert_eq!(
+            load_current(&"5f".repeat(32), directory.path()).unwrap().bytes(),
+            &[0x5f; 32]
+        );
         assert!(!directory.path().join("master.secret").exists());
     }
 
@@ -113,7 +191,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join("master.secret"), "short\n").unwrap();
         assert!(matches!(
-            load("", directory.path()),
+            load_current("", directory.path()),
             Err(MasterSecretError::Malformed(_))
         ));
         assert_eq!(

@@ -3,7 +3,8 @@
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 token of the restore  2 who  3 request id  4 reason
 --       5..8 how many there must be of requests, users, in the line, dead
---       9.. all fields of the state (state.lua), `json` and `puts`, as name, value, ...; n, restores: the ledger's
+--       9.. all fields of the state (state.lua), `json` and `puts`, as name, value, ...; n, restores: the ledger's;
+--         history: a new one
 -- Reply {'unknown'} | {'other', mark} this restore is not the one that is going on
 --       {'incomplete', mark} Redis lost records since they were written: begin again
 --       {'ok', mark} done | {'same', mark} done before

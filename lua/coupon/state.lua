@@ -16,11 +16,13 @@ local STATE = {
   'seq', -- issues ever
   'voided', -- of them
   'arrivals', -- requests that ever joined the line
+  'history', -- 16 hexadecimal digits, made at creation and at every restore
   'status', -- open | suspended | ended; restoring: n and restores are all there is
 }
 -- Beside them: `json`, the definition as operators read it; `puts` (lua/stream/puts.lua); `consumer` (serve.lua);
 -- `over` (retire.lua).
 
+local TEXTS = 2 -- the last of them, which are no numbers
 local OPTIONAL = { window = true, starts = true, ends = true }
 
 -- The state as a table, `nil` for an optional number that is not set; or nil when there is no such coupon.
@@ -30,8 +32,8 @@ local function read_state(key)
     return nil
   end
   local status = values[#STATE]
-  local state = { status = status }
-  for i = 1, status == 'restoring' and 2 or #STATE - 1 do
+  local state = { status = status, history = values[#STATE - 1] }
+  for i = 1, status == 'restoring' and 2 or #STATE - TEXTS do
     local field, text = STATE[i], values[i]
     if text ~= '' or not OPTIONAL[field] then
       state[field] = must(exact(text), 'JP_DAMAGED state')

@@ -2,7 +2,7 @@
 --
 -- KEYS  1 state  2 meters  3 pending  4 events  5.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)
--- Reply {'unknown'} | {'behind' | 'restoring' | 'secret' | 'stale', mark} | {'ok', mark}
+-- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark} | {'ok', mark}
 --       event: `state` "status version next sequence claim_order epoch pending" (next "-" for none), before this event;
 --       `tiers` "name pool reserve ... wins;" of each tier in force, in the order of METERS (tiers.lua)
 -- Invariants: changes nothing but the event number. In every status.

@@ -2,7 +2,7 @@
 --
 -- KEYS  1 state  2 meters  3 seen:a  4 seen:b  5 pending  6 events  7.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 entry id  6 the last attempt that was made
--- Reply {'unknown'} | {'behind' | 'restoring' | 'secret' | 'stale', mark} | {'missing', mark}
+-- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark} | {'missing', mark}
 --       {'ok', mark, '+record'} ended now | {'ok', mark, '=record'} it had its outcome before
 -- Invariants: an outcome never changes. Runs in every status and when memory is full: it ends what was begun.
 -- Cost: O(tiers).

@@ -4,8 +4,8 @@
 --
 -- KEYS  1 state  2 definitions  3 epochs  4 seen:a  5 seen:b  6 pending  7 events
 -- ARGV  1..4 fence (state.lua)  5 kind: epoch | generation  6 commitment of the next epoch
---       7 retention, seconds (generation)  8 reason  9 who  10 request id
--- Reply {'unknown'} | {'behind' | 'restoring' | 'secret' | 'stale', mark}
+--       7 retention, seconds (generation)  8 reason  9 who  10 request id  11 nonce  12 secret id: of the next epoch
+-- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok', mark, epoch} the epoch that is open now
 --       {'early', mark, ms} the newer generation is younger than retention, by that much
 --       {'pending', mark} the older generation holds entries without an outcome
@@ -39,11 +39,14 @@ if kind == 'generation' then
 end
 
 local closed, commitment = state.epoch, state.commitment
-local opened = string.match(redis.call('HGET', KEYS[3], closed), '^%S+ (%d+)')
+local opened = string.match(redis.call('HGET', KEYS[3], closed) or '', '^%S+ (%d+)')
+must(opened, 'JP_DAMAGED epoch')
+opening(ARGV[11], ARGV[12])
+local closed_text = epoch_text(commitment, opened, num(at), state.nonce, state.secret)
 local kept_from = tonumber(state.gen_version) -- the older generation goes; what stays began under this definition
 state.epoch = num(tonumber(closed) + 1)
-state.commitment = ARGV[6]
-local fields = { 'epoch', state.epoch, 'commitment', state.commitment }
+state.commitment, state.nonce, state.secret = ARGV[6], ARGV[11], ARGV[12]
+local fields = { 'epoch', state.epoch, 'commitment', state.commitment, 'nonce', state.nonce, 'secret', state.secret }
 if kind == 'generation' then
   state.gen = state.gen == 'a' and 'b' or 'a'
   local opened_now = { gen = state.gen, gen_start = num(state.seq), gen_opened = num(at), gen_version = state.version }
@@ -72,6 +75,10 @@ append_event(KEYS[7], state, at, 'rotate', {
   state.epoch,
   'commitment',
   state.commitment,
+  'epoch_nonce',
+  state.nonce,
+  'secret_id',
+  state.secret,
   'dropped',
   kind == 'generation' and state.gen or '',
   'pruned',
@@ -91,9 +98,9 @@ redis.call(
   'HSET',
   KEYS[3],
   closed,
-  commitment .. ' ' .. opened .. ' ' .. num(at),
+  closed_text,
   state.epoch,
-  state.commitment .. ' ' .. num(at) .. ' -'
+  epoch_text(state.commitment, num(at), '-', state.nonce, state.secret)
 )
 if kind == 'generation' then
   redis.call('UNLINK', older)

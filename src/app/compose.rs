@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use utoipa::OpenApi;
 
-use super::AppError;
 use super::probe::{observe, readiness};
+use super::{AppError, secrets};
 use crate::coupon::coupons::Coupons;
 use crate::coupon::line::Line;
 use crate::http::Web;
 use crate::http::routes::Routes;
 use crate::jackpot::api::{Api, ApiDoc, Meters};
-use crate::jackpot::error::PlayError;
 use crate::jackpot::files;
 use crate::jackpot::metrics::PlayMetrics;
 use crate::jackpot::operate::Operate;
@@ -24,7 +23,7 @@ use crate::keys::KeyStore;
 use crate::ledger::projector::{Known, Projectors};
 use crate::ledger::start::LedgerOpenError;
 use crate::ledger::{self, Ledger};
-use crate::master_secret::MasterSecret;
+use crate::master_secret::{MasterSecret, Secrets};
 use crate::random;
 use crate::room::door::Door;
 use crate::room::error::RoomError;
@@ -49,7 +48,7 @@ pub(super) struct Parts {
 
 pub(super) async fn compose(
     settings: &Settings,
-    secret: MasterSecret,
+    draw_secrets: Secrets,
     keys: KeyStore,
     store: &Store,
     ledger: &Ledger,
@@ -65,7 +64,7 @@ pub(super) async fn compose(
         max_body_bytes: settings.http.max_body_bytes,
         max_streams: settings.http.max_streams,
     };
-    let views = Arc::new(Views::new(store.clone(), secret.clone()));
+    let views = Arc::new(Views::new(store.clone(), draw_secrets.clone()).with_published(ledger.clone()));
     let known_coupons = Arc::new(coupon::known::Registry::new(store.clone()));
     let known_rooms = Arc::new(room::known::Registry::new(store.clone()));
     // Before anything is read from Redis: what the ledger knows and Redis lacks is lost, not new.
@@ -88,7 +87,13 @@ pub(super) async fn compose(
         play_metrics.clone(),
         settings.ledger.max_backlog_events,
     );
-    let rooms = rooms(settings, store, ledger, &known_rooms, (secret, &metrics));
+    let rooms = rooms(
+        settings,
+        store,
+        ledger,
+        &known_rooms,
+        (draw_secrets.current().clone(), &metrics),
+    );
     let door = Door::new(store.clone(), Arc::clone(&known_rooms), Arc::clone(&rooms.tokens));
     let play = play.behind(door);
     let operate = Operate::new(store.clone(), views);
@@ -100,7 +105,7 @@ pub(super) async fn compose(
     let mut projector = projector(settings, ledger, store, known, &metrics)?;
     // What was lost is rebuilt before anybody plays, and the ledger has the last events of the time before.
     projector.catch_up().await;
-    check_secret(&operate).await?;
+    secrets::check(&operate.views, ledger).await?;
     check_room_secret(&rooms).await?;
     if !settings.jackpots.directory.is_empty() {
         files::define_from(Path::new(&settings.jackpots.directory), &operate).await?;
@@ -214,22 +219,8 @@ fn routes(
     }
 }
 
-/// Refuses to start beside jackpots that were opened with another secret: their pending entries could not be
-/// finished, and every entry would be refused.
-async fn check_secret(operate: &Operate) -> Result<(), AppError> {
-    let ids = operate.views.registry.indexed().await;
-    for id in ids.map_err(|error| Box::new(error.into()))? {
-        match operate.views.refresh(&id).await {
-            Err(PlayError::Script(ScriptError::Secret)) => return Err(AppError::OtherSecret { jackpot: id }),
-            Err(PlayError::Script(ScriptError::Unknown)) | Ok(_) => {}
-            // One that cannot be read now says so to its callers; the others are served.
-            Err(error) => tracing::error!(jackpot_id = %id, %error, "this jackpot can't be read"),
-        }
-    }
-    Ok(())
-}
-
-/// The same for rooms: those who join one before its opening would get an order that is not the committed one.
+/// Refuses to start beside rooms that were defined with another secret: those who join one before its opening would get
+/// an order that is not the committed one.
 async fn check_room_secret(rooms: &Rooms) -> Result<(), AppError> {
     for id in rooms.registry.indexed().await.map_err(RoomError::from)? {
         match rooms.snapshot(&id).await {

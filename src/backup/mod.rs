@@ -32,6 +32,7 @@ pub fn inside(settings: &Settings, directory: &Path) -> Settings {
     directory.clone_into(&mut inside.data_dir);
     inside.auth.keys_file.clear();
     inside.fairness.master_secret.clear();
+    inside.fairness.previous_secrets.clear();
     inside.ledger.url.clear();
     inside.ledger.signing_key.clear();
     inside

@@ -3,6 +3,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `master.secret` | the draw secret in force |
+//! | `previous.secrets` | those before it, where there are any |
 //! | `signing.keys` | keys that signed, the one in force last |
 //! | `keys.toml` | API keys: names, roles, hashes |
 //! | `operator.key` | the first operator's key, where the service still has it |
@@ -18,7 +19,7 @@ use super::directory::{DirectoryError, Partial};
 use super::inside;
 use crate::durable_file;
 use crate::keys::{KeyFile, KeysError};
-use crate::master_secret::{self, MasterSecret, MasterSecretError};
+use crate::master_secret::{self, MasterSecret, MasterSecretError, PREVIOUS};
 use crate::settings::Settings;
 use crate::signing::{self, SigningKeys, SigningKeysError};
 
@@ -55,8 +56,8 @@ pub enum SecretsError {
     /// The settings have another draw secret than the backup.
     #[error(
         "the setting fairness.master_secret is another secret ({configured}) than that of the backup ({backup}), under which \
-         open epochs have to be finished: set fairness.master_secret to the one in {}, or leave it empty and it is taken \
-         from there", path.display()
+         open epochs have to be finished. Leave it empty, and it is taken from {}; or add that one to \
+         fairness.previous_secrets", path.display()
     )]
     OtherMaster {
         /// Id of the one in the settings.
@@ -111,8 +112,11 @@ impl Secrets {
         if settings.fairness.master_secret.is_empty() {
             there("draw secret", data.join(MASTER))?;
         }
-        let master = master_secret::load(&settings.fairness.master_secret, data)?;
-        files.push((MASTER, Zeroizing::new(text_of(&master).as_bytes().to_vec())));
+        let draw = master_secret::load(&settings.fairness, data)?;
+        files.push((MASTER, lines_of(draw.all().take(1))));
+        if draw.all().nth(1).is_some() {
+            files.push((PREVIOUS, lines_of(draw.all().skip(1))));
+        }
         if settings.ledger.signing_key.is_empty() {
             there("signing key", data.join(SIGNING))?;
         }
@@ -160,13 +164,13 @@ pub fn names(settings: &Settings, backup: &Path) -> Result<Names, SecretsError> 
             return Err(SecretsError::Missing { what, path });
         }
     }
-    let master = master_secret::load("", backup)?;
+    let draw = master_secret::load(&inside.fairness, backup)?;
     let signing = SigningKeys::load("", backup)?;
     let mut signing_key_ids: Vec<String> = signing.public().iter().map(|key| key.id().to_owned()).collect();
     signing_key_ids.reverse();
     let keys = KeyFile::of(&inside).read()?;
     Ok(Names {
-        secret_ids: vec![master.id()],
+        secret_ids: draw.all().map(MasterSecret::id).collect(),
         signing_key_ids,
         api_keys: keys.iter().map(|key| key.name.as_str().to_owned()).collect(),
     })
@@ -187,19 +191,26 @@ impl Laying {
     pub fn plan(settings: &Settings, backup: &Path) -> Result<Self, SecretsError> {
         let data = &settings.data_dir;
         let (mut files, mut remarks) = (Vec::new(), Vec::new());
-        let configured = &settings.fairness.master_secret;
-        if configured.is_empty() {
-            files.push((data.join(MASTER), read(&backup.join(MASTER))?));
+        let kept = master_secret::load(&inside(settings, backup).fairness, backup)?;
+        let mut given = settings.fairness.clone();
+        if given.master_secret.is_empty() {
+            files.push((data.join(MASTER), lines_of(kept.all().take(1))));
+            given.master_secret = hex::encode(kept.current().bytes());
         } else {
-            let (configured, kept) = (master_secret::load(configured, data)?, master_secret::load("", backup)?);
-            if configured.bytes() != kept.bytes() {
-                return Err(SecretsError::OtherMaster {
-                    configured: configured.id(),
-                    backup: kept.id(),
-                    path: backup.join(MASTER),
-                });
-            }
-            remarks.push("fairness.master_secret is the backup's; master.secret is not written".to_owned());
+            remarks.push("fairness.master_secret is set; master.secret is not written".to_owned());
+        }
+        let given = master_secret::load(&given, backup.join("none").as_path())?;
+        if given.get(kept.current_id()).is_none() {
+            return Err(SecretsError::OtherMaster {
+                configured: given.current_id().to_owned(),
+                backup: kept.current_id().to_owned(),
+                path: backup.join(MASTER),
+            });
+        }
+        // The settings have the others.
+        let lacking = || kept.all().filter(|secret| given.get(&secret.id()).is_none());
+        if lacking().next().is_some() {
+            files.push((data.join(PREVIOUS), lines_of(lacking())));
         }
         if settings.ledger.signing_key.is_empty() {
             files.push((data.join(SIGNING), read(&backup.join(SIGNING))?));
@@ -243,8 +254,13 @@ impl Laying {
     }
 }
 
-fn text_of(secret: &MasterSecret) -> Zeroizing<String> {
-    Zeroizing::new(format!("{}\n", hex::encode(secret.bytes())))
+fn lines_of<'a>(secrets: impl Iterator<Item = &'a MasterSecret>) -> Zeroizing<Vec<u8>> {
+    let mut lines = Zeroizing::new(Vec::new());
+    for secret in secrets {
+        lines.extend_from_slice(Zeroizing::new(hex::encode(secret.bytes())).as_bytes());
+        lines.push(b'\n');
+    }
+    lines
 }
 
 fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, SecretsError> {

@@ -175,7 +175,10 @@ impl<'a> Restoring<'a> {
         };
         let (restorer, reason) = (&self.restorer, &self.args.reason);
         match self.streams {
-            Streams::Jackpots => restorer.restore(id, replace, &by, reason).await,
+            Streams::Jackpots => {
+                let secrets = &self.session.operate.views.secrets;
+                restorer.restore(secrets, id, replace, &by, reason).await
+            }
             Streams::Coupons => restorer.restore_coupon(id, replace, &by, reason).await,
             Streams::Rooms => restorer.restore_room(id, replace, 0, &by, reason).await,
         }

@@ -61,10 +61,10 @@ impl Session {
     }
 
     async fn with(ledger: &Ledger, settings: Settings) -> Result<Self, Box<dyn std::error::Error>> {
-        let secret = master_secret::load(&settings.fairness.master_secret, &settings.data_dir)?;
+        let secrets = master_secret::load(&settings.fairness, &settings.data_dir)?;
         let instance = format!("command-{}", hex::encode(random::bytes::<8>()?));
         let store = Store::open(&settings.redis, &settings.data_dir).await?;
-        let views = Arc::new(Views::new(store.clone(), secret));
+        let views = Arc::new(Views::new(store.clone(), secrets));
         let coupons = Arc::new(coupon::known::Registry::new(store.clone()));
         let rooms = Arc::new(room::known::Registry::new(store.clone()));
         let known = async {

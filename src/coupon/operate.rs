@@ -7,6 +7,7 @@ use super::scripts::{self, DeadPage, Define, Defined, Redriven, Retired, ScriptE
 use crate::ids::Id;
 use crate::operator::Operator;
 use crate::random;
+use crate::stream;
 use crate::violation::Violation;
 
 /// Repeats of a PUT whose definition changed meanwhile.
@@ -36,6 +37,7 @@ impl Coupons {
         }
         // A repeat, here or in the store after a lost reply, is told from another PUT by this.
         let nonce = hex::encode(random::bytes::<16>()?);
+        let history = stream::new_history()?;
         for _ in 0..MAX_STALE {
             let last_version = match self.snapshot(id).await {
                 Ok(snapshot) => Some(snapshot.version),
@@ -47,6 +49,7 @@ impl Coupons {
                 wanted: wanted.clone(),
                 last_version,
                 nonce: &nonce,
+                history: &history,
                 who: &by.who,
                 request_id: &by.request_id,
             };

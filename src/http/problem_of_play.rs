@@ -52,6 +52,10 @@ impl From<PlayError> for Problem {
                 tracing::warn!(%error, "an entry waits for the coupon that it drew");
                 Problem::store_unavailable("the coupon that the entry drew can't be asked now; repeat the same id")
             }
+            PlayError::NoSecret { .. } => {
+                tracing::error!(%error, "refused");
+                Problem::store_unavailable("this instance is not configured for this jackpot; repeat the same id")
+            }
             PlayError::Unsettled => Problem::store_unavailable("the definition kept changing; repeat the same id"),
             PlayError::Lost { .. } | PlayError::Contradiction(_) | PlayError::Random(_) => internal(&error),
         }

@@ -10,13 +10,14 @@ use crate::random;
 use crate::store::Store;
 
 use super::definition::{Definition, Violation};
+use super::epoch::{Epoch, Opening};
 use super::error::PlayError;
 use super::known::Known;
 use super::scripts::{
     self, Adjust, Adjusted, Define, Defined, Fence, Rotate, Rotated, ScriptError, SetStatus, StatusSet, Wanted,
 };
-use super::view::{Epoch, Status, View, Views};
-use crate::stream::{Mark, Subject};
+use super::view::{Status, View, Views};
+use crate::stream::{self, Mark, Subject};
 
 /// Repeats of a call whose definition or epoch changed meanwhile.
 const MAX_STALE: usize = 16;
@@ -60,13 +61,14 @@ impl Operate {
         }
         // A repeat, here or in the store after a lost reply, is told from another PUT by this.
         let nonce = hex::encode(random::bytes::<16>()?);
+        let (opening, history) = (self.views.opening(id, 1)?, stream::new_history()?);
         for _ in 0..MAX_STALE {
             let (known, fence, last_version) = match self.views.refresh(id).await {
                 Ok((known, view)) => {
                     let fence = known.fence(&view);
                     (known, fence, Some(view.last_version))
                 }
-                Err(PlayError::Script(ScriptError::Unknown)) => self.first_fence(id),
+                Err(PlayError::Script(ScriptError::Unknown)) => self.first_fence(id, &opening),
                 Err(error) => return Err(error),
             };
             let (who, request_id, wanted) = (&*by.who, &*by.request_id, wanted.clone());
@@ -76,6 +78,8 @@ impl Operate {
                 status,
                 last_version,
                 nonce: &nonce,
+                opening: &opening,
+                history: &history,
                 who,
                 request_id,
             };
@@ -92,12 +96,12 @@ impl Operate {
         Err(PlayError::Unsettled)
     }
 
-    fn first_fence(&self, id: &Id) -> (Arc<Known>, Fence, Option<u64>) {
-        let (known, seed) = (self.views.registry.known(id), self.views.seed(id, 1));
+    fn first_fence(&self, id: &Id, opening: &Opening) -> (Arc<Known>, Fence, Option<u64>) {
+        let known = self.views.registry.known(id);
         let fence = Fence {
             known: known.mark(),
             epoch: 1,
-            commitment: seed.commitment(),
+            commitment: opening.commitment.clone(),
             definition: String::new(),
         };
         (known, fence, None)
@@ -206,7 +210,7 @@ impl Operate {
     }
 
     async fn rotate_from(&self, id: &Id, epoch: u64, why: &Rotate) -> Result<Option<Rotated>, PlayError> {
-        let next = self.views.seed(id, epoch + 1).commitment();
+        let next = self.views.opening(id, epoch + 1)?;
         for _ in 0..MAX_STALE {
             let (known, view) = self.views.view(id).await?;
             if view.epoch != epoch {

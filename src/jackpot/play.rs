@@ -250,22 +250,17 @@ impl Play {
     ) -> Result<Played, PlayError> {
         let id = &view.id;
         let definition = self.views.definition(id, view, record.version).await?;
-        let earlier = (record.epoch != view.epoch).then(|| self.views.seed(id, record.epoch));
-        let seed = earlier.as_ref().unwrap_or(&view.seed);
+        let seed = self.views.seed_of(id, view, record.epoch).await?;
         // Each round records one refusal more or the outcome, and no more ranks refuse than there are attempts.
         for _ in 0..=definition.last_attempt() + 1 {
-            match next_step(&entry_id, sent.client_seed.as_ref(), &record, &definition, seed)? {
+            match next_step(&entry_id, sent.client_seed.as_ref(), &record, &definition, &seed)? {
                 Step::Answer(attempts) => {
-                    let commitment = match &earlier {
-                        Some(seed) => seed.commitment(),
-                        None => view.commitment.clone(),
-                    };
                     return Ok(Played {
                         entry_id,
                         sent,
                         record,
                         definition,
-                        commitment,
+                        commitment: seed.commitment(),
                         attempts,
                         replayed,
                     });
@@ -288,7 +283,7 @@ impl Play {
         mut record: Record,
     ) -> Result<Record, PlayError> {
         let definition = self.views.definition(&view.id, view, record.version).await?;
-        let seed = self.views.seed(&view.id, record.epoch);
+        let seed = self.views.seed_of(&view.id, view, record.epoch).await?;
         for _ in 0..=definition.last_attempt() + 1 {
             match next_step(entry_id, sent.client_seed.as_ref(), &record, &definition, &seed)? {
                 Step::Answer(_) | Step::Claim { .. } => return Ok(record),
@@ -309,7 +304,6 @@ pub(super) fn refused(refusal: Refusal) -> PlayError {
         Refusal::Suspended => PlayError::Stopped(Status::Suspended),
         Refusal::Closed => PlayError::Stopped(Status::Closed),
         Refusal::TooLarge => PlayError::AmountTooLarge,
-        Refusal::Secret => PlayError::Script(ScriptError::Secret),
         Refusal::Stale => PlayError::Script(ScriptError::Stale),
     }
 }

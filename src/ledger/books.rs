@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use super::event::{Define, Event, Kind};
 use crate::ids::Id;
+use crate::jackpot::epoch::Opening;
 use crate::jackpot::view::Status;
 
 mod enter;
@@ -41,8 +42,10 @@ pub struct Books {
     pub claim_order: u64,
     /// The open epoch, from 1.
     pub epoch: u64,
-    /// Its commitment.
-    pub commitment: String,
+    /// What opened it.
+    pub opening: Opening,
+    /// What was made at creation or at the last restore.
+    pub history: String,
     /// Meters by tier.
     pub meters: BTreeMap<Id, Meters>,
     /// The newer generation of idempotency records.
@@ -197,6 +200,8 @@ impl Books {
             self.status.is_some() || matches!(event.kind, Kind::Define(Define { created: Some(_), .. })),
             "the first event does not create the jackpot",
         )?;
+        let begins = self.status.is_none() || matches!(event.kind, Kind::Restore { .. });
+        go_on_in_history(self.n, &mut self.history, &event.history, begins)?;
         self.change_meters(event)?;
         self.go_on_with_batch(event)?;
         match &event.kind {
@@ -215,20 +220,33 @@ impl Books {
                 self.status = Some(*after);
             }
             Kind::Adjust { .. } | Kind::Checkpoint(_) => {}
-            Kind::Restore { restores, status, .. } => {
+            Kind::Restore {
+                restores,
+                status,
+                closed,
+                epoch,
+                opening,
+                ..
+            } => {
                 expect(
                     self.n,
                     *restores > self.restores,
                     "its restores are not more than before",
                 )?;
                 (self.restores, self.status) = (*restores, Some(*status));
+                expect(
+                    self.n,
+                    *closed == self.epoch,
+                    "it closes another epoch than the open one",
+                )?;
+                self.open(*epoch, opening)?;
             }
             Kind::Rotate {
                 epoch,
-                commitment,
+                opening,
                 dropped,
                 ..
-            } => self.rotate(event.at_ms, *epoch, commitment, *dropped)?,
+            } => self.rotate(event.at_ms, *epoch, opening, *dropped)?,
         }
         if let Some(version) = event.applied {
             self.version = version;
@@ -282,7 +300,7 @@ impl Books {
             define.version == self.last_version + 1,
             "its version is not the next one",
         )?;
-        if let Some((status, commitment)) = &define.created {
+        if let Some((status, opening)) = &define.created {
             expect(self.n, self.status.is_none(), "a jackpot is created twice")?;
             self.status = Some(*status);
             self.generation = Generation {
@@ -292,7 +310,7 @@ impl Books {
                 version: define.version,
                 n: event.n,
             };
-            (self.epoch, self.commitment) = (1, commitment.clone());
+            self.open(1, opening)?;
         }
         self.currency.clone_from(&define.currency);
         self.puts = define.remember(&self.puts);
@@ -301,9 +319,16 @@ impl Books {
         Ok(())
     }
 
-    fn rotate(&mut self, at_ms: i64, epoch: u64, commitment: &str, dropped: bool) -> Result<(), FoldError> {
+    /// Opens an epoch, whose number is above all others.
+    fn open(&mut self, epoch: u64, opening: &Opening) -> Result<(), FoldError> {
+        expect(self.n, epoch > self.epoch, "the number of its epoch was given before")?;
+        (self.epoch, self.opening) = (epoch, opening.clone());
+        Ok(())
+    }
+
+    fn rotate(&mut self, at_ms: i64, epoch: u64, opening: &Opening, dropped: bool) -> Result<(), FoldError> {
         expect(self.n, epoch == self.epoch + 1, "its epoch is not the next one")?;
-        (self.epoch, self.commitment) = (epoch, commitment.to_owned());
+        self.open(epoch, opening)?;
         if dropped {
             let older = |pending: &u64| *pending <= self.generation.start;
             let left = self.pending.keys().any(older);
@@ -328,6 +353,20 @@ pub(in crate::ledger) fn follows(last: u64, got: u64) -> Result<(), FoldError> {
     } else {
         Err(FoldError::Gap { last, got })
     }
+}
+
+/// That an event belongs to the history that goes on, or begins a new one where one may begin.
+pub(in crate::ledger) fn go_on_in_history(
+    n: u64,
+    history: &mut String,
+    got: &str,
+    begins: bool,
+) -> Result<(), FoldError> {
+    if begins {
+        expect(n, history != got, "it begins the history that goes on")?;
+        got.clone_into(history);
+    }
+    expect(n, history == got, "it belongs to another history")
 }
 
 /// That something holds at event `n`.

@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use crate::ids::Id;
 use crate::jackpot::batch_record::BatchRecord;
+use crate::jackpot::epoch::Opening;
 use crate::jackpot::record::{Contributed, Reason, Sent};
 use crate::jackpot::segment::Segment;
 use crate::jackpot::view::Status;
@@ -24,6 +25,8 @@ pub struct Event {
     pub n: u64,
     /// When, ms of Redis' clock.
     pub at_ms: i64,
+    /// The history that it belongs to: another one from each restore on.
+    pub history: String,
     /// What it did to the meters.
     pub changes: Vec<MeterChange>,
     /// The definition that came into force with it.
@@ -103,13 +106,19 @@ pub enum Kind {
         records: u64,
         /// The status it has now.
         status: Status,
+        /// The epoch that was open, and is closed now.
+        closed: u64,
+        /// The epoch that is open now.
+        epoch: u64,
+        /// What opened it.
+        opening: Opening,
     },
     /// An epoch closed and the next opened.
     Rotate {
         /// The next epoch.
         epoch: u64,
-        /// Its commitment.
-        commitment: String,
+        /// What opened it.
+        opening: Opening,
         /// Whether the older generation of records was dropped too.
         dropped: bool,
         /// Versions of definitions that no record needs any more.
@@ -126,8 +135,8 @@ pub struct Define {
     pub json: String,
     /// ISO 4217 code of all amounts from here on; it changes only while no money has been there.
     pub currency: String,
-    /// Status and commitment of epoch 1, when it created the jackpot.
-    pub created: Option<(Status, String)>,
+    /// Status, and what opened epoch 1, when it created the jackpot.
+    pub created: Option<(Status, Opening)>,
     /// The waiting definition that it replaced.
     pub superseded: Option<u64>,
     /// Of the PUT and its repeats.

@@ -9,7 +9,7 @@ use super::event::{Event, Kind};
 use super::records::Records;
 use crate::ids::Id;
 use crate::jackpot::batch_record;
-use crate::jackpot::view::Epoch;
+use crate::jackpot::epoch::{Epoch, Opening};
 
 /// A jackpot, rebuilt. Its size grows with the entries that are remembered.
 #[derive(Debug, Clone, Default)]
@@ -36,8 +36,8 @@ impl Fold {
         let unexpected = |what| FoldError::Unexpected { n: event.n, what };
         match &event.kind {
             Kind::Define(define) => {
-                if let Some((_, commitment)) = &define.created {
-                    self.open_epoch(1, commitment, event.at_ms);
+                if let Some((_, opening)) = &define.created {
+                    self.open_epoch(1, opening, event.at_ms);
                 }
                 if let Some(superseded) = define.superseded {
                     self.definitions.remove(&superseded);
@@ -52,14 +52,11 @@ impl Fold {
             }
             Kind::Rotate {
                 epoch,
-                commitment,
+                opening,
                 dropped,
                 pruned,
             } => {
-                if let Some(last) = self.epochs.last_mut() {
-                    last.closed_ms = Some(event.at_ms);
-                }
-                self.open_epoch(*epoch, commitment, event.at_ms);
+                self.open_epoch(*epoch, opening, event.at_ms);
                 self.definitions.retain(|version, _| !pruned.contains(version));
                 if *dropped {
                     self.seen_before = std::mem::take(&mut self.seen);
@@ -74,6 +71,7 @@ impl Fold {
                     return Err(unexpected("an entry or batch id comes twice"));
                 }
             }
+            Kind::Restore { epoch, opening, .. } => self.open_epoch(*epoch, opening, event.at_ms),
             _ => {}
         }
         let newer_from = self.books.generation.n;
@@ -87,10 +85,14 @@ impl Fold {
         })
     }
 
-    fn open_epoch(&mut self, epoch: u64, commitment: &str, opened_ms: i64) {
+    /// Opens an epoch, which closes the one before.
+    fn open_epoch(&mut self, epoch: u64, opening: &Opening, opened_ms: i64) {
+        if let Some(last) = self.epochs.last_mut() {
+            last.closed_ms = Some(opened_ms);
+        }
         self.epochs.push(Epoch {
             epoch,
-            commitment: commitment.to_owned(),
+            opening: opening.clone(),
             opened_ms,
             closed_ms: None,
         });

@@ -107,6 +107,7 @@ mod tests {
         Event {
             n: 1,
             at_ms: 0,
+            history: String::new(),
             changes: changes.collect(),
             applied: None,
             kind: Kind::Finish {

@@ -58,7 +58,7 @@ impl Records {
                     }
                     let mut open = opened(event, (*epoch, *version, sequence), entry);
                     while let Some(claim) = claims.next_if(|claim| claim.sequence == sequence) {
-                        open.claim(claim);
+                        open.claim(claim, &event.history);
                     }
                     self.keep(entry.entry_id.clone(), open, true, write);
                 }
@@ -80,7 +80,7 @@ impl Records {
             }
             Kind::Claim { entry_id, claim } => {
                 let mut open = self.take(event, entry_id)?;
-                open.claim(claim);
+                open.claim(claim, &event.history);
                 self.keep(entry_id.clone(), open, false, write);
                 Ok(())
             }
@@ -115,7 +115,7 @@ impl Records {
 }
 
 impl Open {
-    fn claim(&mut self, claim: &Claim) {
+    fn claim(&mut self, claim: &Claim, history: &str) {
         let mut refusals = self.record.refusals().to_vec();
         let rank = claim.rank;
         match &claim.result {
@@ -131,6 +131,7 @@ impl Open {
                     tier,
                     amount,
                     claim_order,
+                    history: history.to_owned(),
                 };
                 self.record.state = State::Paid { refusals, payout };
                 return;

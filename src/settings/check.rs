@@ -125,7 +125,20 @@ fn redis(settings: &Settings) -> Result<(), SettingsError> {
     Ok(())
 }
 
+/// Retired draw secrets: a secret is retired for a reason, so that there are few.
+const MAX_PREVIOUS_SECRETS: usize = 16;
+
 fn fairness(settings: &Settings) -> Result<(), SettingsError> {
+    let previous = &settings.fairness.previous_secrets;
+    if previous.len() > MAX_PREVIOUS_SECRETS {
+        return Err(conflict(format!(
+            "setting fairness.previous_secrets: has {}, at most {MAX_PREVIOUS_SECRETS} are allowed",
+            previous.len()
+        )));
+    }
+    for secret in previous {
+        hex_secret("fairness.previous_secrets", secret)?;
+    }
     let secret = &settings.fairness.master_secret;
     if secret.is_empty() {
         if settings.redis.mode == RedisMode::Embedded {

@@ -208,14 +208,14 @@ impl Bench {
             Some(snapshot.status),
             snapshot.version,
             snapshot.last_version,
-            (snapshot.epoch, &snapshot.commitment),
+            (snapshot.epoch, &snapshot.opening, &snapshot.history),
         );
         let rebuilt = (
             books.n,
             books.status,
             books.version,
             books.last_version,
-            (books.epoch, &books.commitment),
+            (books.epoch, &books.opening, &books.history),
         );
         assert_eq!(rebuilt, state);
         assert_eq!(books.waiting.map(|v| fold.definitions[&v].clone()), snapshot.waiting);

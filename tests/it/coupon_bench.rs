@@ -90,6 +90,7 @@ impl CouponBench {
             wanted,
             last_version,
             nonce,
+            history: "0123456789abcdef",
             who: "tester",
             request_id: "r",
         };

@@ -118,6 +118,7 @@ async fn a_redis_that_lost_the_coupon_gets_no_new_one_of_its_name() {
         wanted: Wanted::Any,
         last_version: None,
         nonce: "x",
+        history: "0123456789abcdef",
         who: "tester",
         request_id: "r",
     };

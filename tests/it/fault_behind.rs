@@ -72,7 +72,7 @@ async fn a_redis_put_back_to_an_older_state_is_not_played_on_until_it_is_whole_a
     let backups = tempfile::tempdir().expect("a directory");
     let (older, newest) = (backups.path().join("older"), backups.path().join("newest"));
     let files = redis.directory().join("appendonlydir");
-    let old_id = entry_drawing(JACKPOT, "old", &[2]);
+    let old_id = entry_drawing(&service, JACKPOT, "old", &[2]).await;
     assert_eq!(enter(&service, JACKPOT, &old_id).await.status, StatusCode::CREATED);
     copy(&files, &older);
     for n in 0..5 {
@@ -103,7 +103,7 @@ async fn a_redis_that_lost_everything_is_an_older_state_too() {
     let mut redis = own_redis(&[]).await;
     let service = service_on(redis.url(), &[]).await;
     create(&service, redrawing(JACKPOT)).await;
-    let id = entry_drawing(JACKPOT, "gone", &[2]);
+    let id = entry_drawing(&service, JACKPOT, "gone", &[2]).await;
     assert_eq!(enter(&service, JACKPOT, &id).await.status, StatusCode::CREATED);
     put_back(&mut redis, None).await;
     until_ready(&service).await;

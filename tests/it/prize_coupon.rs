@@ -54,6 +54,7 @@ pub async fn define_coupon(bench: &Bench, coupon: &Id, stock: u64) {
         wanted: Wanted::Any,
         last_version: None,
         nonce: "1",
+        history: "0123456789abcdef",
         who: "tester",
         request_id: "r",
     };

@@ -139,7 +139,9 @@ fn receipt(keys: &SigningKeys, claim_order: u64) -> Receipt {
         pool_before: 18_811.try_into().expect("an amount"),
         pool_after: 0.try_into().expect("an amount"),
         paid_at_ms: 1_795_243_503_125,
+        history: "9f1c0a44d2b7e633".to_owned(),
         n: 8812,
+        i: 0,
     };
     unsigned.sign(&keys.current())
 }

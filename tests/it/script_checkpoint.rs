@@ -75,8 +75,8 @@ async fn a_checkpoint_is_fenced() {
     };
     let fence = || known.fence(&view);
     let (commitment, known_mark) = ("00".repeat(32), Mark::new(0, 2).expect("a mark"));
-    let secret = call(&scripts::Fence { commitment, ..fence() }).await;
-    assert!(matches!(secret, Err(ScriptError::Secret)), "{secret:?}");
+    let other_epoch = call(&scripts::Fence { commitment, ..fence() }).await;
+    assert!(matches!(other_epoch, Err(ScriptError::Stale)), "{other_epoch:?}");
     let stale = call(&scripts::Fence {
         definition: "9 x".to_owned(),
         ..fence()

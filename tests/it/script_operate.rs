@@ -122,7 +122,7 @@ async fn an_epoch_is_closed_once_by_callers_who_saw_it_open() {
     let bench = Bench::with(&json!({})).await;
     bench.take("e", 0).await;
     let (known, view) = bench.fresh().await;
-    let next = bench.operate.views.seed(&bench.id, 2).commitment();
+    let next = bench.operate.views.opening(&bench.id, 2).expect("an opening");
     let by_retention = Rotate::Retention { retention_s: 3_600 };
     let rotate = async |why: &Rotate| {
         jackpot::jackpot::scripts::rotate(&bench.store, &known.keys, &known.fence(&view), &next, why).await
@@ -145,7 +145,7 @@ async fn an_epoch_is_closed_once_by_callers_who_saw_it_open() {
             .collect::<Vec<_>>(),
         [(1, true), (2, false)]
     );
-    assert_eq!(epochs[1].commitment, next);
+    assert_eq!(epochs[1].opening, next);
     assert_eq!(bench.take("e2", 0).await.epoch, 2);
     bench.assert_rebuilds().await;
 }

@@ -55,6 +55,8 @@ pub struct RestoredState {
     pub restores: u64,
     /// Its status when the restore has ended.
     pub status: Status,
+    /// A new one.
+    pub history: String,
     /// Of its definition.
     pub version: u64,
     /// The definition as Redis kept it.
@@ -75,13 +77,14 @@ pub struct RestoredState {
 
 impl RestoredState {
     /// As `STATE` in `lua/coupon/state.lua` names them.
-    fn fields(&self) -> [(&'static str, String); 14] {
+    fn fields(&self) -> [(&'static str, String); 15] {
         let definition = &self.definition;
         let text = |number: Option<String>| number.unwrap_or_default();
         [
             ("n", self.n.to_string()),
             ("restores", self.restores.to_string()),
             ("status", self.status.as_str().to_owned()),
+            ("history", self.history.clone()),
             ("version", self.version.to_string()),
             ("json", self.json.clone()),
             ("stock", definition.stock().to_string()),

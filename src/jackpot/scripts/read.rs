@@ -10,8 +10,9 @@ use crate::store::{Call, Store};
 
 use super::Reply;
 use super::{PENDING, ScriptError, VIEW, run};
+use crate::jackpot::epoch::{Epoch, Opening};
 use crate::jackpot::record::{Record, Unreadable};
-use crate::jackpot::view::{Epoch, Meter, Status};
+use crate::jackpot::view::{Meter, Status};
 use crate::stream::{Mark, Marked};
 
 /// Most rounds of naming the pools of another version before giving up: each needs a definition put in between.
@@ -42,8 +43,10 @@ pub struct Snapshot {
     pub claim_order: u64,
     /// The open epoch.
     pub epoch: u64,
-    /// Its commitment.
-    pub commitment: String,
+    /// What opened it.
+    pub opening: Opening,
+    /// What was made at creation or at the last restore.
+    pub history: String,
     /// One a tier.
     pub meters: Vec<Meter>,
 }
@@ -107,7 +110,12 @@ fn parse_snapshot(reply: &Reply) -> Result<Snapshot, ScriptError> {
         sequence: number("seq")?,
         claim_order: number("order")?,
         epoch: number("epoch")?,
-        commitment: field("commitment")?.to_owned(),
+        opening: Opening {
+            commitment: field("commitment")?.to_owned(),
+            nonce: field("nonce")?.to_owned(),
+            secret_id: field("secret")?.to_owned(),
+        },
+        history: field("history")?.to_owned(),
         meters,
     })
 }
@@ -195,21 +203,7 @@ pub async fn epochs(store: &Store, keys: &JackpotKeys) -> Result<Vec<Epoch>, Scr
         reply,
     };
     let all = HashMap::<u64, String>::from_redis_value(value).map_err(|error| unexpected(error.to_string()))?;
-    let one = |(epoch, text): (u64, String)| {
-        let mut parts = text.split(' ');
-        let (commitment, opened, closed) = (parts.next()?.to_owned(), parts.next()?.parse().ok()?, parts.next()?);
-        let closed_ms = if closed == "-" {
-            None
-        } else {
-            Some(closed.parse().ok()?)
-        };
-        Some(Epoch {
-            epoch,
-            commitment,
-            opened_ms: opened,
-            closed_ms,
-        })
-    };
+    let one = |(epoch, text): (u64, String)| Epoch::parse(epoch, &text);
     let mut epochs = all
         .into_iter()
         .map(one)

@@ -4,6 +4,7 @@ use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
 use super::{Fence, ROTATE, ScriptError, fenced, run};
+use crate::jackpot::epoch::Opening;
 use crate::stream::Mark;
 
 /// Why an epoch ends.
@@ -38,12 +39,12 @@ pub enum Rotated {
     Idle,
 }
 
-/// Closes the epoch of the fence and opens the next, whose commitment is given; with the jackpot's mark.
+/// Closes the epoch of the fence and opens the next; with the jackpot's mark.
 pub async fn rotate(
     store: &Store,
     keys: &JackpotKeys,
     fence: &Fence,
-    next_commitment: &str,
+    next: &Opening,
     why: &Rotate,
 ) -> Result<(Mark, Rotated), ScriptError> {
     let all = [
@@ -63,19 +64,20 @@ pub async fn rotate(
             request_id,
         } => call
             .arg("epoch")
-            .arg(next_commitment)
+            .arg(&next.commitment)
             .arg(0)
             .arg(reason)
             .arg(who)
             .arg(request_id),
         Rotate::Retention { retention_s } => call
             .arg("generation")
-            .arg(next_commitment)
+            .arg(&next.commitment)
             .arg(*retention_s)
             .arg("retention")
             .arg("service")
             .arg(""),
     };
+    let call = call.arg(&next.nonce).arg(&next.secret_id);
     let reply = run(store, &ROTATE, call, fence.known).await?.fenced()?;
     let rotated = match reply.code() {
         "ok" => Rotated::Opened(reply.number(0)?),

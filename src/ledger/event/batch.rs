@@ -68,6 +68,7 @@ mod tests {
         let all = [
             ("n", "9"),
             ("at", "5"),
+            ("history", "00112233aabbccdd"),
             ("type", "enter"),
             ("epoch", "1"),
             ("version", "2"),

@@ -6,6 +6,7 @@ use super::batch::parse_batch;
 use super::{Checkpoint, Claim, ClaimResult, Define, Entered, Event, Kind, MeterChange, Unreadable};
 use crate::ids::Id;
 use crate::jackpot::call_record::Rows;
+use crate::jackpot::epoch::Opening;
 use crate::jackpot::record::{Reason, Sent};
 use crate::jackpot::view::Status;
 
@@ -23,12 +24,19 @@ const METERS: [&str; 10] = [
     "wins",
 ];
 
+/// Hexadecimal digits of each.
+const HISTORY_DIGITS: usize = 16;
+const NONCE_DIGITS: usize = 32;
+const SECRET_ID_DIGITS: usize = 16;
+const COMMITMENT_DIGITS: usize = 64;
+
 /// All of an event.
 pub(super) fn event(fields: &BTreeMap<String, String>) -> Result<Event, Unreadable> {
     let fields = Fields(fields);
     Ok(Event {
         n: fields.parse("n")?,
         at_ms: fields.parse("at")?,
+        history: fields.history()?,
         changes: fields.read("meters", parse_changes)?,
         applied: fields.optional("applied")?,
         kind: parse_kind(&fields)?,
@@ -62,6 +70,19 @@ impl Fields<'_> {
             None | Some("") => Ok(None),
             Some(text) => text.parse().map(Some).map_err(|_| self.wrong(field)),
         }
+    }
+
+    /// The history that it belongs to.
+    pub(in crate::ledger) fn history(&self) -> Result<String, Unreadable> {
+        self.hex("history", HISTORY_DIGITS)
+    }
+
+    /// So many lower-case hexadecimal digits.
+    pub(in crate::ledger) fn hex(&self, field: &'static str, digits: usize) -> Result<String, Unreadable> {
+        self.read(field, |text| {
+            let hex = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+            (hex && text.len() == digits).then(|| text.to_owned())
+        })
     }
 
     /// The field, read by a function that says `None` to what it cannot read.
@@ -112,10 +133,13 @@ fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
             restores: fields.parse("restores")?,
             records: fields.parse("records")?,
             status: fields.read("status", Status::parse)?,
+            closed: fields.parse("closed")?,
+            epoch: fields.parse("epoch")?,
+            opening: parse_opening(fields)?,
         },
         "rotate" => Kind::Rotate {
             epoch: fields.parse("epoch")?,
-            commitment: fields.text("commitment")?.to_owned(),
+            opening: parse_opening(fields)?,
             dropped: fields.text("kind")? == "generation",
             pruned: fields.read("pruned", parse_numbers)?,
         },
@@ -125,10 +149,7 @@ fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
 
 fn parse_define(fields: &Fields<'_>) -> Result<Define, Unreadable> {
     let created = match fields.text("mode")? {
-        "created" => Some((
-            fields.read("status", Status::parse)?,
-            fields.text("commitment")?.to_owned(),
-        )),
+        "created" => Some((fields.read("status", Status::parse)?, parse_opening(fields)?)),
         _ => None,
     };
     let (version, json) = (fields.parse("version")?, fields.text("json")?.to_owned());
@@ -140,6 +161,15 @@ fn parse_define(fields: &Fields<'_>) -> Result<Define, Unreadable> {
         superseded: fields.optional("superseded")?,
         nonce: fields.text("nonce")?.to_owned(),
         mode: fields.text("mode")?.to_owned(),
+    })
+}
+
+/// What opened the epoch that an event speaks of.
+fn parse_opening(fields: &Fields<'_>) -> Result<Opening, Unreadable> {
+    Ok(Opening {
+        commitment: fields.hex("commitment", COMMITMENT_DIGITS)?,
+        nonce: fields.hex("epoch_nonce", NONCE_DIGITS)?,
+        secret_id: fields.hex("secret_id", SECRET_ID_DIGITS)?,
     })
 }
 

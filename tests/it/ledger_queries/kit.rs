@@ -6,12 +6,11 @@ use jackpot::http::Web;
 use jackpot::http::health::Readiness;
 use jackpot::http::routes::Routes;
 use jackpot::http::server::{self, Running};
-use jackpot::jackpot::draw::EpochSeed;
 use jackpot::keys::{KeyFile, KeyStore, Limits, Role};
 use jackpot::ledger::Ledger;
 use jackpot::ledger::api::{self, Api, ApiDoc};
 use jackpot::ledger::sql::Sql;
-use jackpot::master_secret::MasterSecret;
+use jackpot::master_secret::{MasterSecret, Secrets};
 use jackpot::settings::Settings;
 use jackpot::signing::SigningKeys;
 use jackpot::stopping::Stopping;
@@ -73,12 +72,12 @@ pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
         coupons: Arc::default(),
         rooms: Arc::default(),
     };
-    let secret = MasterSecret::new(crate::given::SECRET);
+    let secrets = Secrets::from(MasterSecret::new(crate::given::SECRET));
     let api = Api::new(
         &ledger,
         entry_index_days,
         Arc::new(|id| (id.as_str() == "spring").then_some(3)),
-        Arc::new(move |id, epoch| EpochSeed::derive(&secret, id, epoch)),
+        Arc::new(move |id, epoch| epoch.opening.seed(&secrets, id, epoch.epoch)),
     );
     let routes = Routes {
         mount: Arc::new(move |config| api::routes(config, &api)),

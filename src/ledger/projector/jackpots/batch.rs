@@ -49,8 +49,8 @@ impl Batch {
         let (n, at_ms) = (event.n, event.at_ms);
         match event.kind {
             Kind::Define(define) => {
-                if let Some((_, commitment)) = define.created {
-                    self.rows.epochs.push((1, commitment, at_ms));
+                if let Some((_, opening)) = define.created {
+                    self.rows.epochs.push((1, opening, at_ms));
                 }
                 self.rows.dropped_versions.extend(define.superseded);
                 self.rows.definitions.push((define.version, n, at_ms, define.json));
@@ -83,20 +83,23 @@ impl Batch {
                     .push((adjustment_id.to_string(), n, at_ms, digest));
             }
             Kind::Rotate {
-                epoch,
-                commitment,
-                pruned,
-                ..
+                epoch, opening, pruned, ..
             } => {
                 self.rows.closed_epochs.push((epoch - 1, n, at_ms));
-                self.rows.epochs.push((epoch, commitment, at_ms));
+                self.rows.epochs.push((epoch, opening, at_ms));
                 self.rows.dropped_versions.extend(pruned);
             }
             Kind::Checkpoint(redis) => {
                 let report = compare(&sides::of_checkpoint(&redis), &sides::of_books(&self.books));
                 self.report = Some((n, at_ms, report));
             }
-            Kind::Status { .. } | Kind::Restore { .. } => {}
+            Kind::Restore {
+                closed, epoch, opening, ..
+            } => {
+                self.rows.closed_epochs.push((closed, n, at_ms));
+                self.rows.epochs.push((epoch, opening, at_ms));
+            }
+            Kind::Status { .. } => {}
         }
         Ok(())
     }
@@ -142,8 +145,11 @@ impl Batch {
         let minor = |amount: u64| Minor::try_from(amount).map_err(|_| wrong(n, "an amount beyond 2^53 - 1"));
         let after = pool_before.checked_sub(*amount);
         let after = after.ok_or_else(|| wrong(n, "more is paid than was in the pool"))?;
+        let before_it = self.rows.payouts.last().filter(|last| last.n == n);
+        let i = before_it.map_or(0, |last| last.i + 1);
+        let history = self.books.history.clone();
         let receipt = (start.with.sign)(UnsignedReceipt {
-            payout_id: payout_id(start.id, entry_id, claim.sequence),
+            payout_id: payout_id(start.id, &history, entry_id, claim.sequence),
             jackpot_id: start.id.clone(),
             entry_id: entry_id.to_owned(),
             player_id: player_id.clone(),
@@ -154,11 +160,14 @@ impl Batch {
             pool_before: minor(*pool_before)?,
             pool_after: minor(after)?,
             paid_at_ms: at_ms,
+            history,
             n,
+            i,
         });
         self.rows.payouts.push(PayoutRow {
             receipt,
             n,
+            i,
             sequence: claim.sequence,
             rank: claim.rank,
             paid_at_ms: at_ms,

@@ -3,8 +3,10 @@
 mod batch;
 pub mod index;
 pub mod rows;
+mod seeds;
 mod write;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use sqlx::Row;
@@ -49,6 +51,8 @@ pub struct Along {
     pub indexed_n: u64,
     /// What the events behind it have for the index.
     pub for_index: IndexRows,
+    /// Epochs that are closed, and whose seed is not published.
+    pub unpublished: BTreeSet<u64>,
 }
 
 /// What a batch of a jackpot's events needs beside its books.
@@ -162,7 +166,8 @@ impl Kind for Jackpots {
         by: &Operator,
         reason: &str,
     ) -> Result<Restored, RestoreError> {
-        restorer.restore(id, Replace::Seen(seen), by, reason).await
+        let secrets = &self.operate.views.secrets;
+        restorer.restore(secrets, id, Replace::Seen(seen), by, reason).await
     }
 
     async fn along(sql: &Sql, id: &Id, cursor: &Cursor, books: &Books) -> Result<Along, LoadError> {
@@ -194,6 +199,7 @@ impl Kind for Jackpots {
         Ok(Along {
             last_definition,
             indexed_n,
+            unpublished: seeds::unpublished(sql, id).await?,
             ..Along::default()
         })
     }
@@ -211,6 +217,7 @@ impl Kind for Jackpots {
     }
 
     async fn follow(projector: &mut Projector<Self>, at_once: bool) -> Result<(), sqlx::Error> {
+        projector.publish_seeds().await?;
         projector.index(at_once).await
     }
 
@@ -255,6 +262,8 @@ impl Kind for Jackpots {
         if let Some((_, _, _, json)) = rows.definitions.into_iter().next_back() {
             along.last_definition = json;
         }
+        let closed = rows.closed_epochs.iter().map(|(epoch, _, _)| *epoch);
+        along.unpublished.extend(closed);
         along.indexed_n = rows.indexed_to;
         along.for_index.append(rows.index);
     }
