@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use super::session::{self, Session};
-use super::{CommandResult, SettingsArgs};
+use super::{CommandResult, SettingsArgs, until_signalled};
 use crate::backup::directory::Partial;
 use crate::backup::manifest::{FORMAT, FileEntry, Manifest};
 use crate::backup::secrets::{self, Secrets};
@@ -34,8 +34,7 @@ pub(super) fn run(args: &Args) -> CommandResult {
     let settings = Settings::load(args.settings.config.as_deref())?;
     // Whatever is made here is a secret.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(backup(args, &settings))
+    until_signalled(backup(args, &settings))
 }
 
 async fn backup(args: &Args, settings: &Settings) -> CommandResult {
