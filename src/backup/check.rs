@@ -77,6 +77,15 @@ pub async fn read_back(sql: &Sql) -> Result<Vec<Held>, CheckError> {
     Ok(held)
 }
 
+/// Ids of the draw secrets under which epochs are open or not yet published.
+///
+/// # Errors
+/// When the copy can't be read.
+pub async fn needed_secrets(sql: &Sql) -> Result<Vec<String>, CheckError> {
+    let text = "SELECT DISTINCT secret_id FROM epochs WHERE seed = '' ORDER BY secret_id";
+    Ok(query_scalar(text).fetch_all(sql.reader()).await?)
+}
+
 async fn chain(sql: &Sql, streams: Streams, id: &Id, last: i64, head: &str) -> Result<Held, CheckError> {
     let tables = streams.tables();
     let subject = format!("{} '{id}'", tables.what);

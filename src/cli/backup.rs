@@ -95,9 +95,16 @@ async fn read_back(
     let inside = inside(settings, partial.path());
     let sql = Sql::open_to_read(&inside.ledger, partial.path()).await?;
     let subjects = check::read_back(&sql).await;
+    let needed = check::needed_secrets(&sql).await;
     let ledger_id = sql.ledger_id().to_owned();
     sql.close().await;
     let names = secrets::names(settings, partial.path())?;
+    for id in needed?.iter().filter(|id| !names.secret_ids.contains(id)) {
+        eprintln!(
+            "warning: epochs that are open or not yet published need the draw secret {id}, which is neither in the settings nor \
+             in the data directory, and so not in the backup"
+        );
+    }
     let files = std::iter::once(LEDGER).chain(secrets.files());
     let files = files.map(|name| FileEntry::of(partial.path(), name));
     Ok(Manifest {

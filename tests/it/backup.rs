@@ -1,6 +1,7 @@
 //! `jackpot backup` and `jackpot restore --from`, as an operator runs them: the drill under load, what is refused, and what
 //! an interruption leaves.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -107,6 +108,11 @@ async fn get_as(service: &Service, key: &str, path: &str) -> StatusCode {
     request.send().await.expect("an answer").status()
 }
 
+async fn epochs(service: &Service) -> Vec<Value> {
+    let answer = service.get(&format!("/v1/jackpots/{JACKPOT}/fairness")).await;
+    answer.body["epochs"].as_array().expect("epochs").clone()
+}
+
 async fn rotate(service: &Service) {
     let path = format!("/v1/jackpots/{JACKPOT}/fairness/rotate");
     let answer = service.post(&path, json!({"reason": "a drill"})).await;
@@ -185,6 +191,7 @@ async fn heavy_a_drill_under_load(db: LedgerDb) {
     }
     load.until_answered(50).await;
     let after = load.finish().await;
+    let seen = epochs(&service).await;
     service.kill9();
     drop(service);
 
@@ -213,6 +220,17 @@ async fn heavy_a_drill_under_load(db: LedgerDb) {
     );
     assert_eq!(service.get("/v1/rooms/hall").await.body["capacity"], 3);
 
+    let open = epochs(&service).await.last().cloned().expect("an epoch is open");
+    let numbers: BTreeSet<_> = seen.iter().map(|epoch| epoch["epoch"].as_u64()).collect();
+    assert!(
+        !numbers.contains(&open["epoch"].as_u64()),
+        "{open} was open before: {seen:?}"
+    );
+    assert!(seen.iter().all(|epoch| epoch["nonce"] != open["nonce"]), "{open}");
+    assert!(
+        seen.iter().all(|epoch| epoch["commitment"] != open["commitment"]),
+        "{open} can be known: {seen:?}"
+    );
     // What came after the backup is not known here, and plays again.
     let mut unknown = 0;
     for one in &after {
@@ -357,22 +375,49 @@ async fn a_backup_is_put_into_an_empty_place_that_fits_or_nowhere() {
     assert_eq!((again.status, again.body), (StatusCode::OK, first.body));
 }
 
-/// The secrets of a service come from its environment here; the new one has them in files.
+/// The secrets of a service come from its environment here, one of them retired; the new one has them in files.
 #[tokio::test]
 async fn the_secrets_of_the_environment_are_in_the_backup() {
+    const MASTER: &str = "JACKPOT__FAIRNESS__MASTER_SECRET";
+    const PREVIOUS: &str = "JACKPOT__FAIRNESS__PREVIOUS_SECRETS";
     let places = Places::new();
-    let signing = ("JACKPOT__LEDGER__SIGNING_KEY", "61".repeat(32));
-    let (service, _) = embedded(&[(signing.0, &signing.1)]).await;
+    let (signing, next, third) = ("61".repeat(32), "62".repeat(32), "63".repeat(32));
+    let (mut service, _) = embedded(&[("JACKPOT__LEDGER__SIGNING_KEY", &signing)]).await;
     create(&service, lively(JACKPOT)).await;
+    let first = enter(&service, JACKPOT, "first").await;
+    assert!(service.stop().await.success());
+    // The open epoch is under the retired one.
+    service.set(MASTER, &next);
+    service.set(PREVIOUS, MASTER_SECRET);
+    service.restart().await;
     let backup = places.at("one");
     let told = succeeded(&service.command_beside(&["backup", text(&backup)]).await);
-    assert!(!told.contains(MASTER_SECRET) && !told.contains(&signing.1), "{told}");
+    for secret in [MASTER_SECRET, &signing, &next] {
+        assert!(!told.contains(secret), "{told}");
+    }
     let keys = service.get("/v1/keys").await.body;
-    let (restored, _) = restored(&backup, &[("JACKPOT__FAIRNESS__MASTER_SECRET", "")]).await;
-    let secret = fs::read_to_string(restored.data_dir().join("master.secret")).expect("it was laid down");
-    assert_eq!(secret.trim(), MASTER_SECRET);
-    assert_eq!(restored.get("/v1/keys").await.body, keys, "the same key signs");
-    assert!(enter(&restored, JACKPOT, "fresh").await.status.is_success());
+    let is_there = async |environment: &[(&str, &str)], files: [Option<&str>; 2]| {
+        let (restored, _) = restored(&backup, environment).await;
+        for (name, content) in ["master.secret", "previous.secrets"].into_iter().zip(files) {
+            let found = fs::read_to_string(restored.data_dir().join(name)).ok();
+            assert_eq!(found.as_deref().map(str::trim), content, "{name}");
+        }
+        assert_eq!(restored.get("/v1/keys").await.body, keys, "the same key signs");
+        let again = enter(&restored, JACKPOT, "first").await;
+        assert_eq!((again.status, &again.body), (StatusCode::OK, &first.body));
+        eventually(PATIENCE, "the epoch of before is published", async || {
+            let epochs = epochs(&restored).await;
+            let (old, new) = (&epochs[0], epochs.last()?);
+            assert_ne!(old["secret_id"], new["secret_id"]);
+            old["seed"].is_string().then_some(())
+        })
+        .await;
+    };
+    is_there(&[(MASTER, "")], [Some(&next), Some(MASTER_SECRET)]).await;
+    is_there(&[(MASTER, &third), (PREVIOUS, &next)], [None, Some(MASTER_SECRET)]).await;
+    let data = Places::data();
+    let told = refused(&restore(data.path(), &backup, &[(MASTER, &third)]));
+    assert!(told.contains("add that one to fairness.previous_secrets"), "{told}");
 }
 
 #[tokio::test]
