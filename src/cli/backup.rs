@@ -3,6 +3,8 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use jiff::Timestamp;
+
 use super::session::{self, Session};
 use super::{CommandResult, SettingsArgs, until_signalled};
 use crate::backup::directory::Partial;
@@ -110,7 +112,7 @@ async fn read_back(
     Ok(Manifest {
         format: FORMAT,
         program: format!("jackpot {}", env!("CARGO_PKG_VERSION")),
-        made_at: jiff::Timestamp::now(),
+        made_at: Timestamp::from_millisecond(Timestamp::now().as_millisecond())?,
         database: match source.kind() {
             Kind::Sqlite => "SQLite",
             Kind::Postgres => "PostgreSQL",
@@ -150,8 +152,8 @@ fn say(manifest: &Manifest, args: &Args) -> std::io::Result<()> {
     }
     drop(out);
     eprintln!(
-        "warning: {directory} holds every secret of the service: who reads it knows all draws to come, can sign receipts \
-         and play. Keep it as you keep master.secret."
+        "warning: {directory} holds every secret of the service. A reader knows all draws to come, can sign receipts and can \
+         call the service as its operator. Keep it as you keep master.secret."
     );
     Ok(())
 }

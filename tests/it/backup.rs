@@ -9,6 +9,7 @@ use std::process::{Command, Output};
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use crate::fault_load::{Load, Played};
@@ -26,6 +27,7 @@ const SELDOM: (&str, &str) = ("JACKPOT__LEDGER__POLL_INTERVAL_MS", "10000");
 on_both_databases!(
     heavy_a_drill_under_load,
     heavy_what_only_redis_has_is_brought_into_the_backup_of_a_stopped_service,
+    a_restore_goes_on_from_whatever_a_kill_has_left,
 );
 
 /// Directories that go with the test.
@@ -519,4 +521,60 @@ async fn an_interrupted_restore_is_refused_and_can_be_repeated() {
     let service = Service::start_in(data, &[]).await;
     let again = enter(&service, JACKPOT, "first").await;
     assert_eq!((again.status, again.body), (StatusCode::OK, first.body));
+}
+
+/// What a kill leaves at each step, made by hand: the mark alone; with a secret and half a ledger; with a schema in the
+/// database and no row.
+async fn a_restore_goes_on_from_whatever_a_kill_has_left(db: LedgerDb) {
+    let places = Places::new();
+    let (service, _) = embedded(&[]).await;
+    create(&service, lively(JACKPOT)).await;
+    let first = enter(&service, JACKPOT, "first").await;
+    let backup = places.at("one");
+    succeeded(&service.command_beside(&["backup", text(&backup)]).await);
+    let manifest = fs::read(backup.join("manifest.json")).expect("a manifest");
+    let mark = json!({"backup": hex::encode(Sha256::digest(&manifest)), "from": backup}).to_string();
+    let data = Places::data();
+    fs::write(data.path().join("restore.unfinished"), mark).expect("a file can be written");
+    fs::copy(backup.join("keys.toml"), data.path().join("keys.toml")).expect("a copy");
+    fs::write(data.path().join("ledger.sqlite.partial"), b"half of a ledger").expect("a file can be written");
+    let url = db.environment();
+    if !url.1.is_empty() {
+        succeeded(&Service::command_in(data.path(), &["migrate"], &[url]));
+    }
+    succeeded(&restore(data.path(), &backup, &[url]));
+    assert!(!data.path().join("restore.unfinished").exists());
+    assert!(!data.path().join("ledger.sqlite.partial").exists());
+    let restored = Service::start_in(data, &[url]).await;
+    let again = enter(&restored, JACKPOT, "first").await;
+    assert_eq!((again.status, again.body), (StatusCode::OK, first.body));
+    assert_reconciled(&restored).await;
+}
+
+/// A service drops days of the index of entries that have expired, whoever is reading them.
+#[tokio::test]
+async fn a_day_of_the_index_that_goes_meanwhile_is_left_out() {
+    let places = Places::new();
+    let db = LedgerDb::postgres().await;
+    let (mut service, _) = embedded(&[db.environment()]).await;
+    create(&service, lively(JACKPOT)).await;
+    let first = enter(&service, JACKPOT, "first").await;
+    assert!(service.stop().await.success());
+    let sql = db.open().await;
+    let mut tx = sql.begin().await.expect("a transaction");
+    let day: String = sqlx::query_scalar("SELECT day FROM entry_days")
+        .fetch_one(&mut *tx)
+        .await
+        .expect("a day");
+    let drop = sqlx::AssertSqlSafe(format!("DROP TABLE entries_{day}"));
+    sqlx::query(drop).execute(&mut *tx).await.expect("it is dropped");
+    tx.commit().await.expect("a commit");
+    sql.close().await;
+    let backup = places.at("one");
+    succeeded(&service.command(&["backup", "--ledger-only", text(&backup)]));
+    let (restored, _) = restored(&backup, &[]).await;
+    let again = enter(&restored, JACKPOT, "first").await;
+    assert_eq!((again.status, again.body), (StatusCode::OK, first.body));
+    assert!(enter(&restored, JACKPOT, "second").await.status.is_success());
+    assert_reconciled(&restored).await;
 }
