@@ -3,6 +3,7 @@
 mod compose;
 mod probe;
 mod secrets;
+mod watch;
 
 use std::io;
 use std::sync::Arc;
@@ -31,6 +32,7 @@ use crate::signals::Signals;
 use crate::stopping::Stopping;
 use crate::store::{OpenError, Store};
 use compose::{Parts, compose};
+use probe::Known;
 pub use secrets::MissingSecrets;
 
 /// Why the service does not start or run.
@@ -105,6 +107,7 @@ struct App {
     line: Line,
     worker: Worker,
     projector: Projectors,
+    known: Known,
 }
 
 /// Makes everything that the service needs before it listens.
@@ -135,6 +138,7 @@ async fn build(settings: Settings) -> Result<App, AppError> {
             line,
             worker,
             projector,
+            known,
         }) => Ok(App {
             settings,
             web,
@@ -145,6 +149,7 @@ async fn build(settings: Settings) -> Result<App, AppError> {
             line,
             worker,
             projector,
+            known,
         }),
         Err(error) => {
             // A private server must not outlive a start that failed.
@@ -192,6 +197,8 @@ pub async fn serve(settings: Settings) -> Result<(), AppError> {
 impl App {
     async fn run(self, mut signals: Signals) -> Result<(), AppError> {
         let keys = tokio::spawn(Arc::clone(&self.web.keys).follow());
+        let ownership = tokio::spawn(watch::ownership(self.ledger.clone(), self.store));
+        let refusals = tokio::spawn(watch::refusals(self.known, Arc::clone(&self.web.metrics)));
         let stopping = self.web.stopping.clone();
         let running = server::start(&self.settings, self.web, self.routes)?;
         let recovery = tokio::spawn(self.recovery.run(stopping));
@@ -211,6 +218,7 @@ impl App {
         tracing::info!(signal = name, "stopping");
         let stopped = running.stop().await;
         keys.abort();
+        refusals.abort();
         recovery.abort();
         signing.abort();
         served.begin();
@@ -224,6 +232,7 @@ impl App {
         if let Err(error) = projector.await {
             tracing::error!(%error, "the projector ended with an error");
         }
+        ownership.abort();
         Ok(stopped?)
     }
 }

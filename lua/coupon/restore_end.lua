@@ -14,7 +14,7 @@
 -- Cost: O(1).
 
 local MAX_RESTORES = 8191 -- 2^13 - 1, so that a mark stays below 2^53
-local NUMBERS = { 'n', 'restores', 'version', 'stock', 'per_user', 'seq', 'voided', 'arrivals' }
+local NUMBERS = { 'n', 'restores', 'version', 'stock', 'per_user', 'seq', 'voided', 'arrivals', 'retention' }
 local OPTIONAL = { 'window', 'starts', 'ends' }
 local FIRST_COUNT, FIRST_FIELD = 5, 9
 
@@ -61,6 +61,8 @@ append_event(KEYS[6], state, now_ms(), 'restore', {
   num(state.restores),
   'records',
   num(counts[1]),
+  'users',
+  num(counts[2]),
   'status',
   state.status,
   'reason',

@@ -34,7 +34,8 @@ if not pending or has_refused(pending, rank) then
 end
 
 redis.call('ZCARD', KEYS[5]) -- its type, before the first write
-local tiers = read_tiers(state.tiers, KEYS[2], 7)
+-- No pool decides here, unless a definition comes into force: one that was changed by hand holds up no outcome.
+local tiers = read_tiers(state.tiers, KEYS[2], 7, nil, state.next == '')
 local record
 if issued then
   record = pending.head .. ' c ' .. table.concat({ pending.refusals, rank, coupon, ARGV[10], ARGV[11] }, ' ')

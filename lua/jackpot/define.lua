@@ -9,6 +9,7 @@
 --       10 status when created: open | paused  11 who  12 request id
 --       13 last version the caller has read, '' for none  14 nonce: one for this PUT and all its repeats
 --       15 history  16 nonce  17 secret id: of a jackpot that this creates, and of its epoch 1
+--       18 retention, seconds, of a jackpot that is created; a change leaves what it has
 -- Reply {'created' | 'changed' | 'waits' | 'same', mark, last version}
 --       {'mismatch', mark} what was wanted is not so | {'closed', mark}
 --       {'behind' | 'restoring' | 'stale', mark}
@@ -30,6 +31,7 @@ local function fresh_meters(tiers, fresh)
   for t, tier in ipairs(tiers) do
     if fresh[tier.name] then
       redis.call('SETNX', KEYS[FIRST_POOL + t - 1], '0')
+      redis.call('HSETNX', KEYS[2], tier.name .. ':pool', '0')
       for _, field in ipairs(METERS) do
         redis.call('HSETNX', KEYS[2], tier.name .. ':' .. field, '0')
       end
@@ -62,6 +64,9 @@ local function create()
     gen_start = 0,
     gen_opened = at,
     gen_version = '1',
+    gen_age = 0,
+    gen_looked = at,
+    retention = must(exact(ARGV[18]), 'JP_ARGUMENT retention'),
   }
   local fresh = {}
   for name in rows_of(tiers_text) do
@@ -91,6 +96,8 @@ local function create()
     state.nonce,
     'secret_id',
     state.secret,
+    'retention',
+    num(state.retention),
     'who',
     ARGV[11],
     'request_id',

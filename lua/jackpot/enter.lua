@@ -221,6 +221,8 @@ if taken > 0 then
     ARGV[8],
     'runs',
     runs_text,
+    'call',
+    #run_places > 0 and '1' or '',
     'claims',
     table.concat(claims),
     'meters',

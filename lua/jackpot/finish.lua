@@ -26,7 +26,8 @@ if not pending then
 end
 
 redis.call('ZCARD', KEYS[5]) -- its type, before the first write
-local tiers = read_tiers(state.tiers, KEYS[2], 7)
+-- No pool decides here, unless a definition comes into force: one that was changed by hand holds up no outcome.
+local tiers = read_tiers(state.tiers, KEYS[2], 7, nil, state.next == '')
 apply_when_settled(state, tiers, KEYS[5])
 local record = pending.head .. ' n ' .. pending.refusals
 append_event(KEYS[6], state, now_ms(), 'finish', {

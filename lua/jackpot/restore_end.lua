@@ -6,8 +6,8 @@
 --       5 history  6 epoch  7 commitment  8 nonce  9 secret id: a new history, and the epoch that is opened
 --       10..15 how many there must be of KEYS[4] to KEYS[9]
 --       16 how many pools  17 how many names and values of meters
---       18.. the pools, the meters as name, value, ..., then all fields of the state (state.lua) and `puts`, as
---       name, value, ...; all as the ledger has it, its open epoch too
+--       18.. the pools, the meters as name, value, ..., then all fields of the state (state.lua) but gen_age
+--       and gen_looked, and `puts`, as name, value, ...; all as the ledger has it, its open epoch too
 -- Reply {'unknown'} | {'other', mark} this restore is not the one that is going on
 --       {'incomplete', mark} Redis lost records since they were written: begin again
 --       {'early', mark, ms} the number of the epoch is a second that has not passed, so long: nothing was written
@@ -16,7 +16,7 @@
 -- one is opened. Its number is at least EPOCH_GAP above all others, or the second of Redis' clock in which the restore
 -- began; that second is over when play goes on, so that a second restore of the same ledger gets another number.
 -- The event has the ledger's number and one restore more than anybody has seen; the status is written with all else,
--- so that no script ever sees a part. Runs when memory is full: what is big is there already.
+-- so that no script ever sees a part. The age of the newer generation begins at 0: that much is sure. Runs when memory is full: what is big is there already.
 -- Cost: O(tiers + epochs).
 
 local MAX_RESTORES = 8191 -- 2^13 - 1, so that a mark stays below 2^53
@@ -53,7 +53,8 @@ end
 for i = first_meter, first_field - 1, 2 do
   must(exact(ARGV[i + 1]), 'JP_ARGUMENT meter')
 end
-local state, fields = {}, {}
+local at = now_ms()
+local state, fields = { gen_age = '0', gen_looked = num(at) }, {}
 for i = first_field, #ARGV, 2 do
   state[ARGV[i]] = ARGV[i + 1]
 end
@@ -63,7 +64,7 @@ end
 state.restores = math.max(state.restores, was.restores) + 1
 must(state.restores <= MAX_RESTORES or nil, 'JP_RESTORES no number is left')
 
-local at, epoch, last, closing = now_ms(), must(exact(ARGV[6]), 'JP_ARGUMENT epoch'), 0, {}
+local epoch, last, closing = must(exact(ARGV[6]), 'JP_ARGUMENT epoch'), 0, {}
 opening(ARGV[8], ARGV[9])
 local epochs = redis.call('HGETALL', KEYS[5])
 for i = 1, #epochs, 2 do

@@ -30,9 +30,23 @@ local STATE = {
   'gen_start', -- seq when it was opened: records up to here are in the older one
   'gen_opened', -- ms
   'gen_version', -- definition in force when it was opened
+  'gen_age', -- ms since then, counted from look to look (rotate.lua)
+  'gen_looked', -- ms, when it was last counted
+  'retention', -- seconds that ids are remembered at least, by the longest setting that any instance had
 }
 
-local NUMBERS = { 'n', 'restores', 'last_version', 'seq', 'order', 'gen_start', 'gen_opened' }
+local NUMBERS = {
+  'n',
+  'restores',
+  'last_version',
+  'seq',
+  'order',
+  'gen_start',
+  'gen_opened',
+  'gen_age',
+  'gen_looked',
+  'retention',
+}
 local BEFORE_RESTORE = { 'n', 'restores' }
 
 -- The state as a table, or nil when there is no such jackpot.
@@ -59,6 +73,23 @@ local function known_state(key)
     return nil, ended
   end
   return state
+end
+
+-- All that the ledger compares, and more: the state as name, value, ..., and how many there are of what it does not name.
+local function told(state, pending, seen_a, seen_b, definitions, adjustments)
+  local out = {}
+  for _, field in ipairs(STATE) do
+    out[#out + 1] = field
+    out[#out + 1] = type(state[field]) == 'number' and num(state[field]) or state[field]
+  end
+  local hashes = { seen_a, seen_b, definitions, adjustments }
+  for i, name in ipairs({ 'seen_a', 'seen_b', 'definitions', 'adjustments' }) do
+    out[#out + 1] = name
+    out[#out + 1] = num(redis.call('HLEN', hashes[i]))
+  end
+  out[#out + 1] = 'pending'
+  out[#out + 1] = num(redis.call('ZCARD', pending))
+  return out
 end
 
 -- Why this caller may not write, or nil. 'stale': it must read again. The same epoch number with another commitment is

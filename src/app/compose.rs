@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use utoipa::OpenApi;
 
-use super::probe::{observe, readiness};
+use super::probe::{self, observe, readiness};
 use super::{AppError, secrets};
 use crate::coupon::coupons::Coupons;
 use crate::coupon::line::Line;
@@ -45,6 +45,7 @@ pub(super) struct Parts {
     pub(super) line: Line,
     pub(super) worker: Worker,
     pub(super) projector: Projectors,
+    pub(super) known: probe::Known,
 }
 
 pub(super) async fn compose(
@@ -57,17 +58,23 @@ pub(super) async fn compose(
     ledger.claim(store).await?;
     let metrics = Arc::new(Metrics::new());
     observe(store, &metrics);
+    let views = Arc::new(Views::new(store.clone(), draw_secrets.clone()).with_published(ledger.clone()));
+    let known_coupons = Arc::new(coupon::known::Registry::new(store.clone()));
+    let known_rooms = Arc::new(room::known::Registry::new(store.clone()));
+    let known = probe::Known {
+        jackpots: Arc::clone(&views),
+        coupons: Arc::clone(&known_coupons),
+        rooms: Arc::clone(&known_rooms),
+        max_backlog_events: settings.ledger.max_backlog_events,
+    };
     let web = Web {
         keys: Arc::new(keys),
         metrics: Arc::clone(&metrics),
-        readiness: readiness(store, ledger, settings.ledger.max_backlog_events),
+        readiness: readiness(store, ledger, known.clone()),
         stopping: Stopping::default(),
         max_body_bytes: settings.http.max_body_bytes,
         max_streams: settings.http.max_streams,
     };
-    let views = Arc::new(Views::new(store.clone(), draw_secrets.clone()).with_published(ledger.clone()));
-    let known_coupons = Arc::new(coupon::known::Registry::new(store.clone()));
-    let known_rooms = Arc::new(room::known::Registry::new(store.clone()));
     // Before anything is read from Redis: what the ledger knows and Redis lacks is lost, not new.
     ledger
         .teach(&views.registry, &known_coupons, &known_rooms)
@@ -79,7 +86,8 @@ pub(super) async fn compose(
         Arc::clone(&metrics),
         settings.coupons.clone(),
         settings.ledger.max_backlog_events,
-    );
+    )
+    .backed_by(ledger.sql.clone());
     let play_metrics = PlayMetrics::new(Arc::clone(&metrics));
     let play = Play::new(
         store.clone(),
@@ -97,13 +105,13 @@ pub(super) async fn compose(
     );
     let door = Door::new(store.clone(), Arc::clone(&known_rooms), Arc::clone(&rooms.tokens));
     let play = play.behind(door);
-    let operate = Operate::new(store.clone(), views);
-    let known = Known {
+    let operate = Operate::new(store.clone(), views).remembering(settings.fairness.retention_s);
+    let streams = Known {
         operate: &operate,
         coupons: &known_coupons,
         rooms: &known_rooms,
     };
-    let mut projector = projector(settings, ledger, store, known, &metrics)?;
+    let mut projector = projector(settings, ledger, store, streams, &metrics)?;
     // What was lost is rebuilt before anybody plays, and the ledger has the last events of the time before.
     projector.catch_up().await;
     secrets::check(&operate.views, ledger).await?;
@@ -148,6 +156,7 @@ pub(super) async fn compose(
         line,
         worker: Worker::new(rooms),
         projector,
+        known,
     })
 }
 

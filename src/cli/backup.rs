@@ -99,6 +99,7 @@ async fn read_back(
     let subjects = check::read_back(&sql).await;
     let needed = check::needed_secrets(&sql).await;
     let ledger_id = sql.ledger_id().to_owned();
+    let store = sql.store().await;
     sql.close().await;
     let names = secrets::names(settings, partial.path())?;
     for id in needed?.iter().filter(|id| !names.secret_ids.contains(id)) {
@@ -119,7 +120,7 @@ async fn read_back(
         }
         .to_owned(),
         ledger_id,
-        store_id: None,
+        store_id: store?.store.map(|store| store.to_string()),
         caught_up,
         secret_ids: names.secret_ids,
         signing_key_ids: names.signing_key_ids,

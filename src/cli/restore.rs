@@ -8,8 +8,10 @@ use super::only::Only;
 use super::restore_from::restore_from;
 use super::session::Session;
 use super::{SettingsArgs, failed, until_signalled};
+use crate::backup::restore::refuse_unfinished;
 use crate::ids::Id;
 use crate::jackpot::operate::Operator;
+use crate::ledger::pair::Adoption;
 use crate::ledger::projector::lease::Leases;
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use crate::ledger::streams::Streams;
@@ -32,12 +34,16 @@ pub(super) struct Args {
     /// they are gone, and nobody is admitted before every pass that may be out has expired.
     #[arg(long, value_name = "ID", group = "one")]
     room: Option<String>,
+    /// Make this Redis the ledger's store, where another one was: when that one is lost for good, or when this data directory
+    /// is new. Instances that still play on the other one answer 503 and commit nothing more. Then rebuild all.
+    #[arg(long, conflicts_with = "one")]
+    adopt: bool,
     /// Give up events of that one that Redis has and the ledger lacks. They are lost for good.
     #[arg(long, requires = "one")]
     discard: bool,
     /// Begin with this backup of `jackpot backup`: in an empty data directory, with an empty database and an empty Redis.
     /// A repeat ends one that was interrupted.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["one", "discard"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["one", "adopt", "discard"])]
     from: Option<PathBuf>,
     /// Why, for the audit trail.
     #[arg(long, value_name = "TEXT", default_value = "jackpot restore")]
@@ -63,21 +69,48 @@ async fn restore(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::e
         rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
         return restore_from(args, backup, settings).await;
     }
+    refuse_unfinished(&settings.data_dir)?;
+    let only = Only::of(args.jackpot.as_deref(), args.coupon.as_deref(), args.room.as_deref())?;
+    if args.adopt {
+        return adopt(args, settings).await;
+    }
     let session = Session::open(settings).await?;
-    // What Redis still has and the ledger not yet is not to be lost by this.
-    session.catch_up().await;
-    let result = restore_all(args, &session).await;
+    let result = all(args, &only, &session).await;
     session.close().await;
     result
 }
 
-/// All that the options mean. Whether all of it is there now.
-pub(super) async fn restore_all(args: &Args, session: &Session) -> Result<bool, Box<dyn std::error::Error>> {
-    let only = Only::of(args.jackpot.as_deref(), args.coupon.as_deref(), args.room.as_deref())?;
+/// Ties the ledger to this Redis and rebuilds what it lacks. A start is refused from the begin of the adopt to its end:
+/// run it again when it died in between.
+pub(super) async fn adopt(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::error::Error>> {
+    let (session, adoption) = Session::open_adopting(settings).await?;
+    let result = async {
+        let only = Only::of(None, None, None)?;
+        match &adoption {
+            Some(Adoption { to, .. }) => writeln!(std::io::stdout().lock(), "the ledger belongs to store {to} now")?,
+            None => writeln!(std::io::stdout().lock(), "this Redis is the ledger's store already")?,
+        }
+        let right = all(args, &only, &session).await?;
+        // The ledger has the events of the restore before anybody plays.
+        session.catch_up().await;
+        if let Some(adoption) = adoption {
+            // Also with one that was not rebuilt: the ledger refuses it until it is, and the others can be played.
+            session.ledger.adopted(&session.store, adoption).await?;
+        }
+        Ok(right)
+    };
+    let result = result.await;
+    session.close().await;
+    result
+}
+
+async fn all(args: &Args, only: &Only, session: &Session) -> Result<bool, Box<dyn std::error::Error>> {
+    // What Redis still has and the ledger not yet is not to be lost by this.
+    session.catch_up().await;
     let mut result = Ok(true);
     for streams in Streams::ALL {
         if only.takes(streams) {
-            let right = Restoring::of(streams, args, session).all(&only).await;
+            let right = Restoring::of(streams, args, session).all(only).await;
             result = result.and_then(|before| Ok(before & right?));
         }
     }

@@ -3,8 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use super::restore::{Args, restore_all};
-use super::session::Session;
+use super::restore::{Args, adopt};
 use crate::backup::manifest::Manifest;
 use crate::backup::restore::From;
 use crate::ledger::sql::Sql;
@@ -24,12 +23,8 @@ pub(super) async fn restore_from(args: &Args, backup: &Path, settings: Settings)
     let sql = Sql::open_to_read(&settings.ledger, &settings.data_dir).await?;
     writeln!(out, "ledger {} is in its place", sql.ledger_id())?;
     sql.close().await;
-    let session = Session::open_unfinished(settings.clone()).await?;
-    let right = restore_all(args, &session).await;
-    // The ledger has the events of the restore before anybody plays.
-    session.catch_up().await;
-    session.close().await;
-    if !right? {
+    // Another store than the one that the backup's ledger names: it may still be there.
+    if !adopt(args, settings.clone()).await? {
         return Ok(false);
     }
     say(&from.manifest)?;

@@ -9,6 +9,7 @@ use crate::backup::restore::refuse_unfinished;
 use crate::jackpot::operate::Operate;
 use crate::jackpot::view::Views;
 use crate::ledger::Ledger;
+use crate::ledger::pair::Adoption;
 use crate::ledger::projector::{Known, Projectors};
 use crate::ledger::sql::{Sql, SqlError};
 use crate::ledger::start::LedgerOpenError;
@@ -46,14 +47,24 @@ impl Session {
     /// Also when there is no SQLite file: with a wrong data directory nothing is made, and nothing is found right.
     pub(super) async fn open(settings: Settings) -> Result<Self, Box<dyn std::error::Error>> {
         refuse_unfinished(&settings.data_dir)?;
-        Self::open_unfinished(settings).await
+        Ok(Self::tied(settings, false).await?.0)
     }
 
-    /// The same while a backup is being restored into the data directory.
-    pub(super) async fn open_unfinished(settings: Settings) -> Result<Self, Box<dyn std::error::Error>> {
+    /// Opens both and makes this Redis the ledger's store, whichever was before; `None` where it is already.
+    ///
+    /// # Errors
+    /// As of [`open`](Self::open), and for a Redis of another ledger. Not where a restore of a backup was not ended: this
+    /// ends one.
+    pub(super) async fn open_adopting(
+        settings: Settings,
+    ) -> Result<(Self, Option<Adoption>), Box<dyn std::error::Error>> {
+        Self::tied(settings, true).await
+    }
+
+    async fn tied(settings: Settings, adopt: bool) -> Result<(Self, Option<Adoption>), Box<dyn std::error::Error>> {
         Sql::expect(&settings.ledger, &settings.data_dir)?;
         let ledger = Ledger::open(&settings.ledger, &settings.data_dir).await?;
-        match Self::with(&ledger, settings).await {
+        match Self::with(&ledger, settings, adopt).await {
             Ok(session) => Ok(session),
             Err(error) => {
                 ledger.sql.close().await;
@@ -62,7 +73,11 @@ impl Session {
         }
     }
 
-    async fn with(ledger: &Ledger, settings: Settings) -> Result<Self, Box<dyn std::error::Error>> {
+    async fn with(
+        ledger: &Ledger,
+        settings: Settings,
+        adopt: bool,
+    ) -> Result<(Self, Option<Adoption>), Box<dyn std::error::Error>> {
         let secrets = master_secret::load(&settings.fairness, &settings.data_dir)?;
         let instance = format!("command-{}", hex::encode(random::bytes::<8>()?));
         let store = Store::open(&settings.redis, &settings.data_dir).await?;
@@ -70,15 +85,23 @@ impl Session {
         let coupons = Arc::new(coupon::known::Registry::new(store.clone()));
         let rooms = Arc::new(room::known::Registry::new(store.clone()));
         let known = async {
-            ledger.claim(&store).await?;
-            let taught = ledger.teach(&views.registry, &coupons, &rooms).await;
-            taught.map_err(LedgerOpenError::from)
+            let adoption = if adopt {
+                ledger.adopt(&store).await?
+            } else {
+                ledger.claim(&store).await?;
+                None
+            };
+            ledger.teach(&views.registry, &coupons, &rooms).await?;
+            Ok::<_, LedgerOpenError>(adoption)
         };
-        if let Err(error) = known.await {
-            store.close().await;
-            return Err(error.into());
-        }
-        Ok(Self {
+        let adoption = match known.await {
+            Ok(adoption) => adoption,
+            Err(error) => {
+                store.close().await;
+                return Err(error.into());
+            }
+        };
+        let session = Self {
             ledger: ledger.clone(),
             operate: Operate::new(store.clone(), views),
             coupons,
@@ -87,7 +110,8 @@ impl Session {
             instance,
             settings,
             closed: false,
-        })
+        };
+        Ok((session, adoption))
     }
 
     fn projector(&self) -> Projectors {

@@ -1,6 +1,7 @@
 //! What this instance remembers of one jackpot: how far it had come, and what was last read of it.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::ids::Id;
@@ -24,6 +25,8 @@ pub struct Known {
     /// Held while its view is read again, so that one call reads for all that found it stale.
     pub(super) renewing: tokio::sync::Mutex<()>,
     heard: Heard,
+    /// Whether a warning that is given once was given: of the retention, of damage.
+    warned: [AtomicBool; 2],
     view: RwLock<Option<Arc<View>>>,
     definitions: RwLock<BTreeMap<u64, Arc<Definition>>>,
     seeds: RwLock<BTreeMap<u64, EpochSeed>>,
@@ -45,6 +48,7 @@ impl Subject for Known {
             keys: JackpotKeys::new(id),
             renewing: tokio::sync::Mutex::default(),
             heard: Heard::new("jackpot", id),
+            warned: Default::default(),
             view: RwLock::default(),
             definitions: RwLock::default(),
             seeds: RwLock::default(),
@@ -73,6 +77,16 @@ impl Known {
             commitment: view.commitment.clone(),
             definition: view.stamp.clone(),
         }
+    }
+
+    /// Whether this is the first time that a shorter setting of the retention is found.
+    pub(super) fn is_first_warning(&self) -> bool {
+        !self.warned[0].swap(true, Ordering::Relaxed)
+    }
+
+    /// Whether this is the first time that damage is found.
+    pub(super) fn is_first_damage(&self) -> bool {
+        !self.warned[1].swap(true, Ordering::Relaxed)
     }
 
     /// The view as last read.

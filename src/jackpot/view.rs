@@ -87,6 +87,8 @@ pub struct Meter {
     pub paid: u64,
     /// Takes of all.
     pub wins: u64,
+    /// What a script last wrote to the pool; another pool was changed by hand.
+    pub pool_written: u64,
 }
 
 /// What drawing and entering need, as last read.

@@ -30,8 +30,14 @@ pub struct Books {
     pub status: Option<Status>,
     /// Definition in force.
     pub version: u64,
+    /// Its tiers and its digest, as Redis has them.
+    pub terms: Terms,
     /// Definition that waits.
     pub waiting: Option<u64>,
+    /// The same of that one.
+    pub next_terms: Terms,
+    /// Definitions that Redis keeps.
+    pub definitions: u64,
     /// Highest version given.
     pub last_version: u64,
     /// ISO 4217 code of all amounts.
@@ -50,8 +56,16 @@ pub struct Books {
     pub meters: BTreeMap<Id, Meters>,
     /// The newer generation of idempotency records.
     pub generation: Generation,
+    /// Records in it.
+    pub records: Kept,
     /// Event that opened the older one: no record is older.
     pub older_n: u64,
+    /// Records in that one.
+    pub older_records: Kept,
+    /// Seconds that ids are remembered at least.
+    pub retention_s: u64,
+    /// Ids of adjustments.
+    pub adjustments: u64,
     /// Entries without an outcome, by sequence.
     pub pending: BTreeMap<u64, Pending>,
     /// The last PUTs, as Redis keeps them.
@@ -59,6 +73,32 @@ pub struct Books {
     /// A batch whose second segment is the next event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half_batch: Option<HalfBatch>,
+}
+
+/// What of a definition decides where money goes, as `lua/jackpot/state.lua` keeps it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Terms {
+    /// `name seed cap;` of each tier.
+    pub tiers: String,
+    /// Digest of what touches money or odds.
+    pub money: String,
+}
+
+/// How many records a generation has in Redis.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Of entries and of batches.
+    pub entries: u64,
+    /// Of calls whose entries share what a run of them added. A restore writes none: each entry has all of it.
+    pub calls: u64,
+}
+
+impl Kept {
+    /// Fields of the hash.
+    #[must_use]
+    pub fn all(self) -> u64 {
+        self.entries + self.calls
+    }
 }
 
 /// The meters of a tier, as `lua/jackpot/tiers.lua` names them: minor units, or millionths of one (`*_micro`).
@@ -219,7 +259,13 @@ impl Books {
                 expect(self.n, self.status == Some(*before), "the status before is another one")?;
                 self.status = Some(*after);
             }
-            Kind::Adjust { .. } | Kind::Checkpoint(_) => {}
+            Kind::Adjust { .. } => self.adjustments += 1,
+            Kind::Checkpoint(_) => {}
+            Kind::Retention { before, retention_s } => {
+                let raises = *before == self.retention_s && retention_s > before;
+                expect(self.n, raises, "the retention is raised from another one")?;
+                self.retention_s = *retention_s;
+            }
             Kind::Restore {
                 restores,
                 status,
@@ -240,17 +286,26 @@ impl Books {
                     "it closes another epoch than the open one",
                 )?;
                 self.open(*epoch, opening)?;
+                (self.records.calls, self.older_records.calls) = (0, 0);
             }
             Kind::Rotate {
                 epoch,
                 opening,
                 dropped,
-                ..
-            } => self.rotate(event.at_ms, *epoch, opening, *dropped)?,
+                pruned,
+            } => {
+                self.rotate(event.at_ms, *epoch, opening, *dropped)?;
+                let left = self.definitions.checked_sub(pruned.len() as u64);
+                self.definitions = left.ok_or(FoldError::Unexpected {
+                    n: self.n,
+                    what: "more definitions are dropped than there are",
+                })?;
+            }
         }
         if let Some(version) = event.applied {
             self.version = version;
             self.waiting = None;
+            self.terms = std::mem::take(&mut self.next_terms);
         }
         Ok(())
     }
@@ -311,7 +366,14 @@ impl Books {
                 n: event.n,
             };
             self.open(1, opening)?;
+            self.retention_s = define.retention_s;
         }
+        self.definitions += 1;
+        self.definitions -= u64::from(define.superseded.is_some());
+        self.next_terms = Terms {
+            tiers: define.tiers.clone(),
+            money: define.money.clone(),
+        };
         self.currency.clone_from(&define.currency);
         self.puts = define.remember(&self.puts);
         self.last_version = define.version;
@@ -334,6 +396,7 @@ impl Books {
             let left = self.pending.keys().any(older);
             expect(self.n, !left, "records of entries without an outcome are dropped")?;
             self.older_n = self.generation.n;
+            self.older_records = std::mem::take(&mut self.records);
             self.generation = Generation {
                 letter: if self.generation.letter == "a" { "b" } else { "a" }.to_owned(),
                 start: self.sequence,

@@ -11,7 +11,8 @@
 //! | [`reconcile`] | Redis beside the ledger |
 //! | [`restore`] | a lost Redis rebuilt |
 //! | [`queries`], [`api`], [`export`] | what operators and auditors ask |
-//! | [`lookup`], [`start`], [`progress`] | what play asks, how it begins, how it is doing |
+//! | [`pair`] | which Redis belongs to the ledger |
+//! | [`lookup`], [`start`] | what play asks, how it begins |
 
 pub mod api;
 pub mod audit;
@@ -24,8 +25,8 @@ mod event_page;
 pub mod export;
 pub mod fold;
 pub mod lookup;
+pub mod pair;
 pub mod postings;
-pub mod progress;
 pub mod projector;
 pub mod queries;
 pub mod receipt;
@@ -37,10 +38,10 @@ pub mod sql;
 pub mod start;
 pub mod streams;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::signing::SigningKeys;
-use progress::Progress;
 use sql::Sql;
 
 /// What all parts of the ledger share.
@@ -48,12 +49,8 @@ use sql::Sql;
 pub struct Ledger {
     /// The database.
     pub sql: Sql,
+    /// Where the file with the store's UUID is.
+    pub data_dir: Arc<Path>,
     /// Sign receipts and heads.
     pub signing: Arc<SigningKeys>,
-    /// How it is doing with jackpots.
-    pub progress: Arc<Progress>,
-    /// How it is doing with coupons.
-    pub coupons: Arc<Progress>,
-    /// How it is doing with rooms.
-    pub rooms: Arc<Progress>,
 }

@@ -49,6 +49,7 @@ impl Records {
                 entries,
                 claims,
                 batch,
+                of_call: _,
             } => {
                 let mut claims = claims.iter().peekable();
                 for (sequence, entry) in (*first..).zip(entries) {

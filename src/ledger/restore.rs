@@ -372,6 +372,7 @@ impl Restorer {
             generation_start: books.generation.start,
             generation_opened_ms: books.generation.opened_ms,
             generation_version: books.generation.version,
+            retention_s: books.retention_s,
             puts: books.puts.clone(),
             meters: super::reconcile::sides::of_books(books).meters,
             written,

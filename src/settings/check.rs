@@ -165,6 +165,13 @@ fn hex_secret(key: &str, value: &str) -> Result<(), SettingsError> {
 
 /// It stands in every pass, and whoever checks one compares it.
 fn rooms(rooms: &Rooms) -> Result<(), SettingsError> {
+    // That a token was used is known by the record of its place, which must not go before the token.
+    if rooms.join_token_s > rooms.retention_s {
+        return Err(conflict(format!(
+            "setting rooms.join_token_s = {}: must be at most rooms.retention_s = {}",
+            rooms.join_token_s, rooms.retention_s
+        )));
+    }
     let issuer = &rooms.issuer;
     if (1..=MAX_ISSUER_CHARS).contains(&issuer.chars().count()) && !issuer.chars().any(char::is_control) {
         return Ok(());

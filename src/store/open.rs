@@ -1,6 +1,7 @@
 //! Opening the store: connect in the configured mode, check the servers, start watching.
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -94,6 +95,8 @@ impl Store {
                     health,
                     watcher,
                     observer: OnceLock::new(),
+                    is_shut: AtomicBool::new(false),
+                    shut: Mutex::default(),
                     embedded: Mutex::new(embedded),
                     lock: Mutex::new(Some(lock)),
                 }),
@@ -122,6 +125,8 @@ impl Store {
                 health,
                 watcher,
                 observer: OnceLock::new(),
+                shut: Mutex::new(None),
+                is_shut: AtomicBool::new(false),
                 embedded: Mutex::new(None),
                 lock: Mutex::new(None),
             }),

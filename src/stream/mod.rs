@@ -14,7 +14,7 @@ pub mod restore;
 mod tail;
 mod wanted;
 
-pub use heard::Heard;
+pub use heard::{Heard, Reason, Told};
 pub use mark::Mark;
 pub use registry::{Marked, Registry, Subject};
 pub use reply::Reply;
@@ -90,7 +90,13 @@ pub trait MaybeScript {
 
     /// Whether Redis can't be asked now.
     fn is_unavailable(&self) -> bool {
-        matches!(self.script(), Some(ScriptError::Store(StoreError::Unavailable { .. })))
+        let unavailable = |error: &ScriptError| {
+            matches!(
+                error,
+                ScriptError::Store(StoreError::Unavailable { .. } | StoreError::Unconfirmed { .. })
+            )
+        };
+        self.script().is_some_and(unavailable)
     }
 }
 

@@ -107,7 +107,7 @@ impl Replay {
                 self.definitions.retain(|version, _| !pruned.contains(version));
             }
             // They move no money and settle nothing; what a checkpoint says is compared with the books.
-            Kind::Status { .. } | Kind::Checkpoint(_) => {}
+            Kind::Status { .. } | Kind::Checkpoint(_) | Kind::Retention { .. } => {}
             Kind::Restore {
                 closed, epoch, opening, ..
             } => {

@@ -83,7 +83,7 @@ fn another(db: &LedgerDb) -> impl Future<Output = LedgerDb> + use<> {
 }
 
 fn restore(data: &Path, from: &Path, environment: &[(&str, &str)]) -> Output {
-    Service::command_in(data, &["restore", "--from", text(from)], environment)
+    Service::command_in(data, environment, &["restore", "--from", text(from)])
 }
 
 /// A service begun with a backup, and what the command said.
@@ -540,7 +540,7 @@ async fn a_restore_goes_on_from_whatever_a_kill_has_left(db: LedgerDb) {
     fs::write(data.path().join("ledger.sqlite.partial"), b"half of a ledger").expect("a file can be written");
     let url = db.environment();
     if !url.1.is_empty() {
-        succeeded(&Service::command_in(data.path(), &["migrate"], &[url]));
+        succeeded(&Service::command_in(data.path(), &[url], &["migrate"]));
     }
     succeeded(&restore(data.path(), &backup, &[url]));
     assert!(!data.path().join("restore.unfinished").exists());

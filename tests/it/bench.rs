@@ -53,7 +53,8 @@ impl Bench {
             .await
             .expect("the store opens");
         let views = Arc::new(Views::new(store.clone(), MasterSecret::new(SECRET)));
-        let operate = Operate::new(store.clone(), views);
+        // Ids are forgotten when a test says so.
+        let operate = Operate::new(store.clone(), views).remembering(0);
         let raw = redis.connection().await;
         let bench = Self {
             id,
@@ -171,6 +172,11 @@ impl Bench {
 
     fn tag(&self) -> String {
         format!("{{{}}}", self.id)
+    }
+
+    /// To this jackpot's Redis.
+    pub fn connection(&self) -> MultiplexedConnection {
+        self.raw.clone()
     }
 
     /// A raw command on this jackpot's Redis.

@@ -147,6 +147,7 @@ async fn a_lost_coupon_never_issues(db: LedgerDb) {
             history: "0123456789abcdef",
             who: "tester",
             request_id: "r",
+            retention_s: 7_200,
         };
         let created = scripts::define(store, keys, known, &wish).await;
         assert!(matches!(created, Err(ScriptError::Behind { .. })), "{created:?}");
@@ -199,6 +200,9 @@ async fn a_coupon_that_is_over_stays_so(db: LedgerDb) {
     let kit = CouponKit::with(db, &json!({"ends_at": "2001-01-01T00:00:00Z"})).await;
     kit.bench.now("late", "u1").await;
     let n = kit.bench.snapshot().await.mark.n();
+    let long_ago = [("over_version", "1"), ("over_age", "999999999"), ("over_looked", "1")];
+    let mut set = redis::cmd("HSET");
+    kit.bench.raw::<()>(set.arg(&kit.bench.keys.state).arg(&long_ago)).await;
     scripts::retire(&kit.bench.store, &kit.bench.keys, Mark::ZERO, n, 0)
         .await
         .expect("a reply");

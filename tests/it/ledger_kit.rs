@@ -195,10 +195,12 @@ impl Kit {
     }
 
     pub async fn change(&self, sql: &str) {
-        let changed = sqlx::query(AssertSqlSafe(sql.to_owned()))
-            .execute(self.ledger.sql.writer())
+        let changed = self
+            .ledger
+            .sql
+            .execute(sqlx::query(AssertSqlSafe(sql.to_owned())))
             .await;
-        assert_eq!(changed.expect("changed").rows_affected(), 1, "{sql}");
+        assert_eq!(changed.expect("changed"), 1, "{sql}");
     }
 
     /// The events of a jackpot in SQL; each once, and the chain whole.

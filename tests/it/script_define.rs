@@ -71,6 +71,7 @@ async fn send(
         nonce,
         opening: &opening,
         history: "0123456789abcdef",
+        retention_s: 0,
         who,
         request_id,
     };

@@ -61,7 +61,12 @@ async fn raw(bench: &Bench) -> Raw {
         pools.extend(pool.map(|pool| (format!("{tier}:pool"), pool)));
     }
     Raw {
-        state: hash(bench, &keys.state).await,
+        state: {
+            // Of the Redis that there is: a restore counts the age anew.
+            let mut state = hash(bench, &keys.state).await;
+            state.retain(|field, _| !["gen_age", "gen_looked"].contains(&field.as_str()));
+            state
+        },
         meters: hash(bench, &keys.meters).await,
         pools,
         parts,
@@ -104,6 +109,7 @@ fn restored(raw: &Raw) -> RestoredState {
         generation_start: number("gen_start"),
         generation_opened_ms: field("gen_opened").parse().expect("a time"),
         generation_version: number("gen_version"),
+        retention_s: number("retention"),
         puts: field("puts"),
         meters: meters
             .map(|(name, value)| (name.clone(), value.parse().expect("a number")))

@@ -23,6 +23,8 @@ pub struct Define<'a> {
     pub who: &'a str,
     /// Of the HTTP request.
     pub request_id: &'a str,
+    /// Seconds that records of a coupon that this creates are kept behind its end.
+    pub retention_s: u64,
 }
 
 /// What became of it.
@@ -67,7 +69,8 @@ pub async fn define(
         .arg(wish.nonce)
         .arg(wish.who)
         .arg(wish.request_id)
-        .arg(wish.history);
+        .arg(wish.history)
+        .arg(wish.retention_s);
     let reply = run(store, &DEFINE, call, known).await?.fenced()?;
     let defined = match reply.code() {
         "created" => Defined::Created(reply.number(0)?),

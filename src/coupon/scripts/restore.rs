@@ -69,6 +69,8 @@ pub struct RestoredState {
     pub voided: u64,
     /// Requests that ever joined the line.
     pub arrivals: u64,
+    /// Seconds that records are kept behind the end.
+    pub retention_s: u64,
     /// The last PUTs.
     pub puts: String,
     /// How many records were written of each part.
@@ -77,7 +79,7 @@ pub struct RestoredState {
 
 impl RestoredState {
     /// As `STATE` in `lua/coupon/state.lua` names them.
-    fn fields(&self) -> [(&'static str, String); 15] {
+    fn fields(&self) -> [(&'static str, String); 16] {
         let definition = &self.definition;
         let text = |number: Option<String>| number.unwrap_or_default();
         [
@@ -95,6 +97,7 @@ impl RestoredState {
             ("seq", self.sequence.to_string()),
             ("voided", self.voided.to_string()),
             ("arrivals", self.arrivals.to_string()),
+            ("retention", self.retention_s.to_string()),
             ("puts", self.puts.clone()),
         ]
     }

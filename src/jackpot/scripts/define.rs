@@ -26,6 +26,8 @@ pub struct Define<'a> {
     pub opening: &'a Opening,
     /// Of a jackpot that this creates.
     pub history: &'a str,
+    /// Seconds that ids of a jackpot that this creates are remembered.
+    pub retention_s: u64,
     /// Name of the operator's key.
     pub who: &'a str,
     /// Of the HTTP request.
@@ -83,7 +85,8 @@ pub async fn define(
         .arg(wish.nonce)
         .arg(wish.history)
         .arg(&wish.opening.nonce)
-        .arg(&wish.opening.secret_id);
+        .arg(&wish.opening.secret_id)
+        .arg(wish.retention_s);
     let reply = run(store, &DEFINE, call, fence.known).await?.fenced()?;
     let defined = match reply.code() {
         "created" => Defined::Created(reply.number(0)?),

@@ -18,8 +18,9 @@ use crate::stream::restore::{self, RestoreBegun, RestoreEnded};
 
 use super::{RESTORE_END, ScriptError, tiers_text};
 
-/// What a tier has in the hash of meters, as `lua/jackpot/tiers.lua` names it.
-const METERS: [&str; 9] = [
+/// What a tier has in the hash of meters, as `lua/jackpot/tiers.lua` names it; `pool` is what was last written to it.
+const METERS: [&str; 10] = [
+    "pool",
     "reserve",
     "overflow",
     "pool_micro",
@@ -84,6 +85,8 @@ pub struct RestoredState {
     pub generation_opened_ms: i64,
     /// Definition in force then.
     pub generation_version: u64,
+    /// Seconds that ids are remembered at least.
+    pub retention_s: u64,
     /// The last PUTs, `nonce mode version;` each.
     pub puts: String,
     /// Every meter by `tier:meter`, with `tier:pool`; one that is missing is 0.
@@ -236,7 +239,7 @@ impl RestoredState {
     }
 
     /// As `STATE` in `lua/jackpot/state.lua` names them.
-    fn fields(&self) -> [(&'static str, String); 22] {
+    fn fields(&self) -> [(&'static str, String); 23] {
         let waiting = |text: fn(&Stamped) -> String| self.waiting.as_ref().map(text).unwrap_or_default();
         [
             ("n", self.n.to_string()),
@@ -256,6 +259,7 @@ impl RestoredState {
             ("commitment", self.opening.commitment.clone()),
             ("nonce", self.opening.nonce.clone()),
             ("secret", self.opening.secret_id.clone()),
+            ("retention", self.retention_s.to_string()),
             ("gen", self.generation.to_string()),
             ("gen_start", self.generation_start.to_string()),
             ("gen_opened", self.generation_opened_ms.to_string()),

@@ -21,7 +21,7 @@ pub enum Rotate {
     },
     /// The retention has passed; the older generation of records goes.
     Retention {
-        /// Seconds that a record stays at least.
+        /// Seconds that a record stays at least, as this instance is set: the jackpot goes by the longest setting.
         retention_s: u64,
     },
 }
@@ -31,8 +31,15 @@ pub enum Rotate {
 pub enum Rotated {
     /// The next epoch is open.
     Opened(u64),
-    /// The newer generation is younger than the retention, by this many ms.
-    Early(u64),
+    /// The jackpot's retention was this many seconds, shorter than the caller's: it is raised, and nothing else done.
+    Raised(u64),
+    /// The newer generation is younger than the jackpot's retention.
+    Early {
+        /// By this many ms.
+        left_ms: u64,
+        /// The jackpot's retention, seconds.
+        retention_s: u64,
+    },
     /// The older generation holds entries without an outcome.
     Pending,
     /// There is nothing to drop.
@@ -81,7 +88,11 @@ pub async fn rotate(
     let reply = run(store, &ROTATE, call, fence.known).await?.fenced()?;
     let rotated = match reply.code() {
         "ok" => Rotated::Opened(reply.number(0)?),
-        "early" => Rotated::Early(reply.number(0)?),
+        "raised" => Rotated::Raised(reply.number(0)?),
+        "early" => Rotated::Early {
+            left_ms: reply.number(0)?,
+            retention_s: reply.number(1)?,
+        },
         "pending" => Rotated::Pending,
         "idle" => Rotated::Idle,
         _ => return Err(reply.unexpected()),

@@ -109,7 +109,7 @@ impl Api {
 }
 
 fn lag_of(known: &Heard) -> Option<u64> {
-    known.ledger_n().map(|_| known.backlog())
+    known.ledger_n().map(|_| known.lag())
 }
 
 impl fmt::Debug for Api {

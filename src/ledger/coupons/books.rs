@@ -44,6 +44,10 @@ pub struct Books {
     pub refused: Refused,
     /// The last PUTs, as Redis keeps them.
     pub puts: String,
+    /// Users that have a record: an issue counts, or nobody looked since it did.
+    pub users: u64,
+    /// Seconds that records are kept behind the end.
+    pub retention_s: u64,
     /// Whether its records were dropped.
     pub retired: bool,
 }
@@ -82,6 +86,10 @@ impl Folded for Books {
 
     fn is_suspended(&self) -> bool {
         self.status == Some(Status::Suspended)
+    }
+
+    fn status(&self) -> &'static str {
+        self.status.map_or("", Status::as_str)
     }
 }
 
@@ -124,15 +132,23 @@ impl Books {
         expect(self.n, !(moves && self.retired), "it was retired before")?;
         match &event.kind {
             Kind::Define(define) => self.define(define),
-            Kind::Issue(lines) => lines.iter().try_for_each(|line| self.asked(line)),
-            Kind::Serve(lines) => lines.iter().try_for_each(|line| self.served(line)),
+            Kind::Issue(lines, users) => {
+                self.users += users;
+                lines.iter().try_for_each(|line| self.asked(line))
+            }
+            Kind::Serve(lines, users) => {
+                self.users += users;
+                lines.iter().try_for_each(|line| self.served(line))
+            }
             Kind::Redrive { arrival, .. } => {
                 expect(self.n, *arrival <= self.arrivals, "it was never in the line")?;
                 self.dead = self.less(self.dead, "a dead letter more than there are")?;
                 self.queued += 1;
                 Ok(())
             }
-            Kind::Void { sequence, .. } => {
+            Kind::Void {
+                sequence, last_of_user, ..
+            } => {
                 expect(
                     self.n,
                     (1..=self.sequence).contains(sequence),
@@ -140,6 +156,7 @@ impl Books {
                 )?;
                 expect(self.n, self.out() > 0, "more is voided than was issued")?;
                 self.voided += 1;
+                self.users = self.users.saturating_sub(u64::from(*last_of_user));
                 Ok(())
             }
             Kind::Status { before, after } => {
@@ -148,13 +165,23 @@ impl Books {
                 Ok(())
             }
             Kind::Checkpoint(_) => Ok(()),
-            Kind::Restore { restores, status, .. } => {
+            Kind::Retention { before, retention_s } => {
+                let raises = *before == self.retention_s && retention_s > before;
+                self.retention_s = *retention_s;
+                expect(self.n, raises, "the retention is raised from another one")
+            }
+            Kind::Restore {
+                restores,
+                status,
+                users,
+                ..
+            } => {
                 expect(
                     self.n,
                     *restores > self.restores,
                     "its restores are not more than before",
                 )?;
-                (self.restores, self.status) = (*restores, Some(*status));
+                (self.restores, self.status, self.users) = (*restores, Some(*status), *users);
                 Ok(())
             }
             Kind::Retire { requests, queued, dead } => {
@@ -163,7 +190,7 @@ impl Books {
                     (*requests, *queued, *dead) == (self.requests(), self.queued, self.dead),
                     "other numbers of records are dropped than there are",
                 )?;
-                (self.queued, self.dead, self.retired) = (0, 0, true);
+                (self.queued, self.dead, self.users, self.retired) = (0, 0, 0, true);
                 self.status = Some(Status::Ended);
                 Ok(())
             }
@@ -184,6 +211,7 @@ impl Books {
         )?;
         if define.created {
             self.status = Some(Status::Open);
+            self.retention_s = define.retention_s;
         }
         let mode = if define.created { "created" } else { "changed" };
         self.puts = remember_put(&self.puts, &define.nonce, mode, define.version);

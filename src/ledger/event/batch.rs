@@ -54,6 +54,7 @@ pub(super) fn parse_batch(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
             segment,
             record,
         }),
+        of_call: false,
     })
 }
 

@@ -11,7 +11,7 @@ use crate::jackpot::record::{Reason, Sent};
 use crate::jackpot::view::Status;
 
 /// The meters of a tier in the order in which scripts write them.
-const METERS: [&str; 10] = [
+const METERS: [&str; 11] = [
     "pool",
     "reserve",
     "overflow",
@@ -22,6 +22,7 @@ const METERS: [&str; 10] = [
     "funded",
     "paid",
     "wins",
+    "pool_written",
 ];
 
 /// Hexadecimal digits of each.
@@ -126,7 +127,8 @@ fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
         },
         "checkpoint" => {
             let meters = fields.read("tiers", parse_meters)?;
-            Kind::Checkpoint(fields.read("state", |state| parse_checkpoint(state, meters))?)
+            let held = fields.read("state", parse_held)?;
+            Kind::Checkpoint(Checkpoint { held, meters })
         }
         "restore" => Kind::Restore {
             from_n: fields.optional("from_n")?,
@@ -136,6 +138,10 @@ fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
             closed: fields.parse("closed")?,
             epoch: fields.parse("epoch")?,
             opening: parse_opening(fields)?,
+        },
+        "retention" => Kind::Retention {
+            before: fields.parse("before")?,
+            retention_s: fields.parse("retention")?,
         },
         "rotate" => Kind::Rotate {
             epoch: fields.parse("epoch")?,
@@ -156,6 +162,9 @@ fn parse_define(fields: &Fields<'_>) -> Result<Define, Unreadable> {
     Ok(Define {
         version,
         json,
+        tiers: fields.optional("tiers")?.unwrap_or_default(),
+        money: fields.optional("money")?.unwrap_or_default(),
+        retention_s: fields.optional("retention")?.unwrap_or_default(),
         currency: fields.text("currency")?.to_owned(),
         created,
         superseded: fields.optional("superseded")?,
@@ -201,26 +210,17 @@ fn parse_enter(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
         entries,
         claims: fields.read("claims", |text| parse_claims(text, is_first))?,
         batch: None,
+        of_call: fields.optional::<u8>("call")?.is_some(),
     })
 }
 
-/// `status version next sequence claim_order epoch pending`.
-fn parse_checkpoint(text: &str, meters: BTreeMap<String, i64>) -> Option<Checkpoint> {
-    let parts = text.split(' ').collect::<Vec<_>>();
-    let [status, version, next, sequence, claim_order, epoch, pending] = parts[..] else {
-        return None;
+/// A line `name value` each.
+pub(in crate::ledger) fn parse_held(text: &str) -> Option<BTreeMap<String, String>> {
+    let line = |line: &str| {
+        let (name, value) = line.split_once(' ')?;
+        Some((name.to_owned(), value.to_owned()))
     };
-    let waiting = if next == "-" { None } else { Some(next.parse().ok()?) };
-    Some(Checkpoint {
-        status: Status::parse(status)?,
-        version: version.parse().ok()?,
-        waiting,
-        sequence: sequence.parse().ok()?,
-        claim_order: claim_order.parse().ok()?,
-        epoch: epoch.parse().ok()?,
-        pending: pending.parse().ok()?,
-        meters,
-    })
+    text.split('\n').map(line).collect()
 }
 
 /// `name pool reserve ... wins;` each.

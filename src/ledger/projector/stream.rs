@@ -125,6 +125,11 @@ impl<K: Kind> Stream<K> {
         self.stopped_at.replace(Instant::now()).is_none()
     }
 
+    /// What had stopped it is gone.
+    pub fn go_on(&mut self) {
+        self.stopped_at = None;
+    }
+
     /// Reads behind the cursor. `seen` is the highest mark that this instance has seen in Redis.
     pub async fn read(
         &mut self,

@@ -231,6 +231,7 @@ fn state(
         sequence: books.sequence,
         voided: books.voided,
         arrivals: books.arrivals,
+        retention_s: books.retention_s,
         puts: books.puts.clone(),
         written,
     })

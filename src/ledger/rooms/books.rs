@@ -66,6 +66,10 @@ impl Folded for Books {
     fn is_suspended(&self) -> bool {
         self.status == Some(Status::Suspended)
     }
+
+    fn status(&self) -> &'static str {
+        self.status.map_or("", Status::as_str)
+    }
 }
 
 impl Books {

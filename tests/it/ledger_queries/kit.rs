@@ -68,9 +68,7 @@ pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
     let ledger = Ledger {
         sql: sql.clone(),
         signing: Arc::new(SigningKeys::load("", db.data_dir()).unwrap()),
-        progress: Arc::default(),
-        coupons: Arc::default(),
-        rooms: Arc::default(),
+        data_dir: db.data_dir().into(),
     };
     let secrets = Secrets::from(MasterSecret::new(crate::given::SECRET));
     let api = Api::new(
@@ -143,8 +141,8 @@ impl Books {
     }
 
     pub async fn run(&self, text: &str) {
-        sqlx::query(AssertSqlSafe(text.to_owned()))
-            .execute(self.sql.writer())
+        self.sql
+            .execute(sqlx::query(AssertSqlSafe(text.to_owned())))
             .await
             .unwrap_or_else(|error| panic!("{text}: {error}"));
     }

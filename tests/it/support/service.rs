@@ -52,6 +52,14 @@ impl Caller {
         self.send(Method::POST, path, Some(body)).await
     }
 
+    /// `GET` with the operator's key, which may go unanswered.
+    ///
+    /// # Errors
+    /// When the connection fails or ends before the answer.
+    pub async fn get(&self, path: &str) -> reqwest::Result<Answer> {
+        self.send(Method::GET, path, None).await
+    }
+
     /// `GET` on a connection of its own, as a newcomer would.
     ///
     /// # Errors
@@ -103,11 +111,36 @@ impl Service {
     /// # Panics
     /// When it is not ready in 30 s; with its log.
     pub async fn start_with(environment: &[(&str, &str)]) -> Self {
-        let data = tempfile::Builder::new()
+        Self::start_in(Self::directory(), environment).await
+    }
+
+    /// An empty directory for a service.
+    pub fn directory() -> TempDir {
+        tempfile::Builder::new()
             .prefix("jackpot-it-")
             .tempdir()
-            .expect("a temporary directory can be made");
-        Self::start_in(data, environment).await
+            .expect("a temporary directory can be made")
+    }
+
+    /// Starts it on this data directory and waits until it is ready.
+    ///
+    /// # Panics
+    /// When it is not ready in 30 s; with its log.
+    pub async fn start_in(data: TempDir, environment: &[(&str, &str)]) -> Self {
+        let port = free_port();
+        let environment = owned(environment);
+        let client = http_client();
+        let process = spawn(data.path(), port, &environment);
+        let mut service = Self {
+            data,
+            port,
+            environment,
+            process,
+            client,
+            operator_key: String::new(),
+        };
+        service.wait_until_ready().await;
+        service
     }
 
     /// Starts one that must refuse to: how it ended, and its log. `data` is its data directory.
@@ -127,40 +160,24 @@ impl Service {
 
     /// Runs another command of the program on its data directory and settings.
     pub fn command(&self, arguments: &[&str]) -> Output {
-        command(self.data.path(), arguments, &self.environment)
+        command(self.data.path(), &self.environment, arguments)
+            .output()
+            .expect("the binary that cargo built starts")
+    }
+
+    /// Runs a command of the program on a data directory that no service holds.
+    pub fn command_in(data: &Path, environment: &[(&str, &str)], arguments: &[&str]) -> Output {
+        command(data, &owned(environment), arguments)
             .output()
             .expect("the binary that cargo built starts")
     }
 
     /// The same while the test goes on with other things.
     pub async fn command_beside(&self, arguments: &[&str]) -> Output {
-        tokio::process::Command::from(command(self.data.path(), arguments, &self.environment))
+        tokio::process::Command::from(command(self.data.path(), &self.environment, arguments))
             .output()
             .await
             .expect("the binary that cargo built starts")
-    }
-
-    /// Runs a command on a data directory that no service has yet.
-    pub fn command_in(data: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
-        command(data, arguments, &owned(environment))
-            .output()
-            .expect("the binary that cargo built starts")
-    }
-
-    /// Starts one on a data directory that a command has made ready.
-    pub async fn start_in(data: TempDir, environment: &[(&str, &str)]) -> Self {
-        let (port, environment) = (free_port(), owned(environment));
-        let process = spawn(data.path(), port, &environment);
-        let mut service = Self {
-            data,
-            port,
-            environment,
-            process,
-            client: http_client(),
-            operator_key: String::new(),
-        };
-        service.wait_until_ready().await;
-        service
     }
 
     /// The key with which it is called.
@@ -267,6 +284,12 @@ impl Service {
         self.wait_until_ready().await;
     }
 
+    /// The same for one that answers and is not ready, because no jackpot can be played.
+    pub async fn restart_unready(&mut self) {
+        self.process = spawn(self.data.path(), self.port, &self.environment);
+        self.wait_until("/healthz").await;
+    }
+
     /// The processes that run in its data directory: its embedded Redis, when it has one.
     pub fn redis_pids(&self) -> Vec<Pid> {
         let inside = self.data.path().join("redis");
@@ -274,7 +297,11 @@ impl Service {
     }
 
     async fn wait_until_ready(&mut self) {
-        let ready = self.url("/readyz");
+        self.wait_until("/readyz").await;
+    }
+
+    async fn wait_until(&mut self, path: &str) {
+        let ready = self.url(path);
         let (process, client) = (&mut self.process, &self.client);
         let log = self.data.path().join("service.log");
         eventually(READY_DEADLINE, "the service is ready", async || {
@@ -323,7 +350,7 @@ impl Drop for Ending {
     }
 }
 
-fn command(data: &Path, arguments: &[&str], environment: &[(String, String)]) -> Command {
+fn command(data: &Path, environment: &[(String, String)], arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_jackpot"));
     command
         .args(arguments)

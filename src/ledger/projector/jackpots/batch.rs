@@ -99,7 +99,7 @@ impl Batch {
                 self.rows.closed_epochs.push((closed, n, at_ms));
                 self.rows.epochs.push((epoch, opening, at_ms));
             }
-            Kind::Status { .. } => {}
+            Kind::Status { .. } | Kind::Retention { .. } => {}
         }
         Ok(())
     }
@@ -221,7 +221,7 @@ impl Before {
         let (operated, sequence) = match &event.kind {
             Kind::Claim { claim, .. } => (false, Some(claim.sequence)),
             Kind::Finish { sequence, .. } => (false, Some(*sequence)),
-            Kind::Enter { .. } | Kind::Checkpoint(_) => (false, None),
+            Kind::Enter { .. } | Kind::Checkpoint(_) | Kind::Retention { .. } => (false, None),
             _ => (true, None),
         };
         Self {

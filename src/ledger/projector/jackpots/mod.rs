@@ -7,7 +7,6 @@ mod seeds;
 mod write;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use sqlx::Row;
 
@@ -23,9 +22,7 @@ use crate::jackpot::error::PlayError;
 use crate::jackpot::known::{Known, Registry};
 use crate::jackpot::operate::{Operate, Operator};
 use crate::jackpot::view::Status;
-use crate::ledger::Ledger;
 use crate::ledger::books::Books;
-use crate::ledger::progress::Progress;
 use crate::ledger::receipt::{Receipt, UnsignedReceipt};
 use crate::ledger::reconcile::report::{self, MetersAndState, Report};
 use crate::ledger::reconcile::sides;
@@ -91,6 +88,10 @@ impl Folded for Books {
     fn is_suspended(&self) -> bool {
         self.status == Some(Status::Suspended)
     }
+
+    fn status(&self) -> &'static str {
+        self.status.map_or("", Status::as_str)
+    }
 }
 
 impl Stream<Jackpots> {
@@ -131,10 +132,6 @@ impl Kind for Jackpots {
 
     fn registry(&self) -> &Registry {
         &self.operate.views.registry
-    }
-
-    fn progress(ledger: &Ledger) -> &Arc<Progress> {
-        &ledger.progress
     }
 
     async fn look(&self, id: &Id) -> Result<Look<MetersAndState>, PlayError> {

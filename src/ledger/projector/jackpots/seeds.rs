@@ -61,9 +61,8 @@ impl Projector<Jackpots> {
         let update = query("UPDATE epochs SET seed = $1 WHERE jackpot_id = $2 AND epoch = $3 AND seed = ''")
             .bind(seed.reveal())
             .bind(id.as_str())
-            .bind(number)
-            .execute(sql.writer());
-        sql.writing(update).await?;
+            .bind(number);
+        sql.execute(update).await?;
         Ok(())
     }
 }
