@@ -6,7 +6,7 @@
 //!
 //! | where | what |
 //! | --- | --- |
-//! | `main.rs`, [`cli`] | the command line: `serve`, `key`, `simulate`, `migrate`, `reconcile`, `restore`, `export`, `verify` |
+//! | `main.rs`, [`cli`] | the command line: `serve`, `key`, `simulate`, `migrate`, `reconcile`, `backup`, `restore`, `export`, `verify` |
 //! | [`app`] | puts the service together, starts it in order, stops it in reverse |
 //! | [`settings`] | `config/default.toml` ← a file ← the environment |
 //! | [`http`] | server, problem+json, keys and roles, limits, `OpenAPI`; no business rule |
@@ -17,6 +17,7 @@
 //! | [`combiner`] | requests that come together, one call for each thread and jackpot or coupon |
 //! | [`stream`] | what jackpots, coupons and rooms share: the mark of events, replies of scripts, the tail of a stream |
 //! | [`ledger`] | the SQL system of record of jackpots, coupons and rooms: projector, queries, reconciliation, restore |
+//! | [`backup`] | the ledger and every secret in a directory, and an empty machine begun with it |
 //! | [`signing`] | Ed25519 keys: who signs receipts and heads, and the public keys at `/v1/keys` |
 //! | [`simulate`] | the load simulation from outside, its checks, report and comparison |
 //! | [`verify`] | an exported ledger checked offline: chain, books, draws, receipts; and the order before a room opens |
@@ -34,6 +35,7 @@
 //! [`coupon::coupons`] is asked for, [`jackpot::steps`] says what is next, until an outcome stands.
 
 pub mod app;
+pub mod backup;
 pub mod cli;
 pub mod clock;
 pub mod combiner;

@@ -1,11 +1,13 @@
 //! The command line. A command's result goes to standard output, everything else to standard error.
 
+mod backup;
 mod export;
 mod key;
 mod migrate;
 mod only;
 mod reconcile;
 mod restore;
+mod restore_from;
 mod serve;
 mod session;
 mod simulate;
@@ -39,6 +41,7 @@ enum Command {
     Export(export::Args),
     Verify(verify::Args),
     Reconcile(reconcile::Args),
+    Backup(backup::Args),
     Restore(restore::Args),
 }
 
@@ -62,6 +65,7 @@ impl Cli {
             Command::Export(args) => export::run(&args),
             Command::Verify(args) => return verify::run(&args),
             Command::Reconcile(args) => return reconcile::run(&args),
+            Command::Backup(args) => backup::run(&args),
             Command::Restore(args) => return restore::run(&args),
         };
         match result {

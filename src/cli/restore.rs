@@ -1,11 +1,14 @@
 //! `jackpot restore`: rebuilds jackpots, coupons and rooms in Redis from the ledger.
 
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::only::Only;
+use super::restore_from::restore_from;
 use super::session::Session;
 use super::{SettingsArgs, failed, until_signalled};
+use crate::backup::restore::refuse_unfinished;
 use crate::ids::Id;
 use crate::jackpot::operate::Operator;
 use crate::ledger::pair::Adoption;
@@ -38,6 +41,10 @@ pub(super) struct Args {
     /// Give up events of that one that Redis has and the ledger lacks. They are lost for good.
     #[arg(long, requires = "one")]
     discard: bool,
+    /// Begin with this backup of `jackpot backup`: in an empty data directory, with an empty database and an empty Redis.
+    /// A repeat ends one that was interrupted.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["one", "adopt", "discard"])]
+    from: Option<PathBuf>,
     /// Why, for the audit trail.
     #[arg(long, value_name = "TEXT", default_value = "jackpot restore")]
     reason: String,
@@ -57,6 +64,12 @@ pub(super) fn run(args: &Args) -> ExitCode {
 }
 
 async fn restore(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::error::Error>> {
+    if let Some(backup) = &args.from {
+        // Whatever is made here is a secret.
+        rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+        return restore_from(args, backup, settings).await;
+    }
+    refuse_unfinished(&settings.data_dir)?;
     let only = Only::of(args.jackpot.as_deref(), args.coupon.as_deref(), args.room.as_deref())?;
     if args.adopt {
         return adopt(args, settings).await;
@@ -69,7 +82,7 @@ async fn restore(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::e
 
 /// Ties the ledger to this Redis and rebuilds what it lacks. A start is refused from the begin of the adopt to its end:
 /// run it again when it died in between.
-async fn adopt(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::error::Error>> {
+pub(super) async fn adopt(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::error::Error>> {
     let (session, adoption) = Session::open_adopting(settings).await?;
     let result = async {
         let only = Only::of(None, None, None)?;
@@ -78,6 +91,8 @@ async fn adopt(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::err
             None => writeln!(std::io::stdout().lock(), "this Redis is the ledger's store already")?,
         }
         let right = all(args, &only, &session).await?;
+        // The ledger has the events of the restore before anybody plays.
+        session.catch_up().await;
         if let Some(adoption) = adoption {
             // Also with one that was not rebuilt: the ledger refuses it until it is, and the others can be played.
             session.ledger.adopted(&session.store, adoption).await?;

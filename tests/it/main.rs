@@ -1,5 +1,6 @@
 //! The integration tests: one binary, a file per promise or capability.
 
+mod backup;
 mod batch_http;
 mod batch_kit;
 mod batch_play;

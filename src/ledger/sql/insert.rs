@@ -12,6 +12,10 @@ pub enum Value<'a> {
     Text(&'a str),
     /// Of a BIGINT column.
     Int(i64),
+    /// NULL in a TEXT column.
+    NoText,
+    /// NULL in a BIGINT column.
+    NoInt,
 }
 
 /// Rows per statement. Fixed, so that a table has few statement texts and all stay prepared. Measured with rows of 8
@@ -58,6 +62,8 @@ fn arguments(values: &[Value<'_>]) -> Result<AnyArguments, sqlx::Error> {
         match *value {
             Value::Text(text) => arguments.add(text),
             Value::Int(number) => arguments.add(number),
+            Value::NoText => arguments.add(None::<&str>),
+            Value::NoInt => arguments.add(None::<i64>),
         }
         .map_err(sqlx::Error::Encode)?;
     }
