@@ -2,6 +2,7 @@
 
 mod export;
 mod key;
+mod ledger;
 mod migrate;
 mod only;
 mod reconcile;
@@ -37,6 +38,7 @@ enum Command {
     Verify(verify::Args),
     Reconcile(reconcile::Args),
     Restore(restore::Args),
+    Ledger(ledger::Args),
 }
 
 /// Which settings count: the compiled-in default, this file, and `JACKPOT__SECTION__KEY` in the environment.
@@ -60,6 +62,7 @@ impl Cli {
             Command::Verify(args) => return verify::run(&args),
             Command::Reconcile(args) => return reconcile::run(&args),
             Command::Restore(args) => return restore::run(&args),
+            Command::Ledger(args) => return ledger::run(&args),
         };
         match result {
             Ok(()) => ExitCode::SUCCESS,

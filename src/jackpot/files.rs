@@ -11,6 +11,7 @@ use super::error::PlayError;
 use super::operate::{Operate, Operator};
 use super::scripts::{ScriptError, Wanted};
 use super::view::Status;
+use crate::violation::check_new_name;
 
 /// Why a file defines no jackpot.
 #[derive(Debug, Error)]
@@ -52,7 +53,8 @@ pub async fn define_from(directory: &Path, operate: &Operate) -> Result<(), File
             reason: e.to_string(),
         })?;
         let status = document.status.take().map_or(Status::Open, Status::from);
-        let definition = Definition::check(document).map_err(|wrong| {
+        let checked = check_new_name(&document.name).and_then(|()| Definition::check(document));
+        let definition = checked.map_err(|wrong| {
             let rules = wrong
                 .iter()
                 .map(|v| format!("{} {}", v.field, v.rule))

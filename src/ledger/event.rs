@@ -13,6 +13,7 @@ use crate::jackpot::batch_record::BatchRecord;
 use crate::jackpot::record::{Contributed, Reason, Sent};
 use crate::jackpot::segment::Segment;
 use crate::jackpot::view::Status;
+use crate::ledger::skipped::{Carried, Skipped};
 
 mod batch;
 pub(in crate::ledger) mod parse;
@@ -115,6 +116,8 @@ pub enum Kind {
         /// Versions of definitions that no record needs any more.
         pruned: Vec<u64>,
     },
+    /// An operator skipped an event that could not be applied.
+    Skipped(Box<Skipped<Carried>>),
 }
 
 /// A definition that was put.

@@ -74,6 +74,27 @@ impl Fold {
                     return Err(unexpected("an entry or batch id comes twice"));
                 }
             }
+            Kind::Skipped(skipped) => {
+                let carried = &skipped.carried;
+                self.definitions.extend(carried.definitions.iter().cloned());
+                self.definitions
+                    .retain(|version, _| !carried.dropped_versions.contains(version));
+                for epoch in &mut self.epochs {
+                    if carried.closed_epochs.contains(&epoch.epoch) {
+                        epoch.closed_ms = Some(event.at_ms);
+                    }
+                }
+                for (epoch, commitment) in &carried.epochs {
+                    self.open_epoch(*epoch, commitment, event.at_ms);
+                }
+                for (id, digest, at_ms) in &carried.adjustments {
+                    let id = Id::parse(id).map_err(|_| unexpected("the id of an adjustment"))?;
+                    self.adjustments.insert(id, (digest.clone(), *at_ms));
+                }
+                if self.books.generation.n == event.n {
+                    self.seen_before = std::mem::take(&mut self.seen);
+                }
+            }
             _ => {}
         }
         let newer_from = self.books.generation.n;

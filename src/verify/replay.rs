@@ -17,10 +17,12 @@ use super::report::{Place, Report};
 use super::tiers::Tiers;
 use batch::OpenBatch;
 use seen::SeenIds;
+use skipped::CarriedPending;
 
 mod batch;
 mod enter;
 mod seen;
+mod skipped;
 
 /// The fields of an event as its body has them.
 pub(super) type Fields = BTreeMap<String, String>;
@@ -42,6 +44,8 @@ pub(super) struct Replay {
     splits: HashMap<Minor, Vec<TierAmount>>,
     /// The batch whose second segment is the next event.
     batch: Option<OpenBatch>,
+    /// Entries that a skipped event left pending.
+    carried_pending: BTreeMap<u64, CarriedPending>,
 }
 
 /// The event can't be replayed, nor what comes after it: why.
@@ -63,6 +67,7 @@ impl Replay {
             seen: SeenIds::default(),
             splits: HashMap::new(),
             batch: None,
+            carried_pending: BTreeMap::new(),
         }
     }
 
@@ -80,6 +85,7 @@ impl Replay {
         let (before, version) = (self.tiers.clone(), self.version);
         let mut paid = Vec::new();
         match &event.kind {
+            Kind::Skipped(skipped) => return self.skipped(event, skipped, report),
             Kind::Define(define) => self.define(event, define)?,
             Kind::Enter { .. } => paid = self.enter(event, fields, report)?,
             Kind::Claim { entry_id, claim } => paid.extend(self.claim(event, entry_id, claim, report)?),
@@ -174,6 +180,10 @@ impl Replay {
     ) -> Result<Option<Paid>, Broken> {
         let drawing = self.draws.drawing(claim.sequence);
         let known = drawing.map(|drawing| (drawing.sent.player.clone(), Arc::clone(&drawing.definition)));
+        let known = match (known, self.carried_pending.get(&claim.sequence)) {
+            (None, Some(carried)) => Some((carried.player.clone(), self.definition(carried.version)?)),
+            (known, _) => known,
+        };
         self.draws.claimed(event.n, entry_id, claim, report);
         match known {
             Some((player, definition)) => self.money(event, (entry_id, &player), claim, &definition, report),

@@ -30,6 +30,8 @@ pub struct Place {
     pub free: bool,
     /// The token in force.
     pub token: i64,
+    /// Why the next event can't be applied; empty while it can.
+    pub stopped: String,
 }
 
 /// The leases of an instance.
@@ -80,7 +82,7 @@ impl Leases {
     /// All of the ledger.
     pub async fn places(&self) -> Result<Vec<Place>, sqlx::Error> {
         let sql = format!(
-            "SELECT {id} AS id, n, restores, lease_token, CASE WHEN holder = $1 OR holder = '' OR lease_until_ms < {now} \
+            "SELECT {id} AS id, n, restores, lease_token, stopped, CASE WHEN holder = $1 OR holder = '' OR lease_until_ms < {now} \
              OR lease_until_ms > {now} + {LONGEST_MS} THEN 1 ELSE 0 END AS free FROM {heads}",
             id = self.tables.id,
             heads = self.tables.heads,
@@ -93,12 +95,14 @@ impl Leases {
         let place = |row: &sqlx::any::AnyRow| {
             let (n, restores) = (row.try_get::<i64, _>("n")?, row.try_get::<i64, _>("restores")?);
             let (free, token) = (row.try_get::<i64, _>("free")? == 1, row.try_get("lease_token")?);
+            let stopped = row.try_get("stopped")?;
             Ok(Id::parse(row.try_get("id")?).ok().map(|id| Place {
                 id,
                 n: n.unsigned_abs(),
                 restores: restores.unsigned_abs(),
                 free,
                 token,
+                stopped,
             }))
         };
         let places = rows.iter().map(place).collect::<Result<Vec<_>, sqlx::Error>>()?;

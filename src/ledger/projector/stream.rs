@@ -9,7 +9,7 @@ use super::kind::{Folded, Kind};
 use super::load::Loaded;
 use super::rows::{Cursor, Raw};
 use crate::ids::Id;
-use crate::ledger::chain;
+use crate::ledger::skipped;
 use crate::store::keys::StreamKeys;
 use crate::store::{Store, StoreError};
 use crate::stream::Mark;
@@ -184,13 +184,13 @@ impl<K: Kind> Stream<K> {
         };
         let field = |name: &str| first.fields.get(name).map_or("", String::as_str);
         if field("n") == n.to_string() {
-            if chain::body(&first.fields) != self.last_body {
+            if !skipped::is_last(&first.fields, &self.last_body) {
                 return Err(format!(
                     "event {n} in Redis is another one than event {n} in the ledger"
                 ));
             }
             events.remove(0);
-        } else if field("type") != "restore" {
+        } else if field("type") != "restore" && skipped::of_stream(&self.last_body).is_some() {
             return Err(format!(
                 "Redis' stream goes on with event {} and does not hold event {n}, the ledger's last",
                 field("n")

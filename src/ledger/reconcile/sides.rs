@@ -10,10 +10,15 @@ use crate::ledger::event::Checkpoint;
 /// The ledger's side.
 #[must_use]
 pub fn of_books(books: &Books) -> MetersAndState {
-    let tiers = books.meters.iter();
-    let meters = tiers.flat_map(|(tier, meters)| meters.all().map(|(name, value)| (format!("{tier}:{name}"), value)));
+    let mut all = BTreeMap::new();
+    for (tier, meters) in &books.meters {
+        all.extend(meters.all().map(|(name, value)| (format!("{tier}:{name}"), value)));
+        let skipped = [("skipped", meters.skipped), ("skipped_micro", meters.skipped_micro)];
+        let skipped = skipped.into_iter().filter(|(_, value)| *value != 0);
+        all.extend(skipped.map(|(name, value)| (format!("{tier}:{name}"), value)));
+    }
     MetersAndState {
-        meters: meters.collect(),
+        meters: all,
         status: books
             .status
             .map(|status| status.as_str().to_owned())

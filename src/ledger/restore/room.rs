@@ -35,6 +35,10 @@ impl Restorer {
         let held = held.map(|redis| (redis.mark, redis.status == Status::Open));
         let ledger = Mark::new(books.restores, books.n).unwrap_or_default();
         let expected = self.replaceable(&keys.state, held, ledger, replace).await?;
+        let status = match (replace, status) {
+            (Replace::Ahead, Status::Open) => Status::Suspended,
+            _ => status,
+        };
         let mut state = state(room, books, status)?;
         // Of a definition that the ledger may lack.
         state.passes_until_ms = state.passes_until_ms.max(passes_until_ms);

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ledger::event::Unreadable;
 use crate::ledger::event::parse::Fields;
+use crate::ledger::skipped::{self, CarriedRoom, Skipped};
 use crate::room::definition::Definition;
 use crate::room::status::Status;
 
@@ -50,6 +51,8 @@ pub enum Kind {
         /// When the last pass that was given before has expired, ms.
         passes_until_ms: i64,
     },
+    /// An operator skipped an event that could not be applied.
+    Skipped(Box<Skipped<CarriedRoom>>),
 }
 
 /// A definition that was put.
@@ -144,6 +147,7 @@ fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
             status: fields.read("status", Status::parse)?,
             passes_until_ms: fields.parse("passes_until")?,
         },
+        skipped::TYPE => Kind::Skipped(Box::new(Skipped::parse(fields)?)),
         _ => return Err(fields.wrong("type")),
     })
 }
