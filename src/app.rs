@@ -2,7 +2,6 @@
 
 mod compose;
 mod probe;
-mod signals;
 
 use std::io;
 use std::sync::Arc;
@@ -26,10 +25,10 @@ use crate::random::RandomError;
 use crate::room::error::RoomError;
 use crate::room::worker::Worker;
 use crate::settings::Settings;
+use crate::signals::Signals;
 use crate::stopping::Stopping;
 use crate::store::{OpenError, Store};
 use compose::{Parts, compose};
-use signals::Signals;
 
 /// Why the service does not start or run.
 #[derive(Debug, thiserror::Error)]

@@ -22,7 +22,7 @@
 //! | [`verify`] | an exported ledger checked offline: chain, books, draws, receipts; and the order before a room opens |
 //! | [`money`], [`ids`], [`text`], [`violation`], [`operator`], [`html`] | small things that everyone uses |
 //! | [`keys`], [`master_secret`], [`durable_file`], [`random`], [`tls`] | secrets, and the files they live in |
-//! | [`telemetry`], [`stopping`], [`open_files`] | log lines and metrics; the signal to end; the limit on open files |
+//! | [`telemetry`], `signals`, [`stopping`], [`open_files`] | log lines and metrics; the signals to end; the limit on open files |
 //! | `lua/jackpot/`, `lua/coupon/`, `lua/room/`, `lua/stream/` | one file per decision, and the parts they share; each has its contract in its header |
 //!
 //! # The path of an entry
@@ -52,6 +52,7 @@ pub mod operator;
 pub mod random;
 pub mod room;
 pub mod settings;
+mod signals;
 pub mod signing;
 pub mod simulate;
 pub mod stopping;

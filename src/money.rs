@@ -22,6 +22,10 @@ pub struct Minor(u64);
 impl Minor {
     /// Nothing.
     pub const ZERO: Self = Self(0);
+    /// The least that is something.
+    pub const ONE: Self = Self(1);
+    /// [`MAX_MINOR`].
+    pub const MAX: Self = Self(MAX_MINOR);
 
     /// The amount as a plain number of minor units.
     #[must_use]

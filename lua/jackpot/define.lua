@@ -1,5 +1,5 @@
 -- Creates a jackpot, or changes its definition: at once when no money or odds of a live pool are touched, else with
--- the next take of all (or at once while paused with nothing pending).
+-- the next take of all (or at once while paused with nothing pending, unless a cap is below the pool).
 --
 -- KEYS  1 state  2 meters  3 definitions  4 epochs  5 pending  6 events  7.. pool of each tier of the NEW definition
 -- ARGV  1..4 fence (state.lua); for a jackpot that does not exist: 0, 1, commitment of epoch 1, ''
@@ -173,7 +173,8 @@ local superseded = state.next
 state.last_version = state.last_version + 1
 local version = num(state.last_version)
 state.next, state.next_tiers, state.next_money = version, tiers_text, money
-mode = (live and money ~= state.money) and 'waits' or 'changed'
+local must_wait = live or not caps_hold(tiers_text, tiers)
+mode = (must_wait and money ~= state.money) and 'waits' or 'changed'
 if mode == 'changed' then
   apply_next(state, tiers)
 end

@@ -1,4 +1,5 @@
--- Pauses, resumes, suspends or closes a jackpot. Pausing with nothing pending puts a waiting definition in force.
+-- Pauses, resumes, suspends or closes a jackpot. Pausing with nothing pending puts a waiting definition in force, unless a
+-- cap of it is below the pool: that one waits for the next take of all.
 --
 -- KEYS  1 state  2 meters  3 pending  4 events  5.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 wanted: open | paused | suspended (by the service) | closed  6 reason  7 who
@@ -32,7 +33,9 @@ local before = state.status
 state.status = wanted
 if wanted == 'paused' and state.next ~= '' and redis.call('ZCARD', KEYS[3]) == 0 then
   tiers = read_tiers(state.tiers, KEYS[2], 5)
-  apply_next(state, tiers)
+  if caps_hold(state.next_tiers, tiers) then
+    apply_next(state, tiers)
+  end
 end
 append_event(KEYS[4], state, now_ms(), 'status', {
   'before',

@@ -15,6 +15,7 @@ use crate::jackpot::api::{Api, ApiDoc, Meters};
 use crate::jackpot::error::PlayError;
 use crate::jackpot::files;
 use crate::jackpot::metrics::PlayMetrics;
+use crate::jackpot::named::Named;
 use crate::jackpot::operate::Operate;
 use crate::jackpot::play::Play;
 use crate::jackpot::recovery::Recovery;
@@ -102,8 +103,13 @@ pub(super) async fn compose(
     projector.catch_up().await;
     check_secret(&operate).await?;
     check_room_secret(&rooms).await?;
+    let named = Named {
+        coupons: coupons.clone(),
+        rooms: rooms.clone(),
+        ledger: ledger.clone(),
+    };
     if !settings.jackpots.directory.is_empty() {
-        files::define_from(Path::new(&settings.jackpots.directory), &operate).await?;
+        files::define_from(Path::new(&settings.jackpots.directory), &operate, &named).await?;
     }
     let recovery = Recovery {
         play: play.without_waiting(),
@@ -117,6 +123,7 @@ pub(super) async fn compose(
         play,
         meters: Arc::new(Meters::new(operate.clone())),
         operate,
+        named,
         ledger: ledger.clone(),
     };
     let line = Line::new(coupons.clone(), settings.coupons.clone())?;

@@ -47,14 +47,17 @@ pub(super) fn run(args: Args) -> CommandResult {
     let mut out = std::io::stdout().lock();
     match args.action {
         Action::New { role, name } => {
-            writeln!(out, "{}", file.add(name, role)?.expose())?;
-            eprintln!("added to {}", std::path::absolute(file.path())?.display());
+            let path = std::path::absolute(file.path())?;
+            writeln!(out, "{}", file.add(name.clone(), role)?.expose())?;
+            eprintln!("{role} key '{}' added to {}", name.as_str(), path.display());
         }
         Action::List => write!(out, "{}", list(&file)?)?,
         Action::Revoke { name } => {
             let operates = |keys: Vec<Key>| keys.iter().any(|key| key.role == Role::Operate);
             let before = file.read().is_ok_and(operates);
             file.revoke(&name)?;
+            let path = std::path::absolute(file.path())?;
+            eprintln!("key '{}' revoked in {}", name.as_str(), path.display());
             if before && !operates(file.read()?) {
                 eprintln!("warning: no operate key is left; make one with `jackpot key new --role operate`");
             }

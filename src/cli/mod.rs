@@ -14,8 +14,11 @@ mod verify;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand};
+
+use crate::signals::Signals;
 
 /// Shared prize pools on Redis with one atomic claim per winner.
 #[derive(Parser)]
@@ -76,6 +79,27 @@ fn failed(error: &dyn std::error::Error) -> ExitCode {
     eprintln!("jackpot: {error}");
     ExitCode::FAILURE
 }
+
+/// How long the tasks of a command may take to end once a signal came.
+const LAST: Duration = Duration::from_secs(10);
+
+/// Runs a command that may hold the private Redis. SIGINT, SIGTERM, SIGHUP and SIGQUIT end it in order: the work is dropped, a
+/// [`session::Session`] closes itself then, and a server that is still starting gets its signal.
+fn until_signalled<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let result = runtime.block_on(async {
+        let mut signals = Signals::listen()?;
+        tokio::select! {
+            result = work => result,
+            name = signals.next() => Err(format!("ended by {name} before it was done").into()),
+        }
+    });
+    // Not a plain drop: that would wait for a blocking call for as long as it takes.
+    runtime.shutdown_timeout(LAST);
+    result
+}
+
+type Failure = Box<dyn std::error::Error>;
 
 /// Any failure of a command: it is shown, not handled.
 type CommandResult = Result<(), Box<dyn std::error::Error>>;

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::SettingsArgs;
 use super::only::Only;
 use super::session::Session;
+use super::{SettingsArgs, until_signalled};
 use crate::ledger::projector::coupons::Coupons;
 use crate::ledger::projector::lease::Leases;
 use crate::ledger::projector::rooms::Rooms;
@@ -57,10 +57,7 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 pub(super) fn run(args: &Args) -> ExitCode {
     let found = Settings::load(args.settings.config.as_deref())
         .map_err(Into::into)
-        .and_then(|settings| {
-            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-            runtime.block_on(reconcile(args, settings))
-        });
+        .and_then(|settings| until_signalled(reconcile(args, settings)));
     match found {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::only::Only;
 use super::session::Session;
-use super::{SettingsArgs, failed};
+use super::{SettingsArgs, failed, until_signalled};
 use crate::ids::Id;
 use crate::jackpot::operate::Operator;
 use crate::ledger::forgotten::Forgotten;
@@ -52,10 +52,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> ExitCode {
     let done = Settings::load(args.settings.config.as_deref())
         .map_err(Into::into)
-        .and_then(|settings| {
-            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-            runtime.block_on(restore(args, settings))
-        });
+        .and_then(|settings| until_signalled(restore(args, settings)));
     match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,

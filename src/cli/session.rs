@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use tokio::task::JoinHandle;
+use tokio::runtime::Handle;
+use tokio::task::{JoinHandle, block_in_place};
 
 use crate::jackpot::operate::Operate;
 use crate::jackpot::view::Views;
@@ -28,12 +29,13 @@ pub(super) struct Session {
     /// Names this session as the holder of leases.
     pub(super) instance: String,
     settings: Settings,
+    closed: bool,
 }
 
 /// A projector at work.
 pub(super) struct Projecting {
     ended: Stopping,
-    task: JoinHandle<()>,
+    task: Option<JoinHandle<()>>,
 }
 
 impl Session {
@@ -77,6 +79,7 @@ impl Session {
             store,
             instance,
             settings,
+            closed: false,
         })
     }
 
@@ -115,18 +118,47 @@ impl Session {
         let (projector, ended) = (self.projector(), Stopping::default());
         let (runtime, until) = (tokio::runtime::Handle::current(), ended.clone());
         let task = tokio::task::spawn_blocking(move || runtime.block_on(projector.run(until)));
+        let task = Some(task);
         Projecting { ended, task }
     }
 
-    pub(super) async fn close(self) {
+    pub(super) async fn close(mut self) {
+        self.close_both().await;
+    }
+
+    async fn close_both(&mut self) {
+        self.closed = true;
         self.store.close().await;
         self.ledger.sql.close().await;
     }
 }
 
+/// A signal ends a command by dropping it, wherever it is: no private Redis outlives it.
+impl Drop for Session {
+    fn drop(&mut self) {
+        if !self.closed {
+            block_in_place(|| Handle::current().block_on(self.close_both()));
+        }
+    }
+}
+
 impl Projecting {
-    pub(super) async fn end(self) -> Result<(), tokio::task::JoinError> {
+    pub(super) async fn end(mut self) -> Result<(), tokio::task::JoinError> {
         self.ended.begin();
-        self.task.await
+        match self.task.take() {
+            Some(task) => task.await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// The same where a signal ends the command: before the session closes, which is dropped after it.
+impl Drop for Projecting {
+    fn drop(&mut self) {
+        self.ended.begin();
+        if let Some(task) = self.task.take() {
+            // One that panicked has said so.
+            let _ended = block_in_place(|| Handle::current().block_on(task));
+        }
     }
 }

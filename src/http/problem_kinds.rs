@@ -100,6 +100,11 @@ pub(super) const KINDS: &[Kind] = &[
         "No jackpot with this id was ever defined.",
     ),
     kind(
+        "definition-not-found",
+        "The definition has no such version",
+        "The jackpot exists; no PUT of its definition was given this version.",
+    ),
+    kind(
         "entry-not-found",
         "There is no such entry",
         "No entry with this id is remembered: it was never made, or its retention has passed.",

@@ -6,6 +6,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::problem::{CONTENT_TYPE, FieldError, Problem, ProblemBody};
+use crate::jackpot::named::NamedError;
 use crate::ledger::export::ExportError;
 use crate::ledger::queries::LedgerError;
 use crate::ledger::reconcile::now::{NotClean, ReconcileError};
@@ -60,6 +61,15 @@ impl From<ReconcileError> for Problem {
         match error {
             ReconcileError::Play(error) => error.into(),
             ReconcileError::Ledger(error) => error.into(),
+        }
+    }
+}
+
+impl From<NamedError> for Problem {
+    fn from(error: NamedError) -> Self {
+        match error {
+            NamedError::Play(error) => error.into(),
+            NamedError::Ledger(error) => error.into(),
         }
     }
 }

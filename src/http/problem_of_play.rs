@@ -23,6 +23,9 @@ impl From<PlayError> for Problem {
         match error {
             PlayError::Script(error) => of_script(&error),
             PlayError::EntryNotFound(_) => Problem::new(StatusCode::NOT_FOUND, "entry-not-found", error.to_string()),
+            PlayError::DefinitionNotFound { .. } => {
+                Problem::new(StatusCode::NOT_FOUND, "definition-not-found", error.to_string())
+            }
             PlayError::Stopped(status) => stopped(status, &error.to_string()),
             PlayError::EntryIdReused(_) | PlayError::BatchIdReused(_) => unprocessable("entry-id-reused", &error),
             PlayError::AdjustmentIdReused(_) => unprocessable("adjustment-id-reused", &error),

@@ -11,6 +11,7 @@ pub use crate::violation::{MAX_NAME_CHARS, Violation};
 
 use super::document::{Contribution, Document, Prize, Take, Tier};
 use super::odds::{InvalidOdds, Odds};
+use super::split::split_of;
 
 /// Most tiers of a jackpot: each costs every call a key and nine meters.
 pub const MAX_TIERS: usize = 8;
@@ -50,9 +51,20 @@ pub enum MoneyKind {
 }
 
 impl Definition {
-    /// Checks a document against every rule, and names all that it breaks.
+    /// Checks a document that is put: its form, then whether it can work; names all that it breaks. Whether the room and
+    /// the coupons exist is for [`Named`](super::named::Named).
     pub fn check(document: Document) -> Result<Self, Vec<Violation>> {
+        let definition = Self::stored(document)?;
         let mut wrong = Vec::new();
+        check_contribution(&definition.document, &mut wrong);
+        check_limits(&definition.document, &mut wrong);
+        if wrong.is_empty() { Ok(definition) } else { Err(wrong) }
+    }
+
+    /// A document that was taken once: a definition that can't work was not always refused.
+    pub fn stored(mut document: Document) -> Result<Self, Vec<Violation>> {
+        let mut wrong = Vec::new();
+        document.min_stake = Some(document.min_stake());
         check_head(&document, &mut wrong);
         check_tiers(&document.tiers, &mut wrong);
         check_ranks(&document, &mut wrong);
@@ -113,16 +125,23 @@ impl Definition {
         }
     }
 
-    /// The waiting room in front of it. It may be made later: until then nobody has a pass.
+    /// The waiting room in front of it.
     #[must_use]
     pub fn room(&self) -> Option<&Id> {
         self.document.room.as_ref()
     }
 
-    /// Largest stake of an entry.
+    /// What is wrong with a stake, if anything is.
     #[must_use]
-    pub fn max_stake(&self) -> Option<Minor> {
-        self.document.max_stake
+    pub fn refuses_stake(&self, stake: Minor) -> Option<String> {
+        let (min, max) = (self.document.min_stake(), self.document.max_stake());
+        if stake < min {
+            Some(format!("must be at least {min}, the jackpot's min_stake"))
+        } else if stake > max {
+            Some(format!("must be at most {max}, the jackpot's max_stake"))
+        } else {
+            None
+        }
     }
 
     /// Last attempt that an entry may make, from 0.
@@ -230,7 +249,6 @@ fn check_ranks(document: &Document, wrong: &mut Vec<Violation>) {
                 }
                 ("fixed", &prize.tier)
             }
-            // It may be made later: until then it is not open.
             Prize::Coupon(_) => continue,
         };
         if !document.tiers.iter().any(|t| t.tier == *tier.1) {
@@ -238,6 +256,75 @@ fn check_ranks(document: &Document, wrong: &mut Vec<Violation>) {
                 format!("{at}.prize.{}.tier", tier.0),
                 format!("'{}' is none of the tiers", tier.1),
             ));
+        }
+    }
+}
+
+/// A contribution that is always 0 never fills a pool.
+fn check_contribution(document: &Document, wrong: &mut Vec<Violation>) {
+    let (field, nothing) = match document.contribution {
+        Contribution::Fixed(amount) => ("contribution.fixed", amount == Minor::ZERO),
+        Contribution::RatePpm(rate) => ("contribution.rate_ppm", rate == Ppm::default()),
+    };
+    if nothing {
+        wrong.push(Violation::new(field, "must be at least 1: an entry would add nothing"));
+    } else if document.tiers.iter().all(|tier| tier.share_ppm == Ppm::default()) {
+        wrong.push(Violation::new(
+            "tiers",
+            "share_ppm sums to 0: an entry would add nothing; give a tier a share",
+        ));
+    } else if split_of(document, document.max_stake().max(Minor::ONE))
+        .iter()
+        .all(|amount| amount.is_nothing())
+    {
+        let rule = "adds less than a millionth of a minor unit to every tier, even at max_stake: raise one of them";
+        wrong.push(Violation::new(field, rule));
+    }
+    if document.min_stake() > document.max_stake() {
+        let rule = format!("is {}, more than max_stake", document.min_stake());
+        wrong.push(Violation::new("min_stake", rule));
+    }
+    if document.min_stake() == Minor::ZERO && matches!(document.contribution, Contribution::RatePpm(_)) {
+        let rule = "must be at least 1 where the contribution is a rate: stake 0 would add nothing";
+        wrong.push(Violation::new("min_stake", rule));
+    }
+}
+
+/// A prize that no pool can ever pay, because the pool's cap is below it.
+fn check_limits(document: &Document, wrong: &mut Vec<Violation>) {
+    for (i, tier) in document.tiers.iter().enumerate() {
+        if let Some(cap) = tier.cap.filter(|cap| tier.min_payout > *cap) {
+            let rule = format!("must be at most the tier's cap, {cap}: no pool prize would ever be paid");
+            wrong.push(Violation::new(format!("tiers[{i}].min_payout"), rule));
+        }
+    }
+    for (i, rank) in document.odds.ranks.iter().enumerate() {
+        let limits = |name: &Id| {
+            let tier = document.tiers.iter().find(|tier| tier.tier == *name)?;
+            Some((tier.cap.unwrap_or(Minor::MAX), tier.min_payout))
+        };
+        match &rank.prize {
+            Prize::Fixed(prize) => {
+                if let Some((most, _)) = limits(&prize.tier).filter(|(most, _)| prize.amount > *most) {
+                    let field = format!("odds.ranks[{i}].prize.fixed.amount");
+                    let rule = format!("must be at most {most}, the cap of '{}'", prize.tier);
+                    wrong.push(Violation::new(field, rule));
+                }
+            }
+            Prize::Pool(prize) => {
+                let (Take::SharePpm(share), Some((most, least))) = (prize.take, limits(&prize.tier)) else {
+                    continue;
+                };
+                let (taken, least) = (share.of(u128::from(most.get())), least.max(Minor::ONE));
+                // A minimum above the cap is named as such.
+                if rank.weight > 0 && least <= most && taken < u128::from(least.get()) {
+                    let field = format!("odds.ranks[{i}].prize.pool.take.share_ppm");
+                    let rule =
+                        format!("takes {taken} of the largest pool, {most}: below {least}, the least that is paid");
+                    wrong.push(Violation::new(field, rule));
+                }
+            }
+            Prize::Coupon(_) => {}
         }
     }
 }
@@ -355,6 +442,26 @@ mod tests {
     }
 
     #[test]
+    fn a_definition_that_was_taken_before_it_was_refused_is_read_all_the_same() {
+        let mut value = good();
+        value["contribution"] = json!({"rate_ppm": 0});
+        value["tiers"][0]["cap"] = json!(5);
+        let document: Document = serde_json::from_value(value).expect("well formed");
+        let fields = Definition::check(document.clone()).expect_err("refused");
+        let fields = fields.iter().map(|v| v.field.as_str()).collect::<Vec<_>>();
+        let expected = [
+            "contribution.rate_ppm",
+            "tiers[0].min_payout",
+            "odds.ranks[1].prize.fixed.amount",
+        ];
+        assert_eq!(fields, expected);
+        let stored = Definition::stored(document).expect("readable");
+        assert_eq!(stored.refuses_stake(Minor::ONE), None);
+        let rule = stored.refuses_stake(Minor::ZERO).expect("refused");
+        assert_eq!(rule, "must be at least 1, the jackpot's min_stake");
+    }
+
+    #[test]
     fn only_money_and_odds_change_the_digest() {
         let digest = |change: &dyn Fn(&mut Value)| {
             let mut value = good();
@@ -367,6 +474,7 @@ mod tests {
         assert_eq!(as_is, digest(&|v| v["name"] = json!("other")));
         assert_eq!(as_is, digest(&|v| v["public_meter"] = json!(true)));
         assert_eq!(as_is, digest(&|v| v["room"] = json!("lobby")));
+        assert_eq!(as_is, digest(&|v| v["min_stake"] = json!(7)));
         assert_ne!(as_is, digest(&|v| v["max_redraws"] = json!(3)));
         assert_ne!(as_is, digest(&|v| v["tiers"][0]["cap"] = json!(3)));
     }

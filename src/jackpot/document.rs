@@ -28,7 +28,7 @@ pub struct Document {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub status: Option<PutStatus>,
-    /// What each entry adds.
+    /// What each entry adds. A contribution that is always 0 is refused.
     pub contribution: Contribution,
     /// The progressive pools, 1 to 8. A tier stays once it is defined.
     #[schema(min_items = 1, max_items = 8)]
@@ -39,6 +39,11 @@ pub struct Document {
     #[serde(default = "default_max_redraws")]
     #[schema(default = 16, maximum = 100)]
     pub max_redraws: u32,
+    /// Smallest stake of an entry in minor units, at most `max_stake`. Without it 1 where the contribution is a rate, else 0;
+    /// 0 with a rate is refused: such an entry would add nothing and have every chance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = u64, nullable = false, example = 0)]
+    pub min_stake: Option<Minor>,
     /// Largest stake of an entry in minor units; null: 2^53-1.
     #[serde(default)]
     #[schema(value_type = Option<u64>, example = 1_000_000_000)]
@@ -47,10 +52,40 @@ pub struct Document {
     #[serde(default)]
     #[schema(default = false)]
     pub public_meter: bool,
-    /// The waiting room in front of this jackpot: entries need a pass of it, batches are refused. null: none.
+    /// The waiting room in front of this jackpot: entries need a pass of it, batches are refused. It must exist. null: none.
     #[serde(default)]
     #[schema(value_type = Option<String>, example = json!(null))]
     pub room: Option<Id>,
+}
+
+impl Document {
+    /// Smallest stake of an entry: what the definition says, or the default.
+    #[must_use]
+    pub fn min_stake(&self) -> Minor {
+        let default = match self.contribution {
+            Contribution::Fixed(_) => Minor::ZERO,
+            Contribution::RatePpm(_) => Minor::ONE,
+        };
+        self.min_stake.unwrap_or(default)
+    }
+
+    /// Largest stake of an entry.
+    #[must_use]
+    pub fn max_stake(&self) -> Minor {
+        self.max_stake.unwrap_or(Minor::MAX)
+    }
+
+    /// The coupons that its ranks name, each with its field.
+    pub fn coupons(&self) -> impl Iterator<Item = (String, &Id)> {
+        self.odds
+            .ranks
+            .iter()
+            .enumerate()
+            .filter_map(|(i, rank)| match &rank.prize {
+                Prize::Coupon(prize) => Some((format!("odds.ranks[{i}].prize.coupon.coupon_id"), &prize.coupon_id)),
+                Prize::Pool(_) | Prize::Fixed(_) => None,
+            })
+    }
 }
 
 /// A status as a definition may name it.
@@ -89,7 +124,7 @@ pub struct Tier {
     /// Its share of each contribution, parts per million; all tiers together at most 1,000,000.
     #[schema(value_type = u32, example = 1_000_000, maximum = 1_000_000)]
     pub share_ppm: Ppm,
-    /// Smallest amount that a pool prize pays; below it the claim says retry.
+    /// Smallest amount that a pool prize pays; below it the claim says retry. At most the cap.
     #[schema(value_type = u64, example = 100, maximum = 9_007_199_254_740_991_u64)]
     pub min_payout: Minor,
     /// What the pool restarts at after a take of all, as far as reserve and overflow reach. At most the cap.
@@ -177,7 +212,7 @@ pub struct FixedPrize {
     /// Of which tier.
     #[schema(value_type = String, example = "grand")]
     pub tier: Id,
-    /// Minor units, from 1.
+    /// Minor units, from 1 to the tier's cap.
     #[schema(value_type = u64, example = 10, minimum = 1)]
     pub amount: Minor,
 }
@@ -186,7 +221,7 @@ pub struct FixedPrize {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CouponPrize {
-    /// Which coupon.
+    /// Which coupon; it must exist.
     #[schema(value_type = String, example = "coffee")]
     pub coupon_id: Id,
 }

@@ -23,6 +23,14 @@ pub enum PlayError {
     /// There is no such entry, or it is no longer remembered.
     #[error("no entry '{0}' is remembered")]
     EntryNotFound(String),
+    /// No PUT of the jackpot's definition was given this version.
+    #[error("jackpot '{id}' has no definition of version {version}")]
+    DefinitionNotFound {
+        /// Which jackpot.
+        id: Id,
+        /// Which version.
+        version: u64,
+    },
     /// The jackpot does not take entries.
     #[error("the jackpot is {}", .0.as_str())]
     Stopped(Status),

@@ -5,9 +5,10 @@ use std::path::Path;
 use thiserror::Error;
 use tracing::{error, info};
 
-use super::definition::Definition;
+use super::definition::{Definition, Violation};
 use super::document::Document;
 use super::error::PlayError;
+use super::named::{Named, NamedError};
 use super::operate::{Operate, Operator};
 use super::scripts::{ScriptError, Wanted};
 use super::view::Status;
@@ -32,6 +33,14 @@ pub enum FileError {
         /// What is wrong with it.
         reason: String,
     },
+    /// It is not known whether what it names exists.
+    #[error("{path}: {source}")]
+    Named {
+        /// Which file.
+        path: String,
+        /// Why.
+        source: NamedError,
+    },
     /// It could not be defined.
     #[error("{path}: {source}")]
     Define {
@@ -44,7 +53,7 @@ pub enum FileError {
 
 /// Defines the jackpots of every `*.toml` in `directory` that are not there yet; a jackpot that is there keeps its
 /// definition. A directory that does not exist defines none.
-pub async fn define_from(directory: &Path, operate: &Operate) -> Result<(), FileError> {
+pub async fn define_from(directory: &Path, operate: &Operate, named: &Named) -> Result<(), FileError> {
     for path in toml_files(directory)? {
         let at = || path.display().to_string();
         let text = std::fs::read_to_string(&path).map_err(|source| FileError::Read { path: at(), source })?;
@@ -54,21 +63,20 @@ pub async fn define_from(directory: &Path, operate: &Operate) -> Result<(), File
         })?;
         let status = document.status.take().map_or(Status::Open, Status::from);
         let checked = check_new_name(&document.name).and_then(|()| Definition::check(document));
-        let definition = checked.map_err(|wrong| {
-            let rules = wrong
-                .iter()
-                .map(|v| format!("{} {}", v.field, v.rule))
-                .collect::<Vec<_>>();
-            FileError::Definition {
-                path: at(),
-                reason: rules.join("; "),
-            }
-        })?;
+        let definition = checked.map_err(|wrong| refused(at(), &wrong))?;
         let by = Operator {
             who: "file".to_owned(),
             request_id: String::new(),
         };
         let id = &definition.document().id;
+        // Of a jackpot that is there the file says nothing: it may name what is not.
+        if let Err(PlayError::Script(ScriptError::Unknown)) = operate.views.refresh(id).await {
+            let missing = named.missing(definition.document()).await;
+            let missing = missing.map_err(|source| FileError::Named { path: at(), source })?;
+            if !missing.is_empty() {
+                return Err(refused(at(), &missing));
+            }
+        }
         match operate.define(id, &definition, Wanted::Absent, status, &by).await {
             Ok(_) => info!(jackpot_id = %id, file = at(), "defined a jackpot"),
             Err(PlayError::PreconditionFailed) => {}
@@ -85,6 +93,14 @@ pub async fn define_from(directory: &Path, operate: &Operate) -> Result<(), File
         }
     }
     Ok(())
+}
+
+fn refused(path: String, wrong: &[Violation]) -> FileError {
+    let rules = wrong.iter().map(|v| format!("{} {}", v.field, v.rule));
+    FileError::Definition {
+        path,
+        reason: rules.collect::<Vec<_>>().join("; "),
+    }
 }
 
 fn toml_files(directory: &Path) -> Result<Vec<std::path::PathBuf>, FileError> {

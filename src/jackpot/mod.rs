@@ -5,7 +5,8 @@
 //! a batch say), `derived` (ids that the service makes), `runs` (what entries add, computed), `steps` (what is to be done
 //! next). With Redis: `scripts` (wrappers of `lua/jackpot/`), `view` and `known` (what this instance knows), `play` (an
 //! entry's path), `entering` (entries that come together, one call), `taking` (its further steps), `batch` (many entries
-//! of one request), `operate` (what operators do), `recovery`, `files` (definitions at start). `api` joins
+//! of one request), `operate` (what operators do), `named` (rooms and coupons that a
+//! definition names), `recovery`, `files` (definitions at start). `api` joins
 //! them to HTTP.
 
 pub mod api;
@@ -21,9 +22,9 @@ pub mod error;
 pub mod files;
 pub mod known;
 pub mod metrics;
+pub mod named;
 pub mod odds;
 pub mod operate;
-
 pub mod play;
 pub mod record;
 pub mod recovery;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tracing::debug;
+use tracing::{debug, info};
 
 use crate::ids::Id;
 pub use crate::operator::Operator;
@@ -87,7 +87,10 @@ impl Operate {
             if let Err(error) = self.views.refresh(id).await {
                 debug!(%error, "not read after a definition; the next call reads it");
             }
-            return put(defined);
+            let put = put(defined)?;
+            let (created, version) = (put.created, put.version);
+            info!(jackpot_id = %id, who, request_id, created, version, "definition put");
+            return Ok(put);
         }
         Err(PlayError::Unsettled)
     }
@@ -128,6 +131,7 @@ impl Operate {
             request_id: by.request_id.clone(),
             reconciled,
         };
+        let (who, request_id, reason) = (&*wish.who, &*wish.request_id, &*wish.reason);
         let set = self
             .with_view(id, async |known, view| {
                 scripts::set_status(
@@ -143,7 +147,10 @@ impl Operate {
         let (StatusSet::Done(mark) | StatusSet::Closed(mark) | StatusSet::Suspended(mark)) = set;
         self.views.registry.known(id).saw(mark);
         match set {
-            StatusSet::Done(_) => Ok(()),
+            StatusSet::Done(_) => {
+                info!(jackpot_id = %id, who, request_id, reason, status = wanted.as_str(), "status set");
+                Ok(())
+            }
             StatusSet::Closed(_) => Err(PlayError::Stopped(Status::Closed)),
             StatusSet::Suspended(_) => Err(PlayError::Stopped(Status::Suspended)),
         }
@@ -178,7 +185,13 @@ impl Operate {
         self.views.registry.known(id).saw(mark);
         let invalid = |field: &str, rule: String| Err(PlayError::Invalid(vec![Violation::new(field, rule)]));
         match adjusted {
-            Adjusted::Done { now, at_ms } => Ok((now, at_ms)),
+            Adjusted::Done { now, at_ms } => {
+                let (who, request_id, reason) = (&*wish.who, &*wish.request_id, &*wish.reason);
+                let (adjustment_id, tier, amount) = (&wish.adjustment_id, &wish.tier, wish.amount);
+                let (from, to) = (wish.from.unwrap_or("outside"), wish.to.unwrap_or("outside"));
+                info!(jackpot_id = %id, who, request_id, reason, %adjustment_id, %tier, from, to, %amount, now, "adjustment made");
+                Ok((now, at_ms))
+            }
             Adjusted::Reused => Err(PlayError::AdjustmentIdReused(wish.adjustment_id.clone())),
             Adjusted::BelowZero(held) => invalid("amount", format!("the meter holds {held}: it never goes below 0")),
             Adjusted::AboveCap(cap) => invalid("amount", format!("the pool's cap is {cap}: fund the overflow instead")),
@@ -195,7 +208,17 @@ impl Operate {
             request_id: by.request_id.clone(),
         };
         let (_, view) = self.views.refresh(id).await?;
-        self.rotate_from(id, view.epoch, &why).await.map(|_| ())
+        let closed = view.epoch;
+        self.rotate_from(id, closed, &why).await?;
+        if let Rotate::Operator {
+            reason,
+            who,
+            request_id,
+        } = &why
+        {
+            info!(jackpot_id = %id, who, request_id, reason, closed, "epoch rotated");
+        }
+        Ok(())
     }
 
     /// Drops the older generation of records and opens the next epoch, if the retention has passed.

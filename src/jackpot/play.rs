@@ -187,11 +187,8 @@ impl Play {
                 return Some(refusal.into());
             }
         }
-        let max = view.definition.max_stake().filter(|max| sent.stake > *max)?;
-        Some(PlayError::Invalid(vec![Violation::new(
-            "stake",
-            format!("must be at most {max}, the jackpot's max_stake"),
-        )]))
+        let rule = view.definition.refuses_stake(sent.stake)?;
+        Some(PlayError::Invalid(vec![Violation::new("stake", rule)]))
     }
 
     /// Why no new entries are taken now, whatever they are.

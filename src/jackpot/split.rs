@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::money::{MAX_MINOR, MICRO, Minor};
 
 use super::definition::{Definition, contribution_micro};
+use super::document::Document;
 
 /// What one entry adds to one tier, in whole minor units and millionths below one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,14 @@ pub struct Part {
     pub units: u64,
     /// Millionths, below 1,000,000.
     pub micro: u32,
+}
+
+impl TierAmount {
+    /// Whether it is 0, to the millionth.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        self.pool.in_micro() + self.reserve.in_micro() == 0
+    }
 }
 
 impl Part {
@@ -80,7 +89,11 @@ pub fn write_amounts(text: &mut String, amounts: &[TierAmount]) {
 /// shares are complete (else it is not contributed), and to the pool within a tier.
 #[must_use]
 pub fn split(definition: &Definition, stake: Minor) -> Vec<TierAmount> {
-    let document = definition.document();
+    split_of(definition.document(), stake)
+}
+
+/// [`split`] of a document whose shares were checked.
+pub(super) fn split_of(document: &Document, stake: Minor) -> Vec<TierAmount> {
     let whole = contribution_micro(document.contribution, stake);
     let mut amounts = document
         .tiers

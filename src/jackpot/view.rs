@@ -213,15 +213,7 @@ impl Views {
         if let Some(definition) = cached {
             return Ok(definition);
         }
-        let json = self
-            .store
-            .run(&redis::cmd("HGET").arg(&known.keys.definitions).arg(version).to_owned())
-            .await
-            .map_err(ScriptError::from)?;
-        let json: Option<String> = redis::from_redis_value(json).map_err(|_| PlayError::Lost {
-            id: id.clone(),
-            what: format!("definition {version}"),
-        })?;
+        let json = self.stored_definition(&known, version).await?;
         let json = json.ok_or_else(|| PlayError::Lost {
             id: id.clone(),
             what: format!("definition {version}"),
@@ -230,12 +222,23 @@ impl Views {
         known.keep_definition(version, definition.clone(), restores);
         Ok(definition)
     }
+
+    /// A version of the definition as JSON, if Redis still keeps it.
+    pub async fn stored_definition(&self, known: &Known, version: u64) -> Result<Option<String>, PlayError> {
+        let command = redis::cmd("HGET").arg(&known.keys.definitions).arg(version).to_owned();
+        let json = self.store.run(&command).await?;
+        let json = redis::from_redis_value(json).map_err(|error| ScriptError::Reply {
+            script: "HGET",
+            reply: error.to_string(),
+        });
+        Ok(json?)
+    }
 }
 
-/// A definition as Redis keeps it.
+/// A definition as Redis keeps it. What an older version of the service took is read all the same.
 pub fn parse_definition(id: &Id, json: &str) -> Result<Definition, PlayError> {
     let lost = |what: String| PlayError::Lost { id: id.clone(), what };
     let document: Document =
         serde_json::from_str(json).map_err(|error| lost(format!("a readable definition: {error}")))?;
-    Definition::check(document).map_err(|wrong| lost(format!("a valid definition: {wrong:?}")))
+    Definition::stored(document).map_err(|wrong| lost(format!("a valid definition: {wrong:?}")))
 }

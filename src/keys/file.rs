@@ -189,6 +189,7 @@ impl KeyFile {
         let fresh = RawKey::generate()?;
         durable_file::create_once(&self.operator_key, format!("{}\n", fresh.expose()).as_bytes()).map_err(failed)?;
         let text = std::fs::read_to_string(&self.operator_key).map_err(failed)?;
+        tracing::info!(key = FIRST_KEY, file = %self.operator_key.display(), "the first API key is made");
         let name = FIRST_KEY.parse().map_err(|reason| self.malformed(reason))?;
         Ok(RawKey::from_text(text.trim()).entry(name, Role::Operate))
     }

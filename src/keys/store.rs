@@ -135,7 +135,22 @@ impl KeyStore {
         };
         let known: Vec<_> = keys.into_iter().map(known).collect();
         let count = known.len();
+        // Those of the start were told when they were made.
+        if !before.is_empty() {
+            tell_changes(&before, &known);
+        }
         self.known.store(Arc::new(known));
         Ok(count)
+    }
+}
+
+/// Names and roles of the keys that were made and revoked. A name that was given again is of another key.
+fn tell_changes(before: &[Arc<Known>], after: &[Arc<Known>]) {
+    let lacks = |all: &[Arc<Known>], one: &Arc<Known>| all.iter().all(|other| other.key.sha256 != one.key.sha256);
+    for gone in before.iter().filter(|one| lacks(after, one)) {
+        tracing::info!(key = gone.key.name.as_str(), role = %gone.key.role, "API key revoked");
+    }
+    for new in after.iter().filter(|one| lacks(before, one)) {
+        tracing::info!(key = new.key.name.as_str(), role = %new.key.role, "API key made");
     }
 }

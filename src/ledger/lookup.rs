@@ -56,6 +56,18 @@ impl Ledger {
         Ok(Mark::new(number("restores")?, number("n")?))
     }
 
+    /// A version of a jackpot's definition as JSON, as its event has it.
+    pub async fn definition(&self, jackpot: &Id, version: u64) -> Result<Option<String>, LedgerError> {
+        let Ok(version) = i64::try_from(version) else {
+            return Ok(None);
+        };
+        let json = sqlx::query_scalar("SELECT json FROM definitions WHERE jackpot_id = $1 AND version = $2")
+            .bind(jackpot.as_str())
+            .bind(version)
+            .fetch_optional(self.sql.reader());
+        Ok(self.sql.reading(json).await?)
+    }
+
     /// An entry as it was taken, from the event that took it.
     pub async fn taken(&self, jackpot: &Id, entry_id: &str, sequence: u64) -> Result<Taken, LedgerError> {
         let text = "SELECT body FROM events WHERE jackpot_id = $1 AND type = 'enter' AND last_sequence >= $2 \

@@ -53,17 +53,22 @@ impl Heard {
     /// Remembers that Redis lost events: from then on this instance does not play it, also when others
     /// have gone on from the older state and passed the number that this instance knows; until it is restored.
     pub fn note<T>(&self, result: Result<T, ScriptError>) -> Result<T, ScriptError> {
-        if let Err(error @ ScriptError::Behind { .. }) = &result {
-            let at = self.mark().restores();
-            let first = self
-                .lost_at
-                .compare_exchange(NONE, at, Ordering::Relaxed, Ordering::Relaxed);
-            if first.is_ok() {
-                // Also where no request's span names it.
-                tracing::error!(what = self.what, id = %self.id, %error, "it is suspended on this instance until its events are restored");
-            }
+        if let Err(error @ ScriptError::Behind { .. }) = &result
+            && self.lose()
+        {
+            // Also where no request's span names it.
+            tracing::error!(what = self.what, id = %self.id, %error, "it is suspended on this instance until its events are restored");
         }
         result
+    }
+
+    /// The same without a line in the log, for a caller that restores it. Whether it was not known to be lost.
+    pub fn lose(&self) -> bool {
+        let at = self.mark().restores();
+        let first = self
+            .lost_at
+            .compare_exchange(NONE, at, Ordering::Relaxed, Ordering::Relaxed);
+        first.is_ok()
     }
 
     /// Whether this instance saw Redis behind and no restore since.

@@ -124,7 +124,7 @@ impl Replay {
     fn define(&mut self, event: &Event, define: &Define) -> Result<(), Broken> {
         let unreadable = || broken("its definition breaks the rules of a definition");
         let document: Document = serde_json::from_str(&define.json).map_err(|_| unreadable())?;
-        let definition = Definition::check(document).map_err(|_| unreadable())?;
+        let definition = Definition::stored(document).map_err(|_| unreadable())?;
         if definition.document().id != self.jackpot {
             return Err(broken("it defines another jackpot"));
         }

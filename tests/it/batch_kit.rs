@@ -141,7 +141,7 @@ impl Maker {
                     head.insert(name.to_owned(), fields[name].clone());
                 }
                 head.insert("from".to_owned(), batch.count.to_string());
-                Segment::new(head, Definition::check(document).expect("valid"))
+                Segment::new(head, Definition::stored(document).expect("valid"))
             });
             let sent = &entries[0].sent;
             segment.entry(batch.count, sent, &books.meters);

@@ -68,7 +68,7 @@ fn definition() -> impl Strategy<Value = Value> {
                 let share = grand["share_ppm"].as_u64().expect("a share");
                 mini["share_ppm"] = json!(1_000_000 - share);
             }
-            json!({"tiers": [grand, mini], "contribution": contribution, "odds": odds, "max_redraws": max_redraws})
+            json!({"tiers": [grand, mini], "contribution": contribution, "odds": odds, "max_redraws": max_redraws, "min_stake": 0})
         })
 }
 

@@ -55,3 +55,124 @@ async fn a_line_for_machines_names_them_too() {
         "{line}"
     );
 }
+
+/// The first line of the log that has all these words.
+async fn line_with(service: &Service, words: &[&str]) -> String {
+    let what = format!("a line with {words:?}");
+    eventually(PATIENCE, &what, async || {
+        let log = service.log();
+        let found = log.lines().find(|line| words.iter().all(|word| line.contains(word)));
+        found.map(str::to_owned)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn what_operators_do_is_in_the_log_with_who_and_why() {
+    let service = Service::start_with(&[("JACKPOT__LOG__FORMAT", "json")]).await;
+    line_with(&service, &["starting", env!("CARGO_PKG_VERSION")]).await;
+    line_with(&service, &["the first API key is made", "operator.key"]).await;
+    let definition = json!({"id": "spring", "name": "Spring", "currency": "KRW", "contribution": {"fixed": 1},
+        "tiers": [{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 1}], "odds": {"total": 1, "ranks": []}});
+    let fund = json!({"adjustment_id": "a1", "tier": "grand", "meter": "pool", "amount": 500, "reason": "launch seed"});
+    let reason = json!({"reason": "lunch\nbreak"});
+    for (method, path, body, words) in [
+        (Method::PUT, "", definition, ["definition put", "\"version\":1"]),
+        (Method::POST, "/adjustments", fund, ["adjustment made", "launch seed"]),
+        (
+            Method::POST,
+            "/pause",
+            reason.clone(),
+            ["\"status\":\"paused\"", "lunch\\nbreak"],
+        ),
+        (
+            Method::POST,
+            "/resume",
+            reason.clone(),
+            ["\"status\":\"open\"", "lunch\\nbreak"],
+        ),
+        (
+            Method::POST,
+            "/fairness/rotate",
+            reason.clone(),
+            ["epoch rotated", "lunch\\nbreak"],
+        ),
+        (
+            Method::POST,
+            "/close",
+            reason,
+            ["\"status\":\"closed\"", "lunch\\nbreak"],
+        ),
+    ] {
+        let answer = service
+            .call(method, &format!("/v1/jackpots/spring{path}"), Some(body))
+            .await;
+        assert!(answer.status.is_success(), "{}", answer.text);
+        let request_id = answer.headers["x-request-id"].to_str().expect("text").to_owned();
+        let who = "\"who\":\"operator\"";
+        line_with(
+            &service,
+            &[
+                &request_id,
+                who,
+                "\"jackpot_id\":\"spring\"",
+                "INFO",
+                words[0],
+                words[1],
+            ],
+        )
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn keys_that_are_made_and_revoked_are_in_the_log_by_name() {
+    let service = Service::start().await;
+    let made = service.command(&["key", "new", "--role", "play", "--name", "game-7"]);
+    let (key, told) = (
+        String::from_utf8_lossy(&made.stdout),
+        String::from_utf8_lossy(&made.stderr),
+    );
+    assert!(
+        made.status.success() && told.contains("play key 'game-7' added to"),
+        "{told}"
+    );
+    line_with(&service, &["INFO", "API key made", "game-7", "play"]).await;
+    let revoked = service.command(&["key", "revoke", "game-7"]);
+    let told = String::from_utf8_lossy(&revoked.stderr);
+    assert!(
+        revoked.status.success() && told.contains("key 'game-7' revoked in"),
+        "{told}"
+    );
+    line_with(&service, &["INFO", "API key revoked", "game-7", "play"]).await;
+    assert!(!service.log().contains(key.trim()), "a key is in the log");
+}
+
+#[tokio::test]
+async fn heavy_a_rebuilt_redis_is_no_error_and_the_line_says_where_it_was() {
+    let mut service = Service::start().await;
+    let definition = json!({"id": "spring", "name": "Spring", "currency": "KRW", "contribution": {"fixed": 1},
+        "tiers": [{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 1}], "odds": {"total": 1, "ranks": []}});
+    assert_eq!(service.put("/v1/jackpots/spring", definition).await.status, 201);
+    for entry_id in ["a", "b"] {
+        let entry = json!({"entry_id": entry_id, "player_id": "p1", "stake": 1});
+        assert_eq!(service.post("/v1/jackpots/spring/entries", entry).await.status, 201);
+    }
+    assert!(service.stop().await.success());
+    let length = service.log().len();
+    std::fs::remove_dir_all(service.data_dir().join("redis/appendonlydir")).expect("the files of Redis");
+    service.restart().await;
+    line_with(
+        &service,
+        &[
+            "WARN",
+            "Redis lost events of this jackpot",
+            "redis=event 0",
+            "ledger=event 3",
+        ],
+    )
+    .await;
+    line_with(&service, &["this jackpot is rebuilt from the ledger"]).await;
+    let log = service.log()[length..].to_owned();
+    assert!(!log.contains("ERROR"), "{log}");
+}

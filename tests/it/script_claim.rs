@@ -128,7 +128,7 @@ async fn the_last_pending_entry_of_a_paused_jackpot_lets_the_waiting_definition_
     bench.take("e", 1).await;
     bench.status(Status::Paused).await;
     bench
-        .define(&json!({"contribution": {"fixed": 2}, "tiers": [tier("grand", 1_000_000, &json!({"cap": 50}))]}))
+        .define(&json!({"contribution": {"fixed": 2}, "tiers": [tier("grand", 1_000_000, &json!({"cap": 80}))]}))
         .await;
     bench.fund("f", 79).await;
     assert!(
@@ -138,11 +138,29 @@ async fn the_last_pending_entry_of_a_paused_jackpot_lets_the_waiting_definition_
     bench.finish("e", 1).await;
     let snapshot = bench.snapshot().await;
     assert_eq!((snapshot.waiting, snapshot.version), (None, 2));
-    assert_eq!(
-        bench.money().await,
-        (50, 0, 30),
-        "what the new cap does not hold overflows"
-    );
+    assert_eq!(bench.money().await, (80, 0, 0), "the new cap holds what is there");
+    bench.assert_rebuilds().await;
+}
+
+#[tokio::test]
+async fn a_definition_whose_cap_is_below_the_pool_waits_for_a_take_whatever_settles_or_pauses() {
+    let bench = Bench::with(&json!({})).await;
+    bench.take("e", 1).await;
+    bench.status(Status::Paused).await;
+    let lower = json!({"contribution": {"fixed": 2}, "tiers": [tier("grand", 1_000_000, &json!({"cap": 79}))]});
+    bench.define(&lower).await;
+    bench.fund("f", 79).await;
+    bench.finish("e", 1).await;
+    for status in [Status::Open, Status::Paused, Status::Open] {
+        bench.status(status).await;
+        let snapshot = bench.snapshot().await;
+        assert_eq!((snapshot.waiting.is_some(), snapshot.version), (true, 1));
+        assert_eq!(bench.money().await, (80, 0, 0));
+    }
+    bench.fund("g", 30).await;
+    assert_eq!(amount(&bench.take("w", 1).await), Some(111));
+    let snapshot = bench.snapshot().await;
+    assert_eq!((snapshot.waiting, snapshot.version), (None, 2));
     bench.assert_rebuilds().await;
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct BatchBody {
 pub(crate) struct BatchEntry {
     #[schema(value_type = String, example = "p7")]
     player_id: Id,
-    /// Minor units, 0 to 2^53-1 and the jackpot's `max_stake`.
+    /// Minor units, 0 to 2^53-1, between the jackpot's `min_stake` and `max_stake`.
     #[schema(value_type = u64, example = 100)]
     stake: Minor,
     /// The player's own part of the draw: null or `[A-Za-z0-9._-]{1,64}`.

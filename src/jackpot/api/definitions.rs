@@ -7,7 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{Api, operator};
-use crate::http::auth;
+use crate::http::auth::{self, Anyone};
 use crate::http::body::Body;
 use crate::http::conditions::{etag, wanted};
 use crate::http::page::{PageQuery, page_of};
@@ -19,7 +19,7 @@ use crate::jackpot::definition::{Definition, Violation};
 use crate::jackpot::document::{Contribution, Document, OddsTable, Tier};
 use crate::jackpot::error::PlayError;
 use crate::jackpot::scripts::Snapshot;
-use crate::jackpot::view::{Meter, Status};
+use crate::jackpot::view::{Meter, Status, parse_definition};
 use crate::ledger::streams::JACKPOTS;
 use crate::money::Minor;
 use crate::violation::check_new_name;
@@ -41,6 +41,8 @@ pub(crate) struct Jackpot {
     tiers: Vec<Tier>,
     odds: OddsTable,
     max_redraws: u32,
+    #[schema(value_type = u64)]
+    min_stake: Minor,
     #[schema(value_type = Option<u64>)]
     max_stake: Option<Minor>,
     public_meter: bool,
@@ -57,6 +59,7 @@ pub(crate) struct Jackpot {
 impl Jackpot {
     fn new(document: Document, pending: Option<Document>, status: Status, version: u64, meters: Vec<Meter>) -> Self {
         Self {
+            min_stake: document.min_stake(),
             id: document.id,
             name: document.name,
             currency: document.currency,
@@ -71,6 +74,46 @@ impl Jackpot {
             version,
             pending,
             meters: meters.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+/// A version of a definition, as anyone may see it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DefinitionOfVersion {
+    #[schema(value_type = String, example = "spring")]
+    id: Id,
+    #[schema(example = 3)]
+    version: u64,
+    #[schema(example = "Spring wheel")]
+    name: String,
+    #[schema(example = "KRW")]
+    currency: String,
+    contribution: Contribution,
+    tiers: Vec<Tier>,
+    odds: OddsTable,
+    max_redraws: u32,
+    #[schema(value_type = u64)]
+    min_stake: Minor,
+    #[schema(value_type = Option<u64>)]
+    max_stake: Option<Minor>,
+    public_meter: bool,
+}
+
+impl DefinitionOfVersion {
+    fn new(document: Document, version: u64) -> Self {
+        Self {
+            min_stake: document.min_stake(),
+            id: document.id,
+            version,
+            name: document.name,
+            currency: document.currency,
+            contribution: document.contribution,
+            tiers: document.tiers,
+            odds: document.odds,
+            max_redraws: document.max_redraws,
+            max_stake: document.max_stake,
+            public_meter: document.public_meter,
         }
     }
 }
@@ -134,7 +177,7 @@ pub(crate) struct JackpotPage {
         "odds": {"total": 1_000_000, "ranks": [
             {"rank": 1, "weight": 1, "prize": {"pool": {"tier": "grand", "take": "all"}}},
             {"rank": 3, "weight": 50_000, "prize": {"fixed": {"tier": "grand", "amount": 10}}}]},
-        "max_redraws": 16, "max_stake": 1_000_000_000, "public_meter": true, "room": null})),
+        "max_redraws": 16, "min_stake": 0, "max_stake": 1_000_000_000, "public_meter": true, "room": null})),
     responses((status = 201, description = "Created", body = Jackpot), (status = 200, description = "Changed, or as it was", body = Jackpot),
         (status = 409, description = "`jackpot-closed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 412, description = "`precondition-failed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
@@ -148,6 +191,10 @@ pub(crate) async fn put(
 ) -> Result<HttpResponse, Problem> {
     let wanted = wanted(&request)?;
     let (definition, status) = check(&id, document)?;
+    let missing = api.named.missing(definition.document()).await?;
+    if !missing.is_empty() {
+        return Err(PlayError::Invalid(missing).into());
+    }
     // Only the ledger can tell a new jackpot from one that Redis has lost.
     if !api.operate.views.registry.is_used(&id)
         && let Some(mark) = api.ledger.mark(JACKPOTS, &id).await?
@@ -193,6 +240,35 @@ pub(crate) async fn list(
 pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
     let (jackpot, etag) = read(&api, &id).await?;
     Ok(HttpResponse::Ok().insert_header((ETAG, etag)).json(jackpot))
+}
+
+/// A version of the definition, as it was put: what an entry was drawn under, for those who draw it again.
+///
+/// Needs no key when the jackpot's `public_meter` is set. The room is not in it.
+#[utoipa::path(get, path = "/v1/jackpots/{id}/definitions/{version}", operation_id = "get_definition", tag = "jackpots", security((), ("bearer" = [])),
+    params(("id" = String, Path), ("version" = u64, Path)),
+    responses((status = 200, description = "That version", body = DefinitionOfVersion),
+        (status = 404, description = "`jackpot-not-found`, `definition-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn of_version(
+    caller: Anyone,
+    PathOf((id, version)): PathOf<(Id, u64)>,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    let (known, view) = api.operate.views.refresh(&id).await?;
+    if !view.definition.document().public_meter {
+        caller.require_read()?;
+    }
+    // Redis has those that records need, the ledger all that it has read.
+    let json = match api.operate.views.stored_definition(&known, version).await? {
+        Some(json) => Some(json),
+        None => api.ledger.definition(&id, version).await?,
+    };
+    let json = json.ok_or_else(|| PlayError::DefinitionNotFound {
+        id: id.clone(),
+        version,
+    })?;
+    let document = parse_definition(&id, &json)?.document().clone();
+    Ok(HttpResponse::Ok().json(DefinitionOfVersion::new(document, version)))
 }
 
 pub(super) async fn read(api: &Api, id: &Id) -> Result<(Jackpot, String), PlayError> {

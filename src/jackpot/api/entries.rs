@@ -36,7 +36,7 @@ pub(crate) struct EntryBody {
     entry_id: Id,
     #[schema(value_type = String, example = "p7")]
     player_id: Id,
-    /// Minor units, 0 to 2^53-1 and the jackpot's `max_stake`.
+    /// Minor units, 0 to 2^53-1, between the jackpot's `min_stake` and `max_stake`.
     #[schema(value_type = u64, example = 100)]
     stake: Minor,
     /// The player's own part of the draw: null or `[A-Za-z0-9._-]{1,64}`.
@@ -120,6 +120,9 @@ pub(crate) struct Draw {
     commitment: String,
     #[schema(example = 3)]
     definition_version: u64,
+    /// Who drew: `service`.
+    #[schema(example = "service")]
+    by: &'static str,
     attempts: Vec<AttemptBody>,
 }
 
@@ -226,6 +229,7 @@ fn entry(jackpot_id: Id, played: Played) -> Entry {
         epoch: record.epoch,
         commitment,
         definition_version: record.version,
+        by: "service",
         attempts: attempts.collect(),
     };
     Entry {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use actix_web::web::{self, Data, ServiceConfig};
 use utoipa::OpenApi;
 
+use super::named::Named;
 use super::operate::Operate;
 use super::play::Play;
 use crate::http::auth::operator;
@@ -29,6 +30,8 @@ pub struct Api {
     pub play: Play,
     /// Operates jackpots.
     pub operate: Operate,
+    /// The rooms and coupons that definitions name.
+    pub named: Named,
     /// Serves meters.
     pub meters: Arc<Meters>,
     /// What is not in Redis, or not for Redis to decide.
@@ -39,7 +42,7 @@ pub struct Api {
 #[derive(OpenApi)]
 #[openapi(
     paths(
-        definitions::put, definitions::list, definitions::get, status::pause, status::resume, status::close,
+        definitions::put, definitions::list, definitions::get, definitions::of_version, status::pause, status::resume, status::close,
         adjustments::post, meter::get, meter::stream, fairness::get, fairness::rotate, entries::post, entries::get,
         batches::post,
     ),
@@ -62,6 +65,10 @@ pub fn routes(config: &mut ServiceConfig) {
         .route("/v1/jackpots", crate::http::get().to(definitions::list))
         .route("/v1/jackpots/{id}", web::put().to(definitions::put))
         .route("/v1/jackpots/{id}", crate::http::get().to(definitions::get))
+        .route(
+            "/v1/jackpots/{id}/definitions/{version}",
+            crate::http::get().to(definitions::of_version),
+        )
         .route("/v1/jackpots/{id}/pause", web::post().to(status::pause))
         .route("/v1/jackpots/{id}/resume", web::post().to(status::resume))
         .route("/v1/jackpots/{id}/close", web::post().to(status::close))
@@ -104,6 +111,6 @@ mod tests {
             }
         }
         assert_eq!(names.len(), count);
-        assert_eq!(count, 14);
+        assert_eq!(count, 15);
     }
 }

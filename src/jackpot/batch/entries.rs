@@ -21,6 +21,7 @@ pub struct Entries {
     /// `player stake client_seed` a line (`*` for no seed), the form of [`Sent::to_text`], without a last line end.
     block: String,
     lines: Vec<Line>,
+    min_stake: Minor,
     max_stake: Minor,
 }
 
@@ -53,6 +54,7 @@ impl Entries {
         Self {
             block: String::new(),
             lines: Vec::new(),
+            min_stake: Minor::MAX,
             max_stake: Minor::ZERO,
         }
     }
@@ -75,6 +77,7 @@ impl Entries {
             player: length(player),
             seed: seed.map_or(0, length),
         });
+        self.min_stake = self.min_stake.min(stake);
         self.max_stake = self.max_stake.max(stake);
     }
 
@@ -83,6 +86,12 @@ impl Entries {
     #[expect(clippy::len_without_is_empty, reason = "a batch is never empty")]
     pub fn len(&self) -> usize {
         self.lines.len()
+    }
+
+    /// The smallest stake.
+    #[must_use]
+    pub fn min_stake(&self) -> Minor {
+        self.min_stake
     }
 
     /// The largest stake.

@@ -132,9 +132,9 @@ impl Play {
             return Some(DoorError::Required(NoPass::Batch).into());
         }
         let end = waiting.map_or(batch.entries.len(), |waiting| waiting.from);
-        let mut wrong = beyond_max_stake(batch, 0..end, &view.definition);
+        let mut wrong = refused_stakes(batch, 0..end, &view.definition);
         if let Some(waiting) = waiting {
-            wrong.extend(beyond_max_stake(batch, end..batch.entries.len(), &waiting.definition));
+            wrong.extend(refused_stakes(batch, end..batch.entries.len(), &waiting.definition));
         }
         wrong.truncate(MAX_VIOLATIONS);
         (!wrong.is_empty()).then_some(PlayError::Invalid(wrong))
@@ -270,14 +270,14 @@ async fn draw(
     Ok(drawn.map_err(|TooLarge| PlayError::AmountTooLarge))
 }
 
-fn beyond_max_stake(batch: &Batch, positions: std::ops::Range<usize>, definition: &Definition) -> Vec<Violation> {
-    let Some(max) = definition.max_stake().filter(|max| batch.entries.max_stake() > *max) else {
+fn refused_stakes(batch: &Batch, positions: std::ops::Range<usize>, definition: &Definition) -> Vec<Violation> {
+    let (smallest, largest) = (batch.entries.min_stake(), batch.entries.max_stake());
+    if definition.refuses_stake(smallest).is_none() && definition.refuses_stake(largest).is_none() {
         return Vec::new();
-    };
-    let rule = format!("must be at most {max}, the jackpot's max_stake");
-    let beyond = positions.filter(|i| batch.entries.stake(*i) > max);
-    beyond
+    }
+    let refused = positions.filter_map(|i| Some((i, definition.refuses_stake(batch.entries.stake(i))?)));
+    refused
         .take(MAX_VIOLATIONS)
-        .map(|i| Violation::new(format!("entries[{i}].stake"), &rule))
+        .map(|(i, rule)| Violation::new(format!("entries[{i}].stake"), rule))
         .collect()
 }

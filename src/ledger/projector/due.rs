@@ -67,7 +67,7 @@ impl<K: Kind> Projector<K> {
                     batches.extend(self.batch(&id, &raw));
                     self.taken_to = Some(id);
                 }
-                Ok(Read::Lost) => more |= self.lost(&id).await,
+                Ok(Read::Lost(at)) => more |= self.lost(&id, at).await,
                 Ok(Read::Broken(reason)) => self.stop(&id, &reason).await,
                 // A frozen node is its own trouble; the others go on.
                 Err(error) => debug!(what = K::TABLES.what, %id, %error, "its events can't be read now"),

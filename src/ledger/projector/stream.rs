@@ -58,8 +58,8 @@ pub struct Stream<K: Kind> {
 pub enum Read {
     /// Events behind the cursor; none: nothing new.
     Events(Vec<Raw>),
-    /// Redis is behind the ledger, or has lost what this instance has seen.
-    Lost,
+    /// Redis is behind the ledger, or has lost what this instance has seen; with its mark, zero where it has nothing.
+    Lost(Mark),
     /// The stream can't be followed.
     Broken(String),
 }
@@ -147,9 +147,10 @@ impl<K: Kind> Stream<K> {
             trim_before: trim.as_deref(),
         };
         let tail = match stream::tail(store, keys, self.mark(), &wish).await {
-            // Whoever restores holds this lease: one that is going on now was left by somebody who died.
-            Err(ScriptError::Behind { .. } | ScriptError::Unknown | ScriptError::Restoring) if self.cursor.n > 0 => {
-                return Ok(Read::Lost);
+            Err(ScriptError::Behind { at, .. }) if self.cursor.n > 0 => return Ok(Read::Lost(at)),
+            // The holder of this lease restores: one that is going on now was left by an instance that died.
+            Err(ScriptError::Unknown | ScriptError::Restoring) if self.cursor.n > 0 => {
+                return Ok(Read::Lost(Mark::ZERO));
             }
             Err(ScriptError::Unknown) => return Ok(Read::Events(Vec::new())),
             // Not a node that is away: what it holds is none of ours.
@@ -169,7 +170,7 @@ impl<K: Kind> Stream<K> {
             )));
         }
         if news.is_empty() && tail.mark < seen {
-            return Ok(Read::Lost);
+            return Ok(Read::Lost(tail.mark));
         }
         self.last_n = tail.mark.n();
         Ok(Read::Events(news))

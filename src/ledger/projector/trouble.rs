@@ -62,17 +62,23 @@ impl<K: Kind> Projector<K> {
         }
     }
 
-    /// Redis has less than the ledger, or than this instance has seen. Whether it is rebuilt now.
-    pub(super) async fn lost(&mut self, id: &Id) -> bool {
-        let Some((at, token)) = self.streams.get(id).map(|stream| (stream.mark(), stream.token)) else {
+    /// Redis, now at `at`, has less than the ledger, or than this instance has seen. Whether it is rebuilt now.
+    pub(super) async fn lost(&mut self, id: &Id, at: Mark) -> bool {
+        let Some((ledger, token)) = self.streams.get(id).map(|stream| (stream.mark(), stream.token)) else {
             return false;
         };
         let known = self.kind.registry().known(id);
         let seen = known.mark();
-        // From here on no instance that knows more plays it.
-        let _ = known.note::<()>(Err(ScriptError::Behind { at, known: seen }));
+        // From here on this instance does not play it.
         if !self.auto_restore {
+            let _ = known.note::<()>(Err(ScriptError::Behind {
+                at,
+                known: seen.max(ledger),
+            }));
             return false;
+        }
+        if known.lose() {
+            warn!(what = K::TABLES.what, %id, redis = %at, ledger = %ledger, %seen, "Redis lost events of this {}; it is rebuilt from the ledger", K::TABLES.what);
         }
         match self.leases.holds(id, token).await {
             Ok(true) => {}
@@ -96,7 +102,7 @@ impl<K: Kind> Projector<K> {
         let restore = self.kind.restore(&self.restorer, id, seen, &by, &reason);
         match self.leases.during(restore).await {
             Ok(done) => {
-                warn!(what = K::TABLES.what, %id, records = done.records, n = done.mark.n(), "Redis had lost this {}; it is rebuilt from the ledger", K::TABLES.what);
+                warn!(what = K::TABLES.what, %id, records = done.records, redis = %done.mark, "this {} is rebuilt from the ledger", K::TABLES.what);
                 self.metrics.ledger.restored(K::TABLES.what, id);
                 self.after_restore(id, done.mark).await;
                 true

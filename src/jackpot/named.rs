@@ -1,0 +1,71 @@
+//! What a definition names and other capabilities keep: the room in front of the jackpot, the coupons of its prizes.
+//! They must exist when it is put: a room or a coupon is never removed.
+
+use std::collections::BTreeSet;
+
+use thiserror::Error;
+
+use super::definition::Violation;
+use super::document::Document;
+use super::error::PlayError;
+use crate::coupon::coupons::Coupons;
+use crate::ids::Id;
+use crate::ledger::Ledger;
+use crate::ledger::queries::LedgerError;
+use crate::ledger::streams::{COUPONS, ROOMS, Tables};
+use crate::room::rooms::Rooms;
+use crate::stream::{MaybeScript, ScriptError};
+
+/// Why it is not known whether something exists.
+#[derive(Debug, Error)]
+pub enum NamedError {
+    /// Redis does not say.
+    #[error(transparent)]
+    Play(#[from] PlayError),
+    /// The ledger does not say.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}
+
+/// The rooms and coupons that there are.
+#[derive(Debug, Clone)]
+pub struct Named {
+    pub coupons: Coupons,
+    pub rooms: Rooms,
+    pub ledger: Ledger,
+}
+
+impl Named {
+    /// What a definition names and does not exist.
+    pub async fn missing(&self, document: &Document) -> Result<Vec<Violation>, NamedError> {
+        let mut missing = Vec::new();
+        if let Some(room) = &document.room {
+            let read = self.rooms.snapshot(room).await;
+            if !self.exists(ROOMS, room, &read).await? {
+                let rule = format!("room '{room}' does not exist: create it first, with PUT /v1/rooms/{room}");
+                missing.push(Violation::new("room", rule));
+            }
+        }
+        let mut seen = BTreeSet::new();
+        for (field, coupon) in document.coupons() {
+            if !seen.insert(coupon) {
+                continue;
+            }
+            let read = self.coupons.snapshot(coupon).await;
+            if !self.exists(COUPONS, coupon, &read).await? {
+                let rule = format!("coupon '{coupon}' does not exist: create it first, with PUT /v1/coupons/{coupon}");
+                missing.push(Violation::new(field, rule));
+            }
+        }
+        Ok(missing)
+    }
+
+    /// Redis says so, or the ledger of what Redis lost. One that can't be used now exists all the same.
+    async fn exists<T, E: MaybeScript>(&self, of: Tables, id: &Id, read: &Result<T, E>) -> Result<bool, NamedError> {
+        match read.as_ref().map_err(MaybeScript::script) {
+            Err(Some(ScriptError::Unknown)) => Ok(self.ledger.mark(of, id).await?.is_some()),
+            Err(Some(error @ ScriptError::Store(_))) => Err(PlayError::from(error.clone()).into()),
+            Ok(_) | Err(_) => Ok(true),
+        }
+    }
+}
