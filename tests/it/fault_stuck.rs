@@ -71,9 +71,12 @@ async fn damage(redis: &LocalServer, jackpot: &str) -> u64 {
 }
 
 async fn until_stuck(service: &Service, jackpot: &str) {
+    // Ever another id: a repeat is answered in any status.
+    let mut tries = 0;
     eventually(PATIENCE, "the stream stops, and the jackpot is suspended", async || {
+        tries += 1;
         let (_, item) = reconciliation(service, jackpot).await;
-        let refused = enter(service, jackpot, "not-now").await;
+        let refused = enter(service, jackpot, &format!("not-now-{tries}")).await;
         (item["stopped"].is_string() && refused.body["code"] == "jackpot-suspended").then_some(())
     })
     .await;

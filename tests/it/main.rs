@@ -79,6 +79,7 @@ mod ledger_room_restore;
 mod ledger_rooms;
 mod ledger_sql;
 mod ledger_stuck;
+mod ledger_stuck_others;
 mod log_lines;
 mod model;
 mod openapi;

@@ -155,6 +155,8 @@ impl Known {
 struct Told {
     status: Option<Status>,
     version: Option<u64>,
+    /// Stock and JSON of the next definition.
+    next_definition: Option<(u64, String)>,
     /// Requests that were decided, joined the line, were given up or voided there.
     decided: BTreeSet<String>,
     queued: BTreeSet<String>,
@@ -201,6 +203,8 @@ impl Told {
         match event.kind {
             Kind::Define(define) => {
                 self.version.get_or_insert(define.version.saturating_sub(1));
+                self.next_definition
+                    .get_or_insert((define.definition.stock(), define.json));
                 self.moved.defined += 1;
             }
             Kind::Issue(lines) => lines.into_iter().for_each(|line| self.line(line)),
@@ -371,7 +375,14 @@ impl Skip<'_> {
         let own = self.raw.and_then(|raw| raw.fields.get("json"));
         let own = own.filter(|json| Definition::from_json(json).is_ok());
         let held = self.held.state.get("json").filter(|_| shown.version == version);
-        let json = own.or(held).cloned();
+        if let Some(json) = own.or(held) {
+            return Ok(json.clone());
+        }
+        // Another one came after it. Of its neighbours the one that fits what was given out under it.
+        let before = Definition::from_json(&self.books.definition).ok().map(|own| (own.stock(), &self.books.definition));
+        let next = self.told.next_definition.as_ref().map(|(stock, json)| (*stock, json));
+        let larger = before.into_iter().chain(next).max_by_key(|(stock, _)| *stock);
+        let json = larger.map(|(_, json)| json.clone());
         json.ok_or_else(|| StuckError::Refused(format!("definition {version} can't be read anywhere")))
     }
 

@@ -475,7 +475,7 @@ impl Skip<'_> {
 
     fn pending(&self, books: &mut Books, found: &redis_side::Records) {
         books.pending.retain(|sequence, _| self.stays_pending(*sequence));
-        let range = self.books.sequence + 1..=self.last;
+        let range = self.books.sequence + 1..self.last + 1;
         let held = self
             .held
             .pending
