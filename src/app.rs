@@ -2,6 +2,8 @@
 
 mod compose;
 mod probe;
+mod secrets;
+mod watch;
 
 use std::io;
 use std::sync::Arc;
@@ -29,6 +31,8 @@ use crate::signals::Signals;
 use crate::stopping::Stopping;
 use crate::store::{OpenError, Store};
 use compose::{Parts, compose};
+use probe::Known;
+pub use secrets::MissingSecrets;
 
 /// Why the service does not start or run.
 #[derive(Debug, thiserror::Error)]
@@ -53,14 +57,13 @@ pub enum AppError {
     /// No ledger, or not the one of this Redis.
     #[error("ledger: {0}")]
     Ledger(#[from] LedgerOpenError),
-    /// A jackpot of Redis was opened with another draw secret.
+    /// Draws that were begun need secrets that this instance lacks.
     #[error(
-        "jackpot '{jackpot}' was opened with another draw secret: set fairness.master_secret to that one, or put its master.secret back into the data directory"
+        "{0}: an epoch that is open or whose seed is not published yet, or an entry without an outcome, needs that secret; \
+         add it to fairness.previous_secrets (or set fairness.master_secret to it, or put its master.secret back into the data \
+         directory)"
     )]
-    OtherSecret {
-        /// Which jackpot.
-        jackpot: Id,
-    },
+    MissingSecrets(MissingSecrets),
     /// A room of Redis was defined with another secret.
     #[error(
         "room '{room}' was defined with another draw secret: set fairness.master_secret to that one, or put its master.secret back into the data directory"
@@ -100,6 +103,7 @@ struct App {
     line: Line,
     worker: Worker,
     projector: Projectors,
+    known: Known,
 }
 
 /// Makes everything that the service needs before it listens.
@@ -111,7 +115,7 @@ async fn build(settings: Settings) -> Result<App, AppError> {
         path: settings.data_dir.clone(),
         source,
     })?;
-    let master_secret = master_secret::load(&settings.fairness.master_secret, &settings.data_dir)?;
+    let secrets = master_secret::load(&settings.fairness, &settings.data_dir)?;
     let keys = KeyStore::open(KeyFile::of(&settings), limits(&settings))?;
     let ledger = Ledger::open(&settings.ledger, &settings.data_dir).await?;
     let store = match Store::open(&settings.redis, &settings.data_dir).await {
@@ -121,7 +125,7 @@ async fn build(settings: Settings) -> Result<App, AppError> {
             return Err(error.into());
         }
     };
-    match compose(&settings, master_secret, keys, &store, &ledger).await {
+    match compose(&settings, secrets, keys, &store, &ledger).await {
         Ok(Parts {
             web,
             routes,
@@ -129,6 +133,7 @@ async fn build(settings: Settings) -> Result<App, AppError> {
             line,
             worker,
             projector,
+            known,
         }) => Ok(App {
             settings,
             web,
@@ -139,6 +144,7 @@ async fn build(settings: Settings) -> Result<App, AppError> {
             line,
             worker,
             projector,
+            known,
         }),
         Err(error) => {
             // A private server must not outlive a start that failed.
@@ -186,6 +192,8 @@ pub async fn serve(settings: Settings) -> Result<(), AppError> {
 impl App {
     async fn run(self, mut signals: Signals) -> Result<(), AppError> {
         let keys = tokio::spawn(Arc::clone(&self.web.keys).follow());
+        let ownership = tokio::spawn(watch::ownership(self.ledger.clone(), self.store));
+        let refusals = tokio::spawn(watch::refusals(self.known, Arc::clone(&self.web.metrics)));
         let stopping = self.web.stopping.clone();
         let running = server::start(&self.settings, self.web, self.routes)?;
         let recovery = tokio::spawn(self.recovery.run(stopping));
@@ -205,6 +213,7 @@ impl App {
         tracing::info!(signal = name, "stopping");
         let stopped = running.stop().await;
         keys.abort();
+        refusals.abort();
         recovery.abort();
         signing.abort();
         served.begin();
@@ -218,6 +227,7 @@ impl App {
         if let Err(error) = projector.await {
             tracing::error!(%error, "the projector ended with an error");
         }
+        ownership.abort();
         Ok(stopped?)
     }
 }

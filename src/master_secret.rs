@@ -3,9 +3,13 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
 
 use crate::durable_file;
 use crate::random::{self, RandomError};
+use crate::settings;
 
 /// 32 random bytes. Who knows them knows every draw: they are in no log and in no answer.
 #[derive(Clone)]
@@ -22,6 +26,52 @@ impl MasterSecret {
     #[must_use]
     pub fn bytes(&self) -> &[u8; 32] {
         &self.0
+    }
+
+    /// Its public name: the first 16 hexadecimal digits of `SHA-256("jackpot-secret\n" || secret)`.
+    #[must_use]
+    pub fn id(&self) -> String {
+        let digest = Sha256::new_with_prefix("jackpot-secret\n").chain_update(self.0);
+        hex::encode(&digest.finalize()[..8])
+    }
+}
+
+/// All secrets that this instance has: the current one, under which epochs are opened, and retired ones, under which
+/// what was begun is finished.
+#[derive(Debug, Clone)]
+pub struct Secrets(Arc<[(String, MasterSecret)]>);
+
+impl Secrets {
+    /// The current one and those before it.
+    #[must_use]
+    pub fn new(current: MasterSecret, previous: impl IntoIterator<Item = MasterSecret>) -> Self {
+        let all = std::iter::once(current).chain(previous);
+        Self(all.map(|secret| (secret.id(), secret)).collect())
+    }
+
+    /// The one under which epochs are opened.
+    #[must_use]
+    pub fn current(&self) -> &MasterSecret {
+        &self.0[0].1
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn current_id(&self) -> &str {
+        &self.0[0].0
+    }
+
+    /// The secret with this id, if this instance has it.
+    #[must_use]
+    pub fn get(&self, id: &str) -> Option<&MasterSecret> {
+        let found = self.0.iter().find(|(known, _)| known == id);
+        found.map(|(_, secret)| secret)
+    }
+}
+
+impl From<MasterSecret> for Secrets {
+    fn from(current: MasterSecret) -> Self {
+        Self::new(current, [])
     }
 }
 
@@ -50,11 +100,19 @@ pub enum MasterSecretError {
     Random(#[from] RandomError),
 }
 
-/// The configured secret, or else the one in `<data_dir>/master.secret`, made now when there is none.
+/// The current secret, configured or from the data directory, and the retired ones.
 ///
 /// # Errors
 /// A secret that can't be read is never replaced: with another one, closed epochs could not be verified.
-pub fn load(configured: &str, data_dir: &Path) -> Result<MasterSecret, MasterSecretError> {
+pub fn load(settings: &settings::Fairness, data_dir: &Path) -> Result<Secrets, MasterSecretError> {
+    let current = load_current(&settings.master_secret, data_dir)?;
+    let previous = settings.previous_secrets.iter();
+    let previous = previous.map(|text| parse(text, || "the setting fairness.previous_secrets".to_owned()));
+    Ok(Secrets::new(current, previous.collect::<Result<Vec<_>, _>>()?))
+}
+
+/// The configured secret, or else the one in `<data_dir>/master.secret`, made now when there is none.
+fn load_current(configured: &str, data_dir: &Path) -> Result<MasterSecret, MasterSecretError> {
     if !configured.is_empty() {
         return parse(configured, || "the setting fairness.master_secret".to_owned());
     }
@@ -87,15 +145,18 @@ mod tests {
     #[test]
     fn it_is_made_once_and_found_again() {
         let directory = tempfile::tempdir().unwrap();
-        let first = load("", directory.path()).unwrap();
-        assert_eq!(load("", directory.path()).unwrap().bytes(), first.bytes());
+        let first = load_current("", directory.path()).unwrap();
+        assert_eq!(load_current("", directory.path()).unwrap().bytes(), first.bytes());
         assert_ne!(first.bytes(), &[0; 32]);
     }
 
     #[test]
     fn the_setting_wins() {
         let directory = tempfile::tempdir().unwrap();
-        assert_eq!(load(&"5f".repeat(32), directory.path()).unwrap().bytes(), &[0x5f; 32]);
+        assert_eq!(
+            load_current(&"5f".repeat(32), directory.path()).unwrap().bytes(),
+            &[0x5f; 32]
+        );
         assert!(!directory.path().join("master.secret").exists());
     }
 
@@ -104,7 +165,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join("master.secret"), "short\n").unwrap();
         assert!(matches!(
-            load("", directory.path()),
+            load_current("", directory.path()),
             Err(MasterSecretError::Malformed(_))
         ));
         assert_eq!(

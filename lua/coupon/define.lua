@@ -6,7 +6,8 @@
 --       6 starts in ms or ''  7 ends in ms or ''
 --       8 wanted: '' any | 'absent' only create | 'present' only change | ',3,4,' only change from one of these
 --       9 last version the caller has read, '' for none  10 nonce: one for this PUT and all its repeats
---       11 who  12 request id
+--       11 who  12 request id  13 history, 14 retention in seconds, of a coupon that this creates; a change leaves what
+--       it has
 -- Reply {'created' | 'changed' | 'same', mark, version}
 --       {'mismatch', mark} what was wanted is not so | {'ended', mark} | {'behind' | 'restoring' | 'stale', mark}
 --       {'below', mark, issued - voided} a stock below what is out
@@ -42,10 +43,14 @@ local function put(state, mode, puts)
     ARGV[12],
     'nonce',
     nonce,
+    'retention',
+    num(state.retention),
   })
   local fields = {
     'restores',
     num(state.restores),
+    'history',
+    state.history,
     'status',
     state.status,
     'version',
@@ -54,6 +59,8 @@ local function put(state, mode, puts)
     json,
     'puts',
     remember_put(puts, nonce, mode, version),
+    'retention',
+    num(state.retention),
   }
   for i, field in ipairs(FIELDS) do
     fields[#fields + 1] = field
@@ -75,7 +82,10 @@ if not state then
   if wanted ~= '' and wanted ~= 'absent' then
     return { 'mismatch', '0' }
   end
-  return put({ n = 0, restores = 0, status = 'open', version = 1, seq = 0, voided = 0, arrivals = 0 }, 'created', '')
+  local retention = must(exact(ARGV[14]), 'JP_ARGUMENT retention')
+  local created = { n = 0, restores = 0, history = ARGV[13], status = 'open', retention = retention }
+  created.version, created.seq, created.voided, created.arrivals = 1, 0, 0, 0
+  return put(created, 'created', '')
 end
 
 local kept = redis.call('HMGET', KEYS[1], 'json', 'puts')

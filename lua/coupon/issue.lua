@@ -32,6 +32,7 @@ local held = redis.call('HMGET', KEYS[2], unpack(ARGV, FIRST, FIRST_USER - 1))
 local HEAD = 3 -- of the reply, in front of the records
 local reply, known, lines, taken, missed = {}, {}, {}, 0, false
 local records, users, issued = {}, {}, 0 -- for HSET
+local new_users = 0 -- of them those that had no record
 local joined, queued = {}, 0 -- for ZADD
 local written, written_users = {}, {} -- by id
 
@@ -60,6 +61,7 @@ local function take(i, id)
       return '? ' .. of_before
     end
     if of_user then
+      new_users = new_users + (of_before and 0 or 1)
       written_users[user] = of_user
       users[2 * issued + 1], users[2 * issued + 2] = user, of_user
       issued = issued + 1
@@ -88,7 +90,7 @@ for i = 1, count do
 end
 
 if taken > 0 then
-  append_event(KEYS[6], state, at, 'issue', { 'block', table.concat(lines, '\n') })
+  append_event(KEYS[6], state, at, 'issue', { 'block', table.concat(lines, '\n'), 'users', num(new_users) })
   redis.call('HSET', KEYS[2], unpack(records))
   local counts = { 'n', num(state.n) }
   if issued > 0 then

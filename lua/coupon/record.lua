@@ -8,7 +8,9 @@
 --   n at user                      not open: before `starts`, or from `ends` on
 --   q arrival attempts take at user   in the line since `at`; take: of the last call that took it, "-" for none
 --   d arrival attempts at user     dead letter, in the line since `at`
--- A user, in the hash `users` by the user's id: "request at;" of each issue that counts, the oldest first.
+-- A user, in the hash `users` by the user's id: "request at;" of each issue that counts, the oldest first. A time that
+-- is later than now was written before the clock was set back. It becomes now, so that the window runs from there:
+-- nobody gets more than may be had within a window, and nobody waits for the length of the jump.
 
 local function parse_queued(text)
   local arrival, attempts, take, at, user = string.match(text or '', '^q (%d+) (%d+) (%S+) (%d+) (%S+)$')
@@ -24,28 +26,33 @@ local function queued_text(queued)
 end
 
 -- Of the issues in a user's record those that count after `since`: how many, the request of the first, and the record
--- with them alone. nil when it cannot be read.
-local function count_issues(text, since)
+-- with them alone, none of them later than `at`; and whether one was. nil when it cannot be read.
+local function count_issues(text, since, at)
   local only, only_at = string.match(text, '^(%S+) (%d+);$') -- most users have one
   if only then
+    if tonumber(only_at) > at then
+      return 1, only, only .. ' ' .. num(at) .. ';', true
+    end
     if tonumber(only_at) > since then
       return 1, only, text
     end
     return 0, nil, ''
   end
-  local count, first, kept, length = 0, nil, {}, 0
-  for request, at in string.gmatch(text, '(%S+) (%d+);') do
-    length = length + #request + #at + 2
-    if tonumber(at) > since then
+  local count, first, kept, length, moved = 0, nil, {}, 0, false
+  for request, issued_at in string.gmatch(text, '(%S+) (%d+);') do
+    length = length + #request + #issued_at + 2
+    if tonumber(issued_at) > since then
       count = count + 1
       first = first or request
-      kept[count] = request .. ' ' .. at .. ';'
+      local later = tonumber(issued_at) > at
+      kept[count] = request .. ' ' .. (later and num(at) or issued_at) .. ';'
+      moved = moved or later
     end
   end
   if length ~= #text then
     return nil
   end
-  return count, first, table.concat(kept)
+  return count, first, table.concat(kept), moved
 end
 
 local ALREADY, QUEUED = string.byte('aq', 1, 2)

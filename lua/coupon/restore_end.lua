@@ -3,7 +3,8 @@
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 token of the restore  2 who  3 request id  4 reason
 --       5..8 how many there must be of requests, users, in the line, dead
---       9.. all fields of the state (state.lua), `json` and `puts`, as name, value, ...; n, restores: the ledger's
+--       9.. all fields of the state (state.lua), `json` and `puts`, as name, value, ...; n, restores: the ledger's;
+--         history: a new one
 -- Reply {'unknown'} | {'other', mark} this restore is not the one that is going on
 --       {'incomplete', mark} Redis lost records since they were written: begin again
 --       {'ok', mark} done | {'same', mark} done before
@@ -13,7 +14,7 @@
 -- Cost: O(1).
 
 local MAX_RESTORES = 8191 -- 2^13 - 1, so that a mark stays below 2^53
-local NUMBERS = { 'n', 'restores', 'version', 'stock', 'per_user', 'seq', 'voided', 'arrivals' }
+local NUMBERS = { 'n', 'restores', 'version', 'stock', 'per_user', 'seq', 'voided', 'arrivals', 'retention' }
 local OPTIONAL = { 'window', 'starts', 'ends' }
 local FIRST_COUNT, FIRST_FIELD = 5, 9
 
@@ -60,6 +61,8 @@ append_event(KEYS[6], state, now_ms(), 'restore', {
   num(state.restores),
   'records',
   num(counts[1]),
+  'users',
+  num(counts[2]),
   'status',
   state.status,
   'reason',

@@ -1,18 +1,23 @@
 -- Ends a coupon for good, some time behind its end: drops requests, users and both lists. The state stays, so that the
 -- id is not used for something else, and so does the stream, in which the ledger finds its place.
 --
--- The retention is counted from the first call that found this definition over, which `over` ("ms version") remembers:
--- an end that was put into the past, or a service that was away, drops nothing that was answered a moment ago, and
--- draws that have yet to record what they were told have that long. Not in the ledger: a restore counts anew.
+-- The retention is the longest that any caller was set to. It is counted from the first call that found this definition
+-- over: each call adds the step since the last one, from 0 to 60 s (`over_version`, `over_age`, `over_looked`). So an end
+-- that was put into the past, a service that was away, or a clock that jumps ahead drops nothing that was answered a
+-- moment ago, and draws that have yet to record what they were told have that long. Not in the ledger: a restore counts
+-- anew.
 --
 -- KEYS  the six of the coupon (state.lua)
--- ARGV  1 known mark  2 number of the last event that the ledger has  3 retention in ms
+-- ARGV  1 known mark  2 number of the last event that the ledger has  3 retention that the caller is set to, seconds
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok' | 'same', mark}
---       {'not-over', mark, ms or ''}  there is so much left; '' it has no end
+--       {'raised', mark, seconds}  the coupon's retention was that, shorter than the caller's; it is the caller's now
+--       {'not-over', mark, ms or '', seconds}  there is so much left; '' it has no end; the coupon's retention
 --       {'line', mark, requests}  so many wait to be told that it is over | {'ledger', mark}  it lacks events
 --       {'suspended', mark}
 -- Invariants: nothing is dropped that the ledger lacks. Runs when memory is full: it frees some.
 -- Cost: O(1); the content is freed in the background.
+
+local MAX_STEP = 60000 -- ms counted between two looks
 
 local state, ended = known_state(KEYS[1])
 if not state then
@@ -21,17 +26,28 @@ end
 if state.status ~= 'open' then
   return { state.status == 'ended' and 'same' or state.status, mark(state) }
 end
-local at, retention = now_ms(), tonumber(ARGV[3])
-if not state.ends or at < state.ends then
-  return { 'not-over', mark(state), state.ends and num(state.ends + retention - at) or '' }
+local at, wanted = now_ms(), must(exact(ARGV[3]), 'JP_ARGUMENT retention')
+local kept = num(state.retention)
+if wanted > state.retention then
+  append_event(KEYS[6], state, at, 'retention', { 'before', kept, 'retention', num(wanted) })
+  redis.call('HSET', KEYS[1], 'n', num(state.n), 'retention', num(wanted))
+  return { 'raised', mark(state), kept }
 end
-local seen, version = string.match(redis.call('HGET', KEYS[1], 'over') or '', '^(%d+) (%d+)$')
-local found = version == num(state.version) and tonumber(seen) or at
-if at < found + retention then
-  if found == at then
-    redis.call('HSET', KEYS[1], 'over', num(at) .. ' ' .. num(state.version)) -- all that this call writes
+local retention_ms = state.retention * 1000
+local over = redis.call('HMGET', KEYS[1], 'over_version', 'over_age', 'over_looked')
+if not state.ends or at < state.ends then
+  if over[1] then
+    redis.call('HDEL', KEYS[1], 'over_version', 'over_age', 'over_looked')
   end
-  return { 'not-over', mark(state), num(found + retention - at) }
+  return { 'not-over', mark(state), state.ends and num(state.ends + retention_ms - at) or '', kept }
+end
+local age, looked = 0, over[1] == num(state.version) and exact(over[3]) or at
+if over[1] == num(state.version) then
+  age = (exact(over[2]) or 0) + math.min(math.max(at - looked, 0), MAX_STEP)
+end
+if age < retention_ms then
+  redis.call('HSET', KEYS[1], 'over_version', num(state.version), 'over_age', num(age), 'over_looked', num(at))
+  return { 'not-over', mark(state), num(retention_ms - age), kept }
 end
 local queued, dead = redis.call('ZCARD', KEYS[4]), redis.call('ZCARD', KEYS[5])
 if queued > 0 then
@@ -49,6 +65,6 @@ append_event(KEYS[6], state, at, 'retire', {
   num(dead),
 })
 redis.call('UNLINK', KEYS[2], KEYS[3], KEYS[4], KEYS[5])
-redis.call('HDEL', KEYS[1], 'consumer', 'over')
+redis.call('HDEL', KEYS[1], 'consumer', 'over_version', 'over_age', 'over_looked')
 redis.call('HSET', KEYS[1], 'n', num(state.n), 'status', 'ended')
 return { 'ok', mark(state) }

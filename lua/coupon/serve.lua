@@ -16,7 +16,9 @@
 -- is what counts a try, once for each take id; not for one that its living consumer could not serve because others
 -- came back in front of it (redrive.lua). Taken for the fourth time means dead letter instead. One that has been
 -- taken before is taken alone, so that it brings nobody else down with it. A call that finds nobody in the line
--- writes nothing. The lease is by Redis' clock; it has no event, and neither has a take: both are of this Redis.
+-- writes nothing. The lease is by Redis' clock; it has no event, and neither has a take: both are of this Redis. It is
+-- kept as "token end length": one that ends later than its length from now was given before the clock was set back, and
+-- is over.
 -- Runs when memory is full: who is in the line was told so.
 -- Cost: O(served + taken): HMGET and HSET of them, one XADD.
 
@@ -35,9 +37,11 @@ if state.status ~= 'open' then
 end
 local at = now_ms()
 local stamp = num(at)
-local holder, until_ms = string.match(redis.call('HGET', KEYS[1], 'consumer') or '', '^(%S+) (%d+)$')
-if holder and holder ~= token and tonumber(until_ms) > at then
-  return { 'held', mark(state), num(tonumber(until_ms) - at) }
+local held_lease = redis.call('HGET', KEYS[1], 'consumer') or ''
+local holder, until_ms, length = string.match(held_lease, '^(%S+) (%d+) (%d+)$')
+local left = holder and tonumber(until_ms) - at or 0
+if holder and holder ~= token and left > 0 and left <= tonumber(length) then
+  return { 'held', mark(state), num(left) }
 end
 
 local line = redis.call('ZCARD', KEYS[4])
@@ -54,7 +58,7 @@ local held = #asked > 0 and redis.call('HMGET', KEYS[2], unpack(asked)) or {}
 
 -- Serving: what is decided, in memory.
 local known, texts, lines, gone, dead = {}, {}, {}, {}, {}
-local records, users = {}, {} -- for HSET
+local records, users, new_users = {}, {}, 0 -- for HSET; users that had no record
 local written, written_users = {}, {}
 local head, stuck, decided = 1, false, {}
 
@@ -80,6 +84,7 @@ local function serve(i, id, queued)
     return false
   end
   if of_user then
+    new_users = new_users + (held_user and 0 or 1)
     written_users[queued.user] = of_user
     users[#users + 1] = queued.user
     users[#users + 1] = of_user
@@ -132,7 +137,7 @@ for h = head, lease > 0 and last_head or 0 do
 end
 
 if #lines > 0 then
-  append_event(KEYS[6], state, at, 'serve', { 'block', table.concat(lines, '\n') })
+  append_event(KEYS[6], state, at, 'serve', { 'block', table.concat(lines, '\n'), 'users', num(new_users) })
 end
 if #records > 0 then
   redis.call('HSET', KEYS[2], unpack(records))
@@ -152,7 +157,7 @@ end
 if lease == 0 and holder then
   redis.call('HDEL', KEYS[1], 'consumer')
 elseif lease > 0 and line > 0 then
-  redis.call('HSET', KEYS[1], 'consumer', token .. ' ' .. num(at + lease))
+  redis.call('HSET', KEYS[1], 'consumer', token .. ' ' .. num(at + lease) .. ' ' .. num(lease))
 end
 
 local reply = { 'ok', mark(state), num(line - #gone), num(#taken) }

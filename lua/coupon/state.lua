@@ -16,11 +16,14 @@ local STATE = {
   'seq', -- issues ever
   'voided', -- of them
   'arrivals', -- requests that ever joined the line
+  'retention', -- seconds that records are kept behind the end, by the longest setting that any instance had
+  'history', -- 16 hexadecimal digits, made at creation and at every restore
   'status', -- open | suspended | ended; restoring: n and restores are all there is
 }
 -- Beside them: `json`, the definition as operators read it; `puts` (lua/stream/puts.lua); `consumer` (serve.lua);
--- `over` (retire.lua).
+-- `over_version`, `over_age`, `over_looked` (retire.lua).
 
+local TEXTS = 2 -- the last of them, which are no numbers
 local OPTIONAL = { window = true, starts = true, ends = true }
 
 -- The state as a table, `nil` for an optional number that is not set; or nil when there is no such coupon.
@@ -30,8 +33,8 @@ local function read_state(key)
     return nil
   end
   local status = values[#STATE]
-  local state = { status = status }
-  for i = 1, status == 'restoring' and 2 or #STATE - 1 do
+  local state = { status = status, history = values[#STATE - 1] }
+  for i = 1, status == 'restoring' and 2 or #STATE - TEXTS do
     local field, text = STATE[i], values[i]
     if text ~= '' or not OPTIONAL[field] then
       state[field] = must(exact(text), 'JP_DAMAGED state')
@@ -48,6 +51,22 @@ local function known_state(key)
     return nil, ended
   end
   return state
+end
+
+-- All that the ledger compares, and more: the state as name, value, ..., and how many records there are.
+local function told(state)
+  local out = {}
+  for _, field in ipairs(STATE) do
+    local value = state[field]
+    out[#out + 1] = field
+    out[#out + 1] = type(value) == 'number' and num(value) or value or ''
+  end
+  local counts = { 'requests', 'users', 'queued', 'dead' }
+  for i, name in ipairs(counts) do
+    out[#out + 1] = name
+    out[#out + 1] = num(redis.call(i > 2 and 'ZCARD' or 'HLEN', KEYS[i + 1]))
+  end
+  return out
 end
 
 -- Writes what a decision moves.

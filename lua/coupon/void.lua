@@ -33,7 +33,7 @@ must(seq, 'JP_DAMAGED request')
 
 -- The user's record without this issue; a window may have let go of it before.
 local held, kept = redis.call('HGET', KEYS[3], user) or '', {}
-must(count_issues(held, -1), 'JP_DAMAGED user')
+must(count_issues(held, -1, MAX), 'JP_DAMAGED user')
 for request, counted_at in string.gmatch(held, '(%S+) (%d+);') do
   if request ~= id then
     kept[#kept + 1] = request .. ' ' .. counted_at .. ';'
@@ -50,6 +50,8 @@ append_event(KEYS[6], state, at, 'void', {
   user,
   'seq',
   seq,
+  'users',
+  held ~= '' and #kept == 0 and '-1' or '0',
   'who',
   ARGV[3],
   'request_id',

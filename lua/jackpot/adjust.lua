@@ -4,7 +4,7 @@
 -- ARGV  1..4 fence (state.lua)  5 adjustment id  6 digest of its content  7 tier
 --       8 from: meter or ''  9 to: meter or ''  (pool | reserve | overflow; '' is the world outside)
 --       10 amount, 1 to 2^53-1, minor units  11 reason  12 who  13 request id
--- Reply {'unknown'} | {'behind' | 'restoring' | 'secret' | 'stale', mark}
+-- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok', mark, at} done, at in ms | {'same', mark, at} done before | {'reused', mark} that id did something else
 --       {'below-zero', mark, held} the meter holds less | {'above-cap', mark, cap} | {'too-large', mark} past 2^53-1
 --       {'no-tier', mark}
@@ -17,9 +17,6 @@ if not state then
   return ended
 end
 local refusal = fence(state)
-if refusal == 'secret' then
-  return { refusal, mark(state) }
-end
 local adjustment_id, digest = ARGV[5], ARGV[6]
 local done = redis.call('HGET', KEYS[3], adjustment_id)
 if done then

@@ -1,10 +1,11 @@
 -- Writes down in the stream what Redis holds at this instant, for the ledger to compare with what the events say.
 --
--- KEYS  1 state  2 meters  3 pending  4 events  5.. pool of each tier, in the definition's order
+-- KEYS  1 state  2 meters  3 pending  4 events  5 seen:a  6 seen:b  7 definitions  8 adjustments
+--       9.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)
--- Reply {'unknown'} | {'behind' | 'restoring' | 'secret' | 'stale', mark} | {'ok', mark}
---       event: `state` "status version next sequence claim_order epoch pending" (next "-" for none), before this event;
---       `tiers` "name pool reserve ... wins;" of each tier in force, in the order of METERS (tiers.lua)
+-- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark} | {'ok', mark}
+--       event: `state` a line "name value" for each field of the state and each count (state.lua), before this event;
+--       `tiers` "name pool reserve ... wins pool_written;" of each tier in force, in the order of METERS (tiers.lua)
 -- Invariants: changes nothing but the event number. In every status.
 -- Cost: O(tiers).
 
@@ -18,25 +19,21 @@ if refusal then
 end
 
 local rows = {}
-for t, tier in ipairs(read_tiers(state.tiers, KEYS[2], 5)) do
+for t, tier in ipairs(read_tiers(state.tiers, KEYS[2], 9, nil, true)) do
   local row = { tier.name, num(tier.pool) }
   for _, field in ipairs(METERS) do
     row[#row + 1] = num(tier[field])
   end
+  row[#row + 1] = num(tier.written)
   rows[t] = table.concat(row, ' ') .. ';'
 end
-local held = {
-  state.status,
-  state.version,
-  state.next == '' and '-' or state.next,
-  num(state.seq),
-  num(state.order),
-  state.epoch,
-  num(redis.call('ZCARD', KEYS[3])),
-}
+local fields, lines = told(state, KEYS[3], KEYS[5], KEYS[6], KEYS[7], KEYS[8]), {}
+for i = 1, #fields, 2 do
+  lines[#lines + 1] = fields[i] .. ' ' .. fields[i + 1]
+end
 append_event(KEYS[4], state, now_ms(), 'checkpoint', {
   'state',
-  table.concat(held, ' '),
+  table.concat(lines, '\n'),
   'tiers',
   table.concat(rows),
   'meters',

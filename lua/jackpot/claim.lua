@@ -2,7 +2,7 @@
 --
 -- KEYS  1 state  2 meters  3 seen:a  4 seen:b  5 pending  6 events  7.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 entry id  6 attempt  7 rank  8 prize: "tier kind value min", as it was pinned
--- Reply {'unknown'} | {'behind' | 'restoring' | 'secret' | 'stale', mark}
+-- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'missing', mark}             no such entry is remembered
 --       {'ok', mark, '+record'}       done now: paid, or still pending with one refusal more
 --       {'ok', mark, '=record'}       nothing to do: the entry has its outcome, or this rank refused it before

@@ -3,7 +3,7 @@
 -- KEYS  1 state  2 meters  3 seen:a  4 seen:b  5 pending  6 events  7.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 entry id  6 attempt  7 rank  8 coupon id
 --       9 issued | out-of-stock | already-issued | not-open  10 sequence of the issue, 11 its code, '' if there is none
--- Reply {'unknown'} | {'behind' | 'restoring' | 'secret' | 'stale', mark}
+-- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'missing', mark}             no such entry is remembered
 --       {'ok', mark, '+record'}       done now: it has its coupon, or is still pending with one refusal more
 --       {'ok', mark, '=record'}       nothing to do: the entry has its outcome, or this rank refused it before
@@ -34,7 +34,8 @@ if not pending or has_refused(pending, rank) then
 end
 
 redis.call('ZCARD', KEYS[5]) -- its type, before the first write
-local tiers = read_tiers(state.tiers, KEYS[2], 7)
+-- No pool decides here, unless a definition comes into force: one that was changed by hand holds up no outcome.
+local tiers = read_tiers(state.tiers, KEYS[2], 7, nil, state.next == '')
 local record
 if issued then
   record = pending.head .. ' c ' .. table.concat({ pending.refusals, rank, coupon, ARGV[10], ARGV[11] }, ' ')

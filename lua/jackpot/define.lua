@@ -8,9 +8,11 @@
 --       9 wanted: '' any | 'absent' only create | 'present' only change | ',3,4,' only change from one of these
 --       10 status when created: open | paused  11 who  12 request id
 --       13 last version the caller has read, '' for none  14 nonce: one for this PUT and all its repeats
+--       15 history  16 nonce  17 secret id: of a jackpot that this creates, and of its epoch 1
+--       18 retention, seconds, of a jackpot that is created; a change leaves what it has
 -- Reply {'created' | 'changed' | 'waits' | 'same', mark, last version}
 --       {'mismatch', mark} what was wanted is not so | {'closed', mark}
---       {'behind' | 'restoring' | 'secret' | 'stale', mark}
+--       {'behind' | 'restoring' | 'stale', mark}
 --       {'status', mark} a jackpot is created open or paused
 --       {'tier-removed', mark, tier} a tier stays, because money may be in it
 --       {'currency', mark, currency} not changed once money has been there
@@ -29,6 +31,7 @@ local function fresh_meters(tiers, fresh)
   for t, tier in ipairs(tiers) do
     if fresh[tier.name] then
       redis.call('SETNX', KEYS[FIRST_POOL + t - 1], '0')
+      redis.call('HSETNX', KEYS[2], tier.name .. ':pool', '0')
       for _, field in ipairs(METERS) do
         redis.call('HSETNX', KEYS[2], tier.name .. ':' .. field, '0')
       end
@@ -37,6 +40,7 @@ local function fresh_meters(tiers, fresh)
 end
 
 local function create()
+  opening(ARGV[16], ARGV[17])
   local state = {
     n = 0,
     restores = 0,
@@ -53,10 +57,16 @@ local function create()
     order = 0,
     epoch = '1',
     commitment = ARGV[3],
+    nonce = ARGV[16],
+    secret = ARGV[17],
+    history = ARGV[15],
     gen = 'a',
     gen_start = 0,
     gen_opened = at,
     gen_version = '1',
+    gen_age = 0,
+    gen_looked = at,
+    retention = must(exact(ARGV[18]), 'JP_ARGUMENT retention'),
   }
   local fresh = {}
   for name in rows_of(tiers_text) do
@@ -82,6 +92,12 @@ local function create()
     '1',
     'commitment',
     ARGV[3],
+    'epoch_nonce',
+    state.nonce,
+    'secret_id',
+    state.secret,
+    'retention',
+    num(state.retention),
     'who',
     ARGV[11],
     'request_id',
@@ -101,7 +117,7 @@ local function create()
   end
   redis.call('HSET', KEYS[1], 'puts', remember_put('', nonce, 'created', '1'), unpack(fields))
   redis.call('HSET', KEYS[3], '1', json)
-  redis.call('HSET', KEYS[4], '1', ARGV[3] .. ' ' .. num(at) .. ' -')
+  redis.call('HSET', KEYS[4], '1', epoch_text(ARGV[3], num(at), '-', state.nonce, state.secret))
   return { 'created', mark(state), '1' }
 end
 
@@ -123,9 +139,6 @@ if not state then
 end
 
 local refusal = fence(state)
-if refusal == 'secret' then
-  return { refusal, mark(state) }
-end
 local puts = redis.call('HGET', KEYS[1], 'puts') or ''
 local mode, put_version = put_before(puts, nonce)
 if mode then

@@ -22,7 +22,7 @@
 --         begin (run.lua), the first of them having index 1. Then a text for each entry that was not simply taken
 --         without a prize: '+record' taken now with a prize, '=record' seen before, '@place' repeats that one of this
 --         call, '' not taken
---         code 'ok' | why the first '' was not taken: 'paused', 'suspended', 'closed', 'stale', 'secret',
+--         code 'ok' | why the first '' was not taken: 'paused', 'suspended', 'closed', 'stale',
 --         'too-large' (a meter would pass 2^53-1). Entries behind it are not tried: send them again.
 -- Invariants: read, decide, then write; what is refused leaves no trace; one event for all that were taken.
 -- Cost: two HMGET of the ids and their HSET; O(steps) arithmetic, O(winners) claims; one XADD, one HSET of meters.
@@ -221,6 +221,8 @@ if taken > 0 then
     ARGV[8],
     'runs',
     runs_text,
+    'call',
+    #run_places > 0 and '1' or '',
     'claims',
     table.concat(claims),
     'meters',

@@ -18,7 +18,7 @@
 --           prize and one that is not in `prizes` leaves it pending; who: "player stake client_seed" for those alone
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'ok', mark, '+record' | '=record', winner record, ...}  taken now | taken before (batch.lua)
---       {'paused' | 'suspended' | 'closed' | 'stale' | 'secret' | 'too-large', mark}  refused whole
+--       {'paused' | 'suspended' | 'closed' | 'stale' | 'too-large', mark}  refused whole
 --       {'too-many', mark}            refused whole: its entries make more claims than one call may
 --       {'split', mark, index}  the entry at this index (from 1) took all and put the waiting definition in force: draw
 --         those behind it under that one, and send them as the second segment

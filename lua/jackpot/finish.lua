@@ -2,7 +2,7 @@
 --
 -- KEYS  1 state  2 meters  3 seen:a  4 seen:b  5 pending  6 events  7.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 entry id  6 the last attempt that was made
--- Reply {'unknown'} | {'behind' | 'restoring' | 'secret' | 'stale', mark} | {'missing', mark}
+-- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark} | {'missing', mark}
 --       {'ok', mark, '+record'} ended now | {'ok', mark, '=record'} it had its outcome before
 -- Invariants: an outcome never changes. Runs in every status and when memory is full: it ends what was begun.
 -- Cost: O(tiers).
@@ -26,7 +26,8 @@ if not pending then
 end
 
 redis.call('ZCARD', KEYS[5]) -- its type, before the first write
-local tiers = read_tiers(state.tiers, KEYS[2], 7)
+-- No pool decides here, unless a definition comes into force: one that was changed by hand holds up no outcome.
+local tiers = read_tiers(state.tiers, KEYS[2], 7, nil, state.next == '')
 apply_when_settled(state, tiers, KEYS[5])
 local record = pending.head .. ' n ' .. pending.refusals
 append_event(KEYS[6], state, now_ms(), 'finish', {

@@ -4,20 +4,22 @@
 -- ARGV  1 known mark  2 only behind this sequence  3 age in ms, at least  4 how many at most, 1 to 1,000
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'ok', mark, last sequence looked at or '', entry id, record, ...}
+-- An entry that was taken later than now was taken before the clock was set back: it is old enough.
 -- Cost: O(how many).
 
 local state, ended = known_state(KEYS[1])
 if not state then
   return ended
 end
-local oldest = now_ms() - tonumber(ARGV[3])
+local at, age = now_ms(), tonumber(ARGV[3])
 local found = redis.call('ZRANGEBYSCORE', KEYS[4], '(' .. ARGV[2], '+inf', 'WITHSCORES', 'LIMIT', 0, tonumber(ARGV[4]))
 local out = { 'ok', mark(state), '' }
 for i = 1, #found, 2 do
   local record = find_record(state, KEYS[2], KEYS[3], found[i])
   local entered = record and string.match(record, '^%S+ %S+ %S+ %S+ p %S+ (%d+) ')
   -- One that is no pending record is damage: it is told, not passed over, because it blocks the rotation.
-  if not entered or tonumber(entered) <= oldest then
+  local old = not entered or tonumber(entered) <= at - age or tonumber(entered) > at
+  if old then
     out[#out + 1] = found[i]
     out[#out + 1] = record or ''
   end

@@ -3,7 +3,7 @@
 --   seq epoch.version fingerprint pool+amount,...                        drew nothing (one pool+amount a tier)
 --   ... p refusals entered_ms player stake client_seed                  pending: the next attempt is to be made
 --   ... n refusals                                                       ended with no prize
---   ... w refusals rank tier amount order                                paid
+--   ... w refusals rank tier amount order history                        paid, in this history
 --   ... c refusals rank coupon sequence code                             a unit of a coupon
 --
 -- refusals: "-" or rank and letter, "1r,3o" (r retry; of a coupon: o out of stock, a

@@ -3,19 +3,25 @@
 -- KEYS  1 state  2 meters  3 events  4 definitions  5 epochs  6 seen:a  7 seen:b  8 adjustments  9 pending
 --       10.. pools
 -- ARGV  1 token of the restore  2 who  3 request id  4 reason
---       5..10 how many there must be of KEYS[4] to KEYS[9]
---       11 how many pools  12 how many names and values of meters
---       13.. the pools, the meters as name, value, ..., then all fields of the state (state.lua) and `puts`, as
---       name, value, ...; n and restores as the ledger has them
+--       5 history  6 epoch  7 commitment  8 nonce  9 secret id: a new history, and the epoch that is opened
+--       10..15 how many there must be of KEYS[4] to KEYS[9]
+--       16 how many pools  17 how many names and values of meters
+--       18.. the pools, the meters as name, value, ..., then all fields of the state (state.lua) but gen_age
+--       and gen_looked, and `puts`, as name, value, ...; all as the ledger has it, its open epoch too
 -- Reply {'unknown'} | {'other', mark} this restore is not the one that is going on
 --       {'incomplete', mark} Redis lost records since they were written: begin again
+--       {'early', mark, ms} the number of the epoch is a second that has not passed, so long: nothing was written
 --       {'ok', mark} done | {'same', mark} done before
--- Invariants: the event has the ledger's number and one restore more than anybody has seen; the status is written
--- with all else, so that no script ever sees a part. Runs when memory is full: what is big is there already.
--- Cost: O(tiers).
+-- Invariants: no epoch is ever open again, because its seed may be public: all that were open are closed, and another
+-- one is opened. Its number is at least EPOCH_GAP above all others, or the second of Redis' clock in which the restore
+-- began; that second is over when play goes on, so that a second restore of the same ledger gets another number.
+-- The event has the ledger's number and one restore more than anybody has seen; the status is written with all else,
+-- so that no script ever sees a part. The age of the newer generation begins at 0: that much is sure. Runs when memory is full: what is big is there already.
+-- Cost: O(tiers + epochs).
 
 local MAX_RESTORES = 8191 -- 2^13 - 1, so that a mark stays below 2^53
-local FIRST_COUNTED, COUNTED, FIRST_POOL, FIRST_COUNT, FIRST_VALUE = 4, 6, 10, 5, 13
+local EPOCH_GAP = 1000 -- more epochs than were opened and lost since the ledger's last event
+local FIRST_COUNTED, COUNTED, FIRST_POOL, FIRST_COUNT, FIRST_VALUE = 4, 6, 10, 10, 18
 
 local was = read_state(KEYS[1])
 if not was then
@@ -38,7 +44,7 @@ for i = 0, COUNTED - 1 do
   records = records + count
 end
 
-local pools, meters = tonumber(ARGV[11]), tonumber(ARGV[12])
+local pools, meters = tonumber(ARGV[16]), tonumber(ARGV[17])
 local first_meter = FIRST_VALUE + pools
 local first_field = first_meter + meters
 for i = FIRST_VALUE, first_meter - 1 do
@@ -47,7 +53,8 @@ end
 for i = first_meter, first_field - 1, 2 do
   must(exact(ARGV[i + 1]), 'JP_ARGUMENT meter')
 end
-local state, fields = {}, {}
+local at = now_ms()
+local state, fields = { gen_age = '0', gen_looked = num(at) }, {}
 for i = first_field, #ARGV, 2 do
   state[ARGV[i]] = ARGV[i + 1]
 end
@@ -57,7 +64,28 @@ end
 state.restores = math.max(state.restores, was.restores) + 1
 must(state.restores <= MAX_RESTORES or nil, 'JP_RESTORES no number is left')
 
-append_event(KEYS[3], state, now_ms(), 'restore', {
+local epoch, last, closing = must(exact(ARGV[6]), 'JP_ARGUMENT epoch'), 0, {}
+opening(ARGV[8], ARGV[9])
+local epochs = redis.call('HGETALL', KEYS[5])
+for i = 1, #epochs, 2 do
+  last = math.max(last, must(exact(epochs[i]), 'JP_DAMAGED epoch'))
+  local commitment, opened, closed, nonce, secret = string.match(epochs[i + 1], '^(%S+) (%S+) (%S+) (%S+) (%S+)$')
+  must(closed, 'JP_DAMAGED epoch')
+  if closed == '-' then
+    closing[#closing + 1] = epochs[i]
+    closing[#closing + 1] = epoch_text(commitment, opened, num(at), nonce, secret)
+  end
+end
+must(epoch >= last + EPOCH_GAP or nil, 'JP_ARGUMENT epoch')
+local second = math.floor(at / 1000)
+if epoch == second or (epoch > last + EPOCH_GAP and epoch > second) then
+  return { 'early', mark(was), num((epoch + 1) * 1000 - at) }
+end
+local closed = state.epoch
+state.epoch, state.commitment, state.nonce, state.secret = num(epoch), ARGV[7], ARGV[8], ARGV[9]
+state.history = ARGV[5]
+
+append_event(KEYS[3], state, at, 'restore', {
   'from_n',
   own[2],
   'restores',
@@ -66,6 +94,16 @@ append_event(KEYS[3], state, now_ms(), 'restore', {
   num(records),
   'status',
   state.status,
+  'closed',
+  closed,
+  'epoch',
+  state.epoch,
+  'commitment',
+  state.commitment,
+  'epoch_nonce',
+  state.nonce,
+  'secret_id',
+  state.secret,
   'reason',
   ARGV[4],
   'who',
@@ -81,6 +119,9 @@ for i = 0, pools - 1 do
   redis.call('SET', KEYS[FIRST_POOL + i], ARGV[FIRST_VALUE + i])
 end
 redis.call('HSET', KEYS[2], unpack(ARGV, first_meter, first_field - 1))
+closing[#closing + 1] = state.epoch
+closing[#closing + 1] = epoch_text(state.commitment, num(at), '-', state.nonce, state.secret)
+redis.call('HSET', KEYS[5], unpack(closing))
 for field, value in pairs(state) do
   fields[#fields + 1] = field
   fields[#fields + 1] = type(value) == 'number' and num(value) or value

@@ -4,13 +4,19 @@
 --
 -- KEYS  1 state  2 definitions  3 epochs  4 seen:a  5 seen:b  6 pending  7 events
 -- ARGV  1..4 fence (state.lua)  5 kind: epoch | generation  6 commitment of the next epoch
---       7 retention, seconds (generation)  8 reason  9 who  10 request id
--- Reply {'unknown'} | {'behind' | 'restoring' | 'secret' | 'stale', mark}
+--       7 retention that the caller is set to, seconds (generation)  8 reason  9 who  10 request id
+--       11 nonce  12 secret id: of the next epoch
+-- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok', mark, epoch} the epoch that is open now
---       {'early', mark, ms} the newer generation is younger than retention, by that much
+--       {'raised', mark, seconds} the jackpot's retention was that, shorter than the caller's; it is the caller's now
+--       {'early', mark, ms, seconds} the newer generation is younger than the jackpot's retention (seconds), by that much
 --       {'pending', mark} the older generation holds entries without an outcome
 --       {'idle', mark} both generations are empty: nothing to drop
--- Invariants: a record stays for at least one retention; an epoch is never opened twice. Runs when memory is full.
+-- Invariants: a record stays for at least one retention, and the jackpot's retention is the longest that any caller was
+-- set to; an epoch is never opened twice. Runs when memory is full.
+-- The age of a generation is no difference of two times: each call of kind generation, of any instance, adds the step
+-- since the last one, from 0 to 60 s. So a clock that jumps ahead drops nothing early, and one that is set back delays
+-- by what it did not count. These looks have no event: a restore begins the age at 0.
 -- Cost: O(definitions kept), at most 1,000 of them dropped; the records are freed in the background (UNLINK).
 
 local state, ended = known_state(KEYS[1])
@@ -22,13 +28,31 @@ if refusal then
   return { refusal, mark(state) }
 end
 local MAX_PRUNED = 1000 -- definitions dropped by one call, what unpack surely takes; the next one drops the rest
+local MAX_STEP = 60000 -- ms counted between two looks
 local kind, at = ARGV[5], now_ms()
 local older = state.gen == 'a' and KEYS[5] or KEYS[4]
 
 if kind == 'generation' then
-  local wait = state.gen_opened + tonumber(ARGV[7]) * 1000 - at
+  local wanted, kept = must(exact(ARGV[7]), 'JP_ARGUMENT retention'), state.retention
+  if wanted > kept then
+    append_event(KEYS[7], state, at, 'retention', {
+      'before',
+      num(kept),
+      'retention',
+      num(wanted),
+      'meters',
+      '',
+      'applied',
+      '',
+    })
+    redis.call('HSET', KEYS[1], 'n', num(state.n), 'retention', num(wanted))
+    return { 'raised', mark(state), num(kept) }
+  end
+  state.gen_age = state.gen_age + math.min(math.max(at - state.gen_looked, 0), MAX_STEP)
+  redis.call('HSET', KEYS[1], 'gen_age', num(state.gen_age), 'gen_looked', num(at))
+  local wait = kept * 1000 - state.gen_age
   if wait > 0 then
-    return { 'early', mark(state), num(wait) }
+    return { 'early', mark(state), num(wait), num(kept) }
   end
   if redis.call('HLEN', KEYS[4]) == 0 and redis.call('HLEN', KEYS[5]) == 0 then
     return { 'idle', mark(state) }
@@ -39,14 +63,18 @@ if kind == 'generation' then
 end
 
 local closed, commitment = state.epoch, state.commitment
-local opened = string.match(redis.call('HGET', KEYS[3], closed), '^%S+ (%d+)')
+local opened = string.match(redis.call('HGET', KEYS[3], closed) or '', '^%S+ (%d+)')
+must(opened, 'JP_DAMAGED epoch')
+opening(ARGV[11], ARGV[12])
+local closed_text = epoch_text(commitment, opened, num(at), state.nonce, state.secret)
 local kept_from = tonumber(state.gen_version) -- the older generation goes; what stays began under this definition
 state.epoch = num(tonumber(closed) + 1)
-state.commitment = ARGV[6]
-local fields = { 'epoch', state.epoch, 'commitment', state.commitment }
+state.commitment, state.nonce, state.secret = ARGV[6], ARGV[11], ARGV[12]
+local fields = { 'epoch', state.epoch, 'commitment', state.commitment, 'nonce', state.nonce, 'secret', state.secret }
 if kind == 'generation' then
   state.gen = state.gen == 'a' and 'b' or 'a'
   local opened_now = { gen = state.gen, gen_start = num(state.seq), gen_opened = num(at), gen_version = state.version }
+  opened_now.gen_age, opened_now.gen_looked = '0', num(at)
   for field, value in pairs(opened_now) do
     fields[#fields + 1] = field
     fields[#fields + 1] = value
@@ -72,6 +100,10 @@ append_event(KEYS[7], state, at, 'rotate', {
   state.epoch,
   'commitment',
   state.commitment,
+  'epoch_nonce',
+  state.nonce,
+  'secret_id',
+  state.secret,
   'dropped',
   kind == 'generation' and state.gen or '',
   'pruned',
@@ -91,9 +123,9 @@ redis.call(
   'HSET',
   KEYS[3],
   closed,
-  commitment .. ' ' .. opened .. ' ' .. num(at),
+  closed_text,
   state.epoch,
-  state.commitment .. ' ' .. num(at) .. ' -'
+  epoch_text(state.commitment, num(at), '-', state.nonce, state.secret)
 )
 if kind == 'generation' then
   redis.call('UNLINK', older)

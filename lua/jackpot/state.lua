@@ -3,7 +3,7 @@
 -- Part of a script, put in front of it when compiled in, behind lua/stream/events.lua. Reads ARGV[1..4], alike in all:
 --   1 known mark  the highest mark the caller has seen of this jackpot
 --   2 epoch       the epoch the caller draws in
---   3 commitment  of that epoch, from the caller's own master secret
+--   3 commitment  of that epoch, from a master secret of the caller's own
 --   4 version     of the definition the caller knows, and its money digest: "3 5f0c..."; it decides which pools KEYS
 --                 names. The digest tells two definitions apart that got one version, before and after a loss
 
@@ -21,15 +21,32 @@ local STATE = {
   'currency',
   'seq', -- entries so far
   'order', -- paid claims so far
-  'epoch',
-  'commitment',
+  'epoch', -- the open one, from 1
+  'commitment', -- of its seed
+  'nonce', -- its public part of the seed, 32 hexadecimal digits
+  'secret', -- id of the master secret that its seed is derived from, 16 hexadecimal digits
+  'history', -- 16 hexadecimal digits, made at creation and at every restore
   'gen', -- generation of idempotency records written now: a | b
   'gen_start', -- seq when it was opened: records up to here are in the older one
   'gen_opened', -- ms
   'gen_version', -- definition in force when it was opened
+  'gen_age', -- ms since then, counted from look to look (rotate.lua)
+  'gen_looked', -- ms, when it was last counted
+  'retention', -- seconds that ids are remembered at least, by the longest setting that any instance had
 }
 
-local NUMBERS = { 'n', 'restores', 'last_version', 'seq', 'order', 'gen_start', 'gen_opened' }
+local NUMBERS = {
+  'n',
+  'restores',
+  'last_version',
+  'seq',
+  'order',
+  'gen_start',
+  'gen_opened',
+  'gen_age',
+  'gen_looked',
+  'retention',
+}
 local BEFORE_RESTORE = { 'n', 'restores' }
 
 -- The state as a table, or nil when there is no such jackpot.
@@ -58,13 +75,40 @@ local function known_state(key)
   return state
 end
 
--- Why this caller may not write, or nil. 'secret': it draws with another master secret. 'stale': it must read again.
-local function fence(state)
-  if state.epoch == ARGV[2] and state.commitment ~= ARGV[3] then
-    return 'secret'
+-- All that the ledger compares, and more: the state as name, value, ..., and how many there are of what it does not name.
+local function told(state, pending, seen_a, seen_b, definitions, adjustments)
+  local out = {}
+  for _, field in ipairs(STATE) do
+    out[#out + 1] = field
+    out[#out + 1] = type(state[field]) == 'number' and num(state[field]) or state[field]
   end
-  if state.epoch ~= ARGV[2] or state.version .. ' ' .. state.money ~= ARGV[4] then
+  local hashes = { seen_a, seen_b, definitions, adjustments }
+  for i, name in ipairs({ 'seen_a', 'seen_b', 'definitions', 'adjustments' }) do
+    out[#out + 1] = name
+    out[#out + 1] = num(redis.call('HLEN', hashes[i]))
+  end
+  out[#out + 1] = 'pending'
+  out[#out + 1] = num(redis.call('ZCARD', pending))
+  return out
+end
+
+-- Why this caller may not write, or nil. 'stale': it must read again. The same epoch number with another commitment is
+-- another epoch: of another history, or opened by whoever came first. Who reads finds out whether it has the secret.
+local function fence(state)
+  local same_epoch = state.epoch == ARGV[2] and state.commitment == ARGV[3]
+  if not same_epoch or state.version .. ' ' .. state.money ~= ARGV[4] then
     return 'stale'
   end
   return nil
+end
+
+-- An epoch as the hash of epochs holds it: "commitment opened closed nonce secret", times in ms, closed "-" while open.
+local function epoch_text(commitment, opened, closed, nonce, secret)
+  return table.concat({ commitment, opened, closed, nonce, secret }, ' ')
+end
+
+-- What a caller brings to open an epoch, checked: scripts can't make randomness.
+local function opening(nonce, secret)
+  must(#nonce == 32 and not find(nonce, '[^0-9a-f]') or nil, 'JP_ARGUMENT nonce')
+  must(#secret == 16 and not find(secret, '[^0-9a-f]') or nil, 'JP_ARGUMENT secret')
 end

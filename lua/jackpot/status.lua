@@ -4,7 +4,7 @@
 -- KEYS  1 state  2 meters  3 pending  4 events  5.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 wanted: open | paused | suspended (by the service) | closed  6 reason  7 who
 --       8 request id  9 '1' when Redis and the ledger were found to agree: only then is a suspended one resumed
--- Reply {'unknown'} | {'behind' | 'restoring' | 'secret' | 'stale', mark}
+-- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok', mark} done | {'same', mark} it had that status | {'closed', mark} closed is final
 --       {'suspended', mark} it is neither paused, nor resumed without having been reconciled
 -- Invariants: what is pending is finished in every status. Runs when memory is full: stopping must always work.

@@ -63,5 +63,6 @@ end
 
 -- The end of a paid entry's record (see record.lua).
 local function paid_text(refusals, rank, prize, amount, state)
-  return ' w ' .. refusals .. ' ' .. rank .. ' ' .. prize.tier .. ' ' .. num(amount) .. ' ' .. num(state.order)
+  local payout = { refusals, rank, prize.tier, num(amount), num(state.order), state.history }
+  return ' w ' .. table.concat(payout, ' ')
 end

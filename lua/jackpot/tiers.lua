@@ -1,7 +1,8 @@
 -- Shared by the scripts that move money: the tiers, read once, changed in memory, written once.
 --
--- Pools are plain integers under their own keys; everything else of a tier is in the hash `meters`. Of each tier
--- and at every instant, in millionths:
+-- Pools are plain integers under their own keys; everything else of a tier is in the hash `meters`, and there, as
+-- "<tier>:pool", what a script last wrote to the pool. A pool that is something else was changed by hand: no script
+-- decides by it. Of each tier and at every instant, in millionths:
 --   contributed + funded = pool + reserve + overflow + the two remainders + paid
 -- contributed + funded stays at most MAX, which bounds every other term: a claim can never fail on a bound.
 
@@ -24,8 +25,9 @@ local function rows_of(text)
 end
 
 -- The tiers of `text` in order. Their pools are KEYS[first_pool], KEYS[first_pool + 1], ...; `fresh` names tiers
--- that may not exist yet and then start at nothing. A meter that is missing elsewhere is damage, not zero.
-local function read_tiers(text, meters_key, first_pool, fresh)
+-- that may not exist yet and then start at nothing. A meter that is missing elsewhere is damage, not zero. With
+-- `only_look` a pool that no script wrote is no error: the caller decides nothing by it.
+local function read_tiers(text, meters_key, first_pool, fresh, only_look)
   local tiers, fields, pools = { by_name = {}, first_pool = first_pool }, {}, {}
   for name, seed, cap in rows_of(text) do
     local tier = { name = name, seed = tonumber(seed), cap = tonumber(cap) }
@@ -35,7 +37,9 @@ local function read_tiers(text, meters_key, first_pool, fresh)
     for _, field in ipairs(METERS) do
       fields[#fields + 1] = name .. ':' .. field
     end
+    fields[#fields + 1] = name .. ':pool'
   end
+  local width = #METERS + 1
   local pool_values = redis.call('MGET', unpack(pools))
   local values = redis.call('HMGET', meters_key, unpack(fields))
   for t, tier in ipairs(tiers) do
@@ -43,8 +47,12 @@ local function read_tiers(text, meters_key, first_pool, fresh)
     local new = fresh and fresh[tier.name] and not pool_values[t]
     tier.pool = new and 0 or must(exact(pool_values[t]), 'JP_DAMAGED pool')
     tier.was.pool = tier.pool
+    tier.written = new and 0 or must(exact(values[t * width]), 'JP_DAMAGED meter')
+    if tier.written ~= tier.pool and not only_look then
+      must(nil, 'JP_DAMAGED pool is ' .. num(tier.pool) .. ', and the last script wrote ' .. num(tier.written))
+    end
     for f, field in ipairs(METERS) do
-      tier[field] = new and 0 or must(exact(values[(t - 1) * #METERS + f]), 'JP_DAMAGED meter')
+      tier[field] = new and 0 or must(exact(values[(t - 1) * width + f]), 'JP_DAMAGED meter')
       tier.was[field] = tier[field]
     end
   end
@@ -79,6 +87,10 @@ local function write_tiers(tiers, meters_key)
       redis.call('INCRBY', KEYS[tiers.first_pool + t - 1], num(delta))
     elseif delta < 0 then
       redis.call('DECRBY', KEYS[tiers.first_pool + t - 1], num(-delta))
+    end
+    if delta ~= 0 then
+      fields[#fields + 1] = tier.name .. ':pool'
+      fields[#fields + 1] = num(tier.pool)
     end
     for _, field in ipairs(METERS) do
       if tier[field] ~= tier.was[field] then

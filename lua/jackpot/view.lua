@@ -1,11 +1,13 @@
 -- Reads a jackpot whole, at one instant.
 --
--- KEYS  1 state  2 meters  3 definitions  4 pending  5.. pool of each tier of the definition ARGV[2]
+-- KEYS  1 state  2 meters  3 definitions  4 pending  5 seen:a  6 seen:b  7 adjustments
+--       8.. pool of each tier of the definition ARGV[2]
 -- ARGV  1 known mark  2 version the caller knows, '' for none
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'stale', mark, version, tiers}  the caller named the pools of another version: call again with these
---       {'ok', mark, now ms, pending, JSON, JSON that waits or '', state as name, value, ..., '|', then per tier
---        name, pool, reserve, overflow, pool_micro, reserve_micro, contributed, contributed_micro, funded, paid, wins}
+--       {'ok', mark, now ms, JSON, JSON that waits or '', state and counts (state.lua) as name, value, ..., '|', then
+--        per tier name, pool, reserve, overflow, pool_micro, reserve_micro, contributed, contributed_micro, funded,
+--        paid, wins, pool_written}
 -- Cost: O(tiers).
 
 local state, ended = known_state(KEYS[1])
@@ -20,20 +22,19 @@ local out = {
   'ok',
   mark(state),
   num(now_ms()),
-  redis.call('ZCARD', KEYS[4]),
   redis.call('HGET', KEYS[3], state.version),
   waiting,
 }
-for _, field in ipairs(STATE) do
-  out[#out + 1] = field
-  out[#out + 1] = type(state[field]) == 'number' and num(state[field]) or state[field]
+for _, value in ipairs(told(state, KEYS[4], KEYS[5], KEYS[6], KEYS[3], KEYS[7])) do
+  out[#out + 1] = value
 end
 out[#out + 1] = '|'
-for _, tier in ipairs(read_tiers(state.tiers, KEYS[2], 5)) do
+for _, tier in ipairs(read_tiers(state.tiers, KEYS[2], 8, nil, true)) do
   out[#out + 1] = tier.name
   out[#out + 1] = num(tier.pool)
   for _, field in ipairs(METERS) do
     out[#out + 1] = num(tier[field])
   end
+  out[#out + 1] = num(tier.written)
 end
 return out

@@ -6,7 +6,7 @@
 --       6 admissions in any 60 s or ''  7 opens_at in ms or ''
 --       8 wanted: '' any | 'absent' only create | 'present' only change | ',3,4,' only change from one of these
 --       9 last version the caller has read, '' for none  10 nonce: one for this PUT and all its repeats
---       11 who  12 request id  13 commitment of the seed
+--       11 who  12 request id  13 commitment of the seed  14 history of a room that this creates
 -- Reply {'created' | 'changed' | 'same', mark, version}
 --       {'mismatch', mark} what was wanted is not so | {'behind' | 'restoring' | 'stale', mark}
 --       {'opened', mark} it has opened, so that opens_at can only stay or become none
@@ -76,8 +76,9 @@ if not state then
     return { 'mismatch', '0' }
   end
   local fields = fresh_fields(0)
-  fields.restores, fields.status, fields.commitment = '0', 'open', commitment
+  fields.restores, fields.status, fields.commitment, fields.history = '0', 'open', commitment, ARGV[14]
   local created = { n = 0, restores = 0, version = 1, passes_until = 0, opened = 0, opens = opens_at or at }
+  created.history = ARGV[14]
   return put(created, 'created', '', fields)
 end
 

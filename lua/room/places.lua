@@ -7,13 +7,15 @@
 --   behind, ended_behind   whether it did not come to all whose time has come, or whose record is to be dropped
 --   places                 by ticket; false: it has none. A ticket without a record that can be read has no place: it
 --                          goes without a word, and its user may join again
---   tickets                of users: ticket or false
+--   tickets, busy          of users: ticket or false; and the time in ms up to which their leaving counts against them,
+--                          nil for none (limited_ms)
+--   doubt, waited          whether visits before were not confirmed; whether somebody waited when the step began
 --   changed, owners        places, and users, to be written, in order
 --   gone                   by key: members to be taken out of the sorted set; of 7 their records too
 --   kept                   of 7: score, member, ... of those that stay longer
 --   revoked, collected     number, member, ... to be added
---   revoked_gone, drop_collected, collected_before
---                          how many of the former go, whether all of the latter do, how many there were
+--   revoked_gone, drop_collected, collected_before, revoked_before
+--                          how many of the former go, whether all of the latter do, how many of each there were
 --   line, line_next, line_read
 --                          the head of `waiting`, as it was before this call; its next; how much of it was read
 --   arrivals, arrival_next behind it: who joined in this call, and the next of them
@@ -33,6 +35,9 @@ local function new_step(state, at, retention)
     ended_behind = false,
     places = {},
     tickets = {},
+    busy = {},
+    doubt = false,
+    waited = false,
     changed = {},
     owners = {},
     gone = { [4] = {}, [5] = {}, [6] = {}, [7] = {} },
@@ -40,6 +45,7 @@ local function new_step(state, at, retention)
     revoked = {},
     collected = {},
     revoked_gone = 0,
+    revoked_before = 0,
     drop_collected = false,
     collected_before = 0,
     line = {},
@@ -79,16 +85,41 @@ local function read_places(step, tickets)
   end
 end
 
+-- Who leaves and joins again works Redis, fills the records of those who are over and the list of passes that were taken
+-- back. Each time somebody leaves counts for LEFT_MS; whose times add up to more than BUSY_MS - LEFT_MS does not join. So
+-- six times at once are free, and one in ten seconds for good. No more than the shortest retention: a record that says
+-- until when somebody is busy outlasts that time.
+local LEFT_MS = 10000
+local BUSY_MS = 60000
+
 -- Reads the tickets of these users, and their places.
+--
+-- A user in the hash `users`: `<ticket>`, `<ticket> <busy until, ms>`, or `- <busy until, ms>` without a place.
 local function read_users(step, users)
   local found = {}
-  for i, ticket in ipairs(redis.call('HMGET', KEYS[3], unpack(users))) do
-    if step.tickets[users[i]] == nil then
-      step.tickets[users[i]] = ticket
+  for i, text in ipairs(redis.call('HMGET', KEYS[3], unpack(users))) do
+    local user = users[i]
+    if step.tickets[user] == nil then
+      local ticket, busy = string.match(text or '', '^(%S+) ?(%d*)$')
+      ticket = ticket ~= '-' and ticket or false
+      step.tickets[user], step.busy[user] = ticket, tonumber(busy)
       found[#found + 1] = ticket or nil
     end
   end
   read_places(step, found)
+end
+
+-- How long a user who wants a new place has to wait, nil for not at all. A time that the clock can't have made counts as
+-- the latest that it can.
+local function limited_ms(step, user)
+  local busy = math.min(step.busy[user] or 0, step.at + BUSY_MS)
+  local wait = busy - (BUSY_MS - LEFT_MS) - step.at
+  return wait > 0 and wait or nil
+end
+
+-- Counts that a user leaves.
+local function count_left(step, user)
+  step.busy[user] = math.min(math.max(step.busy[user] or 0, step.at) + LEFT_MS, step.at + BUSY_MS)
 end
 
 local function change(step, place)
@@ -126,6 +157,10 @@ local function finish(step, place, kind, ended_at)
   end
   place.kind, place.at, step.dirty = kind, num(ended_at), true
   if step.opened then
+    if kind ~= 'l' then
+      -- A whole session, or the time in which nobody asked, has passed.
+      step.busy[place.user] = nil
+    end
     set_ticket(step, place.user, false)
   end
   change(step, place)
@@ -203,12 +238,16 @@ local function renew(step, place)
   change(step, place)
 end
 
--- Ends the place of one who leaves, and takes the pass back, if there is one.
+-- Ends the place of one who leaves, whose user was read, and takes the pass back, if there is one.
 local function leave(step, place)
+  count_left(step, place.user)
   if place.kind == 'a' then
     count_pass(step)
     step.state.revocations = step.state.passes
     add(step.revoked, num(step.state.revocations), place.ticket .. ' ' .. place.ends .. ' ' .. num(step.at))
   end
   finish(step, place, 'l', step.at)
+  if not step.opened then
+    set_ticket(step, place.user, place.ticket)
+  end
 end

@@ -4,8 +4,8 @@
 -- ARGV  1 token of the restore  2 who  3 request id  4 reason
 --       5 '1' when Redis had events that the ledger lacks, as far as the caller knows
 --       6.. what the ledger says, as name, value, ...: n, restores, status, version, json, commitment, passes_until (or
---         what the caller knows of them, if that is later), puts, collected_sha256 ('' for none) and the numbers of the
---         definition: capacity, session, waiting_timeout, rate and opens_at ('' for none)
+--         what the caller knows of them, if that is later), puts, collected_sha256 ('' for none), a new history, and the
+--         numbers of the definition: capacity, session, waiting_timeout, rate and opens_at ('' for none)
 -- Reply {'unknown'} | {'other', mark} this restore is not the one that is going on
 --       {'ok', mark} done | {'same', mark} done before
 -- Invariants: the event has the ledger's number and one restore more than anybody has seen; the status is written

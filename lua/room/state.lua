@@ -28,13 +28,14 @@ local STATE = {
   'hold', -- ms: nobody is admitted before; 0 for never
   'stepped', -- ms: the last step behind which somebody waited; 0 for none
   'grace', -- ms: nobody is abandoned before; 0 for never
+  'history', -- 16 hexadecimal digits, made at creation and at every restore
   'collected_sha256', -- of the list of those collected, '' until it is published
   'status', -- open | suspended; restoring: n and restores are all there is
 }
 -- Beside them: `json`, the definition as operators read it; `opens_at` (ms, '' for none), as it says;
 -- `commitment` of the seed; `puts` (lua/stream/puts.lua).
 
-local TEXTS = 2 -- the last of them, which are no numbers
+local TEXTS = 3 -- the last of them, which are no numbers
 
 -- As `exact`, which takes three times as long: a state has many numbers, and no script of ours writes an exponent.
 local function whole(text)
@@ -49,7 +50,7 @@ local function read_state(key)
     return nil
   end
   local status = values[#STATE]
-  local state = { status = status, collected_sha256 = values[#STATE - 1] }
+  local state = { status = status, collected_sha256 = values[#STATE - 1], history = values[#STATE - 2] }
   for i = 1, status == 'restoring' and 2 or #STATE - TEXTS do
     local field, text = STATE[i], values[i]
     if text ~= '' or field ~= 'rate' then

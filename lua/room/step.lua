@@ -7,6 +7,9 @@ local MAX_CALLED = 512 -- waiters called to the door in one call
 -- A step so long behind the last one while somebody waits: Redis or all instances were away, since every instance steps
 -- such a room once a second.
 local AWAY_MS = 5000
+-- With so many passes taken back that have not expired, nobody is admitted: instances remember all of them, some 70 MB;
+-- with those of a room of 1,000,000 who all leave, twice that.
+local MAX_REVOKED = 1000000
 
 local function until_now(step, key)
   return redis.call('ZRANGEBYSCORE', KEYS[key], '-inf', num(step.at), 'LIMIT', 0, MAX_REAPED)
@@ -56,8 +59,9 @@ local function drop_ended(step)
     end
   end
   for _, user in ipairs(users) do
-    -- Whose ticket has no place any more.
-    if step.tickets[user] and not step.places[step.tickets[user]] then
+    -- Whose ticket has no place any more, or who had none and has waited long enough to join again.
+    local ticket = step.tickets[user]
+    if (ticket and not step.places[ticket]) or (not ticket and step.busy[user]) then
       set_ticket(step, user, false)
     end
   end
@@ -105,6 +109,7 @@ local function begin_step(step)
   redis.call('ZCARD', KEYS[7])
   redis.call('LLEN', KEYS[9])
   step.waiting, step.active = redis.call('ZCARD', KEYS[4]), redis.call('ZCARD', KEYS[6])
+  step.waited, step.revoked_before = step.waiting > 0, redis.call('ZCARD', KEYS[8])
   step.collected_before = redis.call('ZCARD', KEYS[10])
   step.drop_collected = step.collected_before > 0
     and state.collected_sha256 ~= ''
@@ -113,9 +118,13 @@ local function begin_step(step)
   if step.opened and state.opened == 0 then
     state.opened, step.dirty = 1, true
   end
-  if step.waiting > 0 and step.at - state.stepped > AWAY_MS then
+  local away = step.at - state.stepped
+  if step.waited and away > AWAY_MS then
     -- Who waits may have asked all the time: everybody gets the whole time to be seen.
     state.grace, step.dirty = step.at + state.waiting_timeout, true
+  elseif step.waited and step.doubt and away > 0 then
+    -- Everybody gets as long again as nothing was confirmed.
+    state.grace, step.dirty = math.max(state.grace, step.at + math.min(away, state.waiting_timeout)), true
   end
   drop_ended(step)
   expire(step)
@@ -142,7 +151,8 @@ local function admits_ms(step)
   if state.status ~= 'open' or step.waiting <= 0 or step.active >= state.capacity then
     return nil
   end
-  return math.max(step.opened and 0 or state.opens, state.hold, rate_allows_ms(step))
+  local full = step.revoked_before - step.revoked_gone + #step.revoked / 2 >= MAX_REVOKED
+  return math.max(step.opened and 0 or state.opens, state.hold, rate_allows_ms(step), full and step.at + 1000 or 0)
 end
 
 -- Reads on in the line; whether there was more.
@@ -183,8 +193,12 @@ local function next_waiter(step)
   return nil
 end
 
--- Admits from the front as far as there is room. `fresh`: who has only just come.
+-- Admits from the front as far as there is room, but in doubt nobody out of a line: they might not hear of it before their
+-- sessions end. `fresh`: who has only just come.
 local function admit(step, fresh)
+  if step.doubt and step.waited then
+    return
+  end
   while step.called < MAX_CALLED and (admits_ms(step) or MAX) <= step.at do
     local place = next_waiter(step)
     if not place then

@@ -2,8 +2,9 @@
 --
 -- KEYS  the eleven of the room (state.lua)
 -- ARGV  1 known mark  2 passes that the caller knows of  3 retention of ended records in ms
---       4 a letter for each visit: j join | k look | r renew | l leave; '' for none
---       5.. the ticket of each: of a join, the one that it makes, new and random
+--       4 '1' in doubt: visits that the caller sent before were not confirmed, so users may have asked without being seen
+--       5 a letter for each visit: j join | k look | r renew | l leave; '' for none
+--       6.. the ticket of each: of a join, the one that it makes, new and random
 --       then user and order of each join: the score that it has before the opening, negative
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'ok', mark, now ms, passes, revocations, status, active, waiting, admitted, promoted, expired, abandoned,
@@ -11,28 +12,31 @@
 --        rate or '', ms when something is due next or '', 1 when this call could not do all that is due, 1 when the
 --        list of those collected is to be published, and of each visit: code, ticket, record, how many are ahead}
 --         code: 's' seen | 'n' a renewal of one who is not in | 'u' no such ticket | 'c' suspended, so nobody joins
+--         | 'l' this user has left too often; instead of how many are ahead: ms after which the user may join
 -- Invariants: read, decide, then write. Sessions in `active` are at most the capacity behind each admission; whoever is
 -- over and not reaped yet counts. Nobody is admitted before one who stands in
 -- front of him. A user has one ticket that waits or is in; a join finds it. Every repeat is safe: a join whose ticket
 -- is there is answered by its record, also when it is over. A caller that knows of more passes than there are here
 -- shows that some were lost: until all that may be out have expired nobody is admitted. A waiter is abandoned when he
--- was not seen though he could be.
+-- was not seen though he could be. In doubt no time runs against those who wait, and none of them is admitted: the answer
+-- that says so may not reach them. Passes that are out or were taken back are at most 1,000,000 and the capacity.
 -- Compiled to run when memory is full, for calls without joins: those grow by nothing but what they take away.
 -- Cost: O(log n) for each that goes, comes in or visits. At most 256 sessions end, 256 waiters are abandoned because of
 -- their time and 512 are called to the door, who come in or are abandoned there.
 
-local FIRST = 5
+local FIRST = 6
 
 local state, ended = known_state(KEYS[1])
 if not state then
   return ended
 end
-local known_passes, kinds = must(exact(ARGV[2]), 'JP_ARGUMENT passes'), ARGV[4]
+local known_passes, kinds = must(exact(ARGV[2]), 'JP_ARGUMENT passes'), ARGV[5]
 local count = #kinds
 local _, joins = string.gsub(kinds, 'j', '')
 must(#ARGV == FIRST - 1 + count + 2 * joins or nil, 'JP_ARGUMENT visits')
 local at = now_ms()
 local step = new_step(state, at, must(exact(ARGV[3]), 'JP_ARGUMENT retention'))
+step.doubt = ARGV[4] == '1'
 
 if known_passes > state.passes then
   state.passes, step.dirty = known_passes, true
@@ -49,11 +53,16 @@ read_places(step, tickets)
 for i = 1, joins do
   users[i] = ARGV[FIRST + count + 2 * i - 2]
 end
-if joins > 0 then
-  read_users(step, users)
+local named = { unpack(users) }
+for i = 1, count do
+  local place = string.sub(kinds, i, i) == 'l' and step.places[tickets[i]]
+  named[#named + 1] = place and place.user or nil
+end
+if #named > 0 then
+  read_users(step, named)
 end
 
--- The place that a join has now; nil: the room is suspended.
+-- The place that a join has now; or nil: the room is suspended, or ms that the user has to wait.
 local function join(ticket, user, order)
   local place = step.tickets[user] and step.places[step.tickets[user]]
   if place then
@@ -70,6 +79,10 @@ local function join(ticket, user, order)
   if place then
     must(place.user == user or nil, 'JP_ARGUMENT ticket')
     return place
+  end
+  local wait = state.status == 'open' and limited_ms(step, user)
+  if wait then
+    return nil, wait
   end
   if state.status == 'open' then
     place = add_place(step, ticket, user, order, had)
@@ -90,13 +103,13 @@ local function visit(kind, place)
   admit(step)
 end
 
-local answers, joined = {}, 0
+local answers, waits, joined = {}, {}, 0
 for i = 1, count do
   local kind = string.sub(kinds, i, i)
   local place = kind ~= 'j' and step.places[tickets[i]]
   if kind == 'j' then
     joined = joined + 1
-    place = join(tickets[i], users[joined], ARGV[FIRST + count + 2 * joined - 1])
+    place, waits[i] = join(tickets[i], users[joined], ARGV[FIRST + count + 2 * joined - 1])
   elseif place then
     visit(kind, place)
   end
@@ -148,14 +161,14 @@ for i = 1, count do
   local kind, place = string.sub(kinds, i, i), answers[i]
   local code = 's'
   if not place then
-    code = kind == 'j' and 'c' or 'u'
+    code = waits[i] and 'l' or kind == 'j' and 'c' or 'u'
   elseif kind == 'r' and place.kind ~= 'a' then
     code = 'n'
   end
   reply[length + 1] = code
   reply[length + 2] = place and place.ticket or ''
   reply[length + 3] = place and place.text or ''
-  reply[length + 4] = place and place.kind == 'w' and redis.call('ZRANK', KEYS[4], place.ticket) or 0
+  reply[length + 4] = place and place.kind == 'w' and redis.call('ZRANK', KEYS[4], place.ticket) or waits[i] or 0
   length = length + 4
 end
 return reply

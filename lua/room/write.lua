@@ -46,8 +46,11 @@ end
 local function write_users(step)
   local gone, here = {}, {}
   for _, user in ipairs(step.owners) do
-    if step.tickets[user] then
-      add(here, user, step.tickets[user])
+    local ticket, busy = step.tickets[user], step.busy[user]
+    if busy and busy > step.at then
+      add(here, user, (ticket or '-') .. ' ' .. num(busy))
+    elseif ticket then
+      add(here, user, ticket)
     else
       gone[#gone + 1] = user
     end
@@ -93,7 +96,9 @@ local MOVED = {
 
 local function write_state(step)
   local state, fields = step.state, {}
-  local steps = step.waiting > 0 and math.abs(step.at - state.stepped) >= STEPPED_EVERY_MS
+  -- In doubt those who wait could not be seen: such a step is none for them.
+  local seen = step.waiting > 0 and not (step.doubt and step.waited)
+  local steps = seen and math.abs(step.at - state.stepped) >= STEPPED_EVERY_MS
   if steps then
     state.stepped = step.at
   end

@@ -59,6 +59,11 @@ local function ended_by(state)
   return nil
 end
 
+-- Whether a text is the name of a history.
+local function is_history(text)
+  return text ~= nil and #text == 16 and not find(text, '[^0-9a-f]')
+end
+
 -- Milliseconds of Redis' own clock, so that instances with different clocks agree.
 local function now_ms()
   local time = redis.call('TIME')
@@ -67,9 +72,11 @@ end
 
 -- Appends the event of this call and numbers it. The first write of every script: it is the only one that can
 -- fail (an id that does not grow), and then nothing has been written. The id is <seq>-<n>, so that the event of
--- an entry or an issue is found by its sequence and the reader's place by the number.
+-- an entry or an issue is found by its sequence and the reader's place by the number. Every event names the history
+-- that it belongs to: 16 hexadecimal digits of randomness, made at creation and at every restore, and kept in the state.
 local function append_event(key, state, at, kind, fields)
   must(state.n < MAX_N or nil, 'JP_EVENTS no number is left')
+  must(is_history(state.history) or nil, 'JP_DAMAGED history')
   state.n = state.n + 1
   redis.call(
     'XADD',
@@ -81,6 +88,8 @@ local function append_event(key, state, at, kind, fields)
     num(at),
     'type',
     kind,
+    'history',
+    state.history,
     unpack(fields)
   )
 end

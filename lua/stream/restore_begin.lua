@@ -2,7 +2,7 @@
 --
 -- KEYS  1 state  2.. every other key of it; of a jackpot also the pool of each tier that any definition named
 -- ARGV  1 token of this restore  2 mark of Redis as the caller saw it, '' for none
--- Reply {'ok', mark} begun | {'changed', mark} Redis is not as the caller saw it: nothing was done
+-- Reply {'ok', mark, now in ms} begun | {'changed', mark} Redis is not as the caller saw it: nothing was done
 -- Invariants: one restore at a time: the newest token has it. One that was begun and not ended is taken over by any
 -- other. What Redis had is gone after this, so the caller holds the stream's lease and has read all of it.
 -- A state that no other script can read ('JP_DAMAGED') has the mark of the parts that can be read.
@@ -31,4 +31,4 @@ redis.call(
   'restore_from',
   from
 )
-return { 'ok', mark(state) }
+return { 'ok', mark(state), num(now_ms()) }

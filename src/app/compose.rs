@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use utoipa::OpenApi;
 
-use super::AppError;
-use super::probe::{observe, readiness};
+use super::probe::{self, observe, readiness};
+use super::{AppError, secrets};
 use crate::coupon::coupons::Coupons;
 use crate::coupon::line::Line;
 use crate::http::Web;
 use crate::http::routes::Routes;
 use crate::jackpot::api::{Api, ApiDoc, Meters};
-use crate::jackpot::error::PlayError;
 use crate::jackpot::files;
 use crate::jackpot::metrics::PlayMetrics;
 use crate::jackpot::named::Named;
@@ -25,7 +24,7 @@ use crate::keys::KeyStore;
 use crate::ledger::projector::{Known, Projectors};
 use crate::ledger::start::LedgerOpenError;
 use crate::ledger::{self, Ledger};
-use crate::master_secret::MasterSecret;
+use crate::master_secret::{MasterSecret, Secrets};
 use crate::random;
 use crate::room::door::Door;
 use crate::room::error::RoomError;
@@ -46,11 +45,12 @@ pub(super) struct Parts {
     pub(super) line: Line,
     pub(super) worker: Worker,
     pub(super) projector: Projectors,
+    pub(super) known: probe::Known,
 }
 
 pub(super) async fn compose(
     settings: &Settings,
-    secret: MasterSecret,
+    draw_secrets: Secrets,
     keys: KeyStore,
     store: &Store,
     ledger: &Ledger,
@@ -58,17 +58,23 @@ pub(super) async fn compose(
     ledger.claim(store).await?;
     let metrics = Arc::new(Metrics::new());
     observe(store, &metrics);
+    let views = Arc::new(Views::new(store.clone(), draw_secrets.clone()).with_published(ledger.clone()));
+    let known_coupons = Arc::new(coupon::known::Registry::new(store.clone()));
+    let known_rooms = Arc::new(room::known::Registry::new(store.clone()));
+    let known = probe::Known {
+        jackpots: Arc::clone(&views),
+        coupons: Arc::clone(&known_coupons),
+        rooms: Arc::clone(&known_rooms),
+        max_backlog_events: settings.ledger.max_backlog_events,
+    };
     let web = Web {
         keys: Arc::new(keys),
         metrics: Arc::clone(&metrics),
-        readiness: readiness(store, ledger, settings.ledger.max_backlog_events),
+        readiness: readiness(store, ledger, known.clone()),
         stopping: Stopping::default(),
         max_body_bytes: settings.http.max_body_bytes,
         max_streams: settings.http.max_streams,
     };
-    let views = Arc::new(Views::new(store.clone(), secret.clone()));
-    let known_coupons = Arc::new(coupon::known::Registry::new(store.clone()));
-    let known_rooms = Arc::new(room::known::Registry::new(store.clone()));
     // Before anything is read from Redis: what the ledger knows and Redis lacks is lost, not new.
     ledger
         .teach(&views.registry, &known_coupons, &known_rooms)
@@ -80,7 +86,8 @@ pub(super) async fn compose(
         Arc::clone(&metrics),
         settings.coupons.clone(),
         settings.ledger.max_backlog_events,
-    );
+    )
+    .backed_by(ledger.sql.clone());
     let play_metrics = PlayMetrics::new(Arc::clone(&metrics));
     let play = Play::new(
         store.clone(),
@@ -89,19 +96,25 @@ pub(super) async fn compose(
         play_metrics.clone(),
         settings.ledger.max_backlog_events,
     );
-    let rooms = rooms(settings, store, ledger, &known_rooms, (secret, &metrics));
+    let rooms = rooms(
+        settings,
+        store,
+        ledger,
+        &known_rooms,
+        (draw_secrets.current().clone(), &metrics),
+    );
     let door = Door::new(store.clone(), Arc::clone(&known_rooms), Arc::clone(&rooms.tokens));
     let play = play.behind(door);
-    let operate = Operate::new(store.clone(), views);
-    let known = Known {
+    let operate = Operate::new(store.clone(), views).remembering(settings.fairness.retention_s);
+    let streams = Known {
         operate: &operate,
         coupons: &known_coupons,
         rooms: &known_rooms,
     };
-    let mut projector = projector(settings, ledger, store, known, &metrics)?;
+    let mut projector = projector(settings, ledger, store, streams, &metrics)?;
     // What was lost is rebuilt before anybody plays, and the ledger has the last events of the time before.
     projector.catch_up().await;
-    check_secret(&operate).await?;
+    secrets::check(&operate.views, ledger).await?;
     check_room_secret(&rooms).await?;
     let named = Named {
         coupons: coupons.clone(),
@@ -143,6 +156,7 @@ pub(super) async fn compose(
         line,
         worker: Worker::new(rooms),
         projector,
+        known,
     })
 }
 
@@ -221,22 +235,8 @@ fn routes(
     }
 }
 
-/// Refuses to start beside jackpots that were opened with another secret: their pending entries could not be
-/// finished, and every entry would be refused.
-async fn check_secret(operate: &Operate) -> Result<(), AppError> {
-    let ids = operate.views.registry.indexed().await;
-    for id in ids.map_err(|error| Box::new(error.into()))? {
-        match operate.views.refresh(&id).await {
-            Err(PlayError::Script(ScriptError::Secret)) => return Err(AppError::OtherSecret { jackpot: id }),
-            Err(PlayError::Script(ScriptError::Unknown)) | Ok(_) => {}
-            // One that cannot be read now says so to its callers; the others are served.
-            Err(error) => tracing::error!(jackpot_id = %id, %error, "this jackpot can't be read"),
-        }
-    }
-    Ok(())
-}
-
-/// The same for rooms: those who join one before its opening would get an order that is not the committed one.
+/// Refuses to start beside rooms that were defined with another secret: those who join one before its opening would get
+/// an order that is not the committed one.
 async fn check_room_secret(rooms: &Rooms) -> Result<(), AppError> {
     for id in rooms.registry.indexed().await.map_err(RoomError::from)? {
         match rooms.snapshot(&id).await {

@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 
-use crate::http::health::{LedgerState, Readiness, ReadinessFn, RedisState};
+use crate::http::health::{
+    LedgerState, MAX_REFUSED_SHOWN, Readiness, ReadinessFn, RedisState, Refused, RefusedSubject,
+};
 use crate::http::problem::FieldError;
+use crate::jackpot::view::Views;
 use crate::ledger::Ledger;
-use crate::ledger::progress::Progress;
 use crate::ledger::streams::{COUPONS, JACKPOTS, ROOMS, Tables};
 use crate::store::{Health, Outcome, Store};
+use crate::stream::Heard;
 use crate::telemetry::{Metrics, ScriptResult};
+use crate::{coupon, room};
 
 /// Script calls as metrics.
 pub(super) fn observe(store: &Store, metrics: &Arc<Metrics>) {
@@ -23,25 +27,87 @@ pub(super) fn observe(store: &Store, metrics: &Arc<Metrics>) {
     }));
 }
 
-/// Not ready: Redis takes no entries, or the ledger is so far behind that entries are refused. A database that does not
-/// answer is shown, and no cause by itself: play goes on, and all instances would leave at once.
-pub(super) fn readiness(store: &Store, ledger: &Ledger, max_backlog_events: u64) -> ReadinessFn {
+/// What this instance remembers of all jackpots, coupons and rooms.
+#[derive(Clone)]
+pub(super) struct Known {
+    pub(super) jackpots: Arc<Views>,
+    pub(super) coupons: Arc<coupon::known::Registry>,
+    pub(super) rooms: Arc<room::known::Registry>,
+    /// Where a backlog refuses jackpots and coupons.
+    pub(super) max_backlog_events: u64,
+}
+
+/// What a look at all of them found.
+#[derive(Default)]
+pub(super) struct Found {
+    /// Those that are refused.
+    pub(super) refused: Vec<RefusedSubject>,
+    /// Jackpots that can be played.
+    playable: usize,
+    lag_events: u64,
+}
+
+impl Known {
+    pub(super) fn look(&self) -> Found {
+        let mut found = Found::default();
+        let most = Some(self.max_backlog_events);
+        for known in self.jackpots.registry.each() {
+            let is_refused = found.add(&known, most);
+            found.playable += usize::from(!is_refused && known.is_open());
+        }
+        for known in self.coupons.each() {
+            found.add(&known, most);
+        }
+        for known in self.rooms.each() {
+            found.add(&known, None);
+        }
+        found
+    }
+}
+
+impl Found {
+    /// Whether it is refused.
+    fn add(&mut self, known: &Heard, max_backlog: Option<u64>) -> bool {
+        self.lag_events = self.lag_events.max(known.lag());
+        let Some((reason, detail)) = known.refusal(max_backlog) else {
+            return false;
+        };
+        self.refused.push(RefusedSubject {
+            kind: known.what(),
+            id: known.id().clone(),
+            reason: reason.as_str(),
+            detail,
+        });
+        true
+    }
+
+    fn count(&self, of: Tables) -> usize {
+        self.refused.iter().filter(|one| one.kind == of.what).count()
+    }
+}
+
+/// Not ready: Redis takes no entries, this instance is not the ledger's, or jackpots are refused and none can be played. A
+/// database that does not answer is shown, and no cause by itself: play goes on, and all instances would leave at once.
+pub(super) fn readiness(store: &Store, ledger: &Ledger, known: Known) -> ReadinessFn {
     let (store, ledger) = (store.clone(), ledger.clone());
     Arc::new(move || {
         let health = store.health();
-        let mut causes = redis_cause(&health).into_iter().collect::<Vec<_>>();
-        let of = |kind: Tables, progress: &Progress| progress.largest_lag().map(|(id, lag)| (lag, kind.what, id));
-        let lags = [
-            of(JACKPOTS, &ledger.progress),
-            of(COUPONS, &ledger.coupons),
-            of(ROOMS, &ledger.rooms),
-        ];
-        let largest = lags.into_iter().flatten().max_by_key(|(lag, ..)| *lag);
-        let lag_events = largest.as_ref().map_or(0, |(lag, ..)| *lag);
-        if let Some((_, what, id)) = largest.filter(|_| lag_events > max_backlog_events) {
-            let text = format!("is {lag_events} events of {what} '{id}' behind; {max_backlog_events} are allowed");
-            causes.push(FieldError::new("ledger", text));
+        let mut found = known.look();
+        let refused = Refused {
+            jackpots: found.count(JACKPOTS),
+            coupons: found.count(COUPONS),
+            rooms: found.count(ROOMS),
+        };
+        let store_cause = store.shut_cause().map(|cause| FieldError::new("store", cause.as_ref()));
+        let mut causes: Vec<_> = store_cause.or_else(|| redis_cause(&health)).into_iter().collect();
+        if refused.jackpots > 0 && found.playable == 0 {
+            let text = format!(
+                "none can be played, {} refused: GET /readyz with a key that may read says why",
+                refused.jackpots
+            );
+            causes.push(FieldError::new("jackpots", text));
         }
+        found.refused.truncate(MAX_REFUSED_SHOWN);
         #[expect(clippy::cast_precision_loss, reason = "a ratio for a graph")]
         let memory_ratio = health.used_bytes as f64 / health.limit_bytes.max(1) as f64;
         Readiness {
@@ -51,11 +117,10 @@ pub(super) fn readiness(store: &Store, ledger: &Ledger, max_backlog_events: u64)
             }),
             ledger: Some(LedgerState {
                 up: ledger.sql.down().is_none(),
-                lag_events,
-                stopped: ledger.progress.stopped(),
-                stopped_coupons: ledger.coupons.stopped(),
-                stopped_rooms: ledger.rooms.stopped(),
+                lag_events: found.lag_events,
             }),
+            refused,
+            subjects: found.refused,
             causes,
         }
     })

@@ -7,12 +7,11 @@ use futures_util::{Stream, StreamExt};
 
 use super::{CommandResult, SettingsArgs};
 use crate::ids::Id;
-use crate::jackpot::draw::EpochSeed;
-use crate::jackpot::view::Epoch;
+use crate::jackpot::epoch::Epoch;
 use crate::ledger::books::Books;
 use crate::ledger::export::{Export, ExportError, may_be_published};
 use crate::ledger::sql::Sql;
-use crate::master_secret::{self, MasterSecret};
+use crate::master_secret::{self, Secrets};
 use crate::settings::Settings;
 use crate::signing::SigningKeys;
 
@@ -68,7 +67,7 @@ async fn write(lines: impl Stream<Item = Result<bytes::Bytes, ExportError>>, out
 pub(super) struct Ledger {
     pub sql: Sql,
     keys: SigningKeys,
-    secret: MasterSecret,
+    secrets: Secrets,
 }
 
 impl Ledger {
@@ -76,8 +75,8 @@ impl Ledger {
         // First: where there is no ledger, no secret is made either.
         let sql = Sql::open_to_read(&settings.ledger, &settings.data_dir).await?;
         let keys = SigningKeys::load(&settings.ledger.signing_key, &settings.data_dir)?;
-        let secret = master_secret::load(&settings.fairness.master_secret, &settings.data_dir)?;
-        Ok(Self { sql, keys, secret })
+        let secrets = master_secret::load(&settings.fairness, &settings.data_dir)?;
+        Ok(Self { sql, keys, secrets })
     }
 
     pub(super) async fn begin(&self, id: Id) -> Result<Export, ExportError> {
@@ -91,10 +90,10 @@ impl Ledger {
         id: Id,
         shown: impl Fn(&Epoch, &Books) -> bool,
     ) -> impl Fn(&Epoch, &Books) -> Option<String> {
-        let secret = self.secret.clone();
+        let secrets = self.secrets.clone();
         move |epoch, books| {
-            let seed = shown(epoch, books).then(|| EpochSeed::derive(&secret, &id, epoch.epoch))?;
-            (seed.commitment() == epoch.commitment).then(|| seed.reveal())
+            let seed = shown(epoch, books).then(|| epoch.opening.seed(&secrets, &id, epoch.epoch))??;
+            (seed.commitment() == epoch.opening.commitment).then(|| seed.reveal())
         }
     }
 }

@@ -9,7 +9,7 @@ use clap::Subcommand;
 
 use super::only::Only;
 use super::session::Session;
-use super::{SettingsArgs, failed};
+use super::{SettingsArgs, failed, until_signalled};
 use crate::ids::Id;
 use crate::jackpot::operate::Operator;
 use crate::ledger::projector::coupons::Coupons;
@@ -95,10 +95,7 @@ pub(super) fn run(args: &Args) -> ExitCode {
     };
     let done = Settings::load(settings.config.as_deref())
         .map_err(Into::into)
-        .and_then(|settings| {
-            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-            runtime.block_on(work(of, settings, skip))
-        });
+        .and_then(|settings| until_signalled(work(of, settings, skip)));
     match (done, skip) {
         (Ok(true), _) => ExitCode::SUCCESS,
         (Ok(false), _) => ExitCode::FAILURE,
@@ -239,7 +236,7 @@ impl<K: Skips> Work<'_, K> {
             self.say(id, "the ledger has not read all events behind it yet")?;
         }
         let place = self.place(leases, id).await?;
-        let stopped = place.stopped;
+        let stopped = place.told.stopped;
         if stopped.is_empty() {
             let what = K::TABLES.what;
             self.say(

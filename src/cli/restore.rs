@@ -11,6 +11,7 @@ use super::{SettingsArgs, failed, until_signalled};
 use crate::ids::Id;
 use crate::jackpot::operate::Operator;
 use crate::ledger::forgotten::Forgotten;
+use crate::ledger::pair::Adoption;
 use crate::ledger::projector::lease::{Leases, Place};
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use crate::ledger::streams::Streams;
@@ -34,6 +35,10 @@ pub(super) struct Args {
     /// they are gone, and nobody is admitted before every pass that may be out has expired.
     #[arg(long, value_name = "ID", group = "one")]
     room: Option<String>,
+    /// Make this Redis the ledger's store, where another one was: when that one is lost for good, or when this data directory
+    /// is new. Instances that still play on the other one answer 503 and commit nothing more. Then rebuild all.
+    #[arg(long, conflicts_with = "one")]
+    adopt: bool,
     /// Give up events of that one that Redis has and the ledger lacks. They are lost for good, and who was paid by them can
     /// be paid again: see `jackpot ledger skip` first. It prints what it forgets and asks for the id, and leaves a jackpot
     /// paused, a coupon or room suspended.
@@ -91,17 +96,47 @@ fn may_confirm(args: &Args, only: &Only) -> Result<(), NotConfirmed> {
 async fn restore(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::error::Error>> {
     let only = Only::of(args.jackpot.as_deref(), args.coupon.as_deref(), args.room.as_deref())?;
     may_confirm(args, &only)?;
+    if args.adopt {
+        return adopt(args, settings).await;
+    }
     let session = Session::open(settings).await?;
+    let result = all(args, &only, &session).await;
+    session.close().await;
+    result
+}
+
+/// Ties the ledger to this Redis and rebuilds what it lacks. A start is refused from the begin of the adopt to its end:
+/// run it again when it died in between.
+async fn adopt(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::error::Error>> {
+    let (session, adoption) = Session::open_adopting(settings).await?;
+    let result = async {
+        let only = Only::of(None, None, None)?;
+        match &adoption {
+            Some(Adoption { to, .. }) => writeln!(std::io::stdout().lock(), "the ledger belongs to store {to} now")?,
+            None => writeln!(std::io::stdout().lock(), "this Redis is the ledger's store already")?,
+        }
+        let right = all(args, &only, &session).await?;
+        if let Some(adoption) = adoption {
+            // Also with one that was not rebuilt: the ledger refuses it until it is, and the others can be played.
+            session.ledger.adopted(&session.store, adoption).await?;
+        }
+        Ok(right)
+    };
+    let result = result.await;
+    session.close().await;
+    result
+}
+
+async fn all(args: &Args, only: &Only, session: &Session) -> Result<bool, Box<dyn std::error::Error>> {
     // What Redis still has and the ledger not yet is not to be lost by this.
     session.catch_up().await;
     let mut result = Ok(true);
     for streams in Streams::ALL {
         if only.takes(streams) {
-            let right = Restoring::of(streams, args, &session).all(&only).await;
+            let right = Restoring::of(streams, args, session).all(only).await;
             result = result.and_then(|before| Ok(before & right?));
         }
     }
-    session.close().await;
     result
 }
 
@@ -237,7 +272,10 @@ impl<'a> Restoring<'a> {
         };
         let (restorer, reason) = (&self.restorer, self.args.reason.as_str());
         match self.streams {
-            Streams::Jackpots => restorer.restore(id, replace, &by, reason).await,
+            Streams::Jackpots => {
+                let secrets = &self.session.operate.views.secrets;
+                restorer.restore(secrets, id, replace, &by, reason).await
+            }
             Streams::Coupons => restorer.restore_coupon(id, replace, &by, reason).await,
             Streams::Rooms => restorer.restore_room(id, replace, 0, &by, reason).await,
         }

@@ -8,6 +8,7 @@ use tokio::task::{JoinHandle, block_in_place};
 use crate::jackpot::operate::Operate;
 use crate::jackpot::view::Views;
 use crate::ledger::Ledger;
+use crate::ledger::pair::Adoption;
 use crate::ledger::projector::{Known, Projectors};
 use crate::ledger::sql::Sql;
 use crate::ledger::start::LedgerOpenError;
@@ -44,9 +45,23 @@ impl Session {
     /// # Errors
     /// Also when there is no SQLite file: with a wrong data directory nothing is made, and nothing is found right.
     pub(super) async fn open(settings: Settings) -> Result<Self, Box<dyn std::error::Error>> {
+        Ok(Self::tied(settings, false).await?.0)
+    }
+
+    /// Opens both and makes this Redis the ledger's store, whichever was before; `None` where it is already.
+    ///
+    /// # Errors
+    /// As of [`open`](Self::open), and for a Redis of another ledger.
+    pub(super) async fn open_adopting(
+        settings: Settings,
+    ) -> Result<(Self, Option<Adoption>), Box<dyn std::error::Error>> {
+        Self::tied(settings, true).await
+    }
+
+    async fn tied(settings: Settings, adopt: bool) -> Result<(Self, Option<Adoption>), Box<dyn std::error::Error>> {
         Sql::expect(&settings.ledger, &settings.data_dir)?;
         let ledger = Ledger::open(&settings.ledger, &settings.data_dir).await?;
-        match Self::with(&ledger, settings).await {
+        match Self::with(&ledger, settings, adopt).await {
             Ok(session) => Ok(session),
             Err(error) => {
                 ledger.sql.close().await;
@@ -55,23 +70,35 @@ impl Session {
         }
     }
 
-    async fn with(ledger: &Ledger, settings: Settings) -> Result<Self, Box<dyn std::error::Error>> {
-        let secret = master_secret::load(&settings.fairness.master_secret, &settings.data_dir)?;
+    async fn with(
+        ledger: &Ledger,
+        settings: Settings,
+        adopt: bool,
+    ) -> Result<(Self, Option<Adoption>), Box<dyn std::error::Error>> {
+        let secrets = master_secret::load(&settings.fairness, &settings.data_dir)?;
         let instance = format!("command-{}", hex::encode(random::bytes::<8>()?));
         let store = Store::open(&settings.redis, &settings.data_dir).await?;
-        let views = Arc::new(Views::new(store.clone(), secret));
+        let views = Arc::new(Views::new(store.clone(), secrets));
         let coupons = Arc::new(coupon::known::Registry::new(store.clone()));
         let rooms = Arc::new(room::known::Registry::new(store.clone()));
         let known = async {
-            ledger.claim(&store).await?;
-            let taught = ledger.teach(&views.registry, &coupons, &rooms).await;
-            taught.map_err(LedgerOpenError::from)
+            let adoption = if adopt {
+                ledger.adopt(&store).await?
+            } else {
+                ledger.claim(&store).await?;
+                None
+            };
+            ledger.teach(&views.registry, &coupons, &rooms).await?;
+            Ok::<_, LedgerOpenError>(adoption)
         };
-        if let Err(error) = known.await {
-            store.close().await;
-            return Err(error.into());
-        }
-        Ok(Self {
+        let adoption = match known.await {
+            Ok(adoption) => adoption,
+            Err(error) => {
+                store.close().await;
+                return Err(error.into());
+            }
+        };
+        let session = Self {
             ledger: ledger.clone(),
             operate: Operate::new(store.clone(), views),
             coupons,
@@ -80,7 +107,8 @@ impl Session {
             instance,
             settings,
             closed: false,
-        })
+        };
+        Ok((session, adoption))
     }
 
     fn projector(&self) -> Projectors {

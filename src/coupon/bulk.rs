@@ -45,16 +45,21 @@ impl Coupons {
         };
         let asks = wishes.iter().map(ask).collect::<Result<Vec<_>, _>>()?;
         let told = self.asking(&known).ask_all(Cause::New, &asks).await?;
-        let mut joined = false;
-        let requests = asks.into_iter().zip(told).map(|(ask, told)| {
-            let request = told
+        let (mut joined, mut requests) = (false, Vec::with_capacity(wishes.len()));
+        for (ask, told) in asks.into_iter().zip(told) {
+            let request_id = ask.request_id.clone();
+            let answer = told
                 .map_err(CouponError::from)
-                .and_then(|told| answered(ask.request_id, told))
-                .and_then(|request| of_user(request, &ask.user));
+                .and_then(|told| answered(ask.request_id, told));
+            let answer = match answer {
+                // Its records are gone: the ledger has what was issued.
+                Err(CouponError::Ended) => self.kept(id, &request_id).await?.ok_or(CouponError::Ended),
+                other => other,
+            };
+            let request = answer.and_then(|request| of_user(request, &ask.user));
             joined |= request.as_ref().is_ok_and(Request::is_in_line);
-            self.counted(id, request)
-        });
-        let requests = requests.collect();
+            requests.push(self.counted(id, request));
+        }
         if joined {
             self.bell.ring(id);
         }

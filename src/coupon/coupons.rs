@@ -12,12 +12,14 @@ use super::asking::{Asking, Cause};
 use super::bell::Bell;
 use super::code::Code;
 use super::error::CouponError;
+use super::kept;
 use super::known::{Known, Registry};
 use super::record::{Record, State};
-use super::scripts::{self, Answer, Ask, AskReply, Mode, Refusal, ScriptError};
+use super::scripts::{self, Answer, Ask, AskReply, Looked, Mode, Refusal, ScriptError};
 use super::turns::Turns;
 use crate::combiner;
 use crate::ids::Id;
+use crate::ledger::sql::Sql;
 use crate::settings;
 use crate::store::Store;
 use crate::telemetry::{IssueResult, Metrics};
@@ -75,8 +77,9 @@ pub struct Coupons {
     pub(super) metrics: Arc<Metrics>,
     pub(super) bell: Arc<Bell>,
     turns: Arc<Turns>,
-    settings: settings::Coupons,
+    pub(super) settings: settings::Coupons,
     max_backlog_events: u64,
+    ledger: Option<Sql>,
 }
 
 impl std::fmt::Debug for Coupons {
@@ -103,6 +106,16 @@ impl Coupons {
             bell: Arc::default(),
             settings,
             max_backlog_events,
+            ledger: None,
+        }
+    }
+
+    /// The same with the ledger, in which what a coupon issued can be found after its records are gone.
+    #[must_use]
+    pub fn backed_by(self, ledger: Sql) -> Self {
+        Self {
+            ledger: Some(ledger),
+            ..self
         }
     }
 
@@ -221,7 +234,10 @@ impl Coupons {
         };
         let asking = || self.asking(&known);
         let (ask, told) = combiner::join(&known, asking, &cause, ask).await?;
-        let request = answered(ask.request_id, told)?;
+        let request = match answered(ask.request_id, told) {
+            Err(CouponError::Ended) => Box::pin(self.kept(id, request_id)).await?.ok_or(CouponError::Ended)?,
+            other => other?,
+        };
         if request.is_in_line() {
             self.bell.ring(id);
         }
@@ -240,9 +256,20 @@ impl Coupons {
     async fn find(&self, known: &Arc<Known>, request_id: &str) -> Result<Option<Request>, CouponError> {
         known.whole()?;
         let found = scripts::lookup(&self.store, &known.keys, known.mark(), request_id).await;
-        let (_, answer) = self.registry.heard(known, found)?;
-        let request = answer.map(|answer| request(request_id.to_owned(), Answer { fresh: false, ..answer }));
-        Ok(request.transpose()?)
+        let (_, looked) = self.registry.heard(known, found)?;
+        match looked {
+            Looked::Found(answer) => Ok(Some(request(request_id.to_owned(), Answer { fresh: false, ..answer })?)),
+            Looked::Missing => Ok(None),
+            Looked::Retired => Box::pin(self.kept(known.id(), request_id)).await,
+        }
+    }
+
+    /// What a coupon issued to a request before its records were dropped.
+    pub(super) async fn kept(&self, id: &Id, request_id: &str) -> Result<Option<Request>, CouponError> {
+        match &self.ledger {
+            Some(sql) => kept::issued(sql, id, request_id).await,
+            None => Ok(None),
+        }
     }
 
     /// Why no new requests are taken now, whatever they are.

@@ -71,6 +71,9 @@ pub enum CouponError {
         /// What it should have.
         what: String,
     },
+    /// The ledger's database, which knows what a coupon issued after its records are gone.
+    #[error("the ledger: {0}")]
+    Ledger(#[from] sqlx::Error),
     /// The system has no randomness.
     #[error(transparent)]
     Random(#[from] RandomError),

@@ -1,5 +1,7 @@
 //! What this instance remembers of coupons: their keys, how far each had come, and how far the ledger is with it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::ids::Id;
 use crate::store::keys::{COUPON_INDEX, CouponKeys, StreamKeys};
 use crate::stream::{self, Heard, Subject};
@@ -10,6 +12,15 @@ pub struct Known {
     /// Its keys.
     pub keys: CouponKeys,
     heard: Heard,
+    /// Whether the warning of a shorter setting of the retention was given.
+    warned: AtomicBool,
+}
+
+impl Known {
+    /// Whether this is the first time that a shorter setting of the retention is found.
+    pub(super) fn is_first_warning(&self) -> bool {
+        !self.warned.swap(true, Ordering::Relaxed)
+    }
 }
 
 impl Subject for Known {
@@ -19,6 +30,7 @@ impl Subject for Known {
         Self {
             keys: CouponKeys::new(id),
             heard: Heard::new("coupon", id),
+            warned: AtomicBool::default(),
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Pure: `definition` (the JSON, checked), `code` (of a unit), `record` (what Redis keeps of a request), `status`. With
 //! Redis: `scripts` (wrappers of `lua/coupon/`), `known` (what this instance remembers of each), `coupons` (what clients
-//! and draws ask for), `operate` (what operators do), `asking` (requests that come together, one call). The line: `line` (its consumer),
+//! and draws ask for), `operate` (what operators do), `kept` (what the ledger
+//! knows after the records are gone), `asking` (requests that come together, one call). The line: `line` (its consumer),
 //! `serving` (of one coupon), `turns` (who waits in it), `bell`. `api` joins them to HTTP. Why it is as it is:
 //! `docs/decisions/0015-coupons.md`.
 
@@ -14,6 +15,7 @@ pub mod code;
 pub mod coupons;
 pub mod definition;
 pub mod error;
+mod kept;
 pub mod known;
 pub mod line;
 pub mod operate;

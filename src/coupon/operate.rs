@@ -1,12 +1,18 @@
 //! What operators do with coupons: define, look, take units back, return dead letters to the line.
 
+use tracing::{info, warn};
+
 use super::coupons::{Coupons, Request, refused, request};
 use super::definition::{Definition, DefinitionError};
 use super::error::CouponError;
-use super::scripts::{self, DeadPage, Define, Defined, Redriven, Retired, ScriptError, Snapshot, Voided, Wanted};
+use super::record::State;
+use super::scripts::{
+    self, DeadPage, Define, Defined, Redriven, Refusal, Retired, ScriptError, Snapshot, Voided, Wanted,
+};
 use crate::ids::Id;
 use crate::operator::Operator;
 use crate::random;
+use crate::stream;
 use crate::violation::Violation;
 
 /// Repeats of a PUT whose definition changed meanwhile.
@@ -36,6 +42,7 @@ impl Coupons {
         }
         // A repeat, here or in the store after a lost reply, is told from another PUT by this.
         let nonce = hex::encode(random::bytes::<16>()?);
+        let history = stream::new_history()?;
         for _ in 0..MAX_STALE {
             let last_version = match self.snapshot(id).await {
                 Ok(snapshot) => Some(snapshot.version),
@@ -47,8 +54,10 @@ impl Coupons {
                 wanted: wanted.clone(),
                 last_version,
                 nonce: &nonce,
+                history: &history,
                 who: &by.who,
                 request_id: &by.request_id,
+                retention_s: self.settings.retention_s,
             };
             let known = self.registry.known(id);
             let defined = scripts::define(&self.store, &known.keys, known.mark(), &wish).await;
@@ -86,6 +95,11 @@ impl Coupons {
                 state: answer.record.map_err(ScriptError::from)?.state.as_str(),
             }),
             Voided::Missing => Err(CouponError::RequestNotFound(request_id.to_owned())),
+            // A repeat of a void is answered for as long as there is a ledger.
+            Voided::Stopped(Refusal::Ended) => match self.kept(id, request_id).await? {
+                Some(request) if matches!(request.record.state, State::Voided(..)) => Ok(request),
+                _ => Err(CouponError::Ended),
+            },
             Voided::Stopped(refusal) => Err(refused(refusal)),
         }
     }
@@ -115,16 +129,29 @@ impl Coupons {
         Ok(self.registry.heard(&known, page)?)
     }
 
-    /// Ends a coupon whose end is `retention_s` ago, once the ledger has all its events; `None` while nothing is known
-    /// of the ledger.
-    pub(super) async fn retire(&self, id: &Id, retention_s: u64) -> Result<Option<Retired>, CouponError> {
+    /// Ends a coupon whose end is a retention ago, its own or the longer `own_s`, once the ledger has all its events;
+    /// `None` while nothing is known of the ledger.
+    pub(super) async fn retire(&self, id: &Id, own_s: u64) -> Result<Option<Retired>, CouponError> {
         let known = self.registry.whole(id)?;
         let Some(ledger_n) = known.ledger_n() else {
             return Ok(None);
         };
-        let retained_ms = retention_s.saturating_mul(1_000);
-        let retired = scripts::retire(&self.store, &known.keys, known.mark(), ledger_n, retained_ms).await;
+        let retired = scripts::retire(&self.store, &known.keys, known.mark(), ledger_n, own_s).await;
         let (_, retired) = self.registry.heard(&known, retired)?;
+        match retired {
+            Retired::Raised(before_s) => {
+                info!(coupon_id = %id, before_s, retention_s = own_s, "its records are kept for longer behind its end from now on");
+            }
+            Retired::NotOver {
+                retention_s: kept_s, ..
+            } if kept_s > own_s && known.is_first_warning() => {
+                warn!(
+                    coupon_id = %id, kept_s, coupons_retention_s = own_s,
+                    "its records are kept for longer than this instance is set to; its setting drops nothing",
+                );
+            }
+            _ => {}
+        }
         Ok(Some(retired))
     }
 }

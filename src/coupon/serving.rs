@@ -183,9 +183,9 @@ impl Serving {
             known.whole()?;
             let served = scripts::serve(&self.coupons.store, &known.keys, known.mark(), &wish).await;
             match known.note(served) {
-                Err(ScriptError::Store(StoreError::Unavailable { .. } | StoreError::OutOfMemory))
-                    if !self.stopping.has_begun() =>
-                {
+                Err(ScriptError::Store(
+                    StoreError::Unavailable { .. } | StoreError::Unconfirmed { .. } | StoreError::OutOfMemory,
+                )) if !self.stopping.has_begun() => {
                     self.place.give_back();
                     tokio::select! {
                         () = tokio::time::sleep(REPEAT_AFTER) => {}

@@ -74,7 +74,7 @@ fn identify(request: &HttpRequest) -> Result<Option<Caller>, Problem> {
     request::caller(known.key.name.shared());
     if let Err(wait) = known.admit() {
         web.metrics.rate_limited();
-        return Err(Problem::rate_limited(wait));
+        return Err(Problem::rate_limited(wait, "this key makes too many requests"));
     }
     Ok(Some(Caller {
         name: known.key.name.shared(),
@@ -135,6 +135,12 @@ impl Anyone {
     /// For what turns out not to be public: 401 without a key, 403 with one that may not read.
     pub fn require_read(self) -> Result<Caller, Problem> {
         self.0.ok_or_else(Problem::unauthorized)?.may(&[Role::Read])
+    }
+
+    /// Whether it is one who may read.
+    #[must_use]
+    pub fn may_read(&self) -> bool {
+        self.0.as_ref().is_some_and(|caller| caller.role.allows(Role::Read))
     }
 }
 

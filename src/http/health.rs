@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use actix_web::http::header::RETRY_AFTER;
 use actix_web::web::Data;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Web;
-use super::problem::{FieldError, Problem};
+use super::auth::Anyone;
+use super::problem::{CONTENT_TYPE, FieldError, Problem, ProblemBody};
 use crate::ids::Id;
 
 /// When to ask a not ready instance again, in seconds.
@@ -32,17 +34,36 @@ pub struct RedisState {
 pub struct LedgerState {
     /// The database answered when it was last asked.
     pub up: bool,
-    /// Events of one jackpot, coupon or room that SQL does not have yet: the most, among those that this instance reads.
+    /// Events of one jackpot, coupon or room that SQL does not have yet: the most among all.
     pub lag_events: u64,
-    /// Jackpots whose next event can't be applied.
-    #[schema(value_type = Vec<String>)]
-    pub stopped: Vec<Id>,
-    /// Coupons whose next event can't be applied.
-    #[schema(value_type = Vec<String>)]
-    pub stopped_coupons: Vec<Id>,
-    /// Rooms whose next event can't be applied.
-    #[schema(value_type = Vec<String>)]
-    pub stopped_rooms: Vec<Id>,
+}
+
+/// How many jackpots, coupons and rooms this instance refuses. What an operator paused or closed is not refused.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Refused {
+    /// Jackpots.
+    pub jackpots: usize,
+    /// Coupons.
+    pub coupons: usize,
+    /// Rooms.
+    pub rooms: usize,
+}
+
+/// One that this instance refuses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct RefusedSubject {
+    /// `jackpot`, `coupon` or `room`.
+    #[schema(examples("jackpot"))]
+    pub kind: &'static str,
+    /// Which.
+    #[schema(value_type = String, examples("spring"))]
+    pub id: Id,
+    /// `lost`: Redis has less of it than the ledger, or than this instance has seen. `ledger-stopped`: its next event can't
+    /// be applied. `suspended`: Redis and the ledger do not agree. `backlog`: too many of its events wait for the ledger.
+    #[schema(examples("lost"))]
+    pub reason: &'static str,
+    /// What to know about it.
+    pub detail: String,
 }
 
 /// Whether this instance can serve, as of now.
@@ -52,58 +73,103 @@ pub struct Readiness {
     pub redis: Option<RedisState>,
     /// Shown by `/readyz`.
     pub ledger: Option<LedgerState>,
-    /// What is missing, by part (`redis`, `ledger`); empty: ready.
+    /// How many are refused.
+    pub refused: Refused,
+    /// Which ones, at most [`MAX_REFUSED_SHOWN`]: for those who may read.
+    pub subjects: Vec<RefusedSubject>,
+    /// What is missing, by part (`redis`, `store`, `jackpots`); empty: ready.
     pub causes: Vec<FieldError>,
 }
+
+/// Refused ones that an answer names: after a loss of all there may be a hundred thousand.
+pub const MAX_REFUSED_SHOWN: usize = 1_000;
 
 /// Looks now; must not wait.
 pub type ReadinessFn = Arc<dyn Fn() -> Readiness + Send + Sync>;
 
 #[derive(Serialize, ToSchema)]
-pub(super) struct Status {
+pub(super) struct Alive {
     #[schema(examples("ok"))]
     status: &'static str,
-    /// Of the ledger, when the instance is ready.
+}
+
+/// What an instance tells of itself.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Ready {
+    #[schema(examples("ready"))]
+    status: &'static str,
+    #[serde(flatten)]
+    told: ReadyTold,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct ReadyTold {
     #[serde(skip_serializing_if = "Option::is_none")]
     ledger: Option<LedgerState>,
+    refused: Refused,
+    /// With a key that may read: which are refused, and why; the first 1,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused_subjects: Option<Vec<RefusedSubject>>,
+}
+
+/// The problem, and what is known all the same.
+#[derive(Serialize, ToSchema)]
+pub(super) struct NotReady<'a> {
+    #[serde(flatten)]
+    problem: ProblemBody<'a>,
+    #[serde(flatten)]
+    told: ReadyTold,
 }
 
 /// The process is alive.
 #[utoipa::path(get, path = "/healthz", tag = "service",
-    responses((status = 200, description = "Alive", body = Status)))]
+    responses((status = 200, description = "Alive", body = Alive)))]
 pub(super) async fn healthz() -> HttpResponse {
-    HttpResponse::Ok().json(Status {
-        status: "ok",
-        ledger: None,
-    })
+    HttpResponse::Ok().json(Alive { status: "ok" })
 }
 
-/// The instance can serve.
-#[utoipa::path(get, path = "/readyz", tag = "service",
-    responses((status = 200, description = "Ready", body = Status),
-              (status = 503, description = "Not ready; `errors` says why", body = super::problem::ProblemBody,
+/// Whether the instance can serve: Redis takes entries, and a jackpot can be played, where any is defined and refused. A key
+/// is optional; one that may read is also told which jackpots, coupons and rooms are refused, and why.
+#[utoipa::path(get, path = "/readyz", tag = "service", security((), ("bearer" = [])),
+    responses((status = 200, description = "Ready", body = Ready),
+              (status = 503, description = "Not ready; `errors` says why", body = NotReady,
                content_type = "application/problem+json")))]
-pub(super) async fn readyz(web: Data<Web>) -> Result<HttpResponse, Problem> {
-    let Readiness { mut causes, ledger, .. } = (web.readiness)();
+pub(super) async fn readyz(caller: Anyone, web: Data<Web>) -> HttpResponse {
+    let Readiness {
+        mut causes,
+        ledger,
+        refused,
+        subjects,
+        ..
+    } = (web.readiness)();
     if web.stopping.has_begun() {
         causes.push(FieldError::new("instance", "is stopping"));
     }
+    let told = ReadyTold {
+        ledger,
+        refused,
+        refused_subjects: caller.may_read().then_some(subjects),
+    };
     if causes.is_empty() {
-        return Ok(HttpResponse::Ok().json(Status {
-            status: "ready",
-            ledger,
-        }));
+        return HttpResponse::Ok().json(Ready { status: "ready", told });
     }
     let texts: Vec<_> = causes
         .iter()
         .map(|cause| format!("{}: {}", cause.field, cause.rule))
         .collect();
-    let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not-ready", texts.join("; "));
-    Err(Problem {
+    let problem = Problem {
         errors: causes,
         retry_after_s: Some(NOT_READY_RETRY_S),
-        ..problem
-    })
+        ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not-ready", texts.join("; "))
+    };
+    let body = NotReady {
+        problem: problem.body(),
+        told,
+    };
+    HttpResponse::ServiceUnavailable()
+        .content_type(CONTENT_TYPE)
+        .insert_header((RETRY_AFTER, NOT_READY_RETRY_S))
+        .body(serde_json::to_string(&body).unwrap_or_default())
 }
 
 /// Metrics for Prometheus.

@@ -136,20 +136,16 @@ impl Problem {
         Problem::new(StatusCode::FORBIDDEN, "forbidden", detail)
     }
 
-    /// 429: the key asks too often; `wait` until it may again.
+    /// 429: the key, or a user, asks too often; `wait` until it may again.
     #[must_use]
-    pub fn rate_limited(wait: Duration) -> Problem {
+    pub fn rate_limited(wait: Duration, detail: &str) -> Problem {
         // Rounded up, so that who waits exactly as long is let in.
         let seconds = u32::try_from(wait.as_millis().div_ceil(1000))
             .unwrap_or(u32::MAX)
             .max(1);
         Problem {
             retry_after_s: Some(seconds),
-            ..Problem::new(
-                StatusCode::TOO_MANY_REQUESTS,
-                "rate-limited",
-                "this key makes too many requests",
-            )
+            ..Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate-limited", detail)
         }
     }
 
@@ -261,10 +257,10 @@ mod tests {
     #[test]
     fn waiting_is_rounded_up_and_never_nothing() {
         assert_eq!(
-            Problem::rate_limited(Duration::from_millis(1001)).retry_after_s,
+            Problem::rate_limited(Duration::from_millis(1001), "x").retry_after_s,
             Some(2)
         );
-        assert_eq!(Problem::rate_limited(Duration::ZERO).retry_after_s, Some(1));
+        assert_eq!(Problem::rate_limited(Duration::ZERO, "x").retry_after_s, Some(1));
     }
 
     #[test]
@@ -278,7 +274,7 @@ mod tests {
             Problem::not_found(),
             Problem::unauthorized(),
             Problem::forbidden(""),
-            Problem::rate_limited(Duration::ZERO),
+            Problem::rate_limited(Duration::ZERO, "x"),
             Problem::store_unavailable(""),
             Problem::internal(),
         ];

@@ -62,9 +62,9 @@ pub(super) const KINDS: &[Kind] = &[
     ),
     kind(
         "rate-limited",
-        "Too many requests with this key",
-        "The key makes more requests than allowed (setting auth.requests_per_second_per_key). Wait as long as \
-         `Retry-After` says. Nothing was done.",
+        "Too many requests",
+        "The key makes more requests than allowed (setting auth.requests_per_second_per_key), or a user has left a room too \
+         often and joins again. Wait as long as `Retry-After` says. Nothing was done.",
     ),
     kind(
         "store-unavailable",

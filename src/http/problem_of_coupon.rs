@@ -43,6 +43,10 @@ impl From<CouponError> for Problem {
                 tracing::error!(%error, "an operator has to look at a dead letter");
                 Problem::store_unavailable("the request waits for an operator; repeat the same id later")
             }
+            CouponError::Ledger(_) => {
+                tracing::error!(%error, "the ledger's database did not answer");
+                Problem::store_unavailable("the ledger's database does not answer; repeat the same id")
+            }
             CouponError::Unsettled => Problem::store_unavailable("the definition kept changing; repeat the request"),
             CouponError::Lost { .. } | CouponError::Random(_) => internal(&error),
         }
@@ -61,7 +65,9 @@ fn of_script(error: &ScriptError) -> Problem {
             suspended("the coupon is being restored from the ledger; repeat the same id in a moment")
         }
         ScriptError::Stale => Problem::store_unavailable("the definition kept changing; repeat the request"),
-        ScriptError::Store(StoreError::Unavailable { .. } | StoreError::OutOfMemory) => {
+        ScriptError::Store(
+            StoreError::Unavailable { .. } | StoreError::Unconfirmed { .. } | StoreError::OutOfMemory,
+        ) => {
             tracing::warn!(%error, "the store did not do it, or did not say so in time");
             Problem::store_unavailable("the store does not answer in time or takes no writes; repeat the same id")
         }

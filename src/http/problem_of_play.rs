@@ -55,6 +55,10 @@ impl From<PlayError> for Problem {
                 tracing::warn!(%error, "an entry waits for the coupon that it drew");
                 Problem::store_unavailable("the coupon that the entry drew can't be asked now; repeat the same id")
             }
+            PlayError::NoSecret { .. } => {
+                tracing::error!(%error, "refused");
+                Problem::store_unavailable("this instance is not configured for this jackpot; repeat the same id")
+            }
             PlayError::Unsettled => Problem::store_unavailable("the definition kept changing; repeat the same id"),
             PlayError::Lost { .. } | PlayError::Contradiction(_) | PlayError::Random(_) => internal(&error),
         }
@@ -92,9 +96,19 @@ fn of_script(error: &ScriptError) -> Problem {
             tracing::error!(%error, "refused");
             Problem::store_unavailable("this instance is not configured for this jackpot; repeat the same id")
         }
-        ScriptError::Store(StoreError::Unavailable { .. } | StoreError::OutOfMemory) => {
+        ScriptError::Store(
+            StoreError::Unavailable { .. } | StoreError::Unconfirmed { .. } | StoreError::OutOfMemory,
+        ) => {
             tracing::warn!(%error, "the store did not do it, or did not say so in time");
             Problem::store_unavailable("the store does not answer in time or takes no writes; repeat the same id")
+        }
+        // Nothing is played on what no script wrote.
+        ScriptError::Store(StoreError::Protocol { code, .. }) if code == "JP_DAMAGED" => {
+            tracing::error!(%error, "Redis holds what the service did not write");
+            stopped(
+                Status::Suspended,
+                "Redis holds something else of this jackpot than the service wrote; an operator has to restore it",
+            )
         }
         ScriptError::Store(StoreError::Script { .. } | StoreError::Protocol { .. })
         | ScriptError::Reply { .. }

@@ -13,6 +13,7 @@ impl From<RoomError> for Problem {
         match error {
             RoomError::Script(error) => of_script(&error),
             RoomError::Suspended => suspended(&error.to_string()),
+            RoomError::TooOften { wait } => Problem::rate_limited(wait, &error.to_string()),
             RoomError::TicketNotFound => problem(StatusCode::NOT_FOUND, "ticket-not-found", &error),
             RoomError::NotAdmitted { .. } => problem(StatusCode::CONFLICT, "not-admitted", &error),
             RoomError::NotOpen => problem(StatusCode::CONFLICT, "room-not-open", &error),
@@ -51,6 +52,10 @@ fn of_script(error: &ScriptError) -> Problem {
             tracing::warn!(%error, "the store did not do it, or did not say so in time");
             Problem::store_unavailable("the store does not answer in time or takes no writes; repeat the same request")
         }
+        // Not a line each: a line of users asks all the time, and the worker names the node.
+        ScriptError::Store(StoreError::Unconfirmed { .. }) => Problem::store_unavailable(
+            "the store has done it, but no replica confirms it; a place in the line is kept meanwhile: repeat the same request",
+        ),
         ScriptError::Secret => {
             tracing::error!(%error, "refused");
             Problem::store_unavailable("this instance is not configured for this room; repeat the request")

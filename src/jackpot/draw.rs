@@ -22,11 +22,11 @@ pub struct EpochSeed {
 }
 
 impl EpochSeed {
-    /// `HMAC-SHA256(master_secret, "jackpot-epoch\n{jackpot_id}\n{epoch}")`.
+    /// `HMAC-SHA256(master_secret, "jackpot-epoch\n{jackpot_id}\n{epoch}\n{nonce}")`.
     #[must_use]
-    pub fn derive(secret: &MasterSecret, jackpot: &Id, epoch: u64) -> Self {
+    pub fn derive(secret: &MasterSecret, jackpot: &Id, epoch: u64, nonce: &str) -> Self {
         let mut mac = keyed(secret.bytes());
-        mac.update(format!("jackpot-epoch\n{jackpot}\n{epoch}").as_bytes());
+        mac.update(format!("jackpot-epoch\n{jackpot}\n{epoch}\n{nonce}").as_bytes());
         let seed = mac.finalize().into_bytes().into();
         Self {
             jackpot: jackpot.clone(),
@@ -166,9 +166,11 @@ mod tests {
     use super::*;
 
     const TOTAL: u64 = 1_000_000;
+    const NONCE: &str = "00112233445566778899aabbccddeeff";
 
     fn seed(jackpot: &str) -> EpochSeed {
-        EpochSeed::derive(&MasterSecret::new([0x5f; 32]), &Id::parse(jackpot).expect("an id"), 1)
+        let secret = MasterSecret::new([0x5f; 32]);
+        EpochSeed::derive(&secret, &Id::parse(jackpot).expect("an id"), 1, NONCE)
     }
 
     fn odds(total: u64, weights: &[(u32, u64)]) -> Odds {
@@ -180,21 +182,33 @@ mod tests {
         let seed = seed("spring");
         assert_eq!(
             seed.reveal(),
-            "a89ce83ddb33bb00f799b0fdb3da095c8988d1a9f4ab87ad09bf85158a6ba710"
+            "4ac47d7baa14f4b8b68b3c4c030c3ad5a41005179359fe6d13f0b924ef1586d3"
         );
         assert_eq!(
             seed.commitment(),
-            "1b1584e55fb6852166e99de01cf21176f848aaed8af2b5f806b6f49922437254"
+            "7bc62f73fa0713a5e49ed900d4c2453ae26480e8d8267c84e6bb5ac81a10a258"
         );
+    }
+
+    #[test]
+    fn a_secret_is_named_by_its_published_id() {
+        assert_eq!(MasterSecret::new([0x5f; 32]).id(), "abc44bcf0634a438");
+    }
+
+    #[test]
+    fn another_nonce_is_another_seed() {
+        let (secret, id) = (MasterSecret::new([0x5f; 32]), Id::parse("spring").expect("an id"));
+        let other = EpochSeed::derive(&secret, &id, 1, "00112233445566778899aabbccddeefe");
+        assert_ne!(other.commitment(), seed("spring").commitment());
     }
 
     #[test]
     fn tickets_are_the_published_vectors() {
         let (seed, odds) = (seed("spring"), odds(TOTAL, &[]));
         for (entry, expected) in [
-            ("entry-1", [617_128, 516_432, 12_484]),
-            ("round-8812-p7", [22_131, 645_073, 394_831]),
-            ("b1:17", [381_545, 223_835, 572_607]),
+            ("entry-1", [716_135, 277_424, 702_353]),
+            ("round-8812-p7", [243_771, 232_156, 657_822]),
+            ("b1:17", [34_818, 668_171, 638_355]),
         ] {
             let drawn = [0, 1, 2].map(|attempt| seed.ticket(entry, None, attempt, &odds));
             assert_eq!(drawn, expected, "{entry}");

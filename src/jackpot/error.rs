@@ -86,6 +86,19 @@ pub enum PlayError {
         /// Why.
         source: Box<CouponError>,
     },
+    /// The secret that an epoch was opened under is none of this instance's.
+    #[error(
+        "epoch {epoch} of jackpot '{id}' was opened under the draw secret with the id {secret_id}, which this instance \
+         does not have: add that secret to fairness.previous_secrets"
+    )]
+    NoSecret {
+        /// Which jackpot.
+        id: Id,
+        /// Which epoch.
+        epoch: u64,
+        /// Of the secret.
+        secret_id: String,
+    },
     /// The system has no randomness.
     #[error(transparent)]
     Random(#[from] RandomError),

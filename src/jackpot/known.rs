@@ -1,18 +1,22 @@
 //! What this instance remembers of one jackpot: how far it had come, and what was last read of it.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::ids::Id;
 use crate::store::keys::{JACKPOT_INDEX, JackpotKeys, StreamKeys};
 
 use super::definition::Definition;
+use super::draw::EpochSeed;
 use super::scripts::Fence;
 use super::view::View;
 use crate::stream::{self, Heard, Subject};
 
 /// Definitions kept per jackpot for pending entries and repeats; an older one is read again when needed.
 const MAX_DEFINITIONS: usize = 16;
+/// Seeds of earlier epochs kept per jackpot, for the same.
+const MAX_SEEDS: usize = 16;
 /// Everything cached of one jackpot. Grows by one for each jackpot that exists and is used.
 #[derive(Debug)]
 pub struct Known {
@@ -21,8 +25,11 @@ pub struct Known {
     /// Held while its view is read again, so that one call reads for all that found it stale.
     pub(super) renewing: tokio::sync::Mutex<()>,
     heard: Heard,
+    /// Whether a warning that is given once was given: of the retention, of damage.
+    warned: [AtomicBool; 2],
     view: RwLock<Option<Arc<View>>>,
     definitions: RwLock<BTreeMap<u64, Arc<Definition>>>,
+    seeds: RwLock<BTreeMap<u64, EpochSeed>>,
 }
 
 impl std::ops::Deref for Known {
@@ -41,8 +48,10 @@ impl Subject for Known {
             keys: JackpotKeys::new(id),
             renewing: tokio::sync::Mutex::default(),
             heard: Heard::new("jackpot", id),
+            warned: Default::default(),
             view: RwLock::default(),
             definitions: RwLock::default(),
+            seeds: RwLock::default(),
         }
     }
 
@@ -50,11 +59,12 @@ impl Subject for Known {
         self.keys.stream()
     }
 
-    /// A version may mean something else now.
+    /// A version or an epoch may mean something else now.
     fn forget(&self) {
         *self.view.write().unwrap_or_else(PoisonError::into_inner) = None;
         let mut definitions = self.definitions.write().unwrap_or_else(PoisonError::into_inner);
         definitions.clear();
+        self.seeds.write().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
@@ -67,6 +77,16 @@ impl Known {
             commitment: view.commitment.clone(),
             definition: view.stamp.clone(),
         }
+    }
+
+    /// Whether this is the first time that a shorter setting of the retention is found.
+    pub(super) fn is_first_warning(&self) -> bool {
+        !self.warned[0].swap(true, Ordering::Relaxed)
+    }
+
+    /// Whether this is the first time that damage is found.
+    pub(super) fn is_first_damage(&self) -> bool {
+        !self.warned[1].swap(true, Ordering::Relaxed)
     }
 
     /// The view as last read.
@@ -98,6 +118,24 @@ impl Known {
         definitions.insert(version, definition);
         while definitions.len() > MAX_DEFINITIONS {
             definitions.pop_first();
+        }
+    }
+
+    /// The seed of an epoch that was read before.
+    pub(super) fn seed(&self, epoch: u64) -> Option<EpochSeed> {
+        let seeds = self.seeds.read().unwrap_or_else(PoisonError::into_inner);
+        seeds.get(&epoch).cloned()
+    }
+
+    /// Keeps the seed of an epoch that was read after `restores`, unless there was one more since.
+    pub(super) fn keep_seed(&self, epoch: u64, seed: EpochSeed, restores: u64) {
+        let mut seeds = self.seeds.write().unwrap_or_else(PoisonError::into_inner);
+        if self.mark().restores() != restores {
+            return;
+        }
+        seeds.insert(epoch, seed);
+        while seeds.len() > MAX_SEEDS {
+            seeds.pop_first();
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Jackpots: definition, draw, play.
 //!
-//! Pure: `document` (the JSON), `definition` (checked), `odds`, `draw`, `split`, `record` (what Redis keeps of an
+//! Pure: `document` (the JSON), `definition` (checked), `odds`, `draw`, `epoch` (the periods of the draw), `split`, `record` (what Redis keeps of an
 //! entry), `call_record` (what entries of one call share), `batch_record` and `segment` (what the record and the event of
 //! a batch say), `derived` (ids that the service makes), `runs` (what entries add, computed), `steps` (what is to be done
 //! next). With Redis: `scripts` (wrappers of `lua/jackpot/`), `view` and `known` (what this instance knows), `play` (an
@@ -18,6 +18,7 @@ pub mod derived;
 pub mod document;
 pub mod draw;
 mod entering;
+pub mod epoch;
 pub mod error;
 pub mod files;
 pub mod known;

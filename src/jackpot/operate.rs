@@ -2,24 +2,32 @@
 
 use std::sync::Arc;
 
-use tracing::{debug, info};
+use tracing::{debug, error, info, warn};
 
 use crate::ids::Id;
 pub use crate::operator::Operator;
 use crate::random;
-use crate::store::Store;
+use crate::store::{Store, StoreError};
 
 use super::definition::{Definition, Violation};
+use super::epoch::{Epoch, Opening};
 use super::error::PlayError;
 use super::known::Known;
 use super::scripts::{
     self, Adjust, Adjusted, Define, Defined, Fence, Rotate, Rotated, ScriptError, SetStatus, StatusSet, Wanted,
 };
-use super::view::{Epoch, Status, View, Views};
-use crate::stream::{Mark, Subject};
+use super::view::{Status, View, Views};
+use crate::stream::{self, Mark, Subject};
 
+/// Seconds that ids are remembered where nobody says otherwise, as in `config/default.toml`.
+const RETENTION_S: u64 = 7_200;
 /// Repeats of a call whose definition or epoch changed meanwhile.
 const MAX_STALE: usize = 16;
+
+/// Code of a script's error: Redis holds what no script wrote.
+const DAMAGED: &str = "JP_DAMAGED";
+/// How its message begins where that is money.
+const MONEY: [&str; 2] = ["pool", "meter"];
 
 /// A definition that was put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,13 +44,24 @@ pub struct Operate {
     /// What this instance knows of the jackpots.
     pub views: Arc<Views>,
     store: Store,
+    retention_s: u64,
 }
 
 impl Operate {
     /// Operates on this store.
     #[must_use]
     pub fn new(store: Store, views: Arc<Views>) -> Self {
-        Self { views, store }
+        Self {
+            views,
+            store,
+            retention_s: RETENTION_S,
+        }
+    }
+
+    /// The same with another retention of ids.
+    #[must_use]
+    pub fn remembering(self, retention_s: u64) -> Self {
+        Self { retention_s, ..self }
     }
 
     /// Creates a jackpot or changes its definition. Repeating it changes nothing.
@@ -60,13 +79,14 @@ impl Operate {
         }
         // A repeat, here or in the store after a lost reply, is told from another PUT by this.
         let nonce = hex::encode(random::bytes::<16>()?);
+        let (opening, history) = (self.views.opening(id, 1)?, stream::new_history()?);
         for _ in 0..MAX_STALE {
             let (known, fence, last_version) = match self.views.refresh(id).await {
                 Ok((known, view)) => {
                     let fence = known.fence(&view);
                     (known, fence, Some(view.last_version))
                 }
-                Err(PlayError::Script(ScriptError::Unknown)) => self.first_fence(id),
+                Err(PlayError::Script(ScriptError::Unknown)) => self.first_fence(id, &opening),
                 Err(error) => return Err(error),
             };
             let (who, request_id, wanted) = (&*by.who, &*by.request_id, wanted.clone());
@@ -76,12 +96,15 @@ impl Operate {
                 status,
                 last_version,
                 nonce: &nonce,
+                opening: &opening,
+                history: &history,
+                retention_s: self.retention_s,
                 who,
                 request_id,
             };
             let (mark, defined) = match known.note(scripts::define(&self.store, &known.keys, &fence, &wish).await) {
                 Err(ScriptError::Stale) => continue,
-                other => other?,
+                other => self.stop_if_damaged(id, other.map_err(PlayError::from)).await?,
             };
             known.saw(mark);
             if let Err(error) = self.views.refresh(id).await {
@@ -95,12 +118,12 @@ impl Operate {
         Err(PlayError::Unsettled)
     }
 
-    fn first_fence(&self, id: &Id) -> (Arc<Known>, Fence, Option<u64>) {
-        let (known, seed) = (self.views.registry.known(id), self.views.seed(id, 1));
+    fn first_fence(&self, id: &Id, opening: &Opening) -> (Arc<Known>, Fence, Option<u64>) {
+        let known = self.views.registry.known(id);
         let fence = Fence {
             known: known.mark(),
             epoch: 1,
-            commitment: seed.commitment(),
+            commitment: opening.commitment.clone(),
             definition: String::new(),
         };
         (known, fence, None)
@@ -170,7 +193,7 @@ impl Operate {
 
     /// Funds, corrects or moves money: whether now (or by an earlier call with the same id), and when, in ms.
     pub async fn adjust(&self, id: &Id, wish: &Adjust) -> Result<(bool, i64), PlayError> {
-        let (mark, adjusted) = self
+        let adjusted = self
             .with_view(id, async |known, view| {
                 scripts::adjust(
                     &self.store,
@@ -181,7 +204,8 @@ impl Operate {
                 )
                 .await
             })
-            .await?;
+            .await;
+        let (mark, adjusted) = self.stop_if_damaged(id, adjusted).await?;
         self.views.registry.known(id).saw(mark);
         let invalid = |field: &str, rule: String| Err(PlayError::Invalid(vec![Violation::new(field, rule)]));
         match adjusted {
@@ -221,15 +245,78 @@ impl Operate {
         Ok(())
     }
 
-    /// Drops the older generation of records and opens the next epoch, if the retention has passed.
+    /// Counts the age of the newer generation of records; drops the older one and opens the next epoch, if the
+    /// retention has passed.
     pub async fn rotate_by_retention(&self, id: &Id, retention_s: u64) -> Result<Option<Rotated>, PlayError> {
         let (_, view) = self.views.view(id).await?;
-        self.rotate_from(id, view.epoch, &Rotate::Retention { retention_s })
-            .await
+        let rotated = self
+            .rotate_from(id, view.epoch, &Rotate::Retention { retention_s })
+            .await?;
+        match rotated {
+            Some(Rotated::Raised(before_s)) => {
+                info!(jackpot_id = %id, before_s, retention_s, "ids of this jackpot are remembered for longer from now on");
+            }
+            Some(Rotated::Early {
+                retention_s: kept_s, ..
+            }) if kept_s > retention_s && self.views.registry.known(id).is_first_warning() => {
+                warn!(
+                    jackpot_id = %id, kept_s, fairness_retention_s = retention_s,
+                    "ids of this jackpot are remembered for longer than this instance is set to; its setting drops nothing",
+                );
+            }
+            _ => {}
+        }
+        Ok(rotated)
+    }
+
+    /// Suspends a jackpot that a script could not go on with, because Redis holds what no script wrote; the error is
+    /// then that it is suspended.
+    pub(super) async fn stop_if_damaged<T>(&self, id: &Id, result: Result<T, PlayError>) -> Result<T, PlayError> {
+        let Err(PlayError::Script(ScriptError::Store(StoreError::Protocol { code, detail, .. }))) = &result else {
+            return result;
+        };
+        // A record that can't be read is trouble for its own entry alone.
+        if code != DAMAGED || !MONEY.iter().any(|what| detail.starts_with(what)) {
+            return result;
+        }
+        let reason = format!("Redis holds what the service did not write: {detail}");
+        match self.suspend(id, &reason).await {
+            Ok(()) if self.views.registry.known(id).is_first_damage() => {
+                error!(jackpot_id = %id, reason, "this jackpot is suspended");
+            }
+            Ok(()) => {}
+            Err(error) => error!(jackpot_id = %id, reason, %error, "this jackpot could not be suspended"),
+        }
+        Err(PlayError::Stopped(Status::Suspended))
+    }
+
+    /// Suspends, whatever the pools hold: nothing is decided by them here. A repeat changes nothing.
+    async fn suspend(&self, id: &Id, reason: &str) -> Result<(), PlayError> {
+        let wish = SetStatus {
+            wanted: Status::Suspended,
+            reason: reason.to_owned(),
+            who: "service".to_owned(),
+            request_id: String::new(),
+            reconciled: false,
+        };
+        let (mut known, mut view) = self.views.view(id).await?;
+        for _ in 0..MAX_STALE {
+            let (fence, tiers) = (known.fence(&view), view.definition.tiers());
+            let set = scripts::set_status(&self.store, &known.keys, &fence, tiers, &wish).await;
+            match known.note(set) {
+                Err(ScriptError::Stale) => (known, view) = self.views.refresh(id).await?,
+                other => {
+                    let (StatusSet::Done(mark) | StatusSet::Closed(mark) | StatusSet::Suspended(mark)) = other?;
+                    known.saw(mark);
+                    return Ok(());
+                }
+            }
+        }
+        Err(PlayError::Unsettled)
     }
 
     async fn rotate_from(&self, id: &Id, epoch: u64, why: &Rotate) -> Result<Option<Rotated>, PlayError> {
-        let next = self.views.seed(id, epoch + 1).commitment();
+        let next = self.views.opening(id, epoch + 1)?;
         for _ in 0..MAX_STALE {
             let (known, view) = self.views.view(id).await?;
             if view.epoch != epoch {

@@ -16,6 +16,7 @@ use super::entering::{Entering, Outcome};
 use super::error::PlayError;
 use super::known::Known;
 use super::metrics::PlayMetrics;
+use super::operate::Operate;
 use super::record::{Record, Sent, State};
 use super::scripts::{self, EnterEntry, Found, Refusal, ScriptError};
 use super::steps::{Attempt, Step, next_step, next_step_after};
@@ -101,6 +102,7 @@ impl Play {
     /// is looked at only where the jackpot is behind a room.
     pub async fn enter(&self, id: &Id, entry_id: &Id, sent: Sent, pass: Option<&str>) -> Result<Played, PlayError> {
         let result = self.enter_once(id, entry_id.as_str(), sent, pass).await;
+        let result = self.stop_if_damaged(id, result).await;
         // The name of a jackpot that was never read is only a client's; it must not become a label.
         if result.is_ok() || self.views.registry.is_used(id) {
             self.metrics.entry(id, &result);
@@ -160,7 +162,8 @@ impl Play {
     /// The answer of an entry that was taken before; it is brought to its outcome if it has none.
     pub async fn answer(&self, id: &Id, entry_id: &str, sent: Sent, record: Record) -> Result<Played, PlayError> {
         let (_, view) = self.views.view(id).await?;
-        self.resolve(&view, entry_id.to_owned(), sent, record, true).await
+        let answered = self.resolve(&view, entry_id.to_owned(), sent, record, true).await;
+        self.stop_if_damaged(id, answered).await
     }
 
     /// Brings a pending entry to its outcome; for recovery, which knows it from its record.
@@ -169,9 +172,17 @@ impl Play {
             return Ok(());
         };
         let (sent, (_, view)) = (sent.clone(), self.views.view(id).await?);
-        self.resolve(&view, entry_id.to_owned(), sent, record, true)
-            .await
-            .map(|_| ())
+        let finished = self.resolve(&view, entry_id.to_owned(), sent, record, true).await;
+        self.stop_if_damaged(id, finished).await.map(|_| ())
+    }
+
+    /// [`Operate::stop_if_damaged`].
+    pub(super) async fn stop_if_damaged<T>(&self, id: &Id, result: Result<T, PlayError>) -> Result<T, PlayError> {
+        if result.is_ok() {
+            return result;
+        }
+        let operate = Operate::new(self.store.clone(), Arc::clone(&self.views));
+        Box::pin(operate.stop_if_damaged(id, result)).await
     }
 
     /// What forbids a new entry before Redis is asked.
@@ -247,22 +258,17 @@ impl Play {
     ) -> Result<Played, PlayError> {
         let id = &view.id;
         let definition = self.views.definition(id, view, record.version).await?;
-        let earlier = (record.epoch != view.epoch).then(|| self.views.seed(id, record.epoch));
-        let seed = earlier.as_ref().unwrap_or(&view.seed);
+        let seed = self.views.seed_of(id, view, record.epoch).await?;
         // Each round records one refusal more or the outcome, and no more ranks refuse than there are attempts.
         for _ in 0..=definition.last_attempt() + 1 {
-            match next_step(&entry_id, sent.client_seed.as_ref(), &record, &definition, seed)? {
+            match next_step(&entry_id, sent.client_seed.as_ref(), &record, &definition, &seed)? {
                 Step::Answer(attempts) => {
-                    let commitment = match &earlier {
-                        Some(seed) => seed.commitment(),
-                        None => view.commitment.clone(),
-                    };
                     return Ok(Played {
                         entry_id,
                         sent,
                         record,
                         definition,
-                        commitment,
+                        commitment: seed.commitment(),
                         attempts,
                         replayed,
                     });
@@ -285,7 +291,7 @@ impl Play {
         mut record: Record,
     ) -> Result<Record, PlayError> {
         let definition = self.views.definition(&view.id, view, record.version).await?;
-        let seed = self.views.seed(&view.id, record.epoch);
+        let seed = self.views.seed_of(&view.id, view, record.epoch).await?;
         for _ in 0..=definition.last_attempt() + 1 {
             match next_step(entry_id, sent.client_seed.as_ref(), &record, &definition, &seed)? {
                 Step::Answer(_) | Step::Claim { .. } => return Ok(record),
@@ -306,7 +312,6 @@ pub(super) fn refused(refusal: Refusal) -> PlayError {
         Refusal::Suspended => PlayError::Stopped(Status::Suspended),
         Refusal::Closed => PlayError::Stopped(Status::Closed),
         Refusal::TooLarge => PlayError::AmountTooLarge,
-        Refusal::Secret => PlayError::Script(ScriptError::Secret),
         Refusal::Stale => PlayError::Script(ScriptError::Stale),
     }
 }

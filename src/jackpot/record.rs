@@ -98,6 +98,8 @@ pub struct Payout {
     pub amount: u64,
     /// Number of the paid claim within the jackpot, from 1.
     pub claim_order: u64,
+    /// The history in which it was paid: part of its id, whatever is restored later.
+    pub history: String,
 }
 
 /// A unit of a coupon that an entry won.
@@ -275,9 +277,10 @@ impl Record {
                     tier,
                     amount,
                     claim_order,
+                    history,
                 } = payout;
                 format!(
-                    "{head} w {} {rank} {tier} {amount} {claim_order}",
+                    "{head} w {} {rank} {tier} {amount} {claim_order} {history}",
                     refusals_text(refusals)
                 )
             }
@@ -337,6 +340,7 @@ fn parse(text: &str) -> Option<Record> {
             let tier = Id::parse(parts.next()?).ok()?;
             let amount = parts.next()?.parse().ok()?;
             let claim_order = parts.next()?.parse().ok()?;
+            let history = parts.next()?.to_owned();
             State::Paid {
                 refusals,
                 payout: Payout {
@@ -344,6 +348,7 @@ fn parse(text: &str) -> Option<Record> {
                     tier,
                     amount,
                     claim_order,
+                    history,
                 },
             }
         }

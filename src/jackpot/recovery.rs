@@ -3,7 +3,7 @@
 //! Any number of instances do this at once: every step is done once by its script, whoever calls it.
 
 use std::pin::pin;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
 use tracing::{Instrument, debug, error, info_span, warn};
@@ -26,6 +26,8 @@ const BATCH: usize = 100;
 const AT_ONCE: usize = 32;
 /// Rounds between two looks at the retention and at the index.
 const ROUNDS_PER_ROTATION: u64 = 10;
+/// And the longest time: the age of a generation counts at most 60 s from look to look.
+const ROTATION_WITHIN: Duration = Duration::from_secs(20);
 
 /// The recovery worker of an instance.
 #[derive(Debug, Clone)]
@@ -40,7 +42,7 @@ pub struct Recovery {
     pub metrics: PlayMetrics,
     /// How often, and how old.
     pub settings: settings::Play,
-    /// How long records stay at least.
+    /// How long records stay at least, by this instance's setting.
     pub retention_s: u64,
 }
 
@@ -48,9 +50,15 @@ impl Recovery {
     /// Works until the service stops: at start, and then continuously.
     pub async fn run(self, stopping: Stopping) {
         let pause = Duration::from_millis(self.settings.recovery_interval_ms);
+        let mut rotated_at: Option<Instant> = None;
         for round in 0_u64.. {
+            let late = rotated_at.is_none_or(|at| at.elapsed() >= ROTATION_WITHIN);
+            let rotate = late || round.is_multiple_of(ROUNDS_PER_ROTATION);
+            if rotate {
+                rotated_at = Some(Instant::now());
+            }
             tokio::select! {
-                () = self.round(round.is_multiple_of(ROUNDS_PER_ROTATION)) => {}
+                () = self.round(rotate) => {}
                 () = stopping.wait() => return,
             }
             tokio::select! {
@@ -122,7 +130,7 @@ impl Recovery {
         match self.operate.rotate_by_retention(id, self.retention_s).await? {
             Some(Rotated::Opened(epoch)) => debug!(epoch, "dropped the older records and opened an epoch"),
             Some(Rotated::Pending) => warn!("the older records stay: an entry among them has no outcome yet"),
-            Some(Rotated::Early(_) | Rotated::Idle) | None => {}
+            Some(Rotated::Raised(_) | Rotated::Early { .. } | Rotated::Idle) | None => {}
         }
         Ok(())
     }

@@ -138,7 +138,7 @@ mod tests {
     }
 
     fn step(record: &str, definition: &Definition) -> Result<Step, Contradiction> {
-        let seed = EpochSeed::derive(&MasterSecret::new([7; 32]), &Id::parse("x").expect("an id"), 1);
+        let seed = EpochSeed::derive(&MasterSecret::new([7; 32]), &Id::parse("x").expect("an id"), 1, "0");
         next_step("e", None, &Record::parse(record).expect("readable"), definition, &seed)
     }
 
@@ -173,6 +173,6 @@ mod tests {
             step("1 1.1 f 1+1", &always(0)),
             Err(Contradiction { attempt: 0, rank: 1 })
         );
-        assert!(step("1 1.1 f 1+1 w - 2 t 5 1", &always(0)).is_err());
+        assert!(step("1 1.1 f 1+1 w - 2 t 5 1 00aa", &always(0)).is_err());
     }
 }

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use crate::ids::Id;
-use crate::master_secret::MasterSecret;
+use crate::ledger::Ledger;
+use crate::master_secret::Secrets;
 use crate::store::Store;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::definition::Definition;
 use super::document::{Document, PutStatus};
 use super::draw::EpochSeed;
+use super::epoch::{Epoch, Opening};
 use super::error::PlayError;
 use super::known::{Known, Registry};
 use super::scripts::{self, ScriptError, Snapshot};
@@ -85,19 +87,8 @@ pub struct Meter {
     pub paid: u64,
     /// Takes of all.
     pub wins: u64,
-}
-
-/// A period under one seed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Epoch {
-    /// From 1.
-    pub epoch: u64,
-    /// SHA-256 of its seed, hexadecimal.
-    pub commitment: String,
-    /// ms of Redis' clock.
-    pub opened_ms: i64,
-    /// `None` while it is open.
-    pub closed_ms: Option<i64>,
+    /// What a script last wrote to the pool; another pool was changed by hand.
+    pub pool_written: u64,
 }
 
 /// What drawing and entering need, as last read.
@@ -127,7 +118,9 @@ pub struct View {
 #[derive(Debug)]
 pub struct Views {
     store: Store,
-    secret: MasterSecret,
+    /// The draw secrets of this instance.
+    pub secrets: Secrets,
+    ledger: Option<Ledger>,
     /// What is remembered of each.
     pub registry: Registry,
 }
@@ -135,11 +128,22 @@ pub struct Views {
 impl Views {
     /// Nothing read yet.
     #[must_use]
-    pub fn new(store: Store, secret: MasterSecret) -> Self {
+    pub fn new(store: Store, secrets: impl Into<Secrets>) -> Self {
         Self {
             registry: Registry::new(store.clone()),
             store,
-            secret,
+            secrets: secrets.into(),
+            ledger: None,
+        }
+    }
+
+    /// The same with the seeds that this ledger has published: entries that were drawn with one can be answered without
+    /// the secret it was derived from, which may have been retired for good.
+    #[must_use]
+    pub fn with_published(self, ledger: Ledger) -> Self {
+        Self {
+            ledger: Some(ledger),
+            ..self
         }
     }
 
@@ -168,11 +172,7 @@ impl Views {
     pub async fn refresh(&self, id: &Id) -> Result<(Arc<Known>, Arc<View>), PlayError> {
         let snapshot = self.snapshot(id).await?;
         let known = self.registry.known(id);
-        let seed = self.seed(id, snapshot.epoch);
-        let commitment = seed.commitment();
-        if commitment != snapshot.commitment {
-            return Err(PlayError::Script(ScriptError::Secret));
-        }
+        let seed = self.seed(id, snapshot.epoch, &snapshot.opening)?;
         let definition = Arc::new(parse_definition(id, &snapshot.definition)?);
         let view = Arc::new(View {
             id: id.clone(),
@@ -183,7 +183,7 @@ impl Views {
             last_version: snapshot.last_version,
             epoch: snapshot.epoch,
             seed,
-            commitment,
+            commitment: snapshot.opening.commitment,
         });
         known.keep_view(view.clone());
         Ok((known, view))
@@ -196,10 +196,66 @@ impl Views {
         Ok(self.registry.heard(&known, snapshot)?)
     }
 
-    /// The seed of an epoch.
-    #[must_use]
-    pub fn seed(&self, id: &Id, epoch: u64) -> EpochSeed {
-        EpochSeed::derive(&self.secret, id, epoch)
+    /// The seed of an epoch, by the secret that it was opened under and checked against its commitment.
+    fn seed(&self, id: &Id, epoch: u64, opening: &Opening) -> Result<EpochSeed, PlayError> {
+        let seed = opening
+            .seed(&self.secrets, id, epoch)
+            .ok_or_else(|| PlayError::NoSecret {
+                id: id.clone(),
+                epoch,
+                secret_id: opening.secret_id.clone(),
+            })?;
+        if seed.commitment() == opening.commitment {
+            Ok(seed)
+        } else {
+            Err(PlayError::Script(ScriptError::Secret))
+        }
+    }
+
+    /// The seed of the epoch that an entry was drawn in, open or closed.
+    pub async fn seed_of(&self, id: &Id, view: &View, epoch: u64) -> Result<EpochSeed, PlayError> {
+        let known = self.registry.known(id);
+        let restores = known.mark().restores();
+        if epoch == view.epoch && view.restores == restores {
+            return Ok(view.seed.clone());
+        }
+        if let Some(seed) = known.seed(epoch) {
+            return Ok(seed);
+        }
+        let lost = || PlayError::Lost {
+            id: id.clone(),
+            what: format!("epoch {epoch}"),
+        };
+        let text = self
+            .store
+            .run(&redis::cmd("HGET").arg(&known.keys.epochs).arg(epoch).to_owned())
+            .await
+            .map_err(ScriptError::from)?;
+        let text: Option<String> = redis::from_redis_value(text).map_err(|_| lost())?;
+        let opened = text.and_then(|text| Epoch::parse(epoch, &text)).ok_or_else(lost)?;
+        let seed = match self.seed(id, epoch, &opened.opening) {
+            Err(error @ PlayError::NoSecret { .. }) => {
+                let published = self.published(id, epoch, &opened.opening).await;
+                published.ok_or(error)?
+            }
+            other => other?,
+        };
+        known.keep_seed(epoch, seed.clone(), restores);
+        Ok(seed)
+    }
+
+    async fn published(&self, id: &Id, epoch: u64, opening: &Opening) -> Option<EpochSeed> {
+        let published = self.ledger.as_ref()?.published_seed(id, epoch).await;
+        let published = published.inspect_err(
+            |error| tracing::warn!(jackpot_id = %id, epoch, %error, "not known whether its seed is published"),
+        );
+        let seed = EpochSeed::published(id, &published.ok()??)?;
+        (seed.commitment() == opening.commitment).then_some(seed)
+    }
+
+    /// What opens an epoch of this number: under the current secret, with a nonce that was never used.
+    pub fn opening(&self, id: &Id, epoch: u64) -> Result<Opening, PlayError> {
+        Ok(Opening::make(&self.secrets, id, epoch)?)
     }
 
     /// The definition of a version, in force or pinned by an entry.

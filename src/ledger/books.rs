@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use super::event::{Define, Event, Kind};
 use crate::ids::Id;
+use crate::jackpot::epoch::Opening;
 use crate::jackpot::view::Status;
 
 mod enter;
@@ -32,8 +33,14 @@ pub struct Books {
     pub status: Option<Status>,
     /// Definition in force.
     pub version: u64,
+    /// Its tiers and its digest, as Redis has them.
+    pub terms: Terms,
     /// Definition that waits.
     pub waiting: Option<u64>,
+    /// The same of that one.
+    pub next_terms: Terms,
+    /// Definitions that Redis keeps.
+    pub definitions: u64,
     /// Highest version given.
     pub last_version: u64,
     /// ISO 4217 code of all amounts.
@@ -44,14 +51,24 @@ pub struct Books {
     pub claim_order: u64,
     /// The open epoch, from 1.
     pub epoch: u64,
-    /// Its commitment.
-    pub commitment: String,
+    /// What opened it.
+    pub opening: Opening,
+    /// What was made at creation or at the last restore.
+    pub history: String,
     /// Meters by tier.
     pub meters: BTreeMap<Id, Meters>,
     /// The newer generation of idempotency records.
     pub generation: Generation,
+    /// Records in it.
+    pub records: Kept,
     /// Event that opened the older one: no record is older.
     pub older_n: u64,
+    /// Records in that one.
+    pub older_records: Kept,
+    /// Seconds that ids are remembered at least.
+    pub retention_s: u64,
+    /// Ids of adjustments.
+    pub adjustments: u64,
     /// Entries without an outcome, by sequence.
     pub pending: BTreeMap<u64, Pending>,
     /// The last PUTs, as Redis keeps them.
@@ -59,6 +76,32 @@ pub struct Books {
     /// A batch whose second segment is the next event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half_batch: Option<HalfBatch>,
+}
+
+/// What of a definition decides where money goes, as `lua/jackpot/state.lua` keeps it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Terms {
+    /// `name seed cap;` of each tier.
+    pub tiers: String,
+    /// Digest of what touches money or odds.
+    pub money: String,
+}
+
+/// How many records a generation has in Redis.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Of entries and of batches.
+    pub entries: u64,
+    /// Of calls whose entries share what a run of them added. A restore writes none: each entry has all of it.
+    pub calls: u64,
+}
+
+impl Kept {
+    /// Fields of the hash.
+    #[must_use]
+    pub fn all(self) -> u64 {
+        self.entries + self.calls
+    }
 }
 
 /// The meters of a tier, as `lua/jackpot/tiers.lua` names them: minor units, or millionths of one (`*_micro`).
@@ -216,6 +259,8 @@ impl Books {
             self.status.is_some() || matches!(event.kind, Kind::Define(Define { created: Some(_), .. })),
             "the first event does not create the jackpot",
         )?;
+        let begins = self.status.is_none() || matches!(event.kind, Kind::Restore { .. });
+        go_on_in_history(self.n, &mut self.history, &event.history, begins)?;
         self.change_meters(event)?;
         self.go_on_with_batch(event)?;
         match &event.kind {
@@ -233,27 +278,55 @@ impl Books {
                 expect(self.n, self.status == Some(*before), "the status before is another one")?;
                 self.status = Some(*after);
             }
-            Kind::Adjust { .. } | Kind::Checkpoint(_) => {}
-            Kind::Restore { restores, status, .. } => {
+            Kind::Adjust { .. } => self.adjustments += 1,
+            Kind::Checkpoint(_) => {}
+            Kind::Retention { before, retention_s } => {
+                let raises = *before == self.retention_s && retention_s > before;
+                expect(self.n, raises, "the retention is raised from another one")?;
+                self.retention_s = *retention_s;
+            }
+            Kind::Restore {
+                restores,
+                status,
+                closed,
+                epoch,
+                opening,
+                ..
+            } => {
                 expect(
                     self.n,
                     *restores > self.restores,
                     "its restores are not more than before",
                 )?;
                 (self.restores, self.status) = (*restores, Some(*status));
+                expect(
+                    self.n,
+                    *closed == self.epoch,
+                    "it closes another epoch than the open one",
+                )?;
+                self.open(*epoch, opening)?;
+                (self.records.calls, self.older_records.calls) = (0, 0);
             }
             Kind::Rotate {
                 epoch,
-                commitment,
+                opening,
                 dropped,
-                ..
-            } => self.rotate(event.at_ms, *epoch, commitment, *dropped)?,
+                pruned,
+            } => {
+                self.rotate(event.at_ms, *epoch, opening, *dropped)?;
+                let left = self.definitions.checked_sub(pruned.len() as u64);
+                self.definitions = left.ok_or(FoldError::Unexpected {
+                    n: self.n,
+                    what: "more definitions are dropped than there are",
+                })?;
+            }
             // It has said all of them.
             Kind::Skipped(_) => {}
         }
         if let Some(version) = event.applied {
             self.version = version;
             self.waiting = None;
+            self.terms = std::mem::take(&mut self.next_terms);
         }
         Ok(())
     }
@@ -264,7 +337,7 @@ impl Books {
         let meters = std::mem::take(&mut self.meters);
         expect(
             event.n,
-            meters == after.meters && (after.n, after.at_ms) == (event.n, event.at_ms),
+            meters == after.meters && (after.n, after.at_ms, &after.history) == (event.n, event.at_ms, &event.history),
             "what is carried on from a skipped event does not follow",
         )?;
         self.clone_from(after);
@@ -316,7 +389,7 @@ impl Books {
             define.version == self.last_version + 1,
             "its version is not the next one",
         )?;
-        if let Some((status, commitment)) = &define.created {
+        if let Some((status, opening)) = &define.created {
             expect(self.n, self.status.is_none(), "a jackpot is created twice")?;
             self.status = Some(*status);
             self.generation = Generation {
@@ -326,8 +399,15 @@ impl Books {
                 version: define.version,
                 n: event.n,
             };
-            (self.epoch, self.commitment) = (1, commitment.clone());
+            self.open(1, opening)?;
+            self.retention_s = define.retention_s;
         }
+        self.definitions += 1;
+        self.definitions -= u64::from(define.superseded.is_some());
+        self.next_terms = Terms {
+            tiers: define.tiers.clone(),
+            money: define.money.clone(),
+        };
         self.currency.clone_from(&define.currency);
         self.puts = define.remember(&self.puts);
         self.last_version = define.version;
@@ -335,14 +415,22 @@ impl Books {
         Ok(())
     }
 
-    fn rotate(&mut self, at_ms: i64, epoch: u64, commitment: &str, dropped: bool) -> Result<(), FoldError> {
+    /// Opens an epoch, whose number is above all others.
+    fn open(&mut self, epoch: u64, opening: &Opening) -> Result<(), FoldError> {
+        expect(self.n, epoch > self.epoch, "the number of its epoch was given before")?;
+        (self.epoch, self.opening) = (epoch, opening.clone());
+        Ok(())
+    }
+
+    fn rotate(&mut self, at_ms: i64, epoch: u64, opening: &Opening, dropped: bool) -> Result<(), FoldError> {
         expect(self.n, epoch == self.epoch + 1, "its epoch is not the next one")?;
-        (self.epoch, self.commitment) = (epoch, commitment.to_owned());
+        self.open(epoch, opening)?;
         if dropped {
             let older = |pending: &u64| *pending <= self.generation.start;
             let left = self.pending.keys().any(older);
             expect(self.n, !left, "records of entries without an outcome are dropped")?;
             self.older_n = self.generation.n;
+            self.older_records = std::mem::take(&mut self.records);
             self.generation = Generation {
                 letter: if self.generation.letter == "a" { "b" } else { "a" }.to_owned(),
                 start: self.sequence,
@@ -362,6 +450,20 @@ pub(in crate::ledger) fn follows(last: u64, got: u64) -> Result<(), FoldError> {
     } else {
         Err(FoldError::Gap { last, got })
     }
+}
+
+/// That an event belongs to the history that goes on, or begins a new one where one may begin.
+pub(in crate::ledger) fn go_on_in_history(
+    n: u64,
+    history: &mut String,
+    got: &str,
+    begins: bool,
+) -> Result<(), FoldError> {
+    if begins {
+        expect(n, history != got, "it begins the history that goes on")?;
+        got.clone_into(history);
+    }
+    expect(n, history == got, "it belongs to another history")
 }
 
 /// That something holds at event `n`.

@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use crate::ids::Id;
 use crate::jackpot::batch_record::BatchRecord;
+use crate::jackpot::epoch::Opening;
 use crate::jackpot::record::{Contributed, Reason, Sent};
 use crate::jackpot::segment::Segment;
 use crate::jackpot::view::Status;
@@ -25,6 +26,8 @@ pub struct Event {
     pub n: u64,
     /// When, ms of Redis' clock.
     pub at_ms: i64,
+    /// The history that it belongs to: another one from each restore on.
+    pub history: String,
     /// What it did to the meters.
     pub changes: Vec<MeterChange>,
     /// The definition that came into force with it.
@@ -63,6 +66,8 @@ pub enum Kind {
         claims: Vec<Claim>,
         /// The batch that they came in.
         batch: Option<Batch>,
+        /// Whether some of them share a record of their call, which Redis keeps beside those of the entries.
+        of_call: bool,
     },
     /// The claim of a redraw.
     Claim {
@@ -104,13 +109,26 @@ pub enum Kind {
         records: u64,
         /// The status it has now.
         status: Status,
+        /// The epoch that was open, and is closed now.
+        closed: u64,
+        /// The epoch that is open now.
+        epoch: u64,
+        /// What opened it.
+        opening: Opening,
+    },
+    /// An instance with a longer setting raised how long ids are remembered.
+    Retention {
+        /// Seconds before.
+        before: u64,
+        /// Seconds from now on.
+        retention_s: u64,
     },
     /// An epoch closed and the next opened.
     Rotate {
         /// The next epoch.
         epoch: u64,
-        /// Its commitment.
-        commitment: String,
+        /// What opened it.
+        opening: Opening,
         /// Whether the older generation of records was dropped too.
         dropped: bool,
         /// Versions of definitions that no record needs any more.
@@ -129,8 +147,14 @@ pub struct Define {
     pub json: String,
     /// ISO 4217 code of all amounts from here on; it changes only while no money has been there.
     pub currency: String,
-    /// Status and commitment of epoch 1, when it created the jackpot.
-    pub created: Option<(Status, String)>,
+    /// Its tiers with seeds and caps, as the state in Redis has them.
+    pub tiers: String,
+    /// Digest of what touches money or odds.
+    pub money: String,
+    /// Status, and what opened epoch 1, when it created the jackpot.
+    pub created: Option<(Status, Opening)>,
+    /// Seconds that ids are remembered, when it created the jackpot; else 0.
+    pub retention_s: u64,
     /// The waiting definition that it replaced.
     pub superseded: Option<u64>,
     /// Of the PUT and its repeats.
@@ -160,21 +184,9 @@ pub(in crate::ledger) fn remember_put(puts: &str, nonce: &str, mode: &str, versi
 /// What Redis held.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// Its status.
-    pub status: Status,
-    /// Definition in force.
-    pub version: u64,
-    /// Definition that waits.
-    pub waiting: Option<u64>,
-    /// Entries so far.
-    pub sequence: u64,
-    /// Paid claims so far.
-    pub claim_order: u64,
-    /// The open epoch.
-    pub epoch: u64,
-    /// Entries without an outcome.
-    pub pending: u64,
-    /// Every meter of the tiers in force by `tier:meter`, with `tier:pool`.
+    /// The state and the numbers of records, by their names in `lua/jackpot/state.lua`.
+    pub held: BTreeMap<String, String>,
+    /// Every meter of the tiers in force by `tier:meter`, with `tier:pool` and `tier:pool_written`.
     pub meters: BTreeMap<String, i64>,
 }
 

@@ -15,11 +15,12 @@ use thiserror::Error;
 use super::books::Books;
 use super::chain::ChainHash;
 use super::event_page;
+use super::lookup;
 use super::receipt::{Head, Receipt};
 use super::sql::Sql;
 use crate::clock::rfc3339;
 use crate::ids::Id;
-use crate::jackpot::view::Epoch;
+use crate::jackpot::epoch::Epoch;
 use crate::money::Minor;
 use crate::signing::{Jwks, KeyPair, published};
 use crate::verify::{EpochLine, EventLine, FORMAT, Heading, Line};
@@ -85,8 +86,8 @@ impl Export {
         })
     }
 
-    /// The lines, each with its end. `seed` gives the seed of an epoch in hexadecimal, where it may be known to whoever
-    /// gets the export ([`may_be_published`]).
+    /// The lines, each with its end. `seed` gives the seed of an epoch that the ledger has not published, in hexadecimal,
+    /// where it may be known to whoever gets the export ([`may_be_published`]).
     pub fn lines(
         self,
         seed: impl Fn(&Epoch, &Books) -> Option<String>,
@@ -103,8 +104,9 @@ impl Export {
             while let Some(from) = after {
                 let epochs = self.epochs(&id, from).await?;
                 after = epochs.1;
-                for epoch in epochs.0 {
-                    yield line(&Line::Epoch(epoch_line(&epoch, seed(&epoch, &self.books))));
+                for (epoch, published) in epochs.0 {
+                    let seed = published.or_else(|| seed(&epoch, &self.books));
+                    yield line(&Line::Epoch(epoch_line(&epoch, seed)));
                 }
             }
             let mut receipts = Receipts::default();
@@ -122,29 +124,27 @@ impl Export {
         }
     }
 
-    /// Epochs after this one that were open at the head, and after which to go on.
-    async fn epochs(&self, id: &Id, after: i64) -> Result<(Vec<Epoch>, Option<i64>), ExportError> {
-        let select = sqlx::query_as(
-            "SELECT epoch, commitment, opened_ms, closed_ms, closed_n FROM epochs \
+    /// Epochs after this one that were open at the head, with their seeds where these are published, and after which to
+    /// go on.
+    async fn epochs(&self, id: &Id, after: i64) -> Result<(Vec<(Epoch, Option<String>)>, Option<i64>), ExportError> {
+        let select = sqlx::query(
+            "SELECT epoch, commitment, nonce, secret_id, seed, opened_ms, closed_ms, closed_n FROM epochs \
              WHERE jackpot_id = $1 AND epoch > $2 ORDER BY epoch LIMIT $3",
         )
         .bind(id.as_str())
         .bind(after)
         .bind(ROWS_PAGE)
         .fetch_all(self.sql.reader());
-        let rows: Vec<(i64, String, i64, i64, i64)> = self.sql.reading(select).await?;
+        let rows = self.sql.reading(select).await?;
         let mut epochs = Vec::new();
         let mut next = None;
-        for (epoch, commitment, opened_ms, closed_ms, closed_n) in rows {
-            let number = number(epoch, "an epoch")?;
+        for row in &rows {
+            let (closed_n, mut epoch): (i64, Epoch) = (row.try_get("closed_n")?, lookup::epoch(row)?);
             let closed = closed_n > 0 && u64::try_from(closed_n).is_ok_and(|n| n <= self.head.n);
-            epochs.push(Epoch {
-                epoch: number,
-                commitment,
-                opened_ms,
-                closed_ms: closed.then_some(closed_ms),
-            });
-            next = closed.then_some(epoch);
+            epoch.closed_ms = epoch.closed_ms.filter(|_| closed);
+            next = closed.then_some(signed(epoch.epoch));
+            let published: String = row.try_get("seed")?;
+            epochs.push((epoch, Some(published).filter(|seed| closed && !seed.is_empty())));
             if !closed {
                 break;
             }
@@ -190,7 +190,7 @@ impl Receipts {
         if self.page.is_empty() && !self.done {
             let select = sqlx::query(
                 "SELECT payout_id, claim_order, n, entry_id, player_id, tier, amount, currency, pool_before, pool_after, \
-                 paid_at_ms, event_id, key_id, signature FROM payouts \
+                 paid_at_ms, history, event_id, key_id, signature FROM payouts \
                  WHERE jackpot_id = $1 AND claim_order > $2 ORDER BY claim_order LIMIT $3",
             )
             .bind(id.as_str())
@@ -229,6 +229,7 @@ fn receipt(id: &Id, row: &AnyRow) -> Result<(u64, Receipt), ExportError> {
         pool_before: money("pool_before")?,
         pool_after: money("pool_after")?,
         paid_at: rfc3339(row.try_get("paid_at_ms")?),
+        history: row.try_get("history")?,
         event_id: row.try_get("event_id")?,
         key_id: row.try_get("key_id")?,
         signature: row.try_get("signature")?,
@@ -240,7 +241,9 @@ fn receipt(id: &Id, row: &AnyRow) -> Result<(u64, Receipt), ExportError> {
 fn epoch_line(epoch: &Epoch, seed: Option<String>) -> EpochLine {
     EpochLine {
         epoch: epoch.epoch,
-        commitment: epoch.commitment.clone(),
+        nonce: epoch.opening.nonce.clone(),
+        secret_id: epoch.opening.secret_id.clone(),
+        commitment: epoch.opening.commitment.clone(),
         opened_at: rfc3339(epoch.opened_ms),
         closed_at: epoch.closed_ms.map(rfc3339),
         seed,

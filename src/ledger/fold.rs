@@ -9,7 +9,7 @@ use super::event::{Event, Kind};
 use super::records::Records;
 use crate::ids::Id;
 use crate::jackpot::batch_record;
-use crate::jackpot::view::Epoch;
+use crate::jackpot::epoch::{Epoch, Opening};
 
 /// A jackpot, rebuilt. Its size grows with the entries that are remembered.
 #[derive(Debug, Clone, Default)]
@@ -36,8 +36,8 @@ impl Fold {
         let unexpected = |what| FoldError::Unexpected { n: event.n, what };
         match &event.kind {
             Kind::Define(define) => {
-                if let Some((_, commitment)) = &define.created {
-                    self.open_epoch(1, commitment, event.at_ms);
+                if let Some((_, opening)) = &define.created {
+                    self.open_epoch(1, opening, event.at_ms);
                 }
                 if let Some(superseded) = define.superseded {
                     self.definitions.remove(&superseded);
@@ -52,14 +52,11 @@ impl Fold {
             }
             Kind::Rotate {
                 epoch,
-                commitment,
+                opening,
                 dropped,
                 pruned,
             } => {
-                if let Some(last) = self.epochs.last_mut() {
-                    last.closed_ms = Some(event.at_ms);
-                }
-                self.open_epoch(*epoch, commitment, event.at_ms);
+                self.open_epoch(*epoch, opening, event.at_ms);
                 self.definitions.retain(|version, _| !pruned.contains(version));
                 if *dropped {
                     self.seen_before = std::mem::take(&mut self.seen);
@@ -74,18 +71,19 @@ impl Fold {
                     return Err(unexpected("an entry or batch id comes twice"));
                 }
             }
+            Kind::Restore { epoch, opening, .. } => self.open_epoch(*epoch, opening, event.at_ms),
             Kind::Skipped(skipped) => {
                 let carried = &skipped.carried;
                 self.definitions.extend(carried.definitions.iter().cloned());
                 self.definitions
                     .retain(|version, _| !carried.dropped_versions.contains(version));
                 for epoch in &mut self.epochs {
-                    if carried.closed_epochs.contains(&epoch.epoch) {
-                        epoch.closed_ms = Some(event.at_ms);
-                    }
+                    let closed = carried.closed_epochs.iter();
+                    let closed = closed.filter(|(closed, _)| *closed == epoch.epoch);
+                    epoch.closed_ms = closed.map(|(_, at_ms)| *at_ms).next().or(epoch.closed_ms);
                 }
-                for (epoch, commitment) in &carried.epochs {
-                    self.open_epoch(*epoch, commitment, event.at_ms);
+                for (epoch, opening, opened_ms) in &carried.epochs {
+                    self.open_epoch(*epoch, opening, *opened_ms);
                 }
                 for (id, digest, at_ms) in &carried.adjustments {
                     let id = Id::parse(id).map_err(|_| unexpected("the id of an adjustment"))?;
@@ -108,10 +106,14 @@ impl Fold {
         })
     }
 
-    fn open_epoch(&mut self, epoch: u64, commitment: &str, opened_ms: i64) {
+    /// Opens an epoch, which closes the one before.
+    fn open_epoch(&mut self, epoch: u64, opening: &Opening, opened_ms: i64) {
+        if let Some(last) = self.epochs.last_mut() {
+            last.closed_ms = Some(opened_ms);
+        }
         self.epochs.push(Epoch {
             epoch,
-            commitment: commitment.to_owned(),
+            opening: opening.clone(),
             opened_ms,
             closed_ms: None,
         });

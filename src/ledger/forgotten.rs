@@ -107,15 +107,15 @@ impl Forgotten {
                     let entry = entries.get(place);
                     let (entry_id, player) =
                         entry.map_or(("", ""), |entry| (&entry.entry_id, entry.sent.player.as_str()));
-                    self.paid(id, event.at_ms, (entry_id, player), &claim);
+                    self.paid((id, &event.history), event.at_ms, (entry_id, player), &claim);
                 }
             }
-            Kind::Claim { entry_id, claim } => self.paid(id, event.at_ms, (&entry_id, ""), &claim),
+            Kind::Claim { entry_id, claim } => self.paid((id, &event.history), event.at_ms, (&entry_id, ""), &claim),
             _ => {}
         }
     }
 
-    fn paid(&mut self, id: &Id, at_ms: i64, (entry_id, player): (&str, &str), claim: &Claim) {
+    fn paid(&mut self, (id, history): (&Id, &str), at_ms: i64, (entry_id, player): (&str, &str), claim: &Claim) {
         if let ClaimResult::Paid { tier, amount, .. } = &claim.result {
             let to = if player.is_empty() {
                 String::new()
@@ -124,7 +124,7 @@ impl Forgotten {
             };
             self.list(format!(
                 "payout {}: {amount} from '{tier}'{to}, entry '{}', {}",
-                payout_id(id, entry_id, claim.sequence),
+                payout_id(id, history, entry_id, claim.sequence),
                 printable(entry_id, MAX_SHOWN),
                 rfc3339(at_ms)
             ));
@@ -133,7 +133,7 @@ impl Forgotten {
 
     fn coupon(&mut self, event: coupons::event::Event) {
         use coupons::event::{Kind, What};
-        let (Kind::Issue(lines) | Kind::Serve(lines)) = event.kind else {
+        let (Kind::Issue(lines, _) | Kind::Serve(lines, _)) = event.kind else {
             return;
         };
         for line in lines {

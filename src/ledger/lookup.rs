@@ -1,17 +1,17 @@
 //! Single facts that play asks of the ledger: what Redis no longer has, or never may decide alone.
 
+use std::collections::BTreeMap;
+
 use sqlx::{AssertSqlSafe, Row};
 
 use super::Ledger;
-use super::books::Books;
 use super::event::{Event, Kind};
-use super::export::may_be_published;
 use super::queries::LedgerError;
 use super::skipped::Carried;
 use super::streams::Tables;
 use crate::ids::Id;
+use crate::jackpot::epoch::{Epoch, Opening};
 use crate::jackpot::record::{Record, Sent, State};
-use crate::jackpot::view::Epoch;
 use crate::stream::Mark;
 
 /// What the ledger knows of a jackpot's epochs.
@@ -19,16 +19,14 @@ use crate::stream::Mark;
 pub struct Epochs {
     /// All of them, the oldest first.
     pub all: Vec<Epoch>,
-    books: Books,
+    seeds: BTreeMap<u64, String>,
 }
 
 impl Epochs {
-    /// Whether the seed of an epoch may be published: its closing is in the ledger, so that no restore can open it
-    /// again, and nothing pending needs it.
+    /// The seed of an epoch in hexadecimal, if it is published: its closing is in the ledger, and nothing pending needs it.
     #[must_use]
-    pub fn is_revealed(&self, epoch: u64) -> bool {
-        let known = self.all.iter().find(|known| known.epoch == epoch);
-        known.is_some_and(|known| may_be_published(known, &self.books))
+    pub fn seed(&self, epoch: u64) -> Option<&str> {
+        self.seeds.get(&epoch).map(String::as_str)
     }
 }
 
@@ -105,38 +103,64 @@ impl Ledger {
 
     /// The epochs of a jackpot; none when the ledger has never seen an event of it.
     pub async fn epochs(&self, jackpot: &Id) -> Result<Epochs, LedgerError> {
-        self.sql.reading(self.epochs_within(jackpot)).await
+        Ok(self.sql.reading(self.epochs_within(jackpot)).await?)
     }
 
-    async fn epochs_within(&self, jackpot: &Id) -> Result<Epochs, LedgerError> {
-        // The books after the epochs: an entry that is pending in a closed epoch was so when it closed, so that books
-        // of the same time or later can only miss one that has its outcome.
-        let text = "SELECT epoch, commitment, opened_ms, closed_ms FROM epochs WHERE jackpot_id = $1 ORDER BY epoch";
+    /// The seed of an epoch in hexadecimal, if it is published.
+    pub async fn published_seed(&self, jackpot: &Id, epoch: u64) -> Result<Option<String>, sqlx::Error> {
+        let select = sqlx::query_scalar("SELECT seed FROM epochs WHERE jackpot_id = $1 AND epoch = $2")
+            .bind(jackpot.as_str())
+            .bind(i64::try_from(epoch).unwrap_or(i64::MAX))
+            .fetch_optional(self.sql.reader());
+        let seed: Option<String> = self.sql.reading(select).await?;
+        Ok(seed.filter(|seed| !seed.is_empty()))
+    }
+
+    /// The secrets that seeds must still be derived from, of epochs that are open or not published yet, each with a
+    /// jackpot that needs it.
+    pub async fn needed_secrets(&self) -> Result<Vec<(Id, String)>, sqlx::Error> {
+        let rows = sqlx::query("SELECT DISTINCT jackpot_id, secret_id FROM epochs WHERE seed = ''");
+        let rows = self.sql.reading(rows.fetch_all(self.sql.reader())).await?;
+        let one = |row: &sqlx::any::AnyRow| {
+            Ok::<(String, String), sqlx::Error>((row.try_get("jackpot_id")?, row.try_get("secret_id")?))
+        };
+        let rows = rows.iter().map(one).collect::<Result<Vec<_>, _>>()?;
+        let parsed = |(id, secret_id): (String, String)| Some((Id::parse(&id).ok()?, secret_id));
+        Ok(rows.into_iter().filter_map(parsed).collect())
+    }
+
+    async fn epochs_within(&self, jackpot: &Id) -> Result<Epochs, sqlx::Error> {
+        let text = "SELECT epoch, commitment, nonce, secret_id, seed, opened_ms, closed_ms FROM epochs \
+                    WHERE jackpot_id = $1 ORDER BY epoch";
         let rows = sqlx::query(text)
             .bind(jackpot.as_str())
             .fetch_all(self.sql.reader())
             .await?;
-        let one = |row: &sqlx::any::AnyRow| {
-            let closed_ms: i64 = row.try_get("closed_ms")?;
-            Ok::<_, sqlx::Error>(Epoch {
-                epoch: row.try_get::<i64, _>("epoch")?.unsigned_abs(),
-                commitment: row.try_get("commitment")?,
-                opened_ms: row.try_get("opened_ms")?,
-                closed_ms: (closed_ms != 0).then_some(closed_ms),
-            })
-        };
-        let all = rows.iter().map(one).collect::<Result<Vec<_>, _>>()?;
-        if all.is_empty() {
-            return Ok(Epochs::default());
+        let (mut all, mut seeds) = (Vec::with_capacity(rows.len()), BTreeMap::new());
+        for row in &rows {
+            let (epoch, seed): (Epoch, String) = (epoch(row)?, row.try_get("seed")?);
+            if !seed.is_empty() {
+                seeds.insert(epoch.epoch, seed);
+            }
+            all.push(epoch);
         }
-        let books: String = sqlx::query_scalar("SELECT books FROM jackpots WHERE jackpot_id = $1")
-            .bind(jackpot.as_str())
-            .fetch_one(self.sql.reader())
-            .await?;
-        let books = serde_json::from_str(&books)
-            .map_err(|_| LedgerError::Missing(format!("readable books of jackpot '{jackpot}'")))?;
-        Ok(Epochs { all, books })
+        Ok(Epochs { all, seeds })
     }
+}
+
+/// A row of the table of epochs.
+pub(in crate::ledger) fn epoch(row: &sqlx::any::AnyRow) -> Result<Epoch, sqlx::Error> {
+    let closed_ms: i64 = row.try_get("closed_ms")?;
+    Ok(Epoch {
+        epoch: row.try_get::<i64, _>("epoch")?.unsigned_abs(),
+        opening: Opening {
+            commitment: row.try_get("commitment")?,
+            nonce: row.try_get("nonce")?,
+            secret_id: row.try_get("secret_id")?,
+        },
+        opened_ms: row.try_get("opened_ms")?,
+        closed_ms: (closed_ms != 0).then_some(closed_ms),
+    })
 }
 
 fn read(body: &str) -> Option<Event> {

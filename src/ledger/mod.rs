@@ -12,7 +12,8 @@
 //! | [`restore`], [`forgotten`] | a lost Redis rebuilt; what is given up when it is one that was ahead |
 //! | [`stuck`], [`skipped`] | an event that can't be applied: found, shown, skipped without losing what it did |
 //! | [`queries`], [`api`], [`export`] | what operators and auditors ask |
-//! | [`lookup`], [`start`], [`progress`] | what play asks, how it begins, how it is doing |
+//! | [`pair`] | which Redis belongs to the ledger |
+//! | [`lookup`], [`start`] | what play asks, how it begins |
 
 pub mod api;
 pub mod audit;
@@ -26,8 +27,8 @@ pub mod export;
 pub mod fold;
 pub mod forgotten;
 pub mod lookup;
+pub mod pair;
 pub mod postings;
-pub mod progress;
 pub mod projector;
 pub mod queries;
 pub mod receipt;
@@ -41,10 +42,10 @@ pub mod start;
 pub mod streams;
 pub mod stuck;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::signing::SigningKeys;
-use progress::Progress;
 use sql::Sql;
 
 /// What all parts of the ledger share.
@@ -52,12 +53,8 @@ use sql::Sql;
 pub struct Ledger {
     /// The database.
     pub sql: Sql,
+    /// Where the file with the store's UUID is.
+    pub data_dir: Arc<Path>,
     /// Sign receipts and heads.
     pub signing: Arc<SigningKeys>,
-    /// How it is doing with jackpots.
-    pub progress: Arc<Progress>,
-    /// How it is doing with coupons.
-    pub coupons: Arc<Progress>,
-    /// How it is doing with rooms.
-    pub rooms: Arc<Progress>,
 }

@@ -112,6 +112,7 @@ mod tests {
         Event {
             n: 1,
             at_ms: 0,
+            history: String::new(),
             changes: changes.collect(),
             applied: None,
             kind: Kind::Finish {

@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 
 use crate::clock::rfc3339;
 use crate::ids::Id;
+use crate::jackpot::derived::event_id;
 use crate::money::Minor;
 use crate::signing::{Jwks, KeyPair, VerifyError, signed_text};
 
@@ -27,8 +28,12 @@ pub struct UnsignedReceipt {
     pub pool_after: Minor,
     /// In ms of Redis' clock.
     pub paid_at_ms: i64,
+    /// The history in which it was paid.
+    pub history: String,
     /// Number of the event that paid.
     pub n: u64,
+    /// Which of the payouts of that event it is, from 0.
+    pub i: u64,
 }
 
 /// A payout, signed: who got how much of what, in which order. Amounts are in minor units.
@@ -36,7 +41,7 @@ pub struct UnsignedReceipt {
 #[serde(deny_unknown_fields)]
 pub struct Receipt {
     /// Id of the payout.
-    #[schema(example = "spring:4")]
+    #[schema(example = "4d0ad2ff0fb81f1d1a8ae2b1f8cbf0b5")]
     pub payout_id: String,
     /// Who paid.
     #[schema(value_type = String, example = "spring")]
@@ -68,8 +73,11 @@ pub struct Receipt {
     /// When, RFC 3339.
     #[schema(example = "2026-11-21T06:45:03.125Z")]
     pub paid_at: String,
-    /// The event that paid: `<jackpot_id>:<n>`.
-    #[schema(example = "spring:8812")]
+    /// The history in which it was paid: 16 hexadecimal digits, other ones after each restore.
+    #[schema(example = "9f1c0a44d2b7e633")]
+    pub history: String,
+    /// Id of its event `payout.created`: `jackpot:<jackpot_id>:<history>:<n>:<i>`.
+    #[schema(example = "jackpot:spring:9f1c0a44d2b7e633:8812:0")]
     pub event_id: String,
     /// Which key of `/v1/keys` signed.
     #[schema(example = "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k")]
@@ -84,7 +92,8 @@ impl UnsignedReceipt {
     pub fn sign(self, key: &KeyPair) -> Receipt {
         let mut receipt = Receipt {
             payout_id: self.payout_id,
-            event_id: format!("{}:{}", self.jackpot_id, self.n),
+            event_id: event_id(&self.jackpot_id, &self.history, self.n, self.i),
+            history: self.history,
             jackpot_id: self.jackpot_id,
             entry_id: self.entry_id,
             player_id: self.player_id,

@@ -53,6 +53,7 @@ impl Records {
                 entries,
                 claims,
                 batch,
+                of_call: _,
             } => {
                 let mut claims = claims.iter().peekable();
                 for (sequence, entry) in (*first..).zip(entries) {
@@ -62,7 +63,7 @@ impl Records {
                     }
                     let mut open = opened(event, (*epoch, *version, sequence), entry);
                     while let Some(claim) = claims.next_if(|claim| claim.sequence == sequence) {
-                        open.claim(claim);
+                        open.claim(claim, &event.history);
                     }
                     self.keep(entry.entry_id.clone(), open, true, write);
                 }
@@ -88,7 +89,7 @@ impl Records {
                 };
                 let known = open.record.refusals().iter().any(|refusal| refusal.rank == claim.rank);
                 if !(known && self.carried.contains(entry_id)) {
-                    open.claim(claim);
+                    open.claim(claim, &event.history);
                 }
                 self.keep(entry_id.clone(), open, false, write);
                 Ok(())
@@ -166,7 +167,7 @@ impl Records {
 }
 
 impl Open {
-    fn claim(&mut self, claim: &Claim) {
+    fn claim(&mut self, claim: &Claim, history: &str) {
         let mut refusals = self.record.refusals().to_vec();
         let rank = claim.rank;
         match &claim.result {
@@ -182,6 +183,7 @@ impl Open {
                     tier,
                     amount,
                     claim_order,
+                    history: history.to_owned(),
                 };
                 self.record.state = State::Paid { refusals, payout };
                 return;

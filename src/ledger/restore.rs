@@ -10,6 +10,7 @@ mod room;
 mod writer;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use sqlx::{Row, query};
 use thiserror::Error;
@@ -25,15 +26,22 @@ use super::sql::Sql;
 use super::streams::JACKPOTS;
 use crate::ids::Id;
 use crate::jackpot::definition::Definition;
+use crate::jackpot::epoch::Opening;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::operate::Operator;
-use crate::jackpot::scripts::{self, Part, RestoreBegun, RestoreEnded, RestoredState, ScriptError, Stamped};
+use crate::jackpot::scripts::{
+    self, Begins, EPOCH_GAP, Part, RestoreBegun, RestoreEnded, RestoredState, ScriptError, Stamped,
+};
 use crate::jackpot::view::{Status, parse_definition};
+use crate::master_secret::Secrets;
 use crate::random::{self, RandomError};
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
-use crate::stream::Mark;
+use crate::stream::{self, Mark};
 use writer::Writer;
+
+/// Longest wait for the second that numbers the new epoch to pass: it began before the restore did.
+const LONGEST_WAIT_MS: u64 = 2_000;
 
 /// Why it was not rebuilt.
 #[derive(Debug, Error)]
@@ -121,9 +129,11 @@ impl Restorer {
         Self { sql, store }
     }
 
-    /// Rebuilds one jackpot. The caller holds the lease of its stream.
+    /// Rebuilds one jackpot, and opens an epoch of its own under the current secret: what was open may have been published
+    /// since the ledger's last event. The caller holds the lease of its stream.
     pub async fn restore(
         &self,
+        secrets: &Secrets,
         jackpot: &Id,
         replace: Replace,
         by: &Operator,
@@ -141,12 +151,12 @@ impl Restorer {
         let expected = self.replaceable(&keys.state, held, ledger, replace).await?;
         let token = hex::encode(random::bytes::<16>()?);
         let tiers: BTreeSet<Id> = books.meters.keys().cloned().chain(self.tiers(jackpot).await?).collect();
-        match scripts::restore_begin(&self.store, &keys, &tiers, &token, expected).await? {
-            RestoreBegun::Begun => {}
+        let at_ms = match scripts::restore_begin(&self.store, &keys, &tiers, &token, expected).await? {
+            RestoreBegun::Begun { at_ms } => at_ms,
             RestoreBegun::Changed(_) => return Err(RestoreError::Changed),
-        }
+        };
         let mut writer: Writer<'_, Part> = Writer::new(&self.store, &keys, &token);
-        self.write_tables(jackpot, &mut writer).await?;
+        let last_epoch = self.write_tables(jackpot, &mut writer).await?;
         let records = self.write_records(jackpot, &books, &mut writer).await?;
         for (sequence, pending) in &books.pending {
             writer
@@ -162,9 +172,21 @@ impl Restorer {
             // Or those who have seen it would take what is restored now for what they know to be lost.
             state.restores = state.restores.max(seen.restores());
         }
-        match scripts::restore_end(&self.store, &keys, &token, &state, (by, reason)).await? {
-            RestoreEnded::Done(mark) => Ok(Restored { mark, records }),
-            RestoreEnded::Other | RestoreEnded::Incomplete => Err(RestoreError::Changed),
+        let epoch = unsigned(at_ms / 1_000).max(last_epoch + EPOCH_GAP);
+        let begins = Begins {
+            history: stream::new_history()?,
+            epoch,
+            opening: Opening::make(secrets, jackpot, epoch)?,
+        };
+        loop {
+            match scripts::restore_end(&self.store, &keys, &token, &state, &begins, (by, reason)).await? {
+                RestoreEnded::Done(mark) => return Ok(Restored { mark, records }),
+                RestoreEnded::Early(ms) if ms <= LONGEST_WAIT_MS => tokio::time::sleep(Duration::from_millis(ms)).await,
+                // Redis' clock was put back meanwhile, or another restore has taken over.
+                RestoreEnded::Early(_) | RestoreEnded::Other | RestoreEnded::Incomplete => {
+                    return Err(RestoreError::Changed);
+                }
+            }
         }
     }
 
@@ -230,24 +252,19 @@ impl Restorer {
         Ok(rows.iter().map(one).collect::<Result<_, sqlx::Error>>()?)
     }
 
-    /// Definitions, epochs and adjustments.
-    async fn write_tables(&self, jackpot: &Id, writer: &mut Writer<'_, Part>) -> Result<(), RestoreError> {
+    /// Definitions, epochs and adjustments. The highest number of an epoch.
+    async fn write_tables(&self, jackpot: &Id, writer: &mut Writer<'_, Part>) -> Result<u64, RestoreError> {
         for (version, json) in self.definitions(jackpot, 1).await? {
             writer.add(Part::Definitions, version.to_string(), json).await?;
         }
-        let epochs = query("SELECT epoch, commitment, opened_ms, closed_ms FROM epochs WHERE jackpot_id = $1")
-            .bind(jackpot.as_str())
-            .fetch_all(self.sql.reader());
+        let text = "SELECT epoch, commitment, nonce, secret_id, opened_ms, closed_ms FROM epochs WHERE jackpot_id = $1";
+        let epochs = query(text).bind(jackpot.as_str()).fetch_all(self.sql.reader());
+        let mut last_epoch = 0;
         for row in self.sql.reading(epochs).await? {
-            let (epoch, commitment): (i64, String) = (row.try_get("epoch")?, row.try_get("commitment")?);
-            let (opened, closed): (i64, i64) = (row.try_get("opened_ms")?, row.try_get("closed_ms")?);
-            let closed = if closed == 0 {
-                "-".to_owned()
-            } else {
-                closed.to_string()
-            };
-            let text = format!("{commitment} {opened} {closed}");
-            writer.add(Part::Epochs, epoch.to_string(), text).await?;
+            let epoch = super::lookup::epoch(&row)?;
+            last_epoch = last_epoch.max(epoch.epoch);
+            let text = epoch.to_text();
+            writer.add(Part::Epochs, epoch.epoch.to_string(), text).await?;
         }
         let adjustments = query("SELECT adjustment_id, digest, at_ms FROM adjustments WHERE jackpot_id = $1")
             .bind(jackpot.as_str())
@@ -260,7 +277,7 @@ impl Restorer {
             );
             writer.add(Part::Adjustments, id, format!("{digest} {at_ms}")).await?;
         }
-        Ok(())
+        Ok(last_epoch)
     }
 
     /// The idempotency records of both generations, replayed from the events that made them.
@@ -354,11 +371,12 @@ impl Restorer {
             sequence: books.sequence,
             claim_order: books.claim_order,
             epoch: books.epoch,
-            commitment: books.commitment.clone(),
+            opening: books.opening.clone(),
             generation: if books.generation.letter == "b" { 'b' } else { 'a' },
             generation_start: books.generation.start,
             generation_opened_ms: books.generation.opened_ms,
             generation_version: books.generation.version,
+            retention_s: books.retention_s,
             puts: books.puts.clone(),
             meters: super::reconcile::sides::of_books(books).meters,
             written,

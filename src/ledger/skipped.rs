@@ -24,6 +24,7 @@ use super::chain;
 use super::event::Unreadable;
 use super::event::parse::Fields;
 use crate::ids::Id;
+use crate::jackpot::epoch::Opening;
 
 /// The type of such an event.
 pub const TYPE: &str = "skipped";
@@ -94,10 +95,10 @@ pub struct Carried {
     pub definitions: Vec<(u64, String)>,
     /// Versions that Redis does not keep any more since.
     pub dropped_versions: Vec<u64>,
-    /// Epochs that it opened, with their commitments.
-    pub epochs: Vec<(u64, String)>,
-    /// Epochs that it closed.
-    pub closed_epochs: Vec<u64>,
+    /// Epochs that it opened, what opened them, and when, ms.
+    pub epochs: Vec<(u64, Opening, i64)>,
+    /// Epochs that it closed, and when, ms.
+    pub closed_epochs: Vec<(u64, i64)>,
     /// Adjustments that it made: id, digest and time, ms.
     pub adjustments: Vec<(String, String, i64)>,
 }

@@ -1,4 +1,4 @@
-//! Opens the ledger and makes sure that this Redis and this ledger belong together.
+//! Opens the ledger, and tells an instance what it knows. Whether Redis belongs to it: [`pair`](super::pair).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,15 +6,15 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::Ledger;
+use super::pair::Refusal;
 use super::projector::lease::Leases;
 use super::sql::{Sql, SqlError};
 use super::streams::{COUPONS, JACKPOTS, ROOMS, Streams, Tables};
-use crate::ids::Id;
+use crate::random::RandomError;
 use crate::settings;
-use crate::signing::{self, SigningKeys, SigningKeysError};
-use crate::store::keys::LEDGER;
-use crate::store::{Store, StoreError};
-use crate::stream::Mark;
+use crate::signing::{SigningKeys, SigningKeysError};
+use crate::store::StoreError;
+use crate::stream::{Mark, Registry, Subject};
 use crate::{coupon, jackpot, room};
 
 /// Why there is no ledger to work with.
@@ -32,32 +32,42 @@ pub enum LedgerOpenError {
     /// Redis did not say which ledger it belongs to.
     #[error("Redis: {0}")]
     Store(#[from] StoreError),
-    /// Redis belongs to another ledger.
-    #[error(
-        "Redis belongs to ledger {redis}, not to this one ({here}): connect the ledger that was used with it (ledger.url), or an empty Redis"
-    )]
-    Other {
-        /// Id that Redis holds.
-        redis: String,
-        /// Id of this ledger.
-        here: String,
+    /// Redis and the ledger do not belong together.
+    #[error("{0}")]
+    Refused(Box<Refusal>),
+    /// Another start or adopt changed it at each look.
+    #[error("another instance ties this ledger to a Redis at the same time: try again")]
+    Unsettled,
+    /// The file with the store's UUID.
+    #[error("can't use {}: {source}", path.display())]
+    File {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What the system says.
+        source: std::io::Error,
     },
+    /// The system has no randomness.
+    #[error(transparent)]
+    Random(#[from] RandomError),
+}
+
+impl From<Refusal> for LedgerOpenError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(Box::new(refusal))
+    }
 }
 
 impl Ledger {
-    /// Opens the database, brings its schema up to date, and publishes the signing keys.
+    /// Opens the database and brings its schema up to date. [`claim`](Self::claim) it before it is written to.
     pub async fn open(settings: &settings::Ledger, data_dir: &Path) -> Result<Self, LedgerOpenError> {
         let signing = Arc::new(SigningKeys::load(&settings.signing_key, data_dir)?);
         let sql = Sql::open(settings, data_dir).await?;
         let ledger = Self {
             sql,
+            data_dir: data_dir.into(),
             signing,
-            progress: Arc::default(),
-            coupons: Arc::default(),
-            rooms: Arc::default(),
         };
         let prepared = async {
-            signing::publish(&ledger.sql, &ledger.signing).await?;
             for streams in Streams::ALL {
                 Leases::of(streams.tables(), ledger.sql.clone(), String::new(), 0)
                     .bury()
@@ -72,22 +82,6 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Ties this Redis to this ledger, or refuses one that is tied to another.
-    pub async fn claim(&self, store: &Store) -> Result<(), LedgerOpenError> {
-        let here = self.sql.ledger_id();
-        store.run(redis::cmd("SETNX").arg(LEDGER).arg(here)).await?;
-        let value = store.run(redis::cmd("GET").arg(LEDGER)).await?;
-        // What is no text is not this ledger's id either.
-        let redis: Option<String> = redis::from_redis_value(value).unwrap_or_default();
-        match redis {
-            Some(redis) if redis == here => Ok(()),
-            other => Err(LedgerOpenError::Other {
-                redis: other.unwrap_or_else(|| "(not readable)".to_owned()),
-                here: here.to_owned(),
-            }),
-        }
-    }
-
     /// Tells this instance what the ledger knows of each jackpot, coupon and room: a Redis that lacks it is behind, not
     /// new.
     pub async fn teach(
@@ -96,24 +90,21 @@ impl Ledger {
         coupons: &coupon::known::Registry,
         rooms: &room::known::Registry,
     ) -> Result<(), sqlx::Error> {
-        for (id, mark) in self.marks(JACKPOTS).await? {
-            jackpots.learn(&id, mark).set_ledger_n(Some(mark.n()));
-        }
-        for (id, mark) in self.marks(COUPONS).await? {
-            coupons.learn(&id, mark).set_ledger_n(Some(mark.n()));
-        }
-        for (id, mark) in self.marks(ROOMS).await? {
-            rooms.learn(&id, mark).set_ledger_n(Some(mark.n()));
-        }
-        Ok(())
+        self.teach_all(JACKPOTS, jackpots).await?;
+        self.teach_all(COUPONS, coupons).await?;
+        self.teach_all(ROOMS, rooms).await
     }
 
-    async fn marks(&self, kind: Tables) -> Result<Vec<(Id, Mark)>, sqlx::Error> {
+    async fn teach_all<K: Subject>(&self, kind: Tables, registry: &Registry<K>) -> Result<(), sqlx::Error> {
         // Only read here: a name or a time of a lease is not needed for it.
         let leases = Leases::of(kind, self.sql.clone(), String::new(), 0);
-        let known = leases.places().await?.into_iter().filter(|place| place.n > 0);
-        Ok(known
-            .filter_map(|place| Some((place.id, Mark::new(place.restores, place.n)?)))
-            .collect())
+        for place in leases.places().await?.into_iter().filter(|place| place.n > 0) {
+            if let Some(mark) = Mark::new(place.restores, place.n) {
+                let known = registry.learn(&place.id, mark);
+                known.set_ledger_n(Some(mark.n()));
+                known.set_told(place.told);
+            }
+        }
+        Ok(())
     }
 }

@@ -211,9 +211,6 @@ impl Guard {
             Some(Ok(())) => Ok(()),
             Some(Err(Over::Expired)) => Err(DoorError::Expired("the session of the pass has ended: join again")),
             Some(Err(Over::Revoked)) => Err(DoorError::Expired("the user of the pass has left the room: join again")),
-            Some(Err(Over::Old)) => Err(DoorError::Expired(
-                "the pass is too old: renew the session for a new one",
-            )),
             None => Err(DoorError::Unknown("what was taken back is not known yet".to_owned())),
         }
     }

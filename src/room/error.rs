@@ -1,5 +1,7 @@
 //! What can go wrong with a room, as values. `http/problem_of_room.rs` alone turns them into statuses.
 
+use std::time::Duration;
+
 use thiserror::Error;
 
 use crate::combiner::CombineError;
@@ -19,6 +21,12 @@ pub enum RoomError {
     /// Redis and the ledger do not agree about it.
     #[error("the room is suspended: nobody joins it now")]
     Suspended,
+    /// A join of a user who has left this room so often of late that it is for programs only.
+    #[error("this user has left the room too often: join again in {} s", wait.as_millis().div_ceil(1_000))]
+    TooOften {
+        /// Until the user may.
+        wait: Duration,
+    },
     /// There is no such ticket, or it is no longer remembered. It is not named: who knows one holds its place.
     #[error("no such ticket is remembered; join again")]
     TicketNotFound,

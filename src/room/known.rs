@@ -18,6 +18,43 @@ pub struct Known {
     heard: Heard,
     passes: AtomicU64,
     passes_until_ms: AtomicI64,
+    /// Visits of this instance that were not confirmed; and how many of them a later one, confirmed, has told Redis of.
+    doubts: AtomicU64,
+    settled: AtomicU64,
+}
+
+/// A visit on its way, and what is not confirmed when it begins.
+pub struct Doubt<'k> {
+    known: &'k Known,
+    before: u64,
+    ended: bool,
+}
+
+impl Doubt<'_> {
+    /// Whether visits before this one were not confirmed: users may have asked without being seen.
+    pub fn is_there(&self) -> bool {
+        self.before > self.known.settled.load(Ordering::Relaxed)
+    }
+
+    /// This one is confirmed, so that Redis knows of those before.
+    pub fn settle(mut self) {
+        self.known.settled.fetch_max(self.before, Ordering::Relaxed);
+        self.ended = true;
+    }
+
+    /// This one was refused: it says nothing of those before.
+    pub fn leave(mut self) {
+        self.ended = true;
+    }
+}
+
+impl Drop for Doubt<'_> {
+    /// Nobody said how it ended, or nobody waited for it.
+    fn drop(&mut self) {
+        if !self.ended {
+            self.known.doubts.fetch_add(1, Ordering::Relaxed);
+        }
+    }
 }
 
 impl Known {
@@ -29,6 +66,15 @@ impl Known {
     /// Remembers the number of passes out of a reply.
     pub fn hear_passes(&self, passes: u64) {
         self.passes.fetch_max(passes, Ordering::Relaxed);
+    }
+
+    /// Begins a visit.
+    pub fn visiting(&self) -> Doubt<'_> {
+        Doubt {
+            known: self,
+            before: self.doubts.load(Ordering::Relaxed),
+            ended: false,
+        }
     }
 
     /// When every pass has expired of which this instance has heard, and those that others gave before it could hear
@@ -54,6 +100,8 @@ impl Subject for Known {
             heard: Heard::new("room", id),
             passes: AtomicU64::new(0),
             passes_until_ms: AtomicI64::new(0),
+            doubts: AtomicU64::new(0),
+            settled: AtomicU64::new(0),
         }
     }
 

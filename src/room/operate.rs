@@ -10,7 +10,7 @@ use super::scripts::{self, CollectedPage, Define, Defined, Snapshot, Visited};
 use crate::ids::Id;
 use crate::operator::Operator;
 use crate::random;
-use crate::stream::{ScriptError, Wanted};
+use crate::stream::{self, ScriptError, Wanted};
 use crate::violation::Violation;
 
 /// Repeats of a PUT whose definition changed meanwhile.
@@ -42,6 +42,7 @@ impl Rooms {
         }
         // A repeat, here or in the store after a lost reply, is told from another PUT by this.
         let nonce = hex::encode(random::bytes::<16>()?);
+        let history = stream::new_history()?;
         let commitment = self.order_seed(id).commitment();
         for _ in 0..MAX_STALE {
             let last_version = match self.snapshot(id).await {
@@ -55,6 +56,7 @@ impl Rooms {
                 wanted: wanted.clone(),
                 last_version,
                 nonce: &nonce,
+                history: &history,
                 who: &by.who,
                 request_id: &by.request_id,
             };

@@ -135,6 +135,14 @@ pub fn open<C: DeserializeOwned>(
     serde_json::from_slice(&decode(claims)?).map_err(|_| PassError::Malformed)
 }
 
+/// The key that a token names. It may be any text: nothing of the token was checked.
+pub fn key_of(token: &str) -> Result<String, PassError> {
+    let (header, _) = token.split_once('.').ok_or(PassError::Malformed)?;
+    let header = decode(header)?;
+    let header: Header = serde_json::from_slice(&header).map_err(|_| PassError::Malformed)?;
+    Ok(header.kid.into_owned())
+}
+
 fn encode<T: Serialize>(part: &T, token: &mut String) {
     let json = serde_json::to_vec(part).expect("plain data is JSON");
     URL_SAFE_NO_PAD.encode_string(json, token);

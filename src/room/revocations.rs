@@ -1,6 +1,9 @@
 //! The passes of a room that were taken back, as far as an instance knows, and the time of Redis. Pure.
+//!
+//! All of them are remembered until they expire: forgetting one would let its holder in, and to refuse others instead would
+//! punish those who did not leave. Redis bounds how many there are (`MAX_REVOKED` in `lua/room/step.lua`), some 70 bytes each at most.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -9,8 +12,8 @@ use super::pass::Claims;
 use super::scripts::RevokedPass;
 use super::ticket::Ticket;
 
-/// Most passes remembered of a room, some 10 MB: those beyond are covered by the floor.
-const MAX_REMEMBERED: usize = 100_000;
+/// Those that have expired are looked for when there are so many, and then at each doubling of those that have not.
+const TIDY_AT: usize = 1_000;
 
 /// What an instance knows of one room.
 #[derive(Debug, Default)]
@@ -21,11 +24,10 @@ pub struct Revocations {
     last: u64,
     /// Until when nobody is or was admitted, as the last page said: it moves when Redis has lost some.
     hold_ms: i64,
+    /// When the pass of each is over anyway, ms.
     tickets: HashMap<Ticket, i64>,
-    /// Those tickets as they came: when each was taken back and when its pass is over anyway, ms.
-    order: VecDeque<(Ticket, i64, i64)>,
-    /// Passes made before this second are refused.
-    floor_s: i64,
+    /// With so many of them those that are over are dropped.
+    tidy_at: usize,
 }
 
 /// Why a pass is over.
@@ -35,8 +37,6 @@ pub enum Over {
     Expired,
     /// It was taken back: the user has left.
     Revoked,
-    /// It is older than what can be remembered; a renewed one is good.
-    Old,
 }
 
 impl Revocations {
@@ -56,46 +56,26 @@ impl Revocations {
     pub fn take(&mut self, items: &[RevokedPass], (last, hold_ms): (u64, i64), now_ms: i64) -> bool {
         let began = self.last == 0;
         let goes_on = last >= self.last && (began || hold_ms == self.hold_ms);
-        for item in items {
-            if self.tickets.insert(item.ticket, item.exp_ms).is_none() {
-                self.order.push_back((item.ticket, item.at_ms, item.exp_ms));
-            }
-        }
+        self.tickets.extend(items.iter().map(|item| (item.ticket, item.exp_ms)));
         // What is known here stays.
         self.last = if goes_on { last } else { 0 };
         self.hold_ms = hold_ms;
-        self.bound(MAX_REMEMBERED, now_ms);
+        if self.tickets.len() >= self.tidy_at.max(TIDY_AT) {
+            self.tickets.retain(|_, exp_ms| *exp_ms > now_ms);
+            self.tidy_at = self.tickets.len() * 2;
+        }
         goes_on
     }
 
     /// Whether all passes that were taken back, as far as is known here, would be over by now anyway.
     pub fn is_empty(&self, at: Instant) -> bool {
         let now_ms = self.now_ms(at).unwrap_or(i64::MIN);
-        self.order.iter().all(|(_, _, exp_ms)| *exp_ms <= now_ms)
+        self.tickets.values().all(|exp_ms| *exp_ms <= now_ms)
     }
 
     /// All there were have been read, by a call that was sent at `sent` and said `now_ms`.
     pub fn complete(&mut self, sent: Instant, now_ms: i64) {
         self.read = Some((sent, now_ms));
-    }
-
-    /// Forgets what is over anyway, then the oldest, for which the floor stands in.
-    fn bound(&mut self, most: usize, now_ms: i64) {
-        let (tickets, order) = (&mut self.tickets, &mut self.order);
-        while let Some((ticket, _, _)) = order.pop_front_if(|(_, _, exp_ms)| *exp_ms <= now_ms) {
-            tickets.remove(&ticket);
-        }
-        if order.len() <= most {
-            return;
-        }
-        order.retain(|(ticket, _, exp_ms)| *exp_ms > now_ms || tickets.remove(ticket).is_none());
-        while order.len() > most
-            && let Some((ticket, at_ms, _)) = order.pop_front()
-        {
-            tickets.remove(&ticket);
-            // It was made before it was taken back.
-            self.floor_s = self.floor_s.max(at_ms.div_euclid(1_000) + 1);
-        }
     }
 
     /// Redis' clock at this moment, never early.
@@ -113,8 +93,6 @@ impl Revocations {
             Err(Over::Expired)
         } else if self.tickets.contains_key(&pass.jti) {
             Err(Over::Revoked)
-        } else if pass.iat < self.floor_s {
-            Err(Over::Old)
         } else {
             Ok(())
         })
@@ -204,28 +182,29 @@ mod tests {
     }
 
     #[test]
-    fn those_beyond_the_bound_are_covered_by_the_floor() {
+    fn all_are_known_until_they_expire_and_no_longer() {
         let mut known = Revocations::default();
-        // The first is over by then, and so is the third, which is not at the front. All are read at once, long after.
-        let all = [
-            (1, 1, 51_000, 50_400),
-            (2, 2, 90_000, 50_500),
-            (3, 3, 51_000, 50_600),
-            (4, 4, 90_000, 50_700),
-            (5, 5, 90_000, 50_800),
-        ];
-        known.take(&revoked(all), (5, 0), 50_900);
-        known.bound(3, 52_000);
-        assert_eq!((known.floor_s, known.order.len(), known.tickets.len()), (0, 3, 3));
-        known.take(&revoked([(6, 6, 90_000, 52_900)]), (6, 0), 53_000);
-        known.bound(3, 53_000);
-        assert_eq!((known.floor_s, known.order.len(), known.tickets.len()), (51, 3, 3));
-        known.complete(Instant::now(), 53_000);
-        let judge = |number, iat| known.judge(&pass(number, iat, 100), Instant::now());
-        assert_eq!(judge(2, 50), Some(Err(Over::Old)));
-        assert_eq!(judge(8, 50), Some(Err(Over::Old)));
-        assert_eq!(judge(8, 51), Some(Ok(())));
-        assert_eq!(judge(4, 53), Some(Err(Over::Revoked)));
+        let many = u64::try_from(TIDY_AT).unwrap();
+        let sent = Instant::now();
+        for number in 1..=3 * many {
+            // Every other one is over long before the others.
+            let exp_ms = if number % 2 == 0 { 51_000 } else { 90_000 };
+            known.take(&revoked([(number, number, exp_ms, 50_000)]), (number, 0), 52_000);
+        }
+        known.complete(sent, 52_000);
+        assert!(
+            known.tickets.len() < usize::try_from(2 * many).unwrap(),
+            "{}",
+            known.tickets.len()
+        );
+        for number in (1..=3 * many).step_by(2) {
+            assert_eq!(
+                known.judge(&pass(number, 0, 90), sent),
+                Some(Err(Over::Revoked)),
+                "{number}"
+            );
+        }
+        assert_eq!(known.judge(&pass(0, 0, 90), sent), Some(Ok(())), "whoever else is in");
     }
 
     #[test]

@@ -25,6 +25,8 @@ use crate::telemetry::{JoinResult, Metrics};
 
 /// What everybody may see of a room is at most so old.
 const SHOWN_FOR: Duration = Duration::from_secs(1);
+/// Places that one join token makes: the first, and another one for a user who lost it while the token is good.
+const JOINS_OF_A_TOKEN: u32 = 2;
 
 /// A ticket as it is now.
 #[derive(Debug, Clone)]
@@ -100,14 +102,32 @@ impl Rooms {
 
     /// A place for a user: in at once, or in the line; the one that the user has, if there is one.
     pub async fn join(&self, id: &Id, user: &Id) -> Result<TicketNow, RoomError> {
-        let joined = self.try_join(id, user).await;
+        self.join_as(id, user, Ticket::random()?).await
+    }
+
+    /// The same by a join token with this random part, which makes [`JOINS_OF_A_TOKEN`] places at most; `None`: it has.
+    pub async fn join_by_token(&self, id: &Id, user: &Id, jti: &str) -> Result<Option<TicketNow>, RoomError> {
+        for nth in 1..=JOINS_OF_A_TOKEN {
+            let ticket = Ticket::of_token(id, user, jti, nth);
+            let now = self.join_as(id, user, ticket).await?;
+            let is_over = now.seen.ticket == ticket && matches!(now.seen.place, Place::Ended { .. });
+            if !is_over {
+                return Ok(Some(now));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn join_as(&self, id: &Id, user: &Id, ticket: Ticket) -> Result<TicketNow, RoomError> {
+        let joined = self.try_join(id, user, ticket).await;
         // The name of a room that nobody has heard of is only a client's; it must not become a label.
         if self.registry.is_used(id) {
             let result = match &joined {
                 Ok(now) if !now.seen.new => JoinResult::Replayed,
                 Ok(now) => match now.seen.place {
                     Place::Waiting { .. } => JoinResult::Waiting,
-                    Place::Admitted { .. } | Place::Ended { .. } => JoinResult::Admitted,
+                    Place::Admitted { .. } => JoinResult::Admitted,
+                    Place::Ended { .. } => JoinResult::Replayed,
                 },
                 Err(_) => JoinResult::Refused,
             };
@@ -116,11 +136,10 @@ impl Rooms {
         joined
     }
 
-    async fn try_join(&self, id: &Id, user: &Id) -> Result<TicketNow, RoomError> {
+    async fn try_join(&self, id: &Id, user: &Id, ticket: Ticket) -> Result<TicketNow, RoomError> {
         if let Some(refusal) = self.full() {
             return Err(refusal);
         }
-        let ticket = Ticket::random()?;
         let visit = Visit::Join {
             user: user.clone(),
             ticket,
@@ -156,6 +175,9 @@ impl Rooms {
             }),
             VisitReply::Unknown => Err(RoomError::TicketNotFound),
             VisitReply::Suspended => Err(RoomError::Suspended),
+            VisitReply::Limited { wait_ms } => Err(RoomError::TooOften {
+                wait: Duration::from_millis(wait_ms),
+            }),
         }
     }
 

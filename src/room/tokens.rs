@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 use tokio::sync::Mutex;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::pass::{self, Claims, PassError, Timed};
 use super::ticket::Ticket;
@@ -17,9 +18,16 @@ use crate::ids::Id;
 use crate::ledger::sql::Sql;
 use crate::signing::{Published, SigningKeys, all_published};
 
-/// From the end of one look for keys that this instance does not know to the next: whoever makes up names of keys makes the
-/// database work once a second, and waits for one that does not answer no more often.
+/// From the end of one look for keys that this instance does not know to the next: requests with made-up names of keys make
+/// the database work once a second.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How long the name of a key that the ledger did not have is refused without another look. A key is in the ledger before it
+/// signs, so a real one is not among them; and if it were, a pass of it is good after this time.
+const UNKNOWN_FOR: Duration = Duration::from_secs(10);
+/// Most such names that are remembered, some 100 kB; the tokens of others wait for the next look each time.
+const MAX_UNKNOWN: usize = 1_000;
+/// Our names of keys are shorter; longer ones are not remembered.
+const MAX_NAME: usize = 64;
 /// How long a token waits for the database before it is not decided.
 const WAIT: Duration = Duration::from_secs(1);
 /// How long it may take until this instance knows that a key was retired.
@@ -35,6 +43,7 @@ pub struct Tokens {
     sql: Sql,
     others: RwLock<Others>,
     asked: Mutex<Option<Asked>>,
+    readings: AtomicU64,
 }
 
 /// The ledger's keys as last read.
@@ -44,6 +53,23 @@ struct Others {
     keys: HashMap<String, Published>,
     /// When that began; `None` before the first time.
     read: Option<Instant>,
+    /// Names that the ledger did not have, and when it said so.
+    unknown: HashMap<String, Instant>,
+}
+
+impl Others {
+    fn is_unknown(&self, name: &str) -> bool {
+        self.unknown.get(name).is_some_and(|said| said.elapsed() < UNKNOWN_FOR)
+    }
+
+    fn note_unknown(&mut self, name: String) {
+        if self.unknown.len() >= MAX_UNKNOWN {
+            self.unknown.retain(|_, said| said.elapsed() < UNKNOWN_FOR);
+        }
+        if name.len() <= MAX_NAME && self.unknown.len() < MAX_UNKNOWN {
+            self.unknown.insert(name, Instant::now());
+        }
+    }
 }
 
 /// When the ledger was last asked, and what it said to that.
@@ -74,7 +100,13 @@ impl Tokens {
             sql,
             others: RwLock::default(),
             asked: Mutex::default(),
+            readings: AtomicU64::default(),
         }
+    }
+
+    /// How often the ledger's keys were read.
+    pub fn readings(&self) -> u64 {
+        self.readings.load(Ordering::Relaxed)
     }
 
     /// The claim `iss`.
@@ -103,21 +135,31 @@ impl Tokens {
 
     /// What a token of this type says. That it was made in time and is not good for too long is seen to; whether it is good
     /// now and for whom is not.
+    ///
+    /// A token whose key this instance does not know is decided by one look into the ledger that began after the token came.
+    /// It waits for that look, [`LOOK_EVERY`] and [`WAIT`] at most.
     pub async fn open<C: DeserializeOwned + Timed>(self: &Arc<Self>, typ: &str, token: &str) -> Result<C, TokenError> {
         let came = Instant::now();
-        match self.open_known(typ, token) {
-            Err(PassError::UnknownKey) => {
-                let read = self.ask(came).await.map_err(TokenError::NoKeys)?;
-                match self.open_known(typ, token) {
-                    // It may have been made since.
-                    Err(PassError::UnknownKey) if read < came => {
-                        Err(TokenError::NoKeys("they were read a moment ago".to_owned()))
-                    }
-                    other => Ok(other?),
-                }
-            }
-            other => Ok(other?),
+        let opened = self.open_known(typ, token);
+        if !matches!(opened, Err(PassError::UnknownKey)) {
+            return Ok(opened?);
         }
+        let name = pass::key_of(token)?;
+        if self
+            .others
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_unknown(&name)
+        {
+            return Err(PassError::UnknownKey.into());
+        }
+        self.ask(came).await.map_err(TokenError::NoKeys)?;
+        let opened = self.open_known(typ, token);
+        if matches!(opened, Err(PassError::UnknownKey)) {
+            let mut others = self.others.write().unwrap_or_else(PoisonError::into_inner);
+            others.note_unknown(name);
+        }
+        Ok(opened?)
     }
 
     fn open_known<C: DeserializeOwned + Timed>(self: &Arc<Self>, typ: &str, token: &str) -> Result<C, PassError> {
@@ -168,21 +210,27 @@ impl Tokens {
         tokio::spawn(async move { tokens.ask(Instant::now()).await });
     }
 
-    /// Reads the ledger's keys, unless that was tried a moment ago, or for those who came before it began; when it
-    /// began. Held while reading, so that of many who ask at once one reads, and where that fails, all are told the same.
-    async fn ask(&self, came: Instant) -> Result<Instant, String> {
+    /// Reads the ledger's keys for all who came before the reading began, [`LOOK_EVERY`] after the last one at the earliest.
+    /// A database that did not answer is not asked again before that: the error is everybody's until then. Held while
+    /// waiting and reading, so that of many who ask at once one reads, and the others have its answer.
+    async fn ask(&self, came: Instant) -> Result<(), String> {
         let mut asked = self.asked.lock().await;
-        if let Some(last) = &*asked
-            && (last.began >= came || last.ended.elapsed() < LOOK_EVERY)
-        {
-            return last.said.clone().map(|()| last.began);
+        if let Some(last) = &*asked {
+            let pause = LOOK_EVERY.saturating_sub(last.ended.elapsed());
+            if last.began >= came || (last.said.is_err() && !pause.is_zero()) {
+                return last.said.clone();
+            }
+            sleep(pause).await;
         }
         let began = Instant::now();
+        self.readings.fetch_add(1, Ordering::Relaxed);
         let said = match timeout(WAIT, all_published(&self.sql)).await {
             Ok(Ok(keys)) => {
-                let keys = keys.into_iter().map(|one| (one.key.id().to_owned(), one)).collect();
-                let read = Some(began);
-                *self.others.write().unwrap_or_else(PoisonError::into_inner) = Others { keys, read };
+                let mut others = self.others.write().unwrap_or_else(PoisonError::into_inner);
+                others.keys = keys.into_iter().map(|one| (one.key.id().to_owned(), one)).collect();
+                others.read = Some(began);
+                let Others { keys, unknown, .. } = &mut *others;
+                unknown.retain(|name, _| !keys.contains_key(name));
                 Ok(())
             }
             Ok(Err(error)) => Err(error.to_string()),
@@ -193,6 +241,6 @@ impl Tokens {
             ended: Instant::now(),
             said: said.clone(),
         });
-        said.map(|()| began)
+        said
     }
 }

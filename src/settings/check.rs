@@ -125,7 +125,20 @@ fn redis(settings: &Settings) -> Result<(), SettingsError> {
     Ok(())
 }
 
+/// Retired draw secrets: a secret is retired for a reason, so that there are few.
+const MAX_PREVIOUS_SECRETS: usize = 16;
+
 fn fairness(settings: &Settings) -> Result<(), SettingsError> {
+    let previous = &settings.fairness.previous_secrets;
+    if previous.len() > MAX_PREVIOUS_SECRETS {
+        return Err(conflict(format!(
+            "setting fairness.previous_secrets: has {}, at most {MAX_PREVIOUS_SECRETS} are allowed",
+            previous.len()
+        )));
+    }
+    for secret in previous {
+        hex_secret("fairness.previous_secrets", secret)?;
+    }
     let secret = &settings.fairness.master_secret;
     if secret.is_empty() {
         if settings.redis.mode == RedisMode::Embedded {
@@ -152,6 +165,13 @@ fn hex_secret(key: &str, value: &str) -> Result<(), SettingsError> {
 
 /// It stands in every pass, and whoever checks one compares it.
 fn rooms(rooms: &Rooms) -> Result<(), SettingsError> {
+    // That a token was used is known by the record of its place, which must not go before the token.
+    if rooms.join_token_s > rooms.retention_s {
+        return Err(conflict(format!(
+            "setting rooms.join_token_s = {}: must be at most rooms.retention_s = {}",
+            rooms.join_token_s, rooms.retention_s
+        )));
+    }
     let issuer = &rooms.issuer;
     if (1..=MAX_ISSUER_CHARS).contains(&issuer.chars().count()) && !issuer.chars().any(char::is_control) {
         return Ok(());

@@ -113,6 +113,7 @@ impl fmt::Debug for Redis {
 #[expect(missing_docs, reason = "see Settings")]
 pub struct Fairness {
     pub master_secret: String,
+    pub previous_secrets: Vec<String>,
     pub retention_s: u64,
 }
 

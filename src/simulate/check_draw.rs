@@ -25,9 +25,9 @@ impl std::fmt::Debug for EpochSeed {
 }
 
 impl EpochSeed {
-    /// `HMAC-SHA256(master_secret, "jackpot-epoch\n{jackpot_id}\n{epoch}")`.
-    pub fn derive(master_secret: &[u8; 32], jackpot_id: &str, epoch: u64) -> Self {
-        let message = format!("jackpot-epoch\n{jackpot_id}\n{epoch}");
+    /// `HMAC-SHA256(master_secret, "jackpot-epoch\n{jackpot_id}\n{epoch}\n{nonce}")`.
+    pub fn derive(master_secret: &[u8; 32], jackpot_id: &str, epoch: u64, nonce: &str) -> Self {
+        let message = format!("jackpot-epoch\n{jackpot_id}\n{epoch}\n{nonce}");
         let bytes = finish(keyed(master_secret), message.as_bytes());
         Self {
             keyed: keyed(&bytes),
@@ -98,7 +98,7 @@ mod tests {
     use super::{EpochSeed, OddsTable};
 
     fn spring() -> EpochSeed {
-        EpochSeed::derive(&[0x5f; 32], "spring", 1)
+        EpochSeed::derive(&[0x5f; 32], "spring", 1, "00112233445566778899aabbccddeeff")
     }
 
     #[test]
@@ -106,20 +106,20 @@ mod tests {
         let seed = spring();
         assert_eq!(
             hex::encode(seed.bytes),
-            "a89ce83ddb33bb00f799b0fdb3da095c8988d1a9f4ab87ad09bf85158a6ba710"
+            "4ac47d7baa14f4b8b68b3c4c030c3ad5a41005179359fe6d13f0b924ef1586d3"
         );
         assert_eq!(
             seed.commitment(),
-            "1b1584e55fb6852166e99de01cf21176f848aaed8af2b5f806b6f49922437254"
+            "7bc62f73fa0713a5e49ed900d4c2453ae26480e8d8267c84e6bb5ac81a10a258"
         );
     }
 
     #[test]
     fn the_published_tickets_come_out() {
         for (entry, tickets) in [
-            ("entry-1", [617_128, 516_432, 12_484]),
-            ("round-8812-p7", [22_131, 645_073, 394_831]),
-            ("b1:17", [381_545, 223_835, 572_607]),
+            ("entry-1", [716_135, 277_424, 702_353]),
+            ("round-8812-p7", [243_771, 232_156, 657_822]),
+            ("b1:17", [34_818, 668_171, 638_355]),
         ] {
             for (attempt, ticket) in (0_u32..).zip(tickets) {
                 assert_eq!(

@@ -110,7 +110,7 @@ pub struct Evidence {
     pub kills: u32,
 }
 
-/// The seeds of the epochs that the answers of a run name.
+/// The seeds of the epochs of a run.
 #[derive(Debug, Clone)]
 pub struct Seeds {
     /// Seed and commitment.
@@ -118,17 +118,16 @@ pub struct Seeds {
 }
 
 impl Seeds {
-    /// Seeds and commitments of all epochs that answers name.
-    pub fn of(secret: &[u8; 32], plan: &Plan, records: &[Record]) -> Self {
-        let mut by_epoch = BTreeMap::new();
-        for answer in records.iter().filter_map(|record| record.answer.as_ref().ok()) {
-            by_epoch.entry(answer.epoch).or_insert_with(|| {
-                let seed = EpochSeed::derive(secret, &plan.jackpot_id, answer.epoch);
-                let commitment = seed.commitment();
-                (seed, commitment)
-            });
+    /// Seeds and commitments of these epochs, each with its nonce.
+    pub fn of(secret: &[u8; 32], plan: &Plan, nonces: &BTreeMap<u64, String>) -> Self {
+        let seed = |(epoch, nonce): (&u64, &String)| {
+            let seed = EpochSeed::derive(secret, &plan.jackpot_id, *epoch, nonce);
+            let commitment = seed.commitment();
+            (*epoch, (seed, commitment))
+        };
+        Self {
+            by_epoch: nonces.iter().map(seed).collect(),
         }
-        Self { by_epoch }
     }
 }
 

@@ -10,6 +10,7 @@ use super::begin::begin;
 use super::check_draw::EpochSeed;
 use super::client::{Api, Target};
 use super::course::{self, Course};
+use super::epochs::nonces;
 use super::evidence::{Evidence, Meter, Pending, Record, Seeds};
 use super::machine::Machine;
 use super::numbers::Numbers;
@@ -59,7 +60,10 @@ pub async fn play(args: &Args, target: Target, service: Option<&mut PrivateServi
     let wins = records.iter().filter(paid).count();
     let evidence = Evidence {
         receipts: receipts::read(api, &plan, wins).await,
-        seeds: secret.map(|secret| Seeds::of(&secret, &plan, &records)),
+        seeds: match secret {
+            Some(secret) => Some(Seeds::of(&secret, &plan, &nonces(api, &plan.jackpot_id).await?)),
+            None => None,
+        },
         records,
         repeated: run.haul.repeated,
         meters: meters(api, &plan).await?,
@@ -107,7 +111,8 @@ async fn search(
     let published = open
         .and_then(|epoch| epoch["commitment"].as_str())
         .ok_or_else(unreadable)?;
-    let seed = EpochSeed::derive(&secret, &plan.jackpot_id, epoch);
+    let nonce = open.and_then(|epoch| epoch["nonce"].as_str()).ok_or_else(unreadable)?;
+    let seed = EpochSeed::derive(&secret, &plan.jackpot_id, epoch, nonce);
     if seed.commitment() != published {
         return Err(SimulateError::Usage(format!(
             "the draw secret gives commitment {} for epoch {epoch}, the service publishes {published}: it is another service's secret",

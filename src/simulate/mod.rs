@@ -16,6 +16,7 @@ mod compare;
 mod coupons;
 mod course;
 mod crowd;
+mod epochs;
 mod error;
 mod evidence;
 mod finding;

@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn winners_are_distinct_and_draw_rank_one() {
         let plan = plan("--winners 5 --collisions 3 --odds-ppm 60000");
-        let seed = EpochSeed::derive(&[7; 32], &plan.jackpot_id, 1);
+        let seed = EpochSeed::derive(&[7; 32], &plan.jackpot_id, 1, "0");
         let winners = plan.winners(Some(&seed)).unwrap().concat();
         assert_eq!(winners.len(), 15);
         let mut ids: Vec<&str> = winners.iter().map(|entry| entry.id.as_str()).collect();

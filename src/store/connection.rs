@@ -4,6 +4,7 @@
 //! answers merely stopped. Here whoever decides that a connection is bad says so, and the next call opens another.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use redis::aio::MultiplexedConnection;
@@ -42,6 +43,8 @@ pub(super) struct Link {
     /// not hold up reads and the health watcher while a replica is away.
     together: Lane,
     mark: LinkMark,
+    /// The server has said last that no replica is connected to it.
+    alone: AtomicBool,
 }
 
 impl Link {
@@ -69,7 +72,18 @@ impl Link {
             plain: Lane::default(),
             together: Lane::default(),
             mark: LinkMark::default(),
+            alone: AtomicBool::default(),
         }
+    }
+
+    /// Whether the server has said last that no replica is connected to it.
+    pub(super) fn is_alone(&self) -> bool {
+        self.alone.load(Ordering::Relaxed)
+    }
+
+    /// Remembers whether a replica is connected.
+    pub(super) fn set_alone(&self, alone: bool) {
+        self.alone.store(alone, Ordering::Relaxed);
     }
 
     /// `host:port` or the socket's path.

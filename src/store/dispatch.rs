@@ -1,7 +1,8 @@
 //! One call to its end: attempts until an answer, a final refusal, or the total time limit.
 //!
 //! A lost reply leaves the outcome unknown. Every script that writes is idempotent by the ids in its arguments, so
-//! repeating it is right in each case, and not repeating it would only hand the question to the caller.
+//! repeating it is right in each case, and not repeating it would only hand the question to the caller. A call that was
+//! applied, and that only lacks a replica, is not sent again to the same server: only the confirmation is asked for again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use tokio::time::{Instant, timeout_at};
 use super::connection::{Limits, Link};
 use super::error::{Failure, Next, StoreError, Verdict};
 use super::lane::Via;
-use super::script::{By, Call};
+use super::script::{By, Call, Marked, confirmation};
 use super::topology::{Seen, Topology};
 
 /// Pause before the first repeat, doubled for each further one.
@@ -29,12 +30,35 @@ pub(super) enum Request<'a> {
     Plain(&'a Cmd),
 }
 
+/// How long WAIT waits at a server that has said that no replica is connected, in milliseconds: long enough to say 0, and
+/// so short that it holds up nothing else on its connection.
+const WAIT_ALONE_MS: u64 = 1;
+
 /// Sends requests to the right node and repeats what may be repeated.
 pub(super) struct Dispatcher {
     pub(super) topology: Topology,
     pub(super) limits: Limits,
     /// `durability = replicated`: how long to wait for a replica, in milliseconds.
     pub(super) wait_ms: Option<u64>,
+}
+
+/// An answer of a call that was applied, and that no replica has confirmed.
+#[derive(Clone)]
+struct Applied {
+    answer: Value,
+    link: Arc<Link>,
+    /// Of the server, where it said so: what was applied is there as long as the server goes on with it.
+    history: Option<String>,
+}
+
+/// What came of an attempt.
+enum Tried {
+    /// The call is answered, and durable.
+    Done(Value),
+    /// It was applied, and no replica confirmed it in time.
+    Unconfirmed(Applied),
+    /// The server has another history than when the call was applied: the effect may be gone.
+    Lost,
 }
 
 /// Where and how the next attempt goes.
@@ -50,7 +74,7 @@ impl Dispatcher {
     pub(super) async fn perform(&self, request: Request<'_>, via: Via) -> Result<Value, StoreError> {
         let deadline = Instant::now() + self.limits.total;
         let mut last = None;
-        if let Ok(result) = timeout_at(deadline, self.attempts(request, via, &mut last)).await {
+        if let Ok(result) = timeout_at(deadline, self.attempts(request, via, deadline, &mut last)).await {
             return result;
         }
         Err(match last {
@@ -62,25 +86,47 @@ impl Dispatcher {
         })
     }
 
-    async fn attempts(&self, request: Request<'_>, via: Via, last: &mut Option<Failure>) -> Result<Value, StoreError> {
+    async fn attempts(
+        &self,
+        request: Request<'_>,
+        via: Via,
+        deadline: Instant,
+        last: &mut Option<Failure>,
+    ) -> Result<Value, StoreError> {
         let mut aim = Aim {
             by: By::Hash,
             redirect: None,
             redirects: 0,
             pause: FIRST_PAUSE,
         };
+        let mut applied: Option<Applied> = None;
         loop {
             let (owner, seen) = self.topology.pick(request.key());
             let (link, asking) = match (aim.redirect.take(), owner) {
                 (Some((link, asking)), _) => (Some(link), asking),
                 (None, owner) => (owner, false),
             };
-            let failure = match &link {
-                None => Failure::NoOwner,
-                Some(link) => match self.attempt((link, via), request, aim.by, asking).await {
-                    Ok(answer) => return Ok(answer),
-                    Err(failure) => failure,
-                },
+            let there = applied
+                .as_ref()
+                .filter(|was| !asking && is_same(link.as_ref(), &was.link));
+            let tried = match (&link, there) {
+                (None, _) => Err(Failure::NoOwner),
+                (Some(_), Some(was)) if request.is_at_once() => return Err(was.unconfirmed(&request)),
+                (Some(_), Some(was)) if was.history.is_some() => self.confirm(via, request, was, deadline).await,
+                (Some(link), _) => self.attempt((link, via), request, (aim.by, asking), deadline).await,
+            };
+            let failure = match tried {
+                Ok(Tried::Done(answer)) => return Ok(answer),
+                Ok(Tried::Lost) => {
+                    applied = None;
+                    continue;
+                }
+                Ok(Tried::Unconfirmed(was)) => {
+                    let node = Arc::clone(was.link.node());
+                    applied = Some(was);
+                    Failure::NotReplicated { node }
+                }
+                Err(failure) => failure,
             };
             if let Err(verdict) = self.after(&failure, &mut aim, link, asking, &seen).await {
                 return Err(failure.into_error(&verdict, &request.name()));
@@ -132,15 +178,17 @@ impl Dispatcher {
 
     async fn attempt(
         &self,
-        (link, via): (&Link, Via),
+        (link, via): (&Arc<Link>, Via),
         request: Request<'_>,
-        by: By,
-        asking: bool,
-    ) -> Result<Value, Failure> {
+        (by, asking): (By, bool),
+        deadline: Instant,
+    ) -> Result<Tried, Failure> {
         let mut pipeline = match (request, self.wait_ms) {
-            (Request::Script(call), None) if !asking => return link.send_via(via, &call.command(by)).await,
-            (Request::Plain(command), _) if !asking => return link.send_via(via, command).await,
-            (Request::Script(call), Some(wait_ms)) => call.replicated(by, wait_ms),
+            (Request::Script(call), None) if !asking => {
+                return link.send_via(via, &call.command(by)).await.map(Tried::Done);
+            }
+            (Request::Plain(command), _) if !asking => return link.send_via(via, command).await.map(Tried::Done),
+            (Request::Script(call), Some(wait_ms)) => call.replicated(by, wait_at(link, wait_ms, deadline)),
             (Request::Script(call), None) => only(&call.command(by)),
             (Request::Plain(command), _) => only(command),
         };
@@ -157,18 +205,82 @@ impl Dispatcher {
         };
         let answer = answers.into_iter().next().unwrap_or(Value::Nil);
         let answer = answer.extract_error().map_err(|source| link.failure(source))?;
+        let Some(replicas) = replicas else {
+            return Ok(Tried::Done(answer));
+        };
         // Without its marker WAIT may answer for a connection that has written nothing.
-        let was_written = marker.is_none_or(|marker| marker.extract_error().is_ok());
-        match replicas.map(Value::extract_error) {
-            None => Ok(answer),
-            Some(_) if !was_written => Err(Failure::NotReplicated {
-                node: Arc::clone(link.node()),
-            }),
-            Some(Ok(Value::Int(count))) if count >= 1 => Ok(answer),
-            Some(Ok(_)) => Err(Failure::NotReplicated {
-                node: Arc::clone(link.node()),
-            }),
-            Some(Err(source)) => Err(link.failure(source)),
+        let was_written = marker
+            .as_ref()
+            .is_none_or(|marker| !matches!(marker, Value::ServerError(_)));
+        let marked = marker.as_ref().and_then(Marked::read);
+        if is_enough(link, replicas, marked.as_ref())? && was_written {
+            return Ok(Tried::Done(answer));
+        }
+        Ok(Tried::Unconfirmed(Applied {
+            answer,
+            link: Arc::clone(link),
+            // A slot on its way to this node: what comes next goes to the node that it comes from.
+            history: marked.filter(|_| !asking).map(|marked| marked.history),
+        }))
+    }
+
+    /// Asks again whether a replica has what was applied, which is not sent again.
+    async fn confirm(
+        &self,
+        via: Via,
+        request: Request<'_>,
+        was: &Applied,
+        deadline: Instant,
+    ) -> Result<Tried, Failure> {
+        let (Request::Script(call), Some(wait_ms)) = (request, self.wait_ms) else {
+            return Ok(Tried::Lost);
+        };
+        let link = Arc::clone(&was.link);
+        let pipeline = confirmation(call.first_key().unwrap_or_default(), wait_at(&link, wait_ms, deadline));
+        let mut answers = link.send_all(via, request.key(), &pipeline).await?;
+        let replicas = answers.pop().unwrap_or(Value::Nil);
+        let marker = answers.pop().unwrap_or(Value::Nil);
+        let marked = Marked::read(&marker.extract_error().map_err(|source| link.failure(source))?);
+        if marked.as_ref().map(|marked| &marked.history) != was.history.as_ref() {
+            return Ok(Tried::Lost);
+        }
+        Ok(if is_enough(&link, replicas, marked.as_ref())? {
+            Tried::Done(was.answer.clone())
+        } else {
+            Tried::Unconfirmed(was.clone())
+        })
+    }
+}
+
+/// Whether one replica has it, as WAIT says. Remembers whether there are any.
+fn is_enough(link: &Link, replicas: Value, marked: Option<&Marked>) -> Result<bool, Failure> {
+    if let Some(marked) = marked {
+        link.set_alone(marked.replicas == 0);
+    }
+    match replicas.extract_error().map_err(|source| link.failure(source))? {
+        Value::Int(count) => Ok(count >= 1),
+        _ => Ok(false),
+    }
+}
+
+/// How long WAIT waits: not longer than the call itself, since it holds up what comes after it on its connection.
+fn wait_at(link: &Link, wait_ms: u64, deadline: Instant) -> u64 {
+    if link.is_alone() {
+        return WAIT_ALONE_MS;
+    }
+    let left = deadline.saturating_duration_since(Instant::now()).as_millis();
+    wait_ms.min(u64::try_from(left).unwrap_or(wait_ms)).max(WAIT_ALONE_MS)
+}
+
+fn is_same(link: Option<&Arc<Link>>, other: &Arc<Link>) -> bool {
+    link.is_some_and(|link| Arc::ptr_eq(link, other))
+}
+
+impl Applied {
+    fn unconfirmed(&self, request: &Request<'_>) -> StoreError {
+        StoreError::Unconfirmed {
+            what: request.name(),
+            node: self.link.node().to_string(),
         }
     }
 }
@@ -181,6 +293,10 @@ impl Aim {
 }
 
 impl Request<'_> {
+    fn is_at_once(&self) -> bool {
+        matches!(self, Self::Script(call) if call.is_at_once())
+    }
+
     fn name(&self) -> String {
         match self {
             Self::Script(call) => call.script_name().to_owned(),

@@ -16,6 +16,15 @@ pub enum StoreError {
         /// The last thing that went wrong.
         cause: String,
     },
+    /// Redis has applied it, and no replica has confirmed it: of a call that does not wait until one does
+    /// ([`super::Call::at_once`]). Repeat with the same ids.
+    #[error("Redis {node} has applied {what}, but no replica confirms it")]
+    Unconfirmed {
+        /// The script.
+        what: String,
+        /// The server.
+        node: String,
+    },
     /// Redis is at its memory limit and refused the call before it wrote anything.
     #[error("Redis is out of memory")]
     OutOfMemory,
@@ -46,7 +55,7 @@ pub enum StoreError {
 pub enum Outcome {
     /// Answered.
     Ok,
-    /// See [`StoreError::Unavailable`].
+    /// See [`StoreError::Unavailable`] and [`StoreError::Unconfirmed`].
     Unavailable,
     /// See [`StoreError::OutOfMemory`].
     OutOfMemory,
@@ -71,7 +80,7 @@ impl<T> From<&Result<T, StoreError>> for Outcome {
     fn from(result: &Result<T, StoreError>) -> Self {
         match result {
             Ok(_) => Self::Ok,
-            Err(StoreError::Unavailable { .. }) => Self::Unavailable,
+            Err(StoreError::Unavailable { .. } | StoreError::Unconfirmed { .. }) => Self::Unavailable,
             Err(StoreError::OutOfMemory) => Self::OutOfMemory,
             Err(StoreError::Script { .. } | StoreError::Protocol { .. }) => Self::Refused,
         }

@@ -23,6 +23,7 @@ mod open;
 mod script;
 mod topology;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -57,6 +58,9 @@ struct Inner {
     health: Arc<ArcSwap<Health>>,
     watcher: AbortHandle,
     observer: OnceLock<Observer>,
+    /// Whether [`Inner::shut`] says why nothing is sent.
+    is_shut: AtomicBool,
+    shut: Mutex<Option<Arc<str>>>,
     embedded: Mutex<Option<Embedded>>,
     lock: Mutex<Option<DataDirLock>>,
 }
@@ -67,6 +71,12 @@ impl Store {
     ///
     /// With `durability = replicated` an answer means that one replica has the effect too.
     pub async fn call(&self, call: &Call<'_>) -> Result<redis::Value, StoreError> {
+        self.is_open()?;
+        self.call_always(call).await
+    }
+
+    /// The same when the store is [shut](Self::shut) too.
+    pub async fn call_always(&self, call: &Call<'_>) -> Result<redis::Value, StoreError> {
         self.observed(call.script_name(), Request::Script(call), Via::Shared)
             .await
     }
@@ -74,19 +84,62 @@ impl Store {
     /// The same over the calling thread's own connection, so that no other thread is woken on the way: for calls that
     /// each thread makes all the time.
     pub async fn call_here(&self, call: &Call<'_>) -> Result<redis::Value, StoreError> {
+        self.is_open()?;
         self.observed(call.script_name(), Request::Script(call), Via::Own).await
     }
 
     /// Runs one idempotent command, under the same limits and repeats. In a cluster it goes to the node of its first
     /// argument that carries a hash tag. Not for blocking reads: they would hold up everyone's calls.
     pub async fn run(&self, command: &redis::Cmd) -> Result<redis::Value, StoreError> {
+        self.is_open()?;
+        self.run_always(command).await
+    }
+
+    /// The same when the store is [shut](Self::shut) too.
+    pub async fn run_always(&self, command: &redis::Cmd) -> Result<redis::Value, StoreError> {
         self.observed("command", Request::Plain(command), Via::Shared).await
+    }
+
+    /// From here on nothing is sent but what `…_always` sends: each call gets [`StoreError::Unavailable`]. `None`: it is
+    /// open again. Whether that is new.
+    pub fn shut(&self, cause: Option<&str>) -> bool {
+        let mut shut = self.inner.shut.lock().unwrap_or_else(PoisonError::into_inner);
+        if shut.as_deref() == cause {
+            return false;
+        }
+        *shut = cause.map(Into::into);
+        self.inner.is_shut.store(shut.is_some(), Ordering::Release);
+        true
+    }
+
+    /// Why the store is shut.
+    #[must_use]
+    pub fn shut_cause(&self) -> Option<Arc<str>> {
+        let shut = || self.inner.shut.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.inner.is_shut.load(Ordering::Acquire).then(shut).flatten()
+    }
+
+    fn is_open(&self) -> Result<(), StoreError> {
+        self.shut_cause().map_or(Ok(()), |cause| {
+            Err(StoreError::Unavailable {
+                what: "this instance".to_owned(),
+                cause: cause.as_ref().to_owned(),
+            })
+        })
     }
 
     /// How Redis is, as of half a second ago; costs nothing.
     #[must_use]
     pub fn health(&self) -> Health {
-        Health::clone(&self.inner.health.load())
+        let health = Health::clone(&self.inner.health.load());
+        match self.shut_cause() {
+            Some(cause) => Health {
+                refuse_entries: true,
+                cause: Some(cause),
+                ..health
+            },
+            None => health,
+        }
     }
 
     /// The name of the node that has a key, as last heard; `None` while nobody has it.

@@ -1,6 +1,7 @@
 //! Opening the store: connect in the configured mode, check the servers, start watching.
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -98,6 +99,8 @@ impl Store {
                     health,
                     watcher,
                     observer: OnceLock::new(),
+                    is_shut: AtomicBool::new(false),
+                    shut: Mutex::default(),
                     embedded: Mutex::new(embedded),
                     lock: Mutex::new(Some(lock)),
                 }),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use redis::{Arg, Cmd, Pipeline, ToRedisArgs};
+use redis::{Arg, Cmd, Pipeline, ToRedisArgs, Value};
 
 /// A script: name, flags and Lua source, its SHA-1 computed once.
 #[derive(Debug)]
@@ -46,6 +46,7 @@ pub struct Call<'s> {
     keys: Vec<String>,
     /// The command by hash; empty until the first argument, which ends the keys.
     command: Cmd,
+    at_once: bool,
 }
 
 /// Arguments of EVALSHA in front of the keys: its name, the hash, the count of keys.
@@ -66,7 +67,16 @@ impl<'s> Call<'s> {
             script,
             keys: Vec::new(),
             command: Cmd::new(),
+            at_once: false,
         }
+    }
+
+    /// With `durability = replicated`: ends with [`super::StoreError::Unconfirmed`] as soon as no replica confirmed in
+    /// time, instead of waiting for one until the total limit. For calls behind which others wait.
+    #[must_use]
+    pub fn at_once(mut self) -> Self {
+        self.at_once = true;
+        self
     }
 
     /// Adds the next of `KEYS`, before any argument.
@@ -85,6 +95,11 @@ impl<'s> Call<'s> {
         }
         self.command.arg(arg);
         self
+    }
+
+    /// Whether it does not wait for a replica to come back.
+    pub(super) fn is_at_once(&self) -> bool {
+        self.at_once
     }
 
     /// The script that is called.
@@ -126,7 +141,7 @@ impl<'s> Call<'s> {
         command
     }
 
-    /// The command, and behind it on the same connection what makes Redis say whether a replica has its effect.
+    /// The command, and after it on the same connection what makes Redis say whether a replica has its effect.
     ///
     /// WAIT covers what *this* connection wrote. A repeat, whose script finds its work done and writes nothing, may
     /// come on a new connection that wrote nothing, and newer servers then answer at once though no replica has the
@@ -135,15 +150,54 @@ impl<'s> Call<'s> {
         let mut pipeline = Pipeline::with_capacity(3);
         pipeline.add_command(self.command(by).into_owned());
         if let Some(key) = self.first_key() {
-            pipeline.cmd("EVAL").arg(MARK).arg(1).arg(marker_key(key));
+            mark(&mut pipeline, key);
         }
         pipeline.cmd("WAIT").arg(1).arg(wait_ms);
         pipeline
     }
 }
 
-/// Writes the marker also when memory is full, as the claims that must run then are to be replicated too.
-const MARK: &str = "#!lua flags=allow-oom\nreturn redis.call('SET', KEYS[1], '')";
+/// What makes Redis say whether a replica has all that was written to the slot of `key` before, without doing it again.
+pub(super) fn confirmation(key: &str, wait_ms: u64) -> Pipeline {
+    let mut pipeline = Pipeline::with_capacity(2);
+    mark(&mut pipeline, key);
+    pipeline.cmd("WAIT").arg(1).arg(wait_ms);
+    pipeline
+}
+
+fn mark(pipeline: &mut Pipeline, key: &str) {
+    pipeline.cmd("EVAL").arg(MARK).arg(1).arg(marker_key(key));
+}
+
+/// Writes the marker also when memory is full, as the claims that must run then are to be replicated too. Returns what the
+/// server says of its replication, or an empty text where the user may not ask: the id of its history changes with each
+/// promotion, so that two markers of the same history have everything in between.
+const MARK: &str = "#!lua flags=allow-oom\nredis.call('SET', KEYS[1], '')\nlocal info = redis.pcall('INFO', 'replication')\n\
+                    return type(info) == 'string' and info or ''";
+
+/// What a server said with a marker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Marked {
+    /// The id of the history that the server writes.
+    pub(super) history: String,
+    /// How many replicas are connected to it.
+    pub(super) replicas: u64,
+}
+
+impl Marked {
+    /// Reads it; `None` where the server did not say.
+    pub(super) fn read(value: &Value) -> Option<Self> {
+        let Value::BulkString(text) = value else {
+            return None;
+        };
+        let text = std::str::from_utf8(text).ok()?;
+        let field = |name| text.lines().find_map(|line| line.trim_end().strip_prefix(name));
+        Some(Self {
+            history: field("master_replid:")?.to_owned(),
+            replicas: field("connected_slaves:")?.parse().ok()?,
+        })
+    }
+}
 
 /// A key in the slot of `key` that no script uses.
 fn marker_key(key: &str) -> String {
@@ -203,6 +257,19 @@ mod tests {
     fn the_marker_is_in_the_slot_of_the_call() {
         for key in ["jp:{spring}:state", "untagged"] {
             assert_eq!(Slot::for_key(marker_key(key)), Slot::for_key(key));
+        }
+    }
+
+    #[test]
+    fn what_a_marker_says_is_read_or_not_there() {
+        let said = "# Replication\r\nrole:master\r\nconnected_slaves:2\r\nmaster_replid:5f5f\r\nmaster_replid2:00\r\n";
+        let marked = Marked {
+            history: "5f5f".to_owned(),
+            replicas: 2,
+        };
+        assert_eq!(Marked::read(&Value::BulkString(said.into())), Some(marked));
+        for nothing in [Value::Okay, Value::Nil, Value::BulkString(Vec::new())] {
+            assert_eq!(Marked::read(&nothing), None);
         }
     }
 }

@@ -2,12 +2,51 @@
 //! far the ledger is.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock};
 
 use super::{Mark, ScriptError};
 use crate::ids::Id;
 
 /// Of a number that is not known; beyond every event number and every count of restores.
 const NONE: u64 = u64::MAX;
+
+/// What SQL says of one, for people.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Told {
+    /// Its status as of the last event in SQL; empty before the first.
+    pub status: String,
+    /// Why its next event can't be applied; empty while it can.
+    pub stopped: String,
+}
+
+/// Why an instance refuses one: what no operator asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    /// Redis has less of it than this instance has seen, or SQL has.
+    Lost,
+    /// Its next event can't be applied: the ledger can't go on.
+    LedgerStopped,
+    /// Redis and the ledger did not agree.
+    Suspended,
+    /// Too many of its events wait for SQL.
+    Backlog,
+}
+
+impl Reason {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Lost, Self::LedgerStopped, Self::Suspended, Self::Backlog];
+
+    /// As answers and metrics name it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Lost => "lost",
+            Self::LedgerStopped => "ledger-stopped",
+            Self::Suspended => "suspended",
+            Self::Backlog => "backlog",
+        }
+    }
+}
 
 /// What was heard of one jackpot, coupon or room.
 #[derive(Debug)]
@@ -17,7 +56,12 @@ pub struct Heard {
     mark: AtomicU64,
     /// Restores at which Redis was seen behind; [`NONE`] while it was not.
     lost_at: AtomicU64,
+    /// Where Redis was then, packed.
+    lost_to: AtomicU64,
     ledger_n: AtomicU64,
+    /// Last event in Redis at the last look beside play, for the lag alone.
+    redis_n: AtomicU64,
+    told: RwLock<Told>,
 }
 
 impl Heard {
@@ -29,8 +73,16 @@ impl Heard {
             id: id.clone(),
             mark: AtomicU64::new(0),
             lost_at: AtomicU64::new(NONE),
+            lost_to: AtomicU64::new(0),
             ledger_n: AtomicU64::new(NONE),
+            redis_n: AtomicU64::new(0),
+            told: RwLock::default(),
         }
+    }
+
+    /// Which kind: "jackpot", "coupon" or "room".
+    pub fn what(&self) -> &'static str {
+        self.what
     }
 
     /// Of what.
@@ -53,8 +105,8 @@ impl Heard {
     /// Remembers that Redis lost events: from then on this instance does not play it, also when others
     /// have gone on from the older state and passed the number that this instance knows; until it is restored.
     pub fn note<T>(&self, result: Result<T, ScriptError>) -> Result<T, ScriptError> {
-        if let Err(error @ ScriptError::Behind { .. }) = &result
-            && self.lose()
+        if let Err(error @ ScriptError::Behind { at: redis, .. }) = &result
+            && self.lose(*redis)
         {
             // Also where no request's span names it.
             tracing::error!(what = self.what, id = %self.id, %error, "it is suspended on this instance until its events are restored");
@@ -63,8 +115,11 @@ impl Heard {
     }
 
     /// The same without a line in the log, for a caller that restores it. Whether it was not known to be lost.
-    pub fn lose(&self) -> bool {
+    pub fn lose(&self, redis: Mark) -> bool {
         let at = self.mark().restores();
+        if !self.is_lost() {
+            self.lost_to.store(redis.packed(), Ordering::Relaxed);
+        }
         let first = self
             .lost_at
             .compare_exchange(NONE, at, Ordering::Relaxed, Ordering::Relaxed);
@@ -92,6 +147,16 @@ impl Heard {
             .is_ok()
     }
 
+    /// Plays again because Redis holds SQL's last event again, and SQL is at `mark`; whether it is so: nothing that this
+    /// instance has seen may lie beyond it.
+    pub fn found_whole(&self, lost_at: u64, mark: Mark) -> bool {
+        mark >= self.mark()
+            && self
+                .lost_at
+                .compare_exchange(lost_at, NONE, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok()
+    }
+
     /// An error once Redis was seen behind.
     pub fn whole(&self) -> Result<(), ScriptError> {
         if self.is_lost() {
@@ -110,6 +175,70 @@ impl Heard {
     /// Remembers the number of the last event that the ledger has; `None` when it is not known.
     pub fn set_ledger_n(&self, n: Option<u64>) {
         self.ledger_n.store(n.unwrap_or(NONE), Ordering::Relaxed);
+    }
+
+    /// What SQL said of it when it was last asked.
+    pub fn told(&self) -> Told {
+        self.told.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether its next event can't be applied, as far as SQL said.
+    pub fn is_ledger_stopped(&self) -> bool {
+        !self
+            .told
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .stopped
+            .is_empty()
+    }
+
+    /// Remembers what SQL says of it.
+    pub fn set_told(&self, told: Told) {
+        if *self.told.read().unwrap_or_else(PoisonError::into_inner) != told {
+            *self.told.write().unwrap_or_else(PoisonError::into_inner) = told;
+        }
+    }
+
+    /// Remembers the number of the last event in Redis, of a look that nothing may be decided by.
+    pub fn set_redis_n(&self, n: u64) {
+        self.redis_n.store(n, Ordering::Relaxed);
+    }
+
+    /// Events in Redis that the ledger does not have yet, as of the last looks at both; 0 when nothing is known of the
+    /// ledger.
+    pub fn lag(&self) -> u64 {
+        let seen = self.redis_n.load(Ordering::Relaxed);
+        let beside = self.ledger_n().map_or(0, |n| seen.saturating_sub(n));
+        self.backlog().max(beside)
+    }
+
+    /// Why this instance refuses it, and what to know; `None` while it does not. `max_backlog`: where a backlog refuses.
+    pub fn refusal(&self, max_backlog: Option<u64>) -> Option<(Reason, String)> {
+        if self.is_lost() {
+            let at = Mark::unpack(self.lost_to.load(Ordering::Relaxed)).unwrap_or_default();
+            let text = format!("Redis was at {at}, and {} was seen: it lost events", self.mark());
+            return Some((Reason::Lost, text));
+        }
+        let told = self.told.read().unwrap_or_else(PoisonError::into_inner);
+        if !told.stopped.is_empty() {
+            return Some((Reason::LedgerStopped, told.stopped.clone()));
+        }
+        if told.status == "suspended" {
+            let text = "Redis and the ledger do not agree; GET /v1/reconciliation says in what".to_owned();
+            return Some((Reason::Suspended, text));
+        }
+        drop(told);
+        let waiting = self.backlog();
+        max_backlog.filter(|most| waiting > *most).map(|most| {
+            let text = format!("{waiting} of its events wait for the ledger; {most} are allowed");
+            (Reason::Backlog, text)
+        })
+    }
+
+    /// Whether it takes anything: nothing refuses it, and no operator stopped it.
+    pub fn is_open(&self) -> bool {
+        let told = self.told.read().unwrap_or_else(PoisonError::into_inner);
+        matches!(told.status.as_str(), "" | "open")
     }
 
     /// Counts the backlog from the first event on, where nothing is known of the ledger yet.
@@ -154,6 +283,58 @@ mod tests {
         );
         assert!(known.restored(1, mark(2, 160)) && !known.is_lost());
         assert!(known.whole().is_ok());
+    }
+
+    #[test]
+    fn a_redis_that_came_back_whole_ends_it_unless_more_was_seen() {
+        let known = lost_at(mark(1, 150));
+        assert!(
+            !known.found_whole(1, mark(1, 149)) && known.is_lost(),
+            "SQL lacks an event"
+        );
+        assert!(!known.found_whole(0, mark(1, 150)) && known.is_lost(), "another loss");
+        assert!(known.found_whole(1, mark(1, 150)) && !known.is_lost());
+    }
+
+    #[test]
+    fn why_it_is_refused_is_told() {
+        let reason = |known: &Heard| known.refusal(Some(10)).map(|(reason, _)| reason);
+        assert_eq!(reason(&lost_at(mark(0, 2))), Some(Reason::Lost));
+        let known = Heard::new("jackpot", &Id::parse("spring").expect("an id"));
+        known.hear(mark(0, 31));
+        assert!(reason(&known).is_none() && known.is_open());
+        let told = |status: &str, stopped: &str| {
+            known.set_told(Told {
+                status: status.to_owned(),
+                stopped: stopped.to_owned(),
+            });
+        };
+        told("paused", "");
+        assert!(
+            reason(&known).is_none() && !known.is_open(),
+            "an operator's pause refuses nothing"
+        );
+        told("suspended", "");
+        assert_eq!(reason(&known), Some(Reason::Suspended));
+        told("suspended", "a gap");
+        assert_eq!(reason(&known), Some(Reason::LedgerStopped));
+        told("open", "");
+        known.set_ledger_n(Some(21));
+        assert!(reason(&known).is_none());
+        known.set_ledger_n(Some(20));
+        assert_eq!(reason(&known), Some(Reason::Backlog));
+        assert_eq!(known.refusal(None), None, "a room has no backlog");
+    }
+
+    #[test]
+    fn the_lag_counts_what_others_wrote() {
+        let known = Heard::new("jackpot", &Id::parse("spring").expect("an id"));
+        known.set_redis_n(70);
+        assert_eq!(known.lag(), 0, "nothing is known of the ledger");
+        known.set_ledger_n(Some(20));
+        assert_eq!((known.lag(), known.backlog()), (50, 0));
+        known.hear(mark(0, 80));
+        assert_eq!((known.lag(), known.backlog()), (60, 60));
     }
 
     #[test]

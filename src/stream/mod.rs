@@ -14,7 +14,7 @@ pub mod restore;
 mod tail;
 mod wanted;
 
-pub use heard::Heard;
+pub use heard::{Heard, Reason, Told};
 pub use mark::Mark;
 pub use registry::{Marked, Registry, Subject};
 pub use reply::Reply;
@@ -24,10 +24,20 @@ pub use wanted::Wanted;
 use redis::Value;
 use thiserror::Error;
 
+use crate::random::{self, RandomError};
 use crate::store::{Call, Script, Store, StoreError};
 
 /// `lua/stream/events.lua`: in front of every script of something with a stream.
 pub const EVENTS: &str = include_str!("../../lua/stream/events.lua");
+
+/// The name of a history: 16 hexadecimal digits, made at creation and at every restore. Events, receipts and payout ids
+/// name it, so that what happens after a restore is never taken for what happened in a future that was lost.
+///
+/// # Errors
+/// The system has no randomness.
+pub fn new_history() -> Result<String, RandomError> {
+    Ok(hex::encode(random::bytes::<8>()?))
+}
 
 /// Why a script did nothing, for reasons that any script may have.
 #[derive(Debug, Clone, Error)]
@@ -49,8 +59,8 @@ pub enum ScriptError {
     /// The caller must read again; nothing was written.
     #[error("the definition or the epoch changed")]
     Stale,
-    /// The epoch was opened with another master secret.
-    #[error("the open epoch's commitment is not that of this instance's fairness.master_secret")]
+    /// The commitment of an epoch or a room is another one than this instance's secret gives.
+    #[error("its commitment is not that of the draw secret that it names")]
     Secret,
     /// Redis did not do it, or it is not known whether it did.
     #[error(transparent)]
@@ -80,7 +90,13 @@ pub trait MaybeScript {
 
     /// Whether Redis can't be asked now.
     fn is_unavailable(&self) -> bool {
-        matches!(self.script(), Some(ScriptError::Store(StoreError::Unavailable { .. })))
+        let unavailable = |error: &ScriptError| {
+            matches!(
+                error,
+                ScriptError::Store(StoreError::Unavailable { .. } | StoreError::Unconfirmed { .. })
+            )
+        };
+        self.script().is_some_and(unavailable)
     }
 }
 

@@ -126,6 +126,24 @@ impl<K: Subject> Registry<K> {
         known.keys().cloned().collect()
     }
 
+    /// What is remembered of all of them.
+    pub fn each(&self) -> Vec<Arc<K>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.values().cloned().collect()
+    }
+
+    /// Redis holds all again of one that this instance saw behind, SQL's last event at `mark`; whether it plays it now.
+    pub fn is_whole(&self, id: &Id, lost_at: u64, mark: Mark) -> bool {
+        let known = self.known(id);
+        let whole = known.found_whole(lost_at, mark);
+        if whole {
+            // Read of what was there meanwhile.
+            known.forget();
+            known.saw(mark);
+        }
+        whole
+    }
+
     /// Ids behind `after` in order, at most `limit`; names of which there is nothing may be among them.
     pub async fn ids(&self, after: Option<&Id>, limit: usize) -> Result<Vec<Id>, ScriptError> {
         index::ids(&self.store, K::INDEX, after, limit).await

@@ -23,7 +23,10 @@ pub const MAX_PAIRS: usize = 1_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RestoreBegun {
     /// It is restoring, and this token has it.
-    Begun,
+    Begun {
+        /// Redis' clock, ms.
+        at_ms: i64,
+    },
     /// Redis is at this mark, not where the caller saw it; nothing was done.
     Changed(Mark),
 }
@@ -37,6 +40,8 @@ pub enum RestoreEnded {
     Other,
     /// Redis has lost records since they were written: begin again.
     Incomplete,
+    /// The second that numbers the new epoch has not passed: again after so many ms.
+    Early(u64),
 }
 
 /// Takes away what Redis has of something and makes it `restoring`. `keys`: its state, then every other key of it.
@@ -51,7 +56,9 @@ pub async fn restore_begin(
     let expected = expected.map(|mark| mark.packed().to_string()).unwrap_or_default();
     let reply = run(store, &BEGIN, call.arg(token).arg(expected), Mark::ZERO).await?;
     match reply.code() {
-        "ok" => Ok(RestoreBegun::Begun),
+        "ok" => Ok(RestoreBegun::Begun {
+            at_ms: reply.number(0)?,
+        }),
         "changed" => Ok(RestoreBegun::Changed(reply.mark())),
         _ => Err(reply.unexpected()),
     }
@@ -97,6 +104,7 @@ pub async fn restore_end(store: &Store, script: &'static Script, call: Call<'_>)
         "ok" | "same" => Ok(RestoreEnded::Done(reply.mark())),
         "other" => Ok(RestoreEnded::Other),
         "incomplete" => Ok(RestoreEnded::Incomplete),
+        "early" => Ok(RestoreEnded::Early(reply.number(0)?)),
         _ => Err(reply.unexpected()),
     }
 }

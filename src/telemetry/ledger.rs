@@ -1,5 +1,6 @@
 //! What the ledger tells of itself.
 
+use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -19,6 +20,13 @@ pub struct LedgerMetrics {
     restores: Family<StreamLabel, Counter>,
     events: Counter,
     up: Gauge,
+    refused: Family<RefusedLabels, Gauge>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RefusedLabels {
+    kind: &'static str,
+    reason: &'static str,
 }
 
 impl LedgerMetrics {
@@ -45,6 +53,11 @@ impl LedgerMetrics {
             self.events.clone(),
         );
         registry.register("ledger_up", "1 when SQL answers", self.up.clone());
+        registry.register(
+            "refused_subjects",
+            "Jackpots, coupons and rooms that this instance refuses",
+            self.refused.clone(),
+        );
     }
 
     /// How far SQL is behind Redis with one of these; `what`: which kind it is of.
@@ -74,6 +87,13 @@ impl LedgerMetrics {
     /// Events were committed.
     pub fn committed(&self, events: u64) {
         self.events.inc_by(events);
+    }
+
+    /// How many of a kind are refused for a reason.
+    pub fn refused(&self, kind: &'static str, reason: &'static str, count: usize) {
+        self.refused
+            .get_or_create_owned(&RefusedLabels { kind, reason })
+            .set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
     /// Whether SQL answers.

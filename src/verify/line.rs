@@ -49,6 +49,10 @@ pub struct Heading {
 pub struct EpochLine {
     /// From 1.
     pub epoch: u64,
+    /// Its own part of what its seed is derived from.
+    pub nonce: String,
+    /// Id of the master secret, the other part.
+    pub secret_id: String,
     /// SHA-256 of its seed, hexadecimal.
     pub commitment: String,
     /// RFC 3339.

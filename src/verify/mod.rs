@@ -285,7 +285,7 @@ impl Verifier {
 
 /// The epochs of the export against those that the events opened and closed.
 fn compare_epochs(stated: &BTreeMap<u64, EpochLine>, replay: &Replay, report: &mut Report) {
-    for (epoch, (commitment, opened_ms, closed_ms)) in &replay.epochs {
+    for (epoch, (opening, opened_ms, closed_ms)) in &replay.epochs {
         let Some(line) = stated.get(epoch) else {
             report.wrong(
                 Place::Epoch(*epoch),
@@ -294,8 +294,11 @@ fn compare_epochs(stated: &BTreeMap<u64, EpochLine>, replay: &Replay, report: &m
             continue;
         };
         let times = (rfc3339(*opened_ms), closed_ms.map(rfc3339));
-        if line.commitment != *commitment || (&line.opened_at, &line.closed_at) != (&times.0, &times.1) {
-            let what = "its commitment or times are not those of the events that opened and closed it";
+        let stated = (&line.commitment, &line.nonce, &line.secret_id);
+        let opened_with = (&opening.commitment, &opening.nonce, &opening.secret_id);
+        if stated != opened_with || (&line.opened_at, &line.closed_at) != (&times.0, &times.1) {
+            let what =
+                "its commitment, nonce, secret id or times are not those of the events that opened and closed it";
             report.wrong(Place::Epoch(*epoch), what);
         }
     }

@@ -17,8 +17,9 @@ use super::report::{Place, Report};
 /// What the receipt of a paid claim must say, without key and signature.
 pub(super) struct Paid {
     n: u64,
+    history: String,
     claim_order: u64,
-    members: [(&'static str, Value); 12],
+    members: Vec<(&'static str, Value)>,
 }
 
 impl Paid {
@@ -39,8 +40,12 @@ impl Paid {
         else {
             return None;
         };
-        let members = [
-            ("payout_id", json!(payout_id(jackpot, entry_id, claim.sequence))),
+        let history = &event.history;
+        let members = vec![
+            (
+                "payout_id",
+                json!(payout_id(jackpot, history, entry_id, claim.sequence)),
+            ),
             ("jackpot_id", json!(jackpot)),
             ("entry_id", json!(entry_id)),
             ("player_id", json!(player)),
@@ -51,10 +56,11 @@ impl Paid {
             ("pool_before", json!(pool_before)),
             ("pool_after", json!(pool_before.saturating_sub(*amount))),
             ("paid_at", json!(rfc3339(event.at_ms))),
-            ("event_id", json!(format!("{jackpot}:{}", event.n))),
+            ("history", json!(history)),
         ];
         Some(Self {
             n: event.n,
+            history: history.clone(),
             claim_order: *claim_order,
             members,
         })
@@ -77,9 +83,13 @@ impl Receipts {
         }
     }
 
-    /// What an event paid.
+    /// What an event paid, in the order of the claims, which numbers the events that go out.
     pub(super) fn expect(&mut self, paid: Vec<Paid>) {
-        self.due.extend(paid);
+        for (i, mut paid) in paid.into_iter().enumerate() {
+            let event_id = format!("jackpot:{}:{}:{}:{i}", self.jackpot, paid.history, paid.n);
+            paid.members.push(("event_id", json!(event_id)));
+            self.due.push_back(paid);
+        }
     }
 
     /// A receipt, which is the next one that is due; `known`: whether the claims are known at all.
@@ -157,6 +167,6 @@ fn missing(paid: &Paid, report: &mut Report) {
 }
 
 /// The id of an entry's payout, from its published rule: an entry is paid at most once.
-fn payout_id(jackpot: &Id, entry_id: &str, sequence: u64) -> String {
-    hex::encode(&Sha256::digest(format!("payout\n{jackpot}\n{entry_id}\n{sequence}"))[..16])
+fn payout_id(jackpot: &Id, history: &str, entry_id: &str, sequence: u64) -> String {
+    hex::encode(&Sha256::digest(format!("payout\n{jackpot}\n{history}\n{entry_id}\n{sequence}"))[..16])
 }

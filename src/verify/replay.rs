@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::ids::Id;
 use crate::jackpot::definition::{Definition, MoneyKind, MoneyPrize};
 use crate::jackpot::document::Document;
+use crate::jackpot::epoch::Opening;
 use crate::jackpot::split::TierAmount;
 use crate::ledger::event::{Claim, ClaimResult, Define, Event, Kind};
 use crate::money::Minor;
@@ -37,8 +38,8 @@ pub(super) struct Replay {
     sequence: u64,
     claim_order: u64,
     tiers: Tiers,
-    /// Epoch that is open, and when each was opened and closed with which commitment.
-    pub(super) epochs: BTreeMap<u64, (String, i64, Option<i64>)>,
+    /// Epochs: what opened each, when, and when it was closed.
+    pub(super) epochs: BTreeMap<u64, (Opening, i64, Option<i64>)>,
     pub(super) draws: Draws,
     seen: SeenIds,
     splits: HashMap<Minor, Vec<TierAmount>>,
@@ -97,18 +98,30 @@ impl Replay {
             Kind::Adjust { .. } => self.adjust(fields)?,
             Kind::Rotate {
                 epoch,
-                commitment,
+                opening,
                 dropped,
                 pruned,
             } => {
-                self.rotate(event.at_ms, *epoch, commitment)?;
+                let next = self.epoch().is_some_and(|open| open.checked_add(1) == Some(*epoch));
+                if !next {
+                    return Err(broken("its epoch is not the next one"));
+                }
+                self.open(event.at_ms, *epoch, opening);
                 if *dropped {
                     self.seen.rotate();
                 }
                 self.definitions.retain(|version, _| !pruned.contains(version));
             }
             // They move no money and settle nothing; what a checkpoint says is compared with the books.
-            Kind::Status { .. } | Kind::Checkpoint(_) | Kind::Restore { .. } => {}
+            Kind::Status { .. } | Kind::Checkpoint(_) | Kind::Retention { .. } => {}
+            Kind::Restore {
+                closed, epoch, opening, ..
+            } => {
+                if self.epoch() != Some(*closed) || epoch <= closed {
+                    return Err(broken("it does not end the open epoch with one of a higher number"));
+                }
+                self.open(event.at_ms, *epoch, opening);
+            }
         }
         self.put_in_force(version, event.applied)?;
         if let Some(difference) = self.tiers.compare(&before, &event.changes) {
@@ -128,11 +141,11 @@ impl Replay {
         if definition.document().id != self.jackpot {
             return Err(broken("it defines another jackpot"));
         }
-        if let Some((_, commitment)) = &define.created {
+        if let Some((_, opening)) = &define.created {
             if event.n != 1 {
                 return Err(broken("it creates a jackpot that exists"));
             }
-            self.epochs.insert(1, (commitment.clone(), event.at_ms, None));
+            self.epochs.insert(1, (opening.clone(), event.at_ms, None));
         } else if event.n == 1 {
             return Err(broken("the first event does not create the jackpot"));
         }
@@ -282,15 +295,12 @@ impl Replay {
         }
     }
 
-    fn rotate(&mut self, at_ms: i64, epoch: u64, commitment: &str) -> Result<(), Broken> {
-        let open = self
-            .epochs
-            .last_entry()
-            .filter(|open| open.key().checked_add(1) == Some(epoch));
-        let mut open = open.ok_or_else(|| broken("its epoch is not the next one"))?;
-        open.get_mut().2 = Some(at_ms);
-        self.epochs.insert(epoch, (commitment.to_owned(), at_ms, None));
-        Ok(())
+    /// Opens an epoch behind the open one, which ends.
+    fn open(&mut self, at_ms: i64, epoch: u64, opening: &Opening) {
+        if let Some(mut open) = self.epochs.last_entry() {
+            open.get_mut().2 = Some(at_ms);
+        }
+        self.epochs.insert(epoch, (opening.clone(), at_ms, None));
     }
 }
 

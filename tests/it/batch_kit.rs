@@ -166,6 +166,7 @@ impl Maker {
         }
         segment.applied.clone_from(&fields["applied"]);
         segment.fields.insert("at".to_owned(), fields["at"].clone());
+        segment.fields.insert("history".to_owned(), fields["history"].clone());
     }
 
     fn end_batch(&mut self) {

@@ -53,7 +53,8 @@ impl Bench {
             .await
             .expect("the store opens");
         let views = Arc::new(Views::new(store.clone(), MasterSecret::new(SECRET)));
-        let operate = Operate::new(store.clone(), views);
+        // Ids are forgotten when a test says so.
+        let operate = Operate::new(store.clone(), views).remembering(0);
         let raw = redis.connection().await;
         let bench = Self {
             id,
@@ -173,6 +174,11 @@ impl Bench {
         format!("{{{}}}", self.id)
     }
 
+    /// To this jackpot's Redis.
+    pub fn connection(&self) -> MultiplexedConnection {
+        self.raw.clone()
+    }
+
     /// A raw command on this jackpot's Redis.
     pub async fn raw<T: redis::FromRedisValue>(&self, command: &mut redis::Cmd) -> T {
         command.query_async(&mut self.raw.clone()).await.expect("a reply")
@@ -208,14 +214,14 @@ impl Bench {
             Some(snapshot.status),
             snapshot.version,
             snapshot.last_version,
-            (snapshot.epoch, &snapshot.commitment),
+            (snapshot.epoch, &snapshot.opening, &snapshot.history),
         );
         let rebuilt = (
             books.n,
             books.status,
             books.version,
             books.last_version,
-            (books.epoch, &books.commitment),
+            (books.epoch, &books.opening, &books.history),
         );
         assert_eq!(rebuilt, state);
         assert_eq!(books.waiting.map(|v| fold.definitions[&v].clone()), snapshot.waiting);

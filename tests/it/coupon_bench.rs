@@ -8,7 +8,7 @@ use jackpot::coupon::code::Code;
 use jackpot::coupon::definition::Definition;
 use jackpot::coupon::record::{Issue, Record, State};
 use jackpot::coupon::scripts::{
-    self, Answer, Ask, AskReply, Asked, Define, Defined, Mode, Redriven, ScriptError, Serve, Served, SetStatus,
+    self, Answer, Ask, AskReply, Asked, Define, Defined, Looked, Mode, Redriven, ScriptError, Serve, Served, SetStatus,
     Snapshot, StatusSet, Taken, Voided, Wanted,
 };
 use jackpot::coupon::status::Status;
@@ -90,8 +90,10 @@ impl CouponBench {
             wanted,
             last_version,
             nonce,
+            history: "0123456789abcdef",
             who: "tester",
             request_id: "r",
+            retention_s: 7_200,
         };
         let put = scripts::define(&self.store, &self.keys, Mark::ZERO, &wish).await;
         put.map(|(_, defined)| defined)
@@ -177,10 +179,11 @@ impl CouponBench {
     }
 
     pub async fn lookup(&self, request_id: &str) -> Option<Answer> {
-        scripts::lookup(&self.store, &self.keys, Mark::ZERO, request_id)
-            .await
-            .expect("a reply")
-            .1
+        let looked = scripts::lookup(&self.store, &self.keys, Mark::ZERO, request_id).await;
+        match looked.expect("a reply").1 {
+            Looked::Found(answer) => Some(answer),
+            Looked::Missing | Looked::Retired => None,
+        }
     }
 
     pub async fn snapshot(&self) -> Snapshot {
@@ -201,6 +204,12 @@ impl CouponBench {
             .await;
     }
 
+    /// Its records are dropped as soon as it is over, unless a caller says otherwise.
+    pub async fn drop_at_once(&self) {
+        let mut set = redis::cmd("HSET");
+        self.raw::<u64>(set.arg(&self.keys.state).arg("retention").arg(0)).await;
+    }
+
     /// Every key of the coupon, byte for byte.
     pub async fn dump(&self) -> BTreeMap<String, Option<Vec<u8>>> {
         let mut dump = BTreeMap::new();
@@ -209,6 +218,11 @@ impl CouponBench {
             dump.insert(key.to_owned(), bytes);
         }
         dump
+    }
+
+    /// To this coupon's Redis.
+    pub fn connection(&self) -> MultiplexedConnection {
+        self.raw.clone()
     }
 
     /// A raw command on this coupon's Redis.

@@ -118,8 +118,10 @@ async fn a_redis_that_lost_the_coupon_gets_no_new_one_of_its_name() {
         wanted: Wanted::Any,
         last_version: None,
         nonce: "x",
+        history: "0123456789abcdef",
         who: "tester",
         request_id: "r",
+        retention_s: 7_200,
     };
     let known = Mark::new(0, 5).expect("a mark");
     let put = scripts::define(&bench.store, &bench.keys, known, &wish).await;

@@ -25,6 +25,9 @@ async fn what_is_over_is_dropped_once_the_ledger_has_it_and_takes_nobody_any_mor
         retention_s: 0,
         ..instance.settings.clone()
     };
+    instance
+        .raw(&["HSET", &format!("cp:{{{prize}}}:state"), "retention", "0"])
+        .await;
     let stopping = Stopping::default();
     let worker = Line::new(coupons.clone(), settings).expect("a worker");
     let working = tokio::spawn(worker.run(stopping.clone()));

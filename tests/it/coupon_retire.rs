@@ -9,8 +9,8 @@ use crate::coupon_bench::{CouponBench, ask, with_codes};
 
 const OVER: &str = "2020-01-01T00:00:00Z";
 
-async fn retire(bench: &CouponBench, ledger_n: u64, retention_ms: u64) -> Retired {
-    scripts::retire(&bench.store, &bench.keys, Mark::ZERO, ledger_n, retention_ms)
+async fn retire(bench: &CouponBench, ledger_n: u64, retention_s: u64) -> Retired {
+    scripts::retire(&bench.store, &bench.keys, Mark::ZERO, ledger_n, retention_s)
         .await
         .expect("a reply")
         .1
@@ -23,6 +23,7 @@ async fn last_n(bench: &CouponBench) -> u64 {
 #[tokio::test]
 async fn a_coupon_that_is_over_leaves_its_state_and_its_stream() {
     let bench = CouponBench::with(&json!({})).await;
+    bench.drop_at_once().await;
     bench.now("a", "u").await;
     bench.join("b", "v").await;
     bench.wear_out().await;
@@ -78,15 +79,20 @@ async fn a_coupon_that_is_over_leaves_its_state_and_its_stream() {
 #[tokio::test]
 async fn nothing_is_dropped_too_early() {
     let bench = CouponBench::with(&json!({})).await;
+    bench.drop_at_once().await;
     bench.now("a", "u").await;
     let before = bench.dump().await;
-    assert_eq!(retire(&bench, 2, 0).await, Retired::NotOver(None), "without an end");
+    let endless = Retired::NotOver {
+        left_ms: None,
+        retention_s: 0,
+    };
+    assert_eq!(retire(&bench, 2, 0).await, endless, "without an end");
     assert_eq!(bench.dump().await, before);
 
     bench.define(&json!({"ends_at": "2990-01-01T00:00:00Z"})).await;
     let early = retire(&bench, 3, 0).await;
     assert!(
-        matches!(early, Retired::NotOver(Some(ms)) if ms > 1_000_000),
+        matches!(early, Retired::NotOver { left_ms: Some(ms), .. } if ms > 1_000_000),
         "{early:?}"
     );
     bench.join("b", "v").await;
@@ -110,33 +116,47 @@ async fn nothing_is_dropped_too_early() {
     assert_eq!(retire(&bench, n + 3, 0).await, Retired::Done);
 }
 
-/// Not from the end: one that was put into the past drops nothing that was answered a moment ago.
+/// Not from the end: an end that was put into the past drops nothing that was answered a moment ago.
 #[tokio::test]
 async fn the_retention_is_counted_from_when_this_definition_was_found_over() {
-    const HOUR_MS: u64 = 3_600_000;
+    const HOUR_S: u64 = 3_600;
     let bench = CouponBench::with(&json!({})).await;
+    bench.drop_at_once().await;
     bench.now("a", "u").await;
     bench.define(&json!({"ends_at": OVER})).await;
-    let left = async |retention_ms| match retire(&bench, last_n(&bench).await, retention_ms).await {
-        Retired::NotOver(Some(left)) => left,
+    let look = async |retention_s| retire(&bench, last_n(&bench).await, retention_s).await;
+    let left = async || match look(HOUR_S).await {
+        Retired::NotOver {
+            left_ms: Some(left),
+            retention_s: HOUR_S,
+        } => left,
         other => panic!("{other:?}"),
     };
-    assert_eq!(left(HOUR_MS).await, HOUR_MS, "found now");
-    let found = bench
-        .raw::<String>(redis::cmd("HGET").arg(&bench.keys.state).arg("over"))
-        .await;
-    assert!(left(2 * HOUR_MS).await <= 2 * HOUR_MS);
-    let again = bench
-        .raw::<String>(redis::cmd("HGET").arg(&bench.keys.state).arg("over"))
-        .await;
-    assert_eq!(found, again, "found once");
+    assert_eq!(look(HOUR_S).await, Retired::Raised(0));
+    assert_eq!(left().await, HOUR_S * 1_000, "found now");
+    assert!(left().await <= HOUR_S * 1_000);
     assert!(bench.lookup("a").await.is_some());
 
-    // Another definition counts anew.
+    // Another definition counts anew, and so does one that is not over for a while.
+    let age = |ms: u64| {
+        let state = &bench.keys.state;
+        redis::cmd("HSET").arg(state).arg("over_age").arg(ms).to_owned()
+    };
+    bench.raw::<u64>(&mut age(HOUR_S * 1_000 - 60_000)).await;
+    assert!(left().await <= 60_000);
     bench.define(&json!({"ends_at": "2021-01-01T00:00:00Z"})).await;
-    assert_eq!(left(HOUR_MS).await, HOUR_MS);
-    let found = bench
-        .raw::<String>(redis::cmd("HGET").arg(&bench.keys.state).arg("over"))
-        .await;
-    assert!(found.ends_with(" 3"), "{found}");
+    assert_eq!(left().await, HOUR_S * 1_000);
+    bench.raw::<u64>(&mut age(HOUR_S * 1_000 - 60_000)).await;
+    bench.define(&json!({"ends_at": "2990-01-01T00:00:00Z"})).await;
+    left().await;
+    assert!(!bench.hash(&bench.keys.state).await.contains_key("over_age"));
+    bench.define(&json!({"ends_at": OVER})).await;
+    bench.raw::<u64>(&mut age(0)).await;
+    assert_eq!(left().await, HOUR_S * 1_000);
+    bench.raw::<u64>(&mut age(HOUR_S * 1_000)).await;
+    assert_eq!(
+        look(60).await,
+        Retired::Done,
+        "whatever a shorter setting says, it is over now"
+    );
 }

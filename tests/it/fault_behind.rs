@@ -33,9 +33,26 @@ async fn put_back(redis: &mut LocalServer, backup: Option<&Path>) {
     redis.restart().await;
 }
 
-async fn until_ready(service: &Service) {
-    eventually(PATIENCE, "the service has found Redis again", async || {
-        service.get("/readyz").await.status.is_success().then_some(())
+/// The only jackpot is refused: the instance is not ready, and says why.
+async fn until_refused(service: &Service) {
+    eventually(
+        PATIENCE,
+        "the service has found Redis again, and what it lost",
+        async || {
+            let ready = service.get("/readyz").await;
+            let lost = &ready.body["refused_subjects"][0];
+            (ready.status == StatusCode::SERVICE_UNAVAILABLE && lost["reason"] == "lost" && lost["id"] == JACKPOT)
+                .then_some(())
+        },
+    )
+    .await;
+}
+
+/// The wrong directory, for a moment: what Redis has then is what SQL has, by number and hash.
+async fn until_played(service: &Service, id: &str) {
+    eventually(PATIENCE, "the jackpot is played again", async || {
+        let answer = enter(service, JACKPOT, id).await;
+        answer.status.is_success().then_some(())
     })
     .await;
 }
@@ -67,12 +84,12 @@ async fn assert_suspended(service: &Service, redis: &LocalServer, old_id: &str) 
 #[tokio::test]
 async fn a_redis_put_back_to_an_older_state_is_not_played_on_until_it_is_whole_again() {
     let mut redis = own_redis(&[]).await;
-    let mut service = service_on(redis.url(), &[]).await;
+    let service = service_on(redis.url(), &[]).await;
     create(&service, redrawing(JACKPOT)).await;
     let backups = tempfile::tempdir().expect("a directory");
     let (older, newest) = (backups.path().join("older"), backups.path().join("newest"));
     let files = redis.directory().join("appendonlydir");
-    let old_id = entry_drawing(JACKPOT, "old", &[2]);
+    let old_id = entry_drawing(&service, JACKPOT, "old", &[2]).await;
     assert_eq!(enter(&service, JACKPOT, &old_id).await.status, StatusCode::CREATED);
     copy(&files, &older);
     for n in 0..5 {
@@ -83,16 +100,12 @@ async fn a_redis_put_back_to_an_older_state_is_not_played_on_until_it_is_whole_a
     copy(&files, &newest);
 
     put_back(&mut redis, Some(&older)).await;
-    until_ready(&service).await;
+    until_refused(&service).await;
     assert_suspended(&service, &redis, &old_id).await;
 
-    // An instance that has seen events lost cannot tell whether others went on from the older state: it stays away
-    // until it is started again, which is the operator's word that the events are back.
+    // Redis holds SQL's last event again, and SQL has all that this instance has seen: nothing is missing.
     put_back(&mut redis, Some(&newest)).await;
-    until_ready(&service).await;
-    assert_suspended(&service, &redis, &old_id).await;
-    assert!(service.stop().await.success(), "{}", service.log());
-    service.restart().await;
+    until_played(&service, "new1").await;
     assert_eq!(balanced(&service, JACKPOT).await, meter, "nothing is missing any more");
     assert_eq!(enter(&service, JACKPOT, "new0").await.status, StatusCode::OK);
     assert_eq!(enter(&service, JACKPOT, "fresh").await.status, StatusCode::CREATED);
@@ -103,9 +116,23 @@ async fn a_redis_that_lost_everything_is_an_older_state_too() {
     let mut redis = own_redis(&[]).await;
     let service = service_on(redis.url(), &[]).await;
     create(&service, redrawing(JACKPOT)).await;
-    let id = entry_drawing(JACKPOT, "gone", &[2]);
+    let id = entry_drawing(&service, JACKPOT, "gone", &[2]).await;
     assert_eq!(enter(&service, JACKPOT, &id).await.status, StatusCode::CREATED);
+    let files = redis.directory().join("appendonlydir");
+    let right = tempfile::tempdir().expect("a directory");
+    copy(&files, &right.path().join("files"));
     put_back(&mut redis, None).await;
-    until_ready(&service).await;
+    until_refused(&service).await;
     assert_suspended(&service, &redis, &id).await;
+    // Redis was started in the wrong directory, and comes back whole.
+    put_back(&mut redis, Some(&right.path().join("files"))).await;
+    until_played(&service, &id).await;
+    let ready = service.get("/readyz").await;
+    assert_eq!(ready.status, StatusCode::OK, "{}", ready.text);
+    assert_eq!(
+        ready.body["refused"],
+        json!({"jackpots": 0, "coupons": 0, "rooms": 0}),
+        "{}",
+        ready.text
+    );
 }

@@ -110,7 +110,7 @@ async fn a_line_whose_consumer_is_killed_serves_everyone_once_in_the_order_of_ar
 
 /// As the state names a consumer that holds the line.
 async fn hold_line(redis: &LocalServer) {
-    consumer(redis, "another 99999999999999").await;
+    consumer(redis, "another 99999999999999 99999999999999").await;
 }
 
 async fn free_line(redis: &LocalServer) {

@@ -13,6 +13,8 @@ use crate::fault_support::{
 };
 use crate::support::eventually;
 
+use crate::support::service::Service;
+
 const JACKPOT: &str = "prizes";
 const COUPONS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
 /// Entries that draw the coupon while its node is frozen.
@@ -20,10 +22,12 @@ const WAITING: usize = 4;
 /// And those that draw money.
 const PAID: usize = 10;
 
-fn ids(stem: &str, count: usize, rank: u32) -> Vec<String> {
-    (0..count)
-        .map(|i| entry_drawing(JACKPOT, &format!("{stem}{i}-"), &[rank]))
-        .collect()
+async fn ids(service: &Service, stem: &str, count: usize, rank: u32) -> Vec<String> {
+    let mut ids = Vec::with_capacity(count);
+    for i in 0..count {
+        ids.push(entry_drawing(service, JACKPOT, &format!("{stem}{i}-"), &[rank]).await);
+    }
+    ids
 }
 
 #[tokio::test]
@@ -47,16 +51,17 @@ async fn a_frozen_coupon_holds_up_only_those_that_drew_it_and_each_gets_its_unit
     let mut definition = redrawing(JACKPOT);
     definition["odds"]["ranks"][0]["prize"] = json!({"coupon": {"coupon_id": coupon}});
     create(&service, definition).await;
-    let before = enter(&service, JACKPOT, &ids("before", 1, 1)[0]).await;
+    let before = enter(&service, JACKPOT, &ids(&service, "before", 1, 1).await[0]).await;
     assert_eq!(before.body["outcome"]["coupon"]["sequence"], 1, "{:?}", before.body);
 
+    let paying = ids(&service, "p", PAID, 2).await;
+    let waiting = ids(&service, "w", WAITING, 1).await;
     cluster.node_at(&node).freeze();
-    let waiting = ids("w", WAITING, 1);
     for id in &waiting {
         let began_at = Instant::now();
         assert_unavailable(&enter(&service, JACKPOT, id).await, began_at.elapsed());
     }
-    for id in ids("p", PAID, 2) {
+    for id in paying {
         let began_at = Instant::now();
         let answer = enter(&service, JACKPOT, &id).await;
         assert_eq!(answer.body["outcome"]["prize"], "fixed", "{:?}", answer.body);

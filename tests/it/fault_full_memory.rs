@@ -60,7 +60,7 @@ async fn entries_are_refused_before_memory_is_full() {
     let redis = &mut server.connection().await;
     let service = service_on(server.url(), &[]).await;
     create(&service, redrawing(JACKPOT)).await;
-    let known = entry_drawing(JACKPOT, "known", &[2]);
+    let known = entry_drawing(&service, JACKPOT, "known", &[2]).await;
     assert_eq!(enter(&service, JACKPOT, &known).await.status, StatusCode::CREATED);
 
     // Far from full for Redis, above 80 % for us.
@@ -81,9 +81,9 @@ async fn with_no_memory_left_what_was_begun_is_ended_and_stopping_works() {
     let proxy = ChaosProxy::in_front_of(server.url()).await;
     let service = service_on(proxy.url(), &[]).await;
     create(&service, redrawing(JACKPOT)).await;
-    let known = entry_drawing(JACKPOT, "known", &[2]);
+    let known = entry_drawing(&service, JACKPOT, "known", &[2]).await;
     assert_eq!(enter(&service, JACKPOT, &known).await.status, StatusCode::CREATED);
-    let owed = entry_drawing(JACKPOT, "owed", &[1, 2]);
+    let owed = entry_drawing(&service, JACKPOT, "owed", &[1, 2]).await;
     proxy.lose_reply_and_go_down(&["EVAL", &owed], 0);
     enter_unavailable(&service, JACKPOT, &owed).await;
     assert_eq!(sequence(redis, JACKPOT).await, 2);

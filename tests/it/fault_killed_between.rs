@@ -14,13 +14,15 @@ use crate::support::service::Service;
 
 const JACKPOT: &str = "owed";
 
-/// A service killed after `enter` had recorded the retry of an entry, before it could claim what the redraw won.
-async fn killed_between(redis: &LocalServer, ledger: &LedgerDb, id: &str) -> (Service, ChaosProxy) {
+/// A service killed after `enter` had recorded the retry of an entry, before it could claim what the redraw won; and the
+/// entry's id, which begins so.
+async fn killed_between(redis: &LocalServer, ledger: &LedgerDb, stem: &str) -> (Service, ChaosProxy, String) {
     let proxy = ChaosProxy::in_front_of(redis.url()).await;
     let mut service = service_on(proxy.url(), &[ledger.environment()]).await;
     create(&service, redrawing(JACKPOT)).await;
-    proxy.lose_reply_and_go_down(&["EVAL", id], 0);
-    enter_unavailable(&service, JACKPOT, id).await;
+    let id = entry_drawing(&service, JACKPOT, stem, &[1, 2]).await;
+    proxy.lose_reply_and_go_down(&["EVAL", &id], 0);
+    enter_unavailable(&service, JACKPOT, &id).await;
     service.kill9();
     let pending: Vec<String> = redis::cmd("ZRANGE")
         .arg(key(JACKPOT, "pending"))
@@ -29,8 +31,8 @@ async fn killed_between(redis: &LocalServer, ledger: &LedgerDb, id: &str) -> (Se
         .query_async(&mut redis.connection().await)
         .await
         .expect("ZRANGE");
-    assert_eq!(pending, [id], "the entry waits for its redraw");
-    (service, proxy)
+    assert_eq!(pending, [&*id], "the entry waits for its redraw");
+    (service, proxy, id)
 }
 
 /// Redis says that it is finished before any client asks; then the answer is what its draws demand.
@@ -57,8 +59,7 @@ async fn assert_finished_by_itself(service: &Service, redis: &LocalServer, id: &
 #[tokio::test]
 async fn an_entry_whose_service_was_killed_before_the_redraw_is_finished_after_the_restart() {
     let redis = own_redis(&[]).await;
-    let id = entry_drawing(JACKPOT, "r", &[1, 2]);
-    let (mut service, proxy) = killed_between(&redis, &LedgerDb::sqlite(), &id).await;
+    let (mut service, proxy, id) = killed_between(&redis, &LedgerDb::sqlite(), "r").await;
     proxy.pass();
     service.restart().await;
     assert_finished_by_itself(&service, &redis, &id).await;
@@ -67,9 +68,8 @@ async fn an_entry_whose_service_was_killed_before_the_redraw_is_finished_after_t
 #[tokio::test]
 async fn an_entry_whose_service_was_killed_before_the_redraw_is_finished_by_another_instance() {
     let redis = own_redis(&[]).await;
-    let id = entry_drawing(JACKPOT, "o", &[1, 2]);
     let ledger = LedgerDb::postgres().await;
-    let (_killed, _proxy) = killed_between(&redis, &ledger, &id).await;
+    let (_killed, _proxy, id) = killed_between(&redis, &ledger, "o").await;
     let other = service_on(redis.url(), &[ledger.environment()]).await;
     assert_finished_by_itself(&other, &redis, &id).await;
 }
@@ -77,9 +77,8 @@ async fn an_entry_whose_service_was_killed_before_the_redraw_is_finished_by_anot
 #[tokio::test]
 async fn several_instances_that_recover_at_once_finish_an_entry_once() {
     let redis = own_redis(&[]).await;
-    let id = entry_drawing(JACKPOT, "s", &[1, 2]);
     let ledger = LedgerDb::postgres().await;
-    let (_killed, _proxy) = killed_between(&redis, &ledger, &id).await;
+    let (_killed, _proxy, id) = killed_between(&redis, &ledger, "s").await;
     // As often and as early as the settings allow, so that they meet.
     let eager = [
         ("JACKPOT__PLAY__RECOVERY_INTERVAL_MS", "50"),

@@ -238,7 +238,7 @@ async fn heavy_a_wiped_redis_is_not_played_on_until_it_is_restored() {
     assert_refused_until_restored(&service, &played).await;
     // Nor after a start.
     assert!(service.stop().await.success());
-    service.restart().await;
+    service.restart_unready().await;
     assert_refused_until_restored(&service, &played).await;
     // Nor made anew by a PUT.
     let put = service.put(&format!("/v1/jackpots/{JACKPOT}"), lively(JACKPOT)).await;
@@ -272,7 +272,7 @@ async fn set_back(more: &[(&str, &str)]) -> (Service, Before, Vec<Played>) {
     let before = Before::of(&service, &played).await;
     assert!(service.stop().await.success());
     replace_directory(Some(&old), &redis_files(&service));
-    service.restart().await;
+    service.restart_unready().await;
     (service, before, played)
 }
 

@@ -175,8 +175,8 @@ async fn heavy_entries_wait_beyond_the_backlog_limit_and_repeats_do_not() {
     );
     eventually(PATIENCE, "/readyz says that the ledger is too far behind", async || {
         let ready = service.get("/readyz").await;
-        let causes = ready.body["errors"].as_array().cloned().unwrap_or_default();
-        (ready.status == StatusCode::SERVICE_UNAVAILABLE && causes.iter().any(|cause| cause["field"] == "ledger"))
+        let refused = &ready.body["refused_subjects"][0];
+        (ready.status == StatusCode::SERVICE_UNAVAILABLE && refused["id"] == JACKPOT && refused["reason"] == "backlog")
             .then_some(())
     })
     .await;

@@ -76,7 +76,7 @@ async fn a_service_compares_a_room_and_rebuilds_a_lost_one() {
     );
     assert_eq!(first["after"]["definition"]["capacity"], 1, "{audit:?}");
     let ready = service.get("/readyz").await;
-    assert_eq!(ready.body["ledger"]["stopped_rooms"], json!([]), "{ready:?}");
+    assert_eq!(ready.body["refused"]["rooms"], 0, "{ready:?}");
     let metrics = service.get("/metrics").await.text;
     assert!(
         metrics.contains(&format!("jackpot_ledger_lag_events{{room=\"{id}\"}} 0")),

@@ -61,7 +61,7 @@ async fn assert_paid_once(behind: &Behind, answer: &Answer) {
 #[tokio::test]
 async fn a_lost_reply_of_enter_is_asked_for_again_and_the_entry_counts_once() {
     let behind = behind_a_proxy().await;
-    let id = entry_drawing(JACKPOT, "e", &[1, 2]);
+    let id = entry_drawing(&behind.service, JACKPOT, "e", &[1, 2]).await;
     behind.proxy.lose_reply(&["EVAL", &id], ENTER);
     let answer = enter(&behind.service, JACKPOT, &id).await;
     assert_eq!(behind.proxy.lost(), 1);
@@ -73,7 +73,7 @@ async fn a_lost_reply_of_enter_is_asked_for_again_and_the_entry_counts_once() {
 #[tokio::test]
 async fn a_lost_reply_of_claim_is_asked_for_again_and_pays_once() {
     let behind = behind_a_proxy().await;
-    let id = entry_drawing(JACKPOT, "c", &[1, 2]);
+    let id = entry_drawing(&behind.service, JACKPOT, "c", &[1, 2]).await;
     behind.proxy.lose_reply(&["EVAL", &id], CLAIM);
     let answer = enter(&behind.service, JACKPOT, &id).await;
     assert_eq!(behind.proxy.lost(), 1);
@@ -83,7 +83,7 @@ async fn a_lost_reply_of_claim_is_asked_for_again_and_pays_once() {
 
 async fn a_cut_at(step: usize, paid_meanwhile: u64) {
     let behind = behind_a_proxy().await;
-    let id = entry_drawing(JACKPOT, "x", &[1, 2]);
+    let id = entry_drawing(&behind.service, JACKPOT, "x", &[1, 2]).await;
     behind.proxy.lose_reply_and_go_down(&["EVAL", &id], step);
     enter_unavailable(&behind.service, JACKPOT, &id).await;
     assert_eq!(behind.proxy.lost(), 1);

@@ -72,7 +72,7 @@ async fn a_redis_that_is_gone_gives_503_in_time_and_the_same_id_later_one_entry(
     let mut redis = own_redis(&[]).await;
     let service = service_on(redis.url(), &[]).await;
     create(&service, redrawing(JACKPOT)).await;
-    let known = entry_drawing(JACKPOT, "known", &[2]);
+    let known = entry_drawing(&service, JACKPOT, "known", &[2]).await;
     assert_eq!(enter(&service, JACKPOT, &known).await.status, StatusCode::CREATED);
     redis.kill9();
     assert_dark(&service, &known).await;
@@ -85,7 +85,7 @@ async fn a_redis_that_is_frozen_gives_503_in_time_and_the_same_id_later_one_entr
     let redis = own_redis(&[]).await;
     let service = service_on(redis.url(), &[]).await;
     create(&service, redrawing(JACKPOT)).await;
-    let known = entry_drawing(JACKPOT, "known", &[2]);
+    let known = entry_drawing(&service, JACKPOT, "known", &[2]).await;
     assert_eq!(enter(&service, JACKPOT, &known).await.status, StatusCode::CREATED);
     redis.freeze();
     assert_dark(&service, &known).await;

@@ -106,9 +106,18 @@ pub async fn create(service: &Service, definition: Value) {
 }
 
 /// An id whose attempts of [`redrawing`] draw these ranks, the first of `<stem>0`, `<stem>1`, … that does.
-pub fn entry_drawing(jackpot: &str, stem: &str, ranks: &[u32]) -> String {
+pub async fn entry_drawing(service: &Service, jackpot: &str, stem: &str, ranks: &[u32]) -> String {
+    let fairness = service.get(&format!("/v1/jackpots/{jackpot}/fairness")).await.body;
+    let epoch = fairness["epochs"]
+        .as_array()
+        .and_then(|all| all.last())
+        .expect("an epoch");
+    let (number, nonce) = (
+        epoch["epoch"].as_u64().expect("a number"),
+        epoch["nonce"].as_str().expect("a nonce"),
+    );
     let odds = Odds::new(2, [(1, 1), (2, 1)]).expect("a table");
-    let seed = EpochSeed::derive(&SECRET, &Id::parse(jackpot).expect("an id"), 1);
+    let seed = EpochSeed::derive(&SECRET, &Id::parse(jackpot).expect("an id"), number, nonce);
     let draws = |id: &String| {
         (0..)
             .zip(ranks)

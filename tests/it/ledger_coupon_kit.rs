@@ -181,10 +181,12 @@ impl CouponKit {
     }
 
     pub async fn change(&self, sql: &str) {
-        let changed = sqlx::query(AssertSqlSafe(sql.to_owned()))
-            .execute(self.ledger.sql.writer())
+        let changed = self
+            .ledger
+            .sql
+            .execute(sqlx::query(AssertSqlSafe(sql.to_owned())))
             .await;
-        assert_eq!(changed.expect("changed").rows_affected(), 1, "{sql}");
+        assert_eq!(changed.expect("changed"), 1, "{sql}");
     }
 
     /// In Redis, also when not all of it can be read.

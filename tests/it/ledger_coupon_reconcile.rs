@@ -155,6 +155,36 @@ async fn a_number_by_hand_suspends_it_until_it_is_put_right(db: LedgerDb) {
     kit.bench.raw::<i64>(&mut put_back.clone()).await;
     assert_opened(&kit).await;
 
+    for (field, fault) in [
+        ("per_user", "per_user is 7 in Redis"),
+        ("window", "window is 7 in Redis"),
+        ("starts", "starts is 7 in Redis"),
+        ("ends", "ends is 7 in Redis"),
+        ("retention", "retention is 7 in Redis"),
+    ] {
+        let was: String = kit
+            .bench
+            .raw(redis::cmd("HGET").arg(&kit.bench.keys.state).arg(field))
+            .await;
+        let set = |value: &str| {
+            redis::cmd("HSET")
+                .arg(&kit.bench.keys.state)
+                .arg(field)
+                .arg(value)
+                .to_owned()
+        };
+        kit.bench.raw::<u64>(&mut set("7")).await;
+        assert_found(&kit, fault).await;
+        kit.bench.raw::<u64>(&mut set(&was)).await;
+        assert_opened(&kit).await;
+    }
+    let (users, away) = (&kit.bench.keys.users, format!("{}:aside", kit.bench.keys.users));
+    let rename = |from: &str, to: &str| redis::cmd("RENAME").arg(from).arg(to).to_owned();
+    kit.bench.raw::<()>(&mut rename(users, &away)).await;
+    assert_found(&kit, "users is 0 in Redis").await;
+    kit.bench.raw::<()>(&mut rename(&away, users)).await;
+    assert_opened(&kit).await;
+
     // What answers repeats: all of it gone, while the counts stay as they were.
     let (requests, aside) = (&kit.bench.keys.requests, format!("{}:aside", kit.bench.keys.requests));
     let rename = |from: &str, to: &str| redis::cmd("RENAME").arg(from).arg(to).to_owned();

@@ -154,7 +154,7 @@ async fn what_was_indexed_before_there_was_a_cursor_is_not_indexed_again(db: Led
         "ALTER TABLE jackpots DROP COLUMN indexed_n",
         "DELETE FROM _sqlx_migrations WHERE version = 2",
     ] {
-        let changed = sqlx::query(statement).execute(kit.ledger.sql.writer()).await;
+        let changed = kit.ledger.sql.execute(sqlx::query(statement)).await;
         changed.expect("changed");
     }
     kit.ledger.sql.close().await;

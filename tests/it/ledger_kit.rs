@@ -30,12 +30,15 @@ const TABLES: [(&str, &str); 8] = [
     ("events", "jackpot_id n stream_id at_ms type last_sequence hash body"),
     ("postings", "jackpot_id at_ms n line tier account amount micro"),
     ("definitions", "jackpot_id version n at_ms json kept"),
-    ("epochs", "jackpot_id epoch commitment opened_ms closed_ms closed_n"),
+    (
+        "epochs",
+        "jackpot_id epoch commitment nonce secret_id seed opened_ms closed_ms closed_n",
+    ),
     ("adjustments", "jackpot_id adjustment_id n at_ms digest"),
     (
         "payouts",
         "payout_id jackpot_id claim_order n sequence entry_id player_id rank tier amount currency pool_before pool_after \
-         paid_at_ms event_id",
+         paid_at_ms history event_id",
     ),
     (
         "audit",
@@ -124,7 +127,10 @@ impl Kit {
 
     pub async fn restore(&self, replace: Replace) -> Result<Restored, RestoreError> {
         let restorer = Restorer::new(self.ledger.sql.clone(), self.bench.store.clone());
-        restorer.restore(&self.bench.id, replace, &operator(), "a test").await
+        let secrets = &self.bench.operate.views.secrets;
+        restorer
+            .restore(secrets, &self.bench.id, replace, &operator(), "a test")
+            .await
     }
 
     /// Rows of a query without input, every column as text.
@@ -189,10 +195,12 @@ impl Kit {
     }
 
     pub async fn change(&self, sql: &str) {
-        let changed = sqlx::query(AssertSqlSafe(sql.to_owned()))
-            .execute(self.ledger.sql.writer())
+        let changed = self
+            .ledger
+            .sql
+            .execute(sqlx::query(AssertSqlSafe(sql.to_owned())))
             .await;
-        assert_eq!(changed.expect("changed").rows_affected(), 1, "{sql}");
+        assert_eq!(changed.expect("changed"), 1, "{sql}");
     }
 
     /// The events of a jackpot in SQL; each once, and the chain whole.

@@ -219,7 +219,7 @@ async fn a_database_that_was_put_back_gets_the_rest_again(db: LedgerDb) {
     assert_eq!(kit.n().await, 3);
     for table in ["events", "postings"] {
         let delete = sqlx::query(AssertSqlSafe(format!("DELETE FROM {table} WHERE n > 2")));
-        delete.execute(kit.ledger.sql.writer()).await.expect("deleted");
+        kit.ledger.sql.execute(delete).await.expect("deleted");
     }
     kit.change(&format!(
         "UPDATE jackpots SET n = {}, hash = '{}', stream_id = '{}', books = '{}', indexed_n = {}",

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jackpot::jackpot::scripts::Refusal;
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::restore::Replace;
+use jackpot::stream::Reason;
 use serde_json::json;
 
 use crate::bench::{Bench, entry, operator};
@@ -21,6 +22,7 @@ on_both_databases!(
     another_history_that_has_gone_on_does,
     a_row_that_is_there_already_does,
     damaged_rows_do,
+    another_redis_for_a_moment_stops_nothing_for_good,
 );
 
 type Stream = Vec<(String, BTreeMap<String, String>)>;
@@ -69,7 +71,8 @@ async fn assert_stopped(kit: &Kit, good: &Bench, n: u64, reason: &str) {
     assert_eq!(kit.metric("ledger_stopped", id), "1");
     let refused = kit.bench.enter(&[entry("refused", 0)]).await.refusal;
     assert_eq!(refused, Some(Refusal::Suspended));
-    assert_eq!(kit.ledger.progress.stopped(), std::slice::from_ref(id));
+    let refused = kit.bench.operate.views.registry.known(id).refusal(None);
+    assert_eq!(refused.map(|(reason, _)| reason), Some(Reason::LedgerStopped));
 
     assert_eq!(kit.events_of(&good.id).await.len(), 6);
     assert_eq!(kit.place(&good.id, "stopped").await, "");
@@ -161,6 +164,26 @@ async fn a_row_that_is_there_already_does(db: LedgerDb) {
     assert!(stopped.contains("the database refuses its next events"), "{stopped}");
     assert_eq!((kit.n().await, kit.events_of(&good.id).await.len()), (5, 7));
     assert_eq!(kit.bench.snapshot().await.status.as_str(), "suspended");
+}
+
+/// Redis has SQL's last event again and nothing more: without a new event, and with a new holder of the lease.
+async fn another_redis_for_a_moment_stops_nothing_for_good(db: LedgerDb) {
+    let (kit, _) = two(db, true).await;
+    let known = kit.bench.operate.views.registry.known(&kit.bench.id);
+    let right = [&known.keys.state, &known.keys.events].map(|key| (key, format!("{key}:right")));
+    for (key, kept) in &right {
+        kit.bench.raw::<u64>(redis::cmd("COPY").arg(key).arg(kept)).await;
+    }
+    rewrite(&kit.bench, |events| set(events, 4, "at", "1700000000000")).await;
+    kit.projector_of(&kit.bench.operate, false).finish().await;
+    assert!(kit.place(&kit.bench.id, "stopped").await.contains("another one"));
+    for (key, kept) in &right {
+        kit.bench.raw::<()>(redis::cmd("RENAME").arg(kept).arg(key)).await;
+    }
+    kit.project().await;
+    assert_eq!(kit.place(&kit.bench.id, "stopped").await, "");
+    assert_eq!(kit.metric("ledger_stopped", &kit.bench.id), "0");
+    assert_eq!(kit.bench.snapshot().await.status.as_str(), "open");
 }
 
 async fn damaged_rows_do(db: LedgerDb) {

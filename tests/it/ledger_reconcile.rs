@@ -20,6 +20,7 @@ on_both_databases!(
     one_unit_by_hand_is_found_on_an_idle_jackpot,
     one_unit_by_hand_is_found_on_a_busy_jackpot,
     a_status_by_hand_is_found,
+    all_that_decides_is_compared,
     a_suspended_jackpot_is_resumed_when_it_is_clean_again,
     a_stream_that_is_stopped_says_so,
     a_pool_that_is_gone_is_found,
@@ -182,6 +183,106 @@ async fn a_status_by_hand_is_found(db: LedgerDb) {
     assert_eq!(kit.bench.snapshot().await.status, Status::Suspended);
 }
 
+/// A change by hand, and how to take it back; what a report says of it.
+type ByHand = (&'static str, redis::Cmd, redis::Cmd);
+
+async fn by_hand(kit: &Kit) -> Vec<ByHand> {
+    let keys = &kit.bench.operate.views.registry.known(&kit.bench.id).keys;
+    let state: std::collections::BTreeMap<String, String> = kit.bench.raw(redis::cmd("HGETALL").arg(&keys.state)).await;
+    let set = |field: &str, value: &str| redis::cmd("HSET").arg(&keys.state).arg(field).arg(value).to_owned();
+    let mut all = Vec::new();
+    // Versions, epoch and commitment are in the fence of every call: with another one nothing is played.
+    for (field, value) in [
+        ("tiers", "grand 0 777777;"),
+        ("next", "9"),
+        ("next_tiers", "grand 1 2;"),
+        ("next_money", "0"),
+        ("last_version", "77"),
+        ("currency", "EUR"),
+        ("order", "7777"),
+        ("gen", "b"),
+        ("gen_start", "7777"),
+        ("gen_opened", "1"),
+        ("gen_version", "7"),
+        ("retention", "7777"),
+    ] {
+        let name = if field == "order" { "claim_order" } else { field };
+        all.push((name, set(field, value), set(field, &state[field])));
+    }
+    let aside = |key: &str| {
+        let to = format!("{key}:aside");
+        let rename = |from: &str, to: &str| redis::cmd("RENAME").arg(from).arg(to).to_owned();
+        (rename(key, &to), rename(&to, key))
+    };
+    for (name, key) in [
+        ("seen_a", &keys.seen_a),
+        ("seen_b", &keys.seen_b),
+        ("adjustments", &keys.adjustments),
+        ("pending", &keys.pending),
+    ] {
+        let (away, back) = aside(key);
+        all.push((name, away, back));
+    }
+    // One record of many.
+    let record: Vec<String> = kit.bench.raw(redis::cmd("HRANDFIELD").arg(&keys.seen_a)).await;
+    let text: String = kit
+        .bench
+        .raw(redis::cmd("HGET").arg(&keys.seen_a).arg(&record[0]))
+        .await;
+    let drop = redis::cmd("HDEL").arg(&keys.seen_a).arg(&record[0]).to_owned();
+    let keep = redis::cmd("HSET")
+        .arg(&keys.seen_a)
+        .arg(&record[0])
+        .arg(text)
+        .to_owned();
+    all.push(("seen_a", drop, keep));
+    let written = |by: i64| {
+        redis::cmd("HINCRBY")
+            .arg(&keys.meters)
+            .arg("grand:pool")
+            .arg(by)
+            .to_owned()
+    };
+    all.push(("pool_written", written(1), written(-1)));
+    all
+}
+
+/// Idle and busy, each by itself: it is named, and play stops.
+async fn all_that_decides_is_compared(db: LedgerDb) {
+    let kit = Kit::with(db, &json!({})).await;
+    live(&kit.bench).await;
+    kit.bench.take("pending-for-good", 3).await;
+    let runs: Vec<_> = (0..20).map(|n| entry(&format!("run-{n}"), 0)).collect();
+    kit.bench.enter(&runs).await;
+    kit.project().await;
+    let (clean, report) = last_report(&kit).await;
+    assert!(clean, "{:?}", report.faults());
+    for (name, change, back) in by_hand(&kit).await {
+        for busy in [false, true] {
+            kit.bench.raw::<redis::Value>(&mut change.clone()).await;
+            if busy {
+                kit.bench.operate.checkpoint(&kit.bench.id).await.expect("done");
+            }
+            kit.projector().finish().await;
+            let (clean, report) = last_report(&kit).await;
+            let faults = report.faults().join("; ");
+            assert!(
+                !clean && faults.contains(&format!("{name} is ")),
+                "{name}, busy {busy}: {faults}"
+            );
+            assert_eq!(kit.bench.snapshot().await.status, Status::Suspended, "{name}");
+            kit.bench.raw::<redis::Value>(&mut back.clone()).await;
+            let (operate, by) = (&kit.bench.operate, operator());
+            let resumed = operate.resume_suspended(&kit.bench.id, "right".to_owned(), &by);
+            resumed.await.expect("resumed");
+            kit.project().await;
+            let (clean, report) = last_report(&kit).await;
+            assert!(clean, "{name}: {:?}", report.faults());
+        }
+    }
+    kit.assert_complete().await;
+}
+
 async fn a_suspended_jackpot_is_resumed_when_it_is_clean_again(db: LedgerDb) {
     let kit = Kit::with(db, &json!({})).await;
     kit.bench.take("e", 0).await;
@@ -265,7 +366,7 @@ async fn all_have_their_turn_and_not_at_once(db: LedgerDb) {
     kit.project().await;
     kit.settings.reconcile_interval_s = 3;
     let delete = sqlx::query("DELETE FROM reconciliations");
-    delete.execute(kit.ledger.sql.writer()).await.expect("done");
+    kit.ledger.sql.execute(delete).await.expect("done");
     let mut projector = kit.projector();
     for compared in 1..=3 {
         projector.catch_up().await;

@@ -178,7 +178,13 @@ async fn assert_survives_a_restore(kit: &Kit, bench: &Bench) {
     let before = repeats(bench).await;
     let restorer = Restorer::new(kit.ledger.sql.clone(), bench.store.clone());
     let restored = restorer
-        .restore(&bench.id, Replace::Stopped, &operator(), "a test")
+        .restore(
+            &bench.operate.views.secrets,
+            &bench.id,
+            Replace::Stopped,
+            &operator(),
+            "a test",
+        )
         .await;
     restored.expect("rebuilt");
     assert_eq!(repeats(bench).await, before);
@@ -288,6 +294,9 @@ async fn money_that_an_event_makes_is_booked_as_skipped(db: LedgerDb) {
     // A pool that was raised by hand, 1,000 that nobody paid in; the next event takes it for the pool's own.
     let pool = format!("jp:{{{}}}:pool:grand", bench.id);
     bench.raw::<i64>(redis::cmd("INCRBY").arg(&pool).arg(1_000)).await;
+    let meters = format!("jp:{{{}}}:meters", bench.id);
+    let mut written = redis::cmd("HINCRBY");
+    bench.raw::<i64>(written.arg(meters).arg("grand:pool").arg(1_000)).await;
     bench.enter(&[entry("w9", 1)]).await;
     kit.project().await;
     let (n, stopped) = place(&kit, &bench).await;

@@ -54,8 +54,10 @@ pub async fn define_coupon(bench: &Bench, coupon: &Id, stock: u64) {
         wanted: Wanted::Any,
         last_version: None,
         nonce: "1",
+        history: "0123456789abcdef",
         who: "tester",
         request_id: "r",
+        retention_s: 7_200,
     };
     let keys = CouponKeys::new(coupon);
     let defined = coupon_scripts::define(&bench.store, &keys, Mark::ZERO, &wish).await;

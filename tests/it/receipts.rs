@@ -139,7 +139,9 @@ fn receipt(keys: &SigningKeys, claim_order: u64) -> Receipt {
         pool_before: 18_811.try_into().expect("an amount"),
         pool_after: 0.try_into().expect("an amount"),
         paid_at_ms: 1_795_243_503_125,
+        history: "9f1c0a44d2b7e633".to_owned(),
         n: 8812,
+        i: 0,
     };
     unsigned.sign(&keys.current())
 }
@@ -210,11 +212,9 @@ async fn publishing_again_changes_nothing() {
 async fn a_row_that_is_not_the_key_it_says_is_not_served() {
     let keys = Keys::start().await;
     let other = SigningKeys::load(&"5e".repeat(32), Path::new("none")).expect("a seed");
-    sqlx::query("INSERT INTO signing_keys (key_id, public_key, first_seen_ms) VALUES ('mine', $1, 0)")
-        .bind(other.public()[0].x())
-        .execute(keys.sql.writer())
-        .await
-        .expect("written");
+    let public = other.public();
+    let insert = sqlx::query("INSERT INTO signing_keys (key_id, public_key, first_seen_ms) VALUES ('mine', $1, 0)");
+    keys.sql.execute(insert.bind(public[0].x())).await.expect("written");
     let error = published(&keys.sql).await.expect_err("refused").to_string();
     assert!(error.contains("mine is not the thumbprint"), "{error}");
     keys.until_served(&[&keys.signing_id()]).await;

@@ -127,3 +127,61 @@ async fn what_was_not_there_for_all_the_time_is_waited_for_by_a_service_too() {
     })
     .await;
 }
+
+/// As a call leaves one that failed, or that no replica confirmed.
+fn doubt(bench: &RoomBench) {
+    drop(bench.known.visiting());
+}
+
+#[tokio::test]
+async fn steps_of_callers_that_were_not_confirmed_are_no_steps() {
+    let bench = RoomBench::with(&json!({"capacity": 0, "waiting_timeout_s": 20})).await;
+    let joined = bench.joined(["a", "b"]).await;
+    let stepped = async || bench.hash(&bench.keys.state).await["stepped"].clone();
+    // Each time nothing is confirmed for two seconds, while an instance steps all the time.
+    for _ in 0..2 {
+        bench.away(2).await;
+        let before = stepped().await;
+        doubt(&bench);
+        let visited = bench.tick().await;
+        assert_eq!(stepped().await, before, "it is no step");
+        let left = grace(&bench).await - visited.now_ms;
+        assert!((2_000..3_000).contains(&left), "as long again: {left}");
+        bench.tick().await;
+        assert_ne!(stepped().await, before, "the next one is");
+    }
+    // One doubt after the other, as while a shard has no replica: an outage, whoever steps meanwhile.
+    for _ in 0..9 {
+        bench.away(3).await;
+        doubt(&bench);
+        assert_eq!(bench.tick().await.counts.abandoned, 0);
+    }
+    let visited = bench.tick().await;
+    assert_eq!(visited.counts.abandoned, 0);
+    let left = grace(&bench).await - visited.now_ms;
+    assert!((19_000..=20_000).contains(&left), "the whole time from now on: {left}");
+    let kept = look_at(&bench, [joined[0].ticket]).await;
+    assert_eq!(ahead(&kept[0]), 0);
+    bench.pass(21).await;
+    assert_eq!(bench.tick().await.counts.abandoned, 2, "by then it is as ever");
+}
+
+#[tokio::test]
+async fn in_doubt_nobody_comes_in_out_of_the_line() {
+    let bench = RoomBench::with(&json!({"capacity": 1})).await;
+    let [inside, waits] = bench.joined(["a", "b"]).await.try_into().expect("two");
+    doubt(&bench);
+    let visited = bench
+        .visit(&[Visit::Leave(inside.ticket), Visit::Look(waits.ticket), bench.join("c")])
+        .await;
+    assert_eq!((visited.counts.active, visited.counts.waiting), (0, 2));
+    assert!(visited.more, "the next call does it");
+    let visited = bench.tick().await;
+    assert_eq!((visited.counts.active, visited.counts.waiting), (1, 1));
+    assert!(is_in(&look_at(&bench, [waits.ticket]).await[0]));
+    // Where nobody waits there is nobody to be passed over.
+    let empty = RoomBench::with(&json!({"capacity": 1})).await;
+    doubt(&empty);
+    let joined = empty.joined(["a", "b"]).await;
+    assert_eq!(joined.iter().map(is_in).collect::<Vec<_>>(), [true, false]);
+}

@@ -97,6 +97,7 @@ impl RoomBench {
             wanted,
             last_version,
             nonce,
+            history: "0123456789abcdef",
             who: "tester",
             request_id: "r",
         };

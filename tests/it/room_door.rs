@@ -290,3 +290,40 @@ async fn behind_a_loss_of_redis_what_was_taken_back_before_is_still_known() {
         .await
         .expect("his pass is good until it expires");
 }
+
+/// More than an instance once remembered; then it refused every pass that was made before the last of them.
+#[tokio::test]
+async fn however_many_passes_were_taken_back_a_valid_one_is_good() {
+    const MANY: u64 = 130_000;
+    let db = LedgerDb::sqlite();
+    let bench = RoomBench::with(&json!({"capacity": 2})).await;
+    let instance = Instance::on(bench.redis.url(), &db.open().await, KEY).await;
+    let (now, pass) = instance.admit(&bench.id, "stays").await;
+    let (gone, taken_back) = instance.admit(&bench.id, "gone").await;
+    instance.rooms.leave(&bench.id, gone.seen.ticket).await.expect("left");
+    // As if so many others had come in and left in the next seconds.
+    let fill = redis::Script::new(
+        "for i = 1, ARGV[1] do
+           redis.call('ZADD', KEYS[2], 1000 + i, string.format('%032x', i) .. ARGV[2])
+         end
+         redis.call('HSET', KEYS[1], 'passes', 1000 + ARGV[1], 'revocations', 1000 + ARGV[1])",
+    );
+    let mut connection = bench.redis.connection().await;
+    fill.key(&bench.keys.state)
+        .key(&bench.keys.revoked)
+        .arg(MANY)
+        .arg(format!(" {} {}", now.now_ms + 280_000, now.now_ms + 5_000))
+        .invoke_async::<()>(&mut connection)
+        .await
+        .expect("filled");
+    eventually(PATIENCE, "the door has read all of them", async || {
+        let known = instance.check(&bench.id, "gone", &taken_back).await;
+        assert!(
+            matches!(known, Err(DoorError::Expired(_) | DoorError::Unknown(_))),
+            "{known:?}"
+        );
+        matches!(known, Err(DoorError::Expired(_))).then_some(())
+    })
+    .await;
+    instance.check(&bench.id, "stays", &pass).await.expect("he stays");
+}

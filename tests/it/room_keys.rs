@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use jackpot::ids::Id;
@@ -15,7 +15,9 @@ use jackpot::signing::{self, SigningFile, SigningKeys};
 use serde_json::json;
 use tokio::time::timeout;
 
+use crate::fault_support::PATIENCE;
 use crate::room_door::{Instance, KEY};
+use crate::support::eventually;
 use crate::support::ledger_db::{self, LedgerDb};
 use crate::support::postgres_local::PrivatePostgres;
 use crate::support::redis::TestRedis;
@@ -107,4 +109,63 @@ async fn a_retired_key_makes_no_new_passes_and_none_that_lasts() {
     let back = signing::all_published(&sql).await.expect("read");
     let back = back.iter().find(|one| one.key.id() == stolen.public().id());
     assert_eq!(back.expect("it is there").retired_ms, None);
+}
+
+/// Others bring names of keys all the time. A pass of a new key is good at its first use all the same, and the database is
+/// asked about once a second.
+#[tokio::test]
+async fn a_new_key_is_honoured_though_strangers_ask_for_unknown_ones() {
+    let (redis, db) = (TestRedis::start().await, LedgerDb::sqlite());
+    let sql = db.open().await;
+    let instance = Instance::on(redis.url(), &sql, KEY).await;
+    let room = id(&TestRedis::id("room"));
+    instance.define(&room, &json!({"capacity": 1})).await;
+    let (now, _) = instance.admit(&room, "ann").await;
+    let pass_of = |digits: u8| {
+        let keys = Arc::new(SigningKeys::load(&format!("{digits:02x}").repeat(32), Path::new("")).expect("a key"));
+        let tokens = Tokens::new("jackpot".to_owned(), Arc::clone(&keys), sql.clone());
+        let times = (now.now_ms, now.now_ms + 60_000);
+        (keys, tokens.pass(&room, &now.seen.user, now.seen.ticket, times))
+    };
+    let unknown = |result: Result<(), DoorError>| match result.expect_err("refused") {
+        DoorError::Required(NoPass::NotOurs(error)) => assert_eq!(error, PassError::UnknownKey),
+        error => panic!("{error}"),
+    };
+    let began = Instant::now();
+    let strangers = async {
+        for digits in 0x80..0x84 {
+            unknown(instance.check(&room, "ann", &pass_of(digits).1).await);
+        }
+    };
+    let newcomer = async {
+        let (keys, pass) = pass_of(0x62);
+        unknown(instance.check(&room, "ann", &pass).await);
+        let (other, good) = pass_of(0x63);
+        signing::publish(&sql, &other).await.expect("published");
+        instance.check(&room, "ann", &good).await.expect("it is in the ledger");
+        // One that was unknown before it was published is known some seconds later.
+        signing::publish(&sql, &keys).await.expect("published");
+        eventually(PATIENCE, "the key is known", async || {
+            instance.check(&room, "ann", &pass).await.ok()
+        })
+        .await;
+    };
+    tokio::join!(strangers, newcomer);
+    let at_most = began.elapsed().as_secs() + 2;
+    assert!(
+        instance.rooms.tokens.readings() <= at_most,
+        "{} readings in {at_most} s",
+        instance.rooms.tokens.readings()
+    );
+    // Asked for again and again, one unknown key costs no reading each.
+    let (forged, before, began) = (pass_of(0x84).1, instance.rooms.tokens.readings(), Instant::now());
+    for _ in 0..200 {
+        unknown(instance.check(&room, "ann", &forged).await);
+    }
+    let read = instance.rooms.tokens.readings() - before;
+    assert!(
+        read <= 1 + began.elapsed().as_secs(),
+        "{read} readings in {:?}",
+        began.elapsed()
+    );
 }

@@ -8,6 +8,8 @@ use jackpot::room::scripts::{Counts, End, Place, Seen, Visit, VisitReply};
 use jackpot::room::ticket::Ticket;
 
 const MINUTE_MS: i64 = 60_000;
+/// For how long leaving once counts against a user; with more than five of it nobody joins.
+const LEFT_MS: i64 = 10_000;
 
 /// What an operator may choose; times in ms.
 #[derive(Debug, Clone)]
@@ -44,6 +46,8 @@ pub struct Model {
     /// By number: ticket, end of the pass, and when it was taken back.
     pub revoked: BTreeMap<u64, (Ticket, i64, i64)>,
     pub collected: Vec<Ticket>,
+    /// Of users who left: up to when that counts against them.
+    pub busy: BTreeMap<Id, i64>,
     /// Times of all admissions since there is a rate.
     pub admissions: Vec<i64>,
 }
@@ -68,6 +72,7 @@ impl Model {
             users: BTreeMap::new(),
             revoked: BTreeMap::new(),
             collected: Vec::new(),
+            busy: BTreeMap::new(),
             admissions: Vec::new(),
         }
     }
@@ -98,12 +103,12 @@ impl Model {
         }
         self.reap(now);
         self.admit(now, None);
-        let tickets: Vec<_> = visits.iter().map(|visit| self.one(now, visit)).collect();
-        tickets
-            .into_iter()
-            .zip(visits)
-            .map(|(ticket, visit)| self.answer(ticket, visit))
-            .collect()
+        let done: Vec<_> = visits.iter().map(|visit| self.one(now, visit)).collect();
+        let answers = done.into_iter().zip(visits).map(|(done, visit)| match done {
+            Ok(ticket) => self.answer(ticket, visit),
+            Err(wait_ms) => VisitReply::Limited { wait_ms },
+        });
+        answers.collect()
     }
 
     fn reap(&mut self, now: i64) {
@@ -147,6 +152,9 @@ impl Model {
         *stand = Stand::Over { how, at, dropped };
         if now >= self.opens {
             self.users.remove(user);
+            if how != End::Left {
+                self.busy.remove(user);
+            }
         }
     }
 
@@ -195,11 +203,11 @@ impl Model {
         }
     }
 
-    /// Does one visit; the ticket that it is about.
-    fn one(&mut self, now: i64, visit: &Visit) -> Option<Ticket> {
+    /// Does one visit; the ticket that it is about, or how long the user has to wait for one.
+    fn one(&mut self, now: i64, visit: &Visit) -> Result<Option<Ticket>, u64> {
         let timeout = self.rules.timeout;
-        match visit {
-            Visit::Join { user, ticket, order } => self.join(now, user, *ticket, *order),
+        Ok(match visit {
+            Visit::Join { user, ticket, order } => return self.join(now, user, *ticket, *order),
             Visit::Look(ticket) => {
                 if let Some((_, Stand::Waiting { until, .. })) = self.tickets.get_mut(ticket) {
                     *until = now + timeout;
@@ -220,15 +228,18 @@ impl Model {
                     self.revoked.insert(self.passes, (*ticket, end, now));
                 }
                 if let Some(Stand::In { .. } | Stand::Waiting { .. }) = stand {
+                    let user = self.tickets[ticket].0.clone();
+                    let busy = self.busy.entry(user).or_default();
+                    *busy = (*busy).max(now) + LEFT_MS;
                     self.finish(*ticket, End::Left, now, now);
                     self.admit(now, None);
                 }
                 Some(*ticket)
             }
-        }
+        })
     }
 
-    fn join(&mut self, now: i64, user: &Id, ticket: Ticket, order: i64) -> Option<Ticket> {
+    fn join(&mut self, now: i64, user: &Id, ticket: Ticket, order: i64) -> Result<Option<Ticket>, u64> {
         let of_user = self
             .tickets
             .iter_mut()
@@ -237,13 +248,17 @@ impl Model {
             if let Stand::Waiting { until, .. } = stand {
                 *until = now + self.rules.timeout;
             }
-            return Some(*ticket);
+            return Ok(Some(*ticket));
         }
         if self.tickets.contains_key(&ticket) {
-            return Some(ticket);
+            return Ok(Some(ticket));
         }
         if !self.open {
-            return None;
+            return Ok(None);
+        }
+        let busy = self.busy.get(user).map_or(0, |busy| busy - now);
+        if busy > 5 * LEFT_MS {
+            return Err(u64::try_from(busy - 5 * LEFT_MS).expect("later"));
         }
         // Whoever had a place before the opening does not get another chance.
         let had = self.users.insert(user.clone(), ticket).is_some();
@@ -261,7 +276,7 @@ impl Model {
         };
         self.tickets.insert(ticket, (user.clone(), stand));
         self.admit(now, Some(ticket));
-        Some(ticket)
+        Ok(Some(ticket))
     }
 
     fn answer(&self, ticket: Option<Ticket>, visit: &Visit) -> VisitReply {

@@ -26,6 +26,12 @@ for i = 1, #tickets, 2 do
     redis.call('HSET', KEYS[2], tickets[i], head .. string.gsub(times, '%d+', less) .. user)
   end
 end
+local users = redis.call('HGETALL', KEYS[3])
+for i = 1, #users, 2 do
+  redis.call('HSET', KEYS[3], users[i], (string.gsub(users[i + 1], ' %d+$', function(text)
+    return ' ' .. less(text)
+  end)))
+end
 for _, key in ipairs({ KEYS[5], KEYS[6], KEYS[7] }) do
   for _, member in ipairs(redis.call('ZRANGE', key, 0, -1)) do
     redis.call('ZINCRBY', key, -by, member)

@@ -288,12 +288,29 @@ impl Both {
             [line, line, active, model.tickets.len() - line - active],
             "nothing else is there"
         );
-        let users = bench.hash(&bench.keys.users).await;
+        let (mut users, mut busy) = (BTreeMap::new(), BTreeMap::new());
+        for (user, text) in bench.hash(&bench.keys.users).await {
+            let (ticket, until) = text.split_once(' ').unwrap_or((&text, "0"));
+            let until = until.parse::<i64>().expect("a time") + self.passed_ms;
+            if ticket != "-" {
+                users.insert(user.clone(), ticket.to_owned());
+            }
+            busy.insert(user, until);
+        }
         let holders = model
             .users
             .iter()
             .map(|(user, ticket)| (user.to_string(), ticket.to_string()));
         assert_eq!(users, holders.collect());
+        let now = self.bench.snapshot().await.now_ms + self.passed_ms;
+        for (user, until) in model.busy.iter().filter(|(_, until)| **until > now) {
+            assert_eq!(busy.get(user.as_str()), Some(until), "{user}");
+        }
+        let over = busy.iter().filter(|(_, until)| **until > now).map(|(user, _)| user);
+        let unknown: Vec<_> = over
+            .filter(|user| !model.busy.keys().any(|known| known.as_str() == *user))
+            .collect();
+        assert!(unknown.is_empty(), "{unknown:?}");
         let revoked = bench.revoked(0).await.items.into_iter();
         let revoked = revoked.map(|pass| {
             let at = [pass.exp_ms, pass.at_ms].map(|ms| ms + self.passed_ms);

@@ -72,6 +72,7 @@ async fn a_put_that_is_repeated_stale_or_not_wanted_changes_nothing() {
         wanted: Wanted::Any,
         last_version: Some(2),
         nonce: "x",
+        history: "0123456789abcdef",
         who: "tester",
         request_id: "r",
     };

@@ -243,3 +243,92 @@ async fn a_ticket_whose_record_is_lost_holds_nobody_up() {
     assert!(is_in(&bench.one(Visit::Look(c.ticket)).await), "behind the lost one");
     assert_eq!(bench.sorted(&bench.keys.waiting).await, [(again.ticket.to_string(), 4)]);
 }
+
+fn wait_of(reply: &VisitReply) -> u64 {
+    match reply {
+        VisitReply::Limited { wait_ms } => *wait_ms,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn who_leaves_too_often_waits_and_what_was_answered_is_answered_again() {
+    let bench = RoomBench::with(&json!({"capacity": 1})).await;
+    let mut joins = Vec::new();
+    for _ in 0..6 {
+        let join = bench.join("restless");
+        let ticket = bench.one(join.clone()).await.ticket;
+        bench.one(Visit::Leave(ticket)).await;
+        // A repeat leaves nobody, and does not count.
+        bench.one(Visit::Leave(ticket)).await;
+        joins.push(join);
+    }
+    let before = bench.dump().await;
+    let refused = bench.visit(&[bench.join("restless")]).await.replies;
+    assert!((9_000..=10_000).contains(&wait_of(&refused[0])), "{refused:?}");
+    assert_eq!(bench.dump().await, before, "nothing was changed");
+    assert_eq!(ended(&bench.one(joins[5].clone()).await), End::Left);
+    assert!(is_in(&bench.one(bench.join("calm")).await));
+    bench.pass(4).await;
+    let refused = bench.visit(&[bench.join("restless")]).await.replies;
+    assert!((5_000..=6_000).contains(&wait_of(&refused[0])), "{refused:?}");
+    bench.pass(6).await;
+    let waits = bench.one(bench.join("restless")).await;
+    assert!(!is_in(&waits));
+    bench.one(Visit::Leave(waits.ticket)).await;
+    wait_of(&bench.visit(&[bench.join("restless")]).await.replies[0]);
+    // A time that no clock of ours made counts as the longest.
+    let now_ms = bench.tick().await.now_ms;
+    let mut set = redis::cmd("HSET");
+    set.arg(&bench.keys.users)
+        .arg("restless")
+        .arg(format!("- {}", now_ms + 10_000_000));
+    bench.raw::<()>(&mut set).await;
+    let wait = wait_of(&bench.visit(&[bench.join("restless")]).await.replies[0]);
+    assert!((9_000..=10_000).contains(&wait), "{wait}");
+    // Of a user who is gone nothing stays.
+    bench
+        .raw::<()>(redis::cmd("HDEL").arg(&bench.keys.users).arg("restless"))
+        .await;
+    let ticket = bench.one(bench.join("restless")).await.ticket;
+    bench.one(Visit::Leave(ticket)).await;
+    assert!(bench.hash(&bench.keys.users).await.contains_key("restless"));
+    bench.pass(601).await;
+    bench.settle().await;
+    bench.pass(601).await;
+    bench.settle().await;
+    assert_eq!(bench.hash(&bench.keys.users).await.len(), 0);
+}
+
+/// Instances remember each of them until it expires.
+#[tokio::test]
+async fn with_very_many_passes_taken_back_nobody_is_admitted() {
+    const MOST: u64 = 1_000_000;
+    let redis = Arc::new(TestRedis::own(&[]).await);
+    let bench = RoomBench::on(redis, &json!({"capacity": 2})).await;
+    let now_ms = bench.tick().await.now_ms;
+    let fill = redis::Script::new(
+        "for i = ARGV[1], ARGV[1] + 49999 do
+           redis.call('ZADD', KEYS[1], i, string.format('%032x', i) .. ARGV[2])
+         end",
+    );
+    for first in (1..MOST).step_by(50_000) {
+        fill.key(&bench.keys.revoked)
+            .arg(first)
+            .arg(format!(" {} {now_ms}", now_ms + 280_000))
+            .invoke_async::<()>(&mut bench.redis.connection().await)
+            .await
+            .expect("filled");
+    }
+    let [waits] = bench.joined(["a"]).await.try_into().expect("one");
+    assert!(!is_in(&waits));
+    let visited = bench.tick().await;
+    let due = visited.next_due_ms.expect("it is looked at again");
+    assert!(
+        !visited.more && due > visited.now_ms,
+        "not at once, which would be a hot loop"
+    );
+    let mut drop = redis::cmd("ZREMRANGEBYRANK");
+    bench.raw::<()>(drop.arg(&bench.keys.revoked).arg(0).arg(0)).await;
+    assert_eq!(bench.tick().await.counts.active, 1, "one expired");
+}

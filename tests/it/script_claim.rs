@@ -170,7 +170,11 @@ async fn records_stay_while_an_entry_among_them_is_pending() {
     bench.take("e", 1).await;
     let rotate = async || {
         let (known, view) = bench.fresh().await;
-        let next = bench.operate.views.seed(&bench.id, view.epoch + 1).commitment();
+        let next = bench
+            .operate
+            .views
+            .opening(&bench.id, view.epoch + 1)
+            .expect("an opening");
         let why = Rotate::Retention { retention_s: 0 };
         jackpot::jackpot::scripts::rotate(&bench.store, &known.keys, &known.fence(&view), &next, &why)
             .await

@@ -61,6 +61,7 @@ async fn send(
 ) -> Result<Defined, ScriptError> {
     let definition = definition(document(bench.id.as_str(), &json!({"name": name})));
     let (fence, last_version) = drafted;
+    let opening = bench.operate.views.opening(&bench.id, 1).expect("an opening");
     let (who, request_id, last_version, status) = ("tester", "r", *last_version, Status::Open);
     let wish = Define {
         definition: &definition,
@@ -68,6 +69,9 @@ async fn send(
         status,
         last_version,
         nonce,
+        opening: &opening,
+        history: "0123456789abcdef",
+        retention_s: 0,
         who,
         request_id,
     };

@@ -180,7 +180,7 @@ async fn a_caller_that_is_behind_the_definition_or_the_epoch_writes_nothing() {
 }
 
 #[tokio::test]
-async fn another_secret_and_a_redis_that_lost_events_are_refused() {
+async fn another_epoch_and_a_redis_that_lost_events_are_refused() {
     let bench = Bench::with(&json!({})).await;
     let (known, view) = bench.fresh().await;
     let before = bench.dump().await;
@@ -192,7 +192,7 @@ async fn another_secret_and_a_redis_that_lost_events_are_refused() {
         .expect("a reply");
     assert_eq!(
         (&refused.replies[0], refused.refusal),
-        (&EntryReply::NotTaken, Some(Refusal::Secret))
+        (&EntryReply::NotTaken, Some(Refusal::Stale))
     );
     let mut ahead = known.fence(&view);
     ahead.known = Mark::new(0, ahead.known.n() + 1).expect("a mark");
@@ -284,7 +284,11 @@ async fn an_id_is_remembered_over_one_rotation_and_new_after_two() {
     let now = Rotate::Retention { retention_s: 0 };
     let rotate = async || {
         let (known, view) = bench.fresh().await;
-        let next = bench.operate.views.seed(&bench.id, view.epoch + 1).commitment();
+        let next = bench
+            .operate
+            .views
+            .opening(&bench.id, view.epoch + 1)
+            .expect("an opening");
         jackpot::jackpot::scripts::rotate(&bench.store, &known.keys, &known.fence(&view), &next, &now)
             .await
             .expect("a reply")

@@ -121,7 +121,7 @@ async fn who_is_behind_or_has_another_secret_writes_nothing() {
     fence.commitment = "00".repeat(32);
     let secret = scripts::enter_batch(&bench.store, &known.keys, &fence, &call).await;
     assert!(
-        matches!(secret, Ok((_, BatchReply::Refused(Refusal::Secret)))),
+        matches!(secret, Ok((_, BatchReply::Refused(Refusal::Stale)))),
         "{secret:?}"
     );
     fence.known = Mark::new(0, 9).expect("a mark");

@@ -1,11 +1,13 @@
 //! `lua/jackpot/restore_begin.lua`, `restore_records.lua` and `restore_end.lua` on a real Redis.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use jackpot::ids::Id;
+use jackpot::jackpot::epoch::{Epoch, Opening};
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::scripts::{
-    self, Part, RestoreBegun, RestoreEnded, RestoredState, Rotate, Rotated, ScriptError, Stamped,
+    self, Begins, EPOCH_GAP, Part, RestoreBegun, RestoreEnded, RestoredState, Rotate, Rotated, ScriptError, Stamped,
 };
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::event::Kind;
@@ -15,6 +17,9 @@ use jackpot::stream::{self, TailWish};
 use serde_json::json;
 
 use crate::bench::{Bench, definition, operator, tier};
+use crate::support::eventually;
+
+const PATIENCE: Duration = Duration::from_secs(10);
 
 type Hash = BTreeMap<String, String>;
 
@@ -56,7 +61,12 @@ async fn raw(bench: &Bench) -> Raw {
         pools.extend(pool.map(|pool| (format!("{tier}:pool"), pool)));
     }
     Raw {
-        state: hash(bench, &keys.state).await,
+        state: {
+            // Of the Redis that there is: a restore counts the age anew.
+            let mut state = hash(bench, &keys.state).await;
+            state.retain(|field, _| !["gen_age", "gen_looked"].contains(&field.as_str()));
+            state
+        },
         meters: hash(bench, &keys.meters).await,
         pools,
         parts,
@@ -90,11 +100,16 @@ fn restored(raw: &Raw) -> RestoredState {
         sequence: number("seq"),
         claim_order: number("order"),
         epoch: number("epoch"),
-        commitment: field("commitment"),
+        opening: Opening {
+            commitment: field("commitment"),
+            nonce: field("nonce"),
+            secret_id: field("secret"),
+        },
         generation: field("gen").chars().next().expect("a letter"),
         generation_start: number("gen_start"),
         generation_opened_ms: field("gen_opened").parse().expect("a time"),
         generation_version: number("gen_version"),
+        retention_s: number("retention"),
         puts: field("puts"),
         meters: meters
             .map(|(name, value)| (name.clone(), value.parse().expect("a number")))
@@ -109,7 +124,7 @@ async fn lived(bench: &Bench) {
     bench.take("win", 1).await;
     bench.take("lost", 0).await;
     let (known, view) = bench.fresh().await;
-    let next = bench.operate.views.seed(&bench.id, 2).commitment();
+    let next = bench.operate.views.opening(&bench.id, 2).expect("an opening");
     let why = Rotate::Retention { retention_s: 0 };
     let rotated = scripts::rotate(&bench.store, &known.keys, &known.fence(&view), &next, &why).await;
     assert_eq!(rotated.expect("a reply").1, Rotated::Opened(2));
@@ -141,8 +156,21 @@ async fn write(bench: &Bench, token: &str, raw: &Raw) -> bool {
 }
 
 async fn end(bench: &Bench, token: &str, state: &RestoredState) -> RestoreEnded {
+    end_with(bench, token, state, &begins(bench, state.epoch + EPOCH_GAP)).await
+}
+
+/// An epoch of this number, in a history that is named like it.
+fn begins(bench: &Bench, epoch: u64) -> Begins {
+    Begins {
+        history: format!("{epoch:016x}"),
+        epoch,
+        opening: bench.operate.views.opening(&bench.id, epoch).expect("an opening"),
+    }
+}
+
+async fn end_with(bench: &Bench, token: &str, state: &RestoredState, begins: &Begins) -> RestoreEnded {
     let why = (&operator(), "a test");
-    scripts::restore_end(&bench.store, &keys(bench), token, state, why)
+    scripts::restore_end(&bench.store, &keys(bench), token, state, begins, why)
         .await
         .expect("a reply")
 }
@@ -165,7 +193,7 @@ async fn a_restored_jackpot_is_what_it_was() {
     let lost = bench.operate.views.snapshot(&bench.id).await;
     assert!(matches!(lost, Err(PlayError::Script(ScriptError::Behind { .. }))));
 
-    assert_eq!(begin(&bench, "one", None).await, RestoreBegun::Begun);
+    assert!(matches!(begin(&bench, "one", None).await, RestoreBegun::Begun { .. }));
     assert!(
         write(&bench, "one", &was).await && write(&bench, "one", &was).await,
         "twice is as good"
@@ -179,8 +207,9 @@ async fn a_restored_jackpot_is_what_it_was() {
             .await
             .is_ok_and(|plays| plays)
     );
+    let begun = begins(&bench, 2 + EPOCH_GAP);
     assert_eq!(
-        end(&bench, "one", &restored(&was)).await,
+        end_with(&bench, "one", &restored(&was), &begun).await,
         RestoreEnded::Done(mark(1, n + 1))
     );
     let after = (raw(&bench).await, bench.events().await);
@@ -204,14 +233,39 @@ async fn a_restored_jackpot_is_what_it_was() {
     expected
         .state
         .retain(|name, _| !["n", "restores"].contains(&name.as_str()));
-    assert_eq!(is, expected);
+    let new = [
+        ("history", begun.history.clone()),
+        ("epoch", begun.epoch.to_string()),
+        ("commitment", begun.opening.commitment.clone()),
+        ("nonce", begun.opening.nonce.clone()),
+        ("secret", begun.opening.secret_id.clone()),
+    ];
+    expected.state.extend(new.map(|(name, value)| (name.to_owned(), value)));
     let events = bench.events().await;
+    // No epoch is open again: that of before is closed.
+    let epochs = expected.parts.get_mut(&Part::Epochs).expect("epochs");
+    let mut closed = Epoch::parse(2, &epochs["2"]).expect("readable");
+    assert_eq!(closed.closed_ms, None);
+    closed.closed_ms = Some(events[0].at_ms);
+    let opened = Epoch {
+        epoch: begun.epoch,
+        opening: begun.opening.clone(),
+        opened_ms: events[0].at_ms,
+        closed_ms: None,
+    };
+    epochs.insert("2".to_owned(), closed.to_text());
+    epochs.insert(begun.epoch.to_string(), opened.to_text());
+    assert_eq!(is, expected);
     let kind = Kind::Restore {
         from_n: None,
         restores: 1,
         records: was.parts.values().map(|all| all.len() as u64).sum(),
         status: Status::Open,
+        closed: 2,
+        epoch: begun.epoch,
+        opening: begun.opening.clone(),
     };
+    assert_eq!(events[0].history, begun.history);
     assert_eq!(
         events.iter().map(|event| (event.n, &event.kind)).collect::<Vec<_>>(),
         [(n + 1, &kind)]
@@ -237,7 +291,10 @@ async fn while_a_jackpot_is_restored_every_other_script_says_so() {
     lived(&bench).await;
     let (known, view) = bench.fresh().await;
     let was = raw(&bench).await;
-    assert_eq!(begin(&bench, "one", Some(known.mark())).await, RestoreBegun::Begun);
+    assert!(matches!(
+        begin(&bench, "one", Some(known.mark())).await,
+        RestoreBegun::Begun { .. }
+    ));
     let before = bench.dump().await;
     let (store, keys, fence) = (&bench.store, &known.keys, known.fence(&view));
     let (tiers, prize) = (
@@ -263,7 +320,9 @@ async fn while_a_jackpot_is_restored_every_other_script_says_so() {
         scripts::adjust(store, keys, &fence, tiers, &crate::bench::funding("g", 1))
             .await
             .err(),
-        scripts::rotate(store, keys, &fence, "c", &why).await.err(),
+        scripts::rotate(store, keys, &fence, &Opening::default(), &why)
+            .await
+            .err(),
         scripts::checkpoint(store, keys, &fence, tiers).await.err(),
         scripts::snapshot(store, keys, known.mark()).await.err(),
         scripts::lookup(store, keys, known.mark(), "win").await.err(),
@@ -311,9 +370,15 @@ async fn a_restore_starts_only_on_the_redis_that_was_seen_and_the_newest_goes_on
     assert_eq!(end(&bench, "one", &restored(&was)).await, RestoreEnded::Other);
     assert_eq!(bench.dump().await, before);
 
-    assert_eq!(begin(&bench, "one", Some(here)).await, RestoreBegun::Begun);
+    assert!(matches!(
+        begin(&bench, "one", Some(here)).await,
+        RestoreBegun::Begun { .. }
+    ));
     assert!(write(&bench, "one", &was).await);
-    assert_eq!(begin(&bench, "two", None).await, RestoreBegun::Begun, "it takes over");
+    assert!(
+        matches!(begin(&bench, "two", None).await, RestoreBegun::Begun { .. }),
+        "it takes over"
+    );
     let before = bench.dump().await;
     assert!(!write(&bench, "one", &was).await);
     assert_eq!(end(&bench, "one", &restored(&was)).await, RestoreEnded::Other);
@@ -352,7 +417,10 @@ async fn a_damaged_state_can_be_restored_and_no_restore_is_counted_twice() {
     assert!(bench.operate.views.snapshot(&bench.id).await.is_err());
     let seen = begin(&bench, "one", None).await;
     assert_eq!(seen, RestoreBegun::Changed(mark(6, n)));
-    assert_eq!(begin(&bench, "one", Some(mark(6, n))).await, RestoreBegun::Begun);
+    assert!(matches!(
+        begin(&bench, "one", Some(mark(6, n))).await,
+        RestoreBegun::Begun { .. }
+    ));
     assert!(write(&bench, "one", &was).await);
     let done = end(&bench, "one", &restored(&was)).await;
     assert_eq!(
@@ -360,4 +428,43 @@ async fn a_damaged_state_can_be_restored_and_no_restore_is_counted_twice() {
         RestoreEnded::Done(mark(7, n + 1)),
         "Redis knew of more than the ledger"
     );
+}
+
+#[tokio::test]
+async fn an_epoch_that_a_restore_opens_is_above_all_others_and_its_second_has_passed() {
+    let bench = Bench::with(&json!({})).await;
+    lived(&bench).await;
+    let was = raw(&bench).await;
+    let state = restored(&was);
+    let RestoreBegun::Begun { at_ms } = begin(&bench, "one", Some(bench.snapshot().await.mark)).await else {
+        panic!("begun")
+    };
+    assert!(write(&bench, "one", &was).await);
+    let before = bench.dump().await;
+    for too_low in [1, 2, 3, 1 + EPOCH_GAP] {
+        let (keys, begins, by) = (keys(&bench), begins(&bench, too_low), operator());
+        let refused = scripts::restore_end(&bench.store, &keys, "one", &state, &begins, (&by, "a test")).await;
+        assert!(refused.is_err(), "{too_low}");
+    }
+    let second = u64::try_from(at_ms).expect("a time") / 1_000;
+    let ahead = end_with(&bench, "one", &state, &begins(&bench, second + 60)).await;
+    assert!(
+        matches!(ahead, RestoreEnded::Early(ms) if (59_000..=61_000).contains(&ms)),
+        "{ahead:?}"
+    );
+    assert_eq!(bench.dump().await, before, "nothing was written");
+    let begun = begins(&bench, second);
+    let done = eventually(PATIENCE, "the second passes", async || {
+        match end_with(&bench, "one", &state, &begun).await {
+            RestoreEnded::Early(ms) => {
+                assert!(ms <= 1_000, "{ms}");
+                None
+            }
+            other => Some(other),
+        }
+    })
+    .await;
+    assert!(matches!(done, RestoreEnded::Done(_)), "{done:?}");
+    assert!(bench.events().await[0].at_ms / 1_000 > at_ms / 1_000);
+    assert_eq!(bench.snapshot().await.epoch, second);
 }

@@ -251,3 +251,89 @@ async fn a_replicated_answer_waits_for_the_replica() {
     .await;
     store.close().await;
 }
+
+/// Counts how often it runs: what no script of ours may do, and so shows each repeat.
+#[tokio::test]
+async fn what_was_applied_is_not_sent_again_while_no_replica_confirms_it() {
+    let primary = Server::start(&SAFE).ready();
+    let port = primary.port.to_string();
+    let replica = Server::start(&["--replicaof", "127.0.0.1", &port]).ready();
+    let mut beside = primary.connection();
+    eventually("the replica is connected", || {
+        let count: i64 = redis::cmd("WAIT").arg(1).arg(50).query(&mut beside).unwrap();
+        async move { (count == 1).then_some(()) }
+    })
+    .await;
+    let mut settings = settings(RedisMode::Standalone, &[primary.url()]);
+    settings.durability = Durability::Replicated;
+    settings.response_timeout_ms = 500;
+    let (store, _dir) = open(&settings).await;
+    let count = Script::new("count", "", &["return redis.call('INCRBY', KEYS[1], ARGV[1])"]);
+    assert_eq!(call(&store, &count, "jp:{a}:k", "1").await.unwrap(), Value::Int(1));
+
+    replica.signal(Signal::STOP);
+    match call(&store, &count, "jp:{a}:k", "1").await {
+        Err(StoreError::Unavailable { cause, .. }) => assert!(cause.contains("no replica"), "{cause}"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(get(&store, "jp:{a}:k").await.unwrap().as_deref(), Some("2"));
+    eventually("nothing waits for the replica any more", || {
+        let info: String = redis::cmd("INFO").arg("clients").query(&mut beside).unwrap();
+        async move { info.contains("blocked_clients:0").then_some(()) }
+    })
+    .await;
+    // One that is confirmed late says what it did, which it did once.
+    let late = async {
+        eventually("it was applied", || {
+            let now: i64 = redis::cmd("GET").arg("jp:{a}:k").query(&mut beside).unwrap();
+            async move { (now == 3).then_some(()) }
+        })
+        .await;
+        let applied = Instant::now();
+        eventually("it is not confirmed at once", || async {
+            (applied.elapsed() > Duration::from_millis(700)).then_some(())
+        })
+        .await;
+        // The connection goes too: what was applied is remembered all the same.
+        let mut kill = redis::cmd("CLIENT");
+        kill.arg("KILL").arg("TYPE").arg("normal").arg("SKIPME").arg("yes");
+        kill.exec(&mut beside).unwrap();
+        replica.signal(Signal::CONT);
+    };
+    let (answer, ()) = tokio::join!(call(&store, &count, "jp:{a}:k", "1"), late);
+    assert_eq!(answer.unwrap(), Value::Int(3));
+    assert_eq!(get(&store, "jp:{a}:k").await.unwrap().as_deref(), Some("3"));
+    store.close().await;
+}
+
+/// A server that was demoted and promoted again in between may have lost what it had applied.
+#[tokio::test]
+async fn what_was_applied_in_another_history_is_sent_again() {
+    let primary = Server::start(&[&SAFE[..], &["--enable-debug-command", "yes"]].concat()).ready();
+    let port = primary.port.to_string();
+    let replica = Server::start(&["--replicaof", "127.0.0.1", &port]).ready();
+    let mut beside = primary.connection();
+    eventually("the replica is connected", || {
+        let count: i64 = redis::cmd("WAIT").arg(1).arg(50).query(&mut beside).unwrap();
+        async move { (count == 1).then_some(()) }
+    })
+    .await;
+    let mut settings = settings(RedisMode::Standalone, &[primary.url()]);
+    settings.durability = Durability::Replicated;
+    let (store, _dir) = open(&settings).await;
+    let count = Script::new("count", "", &["return redis.call('INCRBY', KEYS[1], ARGV[1])"]);
+    replica.signal(Signal::STOP);
+    let promoted = async {
+        eventually("it was applied", || {
+            let now: Option<i64> = redis::cmd("GET").arg("jp:{a}:k").query(&mut beside).unwrap();
+            async move { (now == Some(1)).then_some(()) }
+        })
+        .await;
+        redis::cmd("DEBUG").arg("CHANGE-REPL-ID").exec(&mut beside).unwrap();
+        replica.signal(Signal::CONT);
+    };
+    let (answer, ()) = tokio::join!(call(&store, &count, "jp:{a}:k", "1"), promoted);
+    let times = answer.unwrap();
+    assert!(matches!(times, Value::Int(1 | 2)), "{times:?}");
+    store.close().await;
+}

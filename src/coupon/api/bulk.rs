@@ -100,9 +100,9 @@ pub(crate) async fn post(
 ) -> Result<HttpResponse, Problem> {
     check_head(&request, api.max_bulk_bytes)?;
     match api.coupons.snapshot(&id).await?.status {
-        Status::Open => {}
+        // Of one that ended what it issued is answered.
+        Status::Open | Status::Ended => {}
         Status::Suspended => return Err(CouponError::Suspended.into()),
-        Status::Ended => return Err(CouponError::Ended.into()),
     }
     let busy = || Problem::store_unavailable("too many bulk issues are worked on; send the same list again");
     let place = UPLOADS.try_acquire().map_err(|_| busy())?;
@@ -216,7 +216,7 @@ impl Upload {
                 Err(problem) => LineAnswer::refused(problem, "refused"),
                 Ok(_) => match requests.next() {
                     Some(Ok(request)) => issue(request),
-                    Some(Err(error @ (CouponError::Suspended | CouponError::Ended))) => {
+                    Some(Err(error @ CouponError::Suspended)) => {
                         stopped = Some(error.into());
                         break_with(&mut stopped)
                     }

@@ -17,10 +17,14 @@ pub struct Define<'a> {
     pub last_version: Option<u64>,
     /// One for this PUT and all its repeats.
     pub nonce: &'a str,
+    /// Of a coupon that this creates.
+    pub history: &'a str,
     /// Name of the operator's key.
     pub who: &'a str,
     /// Of the HTTP request.
     pub request_id: &'a str,
+    /// Seconds that records of a coupon that this creates are kept behind its end.
+    pub retention_s: u64,
 }
 
 /// What became of it.
@@ -64,7 +68,9 @@ pub async fn define(
         .arg(text(wish.last_version.map(|version| version.to_string())))
         .arg(wish.nonce)
         .arg(wish.who)
-        .arg(wish.request_id);
+        .arg(wish.request_id)
+        .arg(wish.history)
+        .arg(wish.retention_s);
     let reply = run(store, &DEFINE, call, known).await?.fenced()?;
     let defined = match reply.code() {
         "created" => Defined::Created(reply.number(0)?),

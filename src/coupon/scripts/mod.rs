@@ -24,7 +24,7 @@ pub use answers::Answer;
 pub use checkpoint::checkpoint;
 pub use define::{Define, Defined, define};
 pub use issue::{Ask, AskReply, Asked, MAX_REQUESTS, Mode, Refusal, issue, issue_here, issue_owed};
-pub use read::{DeadLetter, DeadPage, MAX_DEAD, Snapshot, dead_letters, lookup, snapshot};
+pub use read::{DeadLetter, DeadPage, Looked, MAX_DEAD, Snapshot, dead_letters, lookup, snapshot};
 pub use redrive::{Redriven, redrive};
 pub use restore::{Part, RestoredState, restore_end};
 pub use retire::{Retired, retire};

@@ -1,5 +1,7 @@
 //! `lua/coupon/view.lua`, `lookup.lua` and `dead.lua`: what reads.
 
+use std::collections::BTreeMap;
+
 use crate::coupon::record::Record;
 use crate::coupon::status::Status;
 use crate::store::Store;
@@ -37,6 +39,8 @@ pub struct Snapshot {
     pub dead: u64,
     /// Requests that it remembers.
     pub requests: u64,
+    /// The state and the numbers of records, by their names in `lua/coupon/state.lua`.
+    pub held: BTreeMap<String, String>,
 }
 
 impl Marked for Snapshot {
@@ -59,34 +63,52 @@ pub async fn snapshot(store: &Store, keys: &CouponKeys, known: Mark) -> Result<S
     if reply.code() != "ok" {
         return Err(reply.unexpected());
     }
+    let texts = reply.texts().into_iter().skip(2).collect::<Option<Vec<_>>>();
+    let texts = texts.ok_or_else(|| reply.unexpected())?;
+    let pairs = texts.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone()));
+    let held: BTreeMap<_, _> = pairs.collect();
+    let field = |name: &str| held.get(name).map(String::as_str).ok_or_else(|| reply.unexpected());
+    let number = |name: &str| field(name)?.parse::<u64>().map_err(|_| reply.unexpected());
     Ok(Snapshot {
         mark: reply.mark(),
         now_ms: reply.number(0)?,
-        status: Status::parse(&reply.text(1)?).ok_or_else(|| reply.unexpected())?,
-        version: reply.number(2)?,
-        definition: reply.text(3)?,
-        stock: reply.number(4)?,
-        issued: reply.number(5)?,
-        voided: reply.number(6)?,
-        arrivals: reply.number(7)?,
-        queued: reply.number(8)?,
-        dead: reply.number(9)?,
-        requests: reply.number(10)?,
+        definition: reply.text(1)?,
+        status: Status::parse(field("status")?).ok_or_else(|| reply.unexpected())?,
+        version: number("version")?,
+        stock: number("stock")?,
+        issued: number("seq")?,
+        voided: number("voided")?,
+        arrivals: number("arrivals")?,
+        queued: number("queued")?,
+        dead: number("dead")?,
+        requests: number("requests")?,
+        held,
     })
 }
 
-/// Looks a request up; `None` when nothing is known of it, which behind the end of a coupon means little. With the
-/// coupon's mark.
+/// What is known of a request.
+#[derive(Debug)]
+pub enum Looked {
+    /// Its record.
+    Found(Answer),
+    /// Nothing.
+    Missing,
+    /// The coupon was retired: the ledger has what was issued.
+    Retired,
+}
+
+/// Looks a request up; with the coupon's mark.
 pub async fn lookup(
     store: &Store,
     keys: &CouponKeys,
     known: Mark,
     request_id: &str,
-) -> Result<(Mark, Option<Answer>), ScriptError> {
+) -> Result<(Mark, Looked), ScriptError> {
     let reply = run(store, &LOOKUP, call(&LOOKUP, keys, known).arg(request_id), known).await?;
     let answer = match reply.code() {
-        "missing" | "ended" => None,
-        "ok" => Some(answers::parse_one(&reply)?),
+        "missing" => Looked::Missing,
+        "ended" => Looked::Retired,
+        "ok" => Looked::Found(answers::parse_one(&reply)?),
         _ => return Err(reply.unexpected()),
     };
     Ok((reply.mark(), answer))

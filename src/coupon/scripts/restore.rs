@@ -55,6 +55,8 @@ pub struct RestoredState {
     pub restores: u64,
     /// Its status when the restore has ended.
     pub status: Status,
+    /// A new one.
+    pub history: String,
     /// Of its definition.
     pub version: u64,
     /// The definition as Redis kept it.
@@ -67,6 +69,8 @@ pub struct RestoredState {
     pub voided: u64,
     /// Requests that ever joined the line.
     pub arrivals: u64,
+    /// Seconds that records are kept behind the end.
+    pub retention_s: u64,
     /// The last PUTs.
     pub puts: String,
     /// How many records were written of each part.
@@ -75,13 +79,14 @@ pub struct RestoredState {
 
 impl RestoredState {
     /// As `STATE` in `lua/coupon/state.lua` names them.
-    fn fields(&self) -> [(&'static str, String); 14] {
+    fn fields(&self) -> [(&'static str, String); 16] {
         let definition = &self.definition;
         let text = |number: Option<String>| number.unwrap_or_default();
         [
             ("n", self.n.to_string()),
             ("restores", self.restores.to_string()),
             ("status", self.status.as_str().to_owned()),
+            ("history", self.history.clone()),
             ("version", self.version.to_string()),
             ("json", self.json.clone()),
             ("stock", definition.stock().to_string()),
@@ -92,6 +97,7 @@ impl RestoredState {
             ("seq", self.sequence.to_string()),
             ("voided", self.voided.to_string()),
             ("arrivals", self.arrivals.to_string()),
+            ("retention", self.retention_s.to_string()),
             ("puts", self.puts.clone()),
         ]
     }

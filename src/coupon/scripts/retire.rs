@@ -10,8 +10,15 @@ use super::{Mark, RETIRE, ScriptError, call, run};
 pub enum Retired {
     /// Its records are gone.
     Done,
-    /// It is not over for long enough: there is so much left, `None` without an end.
-    NotOver(Option<u64>),
+    /// The coupon's retention was this many seconds, shorter than the caller's: it is raised, and nothing else done.
+    Raised(u64),
+    /// It is not over for long enough.
+    NotOver {
+        /// There are so many ms left; `None` without an end.
+        left_ms: Option<u64>,
+        /// The coupon's retention, seconds.
+        retention_s: u64,
+    },
     /// So many requests wait to be told that it is over.
     Line(u64),
     /// The ledger lacks events.
@@ -20,23 +27,27 @@ pub enum Retired {
     Suspended,
 }
 
-/// Drops the records of a coupon that ended at least `retention_ms` ago; with its mark. `ledger_n`: number of the last
-/// event that the ledger has.
+/// Drops the records of a coupon that ended at least a retention ago, its own or the longer `retention_s`; with its mark.
+/// `ledger_n`: number of the last event that the ledger has.
 pub async fn retire(
     store: &Store,
     keys: &CouponKeys,
     known: Mark,
     ledger_n: u64,
-    retention_ms: u64,
+    retention_s: u64,
 ) -> Result<(Mark, Retired), ScriptError> {
-    let call = call(&RETIRE, keys, known).arg(ledger_n).arg(retention_ms);
+    let call = call(&RETIRE, keys, known).arg(ledger_n).arg(retention_s);
     let reply = run(store, &RETIRE, call, known).await?;
     let retired = match reply.code() {
         "ok" | "same" => Retired::Done,
-        "not-over" => Retired::NotOver(match reply.text(0)? {
-            text if text.is_empty() => None,
-            _ => Some(reply.number(0)?),
-        }),
+        "raised" => Retired::Raised(reply.number(0)?),
+        "not-over" => Retired::NotOver {
+            left_ms: match reply.text(0)? {
+                text if text.is_empty() => None,
+                _ => Some(reply.number(0)?),
+            },
+            retention_s: reply.number(1)?,
+        },
         "line" => Retired::Line(reply.number(0)?),
         "ledger" => Retired::Ledger,
         "suspended" => Retired::Suspended,

@@ -258,7 +258,7 @@ pub(super) fn outcome_of(jackpot_id: &Id, entry_id: &str, record: &Record, defin
                 },
                 tier: Some(payout.tier.clone()),
                 amount: Some(payout.amount),
-                payout_id: Some(payout_id(jackpot_id, entry_id, record.sequence)),
+                payout_id: Some(payout_id(jackpot_id, &payout.history, entry_id, record.sequence)),
                 claim_order: Some(payout.claim_order),
                 coupon: None,
             }

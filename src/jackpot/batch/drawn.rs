@@ -211,7 +211,7 @@ mod tests {
     }
 
     fn draw(batch: &Batch, definition: &Definition) -> Result<Drawn, TooLarge> {
-        let seed = EpochSeed::derive(&MasterSecret::new([7; 32]), &Id::parse("x").expect("an id"), 1);
+        let seed = EpochSeed::derive(&MasterSecret::new([7; 32]), &Id::parse("x").expect("an id"), 1, "0");
         Drawn::draw(batch, 0..batch.entries.len(), &seed, definition, "1 d")
     }
 
@@ -258,7 +258,7 @@ mod tests {
     fn a_chain_is_what_step_after_step_would_make() {
         let definition = definition(&[(1, 30), (2, 30), (3, 30)], 100, 6);
         let batch = batch(&[1; 200]);
-        let seed = EpochSeed::derive(&MasterSecret::new([7; 32]), &Id::parse("x").expect("an id"), 1);
+        let seed = EpochSeed::derive(&MasterSecret::new([7; 32]), &Id::parse("x").expect("an id"), 1, "0");
         let drawn = draw(&batch, &definition).expect("fits");
         let mut position = 0;
         for step in &drawn.steps {

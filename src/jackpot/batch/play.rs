@@ -63,6 +63,7 @@ impl Play {
     /// A whole batch, from its id to its outcomes. Safe to repeat: the same id gives the same answer.
     pub async fn enter_batch(&self, id: &Id, batch: &Arc<Batch>) -> Result<BatchPlayed, PlayError> {
         let result = self.enter_batch_once(id, batch).await;
+        let result = self.stop_if_damaged(id, result).await;
         // The name of a jackpot that was never read is only a client's; it must not become a label.
         if self.views.registry.is_used(id) {
             self.metrics.batch(id, batch.entries.len(), &result);

@@ -6,7 +6,7 @@ fn a_record_is_written_as_it_was_read() {
         "8812 1.3 Zk3f9a1B2c 18811+1,7+0",
         "1 1.1 f 1+1 p 1r,3r 1795232140598 p7 100 *",
         "1 1.1 f 1+1 p - 5 p7 100 -",
-        "1 1.1 f 1+1 w - 1 grand 2 1",
+        "1 1.1 f 1+1 w - 1 grand 2 1 00aa",
         "1 1.1 f 1+1 n 1r",
     ] {
         assert_eq!(Record::parse(text).expect("readable").to_text(), text);
@@ -26,7 +26,7 @@ fn every_form_of_a_record_is_read() {
         matches!(pending.state, State::Pending { entered_ms: 1_795_232_140_598, ref sent, .. } if sent.client_seed.is_none())
     );
     assert_eq!(pending.refusals().iter().map(|r| r.rank).collect::<Vec<_>>(), [1, 3]);
-    let paid = Record::parse("1 1.1 f 1+1 w - 1 grand 2 1").expect("readable");
+    let paid = Record::parse("1 1.1 f 1+1 w - 1 grand 2 1 00aa").expect("readable");
     assert!(matches!(
         paid.state,
         State::Paid {
@@ -54,7 +54,7 @@ fn anything_else_is_refused() {
         "1 1.1 f 1+1 z",
         "1 1.1 f 1+1 n",
         "1 1.1 f 1+1 n 1x",
-        "1 1.1 f 1+1 w - 1 grand 2",
+        "1 1.1 f 1+1 w - 1 grand 2 1",
     ] {
         assert!(Record::parse(bad).is_err(), "{bad}");
     }

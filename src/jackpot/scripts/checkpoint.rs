@@ -10,7 +10,16 @@ use super::{CHECKPOINT, Fence, ScriptError, fenced, pools, run};
 /// Appends an event with what Redis holds; the jackpot's mark with it. `tiers`: of the definition in the fence.
 pub async fn checkpoint(store: &Store, keys: &JackpotKeys, fence: &Fence, tiers: &[Tier]) -> Result<Mark, ScriptError> {
     let pools = pools(keys, tiers).collect::<Vec<_>>();
-    let fixed = [&keys.state, &keys.meters, &keys.pending, &keys.events];
+    let fixed = [
+        &keys.state,
+        &keys.meters,
+        &keys.pending,
+        &keys.events,
+        &keys.seen_a,
+        &keys.seen_b,
+        &keys.definitions,
+        &keys.adjustments,
+    ];
     let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
     let reply = run(store, &CHECKPOINT, fenced(&CHECKPOINT, &all, fence), fence.known)
         .await?

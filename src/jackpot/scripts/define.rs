@@ -5,6 +5,7 @@ use crate::store::keys::JackpotKeys;
 
 use super::{DEFINE, Fence, ScriptError, fenced, pools, run, tiers_text};
 use crate::jackpot::definition::Definition;
+use crate::jackpot::epoch::Opening;
 use crate::jackpot::view::Status;
 use crate::stream::{Mark, Wanted};
 
@@ -21,6 +22,12 @@ pub struct Define<'a> {
     pub last_version: Option<u64>,
     /// One for this PUT and all its repeats.
     pub nonce: &'a str,
+    /// Of epoch 1 of a jackpot that this creates.
+    pub opening: &'a Opening,
+    /// Of a jackpot that this creates.
+    pub history: &'a str,
+    /// Seconds that ids of a jackpot that this creates are remembered.
+    pub retention_s: u64,
     /// Name of the operator's key.
     pub who: &'a str,
     /// Of the HTTP request.
@@ -75,7 +82,11 @@ pub async fn define(
         .arg(wish.who)
         .arg(wish.request_id)
         .arg(wish.last_version.map(|v| v.to_string()).unwrap_or_default())
-        .arg(wish.nonce);
+        .arg(wish.nonce)
+        .arg(wish.history)
+        .arg(&wish.opening.nonce)
+        .arg(&wish.opening.secret_id)
+        .arg(wish.retention_s);
     let reply = run(store, &DEFINE, call, fence.known).await?.fenced()?;
     let defined = match reply.code() {
         "created" => Defined::Created(reply.number(0)?),

@@ -65,8 +65,6 @@ pub enum Refusal {
     Closed,
     /// The definition or epoch changed: draw again.
     Stale,
-    /// The epoch was opened with another master secret.
-    Secret,
     /// A meter would pass 2^53 − 1.
     TooLarge,
 }
@@ -216,7 +214,6 @@ impl Taking {
             "suspended" => Some(Refusal::Suspended),
             "closed" => Some(Refusal::Closed),
             "stale" => Some(Refusal::Stale),
-            "secret" => Some(Refusal::Secret),
             "too-large" => Some(Refusal::TooLarge),
             _ => return Err(reply.unexpected()),
         };

@@ -80,7 +80,6 @@ pub async fn enter_batch(
         "suspended" => refused(Refusal::Suspended),
         "closed" => refused(Refusal::Closed),
         "stale" => refused(Refusal::Stale),
-        "secret" => refused(Refusal::Secret),
         "too-large" => refused(Refusal::TooLarge),
         _ => Err(reply.unexpected()),
     }

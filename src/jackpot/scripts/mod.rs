@@ -33,7 +33,7 @@ pub use enter_batch::{BatchCall, BatchReply, FoundBatch, enter_batch, lookup_bat
 pub use finish::{Finished, claim, finish};
 pub use lookup::{Found, lookup};
 pub use read::{PendingEntry, PendingPage, Snapshot, epochs, pending, snapshot};
-pub use restore::{Part, RestoredState, Stamped, restore_begin, restore_end, restore_records};
+pub use restore::{Begins, EPOCH_GAP, Part, RestoredState, Stamped, restore_begin, restore_end, restore_records};
 pub use rotate::{Rotate, Rotated, rotate};
 pub use status::{SetStatus, StatusSet, set_status};
 
@@ -77,7 +77,7 @@ pub struct Fence {
     pub known: Mark,
     /// The epoch this instance draws in.
     pub epoch: u64,
-    /// Of that epoch's seed, from this instance's own secret.
+    /// Of that epoch's seed, from a secret of this instance's own.
     pub commitment: String,
     /// Definition this instance knows, `version digest`; empty for none.
     pub definition: String,

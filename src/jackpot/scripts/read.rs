@@ -1,6 +1,6 @@
 //! `lua/jackpot/view.lua` and `pending.lua`: what reads.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use redis::{FromRedisValue, Value};
 
@@ -10,8 +10,9 @@ use crate::store::{Call, Store};
 
 use super::Reply;
 use super::{PENDING, ScriptError, VIEW, run};
+use crate::jackpot::epoch::{Epoch, Opening};
 use crate::jackpot::record::{Record, Unreadable};
-use crate::jackpot::view::{Epoch, Meter, Status};
+use crate::jackpot::view::{Meter, Status};
 use crate::stream::{Mark, Marked};
 
 /// Most rounds of naming the pools of another version before giving up: each needs a definition put in between.
@@ -42,10 +43,14 @@ pub struct Snapshot {
     pub claim_order: u64,
     /// The open epoch.
     pub epoch: u64,
-    /// Its commitment.
-    pub commitment: String,
+    /// What opened it.
+    pub opening: Opening,
+    /// What was made at creation or at the last restore.
+    pub history: String,
     /// One a tier.
     pub meters: Vec<Meter>,
+    /// The state and the numbers of records, by their names in `lua/jackpot/state.lua`.
+    pub held: BTreeMap<String, String>,
 }
 
 impl Marked for Snapshot {
@@ -58,7 +63,15 @@ impl Marked for Snapshot {
 pub async fn snapshot(store: &Store, keys: &JackpotKeys, known: Mark) -> Result<Snapshot, ScriptError> {
     let (mut version, mut tiers) = (String::new(), Vec::<Id>::new());
     for _ in 0..MAX_ROUNDS {
-        let fixed = [&keys.state, &keys.meters, &keys.definitions, &keys.pending];
+        let fixed = [
+            &keys.state,
+            &keys.meters,
+            &keys.definitions,
+            &keys.pending,
+            &keys.seen_a,
+            &keys.seen_b,
+            &keys.adjustments,
+        ];
         let call = fixed.into_iter().fold(Call::new(&VIEW), Call::key);
         let call = tiers.iter().fold(call, |call, tier| call.key(keys.pool(tier)));
         let reply = run(store, &VIEW, call.arg(known.packed()).arg(&version), known).await?;
@@ -82,33 +95,39 @@ fn parse_snapshot(reply: &Reply) -> Result<Snapshot, ScriptError> {
         .into_iter()
         .collect::<Option<Vec<_>>>()
         .ok_or_else(unexpected)?;
-    let (head, rest) = texts.split_at_checked(4).ok_or_else(unexpected)?;
+    let (head, rest) = texts.split_at_checked(3).ok_or_else(unexpected)?;
     let bar = rest.iter().position(|text| text == "|").ok_or_else(unexpected)?;
     let state = rest[..bar]
         .chunks_exact(2)
-        .map(|pair| (pair[0].as_str(), pair[1].as_str()))
-        .collect::<HashMap<_, _>>();
-    let field = |name: &str| state.get(name).copied().ok_or_else(unexpected);
+        .map(|pair| (pair[0].clone(), pair[1].clone()))
+        .collect::<BTreeMap<_, _>>();
+    let field = |name: &str| state.get(name).map(String::as_str).ok_or_else(unexpected);
     let number = |name: &str| field(name)?.parse::<u64>().map_err(|_| unexpected());
     let meters = rest[bar + 1..]
-        .chunks(11)
+        .chunks(12)
         .map(parse_meter)
         .collect::<Option<Vec<_>>>()
         .ok_or_else(unexpected)?;
     Ok(Snapshot {
         mark: reply.mark(),
         now_ms: head[0].parse().map_err(|_| unexpected())?,
-        pending: head[1].parse().map_err(|_| unexpected())?,
-        definition: head[2].clone(),
-        waiting: Some(head[3].clone()).filter(|json| !json.is_empty()),
+        pending: number("pending")?,
+        definition: head[1].clone(),
+        waiting: Some(head[2].clone()).filter(|json| !json.is_empty()),
         status: Status::parse(field("status")?).ok_or_else(unexpected)?,
         version: number("version")?,
         last_version: number("last_version")?,
         sequence: number("seq")?,
         claim_order: number("order")?,
         epoch: number("epoch")?,
-        commitment: field("commitment")?.to_owned(),
+        opening: Opening {
+            commitment: field("commitment")?.to_owned(),
+            nonce: field("nonce")?.to_owned(),
+            secret_id: field("secret")?.to_owned(),
+        },
+        history: field("history")?.to_owned(),
         meters,
+        held: state,
     })
 }
 
@@ -125,6 +144,7 @@ fn parse_meter(row: &[String]) -> Option<Meter> {
         funded: row.get(8)?.parse().ok()?,
         paid: n(9)?,
         wins: n(10)?,
+        pool_written: n(11)?,
     })
 }
 
@@ -195,21 +215,7 @@ pub async fn epochs(store: &Store, keys: &JackpotKeys) -> Result<Vec<Epoch>, Scr
         reply,
     };
     let all = HashMap::<u64, String>::from_redis_value(value).map_err(|error| unexpected(error.to_string()))?;
-    let one = |(epoch, text): (u64, String)| {
-        let mut parts = text.split(' ');
-        let (commitment, opened, closed) = (parts.next()?.to_owned(), parts.next()?.parse().ok()?, parts.next()?);
-        let closed_ms = if closed == "-" {
-            None
-        } else {
-            Some(closed.parse().ok()?)
-        };
-        Some(Epoch {
-            epoch,
-            commitment,
-            opened_ms: opened,
-            closed_ms,
-        })
-    };
+    let one = |(epoch, text): (u64, String)| Epoch::parse(epoch, &text);
     let mut epochs = all
         .into_iter()
         .map(one)

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ids::Id;
 use crate::jackpot::definition::Definition;
 use crate::jackpot::document::Tier;
+use crate::jackpot::epoch::Opening;
 use crate::jackpot::operate::Operator;
 use crate::jackpot::view::Status;
 use crate::store::keys::JackpotKeys;
@@ -17,8 +18,9 @@ use crate::stream::restore::{self, RestoreBegun, RestoreEnded};
 
 use super::{RESTORE_END, ScriptError, tiers_text};
 
-/// What a tier has in the hash of meters, as `lua/jackpot/tiers.lua` names it.
-const METERS: [&str; 9] = [
+/// What a tier has in the hash of meters, as `lua/jackpot/tiers.lua` names it; `pool` is what was last written to it.
+const METERS: [&str; 10] = [
+    "pool",
     "reserve",
     "overflow",
     "pool_micro",
@@ -71,10 +73,10 @@ pub struct RestoredState {
     pub sequence: u64,
     /// Paid claims so far.
     pub claim_order: u64,
-    /// The open epoch.
+    /// The epoch that is open in the ledger. It is closed.
     pub epoch: u64,
-    /// Its commitment.
-    pub commitment: String,
+    /// What opened it.
+    pub opening: Opening,
     /// Generation of records written now: `a` or `b`.
     pub generation: char,
     /// Sequence of the last entry before it.
@@ -83,6 +85,8 @@ pub struct RestoredState {
     pub generation_opened_ms: i64,
     /// Definition in force then.
     pub generation_version: u64,
+    /// Seconds that ids are remembered at least.
+    pub retention_s: u64,
     /// The last PUTs, `nonce mode version;` each.
     pub puts: String,
     /// Every meter by `tier:meter`, with `tier:pool`; one that is missing is 0.
@@ -96,7 +100,7 @@ pub struct RestoredState {
 pub enum Part {
     /// JSON by version.
     Definitions,
-    /// `commitment opened closed` by epoch.
+    /// [`Epoch::to_text`](crate::jackpot::epoch::Epoch::to_text) by epoch.
     Epochs,
     /// Records by entry id, generation `a`.
     SeenA,
@@ -169,12 +173,27 @@ pub async fn restore_records(
     restore::restore_records(store, (&keys.state, key), token, part.is_sorted(), pairs).await
 }
 
+/// What begins with a restore: nothing that is lost can be taken for it.
+#[derive(Debug, Clone)]
+pub struct Begins {
+    /// The history.
+    pub history: String,
+    /// Number of the epoch: at least [`EPOCH_GAP`] above all others.
+    pub epoch: u64,
+    /// What opens it.
+    pub opening: Opening,
+}
+
+/// By how much the epoch that a restore opens has a higher number than all that the ledger knows, at least.
+pub const EPOCH_GAP: u64 = 1_000;
+
 /// Writes money and state and lets the other scripts in again.
 pub async fn restore_end(
     store: &Store,
     keys: &JackpotKeys,
     token: &str,
     state: &RestoredState,
+    begins: &Begins,
     (by, reason): (&Operator, &str),
 ) -> Result<RestoreEnded, ScriptError> {
     let tiers = state.tiers();
@@ -185,7 +204,16 @@ pub async fn restore_end(
         .key(&keys.events);
     let call = Part::ALL.iter().fold(call, |call, part| call.key(part.key(keys)));
     let call = tiers.iter().fold(call, |call, tier| call.key(keys.pool(tier)));
-    let mut call = call.arg(token).arg(&by.who).arg(&by.request_id).arg(reason);
+    let mut call = call
+        .arg(token)
+        .arg(&by.who)
+        .arg(&by.request_id)
+        .arg(reason)
+        .arg(&begins.history)
+        .arg(begins.epoch)
+        .arg(&begins.opening.commitment)
+        .arg(&begins.opening.nonce)
+        .arg(&begins.opening.secret_id);
     for part in Part::ALL {
         call = call.arg(state.written.get(&part).copied().unwrap_or_default());
     }
@@ -211,7 +239,7 @@ impl RestoredState {
     }
 
     /// As `STATE` in `lua/jackpot/state.lua` names them.
-    fn fields(&self) -> [(&'static str, String); 20] {
+    fn fields(&self) -> [(&'static str, String); 23] {
         let waiting = |text: fn(&Stamped) -> String| self.waiting.as_ref().map(text).unwrap_or_default();
         [
             ("n", self.n.to_string()),
@@ -228,7 +256,10 @@ impl RestoredState {
             ("seq", self.sequence.to_string()),
             ("order", self.claim_order.to_string()),
             ("epoch", self.epoch.to_string()),
-            ("commitment", self.commitment.clone()),
+            ("commitment", self.opening.commitment.clone()),
+            ("nonce", self.opening.nonce.clone()),
+            ("secret", self.opening.secret_id.clone()),
+            ("retention", self.retention_s.to_string()),
             ("gen", self.generation.to_string()),
             ("gen_start", self.generation_start.to_string()),
             ("gen_opened", self.generation_opened_ms.to_string()),

@@ -4,6 +4,7 @@ use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
 use super::{Fence, ROTATE, ScriptError, fenced, run};
+use crate::jackpot::epoch::Opening;
 use crate::stream::Mark;
 
 /// Why an epoch ends.
@@ -20,7 +21,7 @@ pub enum Rotate {
     },
     /// The retention has passed; the older generation of records goes.
     Retention {
-        /// Seconds that a record stays at least.
+        /// Seconds that a record stays at least, as this instance is set: the jackpot goes by the longest setting.
         retention_s: u64,
     },
 }
@@ -30,20 +31,27 @@ pub enum Rotate {
 pub enum Rotated {
     /// The next epoch is open.
     Opened(u64),
-    /// The newer generation is younger than the retention, by this many ms.
-    Early(u64),
+    /// The jackpot's retention was this many seconds, shorter than the caller's: it is raised, and nothing else done.
+    Raised(u64),
+    /// The newer generation is younger than the jackpot's retention.
+    Early {
+        /// By this many ms.
+        left_ms: u64,
+        /// The jackpot's retention, seconds.
+        retention_s: u64,
+    },
     /// The older generation holds entries without an outcome.
     Pending,
     /// There is nothing to drop.
     Idle,
 }
 
-/// Closes the epoch of the fence and opens the next, whose commitment is given; with the jackpot's mark.
+/// Closes the epoch of the fence and opens the next; with the jackpot's mark.
 pub async fn rotate(
     store: &Store,
     keys: &JackpotKeys,
     fence: &Fence,
-    next_commitment: &str,
+    next: &Opening,
     why: &Rotate,
 ) -> Result<(Mark, Rotated), ScriptError> {
     let all = [
@@ -63,23 +71,28 @@ pub async fn rotate(
             request_id,
         } => call
             .arg("epoch")
-            .arg(next_commitment)
+            .arg(&next.commitment)
             .arg(0)
             .arg(reason)
             .arg(who)
             .arg(request_id),
         Rotate::Retention { retention_s } => call
             .arg("generation")
-            .arg(next_commitment)
+            .arg(&next.commitment)
             .arg(*retention_s)
             .arg("retention")
             .arg("service")
             .arg(""),
     };
+    let call = call.arg(&next.nonce).arg(&next.secret_id);
     let reply = run(store, &ROTATE, call, fence.known).await?.fenced()?;
     let rotated = match reply.code() {
         "ok" => Rotated::Opened(reply.number(0)?),
-        "early" => Rotated::Early(reply.number(0)?),
+        "raised" => Rotated::Raised(reply.number(0)?),
+        "early" => Rotated::Early {
+            left_ms: reply.number(0)?,
+            retention_s: reply.number(1)?,
+        },
         "pending" => Rotated::Pending,
         "idle" => Rotated::Idle,
         _ => return Err(reply.unexpected()),

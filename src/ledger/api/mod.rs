@@ -13,6 +13,7 @@ use super::queries::Queries;
 use super::sql::Sql;
 use crate::ids::Id;
 use crate::jackpot::draw::EpochSeed;
+use crate::jackpot::epoch::Epoch;
 use crate::jackpot::view::Views;
 use crate::signing::SigningKeys;
 use crate::stream::Heard;
@@ -39,8 +40,8 @@ const MAX_EXPORTS: usize = 4;
 /// Events of a jackpot that Redis has and the ledger not yet; `None` while that is not known.
 pub type Lag = Arc<dyn Fn(&Id) -> Option<u64> + Send + Sync>;
 
-/// The seed of an epoch.
-pub type SeedOf = Arc<dyn Fn(&Id, u64) -> EpochSeed + Send + Sync>;
+/// The seed of an epoch, where its secret is known.
+pub type SeedOf = Arc<dyn Fn(&Id, &Epoch) -> Option<EpochSeed> + Send + Sync>;
 
 /// What the handlers work with.
 #[derive(Clone)]
@@ -88,7 +89,7 @@ impl Api {
         let known = Arc::clone(views);
         let lag = move |id: &Id| lag_of(&known.registry.known(id));
         let seeds = Arc::clone(views);
-        let seed = move |id: &Id, epoch| seeds.seed(id, epoch);
+        let seed = move |id: &Id, epoch: &Epoch| epoch.opening.seed(&seeds.secrets, id, epoch.epoch);
         Self {
             coupons: Some(Arc::clone(coupons)),
             rooms: Some(Arc::clone(rooms)),
@@ -108,7 +109,7 @@ impl Api {
 }
 
 fn lag_of(known: &Heard) -> Option<u64> {
-    known.ledger_n().map(|_| known.backlog())
+    known.ledger_n().map(|_| known.lag())
 }
 
 impl fmt::Debug for Api {

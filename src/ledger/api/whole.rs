@@ -38,9 +38,9 @@ pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -
     let seed_of = Arc::clone(&api.seed);
     let file = format!("attachment; filename=\"ledger-{id}.ndjson\"");
     let lines = export.lines(move |epoch, books| {
-        let seed = may_be_published(epoch, books).then(|| seed_of(&id, epoch.epoch))?;
+        let seed = may_be_published(epoch, books).then(|| seed_of(&id, epoch))??;
         // One that is not of the commitment is of another secret, and proves nothing.
-        (seed.commitment() == epoch.commitment).then(|| seed.reveal())
+        (seed.commitment() == epoch.opening.commitment).then(|| seed.reveal())
     });
     let (sender, mut chunks) = mpsc::channel(CHUNKS_AHEAD);
     actix_web::rt::spawn(async move {

@@ -48,6 +48,7 @@ impl Books {
             entries,
             claims,
             batch,
+            of_call,
         } = &event.kind
         else {
             return Ok(());
@@ -64,6 +65,15 @@ impl Books {
             "its first sequence is not the next one",
         )?;
         self.sequence += entries.len() as u64;
+        self.records.entries += match batch {
+            // Of a batch those that drew a prize have a record, and the batch.
+            Some(batch) => {
+                let drew = claims.chunk_by(|a, b| a.sequence == b.sequence).count() as u64;
+                drew + u64::from(batch.record.is_some())
+            }
+            None => entries.len() as u64,
+        };
+        self.records.calls += u64::from(*of_call);
         let retries = |claim: &Claim| matches!(claim.result, ClaimResult::Retry { .. });
         let mut last: Option<&Claim> = None;
         for claim in claims {

@@ -54,7 +54,9 @@ pub fn action(
             let redis = json!({"redis_event": from_n});
             ("restore", redis, json!({"event": after.n, "restores": after.restores}))
         }
-        Kind::Issue(_) | Kind::Serve(_) | Kind::Checkpoint(_) | Kind::Retire { .. } => return None,
+        Kind::Issue(..) | Kind::Serve(..) | Kind::Checkpoint(_) | Kind::Retention { .. } | Kind::Retire { .. } => {
+            return None;
+        }
     };
     Some(Action {
         who: text("who"),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event::{Define, Event, Kind, Line, What};
 use crate::coupon::status::Status;
-use crate::ledger::books::{FoldError, expect, follows};
+use crate::ledger::books::{FoldError, expect, follows, go_on_in_history};
 use crate::ledger::event::remember_put;
 use crate::ledger::projector::kind::Folded;
 
@@ -20,6 +20,8 @@ pub struct Books {
     pub restores: u64,
     /// When the last event happened, ms of Redis' clock.
     pub at_ms: i64,
+    /// What was made at creation or at the last restore.
+    pub history: String,
     /// Its status; `None` before it was created.
     pub status: Option<Status>,
     /// Of its definition.
@@ -42,6 +44,10 @@ pub struct Books {
     pub refused: Refused,
     /// The last PUTs, as Redis keeps them.
     pub puts: String,
+    /// Users that have a record: an issue counts, or nobody looked since it did.
+    pub users: u64,
+    /// Seconds that records are kept behind the end.
+    pub retention_s: u64,
     /// Whether its records were dropped.
     pub retired: bool,
 }
@@ -81,6 +87,10 @@ impl Folded for Books {
     fn is_suspended(&self) -> bool {
         self.status == Some(Status::Suspended)
     }
+
+    fn status(&self) -> &'static str {
+        self.status.map_or("", Status::as_str)
+    }
 }
 
 impl Books {
@@ -109,7 +119,7 @@ impl Books {
         follows(self.n, event.n)?;
         if let Kind::Skipped(skipped) = &event.kind {
             let after = &skipped.carried.books;
-            let right = (after.n, after.at_ms) == (event.n, event.at_ms);
+            let right = (after.n, after.at_ms, &after.history) == (event.n, event.at_ms, &event.history);
             expect(
                 event.n,
                 right,
@@ -124,6 +134,8 @@ impl Books {
             self.status.is_some() || matches!(event.kind, Kind::Define(Define { created: true, .. })),
             "the first event does not create the coupon",
         )?;
+        let begins = self.status.is_none() || matches!(event.kind, Kind::Restore { .. });
+        go_on_in_history(self.n, &mut self.history, &event.history, begins)?;
         let moves = !matches!(
             event.kind,
             Kind::Status { .. } | Kind::Checkpoint(_) | Kind::Restore { .. }
@@ -131,15 +143,23 @@ impl Books {
         expect(self.n, !(moves && self.retired), "it was retired before")?;
         match &event.kind {
             Kind::Define(define) => self.define(define),
-            Kind::Issue(lines) => lines.iter().try_for_each(|line| self.asked(line)),
-            Kind::Serve(lines) => lines.iter().try_for_each(|line| self.served(line)),
+            Kind::Issue(lines, users) => {
+                self.users += users;
+                lines.iter().try_for_each(|line| self.asked(line))
+            }
+            Kind::Serve(lines, users) => {
+                self.users += users;
+                lines.iter().try_for_each(|line| self.served(line))
+            }
             Kind::Redrive { arrival, .. } => {
                 expect(self.n, *arrival <= self.arrivals, "it was never in the line")?;
                 self.dead = self.less(self.dead, "a dead letter more than there are")?;
                 self.queued += 1;
                 Ok(())
             }
-            Kind::Void { sequence, .. } => {
+            Kind::Void {
+                sequence, last_of_user, ..
+            } => {
                 expect(
                     self.n,
                     (1..=self.sequence).contains(sequence),
@@ -147,6 +167,7 @@ impl Books {
                 )?;
                 expect(self.n, self.out() > 0, "more is voided than was issued")?;
                 self.voided += 1;
+                self.users = self.users.saturating_sub(u64::from(*last_of_user));
                 Ok(())
             }
             Kind::Status { before, after } => {
@@ -156,13 +177,23 @@ impl Books {
             }
             // The latter has said all of them.
             Kind::Checkpoint(_) | Kind::Skipped(_) => Ok(()),
-            Kind::Restore { restores, status, .. } => {
+            Kind::Retention { before, retention_s } => {
+                let raises = *before == self.retention_s && retention_s > before;
+                self.retention_s = *retention_s;
+                expect(self.n, raises, "the retention is raised from another one")
+            }
+            Kind::Restore {
+                restores,
+                status,
+                users,
+                ..
+            } => {
                 expect(
                     self.n,
                     *restores > self.restores,
                     "its restores are not more than before",
                 )?;
-                (self.restores, self.status) = (*restores, Some(*status));
+                (self.restores, self.status, self.users) = (*restores, Some(*status), *users);
                 Ok(())
             }
             Kind::Retire { requests, queued, dead } => {
@@ -171,7 +202,7 @@ impl Books {
                     (*requests, *queued, *dead) == (self.requests(), self.queued, self.dead),
                     "other numbers of records are dropped than there are",
                 )?;
-                (self.queued, self.dead, self.retired) = (0, 0, true);
+                (self.queued, self.dead, self.users, self.retired) = (0, 0, 0, true);
                 self.status = Some(Status::Ended);
                 Ok(())
             }
@@ -192,6 +223,7 @@ impl Books {
         )?;
         if define.created {
             self.status = Some(Status::Open);
+            self.retention_s = define.retention_s;
         }
         let mode = if define.created { "created" } else { "changed" };
         self.puts = remember_put(&self.puts, &define.nonce, mode, define.version);

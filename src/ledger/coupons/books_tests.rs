@@ -10,7 +10,13 @@ type Fields = BTreeMap<String, String>;
 
 fn fields(n: u64, kind: &str, rest: &[(&str, &str)]) -> Fields {
     let n = n.to_string();
-    let all = [("n", n.as_str()), ("at", "1000"), ("type", kind)];
+    // A restore begins another one.
+    let history = if kind == "restore" {
+        "00000000000000bb"
+    } else {
+        "00000000000000aa"
+    };
+    let all = [("n", n.as_str()), ("at", "1000"), ("type", kind), ("history", history)];
     let all = all.iter().chain(rest);
     all.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
         .collect()
@@ -25,11 +31,14 @@ fn define(n: u64, mode: &str, version: u64, stock: u64) -> Fields {
 
 fn block(n: u64, kind: &str, lines: &[&str]) -> Fields {
     let code = Code::from_bytes([7; 10]).to_string();
-    fields(n, kind, &[("block", &lines.join("\n").replace("CODE", &code))])
+    let users = lines.iter().filter(|line| line.contains(" i ")).count().to_string();
+    let block = lines.join("\n").replace("CODE", &code);
+    fields(n, kind, &[("block", &block), ("users", &users)])
 }
 
 fn void(n: u64, sequence: &str) -> Fields {
-    fields(n, "void", &[("request", "r1"), ("user", "u1"), ("seq", sequence)])
+    let rest = [("request", "r1"), ("user", "u1"), ("seq", sequence), ("users", "-1")];
+    fields(n, "void", &rest)
 }
 
 fn fold(events: &[Fields]) -> Result<Books, FoldError> {
@@ -65,11 +74,14 @@ fn a_story_gives_its_books() {
     assert_eq!((books.n, books.at_ms, books.status), (7, 1000, Some(Status::Open)));
     assert_eq!((books.sequence, books.voided, books.out(), books.stock), (3, 1, 2, 3));
     assert_eq!((books.arrivals, books.queued, books.dead), (3, 1, 1));
-    assert_eq!(books.requests(), 6);
+    assert_eq!((books.requests(), books.users), (6, 2));
     assert_eq!((books.version, books.puts.as_str()), (1, "abc created 1;"));
     let retired = fields(8, "retire", &[("requests", "6"), ("queued", "1"), ("dead", "1")]);
     let books = after_story(retired).expect("follows");
-    assert_eq!((books.requests(), books.status), (0, Some(Status::Ended)));
+    assert_eq!(
+        (books.requests(), books.users, books.status),
+        (0, 0, Some(Status::Ended))
+    );
 }
 
 #[test]
@@ -158,7 +170,7 @@ fn nothing_moves_once_it_is_retired() {
         "retire",
         &[("requests", "6"), ("queued", "1"), ("dead", "1")],
     ));
-    let state = "ended 1 3 3 1 3 0 0 0";
+    let state = "status ended\nseq 3";
     events.push(fields(9, "checkpoint", &[("state", state)]));
     assert!(fold(&events).is_ok());
     events[8] = block(9, "issue", &["r9 u9 o"]);
@@ -174,7 +186,7 @@ fn what_no_script_writes_is_unreadable() {
         (block(1, "serve", &["r1 u1 q 3"]), "block"),
         (block(1, "issue", &[""]), "block"),
         (block(1, "issue", &["r1 u1 i 1 0CODE"]), "block"),
-        (fields(1, "checkpoint", &[("state", "open 1 2 3 4 5 6 7")]), "state"),
+        (fields(1, "checkpoint", &[("state", "status open\nseq")]), "state"),
         (
             fields(1, "status", &[("before", "paused"), ("after", "open")]),
             "before",

@@ -7,7 +7,7 @@ use crate::coupon::definition::Definition;
 use crate::coupon::status::Status;
 use crate::ids::Id;
 use crate::ledger::event::Unreadable;
-use crate::ledger::event::parse::Fields;
+use crate::ledger::event::parse::{Fields, parse_held};
 use crate::ledger::skipped::{self, CarriedCoupon, Skipped};
 
 /// One event.
@@ -17,6 +17,8 @@ pub struct Event {
     pub n: u64,
     /// When, ms of Redis' clock.
     pub at_ms: i64,
+    /// The history that it belongs to: another one from each restore on.
+    pub history: String,
     /// What happened.
     pub kind: Kind,
 }
@@ -26,10 +28,10 @@ pub struct Event {
 pub enum Kind {
     /// The coupon was created, or its definition changed.
     Define(Define),
-    /// Requests were decided as they came, or joined the line.
-    Issue(Vec<Line>),
-    /// Requests that were in the line were decided, or given up.
-    Serve(Vec<Line>),
+    /// Requests were decided as they came, or joined the line. Then how many users got their first record.
+    Issue(Vec<Line>, u64),
+    /// Requests that were in the line were decided, or given up. The same.
+    Serve(Vec<Line>, u64),
     /// A dead letter went back into the line.
     Redrive {
         /// Which request.
@@ -45,6 +47,15 @@ pub enum Kind {
         user: Id,
         /// Number of the issue.
         sequence: u64,
+        /// Whether no issue counts for the user any more: the user's record is gone.
+        last_of_user: bool,
+    },
+    /// An instance with a longer setting raised how long records are kept behind the end.
+    Retention {
+        /// Seconds before.
+        before: u64,
+        /// Seconds from now on.
+        retention_s: u64,
     },
     /// The service suspended it, or opened it again.
     Status {
@@ -63,6 +74,8 @@ pub enum Kind {
         restores: u64,
         /// The status it has now.
         status: Status,
+        /// Users that have a record, by what the ledger wrote.
+        users: u64,
     },
     /// It is over for good, and its records were dropped.
     Retire {
@@ -90,6 +103,8 @@ pub struct Define {
     pub definition: Definition,
     /// Of the PUT and its repeats.
     pub nonce: String,
+    /// Seconds that records are kept behind the end.
+    pub retention_s: u64,
 }
 
 /// What became of one request.
@@ -128,24 +143,8 @@ pub enum What {
 /// What Redis held.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// Its status.
-    pub status: Status,
-    /// Of its definition.
-    pub version: u64,
-    /// Units that may be out.
-    pub stock: u64,
-    /// Issues ever.
-    pub sequence: u64,
-    /// Of them voided.
-    pub voided: u64,
-    /// Requests that ever joined the line.
-    pub arrivals: u64,
-    /// In the line.
-    pub queued: u64,
-    /// Dead letters.
-    pub dead: u64,
-    /// Requests that it remembers.
-    pub requests: u64,
+    /// The state and the numbers of records, by their names in `lua/coupon/state.lua`.
+    pub held: BTreeMap<String, String>,
 }
 
 impl Event {
@@ -155,6 +154,7 @@ impl Event {
         Ok(Self {
             n: fields.parse("n")?,
             at_ms: fields.parse("at")?,
+            history: fields.history()?,
             kind: parse_kind(&fields)?,
         })
     }
@@ -162,6 +162,7 @@ impl Event {
 
 fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
     let id = |id: &str| Id::parse(id).ok();
+    let users = || Ok(fields.optional("users")?.unwrap_or_default());
     Ok(match fields.text("type")? {
         "define" => Kind::Define(Define {
             created: match fields.text("mode")? {
@@ -173,9 +174,16 @@ fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
             json: fields.text("json")?.to_owned(),
             definition: fields.read("json", |json| Definition::from_json(json).ok())?,
             nonce: fields.text("nonce")?.to_owned(),
+            retention_s: fields.optional("retention")?.unwrap_or_default(),
         }),
-        "issue" => Kind::Issue(parse_block(fields, |what| !matches!(what, What::Dead(_)))?),
-        "serve" => Kind::Serve(parse_block(fields, |what| !matches!(what, What::Queued(_)))?),
+        "issue" => {
+            let lines = parse_block(fields, |what| !matches!(what, What::Dead(_)))?;
+            Kind::Issue(lines, users()?)
+        }
+        "serve" => {
+            let lines = parse_block(fields, |what| !matches!(what, What::Queued(_)))?;
+            Kind::Serve(lines, users()?)
+        }
         "redrive" => Kind::Redrive {
             request: fields.text("request")?.to_owned(),
             arrival: fields.parse("arrival")?,
@@ -184,16 +192,24 @@ fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
             request: fields.text("request")?.to_owned(),
             user: fields.read("user", id)?,
             sequence: fields.parse("seq")?,
+            last_of_user: fields.optional::<i64>("users")? == Some(-1),
+        },
+        "retention" => Kind::Retention {
+            before: fields.parse("before")?,
+            retention_s: fields.parse("retention")?,
         },
         "status" => Kind::Status {
             before: fields.read("before", Status::parse)?,
             after: fields.read("after", Status::parse)?,
         },
-        "checkpoint" => Kind::Checkpoint(fields.read("state", parse_checkpoint)?),
+        "checkpoint" => Kind::Checkpoint(Checkpoint {
+            held: fields.read("state", parse_held)?,
+        }),
         "restore" => Kind::Restore {
             from_n: fields.optional("from_n")?,
             restores: fields.parse("restores")?,
             status: fields.read("status", Status::parse)?,
+            users: users()?,
         },
         "retire" => Kind::Retire {
             requests: fields.parse("requests")?,
@@ -234,24 +250,5 @@ pub(in crate::ledger) fn parse_line(text: &str) -> Option<Line> {
         request: Some(head[0].to_owned()).filter(|request| !request.is_empty())?,
         user: Id::parse(head[1]).ok()?,
         what,
-    })
-}
-
-/// `status version stock seq voided arrivals queued dead requests`.
-fn parse_checkpoint(text: &str) -> Option<Checkpoint> {
-    let (status, numbers) = text.split_once(' ')?;
-    let numbers = numbers.split(' ').map(|number| number.parse().ok());
-    let numbers: [u64; 8] = numbers.collect::<Option<Vec<_>>>()?.try_into().ok()?;
-    let [version, stock, sequence, voided, arrivals, queued, dead, requests] = numbers;
-    Some(Checkpoint {
-        status: Status::parse(status)?,
-        version,
-        stock,
-        sequence,
-        voided,
-        arrivals,
-        queued,
-        dead,
-        requests,
     })
 }

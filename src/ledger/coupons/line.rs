@@ -23,7 +23,7 @@ impl Waiting {
     pub fn apply(&mut self, event: &Event) -> Result<Vec<(String, Record)>, FoldError> {
         let mut refused = Vec::new();
         match &event.kind {
-            Kind::Issue(lines) | Kind::Serve(lines) => {
+            Kind::Issue(lines, _) | Kind::Serve(lines, _) => {
                 for line in lines {
                     let at_ms = event.at_ms;
                     let state = match &line.what {
@@ -54,7 +54,7 @@ impl Waiting {
                         What::OutOfStock => Some(State::OutOfStock { at_ms }),
                         What::NotOpen => Some(State::NotOpen { at_ms }),
                     };
-                    if matches!(event.kind, Kind::Serve(_)) {
+                    if matches!(event.kind, Kind::Serve(..)) {
                         self.take(event, &line.request)?;
                     }
                     let user = line.user.clone();

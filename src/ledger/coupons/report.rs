@@ -1,65 +1,87 @@
 //! Redis beside the ledger, of a coupon at one event: its state, how many rows SQL has, and the identity of its stock. Pure.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::books::Books;
 use super::event::Checkpoint;
+use crate::coupon::definition::Definition;
 use crate::coupon::scripts::Snapshot;
+use crate::coupon::status::Status;
 use crate::ledger::reconcile::report::{Report, StateRow};
 
-/// What Redis holds of a coupon.
+/// What Redis holds of a coupon, by the names in `lua/coupon/state.lua`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Side(Checkpoint);
+pub struct Side(BTreeMap<String, String>);
+
+/// Fields of the state that tell how far the stream is: the mark is compared before.
+const MARK: [&str; 2] = ["n", "restores"];
 
 impl From<&Checkpoint> for Side {
     fn from(redis: &Checkpoint) -> Self {
-        Self(redis.clone())
+        Self::of(&redis.held)
     }
 }
 
 impl From<&Snapshot> for Side {
     fn from(redis: &Snapshot) -> Self {
-        Self(Checkpoint {
-            status: redis.status,
-            version: redis.version,
-            stock: redis.stock,
-            sequence: redis.issued,
-            voided: redis.voided,
-            arrivals: redis.arrivals,
-            queued: redis.queued,
-            dead: redis.dead,
-            requests: redis.requests,
-        })
+        Self::of(&redis.held)
     }
 }
 
-/// Units that can be issued; below 0 when more are out than the stock.
-fn remaining(stock: u64, issued: u64, voided: u64) -> i128 {
-    i128::from(stock) - i128::from(issued) + i128::from(voided)
+impl Side {
+    fn of(held: &BTreeMap<String, String>) -> Self {
+        let compared = held.iter().filter(|(name, _)| !MARK.contains(&name.as_str()));
+        Self(compared.map(|(name, value)| (name.clone(), value.clone())).collect())
+    }
+
+    /// What the state in Redis must be, by the books.
+    #[must_use]
+    pub fn told(books: &Books) -> Self {
+        let definition = Definition::from_json(&books.definition).ok();
+        let of = |number: fn(&Definition) -> Option<String>| definition.as_ref().and_then(number).unwrap_or_default();
+        let told = [
+            ("status", books.status.map_or("", Status::as_str).to_owned()),
+            ("version", books.version.to_string()),
+            ("stock", books.stock.to_string()),
+            ("per_user", of(|definition| Some(definition.per_user().to_string()))),
+            ("window", of(|definition| Some(definition.window_ms()?.to_string()))),
+            ("starts", of(|definition| Some(definition.starts_ms()?.to_string()))),
+            ("ends", of(|definition| Some(definition.ends_ms()?.to_string()))),
+            ("retention", books.retention_s.to_string()),
+            ("seq", books.sequence.to_string()),
+            ("voided", books.voided.to_string()),
+            ("arrivals", books.arrivals.to_string()),
+            ("queued", books.queued.to_string()),
+            ("dead", books.dead.to_string()),
+            ("requests", books.requests().to_string()),
+            ("users", books.users.to_string()),
+        ];
+        Self(told.map(|(name, value)| (name.to_owned(), value)).into())
+    }
+
+    fn get(&self, name: &str) -> String {
+        self.0.get(name).cloned().unwrap_or_else(|| "missing".to_owned())
+    }
+
+    /// Units that can be issued; below 0 when more are out than the stock. What is no number counts as 0: it does not
+    /// agree, which is found beside this.
+    fn remaining(&self) -> i128 {
+        let number = |name| self.get(name).parse::<i128>().unwrap_or_default();
+        number("stock") - number("seq") + number("voided")
+    }
 }
 
 /// Compares both sides at the same event.
 #[must_use]
-pub fn compare(Side(redis): &Side, ledger: &Books) -> Report {
-    let status = ledger.status.map(|status| status.as_str().to_owned());
-    let mut state = vec![StateRow::of(
-        "status",
-        &redis.status.as_str(),
-        &status.unwrap_or_default(),
-    )];
-    let numbers = [
-        ("version", redis.version, ledger.version),
-        ("stock", redis.stock, ledger.stock),
-        ("issued", redis.sequence, ledger.sequence),
-        ("voided", redis.voided, ledger.voided),
-        ("arrivals", redis.arrivals, ledger.arrivals),
-        ("queued", redis.queued, ledger.queued),
-        ("dead", redis.dead, ledger.dead),
-        ("requests", redis.requests, ledger.requests()),
-    ];
-    state.extend(numbers.map(|(name, redis, ledger)| StateRow::of(name, &redis, &ledger)));
-    let left = [
-        remaining(redis.stock, redis.sequence, redis.voided),
-        remaining(ledger.stock, ledger.sequence, ledger.voided),
-    ];
+pub fn compare(redis: &Side, ledger: &Books) -> Report {
+    let ledger = Side::told(ledger);
+    let names: BTreeSet<_> = redis.0.keys().chain(ledger.0.keys()).collect();
+    let row = |name: &String| {
+        let shown = if name == "seq" { "issued" } else { name };
+        StateRow::of(shown, &redis.get(name), &ledger.get(name))
+    };
+    let mut state: Vec<_> = names.into_iter().map(row).collect();
+    let left = [redis.remaining(), ledger.remaining()];
     state.push(StateRow::of("remaining", &left[0], &left[1]));
     if left.iter().any(|left| *left < 0) {
         state.push(StateRow {
@@ -98,32 +120,25 @@ pub fn with_rows(found: Report, issued: u64, voided: u64) -> Report {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coupon::status::Status;
 
     fn both() -> (Side, Books) {
-        let redis = Checkpoint {
-            status: Status::Open,
-            version: 2,
-            stock: 10,
-            sequence: 7,
-            voided: 1,
-            arrivals: 3,
-            queued: 2,
-            dead: 1,
-            requests: 10,
-        };
+        let definition = r#"{"name":"Coffee","stock":10,"per_user":2,"per_user_window_s":60}"#;
+        let definition = Definition::check(serde_json::from_str(definition).unwrap()).unwrap();
         let books = Books {
             status: Some(Status::Open),
             version: 2,
             stock: 10,
+            definition: definition.to_json(),
             sequence: 7,
             voided: 1,
             arrivals: 3,
             queued: 2,
             dead: 1,
+            users: 5,
+            retention_s: 7_200,
             ..Books::default()
         };
-        (Side(redis), books)
+        (Side::told(&books), books)
     }
 
     #[test]
@@ -148,29 +163,25 @@ mod tests {
 
     #[test]
     fn each_number_that_differs_is_found() {
-        let changes: [fn(&mut Checkpoint); 9] = [
-            |redis| redis.status = Status::Suspended,
-            |redis| redis.version += 1,
-            |redis| redis.stock += 1,
-            |redis| redis.sequence += 1,
-            |redis| redis.voided += 1,
-            |redis| redis.arrivals += 1,
-            |redis| redis.queued -= 1,
-            |redis| redis.dead = 0,
-            |redis| redis.requests -= 1,
-        ];
-        for (i, change) in changes.into_iter().enumerate() {
+        let (Side(names), _) = both();
+        assert_eq!(names.len(), 15, "{names:?}");
+        for name in names.keys() {
             let (Side(mut redis), books) = both();
-            change(&mut redis);
-            let report = compare(&Side(redis), &books);
-            assert!(!report.clean && !report.faults().is_empty(), "change {i}");
+            redis.insert(name.clone(), "8".to_owned());
+            let (Side(mut less), _) = both();
+            less.remove(name);
+            for redis in [redis, less] {
+                let report = compare(&Side(redis), &books);
+                assert!(!report.clean && !report.faults().is_empty(), "{name}");
+            }
         }
     }
 
     #[test]
     fn both_may_agree_and_be_wrong() {
         let (Side(mut redis), mut books) = both();
-        (redis.stock, books.stock) = (5, 5);
+        books.stock = 5;
+        redis.insert("stock".to_owned(), "5".to_owned());
         let report = compare(&Side(redis), &books);
         assert!(!report.clean, "6 are out of 5: {report:?}");
     }

@@ -54,6 +54,7 @@ pub(super) fn parse_batch(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
             segment,
             record,
         }),
+        of_call: false,
     })
 }
 
@@ -68,6 +69,7 @@ mod tests {
         let all = [
             ("n", "9"),
             ("at", "5"),
+            ("history", "00112233aabbccdd"),
             ("type", "enter"),
             ("epoch", "1"),
             ("version", "2"),

@@ -6,12 +6,13 @@ use super::batch::parse_batch;
 use super::{Checkpoint, Claim, ClaimResult, Define, Entered, Event, Kind, MeterChange, Unreadable};
 use crate::ids::Id;
 use crate::jackpot::call_record::Rows;
+use crate::jackpot::epoch::Opening;
 use crate::jackpot::record::{Reason, Sent};
 use crate::jackpot::view::Status;
 use crate::ledger::skipped::{self, Skipped};
 
 /// The meters of a tier in the order in which scripts write them.
-const METERS: [&str; 10] = [
+const METERS: [&str; 11] = [
     "pool",
     "reserve",
     "overflow",
@@ -22,7 +23,14 @@ const METERS: [&str; 10] = [
     "funded",
     "paid",
     "wins",
+    "pool_written",
 ];
+
+/// Hexadecimal digits of each.
+const HISTORY_DIGITS: usize = 16;
+const NONCE_DIGITS: usize = 32;
+const SECRET_ID_DIGITS: usize = 16;
+const COMMITMENT_DIGITS: usize = 64;
 
 /// All of an event.
 pub(super) fn event(fields: &BTreeMap<String, String>) -> Result<Event, Unreadable> {
@@ -30,6 +38,7 @@ pub(super) fn event(fields: &BTreeMap<String, String>) -> Result<Event, Unreadab
     Ok(Event {
         n: fields.parse("n")?,
         at_ms: fields.parse("at")?,
+        history: fields.history()?,
         changes: fields.read("meters", parse_changes)?,
         applied: fields.optional("applied")?,
         kind: parse_kind(&fields)?,
@@ -63,6 +72,19 @@ impl Fields<'_> {
             None | Some("") => Ok(None),
             Some(text) => text.parse().map(Some).map_err(|_| self.wrong(field)),
         }
+    }
+
+    /// The history that it belongs to.
+    pub(in crate::ledger) fn history(&self) -> Result<String, Unreadable> {
+        self.hex("history", HISTORY_DIGITS)
+    }
+
+    /// So many lower-case hexadecimal digits.
+    pub(in crate::ledger) fn hex(&self, field: &'static str, digits: usize) -> Result<String, Unreadable> {
+        self.read(field, |text| {
+            let hex = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+            (hex && text.len() == digits).then(|| text.to_owned())
+        })
     }
 
     /// The field, read by a function that says `None` to what it cannot read.
@@ -106,17 +128,25 @@ fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
         },
         "checkpoint" => {
             let meters = fields.read("tiers", parse_meters)?;
-            Kind::Checkpoint(fields.read("state", |state| parse_checkpoint(state, meters))?)
+            let held = fields.read("state", parse_held)?;
+            Kind::Checkpoint(Checkpoint { held, meters })
         }
         "restore" => Kind::Restore {
             from_n: fields.optional("from_n")?,
             restores: fields.parse("restores")?,
             records: fields.parse("records")?,
             status: fields.read("status", Status::parse)?,
+            closed: fields.parse("closed")?,
+            epoch: fields.parse("epoch")?,
+            opening: parse_opening(fields)?,
+        },
+        "retention" => Kind::Retention {
+            before: fields.parse("before")?,
+            retention_s: fields.parse("retention")?,
         },
         "rotate" => Kind::Rotate {
             epoch: fields.parse("epoch")?,
-            commitment: fields.text("commitment")?.to_owned(),
+            opening: parse_opening(fields)?,
             dropped: fields.text("kind")? == "generation",
             pruned: fields.read("pruned", parse_numbers)?,
         },
@@ -127,21 +157,30 @@ fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
 
 fn parse_define(fields: &Fields<'_>) -> Result<Define, Unreadable> {
     let created = match fields.text("mode")? {
-        "created" => Some((
-            fields.read("status", Status::parse)?,
-            fields.text("commitment")?.to_owned(),
-        )),
+        "created" => Some((fields.read("status", Status::parse)?, parse_opening(fields)?)),
         _ => None,
     };
     let (version, json) = (fields.parse("version")?, fields.text("json")?.to_owned());
     Ok(Define {
         version,
         json,
+        tiers: fields.optional("tiers")?.unwrap_or_default(),
+        money: fields.optional("money")?.unwrap_or_default(),
+        retention_s: fields.optional("retention")?.unwrap_or_default(),
         currency: fields.text("currency")?.to_owned(),
         created,
         superseded: fields.optional("superseded")?,
         nonce: fields.text("nonce")?.to_owned(),
         mode: fields.text("mode")?.to_owned(),
+    })
+}
+
+/// What opened the epoch that an event speaks of.
+fn parse_opening(fields: &Fields<'_>) -> Result<Opening, Unreadable> {
+    Ok(Opening {
+        commitment: fields.hex("commitment", COMMITMENT_DIGITS)?,
+        nonce: fields.hex("epoch_nonce", NONCE_DIGITS)?,
+        secret_id: fields.hex("secret_id", SECRET_ID_DIGITS)?,
     })
 }
 
@@ -173,26 +212,17 @@ fn parse_enter(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
         entries,
         claims: fields.read("claims", |text| parse_claims(text, is_first))?,
         batch: None,
+        of_call: fields.optional::<u8>("call")?.is_some(),
     })
 }
 
-/// `status version next sequence claim_order epoch pending`.
-fn parse_checkpoint(text: &str, meters: BTreeMap<String, i64>) -> Option<Checkpoint> {
-    let parts = text.split(' ').collect::<Vec<_>>();
-    let [status, version, next, sequence, claim_order, epoch, pending] = parts[..] else {
-        return None;
+/// A line `name value` each.
+pub(in crate::ledger) fn parse_held(text: &str) -> Option<BTreeMap<String, String>> {
+    let line = |line: &str| {
+        let (name, value) = line.split_once(' ')?;
+        Some((name.to_owned(), value.to_owned()))
     };
-    let waiting = if next == "-" { None } else { Some(next.parse().ok()?) };
-    Some(Checkpoint {
-        status: Status::parse(status)?,
-        version: version.parse().ok()?,
-        waiting,
-        sequence: sequence.parse().ok()?,
-        claim_order: claim_order.parse().ok()?,
-        epoch: epoch.parse().ok()?,
-        pending: pending.parse().ok()?,
-        meters,
-    })
+    text.split('\n').map(line).collect()
 }
 
 /// `name pool reserve ... wins;` each.

@@ -4,11 +4,12 @@ use futures_util::future;
 use tracing::debug;
 
 use super::batch::Batch;
-use super::kind::Kind;
+use super::kind::{Folded, Kind};
 use super::write::{self, WriteError};
 use super::{Projector, ahead};
 use crate::ids::Id;
 use crate::ledger::sql::is_unavailable;
+use crate::stream::Told;
 
 impl<K: Kind> Projector<K> {
     /// Commits the batches, all at once or, when one is at fault, each by itself.
@@ -78,8 +79,15 @@ impl<K: Kind> Projector<K> {
             };
             let moved = !batch.events.is_empty();
             stream.advance(batch, self.settings.trim_margin_events);
-            let (mark, n) = (stream.mark(), stream.cursor.n);
-            self.kind.registry().learn(&id, mark).set_ledger_n(Some(n));
+            let (mark, n, status) = (stream.mark(), stream.cursor.n, stream.books.status());
+            let known = self.kind.registry().learn(&id, mark);
+            known.set_ledger_n(Some(n));
+            if moved {
+                known.set_told(Told {
+                    status: status.to_owned(),
+                    stopped: String::new(),
+                });
+            }
             if moved && stop.is_none() {
                 self.metrics.ledger.stopped(K::TABLES.what, &id, false);
             }

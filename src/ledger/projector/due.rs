@@ -56,7 +56,7 @@ impl<K: Kind> Projector<K> {
         let (mut batches, mut taken, mut more) = (Vec::new(), Taken::default(), !self.left.is_empty());
         for (id, read) in reads {
             match read {
-                Ok(Read::Events(raw)) if raw.is_empty() => {}
+                Ok(Read::Events(raw)) if raw.is_empty() => self.goes_on(&id).await,
                 Ok(Read::Events(raw)) => {
                     more = true;
                     if taken.is_full() {

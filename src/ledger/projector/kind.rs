@@ -2,7 +2,6 @@
 
 use std::fmt::{Debug, Display};
 use std::future::{self, Future};
-use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,8 +14,6 @@ use super::stream::Stream;
 use super::write::WriteError;
 use crate::ids::Id;
 use crate::jackpot::operate::Operator;
-use crate::ledger::Ledger;
-use crate::ledger::progress::Progress;
 use crate::ledger::reconcile::report::Report;
 use crate::ledger::restore::{RestoreError, Restored, Restorer};
 use crate::ledger::sql::{Sql, Tx};
@@ -37,6 +34,8 @@ pub trait Folded: Clone + Debug + Default + Serialize + DeserializeOwned + Send 
     fn is_stopped(&self) -> bool;
     /// Whether it is suspended.
     fn is_suspended(&self) -> bool;
+    /// Its status, as answers name it; empty before it was created.
+    fn status(&self) -> &'static str;
 }
 
 /// What Redis holds of one, at a mark.
@@ -82,8 +81,6 @@ pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
 
     /// What this instance remembers of all of them.
     fn registry(&self) -> &Registry<Self::Known>;
-    /// How the projector is doing with them.
-    fn progress(ledger: &Ledger) -> &Arc<Progress>;
 
     /// Reads what is compared.
     fn look(&self, id: &Id) -> impl Future<Output = Result<Look<Self::Side>, Self::Error>>;

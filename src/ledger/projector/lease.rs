@@ -10,8 +10,9 @@ use tracing::warn;
 
 use crate::ids::Id;
 use crate::ledger::chain::ChainHash;
-use crate::ledger::sql::{Kind, Sql};
+use crate::ledger::sql::{Kind, Sql, Taken};
 use crate::ledger::streams::{JACKPOTS, Tables};
+use crate::stream::Told;
 
 /// Longest lease that settings allow. One that ends later was given before the database's clock was set back: it
 /// would keep a dead holder's streams for as long.
@@ -30,8 +31,8 @@ pub struct Place {
     pub free: bool,
     /// The token in force.
     pub token: i64,
-    /// Why the next event can't be applied; empty while it can.
-    pub stopped: String,
+    /// What SQL says of it, for people.
+    pub told: Told,
 }
 
 /// The leases of an instance.
@@ -71,18 +72,16 @@ impl Leases {
             self.tables.heads,
             column = self.tables.id
         );
-        let insert = sqlx::query(AssertSqlSafe(sql))
-            .bind(id.as_str())
-            .bind(hash.to_string())
-            .execute(self.sql.writer());
-        self.sql.writing(insert).await?;
+        let insert = sqlx::query(AssertSqlSafe(sql)).bind(id.as_str()).bind(hash.to_string());
+        self.sql.execute(insert).await?;
         Ok(())
     }
 
-    /// All of the ledger.
+    /// All of the ledger, while it is this instance's: what another store did is nothing that this one's Redis lacks.
     pub async fn places(&self) -> Result<Vec<Place>, sqlx::Error> {
         let sql = format!(
-            "SELECT {id} AS id, n, restores, lease_token, stopped, CASE WHEN holder = $1 OR holder = '' OR lease_until_ms < {now} \
+            "SELECT {id} AS id, n, restores, status, stopped, lease_token, \
+             (SELECT store_id FROM ledger WHERE one = 1) AS store_id, CASE WHEN holder = $1 OR holder = '' OR lease_until_ms < {now} \
              OR lease_until_ms > {now} + {LONGEST_MS} THEN 1 ELSE 0 END AS free FROM {heads}",
             id = self.tables.id,
             heads = self.tables.heads,
@@ -92,17 +91,23 @@ impl Leases {
             .bind(&self.instance)
             .fetch_all(self.sql.reader());
         let rows = self.sql.reading(select).await?;
+        if let (Some(own), Some(row)) = (self.sql.owner(), rows.first()) {
+            Taken::check(own, row.try_get("store_id")?)?;
+        }
         let place = |row: &sqlx::any::AnyRow| {
             let (n, restores) = (row.try_get::<i64, _>("n")?, row.try_get::<i64, _>("restores")?);
             let (free, token) = (row.try_get::<i64, _>("free")? == 1, row.try_get("lease_token")?);
-            let stopped = row.try_get("stopped")?;
+            let told = Told {
+                status: row.try_get("status")?,
+                stopped: row.try_get("stopped")?,
+            };
             Ok(Id::parse(row.try_get("id")?).ok().map(|id| Place {
                 id,
                 n: n.unsigned_abs(),
                 restores: restores.unsigned_abs(),
                 free,
                 token,
-                stopped,
+                told,
             }))
         };
         let places = rows.iter().map(place).collect::<Result<Vec<_>, sqlx::Error>>()?;
@@ -122,10 +127,9 @@ impl Leases {
             .bind(&self.instance)
             .bind(self.lease_ms)
             .bind(id.as_str())
-            .bind(token)
-            .execute(self.sql.writer());
-        let done = self.sql.writing(update).await?;
-        Ok((done.rows_affected() == 1).then_some(token + 1))
+            .bind(token);
+        let done = self.sql.execute(update).await?;
+        Ok((done == 1).then_some(token + 1))
     }
 
     /// Whether a lease that this instance took is still in force: nobody has taken it over.
@@ -156,11 +160,8 @@ impl Leases {
             self.tables.heads,
             self.sql.now_ms()
         );
-        let update = sqlx::query(AssertSqlSafe(sql))
-            .bind(self.lease_ms)
-            .bind(&self.instance)
-            .execute(self.sql.writer());
-        self.sql.writing(update).await?;
+        let update = sqlx::query(AssertSqlSafe(sql)).bind(self.lease_ms).bind(&self.instance);
+        self.sql.execute(update).await?;
         Ok(())
     }
 
@@ -190,7 +191,7 @@ impl Leases {
         let heads = self.tables.heads;
         let sql = format!("UPDATE {heads} SET holder = '', lease_until_ms = 0 WHERE holder <> ''");
         let update = sqlx::query(AssertSqlSafe(sql));
-        self.sql.writing(update.execute(self.sql.writer())).await?;
+        self.sql.execute(update).await?;
         Ok(())
     }
 
@@ -198,10 +199,8 @@ impl Leases {
     pub async fn release(&self) -> Result<(), sqlx::Error> {
         let heads = self.tables.heads;
         let sql = format!("UPDATE {heads} SET holder = '', lease_until_ms = 0 WHERE holder = $1");
-        let update = sqlx::query(AssertSqlSafe(sql))
-            .bind(&self.instance)
-            .execute(self.sql.writer());
-        self.sql.writing(update).await?;
+        let update = sqlx::query(AssertSqlSafe(sql)).bind(&self.instance);
+        self.sql.execute(update).await?;
         Ok(())
     }
 }

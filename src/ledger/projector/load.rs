@@ -8,6 +8,8 @@ use super::rows::Cursor;
 use crate::ids::Id;
 use crate::ledger::chain::ChainHash;
 use crate::ledger::sql::Sql;
+use crate::ledger::streams::Tables;
+use crate::stream::Mark;
 
 /// Events whose hashes are checked when a stream is taken over; `jackpot verify` checks all.
 const TAIL: i64 = 1_000;
@@ -43,6 +45,43 @@ pub enum LoadError {
     /// The ledger's own rows do not fit together.
     #[error("{0}")]
     Damaged(String),
+}
+
+/// The last event that SQL has.
+#[derive(Debug)]
+pub struct LastEvent {
+    /// How far it is.
+    pub mark: Mark,
+    /// Its id in Redis' stream.
+    pub stream_id: String,
+    /// Of the event before it; empty when there is none.
+    pub previous_stream_id: String,
+    /// Canonical JSON.
+    pub body: String,
+}
+
+/// Reads the last event alone; `None` where SQL has none.
+pub async fn last_event(sql: &Sql, of: Tables, id: &Id) -> Result<Option<LastEvent>, sqlx::Error> {
+    let text = format!(
+        "SELECT h.restores AS restores, e.n AS n, e.stream_id AS stream_id, e.body AS body FROM {} AS h \
+         JOIN {} AS e ON e.{id} = h.{id} AND e.n <= h.n AND e.n >= h.n - 1 WHERE h.{id} = $1 ORDER BY e.n DESC",
+        of.heads,
+        of.events,
+        id = of.id
+    );
+    let rows = sqlx::query(AssertSqlSafe(text)).bind(id.as_str());
+    let rows = sql.reading(rows.fetch_all(sql.reader())).await?;
+    let Some(last) = rows.first() else {
+        return Ok(None);
+    };
+    let number = |name: &str| last.try_get::<i64, _>(name).map(i64::unsigned_abs);
+    let previous = rows.get(1).map(|row| row.try_get("stream_id")).transpose()?;
+    Ok(Some(LastEvent {
+        mark: Mark::new(number("restores")?, number("n")?).unwrap_or_default(),
+        stream_id: last.try_get("stream_id")?,
+        previous_stream_id: previous.unwrap_or_default(),
+        body: last.try_get("body")?,
+    }))
 }
 
 /// Reads and checks.

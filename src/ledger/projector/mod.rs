@@ -159,6 +159,7 @@ impl<K: Kind> Projector<K> {
         tokio::select! {
             () = self.work(&stopping) => {}
             () = lag.tell() => {}
+            () = lag.look() => {}
         }
         self.finish().await;
     }
@@ -211,7 +212,7 @@ impl<K: Kind> Projector<K> {
 
     fn failed(&mut self, error: &sqlx::Error) {
         if !std::mem::replace(&mut self.down, true) {
-            error!(%error, "the ledger's database does not answer; play goes on, events wait in Redis");
+            error!(%error, "the ledger's database can't be used; play goes on, events wait in Redis");
         }
         self.metrics.ledger.up(false);
     }
@@ -236,7 +237,7 @@ impl<K: Kind> Projector<K> {
         self.metrics.ledger.up(true);
         let mut put = false;
         if sweep {
-            self.report_progress();
+            lag::tell(&self.kind, &self.metrics);
             put = self.reconcile().await?;
             K::expire(self).await?;
         }
@@ -256,10 +257,14 @@ impl<K: Kind> Projector<K> {
             let held = self.streams.get(&place.id);
             if place.n > 0 {
                 let mark = Mark::new(place.restores, place.n).unwrap_or_default();
-                self.kind.registry().learn(&place.id, mark).set_ledger_n(Some(place.n));
+                let known = self.kind.registry().learn(&place.id, mark);
+                known.set_ledger_n(Some(place.n));
+                known.set_told(place.told.clone());
             } else if self.kind.registry().is_used(&place.id) {
+                let known = self.kind.registry().known(&place.id);
                 // Or nothing would bound what waits while SQL is away.
-                self.kind.registry().known(&place.id).set_ledger_n(Some(0));
+                known.set_ledger_n(Some(0));
+                known.set_told(place.told.clone());
             }
             self.added.insert(place.id.clone());
             self.look_again(&place.id).await;
@@ -282,8 +287,6 @@ impl<K: Kind> Projector<K> {
         match self.load(&id, token).await {
             Ok(loaded) => {
                 debug!(what = K::TABLES.what, %id, n = loaded.cursor.n, "reading its events");
-                // Its lag is told from here on, also when the database stops answering before the round ends.
-                K::progress(&self.ledger).set(&id, self.kind.registry().known(&id).backlog(), false);
                 self.streams.insert(id.clone(), Stream::new(id, token, loaded));
                 Ok(())
             }
@@ -325,17 +328,7 @@ impl<K: Kind> Projector<K> {
 
     fn drop_stream(&mut self, id: &Id) {
         self.streams.remove(id);
-        K::progress(&self.ledger).forget(id);
         // Another instance tells from now on.
-        self.metrics.ledger.lag(K::TABLES.what, id, 0);
         self.metrics.ledger.stopped(K::TABLES.what, id, false);
-    }
-
-    fn report_progress(&self) {
-        for (id, stream) in &self.streams {
-            let events = self.kind.registry().known(id).backlog();
-            self.metrics.ledger.lag(K::TABLES.what, id, events);
-            K::progress(&self.ledger).set(id, events, stream.is_stopped());
-        }
     }
 }

@@ -1,14 +1,17 @@
 //! What the projector does when a stream can't go on: it stops that one, loudly, and leaves the others alone.
 
 use sqlx::AssertSqlSafe;
-use tracing::{debug, error, warn};
+use tracing::{debug, error, info, warn};
 
 use super::Projector;
 use super::kind::Kind;
+use super::load::last_event;
 use super::stream::Stream;
 use crate::ids::Id;
 use crate::jackpot::operate::Operator;
-use crate::stream::{Mark, ScriptError};
+use crate::ledger::chain;
+use crate::ledger::pair::Standing;
+use crate::stream::{self, Mark, ScriptError, Subject, TailWish, Told};
 use crate::text::printable;
 
 /// Longest reason kept in SQL and in the event of the suspension, in characters.
@@ -29,6 +32,37 @@ impl<K: Kind> Projector<K> {
         }
     }
 
+    /// Redis holds SQL's last event and nothing more: what had stopped the stream, another Redis for a moment, is gone.
+    pub(super) async fn goes_on(&mut self, id: &Id) {
+        let Some(stream) = self.streams.get(id) else {
+            return;
+        };
+        // Also one that another holder stopped.
+        if !self.kind.registry().known(id).is_ledger_stopped() {
+            return;
+        }
+        let sql = format!(
+            "UPDATE {} SET stopped = '' WHERE {} = $1 AND lease_token = $2",
+            K::TABLES.heads,
+            K::TABLES.id
+        );
+        let update = sqlx::query(AssertSqlSafe(sql)).bind(id.as_str()).bind(stream.token);
+        match self.ledger.sql.execute(update).await {
+            Ok(0) => self.drop_stream(id),
+            Ok(_) => {
+                info!(what = K::TABLES.what, %id, "the ledger goes on with this {}", K::TABLES.what);
+                _ = self.streams.get_mut(id).map(Stream::go_on);
+                self.metrics.ledger.stopped(K::TABLES.what, id, false);
+                let known = self.kind.registry().known(id);
+                known.set_told(Told {
+                    stopped: String::new(),
+                    ..known.told()
+                });
+            }
+            Err(error) => warn!(what = K::TABLES.what, %id, %error, "not known whether this stream is still read here"),
+        }
+    }
+
     /// Says why a stream stopped: in SQL, the log, the metrics and its status. `false` and nothing else when
     /// the lease with this token is over.
     pub(super) async fn tell_stopped(&self, id: &Id, reason: &str, token: i64, new: bool) -> Result<bool, sqlx::Error> {
@@ -41,15 +75,19 @@ impl<K: Kind> Projector<K> {
         let update = sqlx::query(AssertSqlSafe(sql))
             .bind(&short)
             .bind(id.as_str())
-            .bind(token)
-            .execute(self.ledger.sql.writer());
-        if self.ledger.sql.writing(update).await?.rows_affected() == 0 {
+            .bind(token);
+        if self.ledger.sql.execute(update).await? == 0 {
             return Ok(false);
         }
         if new {
             error!(what = K::TABLES.what, %id, reason, "the ledger can't go on with this {}; it is suspended", K::TABLES.what);
         }
         self.metrics.ledger.stopped(K::TABLES.what, id, true);
+        let known = self.kind.registry().known(id);
+        known.set_told(Told {
+            stopped: short.clone(),
+            ..known.told()
+        });
         // Again at each look: it may have failed before.
         self.suspend(id, format!("the ledger can't go on: {short}")).await;
         Ok(true)
@@ -77,7 +115,7 @@ impl<K: Kind> Projector<K> {
             }));
             return false;
         }
-        if known.lose() {
+        if known.lose(at) {
             warn!(what = K::TABLES.what, %id, redis = %at, ledger = %ledger, %seen, "Redis lost events of this {}; it is rebuilt from the ledger", K::TABLES.what);
         }
         match self.leases.holds(id, token).await {
@@ -92,10 +130,17 @@ impl<K: Kind> Projector<K> {
                 return false;
             }
         }
-        // A Redis that lost all lost this too; and one that belongs to another ledger by now is left alone.
-        if let Err(error) = self.ledger.claim(&self.store).await {
-            error!(what = K::TABLES.what, %id, %error, "this {} is not rebuilt here", K::TABLES.what);
-            return false;
+        // A Redis that lost all lost its name too; and one that belongs to another store by now is left alone.
+        match self.ledger.still_ours(&self.store).await {
+            Ok(Standing::Ours) => {}
+            Ok(Standing::Taken(cause) | Standing::Foreign(cause)) => {
+                error!(what = K::TABLES.what, %id, cause, "this {} is not rebuilt here", K::TABLES.what);
+                return false;
+            }
+            Err(error) => {
+                error!(what = K::TABLES.what, %id, %error, "this {} is not rebuilt here", K::TABLES.what);
+                return false;
+            }
         }
         let reason = format!("Redis had lost events of this {}", K::TABLES.what);
         let by = service();
@@ -124,14 +169,54 @@ impl<K: Kind> Projector<K> {
         self.look_again(id).await;
     }
 
-    /// Works with one again that was lost and has been restored since, by whomever.
+    /// Works with one again that was lost: it has been restored since, or Redis came back with all that SQL has.
     pub(super) async fn look_again(&self, id: &Id) {
         if !self.kind.registry().known(id).is_lost() {
             return;
         }
-        if let Err(error) = self.kind.registry().recheck(id).await {
-            debug!(what = K::TABLES.what, %id, %error, "it was lost and can't be read; the next look at it may");
+        let whole = match self.kind.registry().recheck(id).await {
+            Ok(false) => self.is_whole_again(id).await,
+            Ok(true) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(error) = whole {
+            debug!(what = K::TABLES.what, %id, error, "it was lost and can't be read; the next look at it may");
         }
+    }
+
+    /// Redis was briefly another one, an empty or an older one: it is itself again when it holds SQL's last event, by
+    /// number and content, and SQL has all that this instance has seen.
+    async fn is_whole_again(&self, id: &Id) -> Result<(), String> {
+        let known = self.kind.registry().known(id);
+        let (seen, Some(lost_at)) = (known.mark(), known.lost_at()) else {
+            return Ok(());
+        };
+        let last = last_event(&self.ledger.sql, K::TABLES, id).await;
+        let Some(last) = last
+            .map_err(|error| error.to_string())?
+            .filter(|last| last.mark >= seen)
+        else {
+            return Ok(());
+        };
+        let wish = TailWish {
+            after: Some(last.previous_stream_id.as_str()).filter(|id| !id.is_empty()),
+            max_events: 1,
+            max_bytes: 1,
+            trim_before: None,
+        };
+        let tail = match stream::tail(&self.store, known.stream(), last.mark, &wish).await {
+            Ok(tail) => tail,
+            // It lacks events still.
+            Err(ScriptError::Behind { .. } | ScriptError::Unknown | ScriptError::Restoring) => return Ok(()),
+            Err(error) => return Err(error.to_string()),
+        };
+        let holds =
+            |(stream_id, fields): &(String, _)| *stream_id == last.stream_id && chain::body(fields) == last.body;
+        let is_it = tail.mark.restores() == last.mark.restores() && tail.events.first().is_some_and(holds);
+        if is_it && self.kind.registry().is_whole(id, lost_at, last.mark) {
+            info!(what = K::TABLES.what, %id, n = last.mark.n(), "Redis holds SQL's last event again; it is no longer refused");
+        }
+        Ok(())
     }
 }
 

@@ -69,10 +69,10 @@ async fn move_cursor<K: Kind>(tx: &mut Tx<'_>, batch: &Batch<K>, token: i64) -> 
     let books = serde_json::to_string(&batch.books).expect("plain data is JSON");
     let tables = K::TABLES;
     let (set, still) = tables.behind.map_or_else(Default::default, |behind| {
-        (format!(", {behind} = $10"), format!(" AND {behind} = $11"))
+        (format!(", {behind} = $11"), format!(" AND {behind} = $12"))
     });
     let text = format!(
-        "UPDATE {} SET n = $1, hash = $2, stream_id = $3, restores = $4, books = $5, stopped = ''{set} \
+        "UPDATE {} SET n = $1, hash = $2, stream_id = $3, restores = $4, books = $5, stopped = '', status = $10{set} \
          WHERE {} = $6 AND n = $7 AND hash = $8 AND lease_token = $9{still}",
         tables.heads, tables.id
     );
@@ -85,7 +85,8 @@ async fn move_cursor<K: Kind>(tx: &mut Tx<'_>, batch: &Batch<K>, token: i64) -> 
         .bind(batch.id.as_str())
         .bind(int(batch.from.n))
         .bind(batch.from.hash.to_string())
-        .bind(token);
+        .bind(token)
+        .bind(batch.books.status());
     if tables.behind.is_some() {
         let (before, after) = K::behind(&batch.rows);
         update = update.bind(int(after)).bind(int(before));

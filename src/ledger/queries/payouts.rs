@@ -48,8 +48,11 @@ pub struct PayoutRow {
     /// RFC 3339.
     #[schema(example = "2026-11-21T06:00:00.123Z")]
     pub paid_at: String,
-    /// The event of the ledger that holds it: `<jackpot_id>:<n>`.
-    #[schema(example = "spring:8820")]
+    /// The history in which it was paid: 16 hexadecimal digits, other ones after each restore.
+    #[schema(example = "9f1c0a44d2b7e633")]
+    pub history: String,
+    /// Id of its event `payout.created`: `jackpot:<jackpot_id>:<history>:<n>:<i>`.
+    #[schema(example = "jackpot:spring:9f1c0a44d2b7e633:8820:0")]
     pub event_id: String,
     /// The key that signed it: `/v1/keys`.
     pub key_id: String,
@@ -73,7 +76,7 @@ pub struct PayoutFilters {
 }
 
 const SELECT: &str = "payout_id, jackpot_id, entry_id, player_id, tier, amount, currency, claim_order, pool_before, \
-                      pool_after, paid_at_ms, event_id, key_id, signature";
+                      pool_after, paid_at_ms, history, event_id, key_id, signature";
 
 impl PayoutFilters {
     /// The list, for its cursors.
@@ -160,6 +163,7 @@ fn read(row: &AnyRow) -> Result<PayoutRow, LedgerError> {
         pool_before: row.try_get("pool_before")?,
         pool_after: row.try_get("pool_after")?,
         paid_at: rfc3339(row.try_get("paid_at_ms")?),
+        history: row.try_get("history")?,
         event_id: row.try_get("event_id")?,
         key_id: row.try_get("key_id")?,
         signature: row.try_get("signature")?,

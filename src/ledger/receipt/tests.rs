@@ -37,7 +37,9 @@ fn receipt() -> Receipt {
         pool_before: minor(crate::money::MAX_MINOR),
         pool_after: minor(0),
         paid_at_ms: 1_795_243_503_125,
+        history: "9f1c0a44d2b7e633".to_owned(),
         n: 8812,
+        i: 2,
     }
     .sign(&keys().current())
 }
@@ -91,7 +93,7 @@ fn a_receipt_is_signed_whole() {
     let receipt = receipt();
     assert_eq!(
         receipt.signed_text(),
-        r#"{"amount":18811,"claim_order":4,"currency":"KRW","entry_id":"round-8812-p7","event_id":"spring:8812","jackpot_id":"spring","key_id":"gKNg4hXH5uBm8LILTVjf7Gq_NU1EW2c3FZ4qDSqhsXU","paid_at":"2026-11-21T06:45:03.125Z","payout_id":"spring:4","player_id":"p7","pool_after":0,"pool_before":9007199254740991,"tier":"grand"}"#
+        r#"{"amount":18811,"claim_order":4,"currency":"KRW","entry_id":"round-8812-p7","event_id":"jackpot:spring:9f1c0a44d2b7e633:8812:2","history":"9f1c0a44d2b7e633","jackpot_id":"spring","key_id":"gKNg4hXH5uBm8LILTVjf7Gq_NU1EW2c3FZ4qDSqhsXU","paid_at":"2026-11-21T06:45:03.125Z","payout_id":"spring:4","player_id":"p7","pool_after":0,"pool_before":9007199254740991,"tier":"grand"}"#
     );
     assert_eq!(
         receipt.signature,
@@ -120,7 +122,7 @@ fn the_members_are_those_of_the_contract() {
         .map(String::as_str)
         .collect();
     let contract = "payout_id jackpot_id entry_id player_id tier amount currency claim_order pool_before pool_after \
-                    paid_at event_id key_id signature";
+                    paid_at history event_id key_id signature";
     let mut contract: Vec<_> = contract.split(' ').collect();
     names.sort_unstable();
     contract.sort_unstable();

@@ -18,18 +18,8 @@ pub struct MetersAndState {
     /// By `tier:meter`, as `lua/jackpot/tiers.lua` names meters. One that is not there is 0: whoever reads Redis
     /// refuses a missing one before.
     pub meters: BTreeMap<String, i64>,
-    /// open, paused, suspended or closed.
-    pub status: String,
-    /// Of the definition in force.
-    pub version: u64,
-    /// Entries so far.
-    pub sequence: u64,
-    /// Paid claims so far.
-    pub claim_order: u64,
-    /// The open epoch.
-    pub epoch: u64,
-    /// Entries without a final outcome.
-    pub pending: u64,
+    /// By name: what of the state decides, and how many records there are.
+    pub state: BTreeMap<String, String>,
 }
 
 /// A term of the identity, from both sides.
@@ -77,7 +67,8 @@ pub struct TierReport {
 /// A part of the state, from both sides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct StateRow {
-    /// `status`, `version`, `sequence`, `claim_order`, `epoch` or `pending`; or only `readable`, when it is not.
+    /// `status`, `version`, `tiers`, `sequence`, `claim_order`, `epoch`, `seen_a`, `pending` and so on
+    /// (docs/ledger.md has all); or only `readable`, when it is not.
     #[schema(example = "sequence")]
     pub name: String,
     /// What Redis has.
@@ -262,19 +253,10 @@ fn compare_tier(tier: &str, redis: &MetersAndState, ledger: &MetersAndState) -> 
 }
 
 fn compare_state(redis: &MetersAndState, ledger: &MetersAndState) -> Vec<StateRow> {
-    let rows = |side: &MetersAndState| {
-        [
-            ("status", side.status.clone()),
-            ("version", side.version.to_string()),
-            ("sequence", side.sequence.to_string()),
-            ("claim_order", side.claim_order.to_string()),
-            ("epoch", side.epoch.to_string()),
-            ("pending", side.pending.to_string()),
-        ]
-    };
-    let pairs = rows(redis).into_iter().zip(rows(ledger));
-    pairs
-        .map(|((name, redis), (_, ledger))| StateRow::of(name, &redis, &ledger))
+    let names: BTreeSet<_> = redis.state.keys().chain(ledger.state.keys()).collect();
+    let of = |side: &MetersAndState, name: &str| side.state.get(name).cloned().unwrap_or_else(|| "missing".to_owned());
+    let rows = names.into_iter();
+    rows.map(|name| StateRow::of(name, &of(redis, name), &of(ledger, name)))
         .collect()
 }
 

@@ -56,7 +56,7 @@ mod tests {
     fn the_table_shows_both_values_where_they_differ() {
         let side = |pool| MetersAndState {
             meters: [("grand:pool".to_owned(), pool), ("grand:contributed".to_owned(), 41)].into(),
-            status: "open".to_owned(),
+            state: [("status".to_owned(), "open".to_owned())].into(),
             ..MetersAndState::default()
         };
         let text = render("jackpot spring", 7, &compare(&side(41), &side(42)));

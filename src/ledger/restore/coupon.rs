@@ -24,8 +24,8 @@ use crate::ledger::projector::load::{self, LoadError, damaged};
 use crate::ledger::streams::COUPONS;
 use crate::random;
 use crate::store::keys::CouponKeys;
-use crate::stream::Mark;
 use crate::stream::restore::{RestoreBegun, RestoreEnded, restore_begin};
+use crate::stream::{self, Mark};
 
 /// Rows read at a time.
 const PAGE: i64 = 1_000;
@@ -51,7 +51,7 @@ impl Restorer {
         let expected = self.replaceable(&keys.state, held, ledger, replace).await?;
         let token = hex::encode(random::bytes::<16>()?);
         match restore_begin(&self.store, keys.all(), &token, expected).await? {
-            RestoreBegun::Begun => {}
+            RestoreBegun::Begun { .. } => {}
             RestoreBegun::Changed(_) => return Err(RestoreError::Changed),
         }
         let mut writer = Writer::new(&self.store, &keys, &token);
@@ -76,7 +76,7 @@ impl Restorer {
         }
         match scripts::restore_end(&self.store, &keys, &token, &state, (by, reason)).await? {
             RestoreEnded::Done(mark) => Ok(Restored { mark, records }),
-            RestoreEnded::Other | RestoreEnded::Incomplete => Err(RestoreError::Changed),
+            RestoreEnded::Other | RestoreEnded::Incomplete | RestoreEnded::Early(_) => Err(RestoreError::Changed),
         }
     }
 
@@ -227,6 +227,7 @@ fn state(
     Ok(RestoredState {
         n: books.n,
         restores: books.restores,
+        history: stream::new_history()?,
         status,
         version: books.version,
         json: books.definition.clone(),
@@ -234,6 +235,7 @@ fn state(
         sequence: books.sequence,
         voided: books.voided,
         arrivals: books.arrivals,
+        retention_s: books.retention_s,
         puts: books.puts.clone(),
         written,
     })

@@ -13,8 +13,8 @@ use crate::room::definition::Definition;
 use crate::room::scripts::{self, RestoredState};
 use crate::room::status::Status;
 use crate::store::keys::RoomKeys;
-use crate::stream::Mark;
 use crate::stream::restore::{RestoreBegun, RestoreEnded, restore_begin};
+use crate::stream::{self, Mark};
 
 impl Restorer {
     /// Rebuilds one room. The caller holds the lease of its stream, and knows of no pass that expires later than at
@@ -49,12 +49,12 @@ impl Restorer {
         }
         let token = hex::encode(random::bytes::<16>()?);
         match restore_begin(&self.store, keys.all(), &token, expected).await? {
-            RestoreBegun::Begun => {}
+            RestoreBegun::Begun { .. } => {}
             RestoreBegun::Changed(_) => return Err(RestoreError::Changed),
         }
         match scripts::restore_end(&self.store, &keys, &token, &state, (by, reason)).await? {
             RestoreEnded::Done(mark) => Ok(Restored { mark, records: 0 }),
-            RestoreEnded::Other | RestoreEnded::Incomplete => Err(RestoreError::Changed),
+            RestoreEnded::Other | RestoreEnded::Incomplete | RestoreEnded::Early(_) => Err(RestoreError::Changed),
         }
     }
 }
@@ -65,6 +65,7 @@ fn state(room: &Id, books: Books, status: Status) -> Result<RestoredState, Resto
     Ok(RestoredState {
         n: books.n,
         restores: books.restores,
+        history: stream::new_history()?,
         status,
         version: books.version,
         json: books.definition,

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::event::{Define, Event, Kind, Opened};
-use crate::ledger::books::{FoldError, expect, follows};
+use crate::ledger::books::{FoldError, expect, follows, go_on_in_history};
 use crate::ledger::event::remember_put;
 use crate::ledger::projector::kind::Folded;
 use crate::room::definition::Definition;
@@ -21,6 +21,8 @@ pub struct Books {
     pub restores: u64,
     /// When the last event happened, ms of Redis' clock.
     pub at_ms: i64,
+    /// What was made at creation or at the last restore.
+    pub history: String,
     /// Its status; `None` before it was created.
     pub status: Option<Status>,
     /// Of its definition.
@@ -64,6 +66,10 @@ impl Folded for Books {
     fn is_suspended(&self) -> bool {
         self.status == Some(Status::Suspended)
     }
+
+    fn status(&self) -> &'static str {
+        self.status.map_or("", Status::as_str)
+    }
 }
 
 impl Books {
@@ -72,7 +78,7 @@ impl Books {
         follows(self.n, event.n)?;
         if let Kind::Skipped(skipped) = &event.kind {
             let after = &skipped.carried.books;
-            let right = (after.n, after.at_ms) == (event.n, event.at_ms);
+            let right = (after.n, after.at_ms, &after.history) == (event.n, event.at_ms, &event.history);
             expect(
                 event.n,
                 right,
@@ -87,6 +93,8 @@ impl Books {
             self.status.is_some() || matches!(event.kind, Kind::Define(Define { created: true, .. })),
             "the first event does not create the room",
         )?;
+        let begins = self.status.is_none() || matches!(event.kind, Kind::Restore { .. });
+        go_on_in_history(self.n, &mut self.history, &event.history, begins)?;
         match &event.kind {
             Kind::Define(define) => self.define(define),
             Kind::Opened(opened) => {

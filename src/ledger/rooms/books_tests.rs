@@ -9,7 +9,13 @@ type Fields = BTreeMap<String, String>;
 
 fn fields(n: u64, kind: &str, rest: &[(&str, &str)]) -> Fields {
     let n = n.to_string();
-    let all = [("n", n.as_str()), ("at", "1000"), ("type", kind)];
+    // A restore begins another one.
+    let history = if kind == "restore" {
+        "00000000000000bb"
+    } else {
+        "00000000000000aa"
+    };
+    let all = [("n", n.as_str()), ("at", "1000"), ("type", kind), ("history", history)];
     let all = all.iter().chain(rest);
     all.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
         .collect()

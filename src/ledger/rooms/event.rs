@@ -20,6 +20,8 @@ pub struct Event {
     pub n: u64,
     /// When, ms of Redis' clock.
     pub at_ms: i64,
+    /// The history that it belongs to: another one from each restore on.
+    pub history: String,
     /// What happened.
     pub kind: Kind,
 }
@@ -113,6 +115,7 @@ impl Event {
         Ok(Self {
             n: fields.parse("n")?,
             at_ms: fields.parse("at")?,
+            history: fields.history()?,
             kind: parse_kind(&fields)?,
         })
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use sqlx::migrate::MigrateError;
 use thiserror::Error;
+use uuid::Uuid;
 
 use crate::random::RandomError;
 
@@ -85,6 +86,26 @@ pub enum SqlError {
     /// The system has no randomness.
     #[error(transparent)]
     Random(#[from] RandomError),
+}
+
+/// The ledger belongs to another store by now: this instance writes nothing more.
+#[derive(Debug, Error)]
+#[error("the ledger belongs to store '{now}' by now, not to '{own}', this instance's")]
+pub struct Taken {
+    /// On whose behalf the transaction began.
+    pub own: Uuid,
+    /// Whose the ledger is.
+    pub now: String,
+}
+
+impl Taken {
+    /// An error unless the ledger is still that store's.
+    pub fn check(own: Uuid, now: String) -> Result<(), sqlx::Error> {
+        if now == own.to_string() {
+            return Ok(());
+        }
+        Err(sqlx::Error::Io(io::Error::other(Self { own, now })))
+    }
 }
 
 /// Primary result codes of SQLite that say nothing about the statement: busy, locked, out of memory, read-only,

@@ -9,19 +9,24 @@ mod pool;
 mod schema;
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use sqlx::{Any, AnyPool, Transaction};
+use sqlx::any::AnyArguments;
+use sqlx::query::Query;
+use sqlx::{Any, AnyPool, AssertSqlSafe, Row, Transaction};
 use tokio::time::timeout;
+use uuid::Uuid;
 
+use super::pair::InSql;
+use super::streams::Streams;
 use crate::settings;
 
 use address::{Address, Mode};
 use file::FileLock;
 
 pub use address::Kind;
-pub use error::{SqlError, is_unavailable};
+pub use error::{SqlError, Taken, is_unavailable};
 pub use insert::{Value, insert_rows};
 pub use schema::Migrated;
 
@@ -41,6 +46,8 @@ pub struct Sql {
     reader: AnyPool,
     writer: AnyPool,
     ledger_id: Arc<str>,
+    /// The store on whose behalf this instance writes, once it is known.
+    owner: Arc<OnceLock<Uuid>>,
     lock: Arc<Mutex<Option<FileLock>>>,
     down: Arc<Down>,
 }
@@ -69,6 +76,7 @@ impl Sql {
             reader: pool::options(kind, Mode::Read, settings.max_connections).connect_lazy_with(options.clone()),
             writer: pool::options(kind, Mode::Write, writers).connect_lazy_with(options),
             ledger_id: ledger_id.into(),
+            owner: Arc::default(),
             lock: Arc::new(Mutex::new(lock)),
             down: Arc::default(),
         })
@@ -92,6 +100,7 @@ impl Sql {
             writer: reader.clone(),
             reader,
             ledger_id: ledger_id.into(),
+            owner: Arc::default(),
             lock: Arc::default(),
             down: Arc::default(),
         })
@@ -134,18 +143,102 @@ impl Sql {
         &self.reader
     }
 
-    /// For single statements that write, within [`writing`](Self::writing).
-    pub fn writer(&self) -> &AnyPool {
-        &self.writer
-    }
-
     /// A transaction that writes, within [`writing`](Self::writing). On SQLite it takes the lock at once: one that
     /// begins by reading could not be promoted when another has written meanwhile.
+    ///
+    /// It holds the store's name until its end: an adopt waits for it, or it finds the new name and writes nothing.
+    ///
+    /// # Errors
+    /// Also [`Taken`], as the cause of [`sqlx::Error::Io`].
     pub async fn begin(&self) -> Result<Tx<'static>, sqlx::Error> {
+        let mut tx = self.begin_unchecked().await?;
+        if let Some(own) = self.owner() {
+            let text = match self.kind {
+                Kind::Sqlite => "SELECT store_id FROM ledger WHERE one = 1",
+                Kind::Postgres => "SELECT store_id FROM ledger WHERE one = 1 FOR SHARE",
+            };
+            let now: String = sqlx::query_scalar(text).fetch_one(&mut *tx).await?;
+            Taken::check(own, now)?;
+        }
+        Ok(tx)
+    }
+
+    async fn begin_unchecked(&self) -> Result<Tx<'static>, sqlx::Error> {
         match self.kind {
             Kind::Sqlite => self.writer.begin_with("BEGIN IMMEDIATE").await,
             Kind::Postgres => self.writer.begin().await,
         }
+    }
+
+    /// One statement that writes, in a transaction of its own, for at most [`WRITE_LIMIT`]: the rows that it changed.
+    ///
+    /// # Errors
+    /// As of [`begin`](Self::begin) and [`writing`](Self::writing).
+    pub async fn execute(&self, statement: Query<'_, Any, AnyArguments>) -> Result<u64, sqlx::Error> {
+        let work = async {
+            let mut tx = self.begin().await?;
+            let done = statement.execute(&mut *tx).await?;
+            tx.commit().await?;
+            Ok(done.rows_affected())
+        };
+        self.writing(work).await
+    }
+
+    /// The store on whose behalf this instance writes; `None` before [`own`](Self::own).
+    pub fn owner(&self) -> Option<Uuid> {
+        self.owner.get().copied()
+    }
+
+    /// From here on this instance writes for that store alone. The first one counts: an instance never changes sides.
+    pub(super) fn own(&self, store: Uuid) {
+        if *self.owner.get_or_init(|| store) != store {
+            tracing::error!(%store, "this instance writes for another store already");
+        }
+    }
+
+    /// Which store the ledger belongs to, and whether it has any event.
+    pub async fn store(&self) -> Result<InSql, sqlx::Error> {
+        let used = Streams::ALL.map(|streams| format!("EXISTS (SELECT 1 FROM {} WHERE n > 0)", streams.tables().heads));
+        let text = format!(
+            "SELECT store_id, CASE WHEN {} THEN 1 ELSE 0 END AS used FROM ledger WHERE one = 1",
+            used.join(" OR ")
+        );
+        let row = sqlx::query(AssertSqlSafe(text)).fetch_one(&self.reader);
+        let row = self.reading(row).await?;
+        let (store, used): (String, i64) = (row.try_get("store_id")?, row.try_get("used")?);
+        Ok(InSql {
+            store: store.parse().ok(),
+            has_events: used == 1,
+        })
+    }
+
+    /// Names the store that the ledger belongs to, if `from` is still its name: compare and set. Ends all leases,
+    /// because their holders can write nothing more. Whether it was done.
+    ///
+    /// # Errors
+    /// Also when a transaction of the old pair does not end in time.
+    pub(super) async fn name_store(&self, from: Option<Uuid>, to: Uuid) -> Result<bool, sqlx::Error> {
+        let work = async {
+            let mut tx = self.begin_unchecked().await?;
+            let named = sqlx::query("UPDATE ledger SET store_id = $1 WHERE one = 1 AND store_id = $2")
+                .bind(to.to_string())
+                .bind(from.map_or_else(String::new, |id| id.to_string()))
+                .execute(&mut *tx)
+                .await?;
+            if named.rows_affected() == 0 {
+                return Ok(false);
+            }
+            for streams in Streams::ALL {
+                let heads = streams.tables().heads;
+                let text = format!(
+                    "UPDATE {heads} SET holder = '', lease_until_ms = 0, lease_token = lease_token + 1 WHERE holder <> ''"
+                );
+                sqlx::query(AssertSqlSafe(text)).execute(&mut *tx).await?;
+            }
+            tx.commit().await?;
+            Ok(true)
+        };
+        self.writing(work).await
     }
 
     /// The database's clock in ms, as an SQL expression.

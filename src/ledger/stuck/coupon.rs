@@ -18,7 +18,7 @@ use crate::coupon::status::Status;
 use crate::ids::Id;
 use crate::ledger::Ledger;
 use crate::ledger::coupons::books::Books;
-use crate::ledger::coupons::event::{Checkpoint, Event, Kind, Line, What};
+use crate::ledger::coupons::event::{Event, Kind, Line, What};
 use crate::ledger::coupons::line::Waiting;
 use crate::ledger::projector::batch::{Batch, Start};
 use crate::ledger::projector::coupons::Coupons;
@@ -95,7 +95,11 @@ impl Skips for Coupons {
         let mut carried = skip.records();
         skip.books(stuck.n, &mut carried)?;
         let json = serde_json::to_string(&carried).map_err(|error| StuckError::Refused(error.to_string()))?;
-        let fields = [("at", skip.at_ms.to_string()), ("carried", json)];
+        let fields = [
+            ("at", skip.at_ms.to_string()),
+            ("history", carried.books.history.clone()),
+            ("carried", json),
+        ];
         Ok(Plan {
             fields: fields.map(|(name, value)| (name.to_owned(), value)).into(),
             lines: skip.say(&carried),
@@ -166,8 +170,23 @@ struct Told {
     /// asked, when that is told.
     leave: BTreeMap<String, Option<Id>>,
     retired: bool,
-    checkpoint: Option<(Checkpoint, Moved)>,
+    checkpoint: Option<(Shown, Moved)>,
+    history: Option<String>,
+    retention_s: Option<u64>,
     moved: Moved,
+}
+
+/// What a checkpoint shows.
+struct Shown(BTreeMap<String, String>);
+
+impl Shown {
+    fn number(&self, name: &str) -> Option<u64> {
+        self.0.get(name)?.parse().ok()
+    }
+
+    fn status(&self) -> Option<Status> {
+        Status::parse(self.0.get("status")?)
+    }
 }
 
 /// By how much counters change.
@@ -178,6 +197,7 @@ struct Moved {
     arrivals: i128,
     queued: i128,
     dead: i128,
+    users: i128,
     defined: u64,
 }
 
@@ -186,7 +206,7 @@ impl Told {
         let mut told = Self::default();
         for raw in before {
             if let Ok(Event {
-                kind: Kind::Issue(lines) | Kind::Serve(lines),
+                kind: Kind::Issue(lines, _) | Kind::Serve(lines, _),
                 ..
             }) = Event::parse(&raw.fields)
             {
@@ -200,6 +220,7 @@ impl Told {
     }
 
     fn add(&mut self, event: Event) {
+        self.history.get_or_insert(event.history);
         match event.kind {
             Kind::Define(define) => {
                 self.version.get_or_insert(define.version.saturating_sub(1));
@@ -207,8 +228,12 @@ impl Told {
                     .get_or_insert((define.definition.stock(), define.json));
                 self.moved.defined += 1;
             }
-            Kind::Issue(lines) => lines.into_iter().for_each(|line| self.line(line)),
-            Kind::Serve(lines) => {
+            Kind::Issue(lines, users) => {
+                self.moved.users += i128::from(users);
+                lines.into_iter().for_each(|line| self.line(line));
+            }
+            Kind::Serve(lines, users) => {
+                self.moved.users += i128::from(users);
                 for line in lines {
                     self.moved.queued -= 1;
                     self.leaves(&line.request, Some(line.user.clone()));
@@ -221,18 +246,24 @@ impl Told {
                 self.leaves(&request, None);
                 self.queued.insert(request);
             }
-            Kind::Void { request, .. } => {
+            Kind::Void {
+                request, last_of_user, ..
+            } => {
+                self.moved.users -= i128::from(last_of_user);
                 self.moved.voided += 1;
                 self.voided.insert(request);
             }
             Kind::Status { before, .. } => _ = self.status.get_or_insert(before),
             Kind::Retire { .. } => self.retired = true,
+            Kind::Retention { before, .. } => _ = self.retention_s.get_or_insert(before),
             Kind::Checkpoint(checkpoint) => {
-                self.status.get_or_insert(checkpoint.status);
+                let shown = Shown(checkpoint.held);
+                self.status = self.status.or_else(|| shown.status());
                 if self.moved.defined == 0 {
-                    self.version.get_or_insert(checkpoint.version);
+                    self.version = self.version.or_else(|| shown.number("version"));
                 }
-                self.checkpoint.get_or_insert((checkpoint, self.moved));
+                self.retention_s = self.retention_s.or_else(|| shown.number("retention"));
+                self.checkpoint.get_or_insert((shown, self.moved));
             }
             Kind::Restore { .. } | Kind::Skipped(_) => {}
         }
@@ -329,21 +360,28 @@ impl Skip<'_> {
             let text = "no checkpoint behind it can be read: there is nothing to compare the counters with";
             return Err(StuckError::Refused(text.to_owned()));
         };
-        let less = |shown: u64, moved: i128| {
-            let text = || StuckError::Refused("a counter would be below zero".to_owned());
-            u64::try_from(i128::from(shown) - moved).map_err(|_| text())
+        let less = |name: &str, moved: i128| {
+            let number = shown.number(name).map(|shown| i128::from(shown) - moved);
+            let wrong = || StuckError::Refused(format!("the checkpoint's {name} can't be right"));
+            number.and_then(|number| u64::try_from(number).ok()).ok_or_else(wrong)
         };
         let mut books = self.books.clone();
         (books.n, books.at_ms) = (n, self.at_ms);
         let by_id = self.raw.and_then(|raw| sequence(&raw.stream_id));
-        books.sequence = by_id.map_or_else(|| less(shown.sequence, moved.issued), Ok)?;
-        books.voided = less(shown.voided, moved.voided)?;
-        books.arrivals = less(shown.arrivals, moved.arrivals)?;
-        books.queued = less(shown.queued, moved.queued)?;
-        books.dead = less(shown.dead, moved.dead)?;
+        books.sequence = by_id.map_or_else(|| less("seq", moved.issued), Ok)?;
+        books.voided = less("voided", moved.voided)?;
+        books.arrivals = less("arrivals", moved.arrivals)?;
+        books.queued = less("queued", moved.queued)?;
+        books.dead = less("dead", moved.dead)?;
+        books.users = less("users", moved.users)?;
+        books.retention_s = self.told.retention_s.unwrap_or(books.retention_s);
+        if let Some(history) = &self.told.history {
+            books.history.clone_from(history);
+        }
         books.status = self.told.status.or(books.status);
-        if shown.requests == 0 && shown.status == Status::Ended && !self.told.retired {
-            (books.retired, books.queued, books.dead) = (true, 0, 0);
+        let gone = shown.number("requests") == Some(0) && shown.status() == Some(Status::Ended);
+        if gone && books.requests() > 0 && !self.told.retired {
+            (books.retired, books.queued, books.dead, books.users) = (true, 0, 0, 0);
             carried.records.clear();
         }
         for text in carried.records.values() {
@@ -371,15 +409,21 @@ impl Skip<'_> {
     }
 
     /// The definition that the event put.
-    fn definition(&self, shown: &Checkpoint, version: u64) -> Result<String, StuckError> {
+    fn definition(&self, shown: &Shown, version: u64) -> Result<String, StuckError> {
         let own = self.raw.and_then(|raw| raw.fields.get("json"));
         let own = own.filter(|json| Definition::from_json(json).is_ok());
-        let held = self.held.state.get("json").filter(|_| shown.version == version);
+        let held = self
+            .held
+            .state
+            .get("json")
+            .filter(|_| shown.number("version") == Some(version));
         if let Some(json) = own.or(held) {
             return Ok(json.clone());
         }
         // Another one came after it. Of its neighbours the one that fits what was given out under it.
-        let before = Definition::from_json(&self.books.definition).ok().map(|own| (own.stock(), &self.books.definition));
+        let before = Definition::from_json(&self.books.definition)
+            .ok()
+            .map(|own| (own.stock(), &self.books.definition));
         let next = self.told.next_definition.as_ref().map(|(stock, json)| (*stock, json));
         let larger = before.into_iter().chain(next).max_by_key(|(stock, _)| *stock);
         let json = larger.map(|(_, json)| json.clone());

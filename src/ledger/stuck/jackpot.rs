@@ -21,7 +21,7 @@ use crate::ids::Id;
 use crate::jackpot::record::{Payout, Record, State};
 use crate::jackpot::view::parse_definition;
 use crate::ledger::Ledger;
-use crate::ledger::books::{Books, Generation, HalfBatch, Meters, Pending};
+use crate::ledger::books::{Books, Generation, HalfBatch, Meters, Pending, Terms};
 use crate::ledger::event::parse::parse_changes;
 use crate::ledger::event::{ClaimResult, MeterChange};
 use crate::ledger::projector::batch::{Batch, Start};
@@ -113,6 +113,7 @@ impl Skips for Jackpots {
             ("at", skip.at_ms.to_string()),
             ("meters", text_of(&changes)),
             ("applied", String::new()),
+            ("history", carried.books.history.clone()),
             ("carried", json),
         ];
         Ok(Plan {
@@ -393,13 +394,17 @@ impl Skip<'_> {
             .collect();
         let opened = held.epochs.iter();
         let opened = opened.filter(|(epoch, _)| !tables.epochs.contains_key(epoch) && !later.opened.contains(epoch));
-        carried.epochs = opened.map(|(epoch, held)| (*epoch, held.commitment.clone())).collect();
+        carried.epochs = opened
+            .map(|(epoch, held)| (*epoch, held.opening.clone(), held.opened_ms))
+            .collect();
         // Each rotation closes the epoch before it.
         let next_opens = |epoch: u64| later.opened.iter().any(|opened| *opened > epoch);
-        let closed = held.epochs.iter().filter(|(_, held)| held.closed);
+        let closed = held.epochs.iter().filter(|(_, held)| held.closed_ms.is_some());
         let closed = closed.filter(|(epoch, _)| tables.epochs.get(epoch) == Some(&false));
         let closed = closed.filter(|(epoch, _)| !carried.epochs.is_empty() || !next_opens(**epoch));
-        carried.closed_epochs = closed.map(|(epoch, _)| *epoch).collect();
+        carried.closed_epochs = closed
+            .map(|(epoch, held)| (*epoch, held.closed_ms.unwrap_or(self.at_ms)))
+            .collect();
         let adjusted = held.adjustments.iter();
         let adjusted = adjusted.filter(|(id, _)| !tables.adjustments.contains(*id) && !later.adjusted.contains(*id));
         carried.adjustments = adjusted
@@ -425,13 +430,21 @@ impl Skip<'_> {
         books.claim_order = told.claim_order.unwrap_or(books.claim_order);
         if let Some(epoch) = told.epoch.filter(|epoch| *epoch != books.epoch) {
             books.epoch = epoch;
-            let commitment = held.epochs.get(&epoch).map(|held| held.commitment.clone());
-            books.commitment = commitment.unwrap_or(books.commitment);
+            let opening = held.epochs.get(&epoch).map(|held| held.opening.clone());
+            books.opening = opening.unwrap_or(books.opening);
+        }
+        books.terms = self.terms(Some(books.version));
+        books.next_terms = self.terms(books.waiting);
+        books.retention_s = told.retention_s.unwrap_or(books.retention_s);
+        if let Some(history) = &told.history {
+            books.history.clone_from(history);
         }
         if let Some(puts) = held.state.get("puts").filter(|_| told.defined.is_empty()) {
             books.puts.clone_from(puts);
         }
         self.generation(&mut books);
+        let taken = carried.records.iter().filter(|record| record.first).count() as u64;
+        self.counts(&mut books, taken);
         books.half_batch = self.half(found);
         self.pending(&mut books, found);
         carried.books = books;
@@ -448,6 +461,7 @@ impl Skip<'_> {
             return;
         }
         books.older_n = books.generation.n;
+        books.older_records = std::mem::take(&mut books.records);
         books.generation = Generation {
             letter,
             start: start.unwrap_or(books.sequence),
@@ -459,6 +473,41 @@ impl Skip<'_> {
             version: self.held.number("gen_version").unwrap_or(books.version),
             n: self.n,
         };
+    }
+
+    /// What of a definition decides where money goes.
+    fn terms(&self, version: Option<u64>) -> Terms {
+        let Some(version) = version else {
+            return Terms::default();
+        };
+        let before = self.books;
+        if version == before.version {
+            return before.terms.clone();
+        }
+        if Some(version) == before.waiting {
+            return before.next_terms.clone();
+        }
+        self.evidence.terms.get(&version).cloned().unwrap_or_default()
+    }
+
+    /// How many there are of what Redis keeps.
+    fn counts(&self, books: &mut Books, taken: u64) {
+        let Some((checkpoint, _, later)) = &self.evidence.checkpoint else {
+            return;
+        };
+        let held = |name: &str| checkpoint.held.get(name).and_then(|text| text.parse::<i64>().ok());
+        let less = |name: &str, later: i64| held(name).and_then(|held| u64::try_from(held - later).ok());
+        books.definitions = less("definitions", later.definitions).unwrap_or(books.definitions);
+        books.adjustments = less("adjustments", later.adjustments).unwrap_or(books.adjustments);
+        books.records.entries += taken;
+        let newer = if books.generation.letter == "b" {
+            "seen_b"
+        } else {
+            "seen_a"
+        };
+        if let Some(all) = later.records.and_then(|later| less(newer, later)) {
+            books.records.calls = all.saturating_sub(books.records.entries);
+        }
     }
 
     /// A batch goes on in the next event.
@@ -507,7 +556,7 @@ impl Skip<'_> {
 
     /// What moves, so that the books agree with Redis at the next checkpoint.
     fn money(&self, books: &mut Books) -> Result<Vec<MeterChange>, StuckError> {
-        let Some((checkpoint, later)) = &self.evidence.checkpoint else {
+        let Some((checkpoint, later, _)) = &self.evidence.checkpoint else {
             let text = "no checkpoint behind it can be read: there is nothing to compare the money with";
             return Err(StuckError::Refused(text.to_owned()));
         };

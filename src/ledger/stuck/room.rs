@@ -64,7 +64,11 @@ impl Skips for Rooms {
         )];
         let carried = CarriedRoom { books: after };
         let json = serde_json::to_string(&carried).map_err(|error| StuckError::Refused(error.to_string()))?;
-        let fields = [("at", carried.books.at_ms.to_string()), ("carried", json)];
+        let fields = [
+            ("at", carried.books.at_ms.to_string()),
+            ("history", carried.books.history.clone()),
+            ("carried", json),
+        ];
         Ok(Plan {
             fields: fields.map(|(name, value)| (name.to_owned(), value)).into(),
             lines,
@@ -81,6 +85,7 @@ struct Told {
     defined: bool,
     opened: bool,
     restored: bool,
+    history: Option<String>,
     /// What the first checkpoint shows, if none of these came before it.
     checkpoint: Option<Checkpoint>,
 }
@@ -89,6 +94,7 @@ impl Told {
     fn of(later: &[Raw]) -> Self {
         let mut told = Self::default();
         for event in later.iter().filter_map(|raw| Event::parse(&raw.fields).ok()) {
+            told.history.get_or_insert(event.history);
             match event.kind {
                 Kind::Define(define) => {
                     told.version.get_or_insert(define.version.saturating_sub(1));
@@ -116,6 +122,9 @@ impl Told {
     fn carry(&self, raw: Option<&Raw>, held: &HashMap<String, String>, books: &mut Books) -> Result<(), StuckError> {
         let field = |name: &str| raw.and_then(|raw| raw.fields.get(name));
         books.status = self.status.or(books.status);
+        if let Some(history) = &self.history {
+            books.history.clone_from(history);
+        }
         let version = self.version.unwrap_or(books.version);
         if version != books.version {
             let own = field("json").filter(|json| Definition::from_json(json).is_ok());

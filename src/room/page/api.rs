@@ -130,7 +130,8 @@ pub(crate) async fn issue(
         (status = 303, description = "To the page of the place, or to `return_to` with `room_pass`"),
         (status = 400, description = "No token of this service for this room", content_type = "text/html", body = String),
         (status = 404, description = "There is no such room", content_type = "text/html", body = String),
-        (status = 410, description = "The join token has expired, or the ticket is over", content_type = "text/html", body = String),
+        (status = 410, description = "The join token has expired or has been used, or the ticket is over", content_type = "text/html", body = String),
+        (status = 429, description = "The user has left the room too often; the page tries again after `Retry-After`", content_type = "text/html", body = String),
         (status = 503, description = "Redis does not answer, or nobody joins; the page tries again", content_type = "text/html", body = String)))]
 pub(crate) async fn wait(id: Path<String>, request: HttpRequest, api: Data<Api>) -> HttpResponse {
     let link = Link::of(&request);
@@ -213,7 +214,11 @@ impl Api {
         // By Redis' clock, as all times of rooms are: instances whose own clocks differ agree. At most a second late.
         let now_ms = rooms.shown(room).await.map_err(refused)?.snapshot.now_ms;
         let claims = claims.check(issuer, room, now_ms)?;
-        let joined = rooms.join(room, &claims.sub).await.map_err(refused)?;
+        let joined = rooms
+            .join_by_token(room, &claims.sub, &claims.jti)
+            .await
+            .map_err(refused)?;
+        let joined = joined.ok_or_else(|| Refusal::new(Notice::LinkUsed, back.clone()))?;
         let place = PlaceClaims {
             iss: issuer.to_owned(),
             aud: claims.aud,
@@ -300,7 +305,8 @@ impl Refusal {
         let (status, retry_s) = match self.notice {
             Notice::BadLink => (StatusCode::BAD_REQUEST, None),
             Notice::NoRoom => (StatusCode::NOT_FOUND, None),
-            Notice::LinkExpired | Notice::Forgotten | Notice::Ended(_) => (StatusCode::GONE, None),
+            Notice::LinkExpired | Notice::LinkUsed | Notice::Forgotten | Notice::Ended(_) => (StatusCode::GONE, None),
+            Notice::TooOften { wait_s } => (StatusCode::TOO_MANY_REQUESTS, Some(wait_s)),
             Notice::Closed | Notice::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, Some(RETRY_S)),
         };
         let mut answer = html_page(status);

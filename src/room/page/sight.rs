@@ -93,6 +93,9 @@ pub(super) fn notice_of(error: RoomError) -> Notice {
         RoomError::TicketNotFound => Notice::Forgotten,
         RoomError::Script(ScriptError::Unknown) => Notice::NoRoom,
         RoomError::Suspended => Notice::Closed,
+        RoomError::TooOften { wait } => Notice::TooOften {
+            wait_s: wait.as_secs() + 1,
+        },
         other => {
             // What is our fault is logged where it becomes a problem; a browser is told in words.
             let _logged = Problem::from(other);

@@ -103,6 +103,13 @@ pub enum Notice {
     BadLink,
     /// A join token that is too old.
     LinkExpired,
+    /// A join token that has joined as often as it may.
+    LinkUsed,
+    /// Its user has left too often of late.
+    TooOften {
+        /// Until the user may join again.
+        wait_s: u64,
+    },
     /// The room is not there.
     NoRoom,
     /// The ticket is over for so long that it was forgotten.
@@ -122,6 +129,8 @@ impl Notice {
         match self {
             Self::BadLink => "This link is not valid",
             Self::LinkExpired => "This link has expired",
+            Self::LinkUsed => "This link has been used",
+            Self::TooOften { .. } => "You have left the line too often",
             Self::NoRoom => "There is no such room",
             Self::Forgotten => "Your visit is over",
             Self::Ended(End::Expired) => "Your time is up",
@@ -138,6 +147,8 @@ impl Notice {
         match self {
             Self::BadLink => "It is incomplete, or was made for something else. Go back to where it came from.",
             Self::LinkExpired => "It opens the line for a few minutes only. Go back to get a new one.",
+            Self::LinkUsed => "You have joined the line with it, and your visit is over. Go back to get a new one.",
+            Self::TooOften { .. } => "You can join again in less than a minute. This page tries again by itself.",
             Self::NoRoom => "The line that you want to join is not there. Go back to where you came from.",
             Self::Forgotten => "Your place is no longer known here. To come in, go back and join the line again.",
             Self::Ended(End::Expired) => {

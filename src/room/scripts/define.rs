@@ -19,6 +19,8 @@ pub struct Define<'a> {
     pub last_version: Option<u64>,
     /// One for this PUT and all its repeats.
     pub nonce: &'a str,
+    /// Of a room that this creates.
+    pub history: &'a str,
     /// Name of the operator's key.
     pub who: &'a str,
     /// Of the HTTP request.
@@ -62,7 +64,8 @@ pub async fn define(
         .arg(wish.nonce)
         .arg(wish.who)
         .arg(wish.request_id)
-        .arg(wish.commitment);
+        .arg(wish.commitment)
+        .arg(wish.history);
     let reply = run(store, &DEFINE, call, known).await?.fenced()?;
     let defined = match reply.code() {
         "created" => Defined::Created(reply.number(0)?),

@@ -18,6 +18,8 @@ pub struct RestoredState {
     pub restores: u64,
     /// Its status when the restore has ended.
     pub status: Status,
+    /// A new one.
+    pub history: String,
     /// Of its definition.
     pub version: u64,
     /// The definition as Redis kept it.
@@ -38,12 +40,13 @@ pub struct RestoredState {
 
 impl RestoredState {
     /// As `STATE` in `lua/room/state.lua` names them.
-    fn fields(&self) -> [(&'static str, String); 14] {
+    fn fields(&self) -> [(&'static str, String); 15] {
         let definition = &self.definition;
         [
             ("n", self.n.to_string()),
             ("restores", self.restores.to_string()),
             ("status", self.status.as_str().to_owned()),
+            ("history", self.history.clone()),
             ("version", self.version.to_string()),
             ("json", self.json.clone()),
             ("capacity", definition.capacity().to_string()),

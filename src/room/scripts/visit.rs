@@ -3,12 +3,12 @@
 use redis::Value;
 
 use crate::ids::Id;
-use crate::room::known::Known;
+use crate::room::known::{Doubt, Known};
 use crate::room::record::{End, Record, State};
 use crate::room::status::Status;
 use crate::room::ticket::Ticket;
 use crate::store::{Call, Script, Store};
-use crate::stream::Marked;
+use crate::stream::{Marked, MaybeScript};
 
 use super::{Counts, JOIN, Mark, Reply, ScriptError, VISIT, call, optional, run, run_here};
 
@@ -86,6 +86,11 @@ pub enum VisitReply {
     NotAdmitted(Seen),
     /// A join of a user without a place, while the room is suspended.
     Suspended,
+    /// A join of a user who has left this room too often of late.
+    Limited {
+        /// When the user may join again, from now on.
+        wait_ms: u64,
+    },
 }
 
 /// A room behind a call, and its answers.
@@ -137,9 +142,13 @@ impl Marked for Visited {
 /// # Panics
 /// When there are too many.
 pub async fn visit(store: &Store, known: &Known, retention_ms: u64, visits: &[Visit]) -> Result<Visited, ScriptError> {
-    let script = script_for(visits);
-    let call = visiting(script, known, retention_ms, visits);
-    visited(&run(store, script, call, known.mark()).await?, known, visits)
+    let (script, doubt) = (script_for(visits), known.visiting());
+    let call = visiting(script, known, retention_ms, &doubt, visits);
+    let visited = match run(store, script, call, known.mark()).await {
+        Ok(reply) => visited(&reply, known, visits),
+        Err(error) => Err(error),
+    };
+    concluded(visited, doubt)
 }
 
 /// The same over the calling thread's own connection.
@@ -152,9 +161,23 @@ pub async fn visit_here(
     retention_ms: u64,
     visits: &[Visit],
 ) -> Result<Visited, ScriptError> {
-    let script = script_for(visits);
-    let call = visiting(script, known, retention_ms, visits);
-    visited(&run_here(store, script, call, known.mark()).await?, known, visits)
+    let (script, doubt) = (script_for(visits), known.visiting());
+    let call = visiting(script, known, retention_ms, &doubt, visits);
+    let visited = match run_here(store, script, call, known.mark()).await {
+        Ok(reply) => visited(&reply, known, visits),
+        Err(error) => Err(error),
+    };
+    concluded(visited, doubt)
+}
+
+/// What is unavailable leaves a doubt.
+fn concluded(visited: Result<Visited, ScriptError>, doubt: Doubt<'_>) -> Result<Visited, ScriptError> {
+    match &visited {
+        Ok(_) => doubt.settle(),
+        Err(error) if error.is_unavailable() => drop(doubt),
+        Err(_) => doubt.leave(),
+    }
+    visited
 }
 
 fn script_for(visits: &[Visit]) -> &'static Script {
@@ -162,7 +185,7 @@ fn script_for(visits: &[Visit]) -> &'static Script {
     if visits.iter().any(is_join) { &JOIN } else { &VISIT }
 }
 
-fn visiting<'s>(script: &'s Script, known: &Known, retention_ms: u64, visits: &[Visit]) -> Call<'s> {
+fn visiting<'s>(script: &'s Script, known: &Known, retention_ms: u64, doubt: &Doubt<'_>, visits: &[Visit]) -> Call<'s> {
     assert!(visits.len() <= MAX_VISITS, "at most {MAX_VISITS} visits a call");
     let letter = |visit: &Visit| match visit {
         Visit::Join { .. } => 'j',
@@ -171,8 +194,10 @@ fn visiting<'s>(script: &'s Script, known: &Known, retention_ms: u64, visits: &[
         Visit::Leave(_) => 'l',
     };
     let call = call(script, &known.keys, known.mark())
+        .at_once()
         .arg(known.passes())
         .arg(retention_ms)
+        .arg(if doubt.is_there() { "1" } else { "" })
         .arg(visits.iter().map(letter).collect::<String>());
     let call = visits
         .iter()
@@ -240,6 +265,7 @@ fn answer(parts: &[Value], visit: &Visit) -> Option<VisitReply> {
         "n" => seen(ticket, record, ahead, visit).map(VisitReply::NotAdmitted),
         "u" => Some(VisitReply::Unknown),
         "c" => Some(VisitReply::Suspended),
+        "l" => Some(VisitReply::Limited { wait_ms: ahead }),
         _ => None,
     }
 }

@@ -1,5 +1,7 @@
 //! An honest run for the rules' tests to doctor: a small exact model plays it, redraws being paid some entries late.
 
+use std::collections::BTreeMap;
+
 use clap::Parser;
 
 use crate::simulate::Args;
@@ -9,6 +11,7 @@ use crate::simulate::evidence::{Evidence, Meter, Pending, Receipt, Receipts, Rec
 use crate::simulate::plan::{Entry, Plan, Prize};
 
 const SECRET: [u8; 32] = [9; 32];
+const NONCE: &str = "00112233445566778899aabbccddeeff";
 /// How many entries later a redraw is played in the model.
 const REDRAWN_LATE: u64 = 3;
 const MICRO: i64 = 1_000_000;
@@ -29,7 +32,7 @@ pub fn honest(line: &str) -> Evidence {
     let plan = Plan::new(&args, true);
     let tiers = plan.tiers.len();
     let mut model = Model {
-        seed: EpochSeed::derive(&SECRET, &plan.jackpot_id, 1),
+        seed: EpochSeed::derive(&SECRET, &plan.jackpot_id, 1, NONCE),
         pools: vec![(0, 0); tiers],
         meters: vec![Meter::default(); tiers],
         claims: 0,
@@ -181,7 +184,7 @@ impl Model {
         };
         Evidence {
             receipts: Receipts::Read(records.iter().filter_map(receipt).collect()),
-            seeds: Some(Seeds::of(&SECRET, &self.plan, &records)),
+            seeds: Some(Seeds::of(&SECRET, &self.plan, &BTreeMap::from([(1, NONCE.to_owned())]))),
             plan: self.plan,
             records,
             repeated: repeated.into(),

@@ -11,6 +11,7 @@ use super::collision::{Plays, Seen, Spec, Take};
 use crate::simulate::SimulateError;
 use crate::simulate::check_draw::{EpochSeed, OddsTable};
 use crate::simulate::client::{Api, Target};
+use crate::simulate::epochs::nonces;
 
 pub const NAMES: (&str, &str, &str) = (
     "this service, HTTP",
@@ -42,7 +43,9 @@ impl Jackpot {
         let secret = target
             .secret
             .ok_or_else(|| SimulateError::Usage("the comparison needs a private service".to_owned()))?;
-        let (winners, contributions) = search(&EpochSeed::derive(&secret, &id, 1), &id, spec);
+        let nonces = nonces(&api, &id).await?;
+        let nonce = nonces.get(&1).map(String::as_str).unwrap_or_default();
+        let (winners, contributions) = search(&EpochSeed::derive(&secret, &id, 1, nonce), &id, spec);
         Ok(Self {
             target,
             api,
@@ -170,7 +173,7 @@ mod tests {
             start: 0,
             min_payout: 1,
         };
-        let (winners, contributions) = search(&EpochSeed::derive(&[1; 32], "c", 1), "c", &spec);
+        let (winners, contributions) = search(&EpochSeed::derive(&[1; 32], "c", 1, "0"), "c", &spec);
         assert_eq!((winners.len(), contributions.len()), (5, 40));
         assert!(winners.iter().all(|winner| !contributions.contains(winner)));
     }

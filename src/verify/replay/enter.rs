@@ -19,6 +19,7 @@ impl Replay {
             entries,
             claims,
             batch,
+            ..
         } = &event.kind
         else {
             return Ok(Vec::new());

@@ -39,13 +39,13 @@ impl Replay {
                 Definition::stored(document).map_err(|_| broken("a definition that it carries on breaks the rules"))?;
             self.definitions.insert(*version, definition.into());
         }
-        for epoch in &carried.closed_epochs {
+        for (epoch, at_ms) in &carried.closed_epochs {
             if let Some(open) = self.epochs.get_mut(epoch) {
-                open.2 = Some(event.at_ms);
+                open.2 = Some(*at_ms);
             }
         }
-        for (epoch, commitment) in &carried.epochs {
-            self.epochs.insert(*epoch, (commitment.clone(), event.at_ms, None));
+        for (epoch, opening, opened_ms) in &carried.epochs {
+            self.epochs.insert(*epoch, (opening.clone(), *opened_ms, None));
         }
         let books = &carried.books;
         if books.version != self.version {

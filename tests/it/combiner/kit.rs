@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex};
 use futures_util::future::join_all;
 use jackpot::ids::Id;
 use jackpot::jackpot::definition::Definition;
-use jackpot::jackpot::draw::EpochSeed;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::operate::Operate;
@@ -134,7 +133,7 @@ impl Kit {
     /// `count` ids whose attempt 0 draws `rank` under the definition in force.
     pub async fn drawing(&self, stem: &str, rank: u32, count: usize) -> Vec<String> {
         let (_, view) = self.bench.fresh().await;
-        let seed = EpochSeed::derive(&MasterSecret::new(SECRET), &self.bench.id, view.epoch);
+        let seed = &view.seed;
         let ids = (0..100_000).map(|n| format!("{stem}{n}"));
         let found: Vec<_> = ids
             .filter(|id| seed.rank(id, None, 0, view.definition.odds()) == rank)

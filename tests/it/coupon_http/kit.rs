@@ -143,7 +143,7 @@ pub async fn hold(redis: &LocalServer, id: &str) {
         let set = redis::cmd("HSETNX")
             .arg(&state)
             .arg("consumer")
-            .arg("somebody 99999999999999")
+            .arg("somebody 99999999999999 99999999999999")
             .query_async::<u8>(&mut connection)
             .await;
         (set.expect("HSETNX") == 1).then_some(())

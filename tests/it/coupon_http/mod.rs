@@ -5,5 +5,6 @@ mod define;
 mod issue;
 pub mod kit;
 mod line;
+mod retired;
 mod roles;
 mod stream;

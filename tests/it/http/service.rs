@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use jackpot::http::health::{Readiness, RedisState};
+use jackpot::http::auth::Role;
+use jackpot::http::health::{Readiness, RedisState, Refused, RefusedSubject};
 use jackpot::http::problem::FieldError;
+use jackpot::ids::Id;
 use serde_json::Value;
 
 use super::kit::{Options, problem, server, server_with};
@@ -23,6 +25,16 @@ async fn what_is_not_ready_is_named() {
             memory_ratio: 0.5,
         }),
         causes: vec![FieldError::new("redis", "connection refused")],
+        refused: Refused {
+            jackpots: 1,
+            ..Refused::default()
+        },
+        subjects: vec![RefusedSubject {
+            kind: "jackpot",
+            id: Id::parse("spring").unwrap(),
+            reason: "lost",
+            detail: "a test".to_owned(),
+        }],
         ledger: None,
     };
     let server = server_with(Options {
@@ -34,6 +46,14 @@ async fn what_is_not_ready_is_named() {
     assert_eq!(answer.headers()["retry-after"], "1");
     let body = problem(answer, 503, "not-ready").await;
     assert_eq!(body["errors"][0]["field"], "redis");
+    assert_eq!(body["refused"]["jackpots"], 1);
+    for (role, is_told) in [(Role::Play, false), (Role::Read, true), (Role::Operate, true)] {
+        let key = server.honoured_key(role, &role.to_string()).await;
+        let answer = server.get("/readyz").bearer_auth(key).send().await.unwrap();
+        let told = problem(answer, 503, "not-ready").await;
+        assert_eq!(told["refused_subjects"][0]["id"] == "spring", is_told, "{role}: {told}");
+    }
+    assert_eq!(body["refused_subjects"], Value::Null, "no key");
     assert_eq!(server.get("/healthz").send().await.unwrap().status(), 200);
     let text = server.get("/metrics").send().await.unwrap().text().await.unwrap();
     assert!(

@@ -6,12 +6,11 @@ use jackpot::http::Web;
 use jackpot::http::health::Readiness;
 use jackpot::http::routes::Routes;
 use jackpot::http::server::{self, Running};
-use jackpot::jackpot::draw::EpochSeed;
 use jackpot::keys::{KeyFile, KeyStore, Limits, Role};
 use jackpot::ledger::Ledger;
 use jackpot::ledger::api::{self, Api, ApiDoc};
 use jackpot::ledger::sql::Sql;
-use jackpot::master_secret::MasterSecret;
+use jackpot::master_secret::{MasterSecret, Secrets};
 use jackpot::settings::Settings;
 use jackpot::signing::SigningKeys;
 use jackpot::stopping::Stopping;
@@ -69,16 +68,14 @@ pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
     let ledger = Ledger {
         sql: sql.clone(),
         signing: Arc::new(SigningKeys::load("", db.data_dir()).unwrap()),
-        progress: Arc::default(),
-        coupons: Arc::default(),
-        rooms: Arc::default(),
+        data_dir: db.data_dir().into(),
     };
-    let secret = MasterSecret::new(crate::given::SECRET);
+    let secrets = Secrets::from(MasterSecret::new(crate::given::SECRET));
     let api = Api::new(
         &ledger,
         entry_index_days,
         Arc::new(|id| (id.as_str() == "spring").then_some(3)),
-        Arc::new(move |id, epoch| EpochSeed::derive(&secret, id, epoch)),
+        Arc::new(move |id, epoch| epoch.opening.seed(&secrets, id, epoch.epoch)),
     );
     let routes = Routes {
         mount: Arc::new(move |config| api::routes(config, &api)),
@@ -144,8 +141,8 @@ impl Books {
     }
 
     pub async fn run(&self, text: &str) {
-        sqlx::query(AssertSqlSafe(text.to_owned()))
-            .execute(self.sql.writer())
+        self.sql
+            .execute(sqlx::query(AssertSqlSafe(text.to_owned())))
             .await
             .unwrap_or_else(|error| panic!("{text}: {error}"));
     }

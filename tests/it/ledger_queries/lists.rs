@@ -251,7 +251,6 @@ async fn a_mismatch_is_a_problem_with_all_items(db: LedgerDb) {
     let books = books(db).await;
     let side = |pool| MetersAndState {
         meters: [("grand:pool".to_owned(), pool), ("grand:contributed".to_owned(), 41)].into(),
-        status: "open".to_owned(),
         ..MetersAndState::default()
     };
     for jackpot in ["autumn", "spring", "winter"] {

@@ -1,9 +1,13 @@
 //! Entries of a jackpot behind a room.
 
+use std::path::Path;
+
+use jackpot::room::pass;
+use jackpot::signing::SigningKeys;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use super::kit::{create, enter, jackpot, joined, leave, operator_key, problem, renew};
+use super::kit::{create, enter, jackpot, joined, leave, operator_key, problem, renew, said};
 use crate::fault_support::PATIENCE;
 use crate::support::service::Service;
 use crate::support::{eventually, http_client};
@@ -205,4 +209,35 @@ async fn a_room_that_comes_into_force_within_a_batch_keeps_it_out() {
     let batch = json!({"batch_id": "b", "entries": [{"player_id": "a", "stake": 1}, {"player_id": "b", "stake": 1}]});
     let refused = service.post("/v1/jackpots/wins/entry-batches", batch).await;
     assert_eq!(problem(&refused), (403, "pass-required"));
+}
+
+/// A pass that says what this one says, signed by a key that this service does not have.
+fn forged(pass: &Value, digits: &str) -> Value {
+    let stranger = SigningKeys::load(&digits.repeat(32), Path::new("")).expect("a key");
+    json!(pass::sign(&stranger.current(), pass::PASS, &said(pass).1))
+}
+
+/// An entry asks the door twice, the second time right after the keys were read for the first.
+#[tokio::test]
+async fn a_pass_of_an_unknown_key_is_refused_and_not_to_be_repeated() {
+    let service = Service::start().await;
+    create(&service, "door", 1, &json!({})).await;
+    jackpot(&service, "behind", &json!("door")).await;
+    let pass = joined(&service, "door", "ann").await["pass"].clone();
+    for (number, digits) in [(1, "60"), (2, "60"), (3, "61"), (4, "62")] {
+        let entered = enter(&service, "behind", &format!("e{number}"), "ann", &forged(&pass, digits)).await;
+        assert_eq!(entered, refused("pass-required"), "{number}, key {digits}");
+    }
+    // Of many unknown keys at once none makes another one undecided.
+    let many = (0x70..0x90).map(|digits| {
+        let (service, pass) = (&service, &pass);
+        async move {
+            let digits = format!("{digits:02x}");
+            enter(service, "behind", &format!("m{digits}"), "ann", &forged(pass, &digits)).await
+        }
+    });
+    for entered in futures_util::future::join_all(many).await {
+        assert_eq!(entered, refused("pass-required"));
+    }
+    assert_eq!(enter(&service, "behind", "good", "ann", &pass).await, TAKEN);
 }

@@ -285,3 +285,32 @@ async fn who_asks_when_told_to_does_not_miss_the_session() {
     let ticket = joined(&service, "shorter", "u1").await;
     assert_eq!(ticket["poll_after_s"], 0.4, "well below the timeout");
 }
+
+#[tokio::test]
+async fn who_leaves_and_joins_too_often_has_to_wait() {
+    let service = Service::start().await;
+    create(&service, "lobby", 2, &json!({})).await;
+    for _ in 0..6 {
+        let ticket = joined(&service, "lobby", "restless").await;
+        assert_eq!(ticket["status"], "admitted");
+        assert_eq!(leave(&service, "lobby", &ticket).await.status, StatusCode::OK);
+    }
+    let refused = join(&service, "lobby", "restless").await;
+    assert_eq!(problem(&refused), (429, "rate-limited"), "{}", refused.text);
+    let wait: u64 = refused.headers["retry-after"]
+        .to_str()
+        .expect("text")
+        .parse()
+        .expect("seconds");
+    assert!((1..=10).contains(&wait), "{wait}");
+    let room = service.get("/v1/rooms/lobby").await.body;
+    assert_eq!([&room["admitted"], &room["left"], &room["active"]], [6, 6, 0]);
+    // Nobody else is concerned, and it passes.
+    assert_eq!(joined(&service, "lobby", "calm").await["status"], "admitted");
+    let back = eventually(PATIENCE, "it passes", async || {
+        let answer = join(&service, "lobby", "restless").await;
+        answer.status.is_success().then_some(answer.body)
+    })
+    .await;
+    assert_eq!(back["status"], "admitted");
+}

@@ -4,10 +4,10 @@ use jackpot::clock::parse_rfc3339;
 use jackpot::room::page::claims::{PLACE, PlaceClaims};
 use jackpot::room::pass;
 use jackpot::room::ticket::Ticket;
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::kit::{SHOP, join_claims, join_token, link, open, place_of, room, service, signed, wait};
+use super::kit::{SHOP, browse, join_claims, join_token, link, open, place_of, room, service, signed, wait};
 use crate::support::service::Service;
 
 /// The parts of a token that are no signature.
@@ -230,4 +230,61 @@ async fn a_ticket_that_is_forgotten_and_a_room_that_is_not_there_are_told_apart(
     open(&service, "/rooms/a%20b/wait")
         .await
         .is(StatusCode::NOT_FOUND, "There is no such room");
+}
+
+#[tokio::test]
+async fn a_join_token_joins_once_and_once_more() {
+    let service = service().await;
+    room(&service, "once", 1, &json!({})).await;
+    let joining = link(&service, "once", "ann", SHOP).await;
+    for join in 1..=2 {
+        let place = open(&service, &joining).await.location();
+        // A browser that repeats its request has the same place.
+        let again = open(&service, &joining).await.location();
+        assert_eq!(ticket_in(&again), ticket_in(&place));
+        let room = service.get("/v1/rooms/once").await.body;
+        assert_eq!((&room["active"], &room["admitted"]), (&json!(1), &json!(join)));
+        let left = browse(&service, Method::POST, &place.replacen("/wait?", "/wait/leave?", 1)).await;
+        assert_eq!(left.status, StatusCode::SEE_OTHER, "{}", left.text);
+    }
+    for _ in 0..3 {
+        let page = open(&service, &joining).await;
+        page.is(StatusCode::GONE, "This link has been used");
+        assert_eq!(page.between("<a href=\"", "\""), SHOP);
+    }
+    let room = service.get("/v1/rooms/once").await.body;
+    assert_eq!([&room["active"], &room["admitted"], &room["left"]], [0, 2, 2]);
+    // The next one is as good as ever.
+    let place = wait(&service, "once", "ann").await;
+    assert!(open(&service, &place).await.location().starts_with(SHOP));
+}
+
+/// The ticket in the address of a place.
+fn ticket_in(address: &str) -> Value {
+    let token = address.split_once("place=").expect("a token").1;
+    parts(token).1["jti"].clone()
+}
+
+#[tokio::test]
+async fn who_leaves_too_often_has_to_wait_on_the_page_too() {
+    let service = service().await;
+    room(&service, "often", 1, &json!({})).await;
+    for _ in 0..6 {
+        let place = wait(&service, "often", "ann").await;
+        browse(&service, Method::POST, &place.replacen("/wait?", "/wait/leave?", 1)).await;
+    }
+    let page = open(&service, &link(&service, "often", "ann", SHOP).await).await;
+    page.is(StatusCode::TOO_MANY_REQUESTS, "You have left the line too often");
+    let seconds: u64 = page.headers["retry-after"]
+        .to_str()
+        .expect("text")
+        .parse()
+        .expect("seconds");
+    assert!((1..=11).contains(&seconds), "{seconds}");
+    assert!(
+        page.text
+            .contains(&format!("http-equiv=\"refresh\" content=\"{seconds}"))
+    );
+    let place = wait(&service, "often", "bob").await;
+    assert!(open(&service, &place).await.location().starts_with(SHOP));
 }

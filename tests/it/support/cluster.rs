@@ -8,7 +8,7 @@ use redis::aio::MultiplexedConnection;
 use tokio::process::Command;
 
 use super::eventually;
-use super::local::LocalServer;
+use super::local::{LocalServer, connect};
 
 const NODES: usize = 3;
 const FORM_DEADLINE: Duration = Duration::from_secs(30);
@@ -33,8 +33,67 @@ impl TestCluster {
             nodes.push(start_node().await);
         }
         let cluster = Self { nodes };
-        cluster.form().await;
+        cluster.form(0).await;
         cluster
+    }
+
+    /// The same with a replica for each node, in step with it; a node that is gone fails nobody else's slots.
+    ///
+    /// # Panics
+    /// As [`start`](Self::start).
+    pub async fn with_replicas() -> Self {
+        let mut nodes = Vec::with_capacity(2 * NODES);
+        while nodes.len() < 2 * NODES {
+            nodes.push(start_node().await);
+        }
+        let cluster = Self { nodes };
+        cluster.form(1).await;
+        for node in &cluster.nodes {
+            let mut set = redis::cmd("CONFIG");
+            set.arg("SET").arg("cluster-require-full-coverage").arg("no");
+            let _: String = ask(node, &set).await;
+            eventually(FORM_DEADLINE, "every node replicates", async || {
+                let info: String = ask(node, redis::cmd("INFO").arg("replication")).await;
+                let in_step = info.contains("master_link_status:up") || info.contains("state=online");
+                in_step.then_some(())
+            })
+            .await;
+        }
+        cluster
+    }
+
+    /// A new replica of the node that holds `key`, in step with it.
+    ///
+    /// # Panics
+    /// When it is not in step within 30 s.
+    pub async fn add_replica_of(&mut self, key: &str) {
+        let primary = self.node_of(key).await;
+        let (host, port) = primary
+            .url()
+            .trim_start_matches("redis://")
+            .split_once(':')
+            .map(|(host, port)| (host.to_owned(), port.to_owned()))
+            .expect("an address");
+        let id: String = ask(primary, redis::cmd("CLUSTER").arg("MYID")).await;
+        let replica = start_node().await;
+        let mut meet = redis::cmd("CLUSTER");
+        let _: String = ask(&replica, meet.arg("MEET").arg(host).arg(port)).await;
+        eventually(FORM_DEADLINE, "the replica has heard of its primary", async || {
+            let mut replicate = redis::cmd("CLUSTER");
+            replicate
+                .arg("REPLICATE")
+                .arg(&id)
+                .exec_async(&mut replica.connection().await)
+                .await
+                .ok()
+        })
+        .await;
+        eventually(FORM_DEADLINE, "the replica is in step", async || {
+            let info: String = ask(&replica, redis::cmd("INFO").arg("replication")).await;
+            info.contains("master_link_status:up").then_some(())
+        })
+        .await;
+        self.nodes.push(replica);
     }
 
     /// The nodes' URLs, for `redis.urls`.
@@ -53,14 +112,32 @@ impl TestCluster {
 
     /// The node that holds `key`, to be frozen, killed or looked into.
     pub async fn node_of(&mut self, key: &str) -> &mut LocalServer {
-        let slot: u16 = ask(&self.nodes[0], redis::cmd("CLUSTER").arg("KEYSLOT").arg(key)).await;
-        let ranges: Vec<(u16, u16, redis::Value)> = ask(&self.nodes[0], redis::cmd("CLUSTER").arg("SLOTS")).await;
-        let (_, _, owner) = ranges
+        let mut living = None;
+        for node in &self.nodes {
+            // Some may have been killed.
+            living = living.or(connect(node.url()).await.ok());
+        }
+        let mut living = living.expect("a node answers");
+        let slot: u16 = redis::cmd("CLUSTER")
+            .arg("KEYSLOT")
+            .arg(key)
+            .query_async(&mut living)
+            .await
+            .expect("a slot");
+        let ranges: Vec<Vec<redis::Value>> = redis::cmd("CLUSTER")
+            .arg("SLOTS")
+            .query_async(&mut living)
+            .await
+            .expect("the slots");
+        let owner = ranges
             .into_iter()
-            .find(|(from, to, _)| (*from..=*to).contains(&slot))
+            .find(|range| {
+                let bound = |at: usize| redis::from_redis_value::<u16>(range[at].clone()).expect("a slot");
+                (bound(0)..=bound(1)).contains(&slot)
+            })
             .expect("all slots are covered");
         let (_, port, ..): (String, u16, String, redis::Value) =
-            redis::from_redis_value(owner).expect("CLUSTER SLOTS names host, port and id");
+            redis::from_redis_value(owner[2].clone()).expect("CLUSTER SLOTS names host, port and id");
         let end = format!(":{port}");
         self.nodes
             .iter_mut()
@@ -73,11 +150,11 @@ impl TestCluster {
         self.node_of(key).await.connection().await
     }
 
-    async fn form(&self) {
+    async fn form(&self, replicas: usize) {
         let output = Command::new("redis-cli")
             .args(["--cluster", "create"])
             .args(self.nodes.iter().map(|node| node.url().trim_start_matches("redis://")))
-            .arg("--cluster-yes")
+            .args(["--cluster-replicas", &replicas.to_string(), "--cluster-yes"])
             .output()
             .await
             .expect("redis-cli is not installed: apt-get install redis-tools");

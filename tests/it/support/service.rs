@@ -52,6 +52,14 @@ impl Caller {
         self.send(Method::POST, path, Some(body)).await
     }
 
+    /// `GET` with the operator's key, which may go unanswered.
+    ///
+    /// # Errors
+    /// When the connection fails or ends before the answer.
+    pub async fn get(&self, path: &str) -> reqwest::Result<Answer> {
+        self.send(Method::GET, path, None).await
+    }
+
     /// `GET` on a connection of its own, as a newcomer would.
     ///
     /// # Errors
@@ -103,10 +111,22 @@ impl Service {
     /// # Panics
     /// When it is not ready in 30 s; with its log.
     pub async fn start_with(environment: &[(&str, &str)]) -> Self {
-        let data = tempfile::Builder::new()
+        Self::start_in(Self::directory(), environment).await
+    }
+
+    /// An empty directory for a service.
+    pub fn directory() -> TempDir {
+        tempfile::Builder::new()
             .prefix("jackpot-it-")
             .tempdir()
-            .expect("a temporary directory can be made");
+            .expect("a temporary directory can be made")
+    }
+
+    /// Starts it on this data directory and waits until it is ready.
+    ///
+    /// # Panics
+    /// When it is not ready in 30 s; with its log.
+    pub async fn start_in(data: TempDir, environment: &[(&str, &str)]) -> Self {
         let port = free_port();
         let environment = owned(environment);
         let client = http_client();
@@ -140,14 +160,12 @@ impl Service {
 
     /// Runs another command of the program on its data directory and settings.
     pub fn command(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_jackpot"))
-            .args(arguments)
-            .current_dir(self.data.path())
-            .env("JACKPOT__DATA_DIR", self.data.path())
-            .env("JACKPOT__FAIRNESS__MASTER_SECRET", MASTER_SECRET)
-            .envs(self.environment.iter().map(|(name, value)| (name, value)))
-            .output()
-            .expect("the binary that cargo built starts")
+        command(self.data.path(), &self.environment, arguments)
+    }
+
+    /// Runs a command of the program on a data directory that no service holds.
+    pub fn command_in(data: &Path, environment: &[(&str, &str)], arguments: &[&str]) -> Output {
+        command(data, &owned(environment), arguments)
     }
 
     /// Its process id.
@@ -249,6 +267,12 @@ impl Service {
         self.wait_until_ready().await;
     }
 
+    /// The same for one that answers and is not ready, because no jackpot can be played.
+    pub async fn restart_unready(&mut self) {
+        self.process = spawn(self.data.path(), self.port, &self.environment);
+        self.wait_until("/healthz").await;
+    }
+
     /// The processes that run in its data directory: its embedded Redis, when it has one.
     pub fn redis_pids(&self) -> Vec<Pid> {
         let inside = self.data.path().join("redis");
@@ -256,7 +280,11 @@ impl Service {
     }
 
     async fn wait_until_ready(&mut self) {
-        let ready = self.url("/readyz");
+        self.wait_until("/readyz").await;
+    }
+
+    async fn wait_until(&mut self, path: &str) {
+        let ready = self.url(path);
         let (process, client) = (&mut self.process, &self.client);
         let log = self.data.path().join("service.log");
         eventually(READY_DEADLINE, "the service is ready", async || {
@@ -303,6 +331,17 @@ impl Drop for Ending {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+fn command(data: &Path, environment: &[(String, String)], arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_jackpot"))
+        .args(arguments)
+        .current_dir(data)
+        .env("JACKPOT__DATA_DIR", data)
+        .env("JACKPOT__FAIRNESS__MASTER_SECRET", MASTER_SECRET)
+        .envs(environment.iter().map(|(name, value)| (name, value)))
+        .output()
+        .expect("the binary that cargo built starts")
 }
 
 fn spawn(data: &Path, port: u16, environment: &[(String, String)]) -> Child {

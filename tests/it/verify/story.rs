@@ -121,11 +121,14 @@ pub async fn export_of(bench: &Bench, events: Vec<Fields>) -> Story {
         json!({"kind": "jackpot-ledger", "format": 1, "jackpot_id": id, "ledger_id": LEDGER, "keys": story.jwks()}),
     );
     for epoch in bench.operate.epochs(&id).await.expect("readable") {
-        let seed = epoch
-            .closed_ms
-            .map(|_| bench.operate.views.seed(&id, epoch.epoch).reveal());
+        let opening = &epoch.opening;
+        let seed = opening
+            .seed(&bench.operate.views.secrets, &id, epoch.epoch)
+            .filter(|_| epoch.closed_ms.is_some());
+        let seed = seed.map(|seed| seed.reveal());
         story.lines.push(
-            json!({"kind": "epoch", "epoch": epoch.epoch, "commitment": epoch.commitment,
+            json!({"kind": "epoch", "epoch": epoch.epoch, "commitment": opening.commitment, "nonce": opening.nonce,
+            "secret_id": opening.secret_id,
             "opened_at": rfc3339(epoch.opened_ms), "closed_at": epoch.closed_ms.map(rfc3339), "seed": seed}),
         );
     }
@@ -135,10 +138,11 @@ pub async fn export_of(bench: &Bench, events: Vec<Fields>) -> Story {
         story
             .lines
             .push(json!({"kind": "event", "n": event.n, "hash": "", "body": chain::body(&fields)}));
+        let mut paid = 0;
         for (entry_id, claim) in claims(&event, &mut players) {
-            story
-                .lines
-                .extend(story.receipt(&event, &entry_id, &players[&claim.sequence], &claim));
+            let receipt = story.receipt((&event, paid), &entry_id, &players[&claim.sequence], &claim);
+            paid += u64::from(receipt.is_some());
+            story.lines.extend(receipt);
         }
     }
     story.lines.push(json!({}));
@@ -171,7 +175,7 @@ impl Story {
         Jwks::new(self.keys.public())
     }
 
-    fn receipt(&self, event: &Event, entry_id: &str, player: &Id, claim: &Claim) -> Option<Value> {
+    fn receipt(&self, (event, i): (&Event, u64), entry_id: &str, player: &Id, claim: &Claim) -> Option<Value> {
         let ClaimResult::Paid {
             tier,
             amount,
@@ -182,7 +186,8 @@ impl Story {
             return None;
         };
         let (id, sequence) = (&self.id, claim.sequence);
-        let digest = Sha256::digest(format!("payout\n{id}\n{entry_id}\n{sequence}"));
+        let history = &event.history;
+        let digest = Sha256::digest(format!("payout\n{id}\n{history}\n{entry_id}\n{sequence}"));
         let minor = |amount: u64| Minor::try_from(amount).expect("in range");
         let receipt = UnsignedReceipt {
             payout_id: hex::encode(&digest[..16]),
@@ -196,7 +201,9 @@ impl Story {
             pool_before: minor(*pool_before),
             pool_after: minor(pool_before - amount),
             paid_at_ms: event.at_ms,
+            history: history.clone(),
             n: event.n,
+            i,
         };
         let mut line = serde_json::to_value(receipt.sign(&self.keys.current())).expect("JSON");
         line["kind"] = json!("receipt");

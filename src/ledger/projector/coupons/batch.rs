@@ -62,7 +62,7 @@ impl Batch {
     pub(super) fn take(&mut self, start: &Start<'_>, raw: &Raw) -> Result<(), Stop> {
         let event = Event::parse(&raw.fields)?;
         let (n, at_ms) = (event.n, event.at_ms);
-        let operated = !matches!(event.kind, Kind::Issue(_) | Kind::Serve(_) | Kind::Checkpoint(_));
+        let operated = !matches!(event.kind, Kind::Issue(..) | Kind::Serve(..) | Kind::Checkpoint(_));
         let before = operated.then(|| self.books.clone());
         self.books.apply(&event)?;
         if let Some(before) = before {
@@ -76,7 +76,7 @@ impl Batch {
                 at_ms,
                 json: define.json,
             }),
-            Kind::Issue(lines) | Kind::Serve(lines) => {
+            Kind::Issue(lines, _) | Kind::Serve(lines, _) => {
                 let issued = lines.into_iter().filter_map(|line| issue((n, at_ms), line));
                 self.rows.issues.extend(issued);
             }
@@ -84,6 +84,7 @@ impl Batch {
                 request,
                 user,
                 sequence,
+                ..
             } => self.rows.voids.push(VoidRow {
                 sequence,
                 request,
@@ -95,7 +96,11 @@ impl Batch {
                 self.report = Some((n, at_ms, compare(&Side::from(&redis), &self.books)));
             }
             Kind::Skipped(skipped) => self.carried((n, at_ms), skipped.carried),
-            Kind::Redrive { .. } | Kind::Status { .. } | Kind::Restore { .. } | Kind::Retire { .. } => {}
+            Kind::Redrive { .. }
+            | Kind::Status { .. }
+            | Kind::Retention { .. }
+            | Kind::Restore { .. }
+            | Kind::Retire { .. } => {}
         }
         Ok(())
     }

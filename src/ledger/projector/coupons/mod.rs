@@ -18,10 +18,8 @@ use crate::coupon::scripts::{self, SetStatus};
 use crate::coupon::status::Status;
 use crate::ids::Id;
 use crate::jackpot::operate::Operator;
-use crate::ledger::Ledger;
 use crate::ledger::coupons::books::Books;
 use crate::ledger::coupons::report::{self, Side};
-use crate::ledger::progress::Progress;
 use crate::ledger::reconcile::report::Report;
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use crate::ledger::sql::{Sql, Tx};
@@ -73,10 +71,6 @@ impl Kind for Coupons {
 
     fn registry(&self) -> &Registry {
         &self.registry
-    }
-
-    fn progress(ledger: &Ledger) -> &Arc<Progress> {
-        &ledger.coupons
     }
 
     async fn look(&self, id: &Id) -> Result<Look<Side>, ScriptError> {

@@ -50,8 +50,8 @@ impl Batch {
         let (n, at_ms) = (event.n, event.at_ms);
         match event.kind {
             Kind::Define(define) => {
-                if let Some((_, commitment)) = define.created {
-                    self.rows.epochs.push((1, commitment, at_ms));
+                if let Some((_, opening)) = define.created {
+                    self.rows.epochs.push((1, opening, at_ms));
                 }
                 self.rows.dropped_versions.extend(define.superseded);
                 self.rows.definitions.push((define.version, n, at_ms, define.json));
@@ -84,13 +84,10 @@ impl Batch {
                     .push((adjustment_id.to_string(), n, at_ms, digest));
             }
             Kind::Rotate {
-                epoch,
-                commitment,
-                pruned,
-                ..
+                epoch, opening, pruned, ..
             } => {
                 self.rows.closed_epochs.push((epoch - 1, n, at_ms));
-                self.rows.epochs.push((epoch, commitment, at_ms));
+                self.rows.epochs.push((epoch, opening, at_ms));
                 self.rows.dropped_versions.extend(pruned);
             }
             Kind::Checkpoint(redis) => {
@@ -98,7 +95,13 @@ impl Batch {
                 self.report = Some((n, at_ms, report));
             }
             Kind::Skipped(skipped) => self.carried(start, (n, at_ms), skipped.carried)?,
-            Kind::Status { .. } | Kind::Restore { .. } => {}
+            Kind::Restore {
+                closed, epoch, opening, ..
+            } => {
+                self.rows.closed_epochs.push((closed, n, at_ms));
+                self.rows.epochs.push((epoch, opening, at_ms));
+            }
+            Kind::Status { .. } | Kind::Retention { .. } => {}
         }
         Ok(())
     }
@@ -126,12 +129,12 @@ impl Batch {
             .definitions
             .extend(definitions.map(|(version, json)| (version, n, at_ms, json)));
         self.rows.dropped_versions.extend(carried.dropped_versions);
-        let closed = carried.closed_epochs.into_iter().map(|epoch| (epoch, n, at_ms));
+        let closed = carried
+            .closed_epochs
+            .into_iter()
+            .map(|(epoch, at_ms)| (epoch, n, at_ms));
         self.rows.closed_epochs.extend(closed);
-        let opened = carried.epochs.into_iter();
-        self.rows
-            .epochs
-            .extend(opened.map(|(epoch, commitment)| (epoch, commitment, at_ms)));
+        self.rows.epochs.extend(carried.epochs);
         let adjusted = carried.adjustments.into_iter();
         self.rows
             .adjustments
@@ -203,8 +206,11 @@ impl Batch {
         let minor = |amount: u64| Minor::try_from(amount).map_err(|_| wrong(n, "an amount beyond 2^53 - 1"));
         let after = pool_before.checked_sub(*amount);
         let after = after.ok_or_else(|| wrong(n, "more is paid than was in the pool"))?;
+        let before_it = self.rows.payouts.last().filter(|last| last.n == n);
+        let i = before_it.map_or(0, |last| last.i + 1);
+        let history = self.books.history.clone();
         let receipt = (start.with.sign)(UnsignedReceipt {
-            payout_id: payout_id(start.id, entry_id, claim.sequence),
+            payout_id: payout_id(start.id, &history, entry_id, claim.sequence),
             jackpot_id: start.id.clone(),
             entry_id: entry_id.to_owned(),
             player_id: player_id.clone(),
@@ -215,11 +221,14 @@ impl Batch {
             pool_before: minor(*pool_before)?,
             pool_after: minor(after)?,
             paid_at_ms: at_ms,
+            history,
             n,
+            i,
         });
         self.rows.payouts.push(PayoutRow {
             receipt,
             n,
+            i,
             sequence: claim.sequence,
             rank: claim.rank,
             paid_at_ms: at_ms,
@@ -273,7 +282,7 @@ impl Before {
         let (operated, sequence) = match &event.kind {
             Kind::Claim { claim, .. } => (false, Some(claim.sequence)),
             Kind::Finish { sequence, .. } => (false, Some(*sequence)),
-            Kind::Enter { .. } | Kind::Checkpoint(_) => (false, None),
+            Kind::Enter { .. } | Kind::Checkpoint(_) | Kind::Retention { .. } => (false, None),
             _ => (true, None),
         };
         Self {

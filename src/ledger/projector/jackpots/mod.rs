@@ -3,9 +3,10 @@
 mod batch;
 pub mod index;
 pub mod rows;
+mod seeds;
 mod write;
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
 use sqlx::Row;
 
@@ -21,9 +22,7 @@ use crate::jackpot::error::PlayError;
 use crate::jackpot::known::{Known, Registry};
 use crate::jackpot::operate::{Operate, Operator};
 use crate::jackpot::view::Status;
-use crate::ledger::Ledger;
 use crate::ledger::books::Books;
-use crate::ledger::progress::Progress;
 use crate::ledger::receipt::{Receipt, UnsignedReceipt};
 use crate::ledger::reconcile::report::{self, MetersAndState, Report};
 use crate::ledger::reconcile::sides;
@@ -49,6 +48,8 @@ pub struct Along {
     pub indexed_n: u64,
     /// What the events behind it have for the index.
     pub for_index: IndexRows,
+    /// Epochs that are closed, and whose seed is not published.
+    pub unpublished: BTreeSet<u64>,
 }
 
 /// What a batch of a jackpot's events needs beside its books.
@@ -86,6 +87,10 @@ impl Folded for Books {
 
     fn is_suspended(&self) -> bool {
         self.status == Some(Status::Suspended)
+    }
+
+    fn status(&self) -> &'static str {
+        self.status.map_or("", Status::as_str)
     }
 }
 
@@ -129,10 +134,6 @@ impl Kind for Jackpots {
         &self.operate.views.registry
     }
 
-    fn progress(ledger: &Ledger) -> &Arc<Progress> {
-        &ledger.progress
-    }
-
     async fn look(&self, id: &Id) -> Result<Look<MetersAndState>, PlayError> {
         let redis = self.operate.views.snapshot(id).await?;
         Ok(Look {
@@ -162,7 +163,8 @@ impl Kind for Jackpots {
         by: &Operator,
         reason: &str,
     ) -> Result<Restored, RestoreError> {
-        restorer.restore(id, Replace::Seen(seen), by, reason).await
+        let secrets = &self.operate.views.secrets;
+        restorer.restore(secrets, id, Replace::Seen(seen), by, reason).await
     }
 
     async fn along(sql: &Sql, id: &Id, cursor: &Cursor, books: &Books) -> Result<Along, LoadError> {
@@ -194,6 +196,7 @@ impl Kind for Jackpots {
         Ok(Along {
             last_definition,
             indexed_n,
+            unpublished: seeds::unpublished(sql, id).await?,
             ..Along::default()
         })
     }
@@ -211,6 +214,7 @@ impl Kind for Jackpots {
     }
 
     async fn follow(projector: &mut Projector<Self>, at_once: bool) -> Result<(), sqlx::Error> {
+        projector.publish_seeds().await?;
         projector.index(at_once).await
     }
 
@@ -255,6 +259,8 @@ impl Kind for Jackpots {
         if let Some((_, _, _, json)) = rows.definitions.into_iter().next_back() {
             along.last_definition = json;
         }
+        let closed = rows.closed_epochs.iter().map(|(epoch, _, _)| *epoch);
+        along.unpublished.extend(closed);
         along.indexed_n = rows.indexed_to;
         along.for_index.append(rows.index);
     }

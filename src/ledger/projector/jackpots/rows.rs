@@ -1,6 +1,7 @@
 //! The rows that the projector makes of a jackpot's events.
 
 use crate::ids::Id;
+use crate::jackpot::epoch::Opening;
 use crate::ledger::event::Entered;
 use crate::ledger::postings::Posting;
 use crate::ledger::receipt::Receipt;
@@ -35,6 +36,8 @@ pub struct PayoutRow {
     pub receipt: Receipt,
     /// Event that paid it.
     pub n: u64,
+    /// Which of the payouts of that event it is, from 0.
+    pub i: u64,
     /// Of the entry.
     pub sequence: u64,
     /// By which rank.
@@ -123,8 +126,8 @@ pub struct Rows {
     pub definitions: Vec<(u64, u64, i64, String)>,
     /// Versions that Redis does not keep any more.
     pub dropped_versions: Vec<u64>,
-    /// Epochs opened: number, commitment, time.
-    pub epochs: Vec<(u64, String, i64)>,
+    /// Epochs opened: number, what opened it, time.
+    pub epochs: Vec<(u64, Opening, i64)>,
     /// Epochs closed: number, event, time.
     pub closed_epochs: Vec<(u64, u64, i64)>,
     /// Adjustments: id, event, time, digest.

@@ -52,12 +52,13 @@ async fn tables(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sql
         });
         let columns = ["jackpot_id", "version", "n", "at_ms", "json", "kept"];
         insert(tx, "definitions", &columns, definitions).await?;
-        let epochs = rows.epochs.iter().map(|(epoch, commitment, opened_ms)| {
-            let (epoch, commitment) = (Value::Int(int(*epoch)), Value::Text(commitment));
+        let epochs = rows.epochs.iter().map(|(epoch, opening, opened_ms)| {
             [
                 jackpot,
-                epoch,
-                commitment,
+                Value::Int(int(*epoch)),
+                Value::Text(&opening.commitment),
+                Value::Text(&opening.nonce),
+                Value::Text(&opening.secret_id),
                 Value::Int(*opened_ms),
                 Value::Int(0),
                 Value::Int(0),
@@ -67,6 +68,8 @@ async fn tables(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sql
             "jackpot_id",
             "epoch",
             "commitment",
+            "nonce",
+            "secret_id",
             "opened_ms",
             "closed_ms",
             "closed_n",
@@ -100,6 +103,7 @@ async fn payouts(tx: &mut Tx<'_>, jackpot: Value<'_>, rows: &[PayoutRow]) -> Res
             Value::Int(int(receipt.pool_before.get())),
             Value::Int(int(receipt.pool_after.get())),
             Value::Int(row.paid_at_ms),
+            Value::Text(&receipt.history),
             Value::Text(&receipt.event_id),
             Value::Text(&receipt.key_id),
             Value::Text(&receipt.signature),
@@ -120,6 +124,7 @@ async fn payouts(tx: &mut Tx<'_>, jackpot: Value<'_>, rows: &[PayoutRow]) -> Res
         "pool_before",
         "pool_after",
         "paid_at_ms",
+        "history",
         "event_id",
         "key_id",
         "signature",

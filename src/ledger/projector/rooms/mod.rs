@@ -11,8 +11,6 @@ use super::rows::Raw;
 use super::stream::Stream;
 use super::write::WriteError;
 use crate::ids::Id;
-use crate::ledger::Ledger;
-use crate::ledger::progress::Progress;
 use crate::ledger::reconcile::report::Report;
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use crate::ledger::rooms::books::Books;
@@ -64,10 +62,6 @@ impl Kind for Rooms {
 
     fn registry(&self) -> &Registry {
         &self.registry
-    }
-
-    fn progress(ledger: &Ledger) -> &Arc<Progress> {
-        &ledger.rooms
     }
 
     async fn look(&self, id: &Id) -> Result<Look<Checkpoint>, ScriptError> {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use redis::{Cmd, FromRedisValue, cmd};
 
 use crate::jackpot::batch_record::BatchRecord;
+use crate::jackpot::epoch::Epoch;
 use crate::jackpot::record::Record;
 use crate::ledger::stuck::StuckError;
 use crate::store::Store;
@@ -21,16 +22,9 @@ pub struct Held {
     pub(super) pending: BTreeMap<u64, String>,
     /// JSON by version.
     pub(super) definitions: BTreeMap<u64, String>,
-    pub(super) epochs: BTreeMap<u64, HeldEpoch>,
+    pub(super) epochs: BTreeMap<u64, Epoch>,
     /// Digest and time by id.
     pub(super) adjustments: BTreeMap<String, (String, i64)>,
-}
-
-/// An epoch.
-#[derive(Debug)]
-pub(super) struct HeldEpoch {
-    pub(super) commitment: String,
-    pub(super) closed: bool,
 }
 
 /// The records of entries with certain sequences.
@@ -66,7 +60,10 @@ impl Held {
                 .filter_map(|(v, json)| Some((v.parse().ok()?, json)))
                 .collect(),
             epochs: epochs
-                .filter_map(|(epoch, text)| Some((epoch.parse().ok()?, held_epoch(&text)?)))
+                .filter_map(|(epoch, text)| {
+                    let epoch = epoch.parse().ok()?;
+                    Some((epoch, Epoch::parse(epoch, &text)?))
+                })
                 .collect(),
             adjustments: adjustments
                 .filter_map(|(id, text)| {
@@ -158,16 +155,6 @@ impl Records {
 /// A record that was taken in a run, with that of its call.
 fn whole(text: &str, of_call: Option<&str>) -> Option<Record> {
     Record::parse(&format!("{text} {}", of_call?)).ok()
-}
-
-/// `commitment opened closed`, closed `-` while it is open.
-fn held_epoch(text: &str) -> Option<HeldEpoch> {
-    let mut parts = text.split(' ');
-    let (commitment, _, closed) = (parts.next()?, parts.next()?, parts.next()?);
-    Some(HeldEpoch {
-        commitment: commitment.to_owned(),
-        closed: closed != "-",
-    })
 }
 
 /// All pairs of a hash, page by page.

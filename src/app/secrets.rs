@@ -1,0 +1,68 @@
+//! Which draw secrets are needed: those of epochs that are open or not published yet, in Redis and in the ledger.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::AppError;
+use crate::ids::Id;
+use crate::jackpot::error::PlayError;
+use crate::jackpot::scripts::ScriptError;
+use crate::jackpot::view::Views;
+use crate::ledger::Ledger;
+use crate::ledger::start::LedgerOpenError;
+
+/// Jackpots named in one message.
+const MAX_NAMED: usize = 10;
+
+/// Secrets that this instance lacks, by id, and the jackpots that need them.
+#[derive(Debug, Default)]
+pub struct MissingSecrets(BTreeMap<String, BTreeSet<Id>>);
+
+impl MissingSecrets {
+    fn add(&mut self, secret_id: String, id: Id) {
+        self.0.entry(secret_id).or_default().insert(id);
+    }
+}
+
+impl fmt::Display for MissingSecrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (secret_id, jackpots)) in self.0.iter().enumerate() {
+            let named = jackpots.iter().take(MAX_NAMED).map(|id| format!("'{id}'"));
+            let named = named.collect::<Vec<_>>().join(", ");
+            let start = if i == 0 { "" } else { "; " };
+            write!(
+                f,
+                "{start}the draw secret with the id {secret_id} is missing for jackpot {named}"
+            )?;
+            if jackpots.len() > MAX_NAMED {
+                write!(f, " and {} others", jackpots.len() - MAX_NAMED)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Refuses to start without a secret that something needs: pending entries could not be finished, every entry of an epoch
+/// that is open would be refused, and the seed of a closed one could never be published.
+pub(super) async fn check(views: &Views, ledger: &Ledger) -> Result<(), AppError> {
+    let mut missing = MissingSecrets::default();
+    let ids = views.registry.indexed().await;
+    for id in ids.map_err(|error| Box::new(error.into()))? {
+        match views.refresh(&id).await {
+            Err(PlayError::NoSecret { id, secret_id, .. }) => missing.add(secret_id, id),
+            Err(PlayError::Script(ScriptError::Unknown)) | Ok(_) => {}
+            // One that cannot be read now says so to its callers; the others are served.
+            Err(error) => tracing::error!(jackpot_id = %id, %error, "this jackpot can't be read"),
+        }
+    }
+    for (id, secret_id) in ledger.needed_secrets().await.map_err(LedgerOpenError::from)? {
+        if views.secrets.get(&secret_id).is_none() {
+            missing.add(secret_id, id);
+        }
+    }
+    if missing.0.is_empty() {
+        Ok(())
+    } else {
+        Err(AppError::MissingSecrets(missing))
+    }
+}

@@ -1,0 +1,89 @@
+//! What a running instance looks at beside its work: whether ledger and Redis are still its own, and what it refuses.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::MissedTickBehavior;
+use tracing::{debug, error, info, warn};
+
+use super::probe::Known;
+use crate::ids::Id;
+use crate::ledger::Ledger;
+use crate::ledger::pair::Standing;
+use crate::ledger::streams::Streams;
+use crate::store::Store;
+use crate::stream::Reason;
+use crate::telemetry::Metrics;
+
+/// Between two looks. An instance whose ledger was taken over must refuse within 5 s, and SQL may take 2 of them.
+const EVERY: Duration = Duration::from_secs(1);
+/// Changes that are logged one by one: a Redis that lost all would write a hundred thousand lines.
+const MAX_LINES: usize = 100;
+
+/// Shuts the store when the ledger belongs to another one, for good; and while Redis is another one.
+pub(super) async fn ownership(ledger: Ledger, store: Store) {
+    let mut ticks = tokio::time::interval(EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        match ledger.still_ours(&store).await {
+            Ok(Standing::Ours) => {
+                if store.shut(None) {
+                    info!("Redis is this instance's again; play goes on");
+                }
+            }
+            Ok(Standing::Foreign(cause)) => {
+                if store.shut(Some(&cause)) {
+                    error!(cause, "nothing is played");
+                }
+            }
+            Ok(Standing::Taken(cause)) => {
+                store.shut(Some(&cause));
+                error!(cause, "nothing is played on this instance any more");
+                return;
+            }
+            Err(error) => debug!(%error, "not known whether Redis is still this instance's"),
+        }
+    }
+}
+
+/// Counts what is refused, and logs each change once.
+pub(super) async fn refusals(known: Known, metrics: Arc<Metrics>) {
+    let mut before: BTreeSet<(&str, Id, &str)> = BTreeSet::new();
+    let mut ticks = tokio::time::interval(EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        let refused = known.look().refused;
+        for streams in Streams::ALL {
+            let kind = streams.tables().what;
+            for reason in Reason::ALL.map(Reason::as_str) {
+                let of = refused.iter().filter(|one| (one.kind, one.reason) == (kind, reason));
+                metrics.ledger.refused(kind, reason, of.count());
+            }
+        }
+        let mut lines = 0;
+        for one in &refused {
+            let is_new = !before.contains(&(one.kind, one.id.clone(), one.reason));
+            lines += usize::from(is_new);
+            if is_new && lines <= MAX_LINES {
+                warn!(what = one.kind, id = %one.id, reason = one.reason, detail = one.detail, "refused from now on");
+            }
+        }
+        let now: BTreeSet<_> = refused
+            .iter()
+            .map(|one| (one.kind, one.id.clone(), one.reason))
+            .collect();
+        for (what, id, reason) in before.difference(&now) {
+            lines += 1;
+            if lines <= MAX_LINES {
+                info!(what, %id, reason, "no longer refused for this");
+            }
+        }
+        if lines > MAX_LINES {
+            warn!(changes = lines, "more of what is refused changed: /readyz names it");
+        }
+        before = now;
+    }
+}

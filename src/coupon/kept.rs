@@ -1,0 +1,42 @@
+//! What was issued, out of the ledger: behind the retention of a coupon that ended, Redis has no record of a request.
+
+use sqlx::Row;
+
+use super::code::Code;
+use super::coupons::Request;
+use super::error::CouponError;
+use super::record::{Issue, Record, State};
+use crate::ids::Id;
+use crate::ledger::sql::Sql;
+
+/// The request, if a unit was issued to it. A coupon is retired only once the ledger has all its events, so that none is
+/// missing here.
+pub(super) async fn issued(sql: &Sql, coupon: &Id, request_id: &str) -> Result<Option<Request>, CouponError> {
+    let text = "SELECT sequence, user_id, code, issued_at_ms, voided_at_ms FROM coupon_issues \
+                WHERE coupon_id = $1 AND request_id = $2";
+    let row = sqlx::query(text).bind(coupon.as_str()).bind(request_id);
+    let Some(row) = sql.reading(row.fetch_optional(sql.reader())).await? else {
+        return Ok(None);
+    };
+    let unreadable = || CouponError::Lost {
+        id: coupon.clone(),
+        what: format!("the row of request '{request_id}' in the ledger"),
+    };
+    let issue = Issue {
+        sequence: row.try_get::<i64, _>("sequence")?.unsigned_abs(),
+        at_ms: row.try_get("issued_at_ms")?,
+        code: Code::parse(row.try_get("code")?).map_err(|_| unreadable())?,
+    };
+    let state = match row.try_get("voided_at_ms")? {
+        0 => State::Issued(issue),
+        voided_ms => State::Voided(issue, voided_ms),
+    };
+    let user = Id::parse(row.try_get("user_id")?).map_err(|_| unreadable())?;
+    Ok(Some(Request {
+        request_id: request_id.to_owned(),
+        record: Record { user, state },
+        first: None,
+        place: None,
+        replayed: true,
+    }))
+}

@@ -1,0 +1,91 @@
+//! The periods of the draw, each under a seed of its own.
+
+use serde::{Deserialize, Serialize};
+
+use super::draw::EpochSeed;
+use crate::ids::Id;
+use crate::master_secret::Secrets;
+use crate::random::{self, RandomError};
+
+/// What opens an epoch. The service makes it, because scripts have no randomness; from then on all of it is public.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opening {
+    /// SHA-256 of its seed, hexadecimal.
+    pub commitment: String,
+    /// Its own part of what the seed is derived from: 32 hexadecimal digits.
+    pub nonce: String,
+    /// Id of the master secret, the other part.
+    pub secret_id: String,
+}
+
+/// A period under one seed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Epoch {
+    /// From 1.
+    pub epoch: u64,
+    /// What opened it.
+    pub opening: Opening,
+    /// ms of Redis' clock.
+    pub opened_ms: i64,
+    /// `None` while it is open.
+    pub closed_ms: Option<i64>,
+}
+
+impl Opening {
+    /// Opens an epoch of this number under the current secret, with a fresh nonce.
+    ///
+    /// # Errors
+    /// The system has no randomness.
+    pub fn make(secrets: &Secrets, jackpot: &Id, epoch: u64) -> Result<Self, RandomError> {
+        let nonce = hex::encode(random::bytes::<16>()?);
+        Ok(Self {
+            commitment: EpochSeed::derive(secrets.current(), jackpot, epoch, &nonce).commitment(),
+            secret_id: secrets.current_id().to_owned(),
+            nonce,
+        })
+    }
+
+    /// The seed of the epoch of this number, if the secret that it was opened under is known.
+    #[must_use]
+    pub fn seed(&self, secrets: &Secrets, jackpot: &Id, epoch: u64) -> Option<EpochSeed> {
+        let secret = secrets.get(&self.secret_id)?;
+        Some(EpochSeed::derive(secret, jackpot, epoch, &self.nonce))
+    }
+}
+
+impl Epoch {
+    /// As Redis keeps it: `commitment opened closed nonce secret_id`, times in ms, closed `-` while it is open.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let Opening {
+            commitment,
+            nonce,
+            secret_id,
+        } = &self.opening;
+        let closed = self.closed_ms.map_or_else(|| "-".to_owned(), |ms| ms.to_string());
+        format!("{commitment} {} {closed} {nonce} {secret_id}", self.opened_ms)
+    }
+
+    /// The inverse of [`Epoch::to_text`].
+    #[must_use]
+    pub fn parse(epoch: u64, text: &str) -> Option<Self> {
+        let parts = text.split(' ').collect::<Vec<_>>();
+        let [commitment, opened, closed, nonce, secret_id] = parts[..] else {
+            return None;
+        };
+        let closed_ms = match closed {
+            "-" => None,
+            closed => Some(closed.parse().ok()?),
+        };
+        Some(Self {
+            epoch,
+            opening: Opening {
+                commitment: commitment.to_owned(),
+                nonce: nonce.to_owned(),
+                secret_id: secret_id.to_owned(),
+            },
+            opened_ms: opened.parse().ok()?,
+            closed_ms,
+        })
+    }
+}

@@ -1,0 +1,78 @@
+//! Publishing the seeds of closed epochs: into SQL, from where every answer has them. From then on nobody needs the secret
+//! that a seed was derived from, and a retired one can be taken out of the settings.
+
+use std::collections::BTreeSet;
+
+use sqlx::{Row, query};
+use tracing::error;
+
+use super::Jackpots;
+use crate::ids::Id;
+use crate::ledger::lookup;
+use crate::ledger::projector::Projector;
+use crate::ledger::sql::Sql;
+
+impl Projector<Jackpots> {
+    /// Publishes the seed of every epoch whose closing is in the ledger and that no pending entry needs. Repeating it
+    /// changes nothing: an epoch has one seed.
+    pub(super) async fn publish_seeds(&mut self) -> Result<(), sqlx::Error> {
+        let closed = self
+            .streams
+            .iter()
+            .filter(|(_, stream)| !stream.along.unpublished.is_empty());
+        let due = closed.filter_map(|(id, stream)| {
+            let pending = stream.books.pending.values().map(|pending| pending.epoch);
+            let needed = pending.collect::<BTreeSet<_>>();
+            let free = stream.along.unpublished.difference(&needed).copied();
+            let free = free.collect::<Vec<_>>();
+            (!free.is_empty()).then(|| (id.clone(), free))
+        });
+        let due = due.collect::<Vec<_>>();
+        for (id, epochs) in due {
+            for epoch in epochs {
+                self.publish_seed(&id, epoch).await?;
+                // One whose secret this instance lacks waits for another that has it, which reads the stream then.
+                if let Some(stream) = self.streams.get_mut(&id) {
+                    stream.along.unpublished.remove(&epoch);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn publish_seed(&self, id: &Id, number: u64) -> Result<(), sqlx::Error> {
+        let sql = &self.ledger.sql;
+        let text = "SELECT epoch, commitment, nonce, secret_id, opened_ms, closed_ms FROM epochs \
+                    WHERE jackpot_id = $1 AND epoch = $2 AND closed_n > 0 AND seed = ''";
+        let number = i64::try_from(number).unwrap_or(i64::MAX);
+        let select = query(text).bind(id.as_str()).bind(number);
+        let Some(row) = sql.reading(select.fetch_optional(sql.reader())).await? else {
+            return Ok(());
+        };
+        let epoch = lookup::epoch(&row)?;
+        let secrets = &self.kind.operate.views.secrets;
+        let seed = epoch.opening.seed(secrets, id, epoch.epoch);
+        let Some(seed) = seed.filter(|seed| seed.commitment() == epoch.opening.commitment) else {
+            let (epoch, secret_id) = (epoch.epoch, &epoch.opening.secret_id);
+            error!(jackpot_id = %id, epoch, secret_id, "the seed of this epoch can't be published: its draw secret is not \
+                   among fairness.master_secret and fairness.previous_secrets");
+            return Ok(());
+        };
+        let update = query("UPDATE epochs SET seed = $1 WHERE jackpot_id = $2 AND epoch = $3 AND seed = ''")
+            .bind(seed.reveal())
+            .bind(id.as_str())
+            .bind(number);
+        sql.execute(update).await?;
+        Ok(())
+    }
+}
+
+/// Epochs whose closing is in the ledger, and whose seed is not published.
+pub(super) async fn unpublished(sql: &Sql, id: &Id) -> Result<BTreeSet<u64>, sqlx::Error> {
+    let rows = query("SELECT epoch FROM epochs WHERE jackpot_id = $1 AND closed_n > 0 AND seed = ''")
+        .bind(id.as_str())
+        .fetch_all(sql.reader())
+        .await?;
+    let number = |row: &sqlx::any::AnyRow| Ok(row.try_get::<i64, _>("epoch")?.unsigned_abs());
+    rows.iter().map(number).collect()
+}
