@@ -113,9 +113,9 @@ impl Secrets {
             there("draw secret", data.join(MASTER))?;
         }
         let draw = master_secret::load(&settings.fairness, data)?;
-        files.push((MASTER, lines_of(draw.all().take(1))));
-        if draw.all().nth(1).is_some() {
-            files.push((PREVIOUS, lines_of(draw.all().skip(1))));
+        files.push((MASTER, lines_of(draw.iter().take(1))));
+        if draw.iter().nth(1).is_some() {
+            files.push((PREVIOUS, lines_of(draw.iter().skip(1))));
         }
         if settings.ledger.signing_key.is_empty() {
             there("signing key", data.join(SIGNING))?;
@@ -170,7 +170,7 @@ pub fn names(settings: &Settings, backup: &Path) -> Result<Names, SecretsError> 
     signing_key_ids.reverse();
     let keys = KeyFile::of(&inside).read()?;
     Ok(Names {
-        secret_ids: draw.all().map(MasterSecret::id).collect(),
+        secret_ids: draw.iter().map(MasterSecret::id).collect(),
         signing_key_ids,
         api_keys: keys.iter().map(|key| key.name.as_str().to_owned()).collect(),
     })
@@ -194,7 +194,7 @@ impl Laying {
         let kept = master_secret::load(&inside(settings, backup).fairness, backup)?;
         let mut given = settings.fairness.clone();
         if given.master_secret.is_empty() {
-            files.push((data.join(MASTER), lines_of(kept.all().take(1))));
+            files.push((data.join(MASTER), lines_of(kept.iter().take(1))));
             given.master_secret = hex::encode(kept.current().bytes());
         } else {
             remarks.push("fairness.master_secret is set; master.secret is not written".to_owned());
@@ -208,7 +208,7 @@ impl Laying {
             });
         }
         // The settings have the others.
-        let lacking = || kept.all().filter(|secret| given.get(&secret.id()).is_none());
+        let lacking = || kept.iter().filter(|secret| given.get(&secret.id()).is_none());
         if lacking().next().is_some() {
             files.push((data.join(PREVIOUS), lines_of(lacking())));
         }

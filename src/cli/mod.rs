@@ -3,6 +3,7 @@
 mod backup;
 mod export;
 mod key;
+mod ledger;
 mod migrate;
 mod only;
 mod reconcile;
@@ -43,6 +44,7 @@ enum Command {
     Reconcile(reconcile::Args),
     Backup(backup::Args),
     Restore(restore::Args),
+    Ledger(ledger::Args),
 }
 
 /// Which settings count: the compiled-in default, this file, and `JACKPOT__SECTION__KEY` in the environment.
@@ -67,6 +69,7 @@ impl Cli {
             Command::Reconcile(args) => return reconcile::run(&args),
             Command::Backup(args) => backup::run(&args),
             Command::Restore(args) => return restore::run(&args),
+            Command::Ledger(args) => return ledger::run(&args),
         };
         match result {
             Ok(()) => ExitCode::SUCCESS,

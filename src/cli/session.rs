@@ -129,6 +129,11 @@ impl Session {
         )
     }
 
+    /// Whether entries can be found by player.
+    pub(super) fn indexes_entries(&self) -> bool {
+        self.settings.ledger.entry_index_days > 0
+    }
+
     /// How long a lease lasts, ms.
     pub(super) fn lease_ms(&self) -> u64 {
         self.settings.ledger.lease_ms

@@ -13,6 +13,7 @@ use crate::jackpot::operate::Operator;
 use crate::ledger::chain;
 use crate::ledger::pair::Standing;
 use crate::stream::{self, Mark, ScriptError, Subject, TailWish, Told};
+use crate::text::printable;
 
 /// Longest reason kept in SQL and in the event of the suspension, in characters.
 const MAX_REASON_CHARS: usize = 400;
@@ -66,7 +67,7 @@ impl<K: Kind> Projector<K> {
     /// Says why a stream stopped: in SQL, the log, the metrics and its status. `false` and nothing else when
     /// the lease with this token is over.
     pub(super) async fn tell_stopped(&self, id: &Id, reason: &str, token: i64, new: bool) -> Result<bool, sqlx::Error> {
-        let short: String = reason.chars().take(MAX_REASON_CHARS).collect();
+        let short = printable(reason, MAX_REASON_CHARS);
         let sql = format!(
             "UPDATE {} SET stopped = $1 WHERE {} = $2 AND lease_token = $3",
             K::TABLES.heads,
