@@ -140,6 +140,7 @@ async fn work(of: &Of, settings: Settings, skip: Option<(u64, &Reason)>) -> Done
             let kind = Rooms {
                 registry: Arc::clone(&session.rooms),
                 store: session.store.clone(),
+                secret: session.operate.views.secrets.current().clone(),
             };
             Work {
                 session: &session,

@@ -122,6 +122,9 @@ impl Told {
     fn carry(&self, raw: Option<&Raw>, held: &HashMap<String, String>, books: &mut Books) -> Result<(), StuckError> {
         let field = |name: &str| raw.and_then(|raw| raw.fields.get(name));
         books.status = self.status.or(books.status);
+        if let Some(clock_ms) = field("clock").and_then(|clock| clock.parse().ok()) {
+            books.clock_ms = books.clock_ms.max(clock_ms);
+        }
         if let Some(history) = &self.history {
             books.history.clone_from(history);
         }
@@ -137,7 +140,12 @@ impl Told {
             }
         }
         if let Some(shown) = &self.checkpoint {
-            books.commitment.clone_from(&shown.commitment);
+            books.order.commitment.clone_from(&shown.commitment);
+            let of_now = held.get("commitment") == Some(&shown.commitment);
+            let nonce = field("order_nonce").or(held.get("order_nonce").filter(|_| of_now));
+            if let Some(nonce) = nonce {
+                books.order.nonce.clone_from(nonce);
+            }
             (books.opens_ms, books.passes_until_ms) = (shown.opens_ms, shown.passes_until_ms);
             let published = shown
                 .collected_sha256
