@@ -52,18 +52,19 @@ pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -
 async fn heading(api: &Api, id: &Id) -> Result<Heading, RoomError> {
     let snapshot = api.rooms.opened(id).await?;
     let definition = parse_definition(id, &snapshot.definition)?;
-    let is_ours = api.rooms.order_seed(id).commitment() == snapshot.commitment;
+    let is_ours = api.rooms.order_seed(id, &snapshot.order).is_some();
     let known = (
         joined(&snapshot),
         snapshot.collected_sha256.clone(),
-        seed(api, id, &snapshot),
+        seed(api, id, &definition, &snapshot),
     );
     match known {
         (Some(joined), Some(sha256), Some(seed)) => Ok(Heading {
             format: FORMAT,
             room_id: id.clone(),
             opens_at: definition.document().opens_at.clone(),
-            commitment: snapshot.commitment,
+            nonce: snapshot.order.nonce,
+            commitment: snapshot.order.commitment,
             seed,
             joined,
             sha256,
