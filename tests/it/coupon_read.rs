@@ -150,6 +150,7 @@ async fn a_checkpoint_tells_what_redis_holds_and_changes_nothing_else() {
         "voided 1",
         "arrivals 2",
         "retention 7200",
+        "history 0123456789abcdef",
         "status suspended",
         "requests 4",
         "users 1",

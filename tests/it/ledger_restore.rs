@@ -46,7 +46,7 @@ async fn copy(kit: &Kit) -> Copy {
 async fn state(kit: &Kit) -> BTreeMap<String, String> {
     let known = kit.bench.operate.views.registry.known(&kit.bench.id);
     let mut state: BTreeMap<String, String> = kit.bench.raw(redis::cmd("HGETALL").arg(&known.keys.state)).await;
-    let new = "n restores restore_token history epoch commitment nonce secret";
+    let new = "n restores restore_token history epoch commitment nonce secret gen_age gen_looked";
     state.retain(|field, _| !new.split(' ').any(|new| new == field));
     state
 }

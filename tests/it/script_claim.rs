@@ -182,9 +182,16 @@ async fn records_stay_while_an_entry_among_them_is_pending() {
             .1
     };
     assert_eq!(rotate().await, Rotated::Opened(2));
-    let before = bench.dump().await;
+    let state = &bench.operate.views.registry.known(&bench.id).keys.state;
+    // It looks at the clock, and that is all.
+    let dump = async || {
+        let mut dump = bench.dump().await;
+        dump.remove(state);
+        dump
+    };
+    let before = dump().await;
     assert_eq!(rotate().await, Rotated::Pending);
-    assert_eq!(bench.dump().await, before);
+    assert_eq!(dump().await, before);
     bench.finish("e", 1).await;
     assert_eq!(rotate().await, Rotated::Opened(3));
     assert_eq!(rotate().await, Rotated::Idle);

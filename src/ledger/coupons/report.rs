@@ -48,6 +48,7 @@ impl Side {
             ("starts", of(|definition| Some(definition.starts_ms()?.to_string()))),
             ("ends", of(|definition| Some(definition.ends_ms()?.to_string()))),
             ("retention", books.retention_s.to_string()),
+            ("history", books.history.clone()),
             ("seq", books.sequence.to_string()),
             ("voided", books.voided.to_string()),
             ("arrivals", books.arrivals.to_string()),
@@ -164,7 +165,7 @@ mod tests {
     #[test]
     fn each_number_that_differs_is_found() {
         let (Side(names), _) = both();
-        assert_eq!(names.len(), 15, "{names:?}");
+        assert_eq!(names.len(), 16, "{names:?}");
         for name in names.keys() {
             let (Side(mut redis), books) = both();
             redis.insert(name.clone(), "8".to_owned());
