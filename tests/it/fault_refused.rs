@@ -5,6 +5,7 @@ use reqwest::StatusCode;
 use serde_json::json;
 
 use crate::coupon_http::kit as coupons;
+use crate::fault_ledger_support::COMPARED_OFTEN;
 use crate::fault_support::{LIMITS, PATIENCE, connection, create, enter, key, own_redis, redrawing, service_on};
 use crate::support::postgres_local::PrivatePostgres;
 use crate::support::service::Service;
@@ -73,6 +74,7 @@ async fn heavy_every_instance_tells_the_lag_and_a_coupon_over_its_backlog_stops_
         ("JACKPOT__REDIS__URLS", redis.url()),
         ("JACKPOT__LEDGER__URL", &url),
         ("JACKPOT__LEDGER__MAX_BACKLOG_EVENTS", &limit),
+        COMPARED_OFTEN,
     ];
     let environment = [&LIMITS[..], &environment].concat();
     let one = Service::start_with(&environment).await;
