@@ -61,6 +61,11 @@ impl Secrets {
         &self.0[0].0
     }
 
+    /// All of them, the current one first.
+    pub fn iter(&self) -> impl Iterator<Item = &MasterSecret> {
+        self.0.iter().map(|(_, secret)| secret)
+    }
+
     /// The secret with this id, if this instance has it.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<&MasterSecret> {

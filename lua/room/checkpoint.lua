@@ -5,7 +5,7 @@
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok', mark}
 --       event: `state`, before it: "status version capacity session waiting_timeout rate opens passes_until commitment
 --         collected_sha256", - for none
--- Invariants: changes nothing but the event number. In every status.
+-- Invariants: changes nothing but the event number and the time shown. In every status.
 -- Cost: O(1).
 
 local state, ended = known_state(KEYS[1])
@@ -13,6 +13,8 @@ if not state then
   return ended
 end
 local commitment = redis.call('HGET', KEYS[1], 'commitment')
-append(state, now_ms(), 'checkpoint', { 'state', decides(state, must(commitment or nil, 'JP_DAMAGED state')) })
-redis.call('HSET', KEYS[1], 'n', num(state.n))
+local wall = now_ms()
+room_ms(state, wall)
+append(state, wall, 'checkpoint', { 'state', decides(state, must(commitment or nil, 'JP_DAMAGED state')) })
+redis.call('HSET', KEYS[1], 'n', num(state.n), 'clock', num(state.clock), 'ahead', num(state.ahead))
 return { 'ok', mark(state) }

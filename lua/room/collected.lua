@@ -3,7 +3,7 @@
 -- KEYS  the eleven of the room (state.lua)
 -- ARGV  1 known mark  2 only behind this number  3 how many at most, 1 to 10,000
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, now ms, opens in ms or '' once it has passed, number, ticket, ...}
+--       {'ok', mark, Redis' clock in ms, opens in ms or '' once it has passed, number, ticket, ...}
 -- Cost: O(log n + how many).
 
 local state, ended = known_state(KEYS[1])

@@ -6,40 +6,46 @@
 --       6 admissions in any 60 s or ''  7 opens_at in ms or ''
 --       8 wanted: '' any | 'absent' only create | 'present' only change | ',3,4,' only change from one of these
 --       9 last version the caller has read, '' for none  10 nonce: one for this PUT and all its repeats
---       11 who  12 request id  13 commitment of the seed  14 history of a room that this creates
+--       11 who  12 request id  13 commitment of the seed with this nonce  14 history of a room that this creates
 -- Reply {'created' | 'changed' | 'same', mark, version}
 --       {'mismatch', mark} what was wanted is not so | {'behind' | 'restoring' | 'stale', mark}
 --       {'opened', mark} it has opened, so that opens_at can only stay or become none
---       {'secret', mark} the seed is not that of this room
--- Invariants: a room opens once, when its opens_at comes, or when a definition without one is put; what was collected
--- until then keeps its order. Ends no session. A repeat of a PUT that was done (same nonce) answers as the first did
--- and changes nothing, also when another PUT came between; one that was held up on its way changes nothing when another
--- was acknowledged meanwhile ('stale', by the last version). In status open and suspended.
+-- Invariants: a PUT that creates the room, or sets a new opens_at before it opens, makes the nonce of the order: its
+-- own. Tickets that were made before get their new order by reorder.lua. A room opens once, when its opens_at comes, or
+-- when a definition without one is put; what was collected until then keeps its order. Ends no session. A repeat of a
+-- PUT that was done (same nonce) answers as the first did and changes nothing, also when another PUT came between; one
+-- that was held up on its way changes nothing when another was acknowledged meanwhile ('stale', by the last version). In
+-- status open and suspended.
 -- Cost: O(1).
 
 local NUMBERS = { capacity = 3, session = 4, waiting_timeout = 5, rate = 6, opens_at = 7 } -- in ARGV
 local OPTIONAL = { rate = true, opens_at = true }
 local json, wanted, nonce, commitment = ARGV[2], ARGV[8], ARGV[10], ARGV[13]
-local at = now_ms()
+local wall = now_ms()
 
 for field, i in pairs(NUMBERS) do
   must(exact(ARGV[i]) or (OPTIONAL[field] and ARGV[i] == '') or nil, 'JP_ARGUMENT ' .. field)
 end
 local opens_at = exact(ARGV[NUMBERS.opens_at])
 redis.call('LLEN', KEYS[9]) -- its type, before the first write
+local collected = redis.call('ZCARD', KEYS[10])
 
 -- Appends the event and writes these fields of the state; what is put is in force with it.
 local function put(state, mode, puts, fields)
   local version = num(state.version)
-  append(state, at, 'define', {
+  append(state, wall, 'define', {
     'mode',
     mode,
+    'opened',
+    state.was_open and '1' or '0',
     'version',
     version,
     'json',
     json,
+    'order_nonce',
+    state.order_nonce,
     'commitment',
-    commitment,
+    state.commitment,
     'who',
     ARGV[11],
     'request_id',
@@ -50,10 +56,12 @@ local function put(state, mode, puts, fields)
   fields.n, fields.version, fields.opens = num(state.n), version, num(state.opens)
   fields.json, fields.puts = json, remember_put(puts, nonce, mode, version)
   fields.passes_until = num(state.passes_until)
+  fields.clock, fields.ahead = num(state.clock), num(state.ahead)
+  fields.order_nonce, fields.commitment = state.order_nonce, state.commitment
   if not state.was_open then
     fields.defined = fields.n -- it opens by this one, when no other comes before
   end
-  fields.opened = has_opened(state, at) and '1' or '0'
+  fields.opened = has_opened(state, wall) and '1' or '0'
   for field, i in pairs(NUMBERS) do
     fields[field] = ARGV[i]
   end
@@ -76,20 +84,18 @@ if not state then
     return { 'mismatch', '0' }
   end
   local fields = fresh_fields(0)
-  fields.restores, fields.status, fields.commitment, fields.history = '0', 'open', commitment, ARGV[14]
-  local created = { n = 0, restores = 0, version = 1, passes_until = 0, opened = 0, opens = opens_at or at }
+  fields.restores, fields.status, fields.history = '0', 'open', ARGV[14]
+  local created = { n = 0, restores = 0, version = 1, passes_until = 0, opened = 0, opens = opens_at or wall }
+  created.clock, created.ahead, created.order_nonce, created.commitment = wall, 0, nonce, commitment
   created.history = ARGV[14]
   return put(created, 'created', '', fields)
 end
 
-local kept = redis.call('HMGET', KEYS[1], 'json', 'puts', 'opens_at', 'commitment')
+local kept = redis.call('HMGET', KEYS[1], 'json', 'puts', 'opens_at', 'order_nonce', 'commitment')
 local puts, last = kept[2] or '', num(state.version)
 local mode, put_version = put_before(puts, nonce)
 if mode then
   return { mode, mark(state), put_version }
-end
-if kept[4] ~= commitment then
-  return { 'secret', mark(state) }
 end
 if kept[1] == json and wanted ~= 'absent' then
   -- Also when its version was not expected: what is asked for is so (RFC 9110, 13.1.1).
@@ -101,15 +107,23 @@ end
 if not may_change(wanted, last) then
   return { 'mismatch', mark(state) }
 end
-state.was_open = has_opened(state, at)
-if state.was_open and opens_at and ARGV[NUMBERS.opens_at] ~= kept[3] then
+local at = room_ms(state, wall)
+state.was_open = has_opened(state, wall)
+local is_new = opens_at and ARGV[NUMBERS.opens_at] ~= kept[3]
+if state.was_open and is_new then
   return { 'opened', mark(state) }
 end
--- By the clock alone from here on, as the ledger sees it.
-if at < state.opens then
-  state.opens = math.max(opens_at or at, at) -- never before now: the list is kept for a while from here on
+local fields = {}
+state.order_nonce = must(kept[4] or nil, 'JP_DAMAGED state')
+state.commitment = must(kept[5] or nil, 'JP_DAMAGED state')
+if is_new then
+  state.order_nonce, state.commitment = nonce, commitment
+  fields.to_order, fields.ordered = num(collected), '0'
+end
+if not state.was_open then
+  state.opens = math.max(opens_at or wall, wall) -- never before now: the list is kept for a while from here on
 else
   state.passes_until = math.max(state.passes_until, whole_second(at + state.session)) -- of the sessions until now
 end
 state.version = state.version + 1
-return put(state, 'changed', puts, {})
+return put(state, 'changed', puts, fields)

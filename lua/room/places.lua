@@ -1,8 +1,9 @@
 -- Shared by visit.lua: the places of a room in memory, read once, and what may become of one.
 --
 -- Part of a script, behind state.lua and record.lua. A step is a table, the first argument of all here:
---   state, at, retention   of the room, the time in ms, how long ended records are kept
---   opened                 whether the room has
+--   state, at, retention   of the room, its time in ms, how long ended records are kept
+--   opened, opens          whether the room has, and when it does or did, of its time
+--   moved, put_back        ms since the highest time that was kept, and whether Redis' clock was put back since
 --   active, waiting        how many
 --   behind, ended_behind   whether it did not come to all whose time has come, or whose record is to be dropped
 --   places                 by ticket; false: it has none. A ticket without a record that can be read has no place: it
@@ -23,12 +24,17 @@
 --   dirty                  whether the state is to be written
 -- Nothing is written here (write.lua), so nothing is half done when a record or a key turns out to be damaged.
 
-local function new_step(state, at, retention)
+local function new_step(state, wall, seen_ms, retention)
+  local clock, ahead = state.clock, state.ahead
+  local at = room_ms(state, wall, seen_ms)
   return {
     state = state,
     at = at,
     retention = retention,
-    opened = has_opened(state, at),
+    opened = has_opened(state, wall),
+    opens = state.opens + state.ahead,
+    moved = at - clock,
+    put_back = state.ahead ~= ahead,
     active = 0,
     waiting = 0,
     behind = false,

@@ -3,7 +3,8 @@
 -- KEYS  the eleven of the room (state.lua)
 -- ARGV  1 known mark  2 how many tickets the caller has read  3 SHA-256 of each and a line feed, in join order
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark} done | {'same', mark} it was done before | {'early', mark} it has not opened
+--       {'ok', mark} done | {'same', mark} it was done before | {'early', mark} it has not opened, or not all have
+--        their order yet
 --       {'changed', mark} the list is another than the caller has read
 -- Invariants: once, and behind the opening, from which on nobody is collected. In every status.
 -- Cost: O(1).
@@ -12,17 +13,21 @@ local state, ended = known_state(KEYS[1])
 if not state then
   return ended
 end
-local at = now_ms()
+local wall = now_ms()
+room_ms(state, wall)
 if state.collected_sha256 ~= '' then
   return { 'same', mark(state) }
 end
-if at < state.opens then
+if wall < state.opens or state.ordered < state.to_order then
   return { 'early', mark(state) }
 end
 must(string.find(ARGV[3], '^%x+$') and #ARGV[3] == 64 or nil, 'JP_ARGUMENT sha256')
 if redis.call('ZCARD', KEYS[10]) ~= tonumber(ARGV[2]) then
   return { 'changed', mark(state) }
 end
-append(state, at, 'opened', { 'joined', ARGV[2], 'sha256', ARGV[3] })
-redis.call('HSET', KEYS[1], 'n', num(state.n), 'collected_sha256', ARGV[3], 'opened', '1')
+append(state, wall, 'opened', { 'joined', ARGV[2], 'sha256', ARGV[3] })
+local clock, ahead = num(state.clock), num(state.ahead)
+local n = num(state.n)
+redis.call('HSET', KEYS[1], 'n', n, 'defined', n, 'collected_sha256', ARGV[3], 'opened', '1')
+redis.call('HSET', KEYS[1], 'clock', clock, 'ahead', ahead)
 return { 'ok', mark(state) }

@@ -3,21 +3,24 @@
 -- KEYS  the eleven of the room (state.lua)
 -- ARGV  1 token of the restore  2 who  3 request id  4 reason
 --       5 '1' when Redis had events that the ledger lacks, as far as the caller knows
---       6.. what the ledger says, as name, value, ...: n, restores, status, version, json, commitment, passes_until (or
---         what the caller knows of them, if that is later), puts, collected_sha256 ('' for none), a new history, and the
---         numbers of the definition: capacity, session, waiting_timeout, rate and opens_at ('' for none)
+--       6 a new nonce of the order before the opening, and  7 the commitment of its seed
+--       8.. what the ledger says, as name, value, ...: n, restores, status, version, json, order_nonce, commitment,
+--         passes_until (or what the caller knows of them, if that is later), clock (the highest time of the room that
+--         the ledger and the caller have seen), puts, collected_sha256 ('' for none), a new history, and the numbers of
+--         the definition: capacity, session, waiting_timeout, rate and opens_at ('' for none)
 -- Reply {'unknown'} | {'other', mark} this restore is not the one that is going on
 --       {'ok', mark} done | {'same', mark} done before
 -- Invariants: the event has the ledger's number and one restore more than anybody has seen; the status is written
 -- with all else, so that no script ever sees a part. Nobody is in or waits, and until every pass that Redis forgot has
--- expired nobody is admitted; where it has not opened and no event is lost, there are none. Their numbers go on above
--- all that there were. Runs when memory is full.
+-- expired nobody is admitted; where it has not opened and no event is lost, there are none. A room that has not opened
+-- gets a new nonce: the seed of the one before may have been published in what was lost. Pass numbers go on above all
+-- that there were. Runs when memory is full.
 -- Cost: O(1).
 
 local MAX_RESTORES = 8191 -- 2^13 - 1, so that a mark stays below 2^53
-local NUMBERS = { 'n', 'restores', 'version', 'passes_until', 'capacity', 'session', 'waiting_timeout' }
+local NUMBERS = { 'n', 'restores', 'version', 'passes_until', 'capacity', 'session', 'waiting_timeout', 'clock' }
 local OPTIONAL = { 'rate', 'opens_at' }
-local FIRST_FIELD = 6
+local FIRST_FIELD = 8
 
 local was = read_state(KEYS[1])
 if not was then
@@ -31,7 +34,7 @@ if was.status ~= 'restoring' then
   return { 'same', mark(was) }
 end
 
-local state, at = {}, now_ms()
+local state, wall = { ahead = 0 }, now_ms()
 for i = FIRST_FIELD, #ARGV, 2 do
   state[ARGV[i]] = ARGV[i + 1]
 end
@@ -41,19 +44,23 @@ end
 for _, field in ipairs(NUMBERS) do
   state[field] = must(exact(state[field]), 'JP_ARGUMENT state')
 end
+local at = room_ms(state, wall)
 state.rate = exact(state.rate)
-state.opens = exact(state.opens_at) or at
-state.opened = (at >= state.opens or state.collected_sha256 ~= '') and 1 or 0
+state.opens = exact(state.opens_at) or wall
+state.opened = (wall >= state.opens or state.collected_sha256 ~= '') and 1 or 0
 state.defined = state.n
 local lost = ARGV[5] == '1' or (exact(own[2]) or 0) > state.n
 if state.opened == 1 or lost then
   state.passes_until = lost_until(at, state)
 end
-must(state.commitment and state.collected_sha256, 'JP_ARGUMENT state')
+must(state.order_nonce and state.commitment and state.collected_sha256, 'JP_ARGUMENT state')
+if state.opened == 0 then
+  state.order_nonce, state.commitment, state.defined = ARGV[6], ARGV[7], state.n + 1
+end
 state.restores = math.max(state.restores, was.restores) + 1
 must(state.restores <= MAX_RESTORES or nil, 'JP_RESTORES no number is left')
 
-append(state, at, 'restore', {
+append(state, wall, 'restore', {
   'from_n',
   own[2],
   'restores',
@@ -64,6 +71,10 @@ append(state, at, 'restore', {
   state.status,
   'passes_until',
   num(state.passes_until),
+  'order_nonce',
+  state.order_nonce,
+  'commitment',
+  state.commitment,
   'reason',
   ARGV[4],
   'who',

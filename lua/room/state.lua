@@ -12,9 +12,9 @@ local STATE = {
   'session', -- ms
   'waiting_timeout', -- ms
   'rate', -- admissions in any 60 s, '' for as many as there is room for
-  'opens', -- ms: nobody is admitted before, and who joins before is collected
+  'opens', -- ms of Redis' clock: nobody is admitted before, and who joins before is collected
   'opened', -- 1 once it has opened, whatever the clock does afterwards; 0 before
-  'defined', -- number of the last definition before it opened, or of that which opened it
+  'defined', -- number of the event that makes its opening final: of the last nonce, or what opened it, or of its list
   'passes_until', -- ms: when the last pass of former definitions, or of before a restore, has expired; 0 for none
   'joins', -- tickets ever: the join number of the last
   'passes', -- passes given, by admissions and renewals, and taken back; behind a restore from restores * 2^40 on
@@ -28,12 +28,16 @@ local STATE = {
   'hold', -- ms: nobody is admitted before; 0 for never
   'stepped', -- ms: the last step behind which somebody waited; 0 for none
   'grace', -- ms: nobody is abandoned before; 0 for never
+  'clock', -- ms: the highest time that the room has shown
+  'ahead', -- ms by which its time is ahead of Redis' clock
+  'to_order', -- those collected up to this number came under another nonce than the last; 0 for none
+  'ordered', -- up to this number they have their order under the last nonce
   'history', -- 16 hexadecimal digits, made at creation and at every restore
   'collected_sha256', -- of the list of those collected, '' until it is published
   'status', -- open | suspended; restoring: n and restores are all there is
 }
 -- Beside them: `json`, the definition as operators read it; `opens_at` (ms, '' for none), as it says;
--- `commitment` of the seed; `puts` (lua/stream/puts.lua).
+-- `order_nonce` and `commitment` of the seed; `puts` (lua/stream/puts.lua).
 
 local TEXTS = 3 -- the last of them, which are no numbers
 
@@ -70,10 +74,21 @@ local function known_state(key)
   return state
 end
 
--- Appends an event: both parts of its id are its number.
-local function append(state, at, kind, fields)
+-- The time of the room in ms: Redis' clock `wall` plus all by which that was put back so far. It never goes back, and
+-- goes on at the pace of Redis' clock (docs/decisions/0020-room-clock.md). All times of the room but `opens` are of it.
+-- `seen_ms`: the highest time that the caller has seen. A script that writes anything writes `clock` and `ahead` too.
+local function room_ms(state, wall, seen_ms)
+  local at = math.max(wall + state.ahead, state.clock, seen_ms or 0)
+  state.clock, state.ahead = at, at - wall
+  return at
+end
+
+-- Appends an event, at Redis' clock: both parts of its id are its number.
+local function append(state, wall, kind, fields)
   state.seq = state.n + 1
-  append_event(KEYS[11], state, at, kind, fields)
+  fields[#fields + 1] = 'clock'
+  fields[#fields + 1] = num(state.clock)
+  append_event(KEYS[11], state, wall, kind, fields)
 end
 
 local RATE_MS = 60000 -- the time in which a rate counts
@@ -83,15 +98,17 @@ local function whole_second(ms)
   return math.ceil(ms / 1000) * 1000
 end
 
--- Whether it has opened. It opens once: the clock of a Redis may go back, the seed of the order is known.
-local function has_opened(state, at)
-  return state.opened == 1 or at >= state.opens
+-- Whether it has opened, by Redis' clock `wall`: operators mean that one, whatever jumps there were. It opens once: the
+-- clock of a Redis may go back, the seed of the order is known.
+local function has_opened(state, wall)
+  return state.opened == 1 or wall >= state.opens
 end
 
 -- The fields of a room in which nobody has been, as text. `passes`: from where on they are counted.
 local function fresh_fields(passes)
   local fields = { passes = num(passes), collected_sha256 = '' }
-  for _, field in ipairs({ 'joins', 'admitted', 'promoted', 'expired', 'abandoned', 'left', 'waited_ms' }) do
+  local zero = { 'joins', 'admitted', 'promoted', 'expired', 'abandoned', 'left', 'waited_ms', 'to_order', 'ordered' }
+  for _, field in ipairs(zero) do
     fields[field] = '0'
   end
   fields.revocations, fields.hold, fields.stepped, fields.grace = '0', '0', '0', '0'

@@ -15,7 +15,9 @@ if before == wanted then
   return { 'same', mark(state) }
 end
 must(wanted == 'open' or wanted == 'suspended' or nil, 'JP_ARGUMENT status')
-append(state, now_ms(), 'status', {
+local wall = now_ms()
+room_ms(state, wall)
+append(state, wall, 'status', {
   'before',
   before,
   'after',
@@ -27,5 +29,6 @@ append(state, now_ms(), 'status', {
   'request_id',
   ARGV[5],
 })
-redis.call('HSET', KEYS[1], 'n', num(state.n), 'status', wanted)
+local clock, ahead = num(state.clock), num(state.ahead)
+redis.call('HSET', KEYS[1], 'n', num(state.n), 'status', wanted, 'clock', clock, 'ahead', ahead)
 return { 'ok', mark(state) }

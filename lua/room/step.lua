@@ -52,7 +52,7 @@ local function drop_ended(step)
   for _, ticket in ipairs(tickets) do
     local place = step.places[ticket]
     if place and not step.opened and step.tickets[place.user] == ticket then
-      add(step.kept, num(step.state.opens + step.retention), ticket)
+      add(step.kept, num(step.opens + step.retention), ticket)
     else
       step.gone[7][#step.gone[7] + 1] = ticket
       step.places[ticket] = false
@@ -113,7 +113,7 @@ local function begin_step(step)
   step.collected_before = redis.call('ZCARD', KEYS[10])
   step.drop_collected = step.collected_before > 0
     and state.collected_sha256 ~= ''
-    and step.at >= state.opens + step.retention
+    and step.at >= step.opens + step.retention
   step.revoked_gone = count_gone(step)
   if step.opened and state.opened == 0 then
     state.opened, step.dirty = 1, true
@@ -148,11 +148,11 @@ end
 -- When the one at the front may come in; nil when there is no room, or nobody.
 local function admits_ms(step)
   local state = step.state
-  if state.status ~= 'open' or step.waiting <= 0 or step.active >= state.capacity then
+  if state.status ~= 'open' or step.waiting <= 0 or step.active >= state.capacity or state.ordered < state.to_order then
     return nil
   end
   local full = step.revoked_before - step.revoked_gone + #step.revoked / 2 >= MAX_REVOKED
-  return math.max(step.opened and 0 or state.opens, state.hold, rate_allows_ms(step), full and step.at + 1000 or 0)
+  return math.max(step.opened and 0 or step.opens, state.hold, rate_allows_ms(step), full and step.at + 1000 or 0)
 end
 
 -- Reads on in the line; whether there was more.

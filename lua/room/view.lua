@@ -3,10 +3,10 @@
 -- KEYS  the eleven of the room (state.lua)
 -- ARGV  1 known mark
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, now ms, status, version, definition (JSON), commitment, what a checkpoint would say,
---        number of the last definition before it opened, or of that which opened it, opens and hold in ms or '' once
---        they have passed, active, waiting, admitted, promoted, expired, abandoned, left, waited ms, how many were
---        collected and are kept, SHA-256 of their list or ''}
+--       {'ok', mark, the room's time and Redis' clock in ms, status, version, definition (JSON), nonce and commitment
+--        of the order before the opening, what a checkpoint would say, number of the event that makes its opening
+--        final, opens and hold in ms or '' once they have passed, active, waiting, admitted, promoted, expired,
+--        abandoned, left, waited ms, how many were collected and are kept, SHA-256 of their list or ''}
 -- Invariants: changes nothing, so who is over and was not reaped yet is counted as before.
 -- Cost: O(1).
 
@@ -14,18 +14,21 @@ local state, ended = known_state(KEYS[1])
 if not state then
   return ended
 end
-local kept, at = redis.call('HMGET', KEYS[1], 'json', 'commitment'), now_ms()
+local kept, wall = redis.call('HMGET', KEYS[1], 'json', 'order_nonce', 'commitment'), now_ms()
+local at = room_ms(state, wall)
 return {
   'ok',
   mark(state),
   num(at),
+  num(wall),
   state.status,
   num(state.version),
   must(kept[1] or nil, 'JP_DAMAGED state'),
   must(kept[2] or nil, 'JP_DAMAGED state'),
-  decides(state, kept[2]),
+  must(kept[3] or nil, 'JP_DAMAGED state'),
+  decides(state, kept[3]),
   num(state.defined),
-  has_opened(state, at) and '' or num(state.opens),
+  has_opened(state, wall) and '' or num(state.opens),
   state.hold > at and num(state.hold) or '',
   num(redis.call('ZCARD', KEYS[6])),
   num(redis.call('ZCARD', KEYS[4])),

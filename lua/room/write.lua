@@ -3,7 +3,7 @@
 -- Part of a script, behind step.lua.
 
 local MORE_GONE = 16
-local STEPPED_EVERY_MS = 1000 -- how exactly the time of the last step is kept: less than AWAY_MS by far
+local STEPPED_EVERY_MS = 1000 -- how exactly the time of a step that changes nothing is kept: less than AWAY_MS by far
 
 local function send(command, key, list)
   if #list > 0 then
@@ -92,7 +92,19 @@ local MOVED = {
   'opened',
   'stepped',
   'grace',
+  'clock',
+  'ahead',
 }
+
+-- What was decided at a time holds at every later one alone: so that is kept with all that is written, and, where
+-- somebody may be told of it, once it has moved.
+local function is_to_keep(step)
+  local gone = step.gone
+  return step.put_back
+    or step.drop_collected
+    or step.revoked_gone + #step.changed + #step.kept + #gone[4] + #gone[5] + #gone[6] + #gone[7] > 0
+    or (step.moved >= STEPPED_EVERY_MS and step.waiting + step.active > 0)
+end
 
 local function write_state(step)
   local state, fields = step.state, {}
@@ -106,8 +118,10 @@ local function write_state(step)
     for _, field in ipairs(MOVED) do
       add(fields, field, num(state[field]))
     end
-  elseif steps then
-    add(fields, 'stepped', num(state.stepped))
+  elseif steps or is_to_keep(step) then
+    for _, field in ipairs({ 'stepped', 'clock', 'ahead' }) do
+      add(fields, field, num(state[field]))
+    end
   end
   send('HSET', KEYS[1], fields)
 end

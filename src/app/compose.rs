@@ -24,7 +24,7 @@ use crate::keys::KeyStore;
 use crate::ledger::projector::{Known, Projectors};
 use crate::ledger::start::LedgerOpenError;
 use crate::ledger::{self, Ledger};
-use crate::master_secret::{MasterSecret, Secrets};
+use crate::master_secret::Secrets;
 use crate::random;
 use crate::room::door::Door;
 use crate::room::error::RoomError;
@@ -96,13 +96,7 @@ pub(super) async fn compose(
         play_metrics.clone(),
         settings.ledger.max_backlog_events,
     );
-    let rooms = rooms(
-        settings,
-        store,
-        ledger,
-        &known_rooms,
-        (draw_secrets.current().clone(), &metrics),
-    );
+    let rooms = rooms(settings, store, ledger, &known_rooms, (draw_secrets.clone(), &metrics));
     let door = Door::new(store.clone(), Arc::clone(&known_rooms), Arc::clone(&rooms.tokens));
     let play = play.behind(door);
     let operate = Operate::new(store.clone(), views).remembering(settings.fairness.retention_s);
@@ -165,7 +159,7 @@ fn rooms(
     store: &Store,
     ledger: &Ledger,
     known: &Arc<room::known::Registry>,
-    (secret, metrics): (MasterSecret, &Arc<Metrics>),
+    (secrets, metrics): (Secrets, &Arc<Metrics>),
 ) -> Rooms {
     let rooms = &settings.rooms;
     let tokens = Tokens::new(rooms.issuer.clone(), Arc::clone(&ledger.signing), ledger.sql.clone());
@@ -174,7 +168,7 @@ fn rooms(
         Arc::clone(known),
         Arc::new(tokens),
         Arc::clone(metrics),
-        secret,
+        secrets,
         rooms.retention_s,
     )
 }
@@ -240,7 +234,7 @@ fn routes(
 async fn check_room_secret(rooms: &Rooms) -> Result<(), AppError> {
     for id in rooms.registry.indexed().await.map_err(RoomError::from)? {
         match rooms.snapshot(&id).await {
-            Ok(snapshot) if snapshot.commitment != rooms.order_seed(&id).commitment() => {
+            Ok(snapshot) if rooms.check_order(&id, &snapshot).is_err() => {
                 return Err(AppError::OtherRoomSecret { room: id });
             }
             Err(RoomError::Script(ScriptError::Unknown)) | Ok(_) => {}

@@ -112,6 +112,7 @@ async fn compare(session: &Session, wanted: &Only) -> Found {
     let rooms = Rooms {
         registry: Arc::clone(&session.rooms),
         store: session.store.clone(),
+        secret: session.operate.views.secrets.current().clone(),
     };
     let (mut right, mut found) = (true, false);
     for streams in Streams::ALL {

@@ -195,7 +195,10 @@ impl<'a> Restoring<'a> {
                 restorer.restore(secrets, id, replace, &by, reason).await
             }
             Streams::Coupons => restorer.restore_coupon(id, replace, &by, reason).await,
-            Streams::Rooms => restorer.restore_room(id, replace, 0, &by, reason).await,
+            Streams::Rooms => {
+                let secret = self.session.operate.views.secrets.current();
+                restorer.restore_room(secret, id, replace, (0, 0), &by, reason).await
+            }
         }
     }
 

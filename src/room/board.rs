@@ -42,6 +42,8 @@ pub(super) struct Board {
     due: Mutex<Option<Instant>>,
     /// Held while reading, so that one reads for all.
     pub(super) shown: tokio::sync::Mutex<Shown>,
+    /// Held while those who joined before the opening get another order.
+    pub(super) ordering: tokio::sync::Mutex<()>,
     /// When the list of those who joined before the opening was last tried to be published.
     published: Mutex<Option<Instant>>,
     /// Time of Redis' clock and counts, as last told to the metrics.
@@ -75,6 +77,7 @@ impl Boards {
                 ends: Mutex::default(),
                 due: Mutex::default(),
                 shown: tokio::sync::Mutex::default(),
+                ordering: tokio::sync::Mutex::default(),
                 published: Mutex::default(),
                 counted: Mutex::default(),
                 metrics: metrics.rooms.room(id.as_str()),

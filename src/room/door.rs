@@ -2,7 +2,8 @@
 //!
 //! A signature is checked once and remembered. What was taken back is read from Redis while passes of the room are checked,
 //! a few times a second, so that no pass is good here a second after it was taken back anywhere; while that can't be
-//! read, nobody is let in. Time is Redis' clock: what it said last, and what has passed since that call was sent.
+//! read, nobody is let in. Time is the room's: what a call said last, and what has passed since that was sent, or the
+//! highest that this instance has seen, if that is later: a clock of Redis that was put back revives nothing.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -150,7 +151,7 @@ impl Door {
         if !guard.followed.swap(true, Ordering::Relaxed) {
             tokio::spawn(Arc::clone(&guard).follow(Arc::clone(&self.shared)));
         }
-        guard.judge(&claims)
+        guard.judge(&claims, self.shared.registry.known(room).shown_ms())
     }
 
     async fn claims(&self, pass: &str) -> Result<Arc<Claims>, DoorError> {
@@ -205,9 +206,9 @@ impl Guard {
         known.age(Instant::now()).is_some_and(|age| age <= MAX_AGE)
     }
 
-    fn judge(&self, claims: &Claims) -> Result<(), DoorError> {
+    fn judge(&self, claims: &Claims, shown_ms: i64) -> Result<(), DoorError> {
         let known = self.revocations.read().unwrap_or_else(PoisonError::into_inner);
-        match known.judge(claims, Instant::now()) {
+        match known.judge(claims, Instant::now(), shown_ms) {
             Some(Ok(())) => Ok(()),
             Some(Err(Over::Expired)) => Err(DoorError::Expired("the session of the pass has ended: join again")),
             Some(Err(Over::Revoked)) => Err(DoorError::Expired("the user of the pass has left the room: join again")),

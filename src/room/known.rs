@@ -1,8 +1,13 @@
-//! What this instance remembers of rooms: their keys, how far each had come, and how many passes it had given.
+//! What this instance remembers of rooms: their keys, how far each had come, how many passes it had given, and its time.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
+use serde::{Deserialize, Serialize};
+
+use super::ticket::OrderSeed;
 use crate::ids::Id;
+use crate::master_secret::MasterSecret;
 use crate::store::keys::{ROOM_INDEX, RoomKeys, StreamKeys};
 use crate::stream::{self, Heard, Subject};
 
@@ -18,9 +23,29 @@ pub struct Known {
     heard: Heard,
     passes: AtomicU64,
     passes_until_ms: AtomicI64,
+    shown_ms: AtomicI64,
+    order: RwLock<Option<Arc<OrderOf>>>,
     /// Visits of this instance that were not confirmed; and how many of them a later one, confirmed, has told Redis of.
     doubts: AtomicU64,
     settled: AtomicU64,
+}
+
+/// What the order of those who join before the opening goes by.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OrderOf {
+    /// 32 hexadecimal digits, another one for each opening.
+    pub nonce: String,
+    /// SHA-256 of the seed.
+    pub commitment: String,
+}
+
+impl OrderOf {
+    /// That of this nonce.
+    #[must_use]
+    pub fn new(secret: &MasterSecret, room: &Id, nonce: String) -> Self {
+        let commitment = OrderSeed::of(secret, room, &nonce).commitment();
+        Self { nonce, commitment }
+    }
 }
 
 /// A visit on its way, and what is not confirmed when it begins.
@@ -68,6 +93,30 @@ impl Known {
         self.passes.fetch_max(passes, Ordering::Relaxed);
     }
 
+    /// The highest time of the room that this instance has seen, ms, 0 for none: it is not earlier now, whatever the clock
+    /// of Redis says (`docs/decisions/0020-room-clock.md`).
+    pub fn shown_ms(&self) -> i64 {
+        self.shown_ms.load(Ordering::Relaxed)
+    }
+
+    /// Remembers the room's time out of a reply.
+    pub fn hear_time(&self, now_ms: i64) {
+        self.shown_ms.fetch_max(now_ms, Ordering::Relaxed);
+    }
+
+    /// What the order went by when this instance last heard of it; `None` once the room has opened, and before anything was
+    /// heard.
+    pub fn order(&self) -> Option<Arc<OrderOf>> {
+        self.order.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Remembers what a reply says that the order goes by.
+    pub fn hear_order(&self, heard: Option<OrderOf>) {
+        if self.order().as_deref() != heard.as_ref() {
+            *self.order.write().unwrap_or_else(PoisonError::into_inner) = heard.map(Arc::new);
+        }
+    }
+
     /// Begins a visit.
     pub fn visiting(&self) -> Doubt<'_> {
         Doubt {
@@ -100,6 +149,8 @@ impl Subject for Known {
             heard: Heard::new("room", id),
             passes: AtomicU64::new(0),
             passes_until_ms: AtomicI64::new(0),
+            shown_ms: AtomicI64::new(0),
+            order: RwLock::default(),
             doubts: AtomicU64::new(0),
             settled: AtomicU64::new(0),
         }

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use super::definition::{Definition, DefinitionError};
 use super::error::RoomError;
 use super::rooms::Rooms;
-use super::scripts::{self, CollectedPage, Define, Defined, Snapshot, Visited};
+use super::scripts::{self, CollectedPage, Define, Defined, MAX_REORDERED, Reordered, Snapshot, Visited};
 use crate::ids::Id;
 use crate::operator::Operator;
 use crate::random;
@@ -40,22 +40,26 @@ impl Rooms {
             // The index first: a crash in between leaves a name without a room, which listing passes over.
             self.registry.add_to_index(std::slice::from_ref(id)).await?;
         }
-        // A repeat, here or in the store after a lost reply, is told from another PUT by this.
+        // A repeat, here or in the store after a lost reply, is told from another PUT by this; and a new opening has the
+        // order that it gives.
         let nonce = hex::encode(random::bytes::<16>()?);
+        let order = self.new_order(id, nonce);
         let history = stream::new_history()?;
-        let commitment = self.order_seed(id).commitment();
         for _ in 0..MAX_STALE {
             let last_version = match self.snapshot(id).await {
-                Ok(snapshot) => Some(snapshot.version),
+                Ok(snapshot) => {
+                    self.check_order(id, &snapshot)?;
+                    Some(snapshot.version)
+                }
                 Err(RoomError::Script(ScriptError::Unknown)) => None,
                 Err(error) => return Err(error),
             };
             let wish = Define {
                 definition,
-                commitment: &commitment,
+                commitment: &order.commitment,
                 wanted: wanted.clone(),
                 last_version,
-                nonce: &nonce,
+                nonce: &order.nonce,
                 history: &history,
                 who: &by.who,
                 request_id: &by.request_id,
@@ -75,11 +79,55 @@ impl Rooms {
         Err(RoomError::Unsettled)
     }
 
+    /// Refuses to work on a room that has not opened, when none of the secrets here is that of its order: nobody could be
+    /// put in it.
+    pub fn check_order(&self, id: &Id, snapshot: &Snapshot) -> Result<(), ScriptError> {
+        if snapshot.opens_ms.is_some() && self.order_seed(id, &snapshot.order).is_none() {
+            return Err(ScriptError::Secret);
+        }
+        Ok(())
+    }
+
+    /// Gives those who joined before the opening was moved their order under the new nonce, as far as others have not.
+    pub(super) async fn reorder(&self, id: &Id) -> Result<(), RoomError> {
+        let board = self.boards.of(id, &self.metrics);
+        // One at a time; whoever comes while one is at it has nothing to do.
+        let Ok(_ordering) = board.ordering.try_lock() else {
+            return Ok(());
+        };
+        let order = self.snapshot(id).await?.order;
+        let seed = self.order_seed(id, &order).ok_or(ScriptError::Secret)?;
+        let mut after = 0;
+        loop {
+            let known = self.registry.whole(id)?;
+            let page = scripts::collected(&self.store, &known.keys, known.mark(), after, MAX_REORDERED).await;
+            let page = self.registry.heard(&known, page)?;
+            let orders: Vec<_> = page
+                .items
+                .iter()
+                .map(|(_, ticket)| (*ticket, seed.order(*ticket)))
+                .collect();
+            let done = scripts::reorder(&self.store, &known.keys, known.mark(), (&order.nonce, after), &orders).await;
+            match self.registry.heard(&known, done)?.1 {
+                Reordered::UpTo { ordered, to_order } if ordered < to_order && ordered != after => after = ordered,
+                Reordered::UpTo { ordered, to_order } if ordered < to_order => {
+                    let what = format!("ticket {} of those who joined before its opening", ordered + 1);
+                    return Err(RoomError::Lost { id: id.clone(), what });
+                }
+                Reordered::UpTo { .. } | Reordered::OtherNonce => break,
+            }
+        }
+        // More may be admitted now, or a newer nonce is to be gone by.
+        self.boards.alarm.set(id, Instant::now());
+        Ok(())
+    }
+
     /// Reads a room whole.
     pub async fn snapshot(&self, id: &Id) -> Result<Snapshot, RoomError> {
         let known = self.registry.whole(id)?;
         let read = scripts::snapshot(&self.store, &known.keys, known.mark()).await;
         let snapshot = self.registry.heard(&known, read)?;
+        known.hear_time(snapshot.now_ms);
         let board = self.boards.of(id, &self.metrics);
         board.count(snapshot.now_ms, &snapshot.counts);
         Ok(snapshot)
@@ -115,10 +163,7 @@ impl Rooms {
             return Err(RoomError::NotOpen);
         }
         let definition = parse_definition(id, &snapshot.definition)?;
-        // Of a room that was restored the list is lost: an empty one would be wrong for ever.
-        let is_whole = snapshot.mark.restores() == 0 && definition.opens_ms().is_some();
-        let has_list = is_whole || snapshot.collected > 0;
-        if snapshot.collected_sha256.is_some() || !has_list {
+        if snapshot.collected_sha256.is_some() || !has_list(&definition, &snapshot) {
             return Ok(snapshot);
         }
         let (mut joined, mut hash, mut after) = (0, Sha256::new(), 0);
@@ -145,6 +190,14 @@ impl Rooms {
         let page = scripts::collected(&self.store, &known.keys, known.mark(), after, COLLECTED_PAGE).await;
         Ok(self.registry.heard(&known, page)?)
     }
+}
+
+/// Whether there is a list of those who joined before the opening, to be published behind it. Of a room that was restored
+/// it is lost, unless some joined since: an empty one would be wrong for ever.
+#[must_use]
+pub fn has_list(definition: &Definition, snapshot: &Snapshot) -> bool {
+    let is_whole = snapshot.mark.restores() == 0 && definition.opens_ms().is_some();
+    is_whole || snapshot.collected > 0
 }
 
 /// How many joined before the opening, once their list is published and as long as it is kept. One that was dropped is empty

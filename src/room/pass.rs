@@ -38,7 +38,7 @@ pub struct Claims {
     pub sub: Id,
     /// The ticket.
     pub jti: Ticket,
-    /// When it was made, in seconds of Redis' clock.
+    /// When it was made, in seconds of the room's time.
     pub iat: i64,
     /// From when on it is over, likewise: the end of the session.
     pub exp: i64,

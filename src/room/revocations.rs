@@ -1,4 +1,4 @@
-//! The passes of a room that were taken back, as far as an instance knows, and the time of Redis. Pure.
+//! The passes of a room that were taken back, as far as an instance knows, and the room's time. Pure.
 //!
 //! All of them are remembered until they expire: forgetting one would let its holder in, and to refuse others instead would
 //! punish those who did not leave. Redis bounds how many there are (`MAX_REVOKED` in `lua/room/step.lua`), some 70 bytes each at most.
@@ -18,7 +18,7 @@ const TIDY_AT: usize = 1_000;
 /// What an instance knows of one room.
 #[derive(Debug, Default)]
 pub struct Revocations {
-    /// When the last complete reading was sent, and what Redis' clock said to it.
+    /// When the last complete reading was sent, and what time it was there.
     read: Option<(Instant, i64)>,
     /// Number of the last one that was read.
     last: u64,
@@ -78,17 +78,17 @@ impl Revocations {
         self.read = Some((sent, now_ms));
     }
 
-    /// Redis' clock at this moment, never early.
+    /// The room's time at this moment, never early.
     fn now_ms(&self, at: Instant) -> Option<i64> {
         let (sent, then_ms) = self.read?;
         let since = i64::try_from(at.saturating_duration_since(sent).as_millis()).unwrap_or(i64::MAX);
         Some(then_ms.saturating_add(since))
     }
 
-    /// Whether a pass is good at this moment; never later than Redis' clock would say so. `None` before the first
-    /// reading.
-    pub fn judge(&self, pass: &Claims, at: Instant) -> Option<Result<(), Over>> {
-        let now_ms = self.now_ms(at)?;
+    /// Whether a pass is good at this moment; never later than the room's time would say so. `None` before the first
+    /// reading. `shown_ms`: the highest time of the room that this instance has seen.
+    pub fn judge(&self, pass: &Claims, at: Instant, shown_ms: i64) -> Option<Result<(), Over>> {
+        let now_ms = self.now_ms(at)?.max(shown_ms);
         Some(if pass.exp.saturating_mul(1_000) <= now_ms {
             Err(Over::Expired)
         } else if self.tickets.contains_key(&pass.jti) {
@@ -134,13 +134,16 @@ mod tests {
         let mut known = Revocations::default();
         let sent = Instant::now();
         let after = |ms| sent + Duration::from_millis(ms);
-        assert_eq!(known.judge(&pass(1, 0, 100), sent), None);
+        assert_eq!(known.judge(&pass(1, 0, 100), sent, 0), None);
         known.take(&revoked([(1, 7, 100_000, 40_000)]), (1, 0), 50_000);
         known.complete(sent, 50_000);
-        assert_eq!(known.judge(&pass(1, 0, 60), after(9_999)), Some(Ok(())));
-        assert_eq!(known.judge(&pass(1, 0, 60), after(10_000)), Some(Err(Over::Expired)));
-        assert_eq!(known.judge(&pass(7, 0, 60), after(0)), Some(Err(Over::Revoked)));
-        assert_eq!(known.judge(&pass(7, 0, 60), after(10_000)), Some(Err(Over::Expired)));
+        assert_eq!(known.judge(&pass(1, 0, 60), after(9_999), 0), Some(Ok(())));
+        assert_eq!(known.judge(&pass(1, 0, 60), after(10_000), 0), Some(Err(Over::Expired)));
+        assert_eq!(known.judge(&pass(7, 0, 60), after(0), 0), Some(Err(Over::Revoked)));
+        assert_eq!(known.judge(&pass(7, 0, 60), after(10_000), 0), Some(Err(Over::Expired)));
+        // What was read last is older than what this instance has seen since.
+        assert_eq!(known.judge(&pass(1, 0, 60), after(0), 59_999), Some(Ok(())));
+        assert_eq!(known.judge(&pass(1, 0, 60), after(0), 60_000), Some(Err(Over::Expired)));
         assert_eq!(known.age(after(300)), Some(Duration::from_millis(300)));
     }
 
@@ -154,7 +157,7 @@ mod tests {
         assert!(known.take(&revoked([(1, 3, 100_000, 1)]), (1, 0), 50_200));
         known.complete(Instant::now(), 50_200);
         for number in 1..=3 {
-            let judged = known.judge(&pass(number, 0, 100), Instant::now());
+            let judged = known.judge(&pass(number, 0, 100), Instant::now(), 0);
             assert_eq!(judged, Some(Err(Over::Revoked)), "{number}");
         }
     }
@@ -176,7 +179,7 @@ mod tests {
         assert!(known.take(&[], (3, 90_000), 50_300));
         known.complete(Instant::now(), 50_300);
         for number in 1..=3 {
-            let judged = known.judge(&pass(number, 0, 100), Instant::now());
+            let judged = known.judge(&pass(number, 0, 100), Instant::now(), 0);
             assert_eq!(judged, Some(Err(Over::Revoked)), "{number}");
         }
     }
@@ -199,12 +202,16 @@ mod tests {
         );
         for number in (1..=3 * many).step_by(2) {
             assert_eq!(
-                known.judge(&pass(number, 0, 90), sent),
+                known.judge(&pass(number, 0, 90), sent, 0),
                 Some(Err(Over::Revoked)),
                 "{number}"
             );
         }
-        assert_eq!(known.judge(&pass(0, 0, 90), sent), Some(Ok(())), "whoever else is in");
+        assert_eq!(
+            known.judge(&pass(0, 0, 90), sent, 0),
+            Some(Ok(())),
+            "whoever else is in"
+        );
     }
 
     #[test]

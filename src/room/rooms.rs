@@ -9,7 +9,7 @@ use super::board::{Board, Boards, Shown};
 use super::definition::Definition;
 use super::error::RoomError;
 use super::eta::{Line, poll_after_s};
-use super::known::{Known, Registry};
+use super::known::{Known, OrderOf, Registry};
 use super::operate::parse_definition;
 use super::scripts::{Place, Seen, Snapshot, Visit, VisitReply, Visited};
 use super::silent::Node;
@@ -19,10 +19,13 @@ use super::tokens::Tokens;
 use super::visiting::{Told, Visiting};
 use crate::combiner;
 use crate::ids::Id;
-use crate::master_secret::MasterSecret;
+use crate::master_secret::Secrets;
 use crate::store::Store;
+use crate::stream::ScriptError;
 use crate::telemetry::{JoinResult, Metrics};
 
+/// Repeats of a join whose opening is moved meanwhile.
+const MAX_NONCES: usize = 16;
 /// What everybody may see of a room is at most so old.
 const SHOWN_FOR: Duration = Duration::from_secs(1);
 /// Places that one join token makes: the first, and another one for a user who lost it while the token is good.
@@ -33,8 +36,10 @@ const JOINS_OF_A_TOKEN: u32 = 2;
 pub struct TicketNow {
     /// What Redis says of it.
     pub seen: Seen,
-    /// When, by Redis' clock.
+    /// When, by the room's time.
     pub now_ms: i64,
+    /// When, by Redis' clock.
+    pub wall_ms: i64,
     /// Of one that waits: seconds until it is admitted, where that is known.
     pub eta_s: Option<u64>,
     /// After how many seconds to ask again.
@@ -63,7 +68,7 @@ pub struct Rooms {
     pub(super) metrics: Arc<Metrics>,
     pub(super) boards: Arc<Boards>,
     pub(super) retention_ms: u64,
-    secret: MasterSecret,
+    secrets: Secrets,
 }
 
 impl std::fmt::Debug for Rooms {
@@ -80,7 +85,7 @@ impl Rooms {
         registry: Arc<Registry>,
         tokens: Arc<Tokens>,
         metrics: Arc<Metrics>,
-        secret: MasterSecret,
+        secrets: impl Into<Secrets>,
         retention_s: u64,
     ) -> Self {
         Self {
@@ -90,14 +95,23 @@ impl Rooms {
             metrics,
             boards: Arc::default(),
             retention_ms: retention_s.saturating_mul(1_000),
-            secret,
+            secrets: secrets.into(),
         }
     }
 
-    /// The secret behind the order of those who join before the opening.
+    /// The seed that this is the nonce and the commitment of, under one of the secrets that this instance has.
     #[must_use]
-    pub fn order_seed(&self, id: &Id) -> OrderSeed {
-        OrderSeed::of(&self.secret, id)
+    pub fn order_seed(&self, id: &Id, order: &OrderOf) -> Option<OrderSeed> {
+        let mut seeds = self
+            .secrets
+            .iter()
+            .map(|secret| OrderSeed::of(secret, id, &order.nonce));
+        seeds.find(|seed| seed.commitment() == order.commitment)
+    }
+
+    /// What a new order goes by, under the current secret.
+    pub(super) fn new_order(&self, id: &Id, nonce: String) -> OrderOf {
+        OrderOf::new(self.secrets.current(), id, nonce)
     }
 
     /// A place for a user: in at once, or in the line; the one that the user has, if there is one.
@@ -140,12 +154,28 @@ impl Rooms {
         if let Some(refusal) = self.full() {
             return Err(refusal);
         }
-        let visit = Visit::Join {
-            user: user.clone(),
-            ticket,
-            order: self.order_seed(id).order(ticket),
-        };
-        self.visit(id, visit).await
+        for _ in 0..MAX_NONCES {
+            let known = self.registry.known(id).order();
+            // Nothing is known of a room that has opened, where it counts for nothing, or that was not asked for yet.
+            let (order, nonce) = match known.as_deref() {
+                None => (0, String::new()),
+                Some(known) => {
+                    let seed = self.order_seed(id, known).ok_or(ScriptError::Secret)?;
+                    (seed.order(ticket), known.nonce.clone())
+                }
+            };
+            let visit = Visit::Join {
+                user: user.clone(),
+                ticket,
+                order,
+                nonce,
+            };
+            let (reply, room) = self.ask(id, visit).await?;
+            if reply != VisitReply::OtherNonce {
+                return self.told(id, reply, &room);
+            }
+        }
+        Err(RoomError::Unsettled)
     }
 
     /// How a ticket is; keeps its place alive.
@@ -164,17 +194,27 @@ impl Rooms {
     }
 
     async fn visit(&self, id: &Id, visit: Visit) -> Result<TicketNow, RoomError> {
+        let (reply, room) = self.ask(id, visit).await?;
+        self.told(id, reply, &room)
+    }
+
+    async fn ask(&self, id: &Id, visit: Visit) -> Result<Told, RoomError> {
         let known = self.registry.known(id);
         known.whole()?;
         let visiting = || self.visiting(id, &known);
-        let (_, (reply, room)): (_, Told) = combiner::join(&known, visiting, &(), visit).await?;
+        let (_, told): (_, Told) = combiner::join(&known, visiting, &(), visit).await?;
+        Ok(told)
+    }
+
+    fn told(&self, id: &Id, reply: VisitReply, room: &Visited) -> Result<TicketNow, RoomError> {
         match reply {
-            VisitReply::Seen(seen) => Ok(self.now(id, seen, &room)),
+            VisitReply::Seen(seen) => Ok(self.now(id, seen, room)),
             VisitReply::NotAdmitted(seen) => Err(RoomError::NotAdmitted {
                 state: state_of(&seen.place),
             }),
             VisitReply::Unknown => Err(RoomError::TicketNotFound),
             VisitReply::Suspended => Err(RoomError::Suspended),
+            VisitReply::OtherNonce => Err(RoomError::Unsettled),
             VisitReply::Limited { wait_ms } => Err(RoomError::TooOften {
                 wait: Duration::from_millis(wait_ms),
             }),
@@ -198,7 +238,7 @@ impl Rooms {
             Place::Waiting { ahead } => Some(ahead),
             Place::Admitted { .. } | Place::Ended { .. } => None,
         };
-        let moves = room.status == Status::Open && room.opens_ms.is_none() && room.hold_ms.is_none();
+        let moves = room.status == Status::Open && !room.unordered && room.opens_ms.is_none() && room.hold_ms.is_none();
         let line = ahead.filter(|_| moves).map(|ahead| Line {
             ahead,
             active: room.counts.active,
@@ -208,6 +248,7 @@ impl Rooms {
         TicketNow {
             seen,
             now_ms: room.now_ms,
+            wall_ms: room.wall_ms,
             eta_s: line.and_then(|line| self.boards.of(id, &self.metrics).eta_s(room.now_ms, line)),
             poll_after_s: poll_after_s(
                 ahead.unwrap_or(0),

@@ -74,10 +74,10 @@ pub struct OrderSeed([u8; 32]);
 const ORDER_BITS: u32 = 52;
 
 impl OrderSeed {
-    /// `HMAC-SHA256(master_secret, "room-order\n{room}")`.
+    /// `HMAC-SHA256(master_secret, "room-order\n{room}\n{nonce}")`.
     #[must_use]
-    pub fn of(secret: &MasterSecret, room: &Id) -> Self {
-        Self(hmac(secret.bytes(), &format!("room-order\n{room}")))
+    pub fn of(secret: &MasterSecret, room: &Id, nonce: &str) -> Self {
+        Self(hmac(secret.bytes(), &format!("room-order\n{room}\n{nonce}")))
     }
 
     /// From its hexadecimal digits, as published.
@@ -143,10 +143,11 @@ mod tests {
         }
     }
 
-    /// Checked with Python: `hmac.new(bytes([0x5f] * 32), b"room-order\nlobby", "sha256")`, and so on.
+    /// Checked with Python: `hmac.new(bytes([0x5f] * 32), b"room-order\nlobby\n00112233445566778899aabbccddeeff", "sha256")`,
+    /// and so on.
     #[test]
     fn the_order_is_what_anybody_computes() {
-        let seed = OrderSeed::of(&MasterSecret::new([0x5f; 32]), &Id::parse("lobby").unwrap());
+        let seed = OrderSeed::of(&MasterSecret::new([0x5f; 32]), &Id::parse("lobby").unwrap(), NONCE);
         assert_eq!(seed.reveal(), SEED);
         assert_eq!(seed.commitment(), COMMITMENT);
         assert_eq!(seed.order(Ticket(7)), ORDER);
@@ -154,7 +155,8 @@ mod tests {
         assert_eq!(OrderSeed::from_hex("5f"), None);
     }
 
-    const SEED: &str = "af52dcc0f62319ec2c505fc141263097d78e7e17bd578992185158e15a2ba4e3";
-    const COMMITMENT: &str = "296ff7ac601e62ee715319e83f8d11f51a11a85a6de2b94d94a969180e3c5a22";
-    const ORDER: i64 = -497_603_145_579_940;
+    const NONCE: &str = "00112233445566778899aabbccddeeff";
+    const SEED: &str = "68a95f7057604d6c975e5962d38cc9db21054c08eff12c90068f9a298e188850";
+    const COMMITMENT: &str = "de3f0ef9a974e19ec8401e3755937f0ae24535206087aba4c864f4c4ac5f944d";
+    const ORDER: i64 = -4_245_120_487_671_306;
 }

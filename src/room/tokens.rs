@@ -114,7 +114,7 @@ impl Tokens {
         &self.issuer
     }
 
-    /// The pass of a user who is in until `end_ms`, made at `now_ms`, both of Redis' clock.
+    /// The pass of a user who is in until `end_ms`, made at `now_ms`, both of the room's time.
     pub fn pass(&self, room: &Id, user: &Id, ticket: Ticket, (now_ms, end_ms): (i64, i64)) -> String {
         let claims = Claims {
             iss: self.issuer.clone(),

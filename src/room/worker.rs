@@ -124,6 +124,11 @@ impl Worker {
                         // Beside the looks: a long list takes seconds, and the room is open meanwhile.
                         publishing.spawn(self.clone().publish(id.clone()));
                     }
+                    if let Look::Seen(visited) = &look
+                        && visited.unordered
+                    {
+                        publishing.spawn(self.clone().reorder(id.clone()));
+                    }
                     if let Some(rest) = rest(&look, schedule.len()) {
                         let at = hurry.map_or(now + rest, |hurry| hurry.min(now + rest));
                         self.rooms.is_due(&id, Some(at));
@@ -143,6 +148,17 @@ impl Worker {
     async fn publish(self, id: Id) {
         let span = info_span!("room", room_id = %id);
         async move { self.try_publish(&id).await }.instrument(span).await;
+    }
+
+    /// Puts those who joined before the opening was moved into their new order.
+    async fn reorder(self, id: Id) {
+        let span = info_span!("room", room_id = %id);
+        let work = async {
+            if let Err(error) = self.rooms.reorder(&id).await {
+                warn!(%error, "those who joined before the opening was moved have no order yet; it is tried again");
+            }
+        };
+        work.instrument(span).await;
     }
 
     async fn try_publish(&self, id: &Id) {

@@ -67,8 +67,8 @@ pub enum VerifyError {
     #[error("the file is neither the ledger of a jackpot nor the pre-queue of a room: {0}")]
     NoExport(String),
     /// It was written by a later version.
-    #[error("the export has format {0}, this version reads format {FORMAT}")]
-    Format(u32),
+    #[error("the file has format {0}, this version reads format {1}")]
+    Format(u32, u32),
 }
 
 /// What a file was, and what was found in it.
@@ -137,7 +137,7 @@ impl Verifier {
             Err(error) => return Err(VerifyError::NoExport(error.to_string())),
         };
         if heading.format != FORMAT {
-            return Err(VerifyError::Format(heading.format));
+            return Err(VerifyError::Format(heading.format, FORMAT));
         }
         let jackpot = heading.jackpot_id;
         let mut report = Report {

@@ -11,11 +11,14 @@ use std::io::{self, BufRead, Write};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::line::{self, FORMAT};
+use super::line;
 use super::report::section;
 use super::{Place, Problem, Trusted, VerifyError};
 use crate::ids::Id;
 use crate::room::ticket::{OrderSeed, Ticket};
+
+/// The format that this version writes and reads: 2 since the seed is made with a nonce.
+pub const FORMAT: u32 = 2;
 
 /// What the first line says that the file is.
 pub const KIND: &str = "room-pre-queue";
@@ -30,7 +33,9 @@ pub struct Heading {
     pub room_id: Id,
     /// RFC 3339; none when that was taken away while they joined, which opened the room.
     pub opens_at: Option<String>,
-    /// SHA-256 of the seed, hexadecimal: shown since the room's first PUT.
+    /// What the seed was made with, and the secret: 32 hexadecimal digits, shown with the commitment.
+    pub nonce: String,
+    /// SHA-256 of the seed, hexadecimal: shown since the PUT of this opening.
     pub commitment: String,
     /// 32 bytes, hexadecimal.
     pub seed: String,
@@ -38,6 +43,12 @@ pub struct Heading {
     pub joined: u64,
     /// SHA-256 of their tickets in the order in which they joined, a line feed behind each; hexadecimal.
     pub sha256: String,
+}
+
+/// What the first line of every format says.
+#[derive(Deserialize)]
+struct Formatted {
+    format: u32,
 }
 
 /// Every other line: one who joined.
@@ -86,10 +97,12 @@ pub enum OrderFormat {
 
 /// Checks a list whose first line was read: up to the first line that is wrong. Takes as much memory as the list is long.
 pub(super) fn verify(first: &str, mut reader: impl BufRead, trusted: &Trusted) -> Result<PreQueue, VerifyError> {
-    let heading: Heading = serde_json::from_str(first).map_err(|error| VerifyError::NoExport(error.to_string()))?;
-    if heading.format != FORMAT {
-        return Err(VerifyError::Format(heading.format));
+    let unread = |error: serde_json::Error| VerifyError::NoExport(error.to_string());
+    let Formatted { format } = serde_json::from_str(first).map_err(unread)?;
+    if format != FORMAT {
+        return Err(VerifyError::Format(format, FORMAT));
     }
+    let heading: Heading = serde_json::from_str(first).map_err(unread)?;
     let mut list = List::default();
     let problem = match seed(&heading, trusted) {
         Ok(seed) => list.read(&heading, &seed, &mut reader)?.err(),
@@ -233,6 +246,7 @@ impl fmt::Display for PreQueue {
         let Heading {
             room_id,
             opens_at,
+            nonce,
             commitment,
             joined,
             sha256,
@@ -247,7 +261,10 @@ impl fmt::Display for PreQueue {
         }
         let kept = if self.kept { ", the one that was kept" } else { "" };
         writeln!(f, "\nchecked")?;
-        writeln!(f, "  seed        the one of commitment {commitment}{kept}")?;
+        writeln!(
+            f,
+            "  seed        the one of commitment {commitment}{kept}; nonce {nonce}"
+        )?;
         let published = if self.published {
             ", the one that was published"
         } else {

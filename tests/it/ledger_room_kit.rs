@@ -12,6 +12,7 @@ use jackpot::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use jackpot::ledger::rooms::books::Books;
 use jackpot::ledger::rooms::event::{Checkpoint, Event};
 use jackpot::ledger::rooms::report::compare;
+use jackpot::master_secret::MasterSecret;
 use jackpot::operator::Operator;
 use jackpot::room::known::Registry;
 use jackpot::room::scripts;
@@ -24,6 +25,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use sqlx::{AssertSqlSafe, Row};
 
+use crate::given::SECRET;
 use crate::room_bench::RoomBench;
 use crate::support::ledger_db::LedgerDb;
 use crate::support::redis::TestRedis;
@@ -67,6 +69,7 @@ impl RoomKit {
         Rooms {
             registry: Arc::new(Registry::new(self.bench.store.clone())),
             store: self.bench.store.clone(),
+            secret: MasterSecret::new(SECRET),
         }
     }
 
@@ -97,6 +100,7 @@ impl RoomKit {
     /// This instance, which restores what is lost.
     pub async fn heal(&self) {
         self.projector_of(self.rooms(), true).finish().await;
+        self.bench.learn_order().await;
     }
 
     /// Redis loses all that it has.
@@ -110,7 +114,10 @@ impl RoomKit {
             who: "tester".to_owned(),
             request_id: "r".to_owned(),
         };
-        restorer.restore_room(&self.bench.id, replace, 0, &by, "a test").await
+        let (secret, id) = (MasterSecret::new(SECRET), &self.bench.id);
+        let restored = restorer.restore_room(&secret, id, replace, (0, 0), &by, "a test").await;
+        self.bench.learn_order().await;
+        restored
     }
 
     /// Rows of the room in an order of their own, every column as text.
@@ -171,7 +178,7 @@ impl RoomKit {
         let report = compare(&decides, &books);
         assert!(report.clean, "{report:?}");
         assert_eq!((Some(redis.status), redis.definition), (books.status, books.definition));
-        assert_eq!(redis.commitment, books.commitment);
+        assert_eq!(redis.order, books.order);
         assert_eq!(redis.collected_sha256, books.opened.map(|opened| opened.sha256));
         let state = self.bench.hash(&self.bench.keys.state).await;
         assert_eq!(

@@ -9,7 +9,7 @@ use jackpot::stream::restore::{RestoreBegun, restore_begin};
 use serde_json::json;
 
 use crate::ledger_room_kit::{RoomKit, live, sha256};
-use crate::room_bench::{RETENTION_MS, definition, is_in};
+use crate::room_bench::{RETENTION_MS, ahead, definition, is_in};
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
@@ -27,7 +27,7 @@ on_both_databases!(
 
 /// What of the state operators decide.
 async fn told(kit: &RoomKit) -> Vec<Option<String>> {
-    let fields = "json version status puts capacity session waiting_timeout rate opens_at commitment \
+    let fields = "json version status puts capacity session waiting_timeout rate opens_at \
                   collected_sha256";
     let mut read = redis::cmd("HMGET");
     read.arg(&kit.bench.keys.state);
@@ -45,12 +45,22 @@ async fn a_redis_that_lost_all_is_rebuilt_as_operators_had_it(db: LedgerDb) {
         let change = json!({"opens_at": "2098-01-01T00:00:00Z", "admissions_per_minute": 7, "capacity": restores});
         kit.bench.define(&change).await;
         kit.project().await;
-        let before = told(&kit).await;
+        let (before, order) = (told(&kit).await, kit.bench.snapshot().await.order);
+        kit.bench.joined(["u1"]).await;
         kit.wipe().await;
         kit.heal().await;
         assert_eq!(told(&kit).await, before);
         kit.assert_complete().await;
-        assert_eq!(kit.bench.snapshot().await.mark.restores(), restores);
+        let restored = kit.bench.snapshot().await;
+        // Whoever published the seed in the time that was lost knows nothing of this one.
+        assert_ne!(
+            (&restored.order.nonce, &restored.order.commitment),
+            (&order.nonce, &order.commitment)
+        );
+        assert_eq!(restored.order.commitment, kit.bench.seed().commitment());
+        let joined = kit.bench.joined(["u1"]).await;
+        assert_eq!((ahead(&joined[0]), kit.bench.collected().await.items.len()), (0, 1));
+        assert_eq!(restored.mark.restores(), restores);
         assert_eq!(kit.metric("ledger_restores_total"), restores.to_string());
         let ids = kit.registry.ids(None, 9).await.expect("readable");
         assert_eq!(ids, std::slice::from_ref(&kit.bench.id));
@@ -259,7 +269,7 @@ async fn a_lost_room_lets_nobody_in(db: LedgerDb) {
         );
         let wish = Define {
             definition: &definition(&json!({})),
-            commitment: &kit.bench.seed.commitment(),
+            commitment: &kit.bench.seed().commitment(),
             wanted: Wanted::Any,
             last_version: None,
             nonce: "again",
@@ -314,7 +324,8 @@ async fn a_room_that_has_opened_does_not_open_again(db: LedgerDb) {
     let kit = RoomKit::with(db, &json!({"opens_at": "2099-01-01T00:00:00Z"})).await;
     live(&kit.bench).await;
     kit.project().await;
-    let sha = kit.bench.snapshot().await.collected_sha256;
+    let published = kit.bench.snapshot().await;
+    let sha = published.collected_sha256;
     assert!(sha.is_some());
     kit.wipe().await;
     kit.heal().await;
@@ -324,6 +335,7 @@ async fn a_room_that_has_opened_does_not_open_again(db: LedgerDb) {
     assert!(other.expect("a reply").1, "done before");
     let snapshot = kit.bench.snapshot().await;
     assert_eq!((snapshot.collected_sha256, snapshot.collected), (sha, 0));
+    assert_eq!(snapshot.order, published.order, "that of its list");
     kit.project().await;
     kit.assert_complete().await;
 }

@@ -85,7 +85,13 @@ async fn append(kit: &RoomKit, fields: &[(&str, &str)]) {
         .await;
     let mut event = redis::cmd("XADD");
     event.arg(&keys.events).arg(format!("{n}-{n}"));
-    event.arg("n").arg(n).arg("at").arg(4_000_000_000_000_u64);
+    event
+        .arg("n")
+        .arg(n)
+        .arg("at")
+        .arg(4_000_000_000_000_u64)
+        .arg("clock")
+        .arg(0);
     for (name, value) in fields {
         event.arg(name).arg(value);
     }
@@ -129,6 +135,8 @@ async fn a_restore_that_forgets_passes_stops_the_stream(db: LedgerDb) {
         ("records", "0"),
         ("status", "open"),
         ("passes_until", "0"),
+        ("order_nonce", "0a"),
+        ("commitment", &"5f".repeat(32)),
     ];
     append(&kit, &restore).await;
     assert_stopped(&kit, 2, "passes that were out before are forgotten").await;

@@ -93,6 +93,7 @@ mod proxy;
 mod receipts;
 mod room_away;
 mod room_bench;
+mod room_clock;
 mod room_door;
 mod room_full;
 mod room_http;

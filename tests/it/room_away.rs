@@ -62,7 +62,7 @@ async fn the_order_before_the_opening_outlasts_an_outage() {
     for user in &names {
         tickets.push(bench.one(bench.join(user)).await.ticket);
     }
-    tickets.sort_by_key(|ticket| bench.seed.order(*ticket));
+    tickets.sort_by_key(|ticket| bench.seed().order(*ticket));
     bench.away(80).await;
     assert_eq!(bench.tick().await.counts.abandoned, 0);
     let places = look_at(&bench, tickets.iter().copied()).await;

@@ -1,13 +1,13 @@
 //! One room on a real Redis, for tests of its scripts: calls their wrappers, looks at the raw keys, and lets time pass.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use jackpot::ids::Id;
 use jackpot::master_secret::MasterSecret;
 use jackpot::room::definition::Definition;
-use jackpot::room::known::Known;
+use jackpot::room::known::{Known, OrderOf};
 use jackpot::room::scripts::{
     self, CollectedPage, Define, Defined, End, Place, Revoked, ScriptError, Seen, SetStatus, Snapshot, Visit,
     VisitReply, Visited, Wanted,
@@ -32,7 +32,8 @@ pub struct RoomBench {
     pub store: Store,
     pub keys: RoomKeys,
     pub known: Known,
-    pub seed: OrderSeed,
+    /// Nonce of the order before the opening.
+    nonce: Mutex<String>,
     pub redis: Arc<TestRedis>,
     _directory: tempfile::TempDir,
     raw: MultiplexedConnection,
@@ -66,7 +67,7 @@ impl RoomBench {
             store,
             keys: RoomKeys::new(&id),
             known: Known::new(&id),
-            seed: OrderSeed::of(&MasterSecret::new(SECRET), &id),
+            nonce: Mutex::default(),
             raw: redis.connection().await,
             redis,
             _directory: directory,
@@ -91,9 +92,10 @@ impl RoomBench {
         nonce: &str,
     ) -> Result<Defined, ScriptError> {
         let definition = definition(change);
+        let order = OrderOf::new(&MasterSecret::new(SECRET), &self.id, nonce.to_owned());
         let wish = Define {
             definition: &definition,
-            commitment: &self.seed.commitment(),
+            commitment: &order.commitment,
             wanted,
             last_version,
             nonce,
@@ -102,7 +104,30 @@ impl RoomBench {
             request_id: "r",
         };
         let put = scripts::define(&self.store, &self.keys, Mark::ZERO, &wish).await;
+        self.learn_order().await;
         put.map(|(_, defined)| defined)
+    }
+
+    /// Joins are by the order that the room has now.
+    pub async fn learn_order(&self) {
+        let nonce: Option<String> = self
+            .raw(redis::cmd("HGET").arg(&self.keys.state).arg("order_nonce"))
+            .await;
+        *self.nonce.lock().expect("whole") = nonce.unwrap_or_default();
+    }
+
+    /// The seed of the order before the opening.
+    pub fn seed(&self) -> OrderSeed {
+        OrderSeed::of(&MasterSecret::new(SECRET), &self.id, &self.nonce.lock().expect("whole"))
+    }
+
+    /// Gives all who joined before the opening their order under the last nonce.
+    pub async fn reorder(&self) {
+        let (seed, nonce) = (self.seed(), self.nonce.lock().expect("whole").clone());
+        let orders = self.collected().await.items.into_iter();
+        let orders: Vec<_> = orders.map(|(_, ticket)| (ticket, seed.order(ticket))).collect();
+        let reorder = scripts::reorder(&self.store, &self.keys, Mark::ZERO, (&nonce, 0), &orders);
+        reorder.await.expect("a reply");
     }
 
     /// A join of this user, with a new ticket.
@@ -111,7 +136,8 @@ impl RoomBench {
         Visit::Join {
             user: Id::parse(user).expect("an id"),
             ticket,
-            order: self.seed.order(ticket),
+            order: self.seed().order(ticket),
+            nonce: self.nonce.lock().expect("whole").clone(),
         }
     }
 
@@ -212,6 +238,19 @@ impl RoomBench {
     /// The same, but nobody steps the room meanwhile.
     pub async fn away(&self, seconds: u64) {
         self.let_pass(seconds, "1").await;
+    }
+
+    /// Puts Redis' clock on, or back when negative, as far as this room sees it. Times that operators set stay those of
+    /// that clock.
+    pub async fn jump(&self, seconds: i64) {
+        let state = self.hash(&self.keys.state).await;
+        for (field, ms) in [("ahead", seconds), ("opens", -seconds), ("opens_at", -seconds)] {
+            if !state[field].is_empty() {
+                let mut by = redis::cmd("HINCRBY");
+                by.arg(&self.keys.state).arg(field).arg(ms * 1_000);
+                self.raw::<i64>(&mut by).await;
+            }
+        }
     }
 
     async fn let_pass(&self, seconds: u64, away: &str) {

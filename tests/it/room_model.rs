@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 
 use jackpot::ids::Id;
 use jackpot::room::scripts::{Counts, End, Place, Seen, Visit, VisitReply};
-use jackpot::room::ticket::Ticket;
+use jackpot::room::ticket::{OrderSeed, Ticket};
 
 const MINUTE_MS: i64 = 60_000;
+const AWAY_MS: i64 = 5_000;
+const STEPPED_EVERY_MS: i64 = 1_000;
 /// For how long leaving once counts against a user; with more than five of it nobody joins.
 const LEFT_MS: i64 = 10_000;
 
@@ -33,8 +35,13 @@ pub enum Stand {
 pub struct Model {
     pub rules: Rules,
     pub open: bool,
+    /// By Redis' clock, which may be put back; all other times are the room's, which is never.
     pub opens: i64,
+    pub opened: bool,
     pub hold: i64,
+    /// Nobody is abandoned before: a step was long after the one before.
+    pub grace: i64,
+    pub stepped: i64,
     pub passes_until: i64,
     pub retention: i64,
     pub passes: u64,
@@ -60,10 +67,13 @@ impl Model {
     pub fn new(rules: Rules, retention: i64, now: i64) -> Self {
         Self {
             opens: rules.opens_at.unwrap_or(now),
+            opened: rules.opens_at.is_none_or(|at| at <= now),
             passes_until: 0,
             rules,
             open: true,
             hold: 0,
+            grace: 0,
+            stepped: 0,
             retention,
             passes: 0,
             joins: 0,
@@ -78,9 +88,10 @@ impl Model {
     }
 
     /// Puts rules; `false`: the room has opened, and an opening would be set again.
-    pub fn define(&mut self, rules: Rules, now: i64) -> bool {
-        if now < self.opens {
-            self.opens = rules.opens_at.unwrap_or(now).max(now);
+    pub fn define(&mut self, rules: Rules, now: i64, wall: i64) -> bool {
+        let was_open = self.opened || wall >= self.opens;
+        if !was_open {
+            self.opens = rules.opens_at.unwrap_or(wall).max(wall);
         } else if rules.opens_at.is_some() && rules.opens_at != self.rules.opens_at {
             return false;
         } else {
@@ -89,21 +100,29 @@ impl Model {
         if rules.rate.is_none() {
             self.admissions.clear();
         }
+        self.opened = was_open || wall >= self.opens;
         self.rules = rules;
         true
     }
 
-    /// One call, at this time, of one who knows of so many passes.
-    pub fn visit(&mut self, now: i64, known: u64, visits: &[Visit]) -> Vec<VisitReply> {
+    /// One call, at this time of the room and of Redis' clock, of one who knows of so many passes.
+    pub fn visit(&mut self, now: i64, wall: i64, known: u64, visits: &[Visit]) -> Vec<VisitReply> {
+        self.opened |= wall >= self.opens;
         if known > self.passes {
             self.passes = known;
             let counts = self.rules.rate.map_or(0, |_| MINUTE_MS + 1);
             let until = whole_second(now + self.rules.session.max(counts));
             self.hold = self.hold.max(until).max(self.passes_until);
         }
-        self.reap(now);
+        if !self.line().is_empty() && now - self.stepped > AWAY_MS {
+            self.grace = now + self.rules.timeout;
+        }
+        self.reap(now, wall);
         self.admit(now, None);
         let done: Vec<_> = visits.iter().map(|visit| self.one(now, visit)).collect();
+        if !self.line().is_empty() && (now - self.stepped).abs() >= STEPPED_EVERY_MS {
+            self.stepped = now;
+        }
         let answers = done.into_iter().zip(visits).map(|(done, visit)| match done {
             Ok(ticket) => self.answer(ticket, visit),
             Err(wait_ms) => VisitReply::Limited { wait_ms },
@@ -111,9 +130,19 @@ impl Model {
         answers.collect()
     }
 
-    fn reap(&mut self, now: i64) {
+    /// Gives those who joined before the opening another order.
+    pub fn reorder(&mut self, seed: &OrderSeed) {
+        for ticket in &self.collected {
+            if let Some((_, Stand::Waiting { order, .. })) = self.tickets.get_mut(ticket) {
+                *order = seed.order(*ticket);
+            }
+        }
+    }
+
+    fn reap(&mut self, now: i64, wall: i64) {
         // Before the opening the last one of each user stays, by which it is known that he had his chance.
-        let (opened, users, kept) = (now >= self.opens, &self.users, self.opens + self.retention);
+        let kept = self.opens + now - wall + self.retention;
+        let (opened, users) = (self.opened, &self.users);
         self.tickets.retain(|ticket, (user, stand)| match stand {
             Stand::Over { dropped, .. } if *dropped <= now => {
                 *dropped = kept;
@@ -133,7 +162,9 @@ impl Model {
         }
         let over = self.tickets.iter().filter_map(|(ticket, (_, stand))| match stand {
             Stand::In { end, .. } if *end <= now => Some((*ticket, End::Expired, *end)),
-            Stand::Waiting { until, .. } if *until <= now => Some((*ticket, End::Abandoned, *until)),
+            Stand::Waiting { until, .. } if *until <= now && self.grace <= now => {
+                Some((*ticket, End::Abandoned, (*until).max(self.grace)))
+            }
             _ => None,
         });
         for (ticket, how, at) in over.collect::<Vec<_>>() {
@@ -150,7 +181,7 @@ impl Model {
         let dropped = now + self.retention;
         let (user, stand) = self.tickets.get_mut(&ticket).expect("a ticket");
         *stand = Stand::Over { how, at, dropped };
-        if now >= self.opens {
+        if self.opened {
             self.users.remove(user);
             if how != End::Left {
                 self.busy.remove(user);
@@ -181,7 +212,7 @@ impl Model {
         for ticket in self.line() {
             let lately = self.admissions.iter().filter(|at| **at >= now - MINUTE_MS).count();
             let by_rate = self.rules.rate.is_none_or(|rate| lately < rate);
-            let may = self.open && now >= self.opens && now >= self.hold;
+            let may = self.open && self.opened && now >= self.hold;
             if !(may && by_rate && self.active() < self.rules.capacity) {
                 return;
             }
@@ -207,7 +238,9 @@ impl Model {
     fn one(&mut self, now: i64, visit: &Visit) -> Result<Option<Ticket>, u64> {
         let timeout = self.rules.timeout;
         Ok(match visit {
-            Visit::Join { user, ticket, order } => return self.join(now, user, *ticket, *order),
+            Visit::Join {
+                user, ticket, order, ..
+            } => return self.join(now, user, *ticket, *order),
             Visit::Look(ticket) => {
                 if let Some((_, Stand::Waiting { until, .. })) = self.tickets.get_mut(ticket) {
                     *until = now + timeout;
@@ -264,7 +297,7 @@ impl Model {
         let had = self.users.insert(user.clone(), ticket).is_some();
         self.joins += 1;
         let mut order_of = i64::try_from(self.joins).expect("few");
-        if now < self.opens && !had {
+        if !self.opened && !had {
             self.collected.push(ticket);
             order_of = order;
         }

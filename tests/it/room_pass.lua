@@ -9,7 +9,7 @@ local function less(text)
   return string.format('%d', text - by)
 end
 
-for _, field in ipairs({ 'opens', 'hold', 'opens_at', 'passes_until', 'grace', ARGV[2] == '1' and 'stepped' or nil }) do
+for _, field in ipairs({ 'opens', 'hold', 'opens_at', 'passes_until', 'grace', 'clock', ARGV[2] == '1' and 'stepped' or nil }) do
   local text = redis.call('HGET', KEYS[1], field)
   if text ~= '' and text ~= '0' then
     redis.call('HSET', KEYS[1], field, less(text))

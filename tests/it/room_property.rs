@@ -1,8 +1,9 @@
-//! Random visits, definitions, stops, losses and passing time: after each call the raw keys and the answers are what the
+//! Random visits, definitions, stops, losses, passing time and jumps of the clock: after each call the raw keys and the answers are what the
 //! model says, and what is promised holds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Instant;
 
 use jackpot::clock::rfc3339;
 use jackpot::room::record::{Record, State};
@@ -42,6 +43,8 @@ enum Op {
     },
     /// Seconds.
     Pass(u64),
+    /// Redis' clock is put on, or back, by so many seconds.
+    Jump(i64),
     Suspend(bool),
     /// This instance has seen so many more passes than there are.
     Lose(u64),
@@ -76,20 +79,26 @@ fn op() -> impl Strategy<Value = Op> {
         }),
         6 => (0..45_u64).prop_map(Op::Pass),
         1 => Just(Op::Pass(300)),
+        2 => (-90..90_i64).prop_map(Op::Jump),
+        1 => prop_oneof![Just(3_600), Just(-3_600)].prop_map(Op::Jump),
         1 => prop::bool::weighted(0.3).prop_map(Op::Suspend),
         1 => (1..4_u64).prop_map(Op::Lose),
     ]
 }
 
-/// The room and its model, whose time is that of Redis and what has been let pass.
+/// The room and its model, whose time is that of the room and what has been let pass.
 struct Both {
     bench: RoomBench,
     model: Model,
     passed_ms: i64,
+    /// By which Redis' clock was put on and back.
+    jumped_ms: i64,
+    /// The time of the room at the last visit, when that was sent, and what was let pass and put on since.
+    shown: (i64, Instant, i64),
     tickets: Vec<Ticket>,
 }
 
-/// What a PUT says, at `passed_ms`.
+/// What a PUT says, by a clock that is so far behind that of the model.
 fn document(rules: &Rules, passed_ms: i64) -> serde_json::Value {
     json!({"capacity": rules.capacity, "session_s": rules.session / 1_000, "waiting_timeout_s": rules.timeout / 1_000,
         "admissions_per_minute": rules.rate, "opens_at": rules.opens_at.map(|at| rfc3339(at - passed_ms))})
@@ -106,6 +115,7 @@ impl Both {
             rate: None,
             opens_at: opens_in.map(|seconds| started + seconds * 1_000),
         };
+        let sent = Instant::now();
         assert_eq!(bench.define(&document(&rules, 0)).await, Defined::Created(1));
         let now = bench.last_event("define").await["at"].parse().expect("a time");
         let retention = i64::try_from(RETENTION_MS).expect("small");
@@ -113,6 +123,8 @@ impl Both {
             bench,
             model: Model::new(rules, retention, now),
             passed_ms: 0,
+            jumped_ms: 0,
+            shown: (now, sent, 0),
             tickets: Vec::new(),
         }
     }
@@ -132,11 +144,12 @@ impl Both {
                 rate,
                 opens,
             } => {
-                let now = self.bench.snapshot().await.now_ms + self.passed_ms;
+                let by_ms = self.passed_ms + self.jumped_ms;
+                let wall = self.bench.snapshot().await.wall_ms + by_ms;
                 let opens_at = match opens {
                     Opens::Stays => self.model.rules.opens_at,
                     Opens::Never => None,
-                    Opens::In(seconds) => Some(now + seconds * 1_000),
+                    Opens::In(seconds) => Some(wall + seconds * 1_000),
                 };
                 let rules = Rules {
                     capacity: *capacity,
@@ -145,16 +158,39 @@ impl Both {
                     rate: *rate,
                     opens_at,
                 };
-                let defined = self.bench.define(&document(&rules, self.passed_ms)).await;
-                // What changes nothing has no event; to put it into the model again is no harm.
+                let before = self.bench.events().await.len();
+                let defined = self.bench.define(&document(&rules, by_ms)).await;
                 let events = self.bench.events().await;
-                let at: i64 = events.last().expect("an event").1["at"].parse().expect("a time");
-                let put = self.model.define(rules, (at + self.passed_ms).max(now));
-                assert_eq!(put, matches!(defined, Defined::Changed(_)), "{defined:?}");
+                let last = &events.last().expect("an event").1;
+                let time = |field: &str| last[field].parse::<i64>().expect("a time");
+                // What changes nothing has no event, nor has what is refused.
+                if events.len() > before {
+                    let times = (time("clock") + self.passed_ms, time("at") + by_ms);
+                    assert!(self.model.define(rules, times.0, times.1), "{defined:?}");
+                    self.bench.reorder().await;
+                    self.model.reorder(&self.bench.seed());
+                } else if defined == Defined::Opened {
+                    let after = self.bench.snapshot().await;
+                    let put = self
+                        .model
+                        .define(rules, after.now_ms + self.passed_ms, after.wall_ms + by_ms);
+                    assert!(!put);
+                } else {
+                    assert!(matches!(defined, Defined::Changed(_)), "{defined:?}");
+                }
             }
             Op::Pass(seconds) => {
                 self.bench.pass(*seconds).await;
-                self.passed_ms += i64::try_from(*seconds).expect("few") * 1_000;
+                let ms = i64::try_from(*seconds).expect("few") * 1_000;
+                self.passed_ms += ms;
+                // The room was stepped all the time.
+                self.model.stepped += ms;
+                self.shown.2 += ms;
+            }
+            Op::Jump(seconds) => {
+                self.bench.jump(*seconds).await;
+                self.jumped_ms += seconds * 1_000;
+                self.shown.2 += (seconds * 1_000).max(0);
             }
             Op::Suspend(stop) => {
                 self.bench
@@ -185,9 +221,12 @@ impl Both {
 
     async fn visit(&mut self, visits: &[Visit]) {
         let known = self.bench.known.passes();
+        let sent = Instant::now();
         let visited = self.bench.visit(visits).await;
         let (now, before) = (visited.now_ms + self.passed_ms, self.model.clone());
-        let expected = self.model.visit(now, known, visits);
+        let by_ms = self.passed_ms + self.jumped_ms;
+        self.goes_on(now, sent);
+        let expected = self.model.visit(now, visited.wall_ms + by_ms, known, visits);
         let replies = visited.replies.into_iter().map(|reply| later(reply, self.passed_ms));
         assert_eq!(replies.collect::<Vec<_>>(), expected);
         let model = &self.model;
@@ -201,12 +240,25 @@ impl Both {
             }
         );
         assert_eq!((visited.passes, visited.more), (model.passes, false));
-        let ahead = |at: i64| (at > now).then(|| at - self.passed_ms);
         assert_eq!(
             (visited.opens_ms, visited.hold_ms),
-            (ahead(model.opens), ahead(model.hold))
+            (
+                (!model.opened).then(|| model.opens - by_ms),
+                (model.hold > now).then(|| model.hold - self.passed_ms)
+            )
         );
         self.promises(&before);
+    }
+
+    /// The room's time never goes back, and goes on as long as time passes, whatever Redis' clock does.
+    fn goes_on(&mut self, now: i64, sent: Instant) {
+        let (last, at, more) = self.shown;
+        let passed = i64::try_from(at.elapsed().as_millis()).expect("short") + more;
+        assert!(
+            (last..=last + passed + 2).contains(&now),
+            "{now} behind {last} and {passed}"
+        );
+        self.shown = (now, sent, 0);
     }
 
     /// What is to hold whatever the model does.

@@ -1,7 +1,7 @@
 //! A room before its opening, and who comes in when it opens.
 
 use jackpot::clock::rfc3339;
-use jackpot::room::scripts::{self, Visit};
+use jackpot::room::scripts::{self, Reordered, Seen, Visit, VisitReply};
 use jackpot::room::ticket::Ticket;
 use jackpot::stream::Mark;
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ async fn before_the_opening_the_seed_orders_and_nobody_comes_in() {
         let seen = bench.one(bench.join(user)).await;
         let before = joined
             .iter()
-            .filter(|other| bench.seed.order(**other) < bench.seed.order(seen.ticket));
+            .filter(|other| bench.seed().order(**other) < bench.seed().order(seen.ticket));
         assert_eq!(ahead(&seen), before.count() as u64);
         joined.push(seen.ticket);
     }
@@ -49,7 +49,7 @@ async fn before_the_opening_the_seed_orders_and_nobody_comes_in() {
     let late = bench.one(bench.join("late")).await;
     assert_eq!(ahead(&late), 17, "behind all of them");
     let mut order = joined.clone();
-    order.sort_by_key(|ticket| bench.seed.order(*ticket));
+    order.sort_by_key(|ticket| bench.seed().order(*ticket));
     let looks: Vec<_> = order.iter().copied().map(Visit::Look).collect();
     let visited = bench.visit(&looks).await;
     let places: Vec<_> = visited.replies.into_iter().map(seen).collect();
@@ -142,24 +142,96 @@ async fn the_list_is_published_once_and_kept_for_a_retention() {
     assert_eq!(bench.snapshot().await.collected, 0);
 }
 
-#[tokio::test]
-async fn an_opening_that_is_moved_or_taken_away_keeps_the_order() {
-    let bench = RoomBench::with(&opening()).await;
-    let joined = bench.joined(["a", "b", "c", "d"]).await;
+/// In the order of this seed.
+fn ordered(bench: &RoomBench, joined: &[Seen]) -> Vec<Ticket> {
     let mut order: Vec<_> = joined.iter().map(|seen| seen.ticket).collect();
-    order.sort_by_key(|ticket| bench.seed.order(*ticket));
+    order.sort_by_key(|ticket| bench.seed().order(*ticket));
+    order
+}
+
+async fn positions(bench: &RoomBench, order: &[Ticket]) -> Vec<Seen> {
+    let looks: Vec<_> = order.iter().copied().map(Visit::Look).collect();
+    bench.visit(&looks).await.replies.into_iter().map(seen).collect()
+}
+
+#[tokio::test]
+async fn an_opening_that_is_moved_has_an_order_of_its_own_and_one_that_is_taken_away_keeps_it() {
+    let bench = RoomBench::with(&opening()).await;
+    let joined = bench.joined(users(1, 12).iter().map(String::as_str)).await;
+    let left = bench.one(bench.join("left")).await;
+    bench.one(Visit::Leave(left.ticket)).await;
+    bench.one(bench.join("left")).await;
+    let (before, stale) = (bench.snapshot().await.order, bench.join("late"));
     let mut later = opening();
     later["opens_at"] = json!("2096-01-01T00:00:00Z");
+    bench.define(&later).await;
+    let moved = bench.snapshot().await.order;
+    assert!(moved.nonce != before.nonce && moved.commitment != before.commitment);
+    assert_eq!(moved.commitment, bench.seed().commitment());
+    let visited = bench.visit(&[stale]).await;
+    assert!(visited.unordered && visited.replies == [VisitReply::OtherNonce]);
+    assert_eq!(
+        bench.known.order().as_deref(),
+        Some(&moved),
+        "so that it can join by that"
+    );
+    bench.reorder().await;
+    let order = ordered(&bench, &joined);
+    let places = positions(&bench, &order).await;
+    assert_eq!(
+        places.iter().map(ahead).collect::<Vec<_>>(),
+        (0..12).collect::<Vec<_>>()
+    );
+    assert!(!bench.tick().await.unordered);
+    assert_eq!(ahead(&bench.one(bench.join("left")).await), 12, "he had his chance");
+    // What does not set another opening changes nothing of the order, nor does a repeat of what did.
+    later["capacity"] = json!(4);
     bench.define(&later).await;
     bench.pass(101).await;
     assert_eq!(bench.tick().await.counts.active, 0);
     later["opens_at"] = Value::Null;
     bench.define(&later).await;
-    let visited = bench.visit(&[bench.join("e"), Visit::Look(order[3])]).await;
-    assert_eq!((visited.counts.active, visited.unpublished), (3, true));
-    let places: Vec<_> = visited.replies.into_iter().map(seen).collect();
-    assert_eq!((ahead(&places[0]), ahead(&places[1])), (1, 0));
-    assert!(publish(&bench, 4, &"b".repeat(64)).await);
+    assert_eq!(bench.snapshot().await.order, moved);
+    assert_eq!(bench.known.order(), Some(moved.into()), "as it was last heard");
+    let places = positions(&bench, &order).await;
+    assert!(places[..4].iter().all(is_in) && !places[4..].iter().any(is_in));
+    assert_eq!(bench.known.order(), None, "it has opened");
+    assert!(publish(&bench, 13, &"b".repeat(64)).await);
+}
+
+#[tokio::test]
+async fn nobody_comes_in_before_all_have_their_order() {
+    let bench = RoomBench::with(&opening()).await;
+    let joined = bench.joined(users(1, 8).iter().map(String::as_str)).await;
+    bench.define(&opens_in(50)).await;
+    bench.pass(51).await;
+    let visited = bench.tick().await;
+    assert!(visited.unordered && visited.opens_ms.is_none() && visited.counts.active == 0);
+    assert!(!visited.more, "not at once, which would be a hot loop");
+    assert!(!publish(&bench, 8, &"b".repeat(64)).await);
+    let (seed, nonce) = (bench.seed(), bench.snapshot().await.order.nonce);
+    let page = async |nonce: &str, after: usize, upto: usize| {
+        let orders: Vec<_> = joined[after..upto]
+            .iter()
+            .map(|seen| (seen.ticket, seed.order(seen.ticket)))
+            .collect();
+        let after = after as u64;
+        let done = scripts::reorder(&bench.store, &bench.keys, Mark::ZERO, (nonce, after), &orders).await;
+        done.expect("a reply").1
+    };
+    let up_to = |ordered| Reordered::UpTo { ordered, to_order: 8 };
+    assert_eq!(page("other", 0, 3).await, Reordered::OtherNonce);
+    assert_eq!(page(&nonce, 0, 3).await, up_to(3));
+    for (after, upto) in [(0, 3), (5, 8)] {
+        assert_eq!(page(&nonce, after, upto).await, up_to(3), "others have come to there");
+        assert_eq!(bench.tick().await.counts.active, 0);
+    }
+    assert_eq!(page(&nonce, 3, 8).await, up_to(8));
+    assert_eq!(bench.tick().await.counts.active, 3);
+    let order = ordered(&bench, &joined);
+    let places = positions(&bench, &order).await;
+    assert!(places[..3].iter().all(is_in) && !places[3..].iter().any(is_in));
+    assert!(publish(&bench, 8, &"b".repeat(64)).await);
 }
 
 /// The record by which it is known that a user had his chance stays, others are dropped in their time: whoever joins and

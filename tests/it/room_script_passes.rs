@@ -1,6 +1,7 @@
 //! Passes that are taken back, passes that Redis lost, and a room restored from the ledger.
 
 use jackpot::jackpot::operate::Operator;
+use jackpot::room::known::OrderOf;
 use jackpot::room::scripts::{self, End, RestoredState, ScriptError, Visit};
 use jackpot::room::status::Status;
 use jackpot::stream::Mark;
@@ -72,6 +73,13 @@ async fn where_passes_were_lost_nobody_comes_in_until_the_last_has_expired() {
     assert_eq!(ended(&bench.one(Visit::Look(a.ticket)).await), End::Expired);
 }
 
+fn order(nonce: &str, digit: &str) -> OrderOf {
+    OrderOf {
+        nonce: nonce.to_owned(),
+        commitment: digit.repeat(64),
+    }
+}
+
 fn state(restores: u64) -> RestoredState {
     let definition = definition(&json!({"session_s": 40, "opens_at": "2020-01-01T00:00:00Z"}));
     RestoredState {
@@ -82,8 +90,10 @@ fn state(restores: u64) -> RestoredState {
         version: 3,
         json: definition.to_json(),
         definition,
-        commitment: "c".repeat(64),
+        order: order("0a", "c"),
+        next_order: order("0b", "d"),
         passes_until_ms: 0,
+        clock_ms: 0,
         collected_sha256: Some("a".repeat(64)),
         puts: "abc created 1;".to_owned(),
         lost_events: false,
@@ -120,8 +130,9 @@ async fn a_restored_room_has_no_tickets_and_waits_for_the_passes_that_are_out() 
     let snapshot = bench.snapshot().await;
     assert_eq!((snapshot.mark, snapshot.version, snapshot.defined), (mark, 3, 7));
     assert_eq!(
-        (snapshot.commitment, snapshot.collected_sha256),
-        ("c".repeat(64), Some("a".repeat(64)))
+        (snapshot.order, snapshot.collected_sha256),
+        (order("0a", "c"), Some("a".repeat(64))),
+        "what has opened keeps its order"
     );
     assert_eq!(snapshot.counts, scripts::Counts::default());
 

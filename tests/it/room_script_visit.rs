@@ -70,12 +70,18 @@ async fn the_same_join_sent_twice_says_the_same() {
     let bench = RoomBench::with(&json!({"capacity": 1})).await;
     let visits = [bench.join("a"), bench.join("b")];
     let first = bench.visit(&visits).await;
-    let before = bench.dump().await;
+    let (before, state) = (bench.dump().await, bench.hash(&bench.keys.state).await);
     let again = bench.visit(&visits).await;
     assert_eq!(again.replies, first.replies);
     let after = bench.dump().await;
     let changed: Vec<_> = before.iter().filter(|(key, bytes)| after[*key] != **bytes).collect();
-    assert!(changed.iter().all(|(key, _)| **key == bench.keys.seen), "{changed:?}");
+    let may = [&bench.keys.seen, &bench.keys.state];
+    assert!(changed.iter().all(|(key, _)| may.contains(key)), "{changed:?}");
+    let mut now = bench.hash(&bench.keys.state).await;
+    for time in ["clock", "stepped"] {
+        assert!(now.insert(time.to_owned(), state[time].clone()).is_some());
+    }
+    assert_eq!(now, state, "but for the time");
     // Also when it is over by then, and the user has another.
     let ticket = seen(first.replies[1].clone()).ticket;
     bench.one(Visit::Leave(ticket)).await;
@@ -251,6 +257,7 @@ async fn a_ticket_of_another_user_is_refused_before_anything_is_written() {
         user,
         ticket: of_a,
         order: -1,
+        nonce: String::new(),
     };
     let refused = bench.try_visit(&[bench.join("c"), stolen]).await;
     assert!(refused.expect_err("refused").to_string().contains("JP_ARGUMENT ticket"));

@@ -56,6 +56,7 @@ impl Projectors {
         let rooms = Rooms {
             registry: Arc::clone(known.rooms),
             store: store(),
+            secret: known.operate.views.secrets.current().clone(),
         };
         Self {
             jackpots: Projector::of(ledger(), store(), jackpots, metrics(), settings.clone(), start.clone()),

@@ -7,9 +7,11 @@ use crate::ledger::projector::load::{self, damaged};
 use crate::ledger::projector::rooms::Rooms;
 use crate::ledger::rooms::books::Books;
 use crate::ledger::streams::ROOMS;
+use crate::master_secret::MasterSecret;
 use crate::operator::Operator;
 use crate::random;
 use crate::room::definition::Definition;
+use crate::room::known::OrderOf;
 use crate::room::scripts::{self, RestoredState};
 use crate::room::status::Status;
 use crate::store::keys::RoomKeys;
@@ -18,12 +20,13 @@ use crate::stream::{self, Mark};
 
 impl Restorer {
     /// Rebuilds one room. The caller holds the lease of its stream, and knows of no pass that expires later than at
-    /// `passes_until_ms`, 0 for none.
+    /// `passes_until_ms`, 0 for none, and of no later time of the room than `shown_ms`, 0 likewise.
     pub async fn restore_room(
         &self,
+        secret: &MasterSecret,
         room: &Id,
         replace: Replace,
-        passes_until_ms: i64,
+        (passes_until_ms, shown_ms): (i64, i64),
         by: &Operator,
         reason: &str,
     ) -> Result<Restored, RestoreError> {
@@ -35,9 +38,11 @@ impl Restorer {
         let held = held.map(|redis| (redis.mark, redis.status == Status::Open));
         let ledger = Mark::new(books.restores, books.n).unwrap_or_default();
         let expected = self.replaceable(&keys.state, held, ledger, replace).await?;
-        let mut state = state(room, books, status)?;
+        let nonce = hex::encode(random::bytes::<16>()?);
+        let mut state = state(room, books, status, OrderOf::new(secret, room, nonce))?;
         // Of a definition that the ledger may lack.
         state.passes_until_ms = state.passes_until_ms.max(passes_until_ms);
+        state.clock_ms = state.clock_ms.max(shown_ms);
         if let Replace::Seen(seen) = replace {
             state.lost_events = seen > ledger;
             // Or those who have seen it would take what is restored now for what they know to be lost.
@@ -55,7 +60,7 @@ impl Restorer {
     }
 }
 
-fn state(room: &Id, books: Books, status: Status) -> Result<RestoredState, RestoreError> {
+fn state(room: &Id, books: Books, status: Status, next_order: OrderOf) -> Result<RestoredState, RestoreError> {
     let definition = Definition::from_json(&books.definition)
         .map_err(|error| damaged::<Rooms>(room, &format!("its definition can't be read: {error}")))?;
     Ok(RestoredState {
@@ -66,8 +71,10 @@ fn state(room: &Id, books: Books, status: Status) -> Result<RestoredState, Resto
         version: books.version,
         json: books.definition,
         definition,
-        commitment: books.commitment,
+        order: books.order,
+        next_order,
         passes_until_ms: books.passes_until_ms,
+        clock_ms: books.clock_ms,
         collected_sha256: books.opened.map(|opened| opened.sha256),
         puts: books.puts,
         lost_events: false,

@@ -10,6 +10,7 @@ use crate::ledger::books::{FoldError, expect, follows, go_on_in_history};
 use crate::ledger::event::remember_put;
 use crate::ledger::projector::kind::Folded;
 use crate::room::definition::Definition;
+use crate::room::known::OrderOf;
 use crate::room::status::Status;
 
 /// A room at an event.
@@ -21,6 +22,8 @@ pub struct Books {
     pub restores: u64,
     /// When the last event happened, ms of Redis' clock.
     pub at_ms: i64,
+    /// The highest time that the room has shown, ms: its time, which is ahead of Redis' clock once that was put back.
+    pub clock_ms: i64,
     /// What was made at creation or at the last restore.
     pub history: String,
     /// Its status; `None` before it was created.
@@ -29,8 +32,8 @@ pub struct Books {
     pub version: u64,
     /// The definition, JSON as Redis keeps it.
     pub definition: String,
-    /// SHA-256 of the seed behind the order before the opening, hexadecimal.
-    pub commitment: String,
+    /// What the order before the opening goes by, or went.
+    pub order: OrderOf,
     /// When the last pass of former definitions, or of before a restore, has expired, ms; 0 for none.
     pub passes_until_ms: i64,
     /// When it opened or will open, ms: once. A definition without a time opens it at once.
@@ -77,6 +80,8 @@ impl Books {
     pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
         follows(self.n, event.n)?;
         (self.n, self.at_ms) = (event.n, event.at_ms);
+        // A Redis that lost some may have forgotten it.
+        self.clock_ms = self.clock_ms.max(event.clock_ms);
         expect(
             self.n,
             self.status.is_some() || matches!(event.kind, Kind::Define(Define { created: true, .. })),
@@ -106,6 +111,7 @@ impl Books {
                 restores,
                 status,
                 passes_until_ms,
+                order,
                 ..
             } => {
                 expect(
@@ -119,6 +125,12 @@ impl Books {
                     "passes that were out before are forgotten",
                 )?;
                 (self.restores, self.status) = (*restores, Some(*status));
+                expect(
+                    self.n,
+                    self.opened.is_none() || *order == self.order,
+                    "another order than the one that was published",
+                )?;
+                self.order.clone_from(order);
                 self.passes_until_ms = *passes_until_ms;
                 self.opens_ms = self.opens_at().unwrap_or(self.at_ms);
                 Ok(())
@@ -133,29 +145,33 @@ impl Books {
             "its version is not the next one",
         )?;
         expect(self.n, define.created == self.status.is_none(), "it is created twice")?;
-        expect(
-            self.n,
-            define.created || define.commitment == self.commitment,
-            "its commitment is another one than before",
-        )?;
         let opens_at = define.definition.opens_ms();
+        let is_new = define.created || (!define.opened && opens_at.is_some() && opens_at != self.opens_at());
         if define.created {
             self.status = Some(Status::Open);
             self.opens_ms = opens_at.unwrap_or(self.at_ms);
-        } else if self.at_ms < self.opens_ms {
+        } else if !define.opened {
+            expect(self.n, self.at_ms < self.opens_ms, "it has opened before")?;
             self.opens_ms = opens_at.unwrap_or(self.at_ms).max(self.at_ms);
         } else {
             // The seed is known from then on.
             let stays = opens_at.is_none() || opens_at == self.opens_at();
             expect(self.n, stays, "it opens a second time")?;
             let before = self.in_force().map_or(0, |before| before.session_ms());
-            self.passes_until_ms = self.passes_until_ms.max(whole_second(self.at_ms, before));
+            self.passes_until_ms = self.passes_until_ms.max(whole_second(self.clock_ms, before));
         }
+        // Whatever is known of the order before, of this one nothing is.
+        let follows = if is_new {
+            define.order.nonce != self.order.nonce
+        } else {
+            define.order == self.order
+        };
+        expect(self.n, follows, "its order is not that of its opening")?;
         let mode = if define.created { "created" } else { "changed" };
         self.puts = remember_put(&self.puts, &define.nonce, mode, define.version);
         self.version = define.version;
         self.definition.clone_from(&define.json);
-        self.commitment.clone_from(&define.commitment);
+        self.order.clone_from(&define.order);
         Ok(())
     }
 

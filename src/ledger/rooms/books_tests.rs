@@ -15,7 +15,13 @@ fn fields(n: u64, kind: &str, rest: &[(&str, &str)]) -> Fields {
     } else {
         "00000000000000aa"
     };
-    let all = [("n", n.as_str()), ("at", "1000"), ("type", kind), ("history", history)];
+    let all = [
+        ("n", n.as_str()),
+        ("at", "1000"),
+        ("clock", "1000"),
+        ("type", kind),
+        ("history", history),
+    ];
     let all = all.iter().chain(rest);
     all.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
         .collect()
@@ -27,8 +33,10 @@ fn define(n: u64, mode: &str, version: u64, session_s: u64) -> Fields {
     let (version, digest) = (version.to_string(), "5f".repeat(32));
     let rest = [
         ("mode", mode),
+        ("opened", if mode == "created" { "0" } else { "1" }),
         ("version", &version),
         ("json", &json),
+        ("order_nonce", "0a"),
         ("commitment", &digest),
         ("nonce", "abc"),
     ];
@@ -47,6 +55,8 @@ fn restore(restores: &str, passes_until: &str) -> Fields {
         ("records", "0"),
         ("status", "open"),
         ("passes_until", passes_until),
+        ("order_nonce", "0a"),
+        ("commitment", &"5f".repeat(32)),
     ];
     fields(5, "restore", &rest)
 }
@@ -102,7 +112,7 @@ fn what_does_not_follow_is_refused() {
         (opened(5), "its list is published twice"),
         (define(5, "changed", 4, 10), "its version is not the next one"),
         (define(5, "created", 3, 10), "it is created twice"),
-        (other, "its commitment is another one than before"),
+        (other, "its order is not that of its opening"),
         (
             fields(5, "status", &[("before", "open"), ("after", "suspended")]),
             "the status before is another one",
@@ -120,11 +130,19 @@ fn what_does_not_follow_is_refused() {
 /// At such a time; the definition opens the room then.
 fn opening(n: u64, at: i64, opens_at: Option<&str>) -> Fields {
     let mode = if n == 1 { "created" } else { "changed" };
+    // Of the rooms below, by the time that they open: at 9 s, or when they are created.
+    let has_opened = n > 1 && !(4_000..9_000).contains(&at);
+    // Each opening has a nonce of its own, until it has come or is taken away.
+    let order_nonce = if has_opened { "09" } else { opens_at.unwrap_or("09") };
     let mut define = define(n, mode, n, 60);
     let opens_at = opens_at.map_or_else(|| "null".to_owned(), |time| format!(r#""1970-01-01T00:00:{time}Z""#));
     let json = format!(r#"{{"capacity":10,"session_s":60,"waiting_timeout_s":30,"opens_at":{opens_at}}}"#);
     define.insert("json".to_owned(), json);
     define.insert("at".to_owned(), at.to_string());
+    define.insert("clock".to_owned(), at.to_string());
+    let opened = if has_opened { "1" } else { "0" };
+    define.insert("opened".to_owned(), opened.to_owned());
+    define.insert("order_nonce".to_owned(), order_nonce.to_owned());
     define
 }
 
@@ -160,6 +178,14 @@ fn a_room_opens_once() {
     let refused = opens(&events).expect_err(again).to_string();
     assert!(refused.contains(again), "{refused}");
     assert!(opens(&[opening(1, 1_000, None), opening(2, 1_001, Some("09"))]).is_err());
+    // By an order that somebody may know, or by another one though the opening stays.
+    let order = "its order is not that of its opening";
+    for (opens_at, nonce) in [("10", "09"), ("09", "10")] {
+        let mut define = opening(3, 8_000, Some(opens_at));
+        define.insert("order_nonce".to_owned(), nonce.to_owned());
+        let refused = opens(&with(define)).expect_err(order).to_string();
+        assert!(refused.contains(order), "{refused}");
+    }
 }
 
 #[test]

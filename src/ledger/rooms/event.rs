@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::ledger::event::Unreadable;
 use crate::ledger::event::parse::Fields;
 use crate::room::definition::Definition;
+use crate::room::known::OrderOf;
 use crate::room::status::Status;
 
 /// Digits of a SHA-256.
@@ -19,6 +20,8 @@ pub struct Event {
     pub n: u64,
     /// When, ms of Redis' clock.
     pub at_ms: i64,
+    /// The highest time that the room has shown, ms.
+    pub clock_ms: i64,
     /// The history that it belongs to: another one from each restore on.
     pub history: String,
     /// What happened.
@@ -51,6 +54,8 @@ pub enum Kind {
         status: Status,
         /// When the last pass that was given before has expired, ms.
         passes_until_ms: i64,
+        /// What the order before the opening goes by: another one than before, where it has not opened.
+        order: OrderOf,
     },
 }
 
@@ -59,14 +64,16 @@ pub enum Kind {
 pub struct Define {
     /// Whether it created the room.
     pub created: bool,
+    /// Whether the room had opened before.
+    pub opened: bool,
     /// Its version.
     pub version: u64,
     /// As Redis keeps it.
     pub json: String,
     /// The same, read.
     pub definition: Definition,
-    /// SHA-256 of the seed behind the order before the opening, hexadecimal.
-    pub commitment: String,
+    /// What the order before the opening goes by, or went.
+    pub order: OrderOf,
     /// Of the PUT and its repeats.
     pub nonce: String,
 }
@@ -112,6 +119,7 @@ impl Event {
         Ok(Self {
             n: fields.parse("n")?,
             at_ms: fields.parse("at")?,
+            clock_ms: fields.parse("clock")?,
             history: fields.history()?,
             kind: parse_kind(&fields)?,
         })
@@ -126,10 +134,15 @@ fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
                 "changed" => false,
                 _ => return Err(fields.wrong("mode")),
             },
+            opened: match fields.text("opened")? {
+                "0" => false,
+                "1" => true,
+                _ => return Err(fields.wrong("opened")),
+            },
             version: fields.parse("version")?,
             json: fields.text("json")?.to_owned(),
             definition: fields.read("json", |json| Definition::from_json(json).ok())?,
-            commitment: fields.read("commitment", digest)?,
+            order: order(fields)?,
             nonce: fields.text("nonce")?.to_owned(),
         }),
         "opened" => Kind::Opened(Opened {
@@ -146,8 +159,16 @@ fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
             restores: fields.parse("restores")?,
             status: fields.read("status", Status::parse)?,
             passes_until_ms: fields.parse("passes_until")?,
+            order: order(fields)?,
         },
         _ => return Err(fields.wrong("type")),
+    })
+}
+
+fn order(fields: &Fields<'_>) -> Result<OrderOf, Unreadable> {
+    Ok(OrderOf {
+        nonce: fields.text("order_nonce")?.to_owned(),
+        commitment: fields.read("commitment", digest)?,
     })
 }
 

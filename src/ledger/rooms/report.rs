@@ -29,7 +29,7 @@ pub fn compare(redis: &Checkpoint, ledger: &Books) -> Report {
         StateRow::of("admissions_per_minute", &of(redis.rate), &of(rate)),
         StateRow::of("opens_ms", &redis.opens_ms, &ledger.opens_ms),
         StateRow::of("passes_until_ms", &redis.passes_until_ms, &ledger.passes_until_ms),
-        StateRow::of("commitment", &redis.commitment, &ledger.commitment),
+        StateRow::of("commitment", &redis.commitment, &ledger.order.commitment),
         StateRow::of(
             "pre_queue_sha256",
             &sha256(redis.collected_sha256.as_ref()),
@@ -43,6 +43,7 @@ pub fn compare(redis: &Checkpoint, ledger: &Books) -> Report {
 mod tests {
     use super::*;
     use crate::ledger::rooms::event::Opened;
+    use crate::room::known::OrderOf;
 
     fn both() -> (Checkpoint, Books) {
         let text = format!(
@@ -55,7 +56,10 @@ mod tests {
             status: Some(Status::Open),
             version: 2,
             definition: json.to_owned(),
-            commitment: "5f".repeat(32),
+            order: OrderOf {
+                nonce: "0f".repeat(16),
+                commitment: "5f".repeat(32),
+            },
             passes_until_ms: 9_000,
             opens_ms: 7_000,
             opened: Some(Opened {

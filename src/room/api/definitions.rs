@@ -18,7 +18,7 @@ use crate::http::request_id::RequestId;
 use crate::ids::Id;
 use crate::room::definition::{Definition, Document};
 use crate::room::error::RoomError;
-use crate::room::operate::parse_definition;
+use crate::room::operate::{has_list, parse_definition};
 use crate::room::scripts::Snapshot;
 use crate::telemetry::request;
 
@@ -65,7 +65,10 @@ pub(crate) struct Room {
     /// Seconds that those waited who were admitted out of the line, on average; null when there was nobody.
     #[schema(example = 31.5)]
     mean_wait_s: Option<f64>,
-    /// SHA-256 of the seed of the order before the opening.
+    /// What the seed of the order before the opening is made with: 32 hexadecimal digits, new with each new `opens_at`.
+    #[schema(example = "00112233445566778899aabbccddeeff")]
+    nonce: String,
+    /// SHA-256 of that seed.
     commitment: String,
     /// That seed, once the opening is in the ledger.
     seed: Option<String>,
@@ -73,21 +76,21 @@ pub(crate) struct Room {
     held_until: Option<String>,
 }
 
-/// The seed of the order before the opening, in hexadecimal digits; `None` before it, and until the ledger has the
-/// definition by which the room opened: no restore can open it again, when its seed is known.
-pub(super) fn seed(api: &Api, id: &Id, snapshot: &Snapshot) -> Option<String> {
-    let seed = api.rooms.order_seed(id);
+/// The seed of the order before the opening, in hexadecimal digits; `None` before it, and until the ledger has what makes
+/// the opening final: the list of those who joined, or, where there is none, what opened the room. A Redis that lost that,
+/// or whose clock was put back, opens no order again whose seed is known. `None` too where no secret here is that of it.
+pub(super) fn seed(api: &Api, id: &Id, definition: &Definition, snapshot: &Snapshot) -> Option<String> {
     let ledger_n = api.rooms.registry.known(id).ledger_n();
     let opened = snapshot.opens_ms.is_none() && ledger_n.is_some_and(|n| n >= snapshot.defined);
-    // One that was defined with another secret says nothing here.
-    let tells = opened && seed.commitment() == snapshot.commitment;
-    tells.then(|| seed.reveal())
+    let is_final = snapshot.collected_sha256.is_some() || !has_list(definition, snapshot);
+    let seed = api.rooms.order_seed(id, &snapshot.order)?;
+    (opened && is_final).then(|| seed.reveal())
 }
 
 impl Room {
     fn of(api: &Api, id: &Id, snapshot: Snapshot) -> Result<Self, RoomError> {
         let definition = parse_definition(id, &snapshot.definition)?;
-        let seed = seed(api, id, &snapshot);
+        let seed = seed(api, id, &definition, &snapshot);
         let Document {
             capacity,
             session_s,
@@ -115,9 +118,13 @@ impl Room {
             abandoned: counts.abandoned,
             left: counts.left,
             mean_wait_s,
-            commitment: snapshot.commitment,
+            nonce: snapshot.order.nonce,
+            commitment: snapshot.order.commitment,
             seed,
-            held_until: snapshot.hold_ms.map(rfc3339),
+            // By Redis' clock, which the room's time may be ahead of.
+            held_until: snapshot
+                .hold_ms
+                .map(|hold_ms| rfc3339(hold_ms - (snapshot.now_ms - snapshot.wall_ms))),
         })
     }
 }

@@ -13,8 +13,7 @@ use crate::ids::Id;
 use crate::room::error::RoomError;
 use crate::room::operate::{COLLECTED_PAGE, joined, parse_definition};
 use crate::telemetry::request;
-use crate::verify::FORMAT;
-use crate::verify::pre_queue::{Heading, Join};
+use crate::verify::pre_queue::{FORMAT, Heading, Join};
 
 /// Who joined before the opening, as lines of JSON: the first with the seed of the order, how many joined, and the
 /// SHA-256 of the list; then one for each ticket, `{"join":1,"ticket":"…"}`, in the order in which they joined.
@@ -53,18 +52,19 @@ pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -
 async fn heading(api: &Api, id: &Id) -> Result<Heading, RoomError> {
     let snapshot = api.rooms.opened(id).await?;
     let definition = parse_definition(id, &snapshot.definition)?;
-    let is_ours = api.rooms.order_seed(id).commitment() == snapshot.commitment;
+    let is_ours = api.rooms.order_seed(id, &snapshot.order).is_some();
     let known = (
         joined(&snapshot),
         snapshot.collected_sha256.clone(),
-        seed(api, id, &snapshot),
+        seed(api, id, &definition, &snapshot),
     );
     match known {
         (Some(joined), Some(sha256), Some(seed)) => Ok(Heading {
             format: FORMAT,
             room_id: id.clone(),
             opens_at: definition.document().opens_at.clone(),
-            commitment: snapshot.commitment,
+            nonce: snapshot.order.nonce,
+            commitment: snapshot.order.commitment,
             seed,
             joined,
             sha256,

@@ -40,7 +40,10 @@ pub(crate) struct RoomStatus {
     #[schema(example = 40)]
     eta_s: Option<u64>,
     opens_at: Option<String>,
-    /// SHA-256 of the seed of the order before the opening.
+    /// What the seed of the order before the opening is made with: 32 hexadecimal digits, new with each new `opens_at`.
+    #[schema(example = "00112233445566778899aabbccddeeff")]
+    nonce: String,
+    /// SHA-256 of that seed.
     commitment: String,
     /// That seed, once the opening is in the ledger. With it and the list of `GET /v1/rooms/{id}/pre-queue` (role read), which
     /// the operator can publish, anybody can check the order.
@@ -87,11 +90,12 @@ fn body(api: &Api, id: Id, now: &RoomNow) -> RoomStatus {
         waiting: snapshot.counts.waiting,
         eta_s: *eta_s,
         opens_at: definition.document().opens_at.clone(),
-        commitment: snapshot.commitment.clone(),
-        seed: seed(api, &id, snapshot),
+        nonce: snapshot.order.nonce.clone(),
+        commitment: snapshot.order.commitment.clone(),
+        seed: seed(api, &id, definition, snapshot),
         joined: joined(snapshot),
         sha256: snapshot.collected_sha256.clone(),
-        at: rfc3339(snapshot.now_ms),
+        at: rfc3339(snapshot.wall_ms),
         room_id: id,
     }
 }

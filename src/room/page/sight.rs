@@ -72,13 +72,15 @@ fn refresh_s(poll_after_s: f64, lost_ms: u64) -> u64 {
 
 /// The room as everybody sees it may be a second old; the ticket is not.
 fn motion(room: &RoomNow, ticket: &TicketNow) -> Motion {
-    let now_ms = ticket.now_ms;
-    let ahead = |at: &i64| *at > now_ms;
+    let (now_ms, wall_ms) = (ticket.now_ms, ticket.wall_ms);
     if room.snapshot.status == Status::Suspended {
         Motion::Stands
-    } else if let Some(opens_ms) = room.definition.opens_ms().filter(ahead) {
-        Motion::OpensAt { opens_ms, now_ms }
-    } else if let Some(hold_ms) = room.snapshot.hold_ms.filter(ahead) {
+    } else if let Some(opens_ms) = room.definition.opens_ms().filter(|at| *at > wall_ms) {
+        Motion::OpensAt {
+            opens_ms,
+            now_ms: wall_ms,
+        }
+    } else if let Some(hold_ms) = room.snapshot.hold_ms.filter(|at| *at > now_ms) {
         Motion::HeldFor { ms: hold_ms - now_ms }
     } else if room.definition.capacity() == 0 {
         Motion::Stands

@@ -1,11 +1,11 @@
-//! `lua/room/collected.lua` and `publish.lua`: who joined before the opening.
+//! `lua/room/collected.lua`, `reorder.lua` and `publish.lua`: who joined before the opening.
 
 use crate::room::ticket::Ticket;
 use crate::store::Store;
 use crate::store::keys::RoomKeys;
 use crate::stream::Marked;
 
-use super::{COLLECTED, Mark, PUBLISH, Reply, ScriptError, call, run};
+use super::{COLLECTED, Mark, PUBLISH, REORDER, Reply, ScriptError, call, run};
 
 /// Most of one page.
 pub const MAX_COLLECTED: usize = 10_000;
@@ -61,6 +61,52 @@ fn parse(reply: &Reply) -> Option<CollectedPage> {
         opens_ms: (!opens.is_empty()).then(|| opens.parse()).transpose().ok()?,
         items: rest.chunks(2).map(item).collect::<Option<_>>()?,
     })
+}
+
+/// Most of one call of [`reorder`]: `unpack` stays within its stack.
+pub const MAX_REORDERED: usize = 1_000;
+
+/// How far tickets have their order under the last nonce.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reordered {
+    /// So far.
+    UpTo {
+        /// Number of the last that has it.
+        ordered: u64,
+        /// Of the last that needs it.
+        to_order: u64,
+    },
+    /// The room has another nonce by now.
+    OtherNonce,
+}
+
+/// Gives tickets their order under this nonce: those behind the number `after`, in the order of the list, at most
+/// [`MAX_REORDERED`]. Where others have come further, it changes nothing. With the room's mark.
+///
+/// # Panics
+/// When there are too many.
+pub async fn reorder(
+    store: &Store,
+    keys: &RoomKeys,
+    known: Mark,
+    (nonce, after): (&str, u64),
+    orders: &[(Ticket, i64)],
+) -> Result<(Mark, Reordered), ScriptError> {
+    assert!(orders.len() <= MAX_REORDERED, "at most {MAX_REORDERED} a call");
+    let call = call(&REORDER, keys, known).arg(nonce).arg(after);
+    let call = orders
+        .iter()
+        .fold(call, |call, (ticket, order)| call.arg(ticket.to_string()).arg(*order));
+    let reply = run(store, &REORDER, call, known).await?;
+    let reordered = match reply.code() {
+        "ok" => Reordered::UpTo {
+            ordered: reply.number(0)?,
+            to_order: reply.number(1)?,
+        },
+        "nonce" => Reordered::OtherNonce,
+        _ => return Err(reply.unexpected()),
+    };
+    Ok((reply.mark(), reordered))
 }
 
 /// Puts the list into the events: how many tickets there are, and the SHA-256 of them in join order, a line feed behind

@@ -11,13 +11,13 @@ use super::{DEFINE, Mark, ScriptError, Wanted, call, run, text};
 pub struct Define<'a> {
     /// What is put.
     pub definition: &'a Definition,
-    /// SHA-256 of the seed of the order before the opening: what the room has from its first PUT on.
+    /// SHA-256 of the seed with this nonce: it counts when the PUT makes the room, or sets a new `opens_at`.
     pub commitment: &'a str,
     /// What must be there.
     pub wanted: Wanted,
     /// Version that this instance has read; `None`: there was no such room.
     pub last_version: Option<u64>,
-    /// One for this PUT and all its repeats.
+    /// One for this PUT and all its repeats, and that of the order where the PUT sets it: 32 hexadecimal digits.
     pub nonce: &'a str,
     /// Of a room that this creates.
     pub history: &'a str,
@@ -43,8 +43,7 @@ pub enum Defined {
 /// Puts a definition; with the room's mark. `known`: the highest mark this instance has seen.
 ///
 /// # Errors
-/// [`ScriptError::Stale`] when another version than the one read is there, [`ScriptError::Secret`] when the room has
-/// another commitment.
+/// [`ScriptError::Stale`] when another version than the one read is there.
 pub async fn define(
     store: &Store,
     keys: &RoomKeys,

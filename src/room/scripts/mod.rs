@@ -17,7 +17,7 @@ mod view;
 mod visit;
 
 pub use super::record::End;
-pub use collected::{CollectedPage, MAX_COLLECTED, collected, publish};
+pub use collected::{CollectedPage, MAX_COLLECTED, MAX_REORDERED, Reordered, collected, publish, reorder};
 pub use define::{Define, Defined, define};
 pub use operate::{SetStatus, checkpoint, set_status};
 pub use restore::{RestoredState, restore_end};
@@ -48,6 +48,7 @@ static DEFINE: LazyLock<Script> = script!("room_define", "", "../stream/puts", "
 static VIEW: LazyLock<Script> = script!("room_view", "no-writes", "state", "view");
 static REVOKED: LazyLock<Script> = script!("room_revoked", "no-writes", "state", "revoked");
 static COLLECTED: LazyLock<Script> = script!("room_collected", "no-writes", "state", "collected");
+static REORDER: LazyLock<Script> = script!("room_reorder", "allow-oom", "state", "reorder");
 static PUBLISH: LazyLock<Script> = script!("room_publish", "", "state", "publish");
 static STATUS: LazyLock<Script> = script!("room_status", "allow-oom", "state", "status");
 static CHECKPOINT: LazyLock<Script> = script!("room_checkpoint", "", "state", "checkpoint");

@@ -2,6 +2,7 @@
 
 use crate::operator::Operator;
 use crate::room::definition::Definition;
+use crate::room::known::OrderOf;
 use crate::room::status::Status;
 use crate::store::keys::RoomKeys;
 use crate::store::{Call, Store};
@@ -26,10 +27,14 @@ pub struct RestoredState {
     pub json: String,
     /// The same, read.
     pub definition: Definition,
-    /// SHA-256 of the seed of the order before the opening.
-    pub commitment: String,
+    /// What the order before the opening went by.
+    pub order: OrderOf,
+    /// What it goes by from now on, where the room has not opened.
+    pub next_order: OrderOf,
     /// When the last pass of former definitions has expired, as far as is known, ms; 0 for none.
     pub passes_until_ms: i64,
+    /// The highest time that the room has shown, as far as is known, ms.
+    pub clock_ms: i64,
     /// SHA-256 of the list of those who joined before the opening, once it was published.
     pub collected_sha256: Option<String>,
     /// The last PUTs.
@@ -40,7 +45,7 @@ pub struct RestoredState {
 
 impl RestoredState {
     /// As `STATE` in `lua/room/state.lua` names them.
-    fn fields(&self) -> [(&'static str, String); 15] {
+    fn fields(&self) -> [(&'static str, String); 17] {
         let definition = &self.definition;
         [
             ("n", self.n.to_string()),
@@ -54,8 +59,10 @@ impl RestoredState {
             ("waiting_timeout", definition.waiting_timeout_ms().to_string()),
             ("rate", text(definition.admissions_per_minute())),
             ("opens_at", text(definition.opens_ms())),
-            ("commitment", self.commitment.clone()),
+            ("order_nonce", self.order.nonce.clone()),
+            ("commitment", self.order.commitment.clone()),
             ("passes_until", self.passes_until_ms.to_string()),
+            ("clock", self.clock_ms.to_string()),
             ("collected_sha256", text(self.collected_sha256.as_deref())),
             ("puts", self.puts.clone()),
         ]
@@ -73,6 +80,7 @@ pub async fn restore_end(
     let call = keys.all().into_iter().fold(Call::new(&RESTORE_END), Call::key);
     let mut call = call.arg(token).arg(&by.who).arg(&by.request_id).arg(reason);
     call = call.arg(if state.lost_events { "1" } else { "" });
+    call = call.arg(&state.next_order.nonce).arg(&state.next_order.commitment);
     for (name, value) in state.fields() {
         call = call.arg(name).arg(value);
     }

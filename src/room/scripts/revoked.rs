@@ -15,7 +15,7 @@ pub const MAX_REVOKED: usize = 10_000;
 pub struct Revoked {
     /// The room's mark.
     pub mark: Mark,
-    /// Redis' clock, ms.
+    /// The room's time, ms.
     pub now_ms: i64,
     /// Passes given and taken back.
     pub passes: u64,
@@ -61,6 +61,7 @@ pub async fn revoked(store: &Store, known: &Known, after: u64, limit: usize) -> 
     let reply = run(store, &REVOKED, call, mark).await?;
     let page = parse(&reply).ok_or_else(|| reply.unexpected())?;
     known.hear_passes(page.passes);
+    known.hear_time(page.now_ms);
     Ok(page)
 }
 

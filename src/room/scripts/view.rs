@@ -1,5 +1,6 @@
 //! `lua/room/view.lua`.
 
+use crate::room::known::OrderOf;
 use crate::room::status::Status;
 use crate::store::Store;
 use crate::store::keys::RoomKeys;
@@ -49,21 +50,23 @@ impl Counts {
 pub struct Snapshot {
     /// The room's mark.
     pub mark: Mark,
-    /// Redis' clock, ms.
+    /// The room's time, ms.
     pub now_ms: i64,
+    /// Redis' clock, ms.
+    pub wall_ms: i64,
     /// Its status.
     pub status: Status,
     /// Version of its definition.
     pub version: u64,
     /// The definition, JSON.
     pub definition: String,
-    /// SHA-256 of the seed of the order before the opening.
-    pub commitment: String,
+    /// What the order before the opening goes by, or went.
+    pub order: OrderOf,
     /// What a checkpoint would say: all that decides, as the ledger compares it.
     pub decides: String,
-    /// Number of the event of the last definition before it opened, or of that which opened it.
+    /// Number of the event that makes its opening final: of the last nonce, of what opened it, or of its list.
     pub defined: u64,
-    /// Nobody is admitted before; `None` once it has come.
+    /// Nobody is admitted before, by Redis' clock; `None` once it has come.
     pub opens_ms: Option<i64>,
     /// Nobody is admitted before, because passes were lost; `None` once it has come.
     pub hold_ms: Option<i64>,
@@ -90,16 +93,20 @@ pub async fn snapshot(store: &Store, keys: &RoomKeys, known: Mark) -> Result<Sna
     Ok(Snapshot {
         mark: reply.mark(),
         now_ms: reply.number(0)?,
-        status: Status::parse(&reply.text(1)?).ok_or_else(|| reply.unexpected())?,
-        version: reply.number(2)?,
-        definition: reply.text(3)?,
-        commitment: reply.text(4)?,
-        decides: reply.text(5)?,
-        defined: reply.number(6)?,
-        opens_ms: optional(&reply, 7)?,
-        hold_ms: optional(&reply, 8)?,
-        counts: Counts::parse(&reply, 9)?,
-        collected: reply.number(17)?,
-        collected_sha256: optional(&reply, 18)?,
+        wall_ms: reply.number(1)?,
+        status: Status::parse(&reply.text(2)?).ok_or_else(|| reply.unexpected())?,
+        version: reply.number(3)?,
+        definition: reply.text(4)?,
+        order: OrderOf {
+            nonce: reply.text(5)?,
+            commitment: reply.text(6)?,
+        },
+        decides: reply.text(7)?,
+        defined: reply.number(8)?,
+        opens_ms: optional(&reply, 9)?,
+        hold_ms: optional(&reply, 10)?,
+        counts: Counts::parse(&reply, 11)?,
+        collected: reply.number(19)?,
+        collected_sha256: optional(&reply, 20)?,
     })
 }

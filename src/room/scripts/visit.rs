@@ -3,7 +3,7 @@
 use redis::Value;
 
 use crate::ids::Id;
-use crate::room::known::{Doubt, Known};
+use crate::room::known::{Doubt, Known, OrderOf};
 use crate::room::record::{End, Record, State};
 use crate::room::status::Status;
 use crate::room::ticket::Ticket;
@@ -25,8 +25,10 @@ pub enum Visit {
         user: Id,
         /// Made for this join, at random: the user's, unless one waits or is in already.
         ticket: Ticket,
-        /// Where it stands if the room has not opened yet.
+        /// Where it stands if the room has not opened yet, negative.
         order: i64,
+        /// Nonce of the seed that this order is of.
+        nonce: String,
     },
     /// To see a place, and keep it.
     Look(Ticket),
@@ -36,7 +38,7 @@ pub enum Visit {
     Leave(Ticket),
 }
 
-/// Where a ticket stands. Times are ms of Redis' clock.
+/// Where a ticket stands. Times are ms of the room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// In front of the door.
@@ -91,6 +93,8 @@ pub enum VisitReply {
         /// When the user may join again, from now on.
         wait_ms: u64,
     },
+    /// A join whose order is of another nonce than the room's, which [`Known::order`] has by now.
+    OtherNonce,
 }
 
 /// A room behind a call, and its answers.
@@ -98,8 +102,10 @@ pub enum VisitReply {
 pub struct Visited {
     /// The room's mark.
     pub mark: Mark,
-    /// Redis' clock, ms.
+    /// The room's time, ms: that of all that follows but `opens_ms`.
     pub now_ms: i64,
+    /// Redis' clock, ms.
+    pub wall_ms: i64,
     /// Passes given and taken back.
     pub passes: u64,
     /// Number of the last pass that was taken back, 0 for none.
@@ -108,7 +114,7 @@ pub struct Visited {
     pub status: Status,
     /// How many.
     pub counts: Counts,
-    /// Nobody is admitted before; `None` once it has come.
+    /// Nobody is admitted before, by Redis' clock; `None` once it has come.
     pub opens_ms: Option<i64>,
     /// Nobody is admitted before, because passes were lost; `None` once it has come.
     pub hold_ms: Option<i64>,
@@ -126,6 +132,8 @@ pub struct Visited {
     pub more: bool,
     /// It has opened, and the list of those who joined before is not published.
     pub unpublished: bool,
+    /// The opening was moved, and not all who had joined have their new order: nobody is admitted before.
+    pub unordered: bool,
     /// One for each visit, in order.
     pub replies: Vec<VisitReply>,
 }
@@ -196,6 +204,7 @@ fn visiting<'s>(script: &'s Script, known: &Known, retention_ms: u64, doubt: &Do
     let call = call(script, &known.keys, known.mark())
         .at_once()
         .arg(known.passes())
+        .arg(known.shown_ms())
         .arg(retention_ms)
         .arg(if doubt.is_there() { "1" } else { "" })
         .arg(visits.iter().map(letter).collect::<String>());
@@ -203,7 +212,7 @@ fn visiting<'s>(script: &'s Script, known: &Known, retention_ms: u64, doubt: &Do
         .iter()
         .fold(call, |call, visit| call.arg(ticket_of(visit).to_string()));
     visits.iter().fold(call, |call, visit| match visit {
-        Visit::Join { user, order, .. } => call.arg(user.as_str()).arg(*order),
+        Visit::Join { user, order, nonce, .. } => call.arg(user.as_str()).arg(*order).arg(nonce.as_str()),
         _ => call,
     })
 }
@@ -215,7 +224,7 @@ fn ticket_of(visit: &Visit) -> Ticket {
 }
 
 /// Values in front of those of the visits; and of each visit.
-const HEAD: usize = 21;
+const HEAD: usize = 25;
 const EACH: usize = 4;
 
 fn visited(reply: &Reply, known: &Known, visits: &[Visit]) -> Result<Visited, ScriptError> {
@@ -229,19 +238,21 @@ fn visited(reply: &Reply, known: &Known, visits: &[Visit]) -> Result<Visited, Sc
     let visited = Visited {
         mark: reply.mark(),
         now_ms: reply.number(0)?,
-        passes: reply.number(1)?,
-        revocations: reply.number(2)?,
-        status: Status::parse(&reply.text(3)?).ok_or_else(|| reply.unexpected())?,
-        counts: Counts::parse(reply, 4)?,
-        opens_ms: optional(reply, 12)?,
-        hold_ms: optional(reply, 13)?,
-        waiting_timeout_ms: reply.number(14)?,
-        session_ms: reply.number(15)?,
-        capacity: reply.number(16)?,
-        rate: optional(reply, 17)?,
-        next_due_ms: optional(reply, 18)?,
-        more: reply.text(19)? == "1",
-        unpublished: reply.text(20)? == "1",
+        wall_ms: reply.number(1)?,
+        passes: reply.number(2)?,
+        revocations: reply.number(3)?,
+        status: Status::parse(&reply.text(4)?).ok_or_else(|| reply.unexpected())?,
+        counts: Counts::parse(reply, 5)?,
+        opens_ms: optional(reply, 13)?,
+        hold_ms: optional(reply, 14)?,
+        waiting_timeout_ms: reply.number(15)?,
+        session_ms: reply.number(16)?,
+        capacity: reply.number(17)?,
+        rate: optional(reply, 18)?,
+        next_due_ms: optional(reply, 19)?,
+        more: reply.text(20)? == "1",
+        unpublished: reply.text(21)? == "1",
+        unordered: reply.text(22)? == "1",
         replies: parts
             .chunks_exact(EACH)
             .zip(visits)
@@ -249,6 +260,9 @@ fn visited(reply: &Reply, known: &Known, visits: &[Visit]) -> Result<Visited, Sc
             .collect::<Result<_, _>>()?,
     };
     known.hear_passes(visited.passes);
+    known.hear_time(visited.now_ms);
+    let (nonce, commitment) = (reply.text(23)?, reply.text(24)?);
+    known.hear_order((!nonce.is_empty()).then_some(OrderOf { nonce, commitment }));
     if visited.counts.admitted > 0 {
         known.hear_session(visited.now_ms, visited.session_ms);
     }
@@ -266,6 +280,7 @@ fn answer(parts: &[Value], visit: &Visit) -> Option<VisitReply> {
         "u" => Some(VisitReply::Unknown),
         "c" => Some(VisitReply::Suspended),
         "l" => Some(VisitReply::Limited { wait_ms: ahead }),
+        "o" => Some(VisitReply::OtherNonce),
         _ => None,
     }
 }

@@ -3,6 +3,7 @@
 use jackpot::ledger::rooms::books::Books as RoomBooks;
 use jackpot::ledger::rooms::event::Checkpoint;
 use jackpot::ledger::rooms::report::compare;
+use jackpot::room::known::OrderOf;
 use jackpot::room::status::Status;
 use serde_json::{Value, json};
 
@@ -36,7 +37,10 @@ async fn a_room_that_does_not_agree_is_a_problem_with_all_of_every_kind(db: Ledg
             status: Some(Status::Open),
             version: 1,
             definition: r#"{"capacity":2,"session_s":300,"waiting_timeout_s":60}"#.to_owned(),
-            commitment: "5f".to_owned(),
+            order: OrderOf {
+                nonce: String::new(),
+                commitment: "5f".to_owned(),
+            },
             passes_until_ms: 60_000,
             ..RoomBooks::default()
         };

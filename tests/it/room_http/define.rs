@@ -31,12 +31,14 @@ async fn a_room_is_created_changed_and_kept_as_it_was() {
     assert_eq!((status, tag.as_str()), (201, "\"1\""));
     let commitment = shown["commitment"].take();
     assert_eq!(commitment.as_str().map(str::len), Some(64));
+    let nonce = shown["nonce"].take();
+    assert_eq!(nonce.as_str().map(str::len), Some(32));
     shown["seed"].take(); // once the ledger has the opening
     assert_eq!(
         shown,
         json!({"id": "tagged", "capacity": 2, "session_s": 60, "waiting_timeout_s": 60, "admissions_per_minute": 30,
             "opens_at": null, "status": "open", "version": 1, "active": 0, "waiting": 0, "admitted": 0, "expired": 0,
-            "abandoned": 0, "left": 0, "mean_wait_s": null, "commitment": null, "seed": null, "held_until": null})
+            "abandoned": 0, "left": 0, "mean_wait_s": null, "nonce": null, "commitment": null, "seed": null, "held_until": null})
     );
     let again = put(&service, "tagged", ("if-match", "*"), &first).await;
     assert_eq!((again.0, again.1.as_str()), (200, "\"1\""), "the same changes nothing");

@@ -1,5 +1,7 @@
 //! Those who join before the opening: an order that chance gives them, and that anybody can check.
 
+use jackpot::ids::Id;
+use jackpot::master_secret::MasterSecret;
 use jackpot::room::ticket::{OrderSeed, Ticket};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -58,12 +60,21 @@ async fn the_order_before_the_opening_is_the_committed_one() {
     assert_eq!(answer.headers["content-type"], "application/x-ndjson");
     let list = lines(&answer.text);
     let (head, joins) = list.split_first().expect("a first line");
-    assert_eq!((&head["kind"], &head["format"]), (&json!("room-pre-queue"), &json!(1)));
+    assert_eq!((&head["kind"], &head["format"]), (&json!("room-pre-queue"), &json!(2)));
     assert_eq!(
         (&head["joined"], &head["commitment"]),
         (&json!(12), &closed["commitment"])
     );
+    assert_eq!((&head["nonce"], &shown["nonce"]), (&closed["nonce"], &closed["nonce"]));
     let seed = OrderSeed::from_hex(head["seed"].as_str().expect("a seed")).expect("32 bytes");
+    let (room, nonce) = (
+        Id::parse("launch").expect("an id"),
+        head["nonce"].as_str().expect("a nonce"),
+    );
+    assert!(
+        seed == OrderSeed::of(&MasterSecret::new([0x5f; 32]), &room, nonce),
+        "of the secret"
+    );
     assert_eq!(seed.commitment(), head["commitment"].as_str().expect("text"));
     let mut hash = Sha256::new();
     for (number, (join, ticket)) in (1_u64..).zip(joins.iter().zip(&tickets)) {
@@ -92,6 +103,75 @@ async fn the_order_before_the_opening_is_the_committed_one() {
         [&shown["joined"], &shown["sha256"], &shown["seed"]],
         [&head["joined"], &head["sha256"], &head["seed"]]
     );
+}
+
+/// A copy for tests has the secret and the names of the original.
+#[tokio::test]
+async fn a_copy_of_an_installation_shares_no_order() {
+    let (original, copy) = (Service::start().await, Service::start().await);
+    let mut shown = Vec::new();
+    for service in [&original, &copy] {
+        create(service, "launch", 1, &json!({"opens_at": "2999-01-01T00:00:00Z"})).await;
+        let room = service.get("/v1/rooms/launch").await.body;
+        let text = |field: &str| room[field].as_str().expect("text").to_owned();
+        let (nonce, commitment) = (text("nonce"), text("commitment"));
+        assert!(nonce.len() == 32 && nonce.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')));
+        let id = Id::parse("launch").expect("an id");
+        let seed = OrderSeed::of(&MasterSecret::new([0x5f; 32]), &id, &nonce);
+        assert_eq!(seed.commitment(), commitment);
+        shown.push((nonce, commitment));
+    }
+    assert!(shown[0].0 != shown[1].0 && shown[0].1 != shown[1].1, "{shown:?}");
+}
+
+#[tokio::test]
+async fn each_new_opening_has_a_new_order_that_all_have_who_joined_before() {
+    let service = Service::start().await;
+    let opening = |at: &str, capacity| definition(capacity, &json!({"opens_at": at}));
+    create(&service, "launch", 0, &json!({"opens_at": "2999-01-01T00:00:00Z"})).await;
+    let mut tickets = Vec::new();
+    for user in 0..8 {
+        tickets.push(joined(&service, "launch", &format!("early-{user}")).await);
+    }
+    let put = async |body: Value| {
+        let room = service.put("/v1/rooms/launch", body).await.body;
+        (room["nonce"].clone(), room["commitment"].clone())
+    };
+    let first = put(opening("2999-01-01T00:00:00Z", 0)).await;
+    assert_eq!(
+        put(opening("2999-01-01T00:00:00Z", 1)).await,
+        first,
+        "it stays with its opening"
+    );
+    let moved = put(opening("2998-01-01T00:00:00Z", 1)).await;
+    assert!(moved.0 != first.0 && moved.1 != first.1, "{moved:?}");
+    assert_eq!(put(opening("2998-01-01T00:00:00Z", 0)).await, moved);
+    // Who joins meanwhile has a place in the same order.
+    tickets.push(joined(&service, "launch", "meanwhile").await);
+    let id = Id::parse("launch").expect("an id");
+    let seed = OrderSeed::of(&MasterSecret::new([0x5f; 32]), &id, moved.0.as_str().expect("text"));
+    let mut order = tickets.clone();
+    order.sort_by_key(|ticket| {
+        let ticket = Ticket::parse(ticket["ticket"].as_str().expect("text")).expect("a ticket");
+        seed.order(ticket)
+    });
+    eventually(PATIENCE, "all stand in that order", async || {
+        for (position, ticket) in (1_u64..).zip(&order) {
+            if look(&service, "launch", ticket).await["position"] != position {
+                return None;
+            }
+        }
+        Some(())
+    })
+    .await;
+    let opened = put(definition(0, &json!({}))).await;
+    assert_eq!(opened, moved, "it opens in the order that it has");
+    let list = eventually(PATIENCE, "the ledger has the opening", async || {
+        let answer = service.get("/v1/rooms/launch/pre-queue").await;
+        (answer.status == StatusCode::OK).then(|| lines(&answer.text))
+    })
+    .await;
+    assert_eq!((&list[0]["nonce"], &list[0]["seed"]), (&moved.0, &json!(seed.reveal())));
 }
 
 #[tokio::test]

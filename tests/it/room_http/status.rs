@@ -35,6 +35,7 @@ async fn everybody_may_see_how_full_it_is_and_keep_that_for_a_second() {
             "commitment",
             "eta_s",
             "joined",
+            "nonce",
             "opens_at",
             "room_id",
             "seed",

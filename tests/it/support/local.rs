@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use redis::AsyncConnectionConfig;
@@ -10,6 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use super::eventually;
+use super::shifted_clock::ShiftedClock;
 
 const START_DEADLINE: Duration = Duration::from_secs(20);
 /// Far above what a loaded machine needs: a test must not fail because others run beside it.
@@ -19,6 +21,7 @@ const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
 pub struct LocalServer {
     program: &'static str,
     arguments: Vec<String>,
+    clock: Option<Arc<ShiftedClock>>,
     url: String,
     directory: TempDir,
     process: Child,
@@ -31,6 +34,18 @@ impl LocalServer {
     /// # Errors
     /// When the program cannot be started, which mostly means that it is not installed.
     pub async fn on_socket(program: &'static str, extra: &[&str]) -> std::io::Result<Self> {
+        Self::on_socket_by(None, program, extra).await
+    }
+
+    /// The same, going by this clock.
+    ///
+    /// # Errors
+    /// When the program cannot be started.
+    pub async fn on_socket_by(
+        clock: Option<Arc<ShiftedClock>>,
+        program: &'static str,
+        extra: &[&str],
+    ) -> std::io::Result<Self> {
         let directory = tempfile::Builder::new().prefix("jackpot-redis-").tempdir()?;
         let socket = directory.path().join("s");
         let url = format!("redis+unix://{}", socket.display());
@@ -38,7 +53,7 @@ impl LocalServer {
             .map(String::from)
             .to_vec();
         arguments.extend(extra.iter().map(ToString::to_string));
-        Self::start(program, arguments, url, directory).await
+        Self::start(program, arguments, clock, url, directory).await
     }
 
     /// Starts `program` on a TCP port of the loopback address.
@@ -50,19 +65,21 @@ impl LocalServer {
         let port = port.to_string();
         let mut arguments = ["--bind", "127.0.0.1", "--port", &port].map(String::from).to_vec();
         arguments.extend(extra.iter().map(ToString::to_string));
-        Self::start(program, arguments, format!("redis://127.0.0.1:{port}"), directory).await
+        Self::start(program, arguments, None, format!("redis://127.0.0.1:{port}"), directory).await
     }
 
     async fn start(
         program: &'static str,
         arguments: Vec<String>,
+        clock: Option<Arc<ShiftedClock>>,
         url: String,
         directory: TempDir,
     ) -> std::io::Result<Self> {
-        let process = spawn(program, directory.path(), &arguments)?;
+        let process = spawn(program, directory.path(), &arguments, clock.as_deref())?;
         let mut server = Self {
             program,
             arguments,
+            clock,
             url,
             directory,
             process,
@@ -94,7 +111,13 @@ impl LocalServer {
 
     /// Starts it again on its own files, after [`kill9`](Self::kill9).
     pub async fn restart(&mut self) {
-        self.process = spawn(self.program, self.directory.path(), &self.arguments).expect("it started before");
+        let spawned = spawn(
+            self.program,
+            self.directory.path(),
+            &self.arguments,
+            self.clock.as_deref(),
+        );
+        self.process = spawned.expect("it started before");
         self.wait_until_it_answers().await.expect("it answered before");
     }
 
@@ -156,8 +179,14 @@ pub async fn connect(url: &str) -> redis::RedisResult<MultiplexedConnection> {
         .await
 }
 
-fn spawn(program: &str, directory: &Path, arguments: &[String]) -> std::io::Result<Child> {
+fn spawn(
+    program: &str,
+    directory: &Path,
+    arguments: &[String],
+    clock: Option<&ShiftedClock>,
+) -> std::io::Result<Child> {
     Command::new(program)
+        .envs(clock.into_iter().flat_map(ShiftedClock::environment))
         .args([
             "--dir",
             path_str(directory),

@@ -14,6 +14,7 @@ pub mod proxy;
 pub mod redis;
 pub mod resp;
 pub mod service;
+pub mod shifted_clock;
 pub mod wait;
 
 pub use http::http_client;

@@ -1,5 +1,6 @@
 //! Where a test gets its Redis or Valkey from.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use redis::aio::MultiplexedConnection;
@@ -8,6 +9,7 @@ use testcontainers::runners::AsyncRunner;
 use testcontainers::{ContainerAsync, GenericImage, ImageExt, TestcontainersError};
 
 use super::local::{LocalServer, connect};
+use super::shifted_clock::ShiftedClock;
 
 /// Which server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +61,17 @@ impl TestRedis {
     /// A Redis of the test's own, which it may reconfigure.
     pub async fn own(extra: &[&str]) -> Self {
         let server = LocalServer::on_socket("redis-server", extra)
+            .await
+            .expect("redis-server is needed on PATH: apt-get install redis-server");
+        Self {
+            url: server.url().to_owned(),
+            _backend: Backend::Local(server),
+        }
+    }
+
+    /// A Redis of the test's own, by whose clock the test goes.
+    pub async fn by(clock: &Arc<ShiftedClock>) -> Self {
+        let server = LocalServer::on_socket_by(Some(Arc::clone(clock)), "redis-server", &[])
             .await
             .expect("redis-server is needed on PATH: apt-get install redis-server");
         Self {

@@ -7,8 +7,8 @@ use std::process::{Command, Output};
 use jackpot::ids::Id;
 use jackpot::master_secret::MasterSecret;
 use jackpot::room::ticket::{OrderSeed, Ticket};
-use jackpot::verify::pre_queue::{Heading, KIND, OrderFormat};
-use jackpot::verify::{FORMAT, Place, PreQueue, Trusted, Verified, VerifyError, verify_any};
+use jackpot::verify::pre_queue::{FORMAT, Heading, KIND, OrderFormat};
+use jackpot::verify::{Place, PreQueue, Trusted, Verified, VerifyError, verify_any};
 use serde_json::{Value, json};
 
 use crate::ledger_room_kit::sha256;
@@ -28,6 +28,7 @@ impl List {
             format: FORMAT,
             room_id: room(),
             opens_at: Some("2026-12-01T10:00:00Z".to_owned()),
+            nonce: NONCE.to_owned(),
             commitment: seed.commitment(),
             seed: seed.reveal(),
             joined: count,
@@ -90,8 +91,10 @@ fn room() -> Id {
     Id::parse("lobby").unwrap()
 }
 
+const NONCE: &str = "00112233445566778899aabbccddeeff";
+
 fn seed() -> OrderSeed {
-    OrderSeed::of(&MasterSecret::new([0x5f; 32]), &room())
+    OrderSeed::of(&MasterSecret::new([0x5f; 32]), &room(), NONCE)
 }
 
 #[test]
@@ -172,7 +175,7 @@ fn who_kept_the_commitment_finds_a_seed_that_was_changed() {
     let open = list.verify().to_string();
     assert!(open.contains("--commitment") && open.contains("--sha256"), "{open}");
     // Whoever has the service can state another seed with its own commitment.
-    let other = OrderSeed::of(&MasterSecret::new([0x60; 32]), &room());
+    let other = OrderSeed::of(&MasterSecret::new([0x60; 32]), &room(), NONCE);
     let mut list = list;
     list.lines[0]["seed"] = json!(other.reveal());
     list.lines[0]["commitment"] = json!(other.commitment());
@@ -199,10 +202,15 @@ fn who_has_the_published_hash_finds_a_list_that_was_changed() {
 #[test]
 fn what_is_no_list_is_said_to_be_none() {
     let mut list = List::of(1);
-    list.lines[0]["format"] = json!(2);
-    let refused = verify_any(list.text().as_bytes(), Trusted::default());
-    assert!(matches!(refused, Err(VerifyError::Format(2))), "{refused:?}");
-    list.lines[0] = json!({"kind": KIND, "format": 1});
+    for format in [1, 3] {
+        list.lines[0]["format"] = json!(format);
+        let refused = verify_any(list.text().as_bytes(), Trusted::default());
+        assert!(
+            matches!(refused, Err(VerifyError::Format(of, 2)) if of == format),
+            "{refused:?}"
+        );
+    }
+    list.lines[0] = json!({"kind": KIND, "format": FORMAT});
     for text in [list.text(), "{}".to_owned(), String::new(), "nothing".to_owned()] {
         let refused = verify_any(text.as_bytes(), Trusted::default());
         assert!(matches!(refused, Err(VerifyError::NoExport(_))), "{text}: {refused:?}");

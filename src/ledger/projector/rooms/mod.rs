@@ -18,6 +18,7 @@ use crate::ledger::rooms::event::Checkpoint;
 use crate::ledger::rooms::report;
 use crate::ledger::sql::Tx;
 use crate::ledger::streams::{ROOMS, Tables};
+use crate::master_secret::MasterSecret;
 use crate::operator::Operator;
 use crate::room::known::{Known, Registry};
 use crate::room::scripts::{self, SetStatus};
@@ -32,6 +33,8 @@ pub struct Rooms {
     pub registry: Arc<Registry>,
     /// Where they are.
     pub store: Store,
+    /// Under which a room that is restored before its opening gets a new order.
+    pub secret: MasterSecret,
 }
 
 impl Rooms {
@@ -97,9 +100,12 @@ impl Kind for Rooms {
         by: &Operator,
         reason: &str,
     ) -> Result<Restored, RestoreError> {
-        let passes_until_ms = self.registry.known(id).passes_until_ms();
+        let known = self.registry.known(id);
+        let times = (known.passes_until_ms(), known.shown_ms());
         let replace = Replace::Seen(seen);
-        restorer.restore_room(id, replace, passes_until_ms, by, reason).await
+        restorer
+            .restore_room(&self.secret, id, replace, times, by, reason)
+            .await
     }
 
     fn batch(_: &Projector<Self>, stream: &Stream<Self>, events: &[Raw]) -> Batch<Self> {
