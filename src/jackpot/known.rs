@@ -48,7 +48,7 @@ impl Subject for Known {
             keys: JackpotKeys::new(id),
             renewing: tokio::sync::Mutex::default(),
             heard: Heard::new("jackpot", id),
-            warned: Default::default(),
+            warned: [AtomicBool::new(false), AtomicBool::new(false)],
             view: RwLock::default(),
             definitions: RwLock::default(),
             seeds: RwLock::default(),

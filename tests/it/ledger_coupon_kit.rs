@@ -208,7 +208,7 @@ impl CouponKit {
         for key in [&keys.state, &keys.requests, &keys.users] {
             all.push(self.bench.hash(key).await);
         }
-        all[0].retain(|field, _| !["n", "restores", "restore_token", "consumer"].contains(&field.as_str()));
+        all[0].retain(|field, _| !["n", "restores", "restore_token", "history", "consumer"].contains(&field.as_str()));
         for key in [&keys.queue, &keys.dead] {
             let members = self.bench.by_arrival(key).await.into_iter();
             all.push(members.map(|(id, arrival)| (id, arrival.to_string())).collect());

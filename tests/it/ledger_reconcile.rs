@@ -200,7 +200,7 @@ async fn by_hand(kit: &Kit) -> Vec<ByHand> {
         ("last_version", "77"),
         ("currency", "EUR"),
         ("order", "7777"),
-        ("gen", "b"),
+        ("gen", if state["gen"] == "a" { "b" } else { "a" }),
         ("gen_start", "7777"),
         ("gen_opened", "1"),
         ("gen_version", "7"),

@@ -91,7 +91,7 @@ async fn a_pool_that_was_raised_by_hand_is_not_played_with_and_suspends_at_once(
 }
 
 #[tokio::test]
-async fn a_batch_and_an_adjustment_are_refused_alike_by_an_instance_that_knows_nothing_yet() {
+async fn a_batch_and_an_adjustment_are_refused_alike_by_an_instance_that_has_just_started() {
     let redis = own_redis(&[]).await;
     let mut service = service_on(redis.url(), &NEVER_COMPARED).await;
     for id in ["batched", "adjusted"] {
@@ -99,10 +99,10 @@ async fn a_batch_and_an_adjustment_are_refused_alike_by_an_instance_that_knows_n
         assert_eq!(enter(&service, id, "e").await.status, StatusCode::CREATED);
     }
     assert!(service.stop().await.success());
+    service.restart().await;
     for id in ["batched", "adjusted"] {
         raw::<i64>(&redis, &["DECRBY", &key(id, "pool:grand"), "1"]).await;
     }
-    service.restart().await;
     let batch = json!({"batch_id": "b", "entries": [{"player_id": "p", "stake": 100}]});
     assert_suspended(&service.post("/v1/jackpots/batched/entry-batches", batch).await);
     let adjustment = json!({"adjustment_id": "a", "tier": "grand", "meter": "pool", "amount": 5, "reason": "x"});
