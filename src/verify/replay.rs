@@ -19,10 +19,12 @@ use super::report::{Place, Report};
 use super::tiers::Tiers;
 use batch::OpenBatch;
 use seen::SeenIds;
+use skipped::CarriedPending;
 
 mod batch;
 mod enter;
 mod seen;
+mod skipped;
 
 /// The fields of an event as its body has them.
 pub(super) type Fields = BTreeMap<String, String>;
@@ -45,6 +47,8 @@ pub(super) struct Replay {
     splits: HashMap<Minor, Vec<TierAmount>>,
     /// The batch whose second segment is the next event.
     batch: Option<OpenBatch>,
+    /// Entries that a skipped event left pending.
+    carried_pending: BTreeMap<u64, CarriedPending>,
 }
 
 /// The event can't be replayed, nor what comes after it: why.
@@ -67,6 +71,7 @@ impl Replay {
             seen: SeenIds::default(),
             splits: HashMap::new(),
             batch: None,
+            carried_pending: BTreeMap::new(),
         }
     }
 
@@ -85,6 +90,7 @@ impl Replay {
         let mut paid = Vec::new();
         self.once.history(event, report);
         match &event.kind {
+            Kind::Skipped(skipped) => return self.skipped(event, skipped, report),
             Kind::Define(define) => self.define(event, define, report)?,
             Kind::Enter { .. } => paid = self.enter(event, fields, report)?,
             Kind::Claim { entry_id, claim } => paid.extend(self.claim(event, entry_id, claim, report)?),
@@ -197,6 +203,10 @@ impl Replay {
     ) -> Result<Option<Paid>, Broken> {
         let drawing = self.draws.drawing(claim.sequence);
         let known = drawing.map(|drawing| (drawing.sent.player.clone(), Arc::clone(&drawing.definition)));
+        let known = match (known, self.carried_pending.get(&claim.sequence)) {
+            (None, Some(carried)) => Some((carried.player.clone(), self.definition(carried.version)?)),
+            (known, _) => known,
+        };
         self.draws.claimed(event.n, entry_id, claim, report);
         match known {
             Some((player, definition)) => self.money(event, (entry_id, &player), claim, &definition, report),

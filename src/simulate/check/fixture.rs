@@ -158,6 +158,7 @@ impl Model {
     }
 
     fn evidence(mut self) -> Evidence {
+        let seeds = Some(Seeds::of(&SECRET, &self.plan, &self.epochs()));
         let entries = i64::try_from(self.answers.len()).unwrap();
         for (meter, tier) in self.meters.iter_mut().zip(&self.plan.tiers) {
             meter.contributed = entries * (tier.pool_micro + tier.reserve_micro) / MICRO;
@@ -196,7 +197,7 @@ impl Model {
         };
         Evidence {
             receipts: Receipts::Read(records.iter().filter_map(receipt).collect()),
-            seeds: Some(Seeds::of(&SECRET, &self.plan, &self.epochs())),
+            seeds,
             plan: self.plan,
             records,
             repeated: repeated.into(),
