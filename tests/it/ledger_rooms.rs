@@ -83,6 +83,9 @@ async fn append(kit: &RoomKit, fields: &[(&str, &str)]) {
         .bench
         .raw(redis::cmd("HINCRBY").arg(&keys.state).arg("n").arg(1))
         .await;
+    let history: String = kit.bench.raw(redis::cmd("HGET").arg(&keys.state).arg("history")).await;
+    // A restore begins another one.
+    let begins = fields.contains(&("type", "restore"));
     let mut event = redis::cmd("XADD");
     event.arg(&keys.events).arg(format!("{n}-{n}"));
     event
@@ -91,7 +94,9 @@ async fn append(kit: &RoomKit, fields: &[(&str, &str)]) {
         .arg("at")
         .arg(4_000_000_000_000_u64)
         .arg("clock")
-        .arg(0);
+        .arg(0)
+        .arg("history")
+        .arg(if begins { "00000000000000bb" } else { &history });
     for (name, value) in fields {
         event.arg(name).arg(value);
     }
