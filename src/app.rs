@@ -8,6 +8,7 @@ mod watch;
 use std::io;
 use std::sync::Arc;
 
+use crate::backup::restore::{Unfinished, refuse_unfinished};
 use crate::coupon::line::Line;
 use crate::durable_file::make_private_dir;
 use crate::http::Web;
@@ -45,6 +46,9 @@ pub enum AppError {
         /// What the system says.
         source: io::Error,
     },
+    /// A backup is being restored into it.
+    #[error(transparent)]
+    Unfinished(#[from] Unfinished),
     /// No API keys.
     #[error("API keys: {0}")]
     Keys(#[from] KeysError),
@@ -111,6 +115,7 @@ struct App {
 /// # Errors
 /// Whatever is missing or wrong, before any request is accepted.
 async fn build(settings: Settings) -> Result<App, AppError> {
+    refuse_unfinished(&settings.data_dir)?;
     make_private_dir(&settings.data_dir).map_err(|source| AppError::DataDirectory {
         path: settings.data_dir.clone(),
         source,

@@ -6,7 +6,7 @@
 //!
 //! | where | what |
 //! | --- | --- |
-//! | `main.rs`, [`cli`] | the command line: `serve`, `key`, `simulate`, `migrate`, `reconcile`, `restore`, `export`, `verify` |
+//! | `main.rs`, [`cli`] | the command line: `serve`, `key`, `simulate`, `migrate`, `reconcile`, `backup`, `restore`, `ledger`, `export`, `verify` |
 //! | [`app`] | puts the service together, starts it in order, stops it in reverse |
 //! | [`settings`] | `config/default.toml` ← a file ← the environment |
 //! | [`http`] | server, problem+json, keys and roles, limits, `OpenAPI`; no business rule |
@@ -17,10 +17,11 @@
 //! | [`combiner`] | requests that come together, one call for each thread and jackpot or coupon |
 //! | [`stream`] | what jackpots, coupons and rooms share: the mark of events, replies of scripts, the tail of a stream |
 //! | [`ledger`] | the SQL system of record of jackpots, coupons and rooms: projector, queries, reconciliation, restore |
+//! | [`backup`] | the ledger and every secret in a directory, and an empty machine begun with it |
 //! | [`signing`] | Ed25519 keys: who signs receipts and heads, and the public keys at `/v1/keys` |
 //! | [`simulate`] | the load simulation from outside, its checks, report and comparison |
 //! | [`verify`] | an exported ledger checked offline: chain, books, draws, receipts; and the order before a room opens |
-//! | [`money`], [`ids`], [`violation`], [`operator`], [`html`] | small things that everyone uses |
+//! | [`money`], [`ids`], [`text`], [`violation`], [`operator`], [`html`] | small things that everyone uses |
 //! | [`keys`], [`master_secret`], [`durable_file`], [`random`], [`tls`] | secrets, and the files they live in |
 //! | [`telemetry`], `signals`, [`stopping`], [`open_files`] | log lines and metrics; the signals to end; the limit on open files |
 //! | `lua/jackpot/`, `lua/coupon/`, `lua/room/`, `lua/stream/` | one file per decision, and the parts they share; each has its contract in its header |
@@ -34,6 +35,7 @@
 //! [`coupon::coupons`] is asked for, [`jackpot::steps`] says what is next, until an outcome stands.
 
 pub mod app;
+pub mod backup;
 pub mod cli;
 pub mod clock;
 pub mod combiner;
@@ -59,6 +61,7 @@ pub mod stopping;
 pub mod store;
 pub mod stream;
 pub mod telemetry;
+pub mod text;
 pub mod tls;
 pub mod verify;
 pub mod violation;

@@ -45,8 +45,14 @@ impl Secrets {
     /// The current one and those before it.
     #[must_use]
     pub fn new(current: MasterSecret, previous: impl IntoIterator<Item = MasterSecret>) -> Self {
-        let all = std::iter::once(current).chain(previous);
-        Self(all.map(|secret| (secret.id(), secret)).collect())
+        let mut all = vec![(current.id(), current)];
+        for secret in previous {
+            let id = secret.id();
+            if all.iter().all(|(known, _)| *known != id) {
+                all.push((id, secret));
+            }
+        }
+        Self(all.into())
     }
 
     /// The one under which epochs are opened.
@@ -105,7 +111,10 @@ pub enum MasterSecretError {
     Random(#[from] RandomError),
 }
 
-/// The current secret, configured or from the data directory, and the retired ones.
+/// Retired secrets in the data directory, one a line: `jackpot restore --from` writes those that the settings lack.
+pub const PREVIOUS: &str = "previous.secrets";
+
+/// The current secret, configured or from the data directory, and the retired ones, from both.
 ///
 /// # Errors
 /// A secret that can't be read is never replaced: with another one, closed epochs could not be verified.
@@ -113,7 +122,19 @@ pub fn load(settings: &settings::Fairness, data_dir: &Path) -> Result<Secrets, M
     let current = load_current(&settings.master_secret, data_dir)?;
     let previous = settings.previous_secrets.iter();
     let previous = previous.map(|text| parse(text, || "the setting fairness.previous_secrets".to_owned()));
-    Ok(Secrets::new(current, previous.collect::<Result<Vec<_>, _>>()?))
+    let mut previous = previous.collect::<Result<Vec<_>, _>>()?;
+    let path = data_dir.join(PREVIOUS);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => {
+            let lines = text.lines().filter(|line| !line.is_empty());
+            for line in lines {
+                previous.push(parse(line, || path.display().to_string())?);
+            }
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(source) => return Err(MasterSecretError::File { path, source }),
+    }
+    Ok(Secrets::new(current, previous))
 }
 
 /// The configured secret, or else the one in `<data_dir>/master.secret`, made now when there is none.

@@ -1,5 +1,7 @@
 //! What of a definition that was put breaks a rule.
 
+use crate::text;
+
 /// Longest name of anything, in characters.
 pub const MAX_NAME_CHARS: usize = 200;
 
@@ -22,7 +24,12 @@ impl Violation {
     }
 }
 
-/// What is wrong with a name for people.
+/// Checks a name for people that is put now, which is a [`text`](crate::text).
+pub fn check_new_name(name: &str) -> Result<(), Vec<Violation>> {
+    text::check(name, MAX_NAME_CHARS).map_err(|wrong| vec![Violation::new("name", wrong.to_string())])
+}
+
+/// What is wrong with a name for people that may have been put long ago, when less was refused.
 #[must_use]
 pub fn check_name(name: &str) -> Option<Violation> {
     let fits = (1..=MAX_NAME_CHARS).contains(&name.chars().count());

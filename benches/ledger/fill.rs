@@ -131,6 +131,6 @@ fn body() -> String {
     let block: String = (0..BLOCK).map(entry).collect();
     let pools = vec!["123456789+10,123456+4"; 16].join(";");
     format!(
-        r#"{{"applied":"","at":"1763683200000","block":"{block}","claims":"","count":"{BLOCK}","epoch":"1","first":"1","meters":"grand pool:101 pool_micro:250000 reserve:11 reserve_micro:250000 contributed:112 contributed_micro:500000;mini pool:48;","n":"1","pools":"{pools}","skip":"","type":"enter","version":"1"}}"#
+        r#"{{"applied":"","at":"1763683200000","block":"{block}","claims":"","count":"{BLOCK}","epoch":"1","first":"1","history":"9f1c0a44d2b7e633","meters":"grand pool:101 pool_micro:250000 reserve:11 reserve_micro:250000 contributed:112 contributed_micro:500000;mini pool:48;","n":"1","pools":"{pools}","skip":"","type":"enter","version":"1"}}"#
     )
 }

@@ -33,7 +33,7 @@ pub(crate) fn settings(directory: &Path, url: &str) -> Outcome<Settings> {
 impl Place {
     pub(crate) async fn open(directory: &Path, url: &str) -> Outcome<Self> {
         let settings = settings(directory, url)?;
-        let secret = master_secret::load("", &settings.data_dir)?;
+        let secret = master_secret::load(&settings.fairness, &settings.data_dir)?;
         let ledger = Ledger::open(&settings.ledger, &settings.data_dir).await?;
         let store = Store::open(&settings.redis, &settings.data_dir).await?;
         ledger.claim(&store).await?;

@@ -1,11 +1,14 @@
 //! The command line. A command's result goes to standard output, everything else to standard error.
 
+mod backup;
 mod export;
 mod key;
+mod ledger;
 mod migrate;
 mod only;
 mod reconcile;
 mod restore;
+mod restore_from;
 mod serve;
 mod session;
 mod simulate;
@@ -39,7 +42,9 @@ enum Command {
     Export(export::Args),
     Verify(verify::Args),
     Reconcile(reconcile::Args),
+    Backup(backup::Args),
     Restore(restore::Args),
+    Ledger(ledger::Args),
 }
 
 /// Which settings count: the compiled-in default, this file, and `JACKPOT__SECTION__KEY` in the environment.
@@ -62,7 +67,9 @@ impl Cli {
             Command::Export(args) => export::run(&args),
             Command::Verify(args) => return verify::run(&args),
             Command::Reconcile(args) => return reconcile::run(&args),
+            Command::Backup(args) => backup::run(&args),
             Command::Restore(args) => return restore::run(&args),
+            Command::Ledger(args) => return ledger::run(&args),
         };
         match result {
             Ok(()) => ExitCode::SUCCESS,

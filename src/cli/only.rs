@@ -33,6 +33,11 @@ impl Only {
         self.takes(streams) && self.id().is_none_or(|only| only.as_str() == id)
     }
 
+    /// The one that was named, with its kind.
+    pub(super) fn one(&self) -> Option<(Streams, &Id)> {
+        self.0.as_ref().map(|(streams, id)| (*streams, id))
+    }
+
     /// The one that was named.
     pub(super) fn id(&self) -> Option<&Id> {
         self.0.as_ref().map(|(_, id)| id)

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::only::Only;
-use super::session::Session;
+use super::session::{Session, is_held};
 use super::{SettingsArgs, until_signalled};
 use crate::ledger::projector::coupons::Coupons;
 use crate::ledger::projector::lease::Leases;
@@ -17,11 +17,8 @@ use crate::ledger::queries::reconciliation::{CouponReconciliation, Reconciliatio
 use crate::ledger::reconcile::now::Reconciled;
 use crate::ledger::reconcile::report::Report;
 use crate::ledger::reconcile::table;
-use crate::ledger::sql::SqlError;
-use crate::ledger::start::LedgerOpenError;
 use crate::ledger::streams::Streams;
 use crate::settings::Settings;
-use crate::store::{DataDirError, OpenError};
 use crate::tls;
 
 /// Compare Redis with the ledger: jackpots tier by tier and term by term, coupons and rooms number by number.
@@ -90,16 +87,6 @@ async fn reconcile(args: &Args, settings: Settings) -> Found {
         },
         Err(error) => Err(error),
     }
-}
-
-/// Whether another instance has the data directory or the SQLite file.
-fn is_held(error: &(dyn std::error::Error + 'static)) -> bool {
-    let ledger = matches!(error.downcast_ref(), Some(LedgerOpenError::Sql(SqlError::Held { .. })));
-    let store = matches!(
-        error.downcast_ref(),
-        Some(OpenError::DataDir(DataDirError::Held { .. }))
-    );
-    ledger || store
 }
 
 async fn compare(session: &Session, wanted: &Only) -> Found {

@@ -1,18 +1,25 @@
 //! `jackpot restore`: rebuilds jackpots, coupons and rooms in Redis from the ledger.
 
-use std::io::Write as _;
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use thiserror::Error;
+
 use super::only::Only;
+use super::restore_from::restore_from;
 use super::session::Session;
 use super::{SettingsArgs, failed, until_signalled};
+use crate::backup::restore::refuse_unfinished;
 use crate::ids::Id;
 use crate::jackpot::operate::Operator;
+use crate::ledger::forgotten::Forgotten;
 use crate::ledger::pair::Adoption;
-use crate::ledger::projector::lease::Leases;
+use crate::ledger::projector::lease::{Leases, Place};
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use crate::ledger::streams::Streams;
 use crate::settings::Settings;
+use crate::text::Reason;
 
 /// Rebuild jackpots, coupons and rooms in Redis from the ledger: those that Redis lost or has less of; or one, when it is
 /// not open.
@@ -35,12 +42,21 @@ pub(super) struct Args {
     /// is new. Instances that still play on the other one answer 503 and commit nothing more. Then rebuild all.
     #[arg(long, conflicts_with = "one")]
     adopt: bool,
-    /// Give up events of that one that Redis has and the ledger lacks. They are lost for good.
+    /// Give up events of that one that Redis has and the ledger lacks. They are lost for good, and who was paid by them can
+    /// be paid again: see `jackpot ledger skip` first. It prints what it forgets and asks for the id, and leaves a jackpot
+    /// paused, a coupon or room suspended.
     #[arg(long, requires = "one")]
     discard: bool,
+    /// The id of what is discarded, where there is no terminal to type it on.
+    #[arg(long, value_name = "ID", requires = "discard")]
+    confirm: Option<String>,
+    /// Begin with this backup of `jackpot backup`: in an empty data directory, with an empty database and an empty Redis.
+    /// A repeat ends one that was interrupted.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["one", "adopt", "discard"])]
+    from: Option<PathBuf>,
     /// Why, for the audit trail.
     #[arg(long, value_name = "TEXT", default_value = "jackpot restore")]
-    reason: String,
+    reason: Reason,
     #[command(flatten)]
     settings: SettingsArgs,
 }
@@ -52,12 +68,47 @@ pub(super) fn run(args: &Args) -> ExitCode {
     match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
+        Err(error) if error.is::<NotConfirmed>() => {
+            failed(&*error);
+            ExitCode::from(2)
+        }
         Err(error) => failed(&*error),
     }
 }
 
+/// Nothing was discarded.
+#[derive(Debug, Error)]
+enum NotConfirmed {
+    /// Nobody can be asked.
+    #[error("--discard asks for the id: there is no terminal to type it on, so give --confirm {0}")]
+    NoTerminal(String),
+    /// Another id.
+    #[error("that is not '{0}': nothing was discarded")]
+    Other(String),
+}
+
+/// Refuses what could not be confirmed before anything is opened.
+fn may_confirm(args: &Args, only: &Only) -> Result<(), NotConfirmed> {
+    let Some(id) = only.id().filter(|_| args.discard) else {
+        return Ok(());
+    };
+    match &args.confirm {
+        Some(confirm) if confirm == id.as_str() => Ok(()),
+        Some(_) => Err(NotConfirmed::Other(id.to_string())),
+        None if std::io::stdin().is_terminal() => Ok(()),
+        None => Err(NotConfirmed::NoTerminal(id.to_string())),
+    }
+}
+
 async fn restore(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::error::Error>> {
+    if let Some(backup) = &args.from {
+        // Whatever is made here is a secret.
+        rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+        return restore_from(args, backup, settings).await;
+    }
+    refuse_unfinished(&settings.data_dir)?;
     let only = Only::of(args.jackpot.as_deref(), args.coupon.as_deref(), args.room.as_deref())?;
+    may_confirm(args, &only)?;
     if args.adopt {
         return adopt(args, settings).await;
     }
@@ -69,7 +120,7 @@ async fn restore(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::e
 
 /// Ties the ledger to this Redis and rebuilds what it lacks. A start is refused from the begin of the adopt to its end:
 /// run it again when it died in between.
-async fn adopt(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::error::Error>> {
+pub(super) async fn adopt(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::error::Error>> {
     let (session, adoption) = Session::open_adopting(settings).await?;
     let result = async {
         let only = Only::of(None, None, None)?;
@@ -78,6 +129,8 @@ async fn adopt(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::err
             None => writeln!(std::io::stdout().lock(), "this Redis is the ledger's store already")?,
         }
         let right = all(args, &only, &session).await?;
+        // The ledger has the events of the restore before anybody plays.
+        session.catch_up().await;
         if let Some(adoption) = adoption {
             // Also with one that was not rebuilt: the ledger refuses it until it is, and the others can be played.
             session.ledger.adopted(&session.store, adoption).await?;
@@ -150,13 +203,22 @@ impl<'a> Restoring<'a> {
                 right = false;
                 continue;
             }
+            if self.args.discard
+                && let Err(error) = self.leases.during(self.confirmed(&place)).await
+            {
+                self.leases.release().await?;
+                return Err(error);
+            }
             let done = self.leases.during(self.restore(&place.id, only.id().is_some())).await;
             // At once, not with the last one: a service reads on meanwhile.
             self.leases.release().await?;
             match done {
                 Ok(Restored { mark, records }) => {
                     self.add_to_index(&place.id).await?;
-                    self.say(&place.id, &format!("restored, {mark}{}", self.remembered(records)))?;
+                    self.say(
+                        &place.id,
+                        &format!("restored, {mark}{}{}", self.remembered(records), self.left()),
+                    )?;
                 }
                 Err(RestoreError::NotLost) if only.id().is_none() => self.say(&place.id, "is all there")?,
                 Err(error) => {
@@ -169,12 +231,47 @@ impl<'a> Restoring<'a> {
         Ok(right)
     }
 
+    /// Says what is forgotten, and asks for the id.
+    async fn confirmed(&self, place: &Place) -> Result<(), Box<dyn std::error::Error>> {
+        let id = &place.id;
+        self.say(id, "discarding forgets for good:")?;
+        let lines = match Forgotten::read(&self.session.store, self.streams, id, place.n).await {
+            Ok(forgotten) => forgotten.lines(self.streams),
+            Err(error) => vec![format!(
+                "what Redis has behind event {}, which can't be read: {error}",
+                place.n
+            )],
+        };
+        let mut out = std::io::stdout().lock();
+        lines.iter().try_for_each(|line| writeln!(out, "  {line}"))?;
+        if self.args.confirm.is_some() {
+            return Ok(());
+        }
+        eprint!("Type the id '{id}' to go on: ");
+        let mut typed = String::new();
+        std::io::stdin().lock().read_line(&mut typed)?;
+        if typed.trim() == id.as_str() {
+            Ok(())
+        } else {
+            Err(NotConfirmed::Other(id.to_string()).into())
+        }
+    }
+
     /// What came back beside the state. Of a room nothing did: its tickets are not in the ledger.
     fn remembered(&self, records: u64) -> String {
         match self.streams {
             Streams::Jackpots => format!(", {records} entries remembered"),
             Streams::Coupons => format!(", {records} requests remembered"),
             Streams::Rooms => String::new(),
+        }
+    }
+
+    /// How it is left after events were discarded.
+    fn left(&self) -> &'static str {
+        match (self.args.discard, self.streams) {
+            (false, _) => "",
+            (true, Streams::Jackpots) => "; it is not open: resume it",
+            (true, Streams::Coupons | Streams::Rooms) => "; it is suspended until Redis and the ledger are compared",
         }
     }
 
@@ -188,7 +285,7 @@ impl<'a> Restoring<'a> {
             who: "command line".to_owned(),
             request_id: String::new(),
         };
-        let (restorer, reason) = (&self.restorer, &self.args.reason);
+        let (restorer, reason) = (&self.restorer, self.args.reason.as_str());
         match self.streams {
             Streams::Jackpots => {
                 let secrets = &self.session.operate.views.secrets;

@@ -5,18 +5,19 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::task::{JoinHandle, block_in_place};
 
+use crate::backup::restore::refuse_unfinished;
 use crate::jackpot::operate::Operate;
 use crate::jackpot::view::Views;
 use crate::ledger::Ledger;
 use crate::ledger::pair::Adoption;
 use crate::ledger::projector::{Known, Projectors};
-use crate::ledger::sql::Sql;
+use crate::ledger::sql::{Sql, SqlError};
 use crate::ledger::start::LedgerOpenError;
 use crate::master_secret;
 use crate::random;
 use crate::settings::Settings;
 use crate::stopping::Stopping;
-use crate::store::Store;
+use crate::store::{DataDirError, OpenError, Store};
 use crate::telemetry::Metrics;
 use crate::{coupon, room};
 
@@ -45,13 +46,15 @@ impl Session {
     /// # Errors
     /// Also when there is no SQLite file: with a wrong data directory nothing is made, and nothing is found right.
     pub(super) async fn open(settings: Settings) -> Result<Self, Box<dyn std::error::Error>> {
+        refuse_unfinished(&settings.data_dir)?;
         Ok(Self::tied(settings, false).await?.0)
     }
 
     /// Opens both and makes this Redis the ledger's store, whichever was before; `None` where it is already.
     ///
     /// # Errors
-    /// As of [`open`](Self::open), and for a Redis of another ledger.
+    /// As of [`open`](Self::open), and for a Redis of another ledger. Not where a restore of a backup was not ended: this
+    /// ends one.
     pub(super) async fn open_adopting(
         settings: Settings,
     ) -> Result<(Self, Option<Adoption>), Box<dyn std::error::Error>> {
@@ -126,6 +129,11 @@ impl Session {
         )
     }
 
+    /// Whether entries can be found by player.
+    pub(super) fn indexes_entries(&self) -> bool {
+        self.settings.ledger.entry_index_days > 0
+    }
+
     /// How long a lease lasts, ms.
     pub(super) fn lease_ms(&self) -> u64 {
         self.settings.ledger.lease_ms
@@ -154,6 +162,16 @@ impl Session {
         self.store.close().await;
         self.ledger.sql.close().await;
     }
+}
+
+/// Whether another instance has the data directory or the SQLite file.
+pub(super) fn is_held(error: &(dyn std::error::Error + 'static)) -> bool {
+    let ledger = matches!(error.downcast_ref(), Some(LedgerOpenError::Sql(SqlError::Held { .. })));
+    let store = matches!(
+        error.downcast_ref(),
+        Some(OpenError::DataDir(DataDirError::Held { .. }))
+    );
+    ledger || store
 }
 
 /// A signal ends a command by dropping it, wherever it is: no private Redis outlives it.

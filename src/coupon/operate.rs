@@ -65,7 +65,11 @@ impl Coupons {
                 Err(ScriptError::Stale) => {}
                 Err(error) => return Err(error.into()),
                 Ok((_, defined)) => {
-                    return put(&defined);
+                    let put = put(&defined)?;
+                    let (who, request_id) = (&*by.who, &*by.request_id);
+                    let (created, version) = (put.created, put.version);
+                    info!(coupon_id = %id, who, request_id, created, version, "definition put");
+                    return Ok(put);
                 }
             }
         }

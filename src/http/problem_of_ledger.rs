@@ -22,6 +22,7 @@ impl From<LedgerError> for Problem {
                 tracing::error!(%error, "internal error");
                 Problem::internal()
             }
+            LedgerError::Skipped(_) => Problem::new(StatusCode::NOT_FOUND, "entry-not-found", error.to_string()),
             LedgerError::JackpotNotFound(_) => {
                 Problem::new(StatusCode::NOT_FOUND, "jackpot-not-found", error.to_string())
             }

@@ -12,6 +12,7 @@ use super::named::{Named, NamedError};
 use super::operate::{Operate, Operator};
 use super::scripts::{ScriptError, Wanted};
 use super::view::Status;
+use crate::violation::check_new_name;
 
 /// Why a file defines no jackpot.
 #[derive(Debug, Error)]
@@ -61,7 +62,8 @@ pub async fn define_from(directory: &Path, operate: &Operate, named: &Named) -> 
             reason: e.to_string(),
         })?;
         let status = document.status.take().map_or(Status::Open, Status::from);
-        let definition = Definition::check(document).map_err(|wrong| refused(at(), &wrong))?;
+        let checked = check_new_name(&document.name).and_then(|()| Definition::check(document));
+        let definition = checked.map_err(|wrong| refused(at(), &wrong))?;
         let by = Operator {
             who: "file".to_owned(),
             request_id: String::new(),

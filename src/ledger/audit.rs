@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::books::{Books, Meters};
 use super::event::{Event, Kind};
+use super::skipped::{Carried, Skipped};
 use crate::ids::Id;
 use crate::jackpot::view::Status;
 
@@ -70,6 +71,14 @@ pub fn action(
             let redis = json!({"redis_event": from_n});
             ("restore", redis, json!({"event": after.n, "restores": after.restores}))
         }
+        Kind::Skipped(skipped) => {
+            target = format!("{jackpot}/{}", event.n);
+            (
+                "skip",
+                json!({"why": skipped.why, "event": skipped.raw}),
+                skipped_after(event, skipped),
+            )
+        }
         _ => return None,
     };
     Some(Action {
@@ -80,6 +89,23 @@ pub fn action(
         after: is.to_string(),
         reason: text("reason"),
         request_id: text("request_id"),
+    })
+}
+
+/// What is carried on from a skipped event, for people.
+fn skipped_after(event: &Event, skipped: &Skipped<Carried>) -> Value {
+    let Carried {
+        records, paid, books, ..
+    } = &skipped.carried;
+    let moved = event.changes.iter();
+    let moved = moved.map(|change| json!({"tier": change.tier, "meter": change.meter, "delta": change.delta}));
+    json!({
+        "moved": moved.collect::<Vec<_>>(),
+        "records": records.len(),
+        "paid": paid.iter().map(|paid| json!({"entry_id": paid.entry_id, "player_id": paid.player_id, "tier": paid.tier,
+            "amount": paid.amount, "claim_order": paid.claim_order})).collect::<Vec<_>>(),
+        "sequence": books.sequence,
+        "claim_order": books.claim_order,
     })
 }
 

@@ -17,6 +17,9 @@ mod enter;
 
 pub use enter::HalfBatch;
 
+/// Meters that may be below zero.
+const SIGNED: [&str; 3] = ["funded", "skipped", "skipped_micro"];
+
 /// A jackpot at an event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Books {
@@ -115,6 +118,16 @@ pub struct Meters {
     pub funded: i64,
     pub paid: i64,
     pub wins: i64,
+    /// What events that were skipped brought in (negative: took away) without saying from where; Redis has no such meter.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub skipped: i64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub skipped_micro: i64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_zero(value: &i64) -> bool {
+    *value == 0
 }
 
 impl Meters {
@@ -135,7 +148,7 @@ impl Meters {
         ]
     }
 
-    fn named(&mut self, name: &str) -> Option<&mut i64> {
+    pub(in crate::ledger) fn named(&mut self, name: &str) -> Option<&mut i64> {
         Some(match name {
             "pool" => &mut self.pool,
             "reserve" => &mut self.reserve,
@@ -147,6 +160,8 @@ impl Meters {
             "funded" => &mut self.funded,
             "paid" => &mut self.paid,
             "wins" => &mut self.wins,
+            "skipped" => &mut self.skipped,
+            "skipped_micro" => &mut self.skipped_micro,
             _ => return None,
         })
     }
@@ -156,6 +171,7 @@ impl Meters {
     pub fn difference_micro(&self) -> i128 {
         let units = |value: i64| i128::from(value) * 1_000_000;
         let came = units(self.contributed) + i128::from(self.contributed_micro) + units(self.funded);
+        let came = came + units(self.skipped) + i128::from(self.skipped_micro);
         let there = units(self.pool) + units(self.reserve) + units(self.overflow) + units(self.paid);
         came - there - i128::from(self.pool_micro) - i128::from(self.reserve_micro)
     }
@@ -234,6 +250,9 @@ impl Books {
     /// Applies the next event. After an error the books are not to be used on.
     pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
         follows(self.n, event.n)?;
+        if let Kind::Skipped(skipped) = &event.kind {
+            return self.carry_on(event, &skipped.carried.books);
+        }
         (self.n, self.at_ms) = (event.n, event.at_ms);
         expect(
             self.n,
@@ -301,12 +320,27 @@ impl Books {
                     what: "more definitions are dropped than there are",
                 })?;
             }
+            // It has said all of them.
+            Kind::Skipped(_) => {}
         }
         if let Some(version) = event.applied {
             self.version = version;
             self.waiting = None;
             self.terms = std::mem::take(&mut self.next_terms);
         }
+        Ok(())
+    }
+
+    /// An event that was skipped says what is to be carried on from it; only the money is derived here as everywhere.
+    fn carry_on(&mut self, event: &Event, after: &Self) -> Result<(), FoldError> {
+        self.change_meters(event)?;
+        let meters = std::mem::take(&mut self.meters);
+        expect(
+            event.n,
+            meters == after.meters && (after.n, after.at_ms, &after.history) == (event.n, event.at_ms, &event.history),
+            "what is carried on from a skipped event does not follow",
+        )?;
+        self.clone_from(after);
         Ok(())
     }
 
@@ -328,7 +362,7 @@ impl Books {
                 n: event.n,
                 what: "a meter beyond all bounds",
             })?;
-            if *meter < 0 && change.meter != "funded" {
+            if *meter < 0 && !SIGNED.contains(&&*change.meter) {
                 return Err(FoldError::BelowZero {
                     n: event.n,
                     tier: change.tier.clone(),

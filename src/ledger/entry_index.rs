@@ -10,20 +10,20 @@ use super::sql::{Sql, Tx, Value, insert_rows};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// In the order of [`IndexRow`] and of the table.
-const COLUMNS: [&str; 12] = [
-    "player_id",
-    "at_ms",
-    "jackpot_id",
-    "sequence",
-    "entry_id",
-    "stake",
-    "client_seed",
-    "n",
-    "epoch",
-    "version",
-    "rank",
-    "settled",
+/// In the order of [`IndexRow`] and of the table, and whether each is a text. The others are integers.
+pub(super) const COLUMNS: [(&str, bool); 12] = [
+    ("player_id", true),
+    ("at_ms", false),
+    ("jackpot_id", true),
+    ("sequence", false),
+    ("entry_id", true),
+    ("stake", false),
+    ("client_seed", true),
+    ("n", false),
+    ("epoch", false),
+    ("version", false),
+    ("rank", false),
+    ("settled", false),
 ];
 
 /// An entry, as it is found by its player.
@@ -107,7 +107,7 @@ pub async fn insert(tx: &mut Tx<'_>, rows: &[IndexRow<'_>]) -> Result<(), sqlx::
     for (number, values) in by_day {
         let day = day_of(number * DAY_MS);
         ensure(tx, &day).await?;
-        insert_rows(tx, &table(&day), &COLUMNS, &values).await?;
+        insert_rows(tx, &table(&day), &COLUMNS.map(|(name, _)| name), &values).await?;
     }
     Ok(())
 }
@@ -167,7 +167,8 @@ pub async fn days(pool: &AnyPool) -> Result<Vec<String>, sqlx::Error> {
     Ok(days)
 }
 
-fn is_day(text: &str) -> bool {
+/// Whether it is the name of a day, which may become part of a table's.
+pub(super) fn is_day(text: &str) -> bool {
     text.len() == "YYYYMMDD".len() && text.bytes().all(|b| b.is_ascii_digit())
 }
 

@@ -14,6 +14,7 @@ use crate::jackpot::epoch::Opening;
 use crate::jackpot::record::{Contributed, Reason, Sent};
 use crate::jackpot::segment::Segment;
 use crate::jackpot::view::Status;
+use crate::ledger::skipped::{Carried, Skipped};
 
 mod batch;
 pub(in crate::ledger) mod parse;
@@ -133,6 +134,8 @@ pub enum Kind {
         /// Versions of definitions that no record needs any more.
         pruned: Vec<u64>,
     },
+    /// An operator skipped an event that could not be applied.
+    Skipped(Box<Skipped<Carried>>),
 }
 
 /// A definition that was put.

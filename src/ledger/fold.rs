@@ -72,6 +72,27 @@ impl Fold {
                 }
             }
             Kind::Restore { epoch, opening, .. } => self.open_epoch(*epoch, opening, event.at_ms),
+            Kind::Skipped(skipped) => {
+                let carried = &skipped.carried;
+                self.definitions.extend(carried.definitions.iter().cloned());
+                self.definitions
+                    .retain(|version, _| !carried.dropped_versions.contains(version));
+                for epoch in &mut self.epochs {
+                    let closed = carried.closed_epochs.iter();
+                    let closed = closed.filter(|(closed, _)| *closed == epoch.epoch);
+                    epoch.closed_ms = closed.map(|(_, at_ms)| *at_ms).next().or(epoch.closed_ms);
+                }
+                for (epoch, opening, opened_ms) in &carried.epochs {
+                    self.open_epoch(*epoch, opening, *opened_ms);
+                }
+                for (id, digest, at_ms) in &carried.adjustments {
+                    let id = Id::parse(id).map_err(|_| unexpected("the id of an adjustment"))?;
+                    self.adjustments.insert(id, (digest.clone(), *at_ms));
+                }
+                if self.books.generation.n == event.n {
+                    self.seen_before = std::mem::take(&mut self.seen);
+                }
+            }
             _ => {}
         }
         let newer_from = self.books.generation.n;

@@ -7,6 +7,7 @@ use sqlx::{AssertSqlSafe, Row};
 use super::Ledger;
 use super::event::{Event, Kind};
 use super::queries::LedgerError;
+use super::skipped::Carried;
 use super::streams::Tables;
 use crate::ids::Id;
 use crate::jackpot::epoch::{Epoch, Opening};
@@ -74,10 +75,30 @@ impl Ledger {
             .bind(i64::try_from(sequence).unwrap_or(i64::MAX))
             .fetch_optional(self.sql.reader());
         let missing = || LedgerError::Missing(format!("readable event of entry '{entry_id}'"));
+        if let Some(row) = self.sql.reading(row).await? {
+            let event = read(row.try_get("body")?).ok_or_else(missing)?;
+            if let Some(taken) = taken(event, entry_id, sequence) {
+                return Ok(taken);
+            }
+        }
+        self.taken_and_skipped(jackpot, entry_id, sequence).await
+    }
+
+    /// The same of one whose event was skipped.
+    async fn taken_and_skipped(&self, jackpot: &Id, entry_id: &str, sequence: u64) -> Result<Taken, LedgerError> {
+        let text = "SELECT body FROM events WHERE jackpot_id = $1 AND type = 'skipped' AND last_sequence >= $2 \
+                    ORDER BY n LIMIT 1";
+        let row = sqlx::query(text)
+            .bind(jackpot.as_str())
+            .bind(i64::try_from(sequence).unwrap_or(i64::MAX))
+            .fetch_optional(self.sql.reader());
+        let missing = || LedgerError::Missing(format!("readable event of entry '{entry_id}'"));
         let row = self.sql.reading(row).await?.ok_or_else(missing)?;
-        let fields = serde_json::from_str(row.try_get("body")?).map_err(|_| missing())?;
-        let event = Event::parse(&fields).map_err(|_| missing())?;
-        taken(event, entry_id, sequence).ok_or_else(missing)
+        let event = read(row.try_get("body")?).ok_or_else(missing)?;
+        let Kind::Skipped(skipped) = event.kind else {
+            return Err(missing());
+        };
+        carried(&skipped.carried, event.at_ms, sequence).ok_or_else(|| LedgerError::Skipped(entry_id.to_owned()))
     }
 
     /// The epochs of a jackpot; none when the ledger has never seen an event of it.
@@ -139,6 +160,29 @@ pub(in crate::ledger) fn epoch(row: &sqlx::any::AnyRow) -> Result<Epoch, sqlx::E
         },
         opened_ms: row.try_get("opened_ms")?,
         closed_ms: (closed_ms != 0).then_some(closed_ms),
+    })
+}
+
+fn read(body: &str) -> Option<Event> {
+    Event::parse(&serde_json::from_str(body).ok()?).ok()
+}
+
+fn carried(carried: &Carried, at_ms: i64, sequence: u64) -> Option<Taken> {
+    let entry = carried.entries.iter().find(|entry| entry.sequence == sequence)?;
+    let sent = Sent::parse(&entry.sent)?;
+    let record = carried.records.iter().find(|record| record.id == entry.entry_id);
+    let record = record.and_then(|record| Record::parse(&record.text).ok());
+    Some(Taken {
+        at_ms,
+        record: record.unwrap_or_else(|| Record {
+            sequence,
+            epoch: carried.books.epoch,
+            version: carried.books.version,
+            fingerprint: sent.fingerprint(),
+            contributions: Vec::new(),
+            state: State::Lost,
+        }),
+        sent,
     })
 }
 

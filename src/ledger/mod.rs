@@ -9,7 +9,8 @@
 //! | [`streams`], [`sql`], [`entry_index`] | the kinds of streams and their tables; the database, and the entries by player in daily tables |
 //! | [`projector`] | stream → SQL, exactly once |
 //! | [`reconcile`] | Redis beside the ledger |
-//! | [`restore`] | a lost Redis rebuilt |
+//! | [`restore`], [`forgotten`] | a lost Redis rebuilt; what is given up when it is one that was ahead |
+//! | [`stuck`], [`skipped`] | an event that can't be applied: found, shown, skipped without losing what it did |
 //! | [`queries`], [`api`], [`export`] | what operators and auditors ask |
 //! | [`pair`] | which Redis belongs to the ledger |
 //! | [`lookup`], [`start`] | what play asks, how it begins |
@@ -24,6 +25,7 @@ pub mod event;
 mod event_page;
 pub mod export;
 pub mod fold;
+pub mod forgotten;
 pub mod lookup;
 pub mod pair;
 pub mod postings;
@@ -34,9 +36,11 @@ pub mod reconcile;
 pub mod records;
 pub mod restore;
 pub mod rooms;
+pub mod skipped;
 pub mod sql;
 pub mod start;
 pub mod streams;
+pub mod stuck;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -22,6 +22,8 @@ pub enum Account {
     Remainder,
     /// Winners: what they were paid.
     Payouts,
+    /// What a skipped event moved without saying from where: negative, what it brought in.
+    Skipped,
 }
 
 impl Account {
@@ -36,6 +38,7 @@ impl Account {
             Self::Overflow => "overflow",
             Self::Remainder => "remainder",
             Self::Payouts => "payouts",
+            Self::Skipped => "skipped",
         }
     }
 
@@ -51,6 +54,8 @@ impl Account {
             "overflow" => (Self::Overflow, false, false),
             "pool_micro" | "reserve_micro" => (Self::Remainder, false, true),
             "paid" => (Self::Payouts, false, false),
+            "skipped" => (Self::Skipped, true, false),
+            "skipped_micro" => (Self::Skipped, true, true),
             _ => return None,
         })
     }

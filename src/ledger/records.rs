@@ -3,10 +3,11 @@
 //! Only entries without an outcome are kept in memory: an entry's record is final from the event that settles it, and
 //! a restore writes each to Redis as it comes. Of a batch there is one record, and one of each entry that drew a prize.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::books::FoldError;
 use super::event::{Claim, ClaimResult, Entered, Event, Kind};
+use super::skipped::CarriedRecord;
 use crate::jackpot::batch_record;
 use crate::jackpot::record::{CouponUnit, Payout, Record, Refusal, Sent, State};
 
@@ -14,6 +15,9 @@ use crate::jackpot::record::{CouponUnit, Payout, Record, Refusal, Sent, State};
 #[derive(Debug, Clone, Default)]
 pub struct Records {
     open: HashMap<String, Open>,
+    /// Entries whose records were carried on from a skipped event: as Redis had them then, which may be later than the
+    /// events that follow it.
+    carried: HashSet<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -80,26 +84,73 @@ impl Records {
                 Ok(())
             }
             Kind::Claim { entry_id, claim } => {
-                let mut open = self.take(event, entry_id)?;
-                open.claim(claim, &event.history);
+                let Some(mut open) = self.take(event, entry_id)? else {
+                    return Ok(());
+                };
+                let known = open.record.refusals().iter().any(|refusal| refusal.rank == claim.rank);
+                if !(known && self.carried.contains(entry_id)) {
+                    open.claim(claim, &event.history);
+                }
                 self.keep(entry_id.clone(), open, false, write);
                 Ok(())
             }
             Kind::Finish { entry_id, .. } => {
-                let mut open = self.take(event, entry_id)?;
+                let Some(mut open) = self.take(event, entry_id)? else {
+                    return Ok(());
+                };
                 let refusals = open.record.refusals().to_vec();
                 open.record.state = State::Ended { refusals };
                 self.keep(entry_id.clone(), open, false, write);
+                Ok(())
+            }
+            Kind::Skipped(skipped) => {
+                for record in &skipped.carried.records {
+                    self.carry(event, record, write)?;
+                }
                 Ok(())
             }
             _ => Ok(()),
         }
     }
 
-    fn take(&mut self, event: &Event, entry_id: &str) -> Result<Open, FoldError> {
-        self.open
-            .remove(entry_id)
-            .ok_or_else(|| unexpected(event, "an entry that is not pending"))
+    /// `None` for one that has its outcome already, which a skipped event carried on.
+    fn take(&mut self, event: &Event, entry_id: &str) -> Result<Option<Open>, FoldError> {
+        match self.open.remove(entry_id) {
+            None if self.carried.contains(entry_id) => Ok(None),
+            None => Err(unexpected(event, "an entry that is not pending")),
+            open => Ok(open),
+        }
+    }
+
+    fn carry(
+        &mut self,
+        event: &Event,
+        carried: &CarriedRecord,
+        write: &mut impl FnMut(Written<'_>),
+    ) -> Result<(), FoldError> {
+        self.open.remove(&carried.id);
+        self.carried.insert(carried.id.clone());
+        write(Written {
+            entered_n: carried.entered_n,
+            entry_id: &carried.id,
+            text: carried.text.clone(),
+            first: carried.first,
+        });
+        if carried.id.ends_with(':') {
+            return Ok(());
+        }
+        let record = Record::parse(&carried.text);
+        let record = record.map_err(|_| unexpected(event, "a record that can't be read is carried on"))?;
+        if let State::Pending { entered_ms, sent, .. } = &record.state {
+            let open = Open {
+                entered_n: carried.entered_n,
+                entered_ms: *entered_ms,
+                sent: sent.clone(),
+                record: record.clone(),
+            };
+            self.open.insert(carried.id.clone(), open);
+        }
+        Ok(())
     }
 
     fn keep(&mut self, entry_id: String, open: Open, first: bool, write: &mut impl FnMut(Written<'_>)) {

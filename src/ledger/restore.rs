@@ -110,7 +110,8 @@ pub enum Replace {
     Seen(Mark),
     /// Also one that has all, when it is not open.
     Stopped,
-    /// Also one that has events that the ledger lacks: they are given up.
+    /// Also one that has events that the ledger lacks: they are given up. It is left paused, or suspended where there is no
+    /// pause, because what clients were answered is not what it holds any more.
     Ahead,
 }
 
@@ -164,6 +165,9 @@ impl Restorer {
         }
         let written = writer.finish().await?;
         let mut state = self.state(jackpot, &books, written).await?;
+        if replace == Replace::Ahead && state.status == Status::Open {
+            state.status = Status::Paused;
+        }
         if let Replace::Seen(seen) = replace {
             // Or those who have seen it would take what is restored now for what they know to be lost.
             state.restores = state.restores.max(seen.restores());

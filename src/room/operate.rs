@@ -2,6 +2,7 @@
 
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
+use tracing::info;
 
 use super::definition::{Definition, DefinitionError};
 use super::error::RoomError;
@@ -72,7 +73,11 @@ impl Rooms {
                 Ok((_, defined)) => {
                     // More may fit now.
                     self.boards.alarm.set(id, Instant::now());
-                    return put(&defined);
+                    let put = put(&defined)?;
+                    let (who, request_id) = (&*by.who, &*by.request_id);
+                    let (created, version) = (put.created, put.version);
+                    info!(room_id = %id, who, request_id, created, version, "definition put");
+                    return Ok(put);
                 }
             }
         }

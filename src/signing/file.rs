@@ -226,6 +226,37 @@ impl SigningFile {
     }
 }
 
+/// The text of a file with all the keys that there are, which are made nowhere: those of the data directory's file, and
+/// behind them the key of the setting, if that is the one that signs.
+///
+/// # Errors
+/// Without a setting also when there is no file.
+pub fn text_of_all(configured: &str, data_dir: &Path) -> Result<Zeroizing<String>, SigningKeysError> {
+    let file = SigningFile::in_dir(data_dir);
+    let there = file.path.try_exists().map_err(|e| file.io(e))?;
+    let text = if there || configured.is_empty() {
+        let text = file.text()?;
+        file.parse(&text)?;
+        text
+    } else {
+        Zeroizing::new(HEADER.to_owned())
+    };
+    if configured.is_empty() {
+        return Ok(text);
+    }
+    let signs = Ring::configured(configured)?.signs;
+    // It may stand among the others, and no key stands there twice.
+    let is_other = |line: &&str| seed(line.trim()).is_none_or(|seed| KeyPair::of(&seed).public() != signs.public());
+    let mut all = Zeroizing::new(String::with_capacity(text.len() + configured.len() + 2));
+    for line in text.lines().filter(is_other) {
+        all.push_str(line);
+        all.push('\n');
+    }
+    all.push_str(configured);
+    all.push('\n');
+    Ok(all)
+}
+
 fn seed(text: &str) -> Option<Seed> {
     let mut seed = Seed::default();
     hex::decode_to_slice(text, &mut seed[..]).ok()?;

@@ -22,7 +22,7 @@ mod published;
 mod store;
 
 pub use document::signed_text;
-pub use file::{SigningFile, SigningKeysError};
+pub use file::{SigningFile, SigningKeysError, text_of_all};
 pub use jwks::{Jwk, JwkSet, Jwks, VerifyError};
 pub use key::{BadSignature, KeyPair, NoPublicKey, PublicKey, Signature};
 pub use published::{Published, all_published, publish, published};

@@ -61,6 +61,12 @@ impl EpochSeed {
     }
 }
 
+/// The id of a draw secret: the first 16 hex digits of `SHA-256("jackpot-secret\n" || master_secret)`.
+pub fn secret_id(master_secret: &[u8; 32]) -> String {
+    let digest = Sha256::new_with_prefix("jackpot-secret\n").chain_update(master_secret);
+    hex::encode(&digest.finalize()[..8])
+}
+
 /// An odds table as this check sees it: weights by rank.
 #[derive(Debug, Clone)]
 pub struct OddsTable {
@@ -95,7 +101,7 @@ fn finish(mut mac: HmacSha256, message: &[u8]) -> [u8; 32] {
 
 #[cfg(test)]
 mod tests {
-    use super::{EpochSeed, OddsTable};
+    use super::{EpochSeed, OddsTable, secret_id};
 
     fn spring() -> EpochSeed {
         EpochSeed::derive(&[0x5f; 32], "spring", 1, "00112233445566778899aabbccddeeff")
@@ -112,6 +118,7 @@ mod tests {
             seed.commitment(),
             "7bc62f73fa0713a5e49ed900d4c2453ae26480e8d8267c84e6bb5ac81a10a258"
         );
+        assert_eq!(secret_id(&[0x5f; 32]), "abc44bcf0634a438");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::answer::Answer;
 use super::check_draw::EpochSeed;
+use super::epochs::Epoch;
 use super::plan::{Entry, Plan};
 
 /// One entry with its answer.
@@ -110,23 +111,19 @@ pub struct Evidence {
     pub kills: u32,
 }
 
-/// The seeds of the epochs of a run.
+/// The seeds of the epochs that the service publishes.
 #[derive(Debug, Clone)]
 pub struct Seeds {
-    /// Seed and commitment.
-    pub by_epoch: BTreeMap<u64, (EpochSeed, String)>,
+    /// Seed and published commitment; of an epoch whose seed does not follow from the draw secret, why.
+    pub by_epoch: BTreeMap<u64, Result<(EpochSeed, String), String>>,
 }
 
 impl Seeds {
-    /// Seeds and commitments of these epochs, each with its nonce.
-    pub fn of(secret: &[u8; 32], plan: &Plan, nonces: &BTreeMap<u64, String>) -> Self {
-        let seed = |(epoch, nonce): (&u64, &String)| {
-            let seed = EpochSeed::derive(secret, &plan.jackpot_id, *epoch, nonce);
-            let commitment = seed.commitment();
-            (*epoch, (seed, commitment))
-        };
+    /// Of all these epochs.
+    pub fn of(secret: &[u8; 32], plan: &Plan, epochs: &BTreeMap<u64, Epoch>) -> Self {
+        let seed = |epoch: &Epoch| Ok((epoch.seed(secret, &plan.jackpot_id)?, epoch.commitment.clone()));
         Self {
-            by_epoch: nonces.iter().map(seed).collect(),
+            by_epoch: epochs.iter().map(|(number, epoch)| (*number, seed(epoch))).collect(),
         }
     }
 }

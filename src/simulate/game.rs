@@ -7,10 +7,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::begin::begin;
-use super::check_draw::EpochSeed;
 use super::client::{Api, Target};
 use super::course::{self, Course};
-use super::epochs::nonces;
 use super::evidence::{Evidence, Meter, Pending, Record, Seeds};
 use super::machine::Machine;
 use super::numbers::Numbers;
@@ -18,7 +16,7 @@ use super::plan::Plan;
 use super::players::Game;
 use super::service::PrivateService;
 use super::summary::{Parameters, Played, Summary};
-use super::{Args, SimulateError, check, receipts};
+use super::{Args, SimulateError, check, epochs, receipts};
 
 /// Entries without an outcome are finished within this after the last answer.
 const PENDING_LIMIT: Duration = Duration::from_secs(10);
@@ -61,7 +59,7 @@ pub async fn play(args: &Args, target: Target, service: Option<&mut PrivateServi
     let evidence = Evidence {
         receipts: receipts::read(api, &plan, wins).await,
         seeds: match secret {
-            Some(secret) => Some(Seeds::of(&secret, &plan, &nonces(api, &plan.jackpot_id).await?)),
+            Some(secret) => Some(Seeds::of(&secret, &plan, &epochs::read(api, &plan.jackpot_id).await?)),
             None => None,
         },
         records,
@@ -100,25 +98,13 @@ async fn search(
     let Some(secret) = secret else {
         return plan.winners(None);
     };
-    let path = format!("/v1/jackpots/{}/fairness", plan.jackpot_id);
-    let fairness = api.get(&path).await?;
-    let open = fairness["epochs"].as_array().and_then(|epochs| epochs.last());
-    let unreadable = || SimulateError::Unreadable {
-        call: path.clone(),
-        detail: format!("no open epoch in {fairness}"),
-    };
-    let epoch = open.and_then(|epoch| epoch["epoch"].as_u64()).ok_or_else(unreadable)?;
-    let published = open
-        .and_then(|epoch| epoch["commitment"].as_str())
-        .ok_or_else(unreadable)?;
-    let nonce = open.and_then(|epoch| epoch["nonce"].as_str()).ok_or_else(unreadable)?;
-    let seed = EpochSeed::derive(&secret, &plan.jackpot_id, epoch, nonce);
-    if seed.commitment() != published {
-        return Err(SimulateError::Usage(format!(
-            "the draw secret gives commitment {} for epoch {epoch}, the service publishes {published}: it is another service's secret",
-            seed.commitment()
-        )));
-    }
+    let published = epochs::read(api, &plan.jackpot_id).await?;
+    let open = published.values().next_back().filter(|epoch| epoch.closed_at.is_none());
+    let open = open.ok_or_else(|| SimulateError::Unreadable {
+        call: "GET /fairness".to_owned(),
+        detail: format!("jackpot {} has no open epoch", plan.jackpot_id),
+    })?;
+    let seed = open.seed(&secret, &plan.jackpot_id).map_err(SimulateError::Usage)?;
     let plan = Arc::clone(plan);
     tokio::task::spawn_blocking(move || plan.winners(Some(&seed))).await?
 }

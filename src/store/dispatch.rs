@@ -212,15 +212,15 @@ impl Dispatcher {
         let was_written = marker
             .as_ref()
             .is_none_or(|marker| !matches!(marker, Value::ServerError(_)));
-        let marked = marker.as_ref().and_then(Marked::read);
-        if is_enough(link, replicas, marked.as_ref())? && was_written {
+        let said = marker.as_ref().and_then(Marked::read);
+        if is_enough(link, replicas, said.as_ref())? && was_written {
             return Ok(Tried::Done(answer));
         }
         Ok(Tried::Unconfirmed(Applied {
             answer,
             link: Arc::clone(link),
             // A slot on its way to this node: what comes next goes to the node that it comes from.
-            history: marked.filter(|_| !asking).map(|marked| marked.history),
+            history: said.filter(|_| !asking).map(|said| said.history),
         }))
     }
 
@@ -240,11 +240,11 @@ impl Dispatcher {
         let mut answers = link.send_all(via, request.key(), &pipeline).await?;
         let replicas = answers.pop().unwrap_or(Value::Nil);
         let marker = answers.pop().unwrap_or(Value::Nil);
-        let marked = Marked::read(&marker.extract_error().map_err(|source| link.failure(source))?);
-        if marked.as_ref().map(|marked| &marked.history) != was.history.as_ref() {
+        let said = Marked::read(&marker.extract_error().map_err(|source| link.failure(source))?);
+        if said.as_ref().map(|said| &said.history) != was.history.as_ref() {
             return Ok(Tried::Lost);
         }
-        Ok(if is_enough(&link, replicas, marked.as_ref())? {
+        Ok(if is_enough(&link, replicas, said.as_ref())? {
             Tried::Done(was.answer.clone())
         } else {
             Tried::Unconfirmed(was.clone())
@@ -253,9 +253,9 @@ impl Dispatcher {
 }
 
 /// Whether one replica has it, as WAIT says. Remembers whether there are any.
-fn is_enough(link: &Link, replicas: Value, marked: Option<&Marked>) -> Result<bool, Failure> {
-    if let Some(marked) = marked {
-        link.set_alone(marked.replicas == 0);
+fn is_enough(link: &Link, replicas: Value, said: Option<&Marked>) -> Result<bool, Failure> {
+    if let Some(said) = said {
+        link.set_alone(said.replicas == 0);
     }
     match replicas.extract_error().map_err(|source| link.failure(source))? {
         Value::Int(count) => Ok(count >= 1),

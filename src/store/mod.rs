@@ -100,6 +100,25 @@ impl Store {
         self.observed("command", Request::Plain(command), Via::Shared).await
     }
 
+    /// How many keys all nodes have together, whoever made them.
+    ///
+    /// # Errors
+    /// When one does not answer.
+    pub async fn count_keys(&self) -> Result<u64, StoreError> {
+        let mut count = 0;
+        for node in self.inner.dispatcher.topology.primaries() {
+            let answer = node.send(&redis::cmd("DBSIZE")).await;
+            let size = answer
+                .map_err(|failure| failure.to_string())
+                .and_then(|answer| redis::from_redis_value::<u64>(answer).map_err(|error| error.to_string()));
+            count += size.map_err(|cause| StoreError::Unavailable {
+                what: "DBSIZE".to_owned(),
+                cause,
+            })?;
+        }
+        Ok(count)
+    }
+
     /// From here on nothing is sent but what `…_always` sends: each call gets [`StoreError::Unavailable`]. `None`: it is
     /// open again. Whether that is new.
     pub fn shut(&self, cause: Option<&str>) -> bool {

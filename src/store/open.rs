@@ -17,7 +17,7 @@ use super::cluster::Cluster;
 use super::connection::{Limits, Link};
 use super::data_dir::{DataDirError, DataDirLock};
 use super::dispatch::Dispatcher;
-use super::embedded::{Embedded, EmbeddedError};
+use super::embedded::{self, Embedded, EmbeddedError};
 use super::error::Failure;
 use super::health;
 use super::topology::Topology;
@@ -79,11 +79,7 @@ impl Store {
     /// every primary. Takes at most the total limit when nobody answers; a server that loads its data is waited for.
     pub async fn open(settings: &settings::Redis, data_dir: &Path) -> Result<Self, OpenError> {
         let lock = DataDirLock::take(data_dir)?;
-        let limits = Limits {
-            connect: Duration::from_millis(settings.connect_timeout_ms),
-            response: Duration::from_millis(settings.response_timeout_ms),
-            total: Duration::from_millis(settings.total_timeout_ms),
-        };
+        let limits = limits(settings);
         let (topology, embedded) = match settings.mode {
             RedisMode::Embedded => {
                 let embedded = Embedded::start(settings, data_dir, limits).await?;
@@ -112,6 +108,29 @@ impl Store {
                 Err(error)
             }
         }
+    }
+
+    /// Connects beside the instance that holds the data directory, if there is one: nothing is held, started or stopped.
+    pub async fn beside(settings: &settings::Redis, data_dir: &Path) -> Result<Self, OpenError> {
+        let limits = limits(settings);
+        let topology = match settings.mode {
+            RedisMode::Embedded => Topology::Single(Arc::new(embedded::link(data_dir, limits)?)),
+            RedisMode::Standalone => standalone(settings, limits)?,
+            RedisMode::Cluster => cluster(settings, limits).await?,
+        };
+        let (dispatcher, health, watcher) = Self::over(topology, settings, limits).await?;
+        Ok(Self {
+            inner: Arc::new(Inner {
+                dispatcher,
+                health,
+                watcher,
+                observer: OnceLock::new(),
+                shut: Mutex::new(None),
+                is_shut: AtomicBool::new(false),
+                embedded: Mutex::new(None),
+                lock: Mutex::new(None),
+            }),
+        })
     }
 
     async fn over(
@@ -145,6 +164,14 @@ impl Store {
         ))
         .abort_handle();
         Ok((dispatcher, health, watcher))
+    }
+}
+
+fn limits(settings: &settings::Redis) -> Limits {
+    Limits {
+        connect: Duration::from_millis(settings.connect_timeout_ms),
+        response: Duration::from_millis(settings.response_timeout_ms),
+        total: Duration::from_millis(settings.total_timeout_ms),
     }
 }
 

@@ -18,7 +18,7 @@ pub use heard::{Heard, Reason, Told};
 pub use mark::Mark;
 pub use registry::{Marked, Registry, Subject};
 pub use reply::Reply;
-pub use tail::{MAX_EVENTS, Tail, TailWish, tail};
+pub use tail::{BASE64, MAX_EVENTS, Tail, TailWish, tail};
 pub use wanted::Wanted;
 
 use redis::Value;

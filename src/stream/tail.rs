@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use std::sync::LazyLock;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use redis::{FromRedisValue, Value};
 
 use crate::store::keys::StreamKeys;
@@ -40,7 +42,7 @@ pub struct TailWish<'a> {
 pub struct Tail {
     /// Its mark: n is the number of the last event in Redis, read or not.
     pub mark: Mark,
-    /// Stream id and fields of each, in order.
+    /// Stream id and fields of each, in order; one that is no UTF-8 as [`BASE64`] says.
     pub events: Vec<(String, BTreeMap<String, String>)>,
 }
 
@@ -82,5 +84,27 @@ fn parse_event(pair: &[Value]) -> Option<(String, BTreeMap<String, String>)> {
         return None;
     };
     let id = String::from_redis_value_ref(id).ok()?;
-    Some((id, BTreeMap::from_redis_value_ref(fields).ok()?))
+    let Value::Array(fields) = fields else {
+        return None;
+    };
+    let pairs = fields.chunks(2).map(|pair| match pair {
+        [Value::BulkString(name), Value::BulkString(value)] => Some(as_text(name, value)),
+        _ => None,
+    });
+    Some((id, pairs.collect::<Option<_>>()?))
+}
+
+/// What stands behind the name of a field whose name or value is no UTF-8, both of which are in Base64 then: an event
+/// keeps every byte, also one that no script of ours wrote.
+pub const BASE64: &str = ":base64";
+
+fn as_text(name: &[u8], value: &[u8]) -> (String, String) {
+    match (std::str::from_utf8(name), std::str::from_utf8(value)) {
+        (Ok(name), Ok(value)) => (name.to_owned(), value.to_owned()),
+        (Ok(name), Err(_)) => (format!("{name}{BASE64}"), BASE64_STANDARD.encode(value)),
+        (Err(_), _) => (
+            format!("{BASE64}:{}", BASE64_STANDARD.encode(name)),
+            BASE64_STANDARD.encode(value),
+        ),
+    }
 }

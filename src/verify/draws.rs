@@ -1,7 +1,7 @@
 //! The draws: what each attempt of each entry drew is recomputed from the published seed of its epoch, and must be
 //! what the events say that it claimed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::ids::Id;
@@ -27,6 +27,8 @@ pub(super) struct Drawing {
 pub(super) struct Draws {
     seeds: BTreeMap<u64, EpochSeed>,
     pending: BTreeMap<u64, Drawing>,
+    /// Entries that a skipped event left pending: what they draw can't be recomputed.
+    carried: BTreeSet<u64>,
     /// Entries by epoch whose seed is not published.
     unpublished: BTreeMap<u64, u64>,
 }
@@ -36,6 +38,7 @@ impl Draws {
         Self {
             seeds: BTreeMap::new(),
             pending: BTreeMap::new(),
+            carried: BTreeSet::new(),
             unpublished: BTreeMap::new(),
         }
     }
@@ -52,6 +55,16 @@ impl Draws {
                 report.wrong(Place::Epoch(epoch), what);
             }
         }
+    }
+
+    /// Forgets those that are pending no more, by an event that was skipped.
+    pub(super) fn keep(&mut self, pending: impl Fn(u64) -> bool) {
+        self.pending.retain(|sequence, _| pending(*sequence));
+    }
+
+    /// An entry that a skipped event left pending.
+    pub(super) fn carry(&mut self, sequence: u64) {
+        self.carried.insert(sequence);
     }
 
     pub(super) fn drawing(&self, sequence: u64) -> Option<&Drawing> {
@@ -165,7 +178,7 @@ impl Draws {
             .pending
             .get(&sequence)
             .filter(|drawing| drawing.entry_id == entry_id);
-        if found.is_none() {
+        if found.is_none() && !self.carried.contains(&sequence) {
             let what = format!("entry '{entry_id}' (sequence {sequence}) is not pending there");
             report.wrong(Place::Event(n), what);
         }

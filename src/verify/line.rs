@@ -9,7 +9,7 @@ use crate::ledger::receipt::{Head, Receipt};
 use crate::signing::Jwks;
 
 /// The format that this version writes and reads.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Longest line, in bytes. A call takes at most 1,000 entries, which with 8 tiers is below a megabyte.
 pub const MAX_LINE: usize = 16 << 20;

@@ -7,6 +7,7 @@
 //! | `line` | the lines of an export |
 //! | `chain` | every event in its place, every byte as it was hashed |
 //! | `replay`, `tiers` | contributions, claims and meters, recomputed |
+//! | `once` | what never comes twice: histories, nonces and numbers of epochs |
 //! | `draws` | what each attempt drew, recomputed from the published seeds |
 //! | `receipts` | receipts against their claims, and the signatures |
 //! | [`pre_queue`] | a room's order before its opening, recomputed |
@@ -15,13 +16,14 @@
 mod chain;
 mod draws;
 mod line;
+mod once;
 pub mod pre_queue;
 mod receipts;
 mod replay;
 mod report;
 mod tiers;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead};
 
 use serde::Deserialize;
@@ -285,6 +287,9 @@ impl Verifier {
 
 /// The epochs of the export against those that the events opened and closed.
 fn compare_epochs(stated: &BTreeMap<u64, EpochLine>, replay: &Replay, report: &mut Report) {
+    let secrets = replay.epochs.values().map(|(opening, ..)| &opening.secret_id);
+    report.counts.secrets = secrets.collect::<BTreeSet<_>>().len() as u64;
+    report.counts.opened = replay.epochs.len() as u64;
     for (epoch, (opening, opened_ms, closed_ms)) in &replay.epochs {
         let Some(line) = stated.get(epoch) else {
             report.wrong(

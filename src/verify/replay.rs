@@ -13,15 +13,18 @@ use crate::ledger::event::{Claim, ClaimResult, Define, Event, Kind};
 use crate::money::Minor;
 
 use super::draws::Draws;
+use super::once::{Once, may_open_after_restore};
 use super::receipts::Paid;
 use super::report::{Place, Report};
 use super::tiers::Tiers;
 use batch::OpenBatch;
 use seen::SeenIds;
+use skipped::CarriedPending;
 
 mod batch;
 mod enter;
 mod seen;
+mod skipped;
 
 /// The fields of an event as its body has them.
 pub(super) type Fields = BTreeMap<String, String>;
@@ -39,10 +42,13 @@ pub(super) struct Replay {
     /// Epochs: what opened each, when, and when it was closed.
     pub(super) epochs: BTreeMap<u64, (Opening, i64, Option<i64>)>,
     pub(super) draws: Draws,
+    once: Once,
     seen: SeenIds,
     splits: HashMap<Minor, Vec<TierAmount>>,
     /// The batch whose second segment is the next event.
     batch: Option<OpenBatch>,
+    /// Entries that a skipped event left pending.
+    carried_pending: BTreeMap<u64, CarriedPending>,
 }
 
 /// The event can't be replayed, nor what comes after it: why.
@@ -61,9 +67,11 @@ impl Replay {
             tiers: Tiers::default(),
             epochs: BTreeMap::new(),
             draws,
+            once: Once::default(),
             seen: SeenIds::default(),
             splits: HashMap::new(),
             batch: None,
+            carried_pending: BTreeMap::new(),
         }
     }
 
@@ -80,8 +88,10 @@ impl Replay {
     pub(super) fn apply(&mut self, event: &Event, fields: &Fields, report: &mut Report) -> Result<Vec<Paid>, Broken> {
         let (before, version) = (self.tiers.clone(), self.version);
         let mut paid = Vec::new();
+        self.once.history(event, report);
         match &event.kind {
-            Kind::Define(define) => self.define(event, define)?,
+            Kind::Skipped(skipped) => return self.skipped(event, skipped, report),
+            Kind::Define(define) => self.define(event, define, report)?,
             Kind::Enter { .. } => paid = self.enter(event, fields, report)?,
             Kind::Claim { entry_id, claim } => paid.extend(self.claim(event, entry_id, claim, report)?),
             Kind::Finish { entry_id, sequence } => {
@@ -100,7 +110,7 @@ impl Replay {
                 if !next {
                     return Err(broken("its epoch is not the next one"));
                 }
-                self.open(event.at_ms, *epoch, opening);
+                self.open(event, *epoch, opening, report);
                 if *dropped {
                     self.seen.rotate();
                 }
@@ -114,7 +124,13 @@ impl Replay {
                 if self.epoch() != Some(*closed) || epoch <= closed {
                     return Err(broken("it does not end the open epoch with one of a higher number"));
                 }
-                self.open(event.at_ms, *epoch, opening);
+                if !may_open_after_restore(*epoch, *closed, event.at_ms) {
+                    let what = format!(
+                        "it opens epoch {epoch}, which is neither 1,000 above epoch {closed} nor a second that has passed"
+                    );
+                    report.wrong(Place::Event(event.n), what);
+                }
+                self.open(event, *epoch, opening, report);
             }
         }
         self.put_in_force(version, event.applied)?;
@@ -128,7 +144,7 @@ impl Replay {
         Ok(paid)
     }
 
-    fn define(&mut self, event: &Event, define: &Define) -> Result<(), Broken> {
+    fn define(&mut self, event: &Event, define: &Define, report: &mut Report) -> Result<(), Broken> {
         let unreadable = || broken("its definition breaks the rules of a definition");
         let document: Document = serde_json::from_str(&define.json).map_err(|_| unreadable())?;
         let definition = Definition::stored(document).map_err(|_| unreadable())?;
@@ -139,7 +155,7 @@ impl Replay {
             if event.n != 1 {
                 return Err(broken("it creates a jackpot that exists"));
             }
-            self.epochs.insert(1, (opening.clone(), event.at_ms, None));
+            self.open(event, 1, opening, report);
         } else if event.n == 1 {
             return Err(broken("the first event does not create the jackpot"));
         }
@@ -187,6 +203,10 @@ impl Replay {
     ) -> Result<Option<Paid>, Broken> {
         let drawing = self.draws.drawing(claim.sequence);
         let known = drawing.map(|drawing| (drawing.sent.player.clone(), Arc::clone(&drawing.definition)));
+        let known = match (known, self.carried_pending.get(&claim.sequence)) {
+            (None, Some(carried)) => Some((carried.player.clone(), self.definition(carried.version)?)),
+            (known, _) => known,
+        };
         self.draws.claimed(event.n, entry_id, claim, report);
         match known {
             Some((player, definition)) => self.money(event, (entry_id, &player), claim, &definition, report),
@@ -286,7 +306,9 @@ impl Replay {
     }
 
     /// Opens an epoch behind the open one, which ends.
-    fn open(&mut self, at_ms: i64, epoch: u64, opening: &Opening) {
+    fn open(&mut self, event: &Event, epoch: u64, opening: &Opening, report: &mut Report) {
+        let at_ms = event.at_ms;
+        self.once.nonce(event.n, epoch, opening, report);
         if let Some(mut open) = self.epochs.last_entry() {
             open.get_mut().2 = Some(at_ms);
         }

@@ -64,6 +64,10 @@ pub struct Counts {
     pub claims: u64,
     /// Epochs whose seed was published.
     pub epochs: u64,
+    /// Epochs that were opened.
+    pub opened: u64,
+    /// Secrets that they were opened under.
+    pub secrets: u64,
     /// Receipts compared with their claims.
     pub receipts: u64,
     /// Signatures that hold: of receipts and heads.
@@ -129,6 +133,11 @@ impl fmt::Display for Report {
             f,
             "  draws       {} entries and {} redraws, of epochs with a published seed: {}",
             counts.draws, counts.steps, counts.epochs
+        )?;
+        writeln!(
+            f,
+            "  epochs      {} under {} secrets: numbers, nonces and histories",
+            counts.opened, counts.secrets
         )?;
         writeln!(f, "  receipts    {} against their claims", counts.receipts)?;
         writeln!(f, "  signatures  {} of receipts and heads", counts.signatures)?;

@@ -212,6 +212,29 @@ impl Tiers {
         different
     }
 
+    /// What a skipped event moved, as it is stated.
+    pub(super) fn carry(&mut self, changes: &[MeterChange]) {
+        for change in changes {
+            let meters = self.meters.entry(change.tier.clone()).or_default();
+            // What it left unexplained is in no meter of Redis.
+            if let Some(at) = NAMES.iter().position(|name| *name == change.meter) {
+                meters[at] += i128::from(change.delta);
+            }
+        }
+    }
+
+    /// Seeds and caps of a definition that is in force already.
+    pub(super) fn set_rules(&mut self, definition: &Definition) {
+        for tier in definition.tiers() {
+            let rules = Rules {
+                seed: i128::from(tier.seed.get()),
+                cap: tier.cap.map(|cap| i128::from(cap.get())),
+            };
+            self.rules.insert(tier.tier.clone(), rules);
+            self.meters.entry(tier.tier.clone()).or_default();
+        }
+    }
+
     /// A meter that no jackpot can hold.
     pub(super) fn out_of_range(&self) -> Option<String> {
         let bad = |name: &str, value: i128| value.abs() > i128::from(MAX_MINOR) || (value < 0 && name != "funded");

@@ -239,6 +239,7 @@ impl Bench {
                 funded: meter.funded,
                 paid: units(meter.paid),
                 wins: units(meter.wins),
+                ..Meters::default()
             };
             assert_eq!(rebuilt, held);
             assert_eq!(rebuilt.difference_micro(), 0);

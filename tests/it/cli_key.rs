@@ -138,10 +138,7 @@ fn rotation_prints_the_new_signing_key_alone_and_keeps_the_old_one() {
             let output = key(data.path(), &["rotate-signing"]);
             assert!(output.status.success(), "{output:?}");
             let place = data.path().join("signing.keys");
-            assert_eq!(
-                text(&output.stderr),
-                format!("play key 'game' added to {}\n", place.display())
-            );
+            assert_eq!(text(&output.stderr), format!("added to {}\n", place.display()));
             let id = text(&output.stdout);
             assert_eq!((id.lines().count(), id.trim_end().len()), (1, 43), "{id}");
             id.trim_end().to_owned()

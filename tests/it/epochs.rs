@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use jackpot::ids::Id;
 use jackpot::jackpot::derived::payout_id;
@@ -191,4 +192,27 @@ async fn two_installations_with_one_secret_and_one_id_share_no_seed() {
         }
     }
     assert_eq!(commitments.len(), 4);
+}
+
+/// Each restore waits for a second to pass: one after the other would take as many seconds as there are jackpots.
+#[tokio::test]
+async fn many_jackpots_that_are_lost_together_wait_for_one_second_together() {
+    const JACKPOTS: usize = 12;
+    let kit = Kit::with(LedgerDb::sqlite(), &json!({})).await;
+    let mut ids = vec![kit.bench.id.clone()];
+    for _ in 1..JACKPOTS {
+        let other = Bench::on(Arc::clone(&kit.redis), &json!({})).await;
+        ids.push(other.id.clone());
+    }
+    let index = kit.bench.operate.views.registry.add_to_index(&ids);
+    index.await.expect("named");
+    kit.project().await;
+    wipe(&kit).await;
+    let began_at = Instant::now();
+    kit.heal().await;
+    let took = began_at.elapsed();
+    for id in &ids {
+        kit.bench.operate.views.refresh(id).await.expect("rebuilt");
+    }
+    assert!(took < Duration::from_secs(JACKPOTS as u64 / 2), "{took:?}");
 }

@@ -34,7 +34,9 @@ async fn one_jackpot_that_is_refused_is_counted_named_to_readers_and_stops_no_in
         (&json!("jackpot"), &json!("gone"), &json!("lost"))
     );
     assert!(
-        subject["detail"].as_str().is_some_and(|text| text.contains("event 2")),
+        subject["detail"]
+            .as_str()
+            .is_some_and(|text| text.contains("it lost events")),
         "{subject}"
     );
     assert_eq!(enter(&service, "played", "e2").await.status, StatusCode::CREATED);

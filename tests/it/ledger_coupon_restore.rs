@@ -177,6 +177,8 @@ async fn what_is_not_lost_is_not_replaced(db: LedgerDb) {
     assert!(matches!(ahead, Err(RestoreError::Ahead { .. })), "{ahead:?}");
     let done = kit.restore(Replace::Ahead).await.expect("given up");
     assert_eq!(done.records, 1);
+    assert_eq!(kit.status().await, Status::Suspended);
+    kit.bench.status(Status::Open).await;
     assert_eq!(
         letters(&[kit.bench.now("b", "u2").await]),
         "i",

@@ -300,6 +300,8 @@ async fn what_is_not_lost_is_not_replaced(db: LedgerDb) {
     let ahead = kit.restore(Replace::Stopped).await;
     assert!(matches!(ahead, Err(RestoreError::Ahead { .. })), "{ahead:?}");
     kit.restore(Replace::Ahead).await.expect("given up");
+    assert_eq!(kit.status().await, Status::Suspended);
+    kit.bench.status(Status::Open).await;
     assert!(kit.bench.snapshot().await.definition.contains(r#""capacity":2"#));
     kit.project().await;
     kit.assert_complete().await;

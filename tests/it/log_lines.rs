@@ -126,6 +126,27 @@ async fn what_operators_do_is_in_the_log_with_who_and_why() {
 }
 
 #[tokio::test]
+async fn definitions_of_coupons_and_rooms_are_in_the_log_too() {
+    let service = Service::start().await;
+    let coupon = json!({"name": "Coffee", "stock": 1, "per_user": 1, "per_user_window_s": null,
+        "starts_at": "2020-01-01T00:00:00Z", "ends_at": "2100-01-01T00:00:00Z"});
+    let room = json!({"capacity": 1, "session_s": 60, "waiting_timeout_s": 60, "admissions_per_minute": null});
+    for (path, body, name) in [
+        ("/v1/coupons/coffee", coupon, "coupon_id=coffee"),
+        ("/v1/rooms/lobby", room, "room_id=lobby"),
+    ] {
+        let answer = service.put(path, body).await;
+        assert_eq!(answer.status, 201, "{}", answer.text);
+        let request_id = answer.headers["x-request-id"].to_str().expect("text").to_owned();
+        line_with(
+            &service,
+            &["INFO", "definition put", name, &request_id, "who=\"operator\""],
+        )
+        .await;
+    }
+}
+
+#[tokio::test]
 async fn keys_that_are_made_and_revoked_are_in_the_log_by_name() {
     let service = Service::start().await;
     let made = service.command(&["key", "new", "--role", "play", "--name", "game-7"]);

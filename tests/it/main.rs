@@ -1,5 +1,6 @@
 //! The integration tests: one binary, a file per promise or capability.
 
+mod backup;
 mod batch_http;
 mod batch_kit;
 mod batch_play;
@@ -56,6 +57,7 @@ mod fault_other_secret;
 mod fault_redis_down;
 mod fault_refused;
 mod fault_script_flush;
+mod fault_stuck;
 mod fault_support;
 mod fault_two_stores;
 mod given;
@@ -82,6 +84,8 @@ mod ledger_room_reconcile;
 mod ledger_room_restore;
 mod ledger_rooms;
 mod ledger_sql;
+mod ledger_stuck;
+mod ledger_stuck_others;
 mod log_lines;
 mod model;
 mod openapi;
@@ -133,4 +137,5 @@ mod store_support;
 mod store_tls;
 mod style;
 mod support;
+mod texts;
 mod verify;

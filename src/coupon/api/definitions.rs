@@ -19,6 +19,7 @@ use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
 use crate::ids::Id;
+use crate::violation::check_new_name;
 
 /// A coupon: its definition, status and counts. The fields of the definition are spelled out, because a schema that
 /// refuses other fields can't be extended.
@@ -115,6 +116,7 @@ pub(crate) async fn put(
     Body(document): Body<Document>,
 ) -> Result<HttpResponse, Problem> {
     let wanted = wanted(&request)?;
+    check_new_name(&document.name).map_err(CouponError::Invalid)?;
     let definition = Definition::check(document).map_err(CouponError::Invalid)?;
     api.learn(&id).await?;
     let by = operator(caller, &request_id);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
-use super::{Api, ReasonText, operator};
+use super::{Api, operator};
 use crate::clock::rfc3339;
 use crate::http::auth;
 use crate::http::body::Body;
@@ -19,6 +19,7 @@ use crate::jackpot::error::PlayError;
 use crate::jackpot::operate::Operator;
 use crate::jackpot::scripts::Adjust;
 use crate::money::Minor;
+use crate::text::Reason;
 
 /// A meter that operators may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -60,9 +61,9 @@ pub(crate) struct AdjustmentBody {
     /// Minor units: for a `meter` signed and not 0, for a move from 1; at most 2^53-1.
     #[schema(example = 500)]
     amount: i64,
-    /// 1 to 500 characters.
+    /// 1 to 500 characters, no control characters.
     #[schema(value_type = String, example = "launch seed", min_length = 1, max_length = 500)]
-    reason: ReasonText,
+    reason: Reason,
 }
 
 /// An adjustment that was done.
@@ -84,7 +85,7 @@ pub(crate) struct Adjustment {
     #[schema(example = 500)]
     amount: i64,
     #[schema(value_type = String, example = "launch seed")]
-    reason: ReasonText,
+    reason: Reason,
     /// When, RFC 3339.
     at: String,
 }
@@ -165,7 +166,7 @@ fn wish(body: &AdjustmentBody, by: Operator) -> Result<Adjust, Violation> {
         from: from.map(MeterName::as_str),
         to: to.map(MeterName::as_str),
         amount,
-        reason: body.reason.0.clone(),
+        reason: body.reason.as_str().to_owned(),
         who: by.who,
         request_id: by.request_id,
     })

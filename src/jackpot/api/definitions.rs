@@ -22,6 +22,7 @@ use crate::jackpot::scripts::Snapshot;
 use crate::jackpot::view::{Meter, Status, parse_definition};
 use crate::ledger::streams::JACKPOTS;
 use crate::money::Minor;
+use crate::violation::check_new_name;
 
 /// A jackpot: its definition, status and meters. The fields of the definition are spelled out, because a schema that
 /// refuses other fields can't be extended.
@@ -291,6 +292,7 @@ pub(super) async fn read(api: &Api, id: &Id) -> Result<(Jackpot, String), PlayEr
 }
 
 fn check(id: &Id, mut document: Document) -> Result<(Definition, Status), PlayError> {
+    check_new_name(&document.name).map_err(PlayError::Invalid)?;
     let status = document.status.take().map_or(Status::Open, Status::from);
     let wrong_id = (document.id != *id).then(|| Violation::new("id", format!("must be '{id}', as in the path")));
     match (Definition::check(document), wrong_id) {

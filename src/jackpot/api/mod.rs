@@ -10,6 +10,7 @@ use super::operate::Operate;
 use super::play::Play;
 use crate::http::auth::operator;
 use crate::ledger::Ledger;
+use crate::text::Reason;
 
 mod adjustments;
 mod batches;
@@ -82,34 +83,13 @@ pub fn routes(config: &mut ServiceConfig) {
         );
 }
 
-/// Longest reason of an operator, in characters.
-const MAX_REASON_CHARS: usize = 500;
-
-/// Why an operator does something: 1 to 500 characters.
-#[derive(Debug, Clone, serde::Serialize, serde::Deserialize, utoipa::ToSchema)]
-#[serde(try_from = "String")]
-#[schema(value_type = String, example = "launch")]
-pub struct ReasonText(String);
-
-impl TryFrom<String> for ReasonText {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        if (1..=MAX_REASON_CHARS).contains(&text.chars().count()) {
-            Ok(Self(text))
-        } else {
-            Err("must be 1 to 500 characters")
-        }
-    }
-}
-
 /// The body of what needs only a reason.
 #[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReasonBody {
-    /// Why: 1 to 500 characters.
+    /// Why: 1 to 500 characters, no control characters.
     #[schema(value_type = String, example = "check", min_length = 1, max_length = 500)]
-    reason: ReasonText,
+    reason: Reason,
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub(crate) async fn resume(
     api: Data<Api>,
     Body(body): Body<ReasonBody>,
 ) -> Result<HttpResponse, Problem> {
-    let (reason, by) = (body.reason.0, operator(caller, &request_id));
+    let (reason, by) = (body.reason.into_string(), operator(caller, &request_id));
     match api.operate.set_status(&id, Status::Open, reason.clone(), &by).await {
         // What the service stopped, because the books did not agree, goes on only when they do.
         Err(PlayError::Stopped(Status::Suspended)) => {
@@ -76,7 +76,7 @@ async fn set(
     request_id: &RequestId,
 ) -> Result<HttpResponse, Problem> {
     api.operate
-        .set_status(id, wanted, body.reason.0, &operator(caller, request_id))
+        .set_status(id, wanted, body.reason.into_string(), &operator(caller, request_id))
         .await?;
     let (jackpot, etag) = read(api, id).await?;
     Ok(HttpResponse::Ok().insert_header((ETAG, etag)).json(jackpot))

@@ -14,6 +14,10 @@ use crate::http::query::{PathOf, QueryOf};
 use crate::ids::Id;
 use crate::ledger::queries::Between;
 use crate::ledger::queries::payouts::{PayoutFilters, PayoutRow};
+use crate::text::Text;
+
+/// Longer ones are none of ours.
+const MAX_PAYOUT_ID_CHARS: usize = 200;
 
 /// Which payouts.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -82,8 +86,8 @@ pub(crate) async fn list(
         (status = 404, description = "`payout-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn get(
     _: auth::Read,
-    PathOf(payout_id): PathOf<String>,
+    PathOf(payout_id): PathOf<Text<MAX_PAYOUT_ID_CHARS>>,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    Ok(HttpResponse::Ok().json(api.queries.payout(&payout_id).await?))
+    Ok(HttpResponse::Ok().json(api.queries.payout(payout_id.as_str()).await?))
 }

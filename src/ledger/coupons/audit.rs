@@ -32,6 +32,12 @@ pub fn action(
             target = format!("{coupon}/{request}");
             ("void", json!("issued"), json!("voided"))
         }
+        Kind::Skipped(skipped) => {
+            target = format!("{coupon}/{}", event.n);
+            let records = skipped.carried.records.len();
+            let is = json!({"records": records, "sequence": after.sequence, "voided": after.voided});
+            ("skip", json!({"why": skipped.why, "event": skipped.raw}), is)
+        }
         Kind::Redrive { request, .. } => {
             target = format!("{coupon}/{request}");
             ("redrive", json!("dead"), json!("queued"))

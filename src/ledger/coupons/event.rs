@@ -8,6 +8,7 @@ use crate::coupon::status::Status;
 use crate::ids::Id;
 use crate::ledger::event::Unreadable;
 use crate::ledger::event::parse::{Fields, parse_held};
+use crate::ledger::skipped::{self, CarriedCoupon, Skipped};
 
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,6 +86,8 @@ pub enum Kind {
         /// Of them dead letters.
         dead: u64,
     },
+    /// An operator skipped an event that could not be applied.
+    Skipped(Box<Skipped<CarriedCoupon>>),
 }
 
 /// A definition that was put.
@@ -213,6 +216,7 @@ fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
             queued: fields.parse("queued")?,
             dead: fields.parse("dead")?,
         },
+        skipped::TYPE => Kind::Skipped(Box::new(Skipped::parse(fields)?)),
         _ => return Err(fields.wrong("type")),
     })
 }
@@ -227,7 +231,7 @@ fn parse_block(fields: &Fields<'_>, fits: impl Fn(&What) -> bool) -> Result<Vec<
 }
 
 /// `request user i seq code` and the like.
-fn parse_line(text: &str) -> Option<Line> {
+pub(in crate::ledger) fn parse_line(text: &str) -> Option<Line> {
     let parts: Vec<_> = text.split(' ').collect();
     let (head, rest) = parts.split_at_checked(2)?;
     let what = match rest {

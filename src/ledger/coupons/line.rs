@@ -71,6 +71,22 @@ impl Waiting {
                 };
                 user.inspect(|user| self.keep(request, user, queued));
             }
+            Kind::Skipped(skipped) => {
+                for (request, text) in &skipped.carried.records {
+                    self.open.remove(request);
+                    let record = Record::parse(text).map_err(|_| FoldError::Unexpected {
+                        n: event.n,
+                        what: "a record that can't be read is carried on",
+                    })?;
+                    match record.state {
+                        State::Queued { .. } | State::Dead { .. } => {
+                            self.open.insert(request.clone(), record);
+                        }
+                        State::Issued(_) | State::Voided(..) => {}
+                        _ => refused.push((request.clone(), record)),
+                    }
+                }
+            }
             _ => {}
         }
         Ok(refused)

@@ -9,6 +9,7 @@ use crate::jackpot::call_record::Rows;
 use crate::jackpot::epoch::Opening;
 use crate::jackpot::record::{Reason, Sent};
 use crate::jackpot::view::Status;
+use crate::ledger::skipped::{self, Skipped};
 
 /// The meters of a tier in the order in which scripts write them.
 const METERS: [&str; 11] = [
@@ -149,6 +150,7 @@ fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
             dropped: fields.text("kind")? == "generation",
             pruned: fields.read("pruned", parse_numbers)?,
         },
+        skipped::TYPE => Kind::Skipped(Box::new(Skipped::parse(fields)?)),
         _ => return Err(fields.wrong("type")),
     })
 }
@@ -240,7 +242,7 @@ fn parse_meters(text: &str) -> Option<BTreeMap<String, i64>> {
 }
 
 /// `1,2,3`, or nothing.
-fn parse_numbers<T: std::str::FromStr>(text: &str) -> Option<Vec<T>> {
+pub(in crate::ledger) fn parse_numbers<T: std::str::FromStr>(text: &str) -> Option<Vec<T>> {
     text.split_terminator(',').map(|number| number.parse().ok()).collect()
 }
 
@@ -263,7 +265,7 @@ pub(super) fn parse_claims(text: &str, may_be: fn(&ClaimResult) -> bool) -> Opti
     claims.iter().all(|claim| may_be(&claim.result)).then_some(claims)
 }
 
-fn parse_claim(text: &str) -> Option<Claim> {
+pub(in crate::ledger) fn parse_claim(text: &str) -> Option<Claim> {
     let parts = text.split(',').collect::<Vec<_>>();
     let [sequence, attempt, rank, result, tier, amount, order, before] = parts[..] else {
         return None;
@@ -301,7 +303,7 @@ fn parse_claim(text: &str) -> Option<Claim> {
 }
 
 /// `tier meter:delta ...;` each.
-fn parse_changes(text: &str) -> Option<Vec<MeterChange>> {
+pub(in crate::ledger) fn parse_changes(text: &str) -> Option<Vec<MeterChange>> {
     let mut changes = Vec::new();
     for row in text.split_terminator(';') {
         let (tier, meters) = row.split_once(' ')?;

@@ -54,6 +54,7 @@ impl<K: Kind> Projector<K> {
     pub(super) async fn read(&mut self, sweep: bool) -> (Vec<(Batch<K>, i64)>, bool) {
         let reads = self.read_due(sweep).await;
         let (mut batches, mut taken, mut more) = (Vec::new(), Taken::default(), !self.left.is_empty());
+        let mut lost = Vec::new();
         for (id, read) in reads {
             match read {
                 Ok(Read::Events(raw)) if raw.is_empty() => self.goes_on(&id).await,
@@ -67,12 +68,13 @@ impl<K: Kind> Projector<K> {
                     batches.extend(self.batch(&id, &raw));
                     self.taken_to = Some(id);
                 }
-                Ok(Read::Lost(at)) => more |= self.lost(&id, at).await,
+                Ok(Read::Lost(at)) => lost.push((id, at)),
                 Ok(Read::Broken(reason)) => self.stop(&id, &reason).await,
                 // A frozen node is its own trouble; the others go on.
                 Err(error) => debug!(what = K::TABLES.what, %id, %error, "its events can't be read now"),
             }
         }
+        more |= self.rebuild(lost).await;
         (batches, more)
     }
 

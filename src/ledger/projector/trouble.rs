@@ -1,17 +1,19 @@
 //! What the projector does when a stream can't go on: it stops that one, loudly, and leaves the others alone.
 
+use futures_util::{StreamExt, stream as futures};
 use sqlx::AssertSqlSafe;
 use tracing::{debug, error, info, warn};
 
-use super::Projector;
 use super::kind::Kind;
 use super::load::last_event;
 use super::stream::Stream;
+use super::{AT_ONCE, Projector};
 use crate::ids::Id;
 use crate::jackpot::operate::Operator;
 use crate::ledger::chain;
 use crate::ledger::pair::Standing;
 use crate::stream::{self, Mark, ScriptError, Subject, TailWish, Told};
+use crate::text::printable;
 
 /// Longest reason kept in SQL and in the event of the suspension, in characters.
 const MAX_REASON_CHARS: usize = 400;
@@ -65,7 +67,7 @@ impl<K: Kind> Projector<K> {
     /// Says why a stream stopped: in SQL, the log, the metrics and its status. `false` and nothing else when
     /// the lease with this token is over.
     pub(super) async fn tell_stopped(&self, id: &Id, reason: &str, token: i64, new: bool) -> Result<bool, sqlx::Error> {
-        let short: String = reason.chars().take(MAX_REASON_CHARS).collect();
+        let short = printable(reason, MAX_REASON_CHARS);
         let sql = format!(
             "UPDATE {} SET stopped = $1 WHERE {} = $2 AND lease_token = $3",
             K::TABLES.heads,
@@ -99,11 +101,33 @@ impl<K: Kind> Projector<K> {
         }
     }
 
-    /// Redis, now at `at`, has less than the ledger, or than this instance has seen. Whether it is rebuilt now.
-    pub(super) async fn lost(&mut self, id: &Id, at: Mark) -> bool {
-        let Some((ledger, token)) = self.streams.get(id).map(|stream| (stream.mark(), stream.token)) else {
+    /// Rebuilds those of which Redis, now at these marks, has less than the ledger, or than this instance has seen. Several
+    /// at a time, because each restore of a jackpot waits for the second that numbers its new epoch to pass. Whether one is
+    /// rebuilt now.
+    pub(super) async fn rebuild(&mut self, lost: Vec<(Id, Mark)>) -> bool {
+        let mut due = Vec::new();
+        for (id, at) in lost {
+            due.extend(self.may_rebuild(&id, at).await.map(|seen| (id, seen)));
+        }
+        if due.is_empty() {
             return false;
-        };
+        }
+        let this = &*self;
+        let restores = due
+            .into_iter()
+            .map(|(id, seen)| async move { (this.rebuild_one(&id, seen).await, id) });
+        let restores = futures::iter(restores).buffer_unordered(AT_ONCE).collect::<Vec<_>>();
+        let done = self.leases.during(restores).await;
+        for (_, id) in done.iter().filter(|(rebuilt, _)| !rebuilt) {
+            // The others' events are not read meanwhile.
+            _ = self.streams.get_mut(id).map(Stream::rest);
+        }
+        done.iter().any(|(rebuilt, _)| *rebuilt)
+    }
+
+    /// Whether one that is lost is to be rebuilt here, and what this instance has seen of it.
+    async fn may_rebuild(&mut self, id: &Id, at: Mark) -> Option<Mark> {
+        let (ledger, token) = self.streams.get(id).map(|stream| (stream.mark(), stream.token))?;
         let known = self.kind.registry().known(id);
         let seen = known.mark();
         // From here on this instance does not play it.
@@ -112,7 +136,7 @@ impl<K: Kind> Projector<K> {
                 at,
                 known: seen.max(ledger),
             }));
-            return false;
+            return None;
         }
         if known.lose(at) {
             warn!(what = K::TABLES.what, %id, redis = %at, ledger = %ledger, %seen, "Redis lost events of this {}; it is rebuilt from the ledger", K::TABLES.what);
@@ -122,11 +146,11 @@ impl<K: Kind> Projector<K> {
             Ok(false) => {
                 // It was stalled, or somebody restores it by hand.
                 self.drop_stream(id);
-                return false;
+                return None;
             }
             Err(error) => {
                 error!(what = K::TABLES.what, %id, %error, "this {} could not be rebuilt; it is tried again", K::TABLES.what);
-                return false;
+                return None;
             }
         }
         // A Redis that lost all lost its name too; and one that belongs to another store by now is left alone.
@@ -134,17 +158,19 @@ impl<K: Kind> Projector<K> {
             Ok(Standing::Ours) => {}
             Ok(Standing::Taken(cause) | Standing::Foreign(cause)) => {
                 error!(what = K::TABLES.what, %id, cause, "this {} is not rebuilt here", K::TABLES.what);
-                return false;
+                return None;
             }
             Err(error) => {
                 error!(what = K::TABLES.what, %id, %error, "this {} is not rebuilt here", K::TABLES.what);
-                return false;
+                return None;
             }
         }
+        Some(seen)
+    }
+
+    async fn rebuild_one(&self, id: &Id, seen: Mark) -> bool {
         let reason = format!("Redis had lost events of this {}", K::TABLES.what);
-        let by = service();
-        let restore = self.kind.restore(&self.restorer, id, seen, &by, &reason);
-        match self.leases.during(restore).await {
+        match self.kind.restore(&self.restorer, id, seen, &service(), &reason).await {
             Ok(done) => {
                 warn!(what = K::TABLES.what, %id, records = done.records, redis = %done.mark, "this {} is rebuilt from the ledger", K::TABLES.what);
                 self.metrics.ledger.restored(K::TABLES.what, id);
@@ -153,8 +179,6 @@ impl<K: Kind> Projector<K> {
             }
             Err(error) => {
                 error!(what = K::TABLES.what, %id, %error, "this {} could not be rebuilt; it is tried again", K::TABLES.what);
-                // The others' events are not read meanwhile.
-                _ = self.streams.get_mut(id).map(Stream::rest);
                 false
             }
         }

@@ -28,22 +28,38 @@ pub async fn commit<K: Kind>(sql: &Sql, batches: &[(&Batch<K>, i64)]) -> Result<
     sql.writing(commit_all(sql, batches)).await
 }
 
+/// Whether the batches would be written; nothing is.
+pub async fn probe<K: Kind>(sql: &Sql, batches: &[(&Batch<K>, i64)]) -> Result<(), WriteError> {
+    sql.writing(async {
+        let mut tx = sql.begin().await?;
+        let written = write_all(&mut tx, batches).await;
+        tx.rollback().await?;
+        written
+    })
+    .await
+}
+
 async fn commit_all<K: Kind>(sql: &Sql, batches: &[(&Batch<K>, i64)]) -> Result<(), WriteError> {
     let mut tx = sql.begin().await?;
+    write_all(&mut tx, batches).await?;
+    tx.commit().await?;
+    Ok(())
+}
+
+async fn write_all<K: Kind>(tx: &mut Tx<'static>, batches: &[(&Batch<K>, i64)]) -> Result<(), WriteError> {
     for (batch, token) in batches {
-        move_cursor(&mut tx, batch, *token).await?;
+        move_cursor(tx, batch, *token).await?;
     }
     let batches: Vec<&Batch<K>> = batches.iter().map(|(batch, _)| *batch).collect();
-    record(&mut tx, &batches).await?;
-    K::write(&mut tx, &batches).await?;
+    record(tx, &batches).await?;
+    K::write(tx, &batches).await?;
     for batch in batches {
         let subject = K::TABLES.subject(&batch.id);
-        actions(&mut tx, &subject, batch).await?;
+        actions(tx, &subject, batch).await?;
         if let Some((n, at_ms, report)) = batch.report.as_ref().filter(|_| !K::COUNTS) {
-            reconcile::store::save(&mut tx, &subject, (*n, *at_ms), report).await?;
+            reconcile::store::save(tx, &subject, (*n, *at_ms), report).await?;
         }
     }
-    tx.commit().await?;
     Ok(())
 }
 

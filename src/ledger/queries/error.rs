@@ -19,6 +19,9 @@ pub enum LedgerError {
     /// A row that another speaks of is not there.
     #[error("the ledger holds no {0}")]
     Missing(String),
+    /// An entry is known by its record alone: the event that took it was skipped.
+    #[error("the event that took entry '{0}' could not be read and was skipped: only its outcome is known")]
+    Skipped(String),
     /// The ledger knows no such jackpot.
     #[error("the ledger knows no jackpot '{0}'")]
     JackpotNotFound(String),

@@ -10,6 +10,7 @@ use super::{Between, Key, LedgerError, Listing, Queries, Value};
 use crate::clock::rfc3339;
 use crate::ids::Id;
 use crate::money::Minor;
+use crate::text::storable;
 
 /// The receipt of a payout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -142,12 +143,8 @@ impl Queries {
 
     /// One payout.
     pub async fn payout(&self, payout_id: &str) -> Result<PayoutRow, LedgerError> {
-        // PostgreSQL refuses to look for what no text can hold.
-        if payout_id.contains('\0') {
-            return Err(LedgerError::PayoutNotFound);
-        }
         let text = format!("SELECT {SELECT} FROM payouts WHERE payout_id = $1");
-        let found = sqlx::query(sqlx::AssertSqlSafe(text)).bind(payout_id.to_owned());
+        let found = sqlx::query(sqlx::AssertSqlSafe(text)).bind(storable(payout_id).into_owned());
         let row = self.sql.reading(found.fetch_optional(self.sql.reader())).await?;
         read(&row.ok_or(LedgerError::PayoutNotFound)?)
     }

@@ -97,7 +97,7 @@ fn a_receipt_is_signed_whole() {
     );
     assert_eq!(
         receipt.signature,
-        "9RojXrk4B2fqo9EfkXUN3Q5W9YCiEaoaXg4_W7V_JrhUog9QL-b5vWrhDXjnpe5QAejMkvJ14RkYDOzK0VySBg"
+        "LZpL0Grv2X3aFCivn8J2YkJrWGVDsdjVWGF3GJIC85flucWF4BApR4VI2sWk2BOdiAW4psHuytQ9QmEK4nd2Ag"
     );
     assert_signed(&receipt, &receipt.signed_text(), |other| other.verify(&published()));
 }

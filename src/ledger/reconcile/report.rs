@@ -1,7 +1,7 @@
 //! What a reconciliation found: promise 1 of each tier, term by term, and the rest of the state.
 //!
 //! Pure. In millionths of a minor unit, of each tier and on each side:
-//! opening + contributions + funding + transfers in = pool + reserve + overflow + remainder + paid + transfers out.
+//! opening + contributions + funding + transfers in + skipped = pool + reserve + overflow + remainder + paid + transfers out.
 //! A tier opens with nothing, and money moves only between the meters of one tier, so that these three are 0.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +26,8 @@ pub struct MetersAndState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Term {
     /// `opening`, `contributions`, `contributions_micro`, `funding`, `transfers_in`, `pool`, `reserve`, `overflow`,
-    /// `remainder_micro`, `paid` or `transfers_out`.
+    /// `remainder_micro`, `paid` or `transfers_out`; and `skipped`, `skipped_micro` (what came in by events that were
+    /// skipped and did not say from where) in a tier that has any.
     #[schema(example = "pool")]
     pub term: String,
     /// Minor units, or millionths where the name says micro.
@@ -92,6 +93,11 @@ pub struct Report {
 /// Compares both sides at the same event.
 #[must_use]
 pub fn compare(redis: &MetersAndState, ledger: &MetersAndState) -> Report {
+    // What skipped events left unexplained is a fact of the ledger alone; both sides' identities count it.
+    let mut redis = redis.clone();
+    let skipped = ledger.meters.iter().filter(|(name, _)| is_skipped(split(name).1));
+    redis.meters.extend(skipped.map(|(name, value)| (name.clone(), *value)));
+    let redis = &redis;
     let names = redis.meters.keys().chain(ledger.meters.keys());
     let tiers: BTreeSet<_> = names.map(|name| split(name).0).collect();
     let tiers: Vec<_> = tiers
@@ -151,6 +157,11 @@ impl Report {
     }
 }
 
+/// What skipped events left unexplained.
+fn is_skipped(meter: &str) -> bool {
+    matches!(meter, "skipped" | "skipped_micro")
+}
+
 /// `tier:meter`; a name without a tier is a meter of the tier ''.
 fn split(name: &str) -> (&str, &str) {
     name.split_once(':').unwrap_or(("", name))
@@ -168,8 +179,8 @@ impl Side<'_> {
     }
 
     /// The terms, in the order of the identity.
-    fn terms(&self) -> [(&'static str, i64); 11] {
-        [
+    fn terms(&self) -> Vec<(&'static str, i64)> {
+        let mut terms = vec![
             ("opening", 0),
             ("contributions", self.meter("contributed")),
             ("contributions_micro", self.meter("contributed_micro")),
@@ -184,7 +195,10 @@ impl Side<'_> {
             ),
             ("paid", self.meter("paid")),
             ("transfers_out", 0),
-        ]
+        ];
+        let skipped = ["skipped", "skipped_micro"].map(|name| (name, self.meter(name)));
+        terms.extend(skipped.into_iter().filter(|(_, value)| *value != 0));
+        terms
     }
 
     fn identity_holds(&self) -> bool {
@@ -194,11 +208,13 @@ impl Side<'_> {
             let fraction: i128 = fraction.iter().map(|meter| i128::from(self.meter(meter))).sum();
             whole * micro + fraction
         };
-        sum(&["contributed", "funded"], &["contributed_micro"])
-            == sum(
-                &["pool", "reserve", "overflow", "paid"],
-                &["pool_micro", "reserve_micro"],
-            )
+        sum(
+            &["contributed", "funded", "skipped"],
+            &["contributed_micro", "skipped_micro"],
+        ) == sum(
+            &["pool", "reserve", "overflow", "paid"],
+            &["pool_micro", "reserve_micro"],
+        )
     }
 }
 

@@ -21,6 +21,10 @@ pub fn of_books(books: &Books) -> MetersAndState {
             meters.insert(format!("{tier}:{name}"), value);
         }
         meters.insert(format!("{tier}:pool_written"), held.pool);
+        let skipped = [("skipped", held.skipped), ("skipped_micro", held.skipped_micro)];
+        for (name, value) in skipped.into_iter().filter(|(_, value)| *value != 0) {
+            meters.insert(format!("{tier}:{name}"), value);
+        }
     }
     MetersAndState {
         meters,

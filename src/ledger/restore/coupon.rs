@@ -65,6 +65,10 @@ impl Restorer {
             let text = format!("it has {records} requests, and its books say {}", books.requests());
             return Err(damaged::<Coupons>(coupon, &text).into());
         }
+        let status = match (replace, status) {
+            (Replace::Ahead, Status::Open) => Status::Suspended,
+            _ => status,
+        };
         let mut state = state(coupon, &books, status, writer.finish().await?)?;
         if let Replace::Seen(seen) = replace {
             // Or those who have seen it would take what is restored now for what they know to be lost.

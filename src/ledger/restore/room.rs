@@ -38,6 +38,10 @@ impl Restorer {
         let held = held.map(|redis| (redis.mark, redis.status == Status::Open));
         let ledger = Mark::new(books.restores, books.n).unwrap_or_default();
         let expected = self.replaceable(&keys.state, held, ledger, replace).await?;
+        let status = match (replace, status) {
+            (Replace::Ahead, Status::Open) => Status::Suspended,
+            _ => status,
+        };
         let nonce = hex::encode(random::bytes::<16>()?);
         let mut state = state(room, books, status, OrderOf::new(secret, room, nonce))?;
         // Of a definition that the ledger may lack.

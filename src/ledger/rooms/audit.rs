@@ -38,6 +38,14 @@ pub fn action(
             let redis = json!({"redis_event": from_n});
             ("restore", redis, json!({"event": after.n, "restores": after.restores}))
         }
+        Kind::Skipped(skipped) => {
+            let is = json!({"version": after.version, "status": after.status.map(Status::as_str)});
+            (
+                "skip",
+                json!({"why": skipped.why, "event": skipped.raw, "n": event.n}),
+                is,
+            )
+        }
         Kind::Opened(_) | Kind::Checkpoint(_) => return None,
     };
     Some(Action {

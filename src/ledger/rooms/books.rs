@@ -79,6 +79,17 @@ impl Books {
     /// Applies the next event. After an error the books are not to be used on.
     pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
         follows(self.n, event.n)?;
+        if let Kind::Skipped(skipped) = &event.kind {
+            let after = &skipped.carried.books;
+            let right = (after.n, after.at_ms, &after.history) == (event.n, event.at_ms, &event.history);
+            expect(
+                event.n,
+                right,
+                "what is carried on from a skipped event does not follow",
+            )?;
+            self.clone_from(after);
+            return Ok(());
+        }
         (self.n, self.at_ms) = (event.n, event.at_ms);
         // A Redis that lost some may have forgotten it.
         self.clock_ms = self.clock_ms.max(event.clock_ms);
@@ -106,7 +117,8 @@ impl Books {
                 self.status = Some(*after);
                 Ok(())
             }
-            Kind::Checkpoint(_) => Ok(()),
+            // The latter has said all of them.
+            Kind::Checkpoint(_) | Kind::Skipped(_) => Ok(()),
             Kind::Restore {
                 restores,
                 status,

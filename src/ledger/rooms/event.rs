@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ledger::event::Unreadable;
 use crate::ledger::event::parse::Fields;
+use crate::ledger::skipped::{self, CarriedRoom, Skipped};
 use crate::room::definition::Definition;
 use crate::room::known::OrderOf;
 use crate::room::status::Status;
@@ -57,6 +58,8 @@ pub enum Kind {
         /// What the order before the opening goes by: another one than before, where it has not opened.
         order: OrderOf,
     },
+    /// An operator skipped an event that could not be applied.
+    Skipped(Box<Skipped<CarriedRoom>>),
 }
 
 /// A definition that was put.
@@ -161,6 +164,7 @@ fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
             passes_until_ms: fields.parse("passes_until")?,
             order: order(fields)?,
         },
+        skipped::TYPE => Kind::Skipped(Box::new(Skipped::parse(fields)?)),
         _ => return Err(fields.wrong("type")),
     })
 }

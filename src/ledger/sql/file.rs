@@ -92,7 +92,7 @@ pub(super) fn make_private(path: &Path) -> Result<(), SqlError> {
     Ok(())
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     PathBuf::from(name)

@@ -4,14 +4,19 @@ use sqlx::any::AnyArguments;
 use sqlx::{Arguments, AssertSqlSafe};
 
 use super::Tx;
+use crate::text::storable;
 
 /// A value of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value<'a> {
-    /// Of a TEXT column.
+    /// Of a TEXT column; stored as [`storable`] says.
     Text(&'a str),
     /// Of a BIGINT column.
     Int(i64),
+    /// NULL in a TEXT column.
+    NoText,
+    /// NULL in a BIGINT column.
+    NoInt,
 }
 
 /// Rows per statement. Fixed, so that a table has few statement texts and all stay prepared. Measured with rows of 8
@@ -56,8 +61,10 @@ fn arguments(values: &[Value<'_>]) -> Result<AnyArguments, sqlx::Error> {
     arguments.reserve(values.len(), 0);
     for value in values {
         match *value {
-            Value::Text(text) => arguments.add(text),
+            Value::Text(text) => arguments.add(&*storable(text)),
             Value::Int(number) => arguments.add(number),
+            Value::NoText => arguments.add(None::<&str>),
+            Value::NoInt => arguments.add(None::<i64>),
         }
         .map_err(sqlx::Error::Encode)?;
     }

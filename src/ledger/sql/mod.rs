@@ -2,6 +2,7 @@
 //! TEXT and BIGINT, no NULL).
 
 mod address;
+pub mod copy;
 mod error;
 mod file;
 mod insert;

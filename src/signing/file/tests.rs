@@ -144,3 +144,25 @@ fn no_debug_output_shows_a_seed() {
     let shown = format!("{:?} {file:?}", file.read().unwrap());
     assert!(!shown.contains("5f5f") && !shown.contains("[95"), "{shown}");
 }
+
+#[test]
+fn a_copy_of_all_keys_ends_with_the_one_that_signs() {
+    let directory = tempfile::tempdir().unwrap();
+    let (first, second) = ("5f".repeat(32), "60".repeat(32));
+    assert!(text_of_all("", directory.path()).is_err(), "none is made");
+    let copied = |configured: &str| {
+        let text = text_of_all(configured, directory.path()).unwrap();
+        let ring = SigningFile::in_dir(directory.path()).parse(&text).unwrap();
+        let older: Vec<String> = ring.older.iter().map(|key| key.id().to_owned()).collect();
+        (ring.signs.public().id().to_owned(), older)
+    };
+    let id = |text: &str| Ring::configured(text).unwrap().signs.public().id().to_owned();
+    assert_eq!(copied(&first), (id(&first), vec![]));
+    let file = directory.path().join("signing.keys");
+    std::fs::write(&file, format!("# a remark\n{first}\n{second}\n")).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(copied(""), (id(&second), vec![id(&first)]));
+    assert_eq!(copied(&first), (id(&first), vec![id(&second)]));
+    let third = "61".repeat(32);
+    assert_eq!(copied(&third), (id(&third), vec![id(&first), id(&second)]));
+}

@@ -24,10 +24,12 @@ pub fn recomputed(evidence: &Evidence) -> Judged {
 
 fn recompute(plan: &Plan, seeds: &Seeds, record: &Record, answer: &Answer) -> Result<(), String> {
     let id = &record.entry.id;
-    let (seed, commitment) = seeds
-        .by_epoch
-        .get(&answer.epoch)
-        .ok_or_else(|| format!("{id} was drawn in epoch {}, whose seed is not known", answer.epoch))?;
+    let drawn_in = |why: &str| format!("{id} was drawn in epoch {}, {why}", answer.epoch);
+    let known = seeds.by_epoch.get(&answer.epoch);
+    let known = known.ok_or_else(|| drawn_in("which the service does not publish"))?;
+    let (seed, commitment) = known
+        .as_ref()
+        .map_err(|why| drawn_in(&format!("whose seed is not known: {why}")))?;
     if *commitment != *answer.commitment {
         return Err(format!(
             "{id} was drawn under commitment {}, epoch {} has {commitment}",

@@ -6,7 +6,8 @@ use clap::Parser;
 
 use crate::simulate::Args;
 use crate::simulate::answer::{Answer, Attempt, Contribution, Outcome, Payout};
-use crate::simulate::check_draw::EpochSeed;
+use crate::simulate::check_draw::{EpochSeed, secret_id};
+use crate::simulate::epochs::Epoch;
 use crate::simulate::evidence::{Evidence, Meter, Pending, Receipt, Receipts, Record, Repeated, Seeds, Seen};
 use crate::simulate::plan::{Entry, Plan, Prize};
 
@@ -56,6 +57,17 @@ pub fn honest(line: &str) -> Evidence {
 }
 
 impl Model {
+    fn epochs(&self) -> BTreeMap<u64, Epoch> {
+        let epoch = Epoch {
+            epoch: 1,
+            nonce: NONCE.to_owned(),
+            secret_id: secret_id(&SECRET),
+            commitment: self.seed.commitment(),
+            closed_at: None,
+        };
+        BTreeMap::from([(1, epoch)])
+    }
+
     /// One entry with its first claim. True when it is to be redrawn.
     fn enter(&mut self, number: u64) -> bool {
         let entry = self.plan.regular(number, u32::try_from(number % 7).unwrap());
@@ -146,6 +158,7 @@ impl Model {
     }
 
     fn evidence(mut self) -> Evidence {
+        let seeds = Some(Seeds::of(&SECRET, &self.plan, &self.epochs()));
         let entries = i64::try_from(self.answers.len()).unwrap();
         for (meter, tier) in self.meters.iter_mut().zip(&self.plan.tiers) {
             meter.contributed = entries * (tier.pool_micro + tier.reserve_micro) / MICRO;
@@ -184,7 +197,7 @@ impl Model {
         };
         Evidence {
             receipts: Receipts::Read(records.iter().filter_map(receipt).collect()),
-            seeds: Some(Seeds::of(&SECRET, &self.plan, &BTreeMap::from([(1, NONCE.to_owned())]))),
+            seeds,
             plan: self.plan,
             records,
             repeated: repeated.into(),

@@ -11,7 +11,7 @@ use super::collision::{Plays, Seen, Spec, Take};
 use crate::simulate::SimulateError;
 use crate::simulate::check_draw::{EpochSeed, OddsTable};
 use crate::simulate::client::{Api, Target};
-use crate::simulate::epochs::nonces;
+use crate::simulate::epochs;
 
 pub const NAMES: (&str, &str, &str) = (
     "this service, HTTP",
@@ -43,9 +43,11 @@ impl Jackpot {
         let secret = target
             .secret
             .ok_or_else(|| SimulateError::Usage("the comparison needs a private service".to_owned()))?;
-        let nonces = nonces(&api, &id).await?;
-        let nonce = nonces.get(&1).map(String::as_str).unwrap_or_default();
-        let (winners, contributions) = search(&EpochSeed::derive(&secret, &id, 1, nonce), &id, spec);
+        let published = epochs::read(&api, &id).await?;
+        let open = published.values().next_back();
+        let open = open.ok_or_else(|| SimulateError::Usage(format!("jackpot {id} has no epoch")))?;
+        let seed = open.seed(&secret, &id).map_err(SimulateError::Usage)?;
+        let (winners, contributions) = search(&seed, &id, spec);
         Ok(Self {
             target,
             api,

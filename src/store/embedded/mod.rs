@@ -143,6 +143,12 @@ impl Place {
     }
 }
 
+/// A link to the private server of the instance that holds the data directory.
+pub(super) fn link(data_dir: &Path, limits: Limits) -> Result<Link, EmbeddedError> {
+    let place = Place::make(data_dir)?;
+    Ok(Link::new(address::socket_client(&place.socket)?, limits))
+}
+
 /// The private server and who supervises it.
 pub(super) struct Embedded {
     link: Arc<Link>,

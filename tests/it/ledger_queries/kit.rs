@@ -160,11 +160,11 @@ impl Books {
     pub async fn payouts(&self, jackpot: &str, (first, last): (u32, u32), from_ms: i64) {
         self.run(&format!(
             "INSERT INTO payouts (payout_id, jackpot_id, claim_order, n, sequence, entry_id, player_id, rank, tier, \
-             amount, currency, pool_before, pool_after, paid_at_ms, event_id, key_id, signature) \
+             amount, currency, pool_before, pool_after, paid_at_ms, history, event_id, key_id, signature) \
              WITH RECURSIVE c(i) AS (SELECT {first} UNION ALL SELECT i + 1 FROM c WHERE i < {last}) \
              SELECT '{jackpot}-' || i, '{jackpot}', i, i, i, 'e' || i, 'p' || (i % 7), 1, \
              CASE WHEN i % 3 = 0 THEN 'mini' ELSE 'grand' END, i % 100, 'KRW', 500, 500 - i % 100, \
-             {from_ms} + i * 1000, '{jackpot}:' || i, 'k', 's' FROM c"
+             {from_ms} + i * 1000, '00000000000000aa', 'jackpot:{jackpot}:00000000000000aa:' || i || ':0', 'k', 's' FROM c"
         ))
         .await;
     }

@@ -161,11 +161,28 @@ impl Service {
     /// Runs another command of the program on its data directory and settings.
     pub fn command(&self, arguments: &[&str]) -> Output {
         command(self.data.path(), &self.environment, arguments)
+            .output()
+            .expect("the binary that cargo built starts")
     }
 
     /// Runs a command of the program on a data directory that no service holds.
     pub fn command_in(data: &Path, environment: &[(&str, &str)], arguments: &[&str]) -> Output {
         command(data, &owned(environment), arguments)
+            .output()
+            .expect("the binary that cargo built starts")
+    }
+
+    /// The same while the test goes on with other things.
+    pub async fn command_beside(&self, arguments: &[&str]) -> Output {
+        tokio::process::Command::from(command(self.data.path(), &self.environment, arguments))
+            .output()
+            .await
+            .expect("the binary that cargo built starts")
+    }
+
+    /// The key with which it is called.
+    pub fn operator_key(&self) -> &str {
+        &self.operator_key
     }
 
     /// Its process id.
@@ -333,15 +350,15 @@ impl Drop for Ending {
     }
 }
 
-fn command(data: &Path, environment: &[(String, String)], arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_jackpot"))
+fn command(data: &Path, environment: &[(String, String)], arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jackpot"));
+    command
         .args(arguments)
         .current_dir(data)
         .env("JACKPOT__DATA_DIR", data)
         .env("JACKPOT__FAIRNESS__MASTER_SECRET", MASTER_SECRET)
-        .envs(environment.iter().map(|(name, value)| (name, value)))
-        .output()
-        .expect("the binary that cargo built starts")
+        .envs(environment.iter().map(|(name, value)| (name, value)));
+    command
 }
 
 fn spawn(data: &Path, port: u16, environment: &[(String, String)]) -> Child {

@@ -3,6 +3,8 @@
 
 mod batch;
 mod pre_queue;
+mod restored;
+mod secrets;
 pub mod story;
 
 use jackpot::verify::{Place, Report, Trusted, VerifyError, verify};

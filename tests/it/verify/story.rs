@@ -16,7 +16,7 @@ use jackpot::ledger::receipt::{Head, UnsignedReceipt};
 use jackpot::money::Minor;
 use jackpot::signing::{Jwks, SigningKeys};
 use jackpot::telemetry::Metrics;
-use jackpot::verify::{Report, Trusted, verify};
+use jackpot::verify::{FORMAT, Report, Trusted, verify};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -118,7 +118,7 @@ pub async fn export_of(bench: &Bench, events: Vec<Fields>) -> Story {
         lines: Vec::new(),
     };
     story.lines.push(
-        json!({"kind": "jackpot-ledger", "format": 1, "jackpot_id": id, "ledger_id": LEDGER, "keys": story.jwks()}),
+        json!({"kind": "jackpot-ledger", "format": FORMAT, "jackpot_id": id, "ledger_id": LEDGER, "keys": story.jwks()}),
     );
     for epoch in bench.operate.epochs(&id).await.expect("readable") {
         let opening = &epoch.opening;
@@ -253,6 +253,25 @@ impl Story {
         let mut events = self.lines.iter().filter(|line| line["kind"] == "event");
         let found = events.find(|line| is(line["body"].as_str().expect("a body")));
         found.expect("such an event")["n"].as_u64().expect("n")
+    }
+
+    /// All events whose bodies are such.
+    pub fn all(&self, is: impl Fn(&str) -> bool) -> Vec<u64> {
+        let events = self.lines.iter().filter(|line| line["kind"] == "event");
+        let found = events.filter(|line| is(line["body"].as_str().expect("a body")));
+        found.map(|line| line["n"].as_u64().expect("n")).collect()
+    }
+
+    /// How many events it has.
+    pub fn events(&self) -> u64 {
+        self.all(|_| true).len() as u64
+    }
+
+    /// A field of an event.
+    pub fn field(&self, n: u64, name: &str) -> String {
+        let body = self.lines[self.event(n)]["body"].as_str().expect("a body");
+        let fields: BTreeMap<String, String> = serde_json::from_str(body).expect("JSON");
+        fields[name].clone()
     }
 
     /// How many entries its events say that they took.

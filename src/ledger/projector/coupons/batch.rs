@@ -2,12 +2,14 @@
 
 use super::Coupons;
 use crate::coupon::code::Code;
+use crate::coupon::record::{Record, State};
 use crate::ids::Id;
 use crate::ledger::coupons::audit;
 use crate::ledger::coupons::event::{Event, Kind, Line, What};
 use crate::ledger::coupons::report::{Side, compare};
 use crate::ledger::projector::batch::{self, Raw, Stop};
 use crate::ledger::projector::rows::DefinitionRow;
+use crate::ledger::skipped::CarriedCoupon;
 
 type Batch = batch::Batch<Coupons>;
 type Start<'a> = batch::Start<'a, Coupons>;
@@ -93,6 +95,7 @@ impl Batch {
             Kind::Checkpoint(redis) => {
                 self.report = Some((n, at_ms, compare(&Side::from(&redis), &self.books)));
             }
+            Kind::Skipped(skipped) => self.carried((n, at_ms), skipped.carried),
             Kind::Redrive { .. }
             | Kind::Status { .. }
             | Kind::Retention { .. }
@@ -100,6 +103,48 @@ impl Batch {
             | Kind::Retire { .. } => {}
         }
         Ok(())
+    }
+}
+
+impl Batch {
+    /// The rows of an event that was skipped.
+    fn carried(&mut self, (n, at_ms): (u64, i64), carried: CarriedCoupon) {
+        for (request, text) in carried.records {
+            let Ok(Record { user, state }) = Record::parse(&text) else {
+                continue;
+            };
+            let (State::Issued(issue) | State::Voided(issue, _)) = state else {
+                continue;
+            };
+            self.rows.issues.push(IssueRow {
+                sequence: issue.sequence,
+                request,
+                user,
+                code: issue.code,
+                at_ms: issue.at_ms,
+                n,
+            });
+        }
+        self.rows.issues.sort_by_key(|row| row.sequence);
+        let voided = carried.voided.into_iter();
+        self.rows
+            .voids
+            .extend(voided.map(|(sequence, (request, user))| VoidRow {
+                sequence,
+                request,
+                user,
+                at_ms,
+                n,
+            }));
+        let definitions = carried.definitions.into_iter();
+        self.rows
+            .definitions
+            .extend(definitions.map(|(version, json)| DefinitionRow {
+                version,
+                n,
+                at_ms,
+                json,
+            }));
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a jackpot's events have for the tables. Pure but for the signatures.
 
-use super::index::entry_rows;
+use super::index::{carried_entry_rows, entry_rows};
 use super::rows::{CouponRow, PayoutRow, SettledRow};
 use super::{Jackpots, With};
 use crate::ids::Id;
@@ -13,6 +13,7 @@ use crate::ledger::projector::batch::{self, Raw, Stop};
 use crate::ledger::receipt::UnsignedReceipt;
 use crate::ledger::reconcile::report::compare;
 use crate::ledger::reconcile::sides;
+use crate::ledger::skipped::{Carried, CarriedPayout};
 use crate::money::Minor;
 
 type Batch = batch::Batch<Jackpots>;
@@ -93,6 +94,7 @@ impl Batch {
                 let report = compare(&sides::of_checkpoint(&redis), &sides::of_books(&self.books));
                 self.report = Some((n, at_ms, report));
             }
+            Kind::Skipped(skipped) => self.carried(start, (n, at_ms), skipped.carried)?,
             Kind::Restore {
                 closed, epoch, opening, ..
             } => {
@@ -102,6 +104,65 @@ impl Batch {
             Kind::Status { .. } | Kind::Retention { .. } => {}
         }
         Ok(())
+    }
+
+    /// The rows of an event that was skipped.
+    fn carried(&mut self, start: &Start<'_>, (n, at_ms): (u64, i64), carried: Carried) -> Result<(), Stop> {
+        for paid in carried.paid {
+            self.carried_payout(start, (n, at_ms), paid)?;
+        }
+        self.rows
+            .coupons
+            .extend(carried.units.into_iter().map(|unit| CouponRow {
+                sequence: unit.sequence,
+                n,
+                entry_id: unit.entry_id,
+                player_id: unit.player_id,
+                rank: unit.rank,
+                coupon_id: unit.coupon_id,
+                coupon_sequence: unit.coupon_sequence,
+                code: unit.code,
+                issued_at_ms: at_ms,
+            }));
+        let definitions = carried.definitions.into_iter();
+        self.rows
+            .definitions
+            .extend(definitions.map(|(version, json)| (version, n, at_ms, json)));
+        self.rows.dropped_versions.extend(carried.dropped_versions);
+        let closed = carried
+            .closed_epochs
+            .into_iter()
+            .map(|(epoch, at_ms)| (epoch, n, at_ms));
+        self.rows.closed_epochs.extend(closed);
+        self.rows.epochs.extend(carried.epochs);
+        let adjusted = carried.adjustments.into_iter();
+        self.rows
+            .adjustments
+            .extend(adjusted.map(|(id, digest, at_ms)| (id, n, at_ms, digest)));
+        if start.with.index_entries {
+            let (epoch, version) = (self.books.epoch, self.books.version);
+            let rows = carried_entry_rows((n, at_ms), (epoch, version), &carried.entries);
+            self.rows.index.entries.extend(rows);
+        }
+        Ok(())
+    }
+
+    fn carried_payout(&mut self, start: &Start<'_>, (n, at_ms): (u64, i64), paid: CarriedPayout) -> Result<(), Stop> {
+        let (Some(player_id), Some(pool_before)) = (paid.player_id, paid.pool_before) else {
+            return Ok(());
+        };
+        let claim = Claim {
+            sequence: paid.sequence,
+            attempt: 0,
+            rank: paid.rank,
+            result: ClaimResult::Paid {
+                tier: paid.tier,
+                amount: paid.amount,
+                claim_order: paid.claim_order,
+                pool_before,
+            },
+        };
+        self.paid(start, (n, at_ms), &paid.entry_id, &player_id, &claim)
     }
 
     fn entered(

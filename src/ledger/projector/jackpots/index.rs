@@ -12,6 +12,7 @@ use tracing::{debug, info};
 use super::Jackpots;
 use super::rows::{EntryRow, IndexRows, SettledRow};
 use crate::ids::Id;
+use crate::jackpot::record::Sent;
 use crate::ledger::entry_index::{self, IndexRow, RowKey};
 use crate::ledger::event::{Claim, ClaimResult, Entered, Event, Kind};
 use crate::ledger::projector::Projector;
@@ -19,6 +20,7 @@ use crate::ledger::projector::load::{self, LoadError, damaged};
 use crate::ledger::projector::stream;
 use crate::ledger::projector::write::{WriteError, int};
 use crate::ledger::queries::LedgerError;
+use crate::ledger::skipped::{Carried, CarriedEntry};
 use crate::ledger::sql::{Sql, Tx, is_unavailable};
 use crate::ledger::{Ledger, event_page};
 
@@ -219,6 +221,31 @@ pub(super) fn entry_rows(
     })
 }
 
+/// The same of the entries of an event that was skipped.
+pub(super) fn carried_entry_rows(
+    (n, at_ms): (u64, i64),
+    (epoch, version): (u64, u64),
+    entries: &[CarriedEntry],
+) -> Vec<EntryRow> {
+    let row = |entry: &CarriedEntry| {
+        Some(EntryRow {
+            entered: Entered {
+                entry_id: entry.entry_id.clone(),
+                sent: Sent::parse(&entry.sent)?,
+                contributions: Vec::new(),
+            },
+            at_ms,
+            n,
+            sequence: entry.sequence,
+            epoch,
+            version,
+            rank: entry.rank,
+            settled: entry.settled,
+        })
+    };
+    entries.iter().filter_map(row).collect()
+}
+
 /// Brings the index of a stream that was taken over up to its cursor, from the events in SQL.
 pub async fn go_on(ledger: &Ledger, jackpot: &Id, token: i64, loaded: &mut Loaded) -> Result<(), LoadError> {
     while loaded.along.indexed_n < loaded.cursor.n {
@@ -286,15 +313,22 @@ async fn add_rows(ledger: &Ledger, jackpot: &Id, event: Event, rows: &mut IndexR
         }
         Kind::Claim { entry_id, claim } if claim.result.is_won() => (entry_id, claim.sequence, claim.rank),
         Kind::Finish { entry_id, sequence } => (entry_id, sequence, 0),
+        Kind::Skipped(skipped) => {
+            let Carried { books, entries, .. } = &skipped.carried;
+            let at = (event.n, event.at_ms);
+            rows.entries
+                .extend(carried_entry_rows(at, (books.epoch, books.version), entries));
+            return Ok(());
+        }
         _ => return Ok(()),
     };
-    let taken = ledger
-        .taken(jackpot, &entry_id, sequence)
-        .await
-        .map_err(|error| match error {
-            LedgerError::Sql(error) => LoadError::Sql(error),
-            error => damaged::<Jackpots>(jackpot, &error.to_string()),
-        })?;
+    let taken = match ledger.taken(jackpot, &entry_id, sequence).await {
+        Ok(taken) => taken,
+        // Taken by an event that was skipped and can't be read: it is in no index.
+        Err(LedgerError::Skipped(_)) => return Ok(()),
+        Err(LedgerError::Sql(error)) => return Err(LoadError::Sql(error)),
+        Err(error) => return Err(damaged::<Jackpots>(jackpot, &error.to_string())),
+    };
     rows.settled.push(SettledRow {
         player_id: taken.sent.player,
         entered_ms: taken.at_ms,

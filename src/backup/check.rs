@@ -1,0 +1,142 @@
+//! A copy of the ledger read back: what can't be read here could not be restored from.
+
+use std::collections::BTreeMap;
+
+use futures_util::TryStreamExt;
+use sqlx::{AssertSqlSafe, Row, query, query_scalar};
+use thiserror::Error;
+
+use super::manifest::Held;
+use crate::ids::Id;
+use crate::ledger::chain::ChainHash;
+use crate::ledger::projector::coupons::Coupons;
+use crate::ledger::projector::jackpots::Jackpots;
+use crate::ledger::projector::load::{self, LoadError};
+use crate::ledger::projector::rooms::Rooms;
+use crate::ledger::sql::Sql;
+use crate::ledger::streams::Streams;
+
+/// What is wrong with a copy.
+#[derive(Debug, Error)]
+pub enum CheckError {
+    /// It can't be read.
+    #[error("the copy of the ledger: {0}")]
+    Sql(#[from] sqlx::Error),
+    /// SQLite finds it damaged.
+    #[error("the copy of the ledger is damaged: {0}")]
+    Damaged(String),
+    /// The events do not follow.
+    #[error("{subject}: {what}: the ledger is damaged, and so is every copy of it")]
+    Chain {
+        /// Which jackpot, coupon or room.
+        subject: String,
+        /// What is wrong.
+        what: String,
+    },
+    /// A restore could not begin.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+}
+
+/// Reads all of it: the pages, each chain from its first event on, and what a restore reads first. `sql` is open to read.
+///
+/// # Errors
+/// What is wrong.
+pub async fn read_back(sql: &Sql) -> Result<Vec<Held>, CheckError> {
+    let found: String = query_scalar("PRAGMA integrity_check(1)")
+        .fetch_one(sql.reader())
+        .await?;
+    if found != "ok" {
+        return Err(CheckError::Damaged(found));
+    }
+    let mut held = Vec::new();
+    for streams in Streams::ALL {
+        let tables = streams.tables();
+        let text = format!(
+            "SELECT {id} AS id, n, hash FROM {heads} ORDER BY {id}",
+            id = tables.id,
+            heads = tables.heads
+        );
+        for row in query(AssertSqlSafe(text)).fetch_all(sql.reader()).await? {
+            let (n, hash): (i64, String) = (row.try_get("n")?, row.try_get("hash")?);
+            let Ok(id) = Id::parse(row.try_get("id")?) else {
+                return Err(CheckError::Damaged(format!("{} has a row of no id", tables.heads)));
+            };
+            // Redis has had it, and the ledger nothing of it yet.
+            if n == 0 {
+                continue;
+            }
+            held.push(chain(sql, streams, &id, n, &hash).await?);
+            match streams {
+                Streams::Jackpots => drop(load::load::<Jackpots>(sql, &id).await?),
+                Streams::Coupons => drop(load::load::<Coupons>(sql, &id).await?),
+                Streams::Rooms => drop(load::load::<Rooms>(sql, &id).await?),
+            }
+        }
+    }
+    Ok(held)
+}
+
+/// Ids of the draw secrets under which epochs are open or not yet published.
+///
+/// # Errors
+/// When the copy can't be read.
+pub async fn needed_secrets(sql: &Sql) -> Result<Vec<String>, CheckError> {
+    let text = "SELECT DISTINCT secret_id FROM epochs WHERE seed = '' ORDER BY secret_id";
+    Ok(query_scalar(text).fetch_all(sql.reader()).await?)
+}
+
+async fn chain(sql: &Sql, streams: Streams, id: &Id, last: i64, head: &str) -> Result<Held, CheckError> {
+    let tables = streams.tables();
+    let subject = format!("{} '{id}'", tables.what);
+    let wrong = |what: String| CheckError::Chain {
+        subject: subject.clone(),
+        what,
+    };
+    let text = format!(
+        "SELECT n, at_ms, hash, body FROM {} WHERE {} = $1 ORDER BY n",
+        tables.events, tables.id
+    );
+    let mut rows = query(AssertSqlSafe(text)).bind(id.as_str()).fetch(sql.reader());
+    let (mut n, mut at_ms, mut hash) = (0, 0, ChainHash::of(&tables.subject(id)));
+    while let Some(row) = rows.try_next().await? {
+        n += 1;
+        let found: i64 = row.try_get("n")?;
+        if found != n {
+            return Err(wrong(format!("event {n} is missing")));
+        }
+        hash = hash.next(row.try_get("body")?);
+        if hash.to_string() != row.try_get::<String, _>("hash")? {
+            return Err(wrong(format!("the hash of event {n} is not that of its content")));
+        }
+        at_ms = row.try_get("at_ms")?;
+    }
+    if n != last || hash.to_string() != head {
+        return Err(wrong(format!("its events end at {n}, its head is event {last}")));
+    }
+    Ok(Held {
+        kind: tables.what.to_owned(),
+        id: id.to_string(),
+        event: n.unsigned_abs(),
+        at: jiff::Timestamp::from_millisecond(at_ms).unwrap_or_default(),
+        hash: hash.to_string(),
+    })
+}
+
+/// How many there are of each kind, for people.
+#[must_use]
+pub fn counted(held: &[Held]) -> String {
+    let mut counts: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
+    for one in held {
+        let count = counts.entry(&one.kind).or_default();
+        *count = (count.0 + 1, count.1 + one.event);
+    }
+    let part = |(kind, (count, events)): (&str, (usize, u64))| {
+        let plural = if count == 1 { "" } else { "s" };
+        format!("{count} {kind}{plural} with {events} events")
+    };
+    if counts.is_empty() {
+        return "no jackpot, coupon or room".to_owned();
+    }
+    counts.into_iter().map(part).collect::<Vec<_>>().join(", ")
+}

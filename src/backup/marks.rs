@@ -1,0 +1,163 @@
+//! How far Redis is, and the wait until the ledger has all of it: an entry that was acknowledged before the backup began
+//! is an event in Redis, and has to be one in the copy.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use sqlx::{AssertSqlSafe, Row, query};
+use thiserror::Error;
+
+use crate::ids::Id;
+use crate::ledger::projector::lease::Leases;
+use crate::ledger::sql::Sql;
+use crate::ledger::streams::Streams;
+use crate::store::keys::{COUPON_INDEX, CouponKeys, JACKPOT_INDEX, JackpotKeys, ROOM_INDEX, RoomKeys};
+use crate::store::{Store, StoreError};
+use crate::stream::{Mark, ScriptError, index};
+
+/// Longest wait for the ledger. In normal running it is a fraction of a second behind; a service that was stopped by force
+/// may have left a whole backlog (`ledger.max_backlog_events`).
+pub const LIMIT: Duration = Duration::from_secs(45);
+/// Longest wait for streams that have stopped: they go on by themselves only when the cause has gone.
+const STOPPED_LIMIT: Duration = Duration::from_secs(5);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Subjects whose state is read at the same time.
+const AT_ONCE: usize = 32;
+/// Subjects named in an error.
+const NAMED: usize = 10;
+
+/// Why the ledger does not have what Redis has.
+#[derive(Debug, Error)]
+pub enum MarksError {
+    /// Redis.
+    #[error("Redis: {0}")]
+    Script(#[from] ScriptError),
+    /// The database.
+    #[error("the ledger: {0}")]
+    Sql(#[from] sqlx::Error),
+    /// It is not there in time.
+    #[error(
+        "the ledger lacks events that Redis has: {0}. Start the service and let it catch up (GET /v1/reconciliation shows the \
+         lag)"
+    )]
+    Behind(String),
+}
+
+type Marks = BTreeMap<(&'static str, Id), Mark>;
+
+/// How far Redis is with everything that it or the ledger knows.
+///
+/// # Errors
+/// When Redis does not answer.
+pub async fn of_redis(store: &Store, sql: &Sql) -> Result<Marks, MarksError> {
+    let mut subjects: Vec<(Streams, Id)> = Vec::new();
+    for streams in Streams::ALL {
+        let name = match streams {
+            Streams::Jackpots => JACKPOT_INDEX,
+            Streams::Coupons => COUPON_INDEX,
+            Streams::Rooms => ROOM_INDEX,
+        };
+        let mut ids = index::whole(store, name).await?;
+        // An index that has lost a name hides nothing.
+        ids.extend(of_ledger(streams, sql).await?.into_keys());
+        subjects.extend(ids.into_iter().map(|id| (streams, id)));
+    }
+    stream::iter(subjects)
+        .map(async |(streams, id)| {
+            let mark = of_state(store, streams, &id).await?;
+            Ok::<_, MarksError>(((streams.tables().what, id), mark))
+        })
+        .buffer_unordered(AT_ONCE)
+        .try_collect()
+        .await
+}
+
+async fn of_state(store: &Store, streams: Streams, id: &Id) -> Result<Mark, ScriptError> {
+    let state = match streams {
+        Streams::Jackpots => JackpotKeys::new(id).state,
+        Streams::Coupons => CouponKeys::new(id).state,
+        Streams::Rooms => RoomKeys::new(id).state,
+    };
+    let command = redis::cmd("HMGET").arg(state).arg("n").arg("restores").to_owned();
+    let parts = match store.run(&command).await {
+        // Something else is there: the ledger can't follow it, and no script takes it for a state.
+        Err(StoreError::Script { .. }) => return Ok(Mark::ZERO),
+        parts => parts?,
+    };
+    let parts: [Option<String>; 2] = redis::from_redis_value(parts).unwrap_or_default();
+    let [n, restores] = parts.map(|part| part.and_then(|part| part.parse().ok()).unwrap_or_default());
+    Ok(Mark::new(restores, n).unwrap_or_default())
+}
+
+async fn of_ledger(streams: Streams, sql: &Sql) -> Result<BTreeMap<Id, Mark>, sqlx::Error> {
+    let leases = Leases::of(streams.tables(), sql.clone(), String::new(), 0);
+    let places = leases.places().await?.into_iter();
+    Ok(places
+        .map(|place| (place.id, Mark::new(place.restores, place.n).unwrap_or_default()))
+        .collect())
+}
+
+/// Waits until the ledger is at least there.
+///
+/// # Errors
+/// [`MarksError::Behind`] after `limit`.
+pub async fn wait(sql: &Sql, redis: &Marks, limit: Duration) -> Result<(), MarksError> {
+    let began_at = Instant::now();
+    loop {
+        let behind = behind(sql, redis).await?;
+        if behind.is_empty() {
+            return Ok(());
+        }
+        let all_stopped = behind.iter().all(|one| one.stopped);
+        if began_at.elapsed() > if all_stopped { limit.min(STOPPED_LIMIT) } else { limit } {
+            let names = behind.iter().take(NAMED).map(|one| one.text.as_str());
+            let mut names = names.collect::<Vec<_>>().join("; ");
+            if behind.len() > NAMED {
+                let _ = write!(names, "; and {} more", behind.len() - NAMED);
+            }
+            return Err(MarksError::Behind(names));
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// One that lacks events.
+struct Lacking {
+    text: String,
+    stopped: bool,
+}
+
+async fn behind(sql: &Sql, redis: &Marks) -> Result<Vec<Lacking>, MarksError> {
+    let mut behind = Vec::new();
+    for streams in Streams::ALL {
+        let tables = streams.tables();
+        let ledger = of_ledger(streams, sql).await?;
+        let of_kind = redis.iter().filter(|((what, _), _)| *what == tables.what);
+        for ((what, id), redis) in of_kind {
+            let at = ledger.get(id).copied().unwrap_or_default();
+            if at < *redis {
+                let why = stopped(sql, streams, id).await?;
+                let stopped = why.as_ref().map(|why| format!(" (stopped: {why})"));
+                behind.push(Lacking {
+                    text: format!(
+                        "{what} '{id}' is at {at}, Redis at {redis}{}",
+                        stopped.unwrap_or_default()
+                    ),
+                    stopped: why.is_some(),
+                });
+            }
+        }
+    }
+    Ok(behind)
+}
+
+/// Why its stream has stopped, if it has.
+async fn stopped(sql: &Sql, streams: Streams, id: &Id) -> Result<Option<String>, sqlx::Error> {
+    let tables = streams.tables();
+    let text = AssertSqlSafe(format!("SELECT stopped FROM {} WHERE {} = $1", tables.heads, tables.id));
+    let row = query(text).bind(id.as_str()).fetch_optional(sql.reader());
+    let stopped: Option<String> = sql.reading(row).await?.map(|row| row.try_get("stopped")).transpose()?;
+    Ok(stopped.filter(|why| !why.is_empty()))
+}

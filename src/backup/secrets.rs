@@ -1,0 +1,272 @@
+//! Secrets and keys of a backup: taken from the settings or the data directory, and laid down in a data directory again.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `master.secret` | the draw secret in force |
+//! | `previous.secrets` | those before it, where there are any |
+//! | `signing.keys` | keys that signed, the one in force last |
+//! | `keys.toml` | API keys: names, roles, hashes |
+//! | `operator.key` | the first operator's key, where the service still has it |
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+use zeroize::Zeroizing;
+
+use super::directory::{DirectoryError, Partial};
+use super::inside;
+use crate::durable_file;
+use crate::keys::{KeyFile, KeysError};
+use crate::master_secret::{self, MasterSecret, MasterSecretError, PREVIOUS};
+use crate::settings::Settings;
+use crate::signing::{self, SigningKeys, SigningKeysError};
+
+const MASTER: &str = "master.secret";
+const SIGNING: &str = "signing.keys";
+const KEYS: &str = "keys.toml";
+const OPERATOR: &str = "operator.key";
+
+/// Why secrets can't be taken or laid down.
+#[derive(Debug, Error)]
+pub enum SecretsError {
+    /// There is none to take: a wrong data directory, or another user's settings.
+    #[error(
+        "there is no {what} at {}: run the command with the settings and the data directory of the service", path.display()
+    )]
+    Missing {
+        /// What.
+        what: &'static str,
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// The draw secret.
+    #[error(transparent)]
+    Master(#[from] MasterSecretError),
+    /// The signing keys.
+    #[error(transparent)]
+    Signing(#[from] SigningKeysError),
+    /// The API keys.
+    #[error("API keys: {0}")]
+    Keys(#[from] KeysError),
+    /// The backup's directory.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
+    /// The settings have another draw secret than the backup.
+    #[error(
+        "the setting fairness.master_secret is another secret ({configured}) than that of the backup ({backup}), under which \
+         open epochs have to be finished. Leave it empty, and it is taken from {}; or add that one to \
+         fairness.previous_secrets", path.display()
+    )]
+    OtherMaster {
+        /// Id of the one in the settings.
+        configured: String,
+        /// Id of the one in the backup.
+        backup: String,
+        /// Where that is.
+        path: PathBuf,
+    },
+    /// A file is there with other content.
+    #[error("{} exists and is not the backup's: move it away", .0.display())]
+    Taken(PathBuf),
+    /// The system refuses.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// Secrets that were taken.
+pub struct Secrets {
+    files: Vec<(&'static str, Zeroizing<Vec<u8>>)>,
+}
+
+/// What the secrets of a backup are called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Names {
+    /// Ids of the draw secrets.
+    pub secret_ids: Vec<String>,
+    /// Ids of the keys that signed, the one in force last.
+    pub signing_key_ids: Vec<String>,
+    /// Names of the API keys.
+    pub api_keys: Vec<String>,
+}
+
+impl Secrets {
+    /// Takes all that a service with these settings uses. Makes nothing.
+    ///
+    /// # Errors
+    /// What is missing or can't be read.
+    pub fn take(settings: &Settings) -> Result<Self, SecretsError> {
+        let mut files = Vec::new();
+        let data = &settings.data_dir;
+        let there = |what, path: PathBuf| match path.try_exists() {
+            Ok(true) => Ok(path),
+            Ok(false) => Err(SecretsError::Missing { what, path }),
+            Err(source) => Err(SecretsError::Io { path, source }),
+        };
+        if settings.fairness.master_secret.is_empty() {
+            there("draw secret", data.join(MASTER))?;
+        }
+        let draw = master_secret::load(&settings.fairness, data)?;
+        files.push((MASTER, lines_of(draw.iter().take(1))));
+        if draw.iter().nth(1).is_some() {
+            files.push((PREVIOUS, lines_of(draw.iter().skip(1))));
+        }
+        if settings.ledger.signing_key.is_empty() {
+            there("signing key", data.join(SIGNING))?;
+        }
+        let text = signing::text_of_all(&settings.ledger.signing_key, data)?;
+        files.push((SIGNING, Zeroizing::new(text.as_bytes().to_vec())));
+        let keys = there("file of API keys", KeyFile::of(settings).path().to_owned())?;
+        files.push((KEYS, read(&keys)?));
+        let operator = data.join(OPERATOR);
+        if operator.exists() {
+            files.push((OPERATOR, read(&operator)?));
+        }
+        Ok(Self { files })
+    }
+
+    /// Writes them into a backup.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn write(&self, into: &Partial) -> Result<(), SecretsError> {
+        for (name, content) in &self.files {
+            into.write(name, content)?;
+        }
+        Ok(())
+    }
+
+    /// Names of the files.
+    pub fn files(&self) -> impl Iterator<Item = &'static str> {
+        self.files.iter().map(|(name, _)| *name)
+    }
+}
+
+/// Reads the secrets of a backup as a service would, and says what they are called.
+///
+/// # Errors
+/// What a service could not read.
+pub fn names(settings: &Settings, backup: &Path) -> Result<Names, SecretsError> {
+    let inside = inside(settings, backup);
+    for (what, name) in [
+        ("draw secret", MASTER),
+        ("signing key", SIGNING),
+        ("file of API keys", KEYS),
+    ] {
+        let path = backup.join(name);
+        if !path.exists() {
+            return Err(SecretsError::Missing { what, path });
+        }
+    }
+    let draw = master_secret::load(&inside.fairness, backup)?;
+    let signing = SigningKeys::load("", backup)?;
+    let mut signing_key_ids: Vec<String> = signing.public().iter().map(|key| key.id().to_owned()).collect();
+    signing_key_ids.reverse();
+    let keys = KeyFile::of(&inside).read()?;
+    Ok(Names {
+        secret_ids: draw.iter().map(MasterSecret::id).collect(),
+        signing_key_ids,
+        api_keys: keys.iter().map(|key| key.name.as_str().to_owned()).collect(),
+    })
+}
+
+/// What is to be laid down, found to fit the settings.
+pub struct Laying {
+    files: Vec<(PathBuf, Zeroizing<Vec<u8>>)>,
+    /// For people: what the settings give instead.
+    pub remarks: Vec<String>,
+}
+
+impl Laying {
+    /// Looks at the settings and the data directory. Changes nothing.
+    ///
+    /// # Errors
+    /// When the settings have another draw secret, or a file is there with other content.
+    pub fn plan(settings: &Settings, backup: &Path) -> Result<Self, SecretsError> {
+        let data = &settings.data_dir;
+        let (mut files, mut remarks) = (Vec::new(), Vec::new());
+        let kept = master_secret::load(&inside(settings, backup).fairness, backup)?;
+        let mut given = settings.fairness.clone();
+        if given.master_secret.is_empty() {
+            files.push((data.join(MASTER), lines_of(kept.iter().take(1))));
+            given.master_secret = hex::encode(kept.current().bytes());
+        } else {
+            remarks.push("fairness.master_secret is set; master.secret is not written".to_owned());
+        }
+        let given = master_secret::load(&given, backup.join("none").as_path())?;
+        if given.get(kept.current_id()).is_none() {
+            return Err(SecretsError::OtherMaster {
+                configured: given.current_id().to_owned(),
+                backup: kept.current_id().to_owned(),
+                path: backup.join(MASTER),
+            });
+        }
+        // The settings have the others.
+        let lacking = || kept.iter().filter(|secret| given.get(&secret.id()).is_none());
+        if lacking().next().is_some() {
+            files.push((data.join(PREVIOUS), lines_of(lacking())));
+        }
+        if settings.ledger.signing_key.is_empty() {
+            files.push((data.join(SIGNING), read(&backup.join(SIGNING))?));
+        } else {
+            remarks.push(
+                "ledger.signing_key signs; signing.keys is not written, the ledger has the older public keys"
+                    .to_owned(),
+            );
+        }
+        files.push((KeyFile::of(settings).path().to_owned(), read(&backup.join(KEYS))?));
+        let operator = backup.join(OPERATOR);
+        if operator.exists() {
+            files.push((data.join(OPERATOR), read(&operator)?));
+        }
+        for (path, content) in &files {
+            if path.exists() && read(path)? != *content {
+                return Err(SecretsError::Taken(path.clone()));
+            }
+        }
+        Ok(Self { files, remarks })
+    }
+
+    /// Writes them, for the owner of the data directory alone. What is there already is as it should be.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn lay(&self) -> Result<(), SecretsError> {
+        for (path, content) in &self.files {
+            let failed = |source| SecretsError::Io {
+                path: path.clone(),
+                source,
+            };
+            if let Some(directory) = path.parent() {
+                durable_file::make_private_dir(directory).map_err(failed)?;
+            }
+            if !durable_file::create_once(path, content).map_err(failed)? && read(path)? != *content {
+                return Err(SecretsError::Taken(path.clone()));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn lines_of<'a>(secrets: impl Iterator<Item = &'a MasterSecret>) -> Zeroizing<Vec<u8>> {
+    let mut lines = Zeroizing::new(Vec::new());
+    for secret in secrets {
+        lines.extend_from_slice(Zeroizing::new(hex::encode(secret.bytes())).as_bytes());
+        lines.push(b'\n');
+    }
+    lines
+}
+
+fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, SecretsError> {
+    let content = fs::read(path).map_err(|source| SecretsError::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    Ok(Zeroizing::new(content))
+}

@@ -1,0 +1,296 @@
+//! `jackpot ledger show` and `jackpot ledger skip`: the way out of a stream that an event stops.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Subcommand;
+
+use super::only::Only;
+use super::session::Session;
+use super::{SettingsArgs, failed, until_signalled};
+use crate::ids::Id;
+use crate::jackpot::operate::Operator;
+use crate::ledger::projector::coupons::Coupons;
+use crate::ledger::projector::jackpots::Jackpots;
+use crate::ledger::projector::lease::{Leases, Place};
+use crate::ledger::projector::rooms::Rooms;
+use crate::ledger::streams::Streams;
+use crate::ledger::stuck::{self, Found, Plan, Skips, StuckEvent};
+use crate::settings::Settings;
+use crate::text::{Reason, printable};
+
+/// Longest value of a field that is shown, in characters.
+const MAX_SHOWN: usize = 2_000;
+/// Longest wait for the events behind a skipped one.
+const CATCH_UP: Duration = Duration::from_secs(60);
+
+/// Show where the ledger stands with a stream, and skip an event that it can't apply.
+///
+/// With the embedded Redis or SQLite the service must be stopped. On PostgreSQL with a Redis of its own both work beside
+/// a running service: they take the lease of the stream for the time.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Show how far the ledger is, the event that it can't apply, why, and what skipping it would do.
+    ///
+    /// Exit code 0: nothing is stuck; 1: an event is stuck; 2: it could not be found out.
+    Show {
+        #[command(flatten)]
+        of: Of,
+        #[command(flatten)]
+        settings: SettingsArgs,
+    },
+    /// Skip the event that the ledger can't apply, and go on behind it.
+    ///
+    /// The event stays in the record under its number, as it is, and its hash in the chain. The ledger takes over from
+    /// Redis what it did: money, records of entries, payouts. The jackpot stays suspended until it is resumed. Exit code 1
+    /// when it was not skipped, or when another event is stuck behind it.
+    Skip {
+        #[command(flatten)]
+        of: Of,
+        /// Number of the stuck event, as `show` names it.
+        #[arg(long, value_name = "N")]
+        event: u64,
+        /// Why, for the audit trail.
+        #[arg(long, value_name = "TEXT")]
+        reason: Reason,
+        #[command(flatten)]
+        settings: SettingsArgs,
+    },
+}
+
+/// Which stream.
+#[derive(clap::Args)]
+#[group(required = true, multiple = false)]
+struct Of {
+    /// The jackpot.
+    #[arg(value_name = "ID")]
+    jackpot: Option<String>,
+    /// This coupon.
+    #[arg(long, value_name = "ID")]
+    coupon: Option<String>,
+    /// This room.
+    #[arg(long, value_name = "ID")]
+    room: Option<String>,
+}
+
+type Done = Result<bool, Box<dyn std::error::Error>>;
+
+pub(super) fn run(args: &Args) -> ExitCode {
+    let (of, settings, skip) = match &args.action {
+        Action::Show { of, settings } => (of, settings, None),
+        Action::Skip {
+            of,
+            event,
+            reason,
+            settings,
+        } => (of, settings, Some((*event, reason))),
+    };
+    let done = Settings::load(settings.config.as_deref())
+        .map_err(Into::into)
+        .and_then(|settings| until_signalled(work(of, settings, skip)));
+    match (done, skip) {
+        (Ok(true), _) => ExitCode::SUCCESS,
+        (Ok(false), _) => ExitCode::FAILURE,
+        (Err(error), None) => {
+            failed(&*error);
+            ExitCode::from(2)
+        }
+        (Err(error), Some(_)) => failed(&*error),
+    }
+}
+
+async fn work(of: &Of, settings: Settings, skip: Option<(u64, &Reason)>) -> Done {
+    let only = Only::of(of.jackpot.as_deref(), of.coupon.as_deref(), of.room.as_deref())?;
+    let (streams, id) = only.one().ok_or("name one: a jackpot, --coupon or --room")?;
+    let session = Session::open(settings).await?;
+    session.catch_up().await;
+    let done = match streams {
+        Streams::Jackpots => {
+            let kind = Jackpots {
+                operate: session.operate.clone(),
+            };
+            Work {
+                session: &session,
+                kind,
+            }
+            .run(id, skip)
+            .await
+        }
+        Streams::Coupons => {
+            let kind = Coupons {
+                registry: Arc::clone(&session.coupons),
+                store: session.store.clone(),
+            };
+            Work {
+                session: &session,
+                kind,
+            }
+            .run(id, skip)
+            .await
+        }
+        Streams::Rooms => {
+            let kind = Rooms {
+                registry: Arc::clone(&session.rooms),
+                store: session.store.clone(),
+                secret: session.operate.views.secrets.current().clone(),
+            };
+            Work {
+                session: &session,
+                kind,
+            }
+            .run(id, skip)
+            .await
+        }
+    };
+    session.close().await;
+    done
+}
+
+/// One stream of a kind.
+struct Work<'a, K> {
+    session: &'a Session,
+    kind: K,
+}
+
+impl<K: Skips> Work<'_, K> {
+    async fn run(&self, id: &Id, skip: Option<(u64, &Reason)>) -> Done {
+        let session = self.session;
+        let sql = session.ledger.sql.clone();
+        let leases = Leases::of(K::TABLES, sql, session.instance.clone(), session.lease_ms());
+        let done = match self.place(&leases, id).await {
+            Ok(place) => match leases.take(id, place.token).await {
+                Ok(Some(token)) => leases.during(self.with_lease(id, token, skip)).await,
+                Ok(None) => Err("another instance took the stream over at the same time; try again".into()),
+                Err(error) => Err(error.into()),
+            },
+            Err(error) => Err(error),
+        };
+        if let Err(error) = leases.release().await {
+            eprintln!("jackpot: the lease was not given back: {error}; it ends by itself");
+        }
+        if !matches!((&done, skip), (Ok(true), Some(_))) {
+            return done;
+        }
+        self.go_on(&leases, id).await
+    }
+
+    async fn place(&self, leases: &Leases, id: &Id) -> Result<Place, Box<dyn std::error::Error>> {
+        let found = leases.places().await?.into_iter().find(|place| place.id == *id);
+        found.ok_or_else(|| format!("the ledger has no {} '{id}'", K::TABLES.what).into())
+    }
+
+    async fn with_lease(&self, id: &Id, token: i64, skip: Option<(u64, &Reason)>) -> Done {
+        let session = self.session;
+        let (ledger, lease) = (&session.ledger, (token, session.indexes_entries()));
+        let (found, plan) = stuck::plan(&self.kind, ledger, &session.store, id, lease).await?;
+        let (Some(event), Some(plan)) = (&found.stuck, plan) else {
+            let n = found.loaded.cursor.n + found.before.len() as u64;
+            self.say(
+                id,
+                &format!("nothing is stuck; the ledger can apply all events up to {n}"),
+            )?;
+            return match skip {
+                Some((n, _)) => Err(format!("event {n} is not stuck: nothing was skipped").into()),
+                None => Ok(true),
+            };
+        };
+        let Some((n, reason)) = skip else {
+            self.show(id, &found, event, &plan)?;
+            return Ok(false);
+        };
+        if n != event.n {
+            return Err(format!(
+                "event {n} is not the stuck one, which is event {}: nothing was skipped",
+                event.n
+            )
+            .into());
+        }
+        let at_ms = Leases::of(K::TABLES, ledger.sql.clone(), String::new(), 0)
+            .now_ms()
+            .await?;
+        let by = Operator {
+            who: "command line".to_owned(),
+            request_id: String::new(),
+        };
+        let lines = plan.lines.clone();
+        stuck::skip(ledger, id, (&found, plan), lease, (&by, reason.as_str(), at_ms)).await?;
+        self.say(
+            id,
+            &format!("event {n} is skipped: {}", printable(&event.why, MAX_SHOWN)),
+        )?;
+        self.lines("  ", &lines)?;
+        Ok(true)
+    }
+
+    /// Brings the ledger up to the end of the stream; whether it gets there.
+    async fn go_on(&self, leases: &Leases, id: &Id) -> Done {
+        // A service beside this one may be as quick.
+        if tokio::time::timeout(CATCH_UP, self.session.catch_up()).await.is_err() {
+            self.say(id, "the ledger has not read all events behind it yet")?;
+        }
+        let place = self.place(leases, id).await?;
+        let stopped = place.told.stopped;
+        if stopped.is_empty() {
+            let what = K::TABLES.what;
+            self.say(
+                id,
+                &format!("the ledger is at event {}; resume the {what} when it agrees", place.n),
+            )?;
+            return Ok(true);
+        }
+        self.say(id, &format!("stuck again behind event {}: {stopped}", place.n))?;
+        Ok(false)
+    }
+
+    fn show(&self, id: &Id, found: &Found<K>, event: &StuckEvent, plan: &Plan) -> std::io::Result<()> {
+        let StuckEvent { n, raw, why } = event;
+        let at = found.loaded.cursor.n;
+        self.say(
+            id,
+            &format!("STUCK: the ledger is at event {at}, and can't apply event {n}"),
+        )?;
+        let mut lines = vec![format!("why: {}", printable(why, MAX_SHOWN))];
+        match raw {
+            None => lines.push("the stream has no event with this number".to_owned()),
+            Some(raw) => {
+                lines.push(format!("id in the stream: {}", raw.stream_id));
+                let field = |(name, value): (&String, &String)| {
+                    format!("  {} = {}", printable(name, MAX_SHOWN), printable(value, MAX_SHOWN))
+                };
+                lines.push("its fields:".to_owned());
+                lines.extend(raw.fields.iter().map(field));
+            }
+        }
+        lines.push(format!(
+            "skipping it (`jackpot ledger skip … --event {n} --reason TEXT`) carries on from Redis:"
+        ));
+        lines.extend(plan.lines.iter().map(|line| format!("  {line}")));
+        let index = self.session.indexes_entries();
+        let (follow, stop) = stuck::outlook(&self.session.ledger, id, found, plan, index);
+        lines.push(match stop {
+            None => format!("then all {follow} events behind it can be applied, and Redis and the ledger agree"),
+            Some(stop) => format!(
+                "then {follow} events behind it can be applied: {}",
+                printable(&stop, MAX_SHOWN)
+            ),
+        });
+        self.lines("  ", &lines)
+    }
+
+    fn say(&self, id: &Id, text: &str) -> std::io::Result<()> {
+        writeln!(std::io::stdout().lock(), "{}: {text}", K::TABLES.subject(id))
+    }
+
+    fn lines(&self, indent: &str, lines: &[String]) -> std::io::Result<()> {
+        let mut out = std::io::stdout().lock();
+        lines.iter().try_for_each(|line| writeln!(out, "{indent}{line}"))
+    }
+}

@@ -1,0 +1,379 @@
+//! The way out of a stream that an event stops: show the event, and skip it without losing what it did.
+//!
+//! A stream stops at an event that can't be read, that does not follow from those before it, or whose rows the database
+//! refuses; at a number that is missing, too. Redis has done what the event says, and clients were answered: so nothing
+//! of it may be given up. Skipping carries on from Redis ([`jackpot`], [`coupon`], [`room`]): money, counters and
+//! records after the event are those that make all later events follow and the next comparison with Redis agree. The
+//! record gets an event `skipped` with that very number ([`super::skipped`]), which holds the event as it was.
+//!
+//! States: stuck at `n` → [`Found`] (lease held, what is carried is known, nothing written) → one transaction with the
+//! events before `n`, if they wait for it, and the skipped one → the projector goes on behind it. A process that dies
+//! before the commit has changed nothing; a repeat behind it finds that the stream is not stuck at `n`.
+
+pub mod coupon;
+pub mod jackpot;
+pub mod room;
+
+use std::collections::BTreeMap;
+use std::future::Future;
+
+use thiserror::Error;
+
+use super::Ledger;
+use super::chain;
+use super::projector::batch::{Batch, Stop};
+use super::projector::kind::{Folded, Kind};
+use super::projector::load::{self, LoadError, Loaded};
+use super::projector::rows::Raw;
+use super::projector::stream::is_damage;
+use super::projector::write::{self, WriteError};
+use super::skipped;
+use super::sql::is_unavailable;
+use crate::ids::Id;
+use crate::operator::Operator;
+use crate::store::keys::StreamKeys;
+use crate::store::{Store, StoreError};
+use crate::stream::{self, Mark, ScriptError, TailWish};
+
+/// Bytes of events read in one call.
+const MAX_BYTES: usize = 4 << 20;
+
+/// Why a stuck stream was not shown or skipped.
+#[derive(Debug, Error)]
+pub enum StuckError {
+    /// The database.
+    #[error("the ledger: {0}")]
+    Sql(#[from] sqlx::Error),
+    /// The ledger's rows do not fit together.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// What was to be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// Redis.
+    #[error("Redis: {0}")]
+    Script(#[from] ScriptError),
+    /// Redis did not take a checkpoint.
+    #[error("Redis: {0}")]
+    Redis(String),
+    /// Redis has lost events, or holds another history: no event is stuck.
+    #[error("{0}")]
+    OtherHistory(String),
+    /// What is carried on does not follow.
+    #[error("skipping this event would not work: {0}")]
+    Refused(String),
+}
+
+impl From<StoreError> for StuckError {
+    fn from(error: StoreError) -> Self {
+        Self::Script(error.into())
+    }
+}
+
+/// An event that can't be applied.
+#[derive(Debug)]
+pub struct StuckEvent {
+    /// Its number.
+    pub n: u64,
+    /// As the stream has it; `None`: the stream has none with this number.
+    pub raw: Option<Raw>,
+    /// Why it can't be applied.
+    pub why: String,
+}
+
+/// Where a stream stands.
+#[derive(Debug)]
+pub struct Found<K: Kind> {
+    /// What the ledger has.
+    pub loaded: Loaded<K>,
+    /// Events that can be applied, before the stuck one or, when there is none, all.
+    pub before: Vec<Raw>,
+    /// The event that can't be.
+    pub stuck: Option<StuckEvent>,
+    /// Events in the stream behind it.
+    pub later: Vec<Raw>,
+}
+
+/// What would be carried on from a stuck event.
+#[derive(Debug)]
+pub struct Plan {
+    /// The fields of the event `skipped`, without those that say who skips it.
+    pub fields: BTreeMap<String, String>,
+    /// What it means, a line each, for people.
+    pub lines: Vec<String>,
+}
+
+/// A kind whose stuck events can be skipped.
+pub trait Skips: Kind {
+    /// What is read of Redis in front of the last look at the stream.
+    type Held: Send;
+
+    /// Events as a batch behind what the ledger has.
+    fn build(ledger: &Ledger, id: &Id, loaded: &Loaded<Self>, events: &[Raw], index: bool) -> Batch<Self>;
+    /// The keys of its stream.
+    fn keys(id: &Id) -> (String, String);
+    /// Reads what Redis holds, before a checkpoint.
+    fn held(store: &Store, id: &Id) -> impl Future<Output = Result<Self::Held, StuckError>>;
+    /// What is carried on from the event: out of it, of the events behind it and of what Redis holds. `books` are those
+    /// before it.
+    fn plan(
+        ledger: &Ledger,
+        id: &Id,
+        books: &Self::Books,
+        found: &Found<Self>,
+        held: &Self::Held,
+        store: &Store,
+    ) -> impl Future<Output = Result<Plan, StuckError>>;
+}
+
+/// Finds out where a stream stands. `token`: of its lease; a database that refuses rows is asked with it.
+pub async fn find<K: Skips>(
+    ledger: &Ledger,
+    store: &Store,
+    id: &Id,
+    (token, index): (i64, bool),
+) -> Result<Found<K>, StuckError> {
+    let loaded = load::load::<K>(&ledger.sql, id).await?;
+    let events = events_behind(store, id, &loaded).await?;
+    let batch = K::build(ledger, id, &loaded, &events, index);
+    let (mut at, mut why) = (batch.events.len(), batch.stop.as_ref().map(Stop::to_string));
+    if why.is_some() {
+        // The first half of what the stuck event would have completed waits for it.
+        let with_next = K::build(ledger, id, &loaded, &events[..=at.min(events.len() - 1)], index);
+        if with_next.stop.is_none() {
+            at += 1;
+        }
+    }
+    if let Some((refused, error)) = refused(ledger, id, &loaded, (&events[..at], token), index).await? {
+        (at, why) = (refused, Some(error));
+    }
+    let mut events = events;
+    let Some(why) = why else {
+        return Ok(Found {
+            loaded,
+            before: events,
+            stuck: None,
+            later: Vec::new(),
+        });
+    };
+    let mut later = events.split_off(at);
+    let n = loaded.cursor.n + at as u64 + 1;
+    let raw = match number(&later[0].stream_id) {
+        Some(number) if number > n => None,
+        _ => Some(later.remove(0)),
+    };
+    let why = match &raw {
+        Some(_) => why,
+        None => format!("event {n} is missing: the stream goes on with another one"),
+    };
+    Ok(Found {
+        loaded,
+        before: events,
+        stuck: Some(StuckEvent { n, raw, why }),
+        later,
+    })
+}
+
+/// The first of these events that the database refuses, and why. Nothing is written.
+async fn refused<K: Skips>(
+    ledger: &Ledger,
+    id: &Id,
+    loaded: &Loaded<K>,
+    (events, token): (&[Raw], i64),
+    index: bool,
+) -> Result<Option<(usize, String)>, StuckError> {
+    let probe = async |count: usize| {
+        let batch = K::build(ledger, id, loaded, &events[..count], index);
+        match write::probe(&ledger.sql, &[(&batch, token)]).await {
+            Ok(()) => Ok(None),
+            Err(WriteError::Sql(error)) if is_unavailable(&error) => Err(StuckError::Sql(error)),
+            Err(error @ WriteError::Moved(_)) => Err(error.into()),
+            Err(error) => Ok(Some(format!("the database refuses it: {error}"))),
+        }
+    };
+    if events.is_empty() {
+        return Ok(None);
+    }
+    let Some(mut why) = probe(events.len()).await? else {
+        return Ok(None);
+    };
+    let (mut good, mut bad) = (0, events.len());
+    while bad - good > 1 {
+        let middle = good.midpoint(bad);
+        match probe(middle).await? {
+            Some(error) => (bad, why) = (middle, error),
+            None => good = middle,
+        }
+    }
+    Ok(Some((good, why)))
+}
+
+/// All events behind the ledger's last. They are in memory: a stream that stopped is suspended, and gets few more.
+async fn events_behind<K: Skips>(store: &Store, id: &Id, loaded: &Loaded<K>) -> Result<Vec<Raw>, StuckError> {
+    let (state, events) = K::keys(id);
+    let keys = StreamKeys {
+        state: &state,
+        events: &events,
+    };
+    let mark = Mark::new(loaded.books.restores(), loaded.cursor.n).unwrap_or_default();
+    let mut all: Vec<Raw> = Vec::new();
+    let mut after = Some(loaded.previous_stream_id.clone()).filter(|id| !id.is_empty());
+    loop {
+        let wish = TailWish {
+            after: after.as_deref(),
+            max_events: stream::MAX_EVENTS,
+            max_bytes: MAX_BYTES,
+            trim_before: None,
+        };
+        let tail = match stream::tail(store, keys, mark, &wish).await {
+            Err(ScriptError::Behind { .. } | ScriptError::Unknown | ScriptError::Restoring) => {
+                let text =
+                    "Redis has less than the ledger, or is being restored: no event is stuck; see `jackpot restore`";
+                return Err(StuckError::OtherHistory(text.to_owned()));
+            }
+            Err(error) if is_damage(&error) => return Err(StuckError::OtherHistory(error.to_string())),
+            tail => tail?,
+        };
+        let Some((last, _)) = tail.events.last() else { break };
+        after = Some(last.clone());
+        all.extend(tail.events.into_iter().map(Raw::from));
+    }
+    let n = loaded.cursor.n;
+    let first = all.first().filter(|_| n > 0);
+    if let Some(first) = first {
+        let missing = skipped::of_stream(&loaded.last_body).is_none();
+        if skipped::is_last(&first.fields, &loaded.last_body) {
+            all.remove(0);
+        } else if !missing && first.fields.get("type").is_none_or(|kind| kind != "restore") {
+            let text = format!("Redis does not hold event {n} as the ledger has it: that is another history");
+            return Err(StuckError::OtherHistory(text));
+        }
+    }
+    Ok(all)
+}
+
+/// The number of an event, out of its id in the stream: `<sequence>-<n>`.
+fn number(stream_id: &str) -> Option<u64> {
+    stream_id.split_once('-')?.1.parse().ok()
+}
+
+/// The sequence of an event, out of its id in the stream.
+fn sequence(stream_id: &str) -> Option<u64> {
+    stream_id.split_once('-')?.0.parse().ok()
+}
+
+/// What skipping the stuck event would do. A checkpoint is put into the stream first, so that what Redis holds is known
+/// at an event. `None`: the stream is not stuck.
+pub async fn plan<K: Skips>(
+    kind: &K,
+    ledger: &Ledger,
+    store: &Store,
+    id: &Id,
+    lease: (i64, bool),
+) -> Result<(Found<K>, Option<Plan>), StuckError> {
+    let found = find::<K>(ledger, store, id, lease).await?;
+    if found.stuck.is_none() {
+        return Ok((found, None));
+    }
+    let held = K::held(store, id).await?;
+    let put = kind.checkpoint(id).await;
+    put.map_err(|error| StuckError::Redis(error.to_string()))?;
+    let found = find::<K>(ledger, store, id, lease).await?;
+    if found.stuck.is_none() {
+        return Ok((found, None));
+    }
+    let books = books_before(ledger, id, &found, lease.1)?;
+    let plan = K::plan(ledger, id, &books, &found, &held, store).await?;
+    Ok((found, Some(plan)))
+}
+
+/// The books in front of the stuck event.
+fn books_before<K: Skips>(ledger: &Ledger, id: &Id, found: &Found<K>, index: bool) -> Result<K::Books, StuckError> {
+    let batch = K::build(ledger, id, &found.loaded, &found.before, index);
+    match batch.stop {
+        None => Ok(batch.books),
+        Some(stop) => Err(StuckError::Refused(stop.to_string())),
+    }
+}
+
+/// Skips the event that a plan is for; how many of the later events follow, and why the next one does not.
+pub async fn skip<K: Skips>(
+    ledger: &Ledger,
+    id: &Id,
+    (found, plan): (&Found<K>, Plan),
+    (token, index): (i64, bool),
+    (by, reason, at_ms): (&Operator, &str, i64),
+) -> Result<(), StuckError> {
+    let Some(stuck) = &found.stuck else { return Ok(()) };
+    let mut raws = found.before.clone();
+    raws.push(skipped_raw(found, stuck, plan, (by, reason, at_ms)));
+    let batch = K::build(ledger, id, &found.loaded, &raws, index);
+    if let Some(stop) = batch.stop {
+        return Err(StuckError::Refused(stop.to_string()));
+    }
+    Ok(write::commit(&ledger.sql, &[(&batch, token)]).await?)
+}
+
+/// How many of the later events would follow, and why the next one would not.
+pub fn outlook<K: Skips>(
+    ledger: &Ledger,
+    id: &Id,
+    found: &Found<K>,
+    plan: &Plan,
+    index: bool,
+) -> (usize, Option<String>) {
+    let Some(stuck) = &found.stuck else {
+        return (0, None);
+    };
+    let by = Operator {
+        who: String::new(),
+        request_id: String::new(),
+    };
+    let plan = Plan {
+        fields: plan.fields.clone(),
+        lines: Vec::new(),
+    };
+    let mut raws = found.before.clone();
+    raws.push(skipped_raw(found, stuck, plan, (&by, "-", 0)));
+    let upto = raws.len();
+    raws.extend(found.later.iter().cloned());
+    let batch = K::build(ledger, id, &found.loaded, &raws, index);
+    let stop = batch.stop.map(|stop| stop.to_string());
+    let unclean = batch.report.filter(|(_, _, report)| !report.clean);
+    let unclean = unclean.map(|(n, _, report)| format!("at checkpoint {n}: {}", report.faults().join("; ")));
+    (batch.events.len().saturating_sub(upto), stop.or(unclean))
+}
+
+fn skipped_raw<K: Kind>(
+    found: &Found<K>,
+    stuck: &StuckEvent,
+    plan: Plan,
+    (by, reason, at_ms): (&Operator, &str, i64),
+) -> Raw {
+    let mut fields = plan.fields;
+    let raw = stuck.raw.as_ref().map(|raw| chain::body(&raw.fields));
+    let own = [
+        ("n", stuck.n.to_string()),
+        ("type", skipped::TYPE.to_owned()),
+        ("raw", raw.unwrap_or_default()),
+        ("why", stuck.why.clone()),
+        ("reason", reason.to_owned()),
+        ("who", by.who.clone()),
+        ("request_id", by.request_id.clone()),
+        ("skipped_at", at_ms.to_string()),
+    ];
+    fields.extend(own.map(|(name, value)| (name.to_owned(), value)));
+    let before = found.before.last().map(|raw| raw.stream_id.clone());
+    let stream_id = match &stuck.raw {
+        Some(raw) => raw.stream_id.clone(),
+        // The place behind which the stream goes on.
+        None => before.unwrap_or_else(|| found.loaded.cursor.stream_id.clone()),
+    };
+    Raw { stream_id, fields }
+}
+
+/// The time of a stuck event, as far as it can be read; else that of the event before it.
+fn time(raw: Option<&Raw>, before_ms: i64) -> i64 {
+    let at = raw.and_then(|raw| raw.fields.get("at")?.parse::<i64>().ok());
+    at.filter(|at| *at > 0).unwrap_or(before_ms)
+}

@@ -1,0 +1,580 @@
+//! `jackpot backup` and `jackpot restore --from`, as an operator runs them: the drill under load, what is refused, and what
+//! an interruption leaves.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+
+use crate::fault_load::{Load, Played};
+use crate::fault_support::{PATIENCE, balanced, connection, create, embedded, enter, entry, key, lively, own_redis};
+use crate::support::eventually;
+use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::service::{Answer, MASTER_SECRET, Service};
+
+const JACKPOT: &str = "vault";
+const PLAYERS: usize = 8;
+
+/// Nothing is committed by itself within a test: what SQL has, the command has brought there.
+const SELDOM: (&str, &str) = ("JACKPOT__LEDGER__POLL_INTERVAL_MS", "10000");
+
+on_both_databases!(
+    heavy_a_drill_under_load,
+    heavy_what_only_redis_has_is_brought_into_the_backup_of_a_stopped_service,
+    a_restore_goes_on_from_whatever_a_kill_has_left,
+);
+
+/// Directories that go with the test.
+struct Places(TempDir);
+
+impl Places {
+    fn new() -> Self {
+        let outer = tempfile::Builder::new().prefix("jackpot-backup-").tempdir();
+        Self(outer.expect("a directory"))
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// A new data directory.
+    fn data() -> TempDir {
+        tempfile::Builder::new()
+            .prefix("jackpot-it-")
+            .tempdir()
+            .expect("a directory")
+    }
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
+
+fn said(output: &Output) -> String {
+    let both = [&output.stdout[..], &output.stderr[..]].concat();
+    String::from_utf8_lossy(&both).into_owned()
+}
+
+fn succeeded(output: &Output) -> String {
+    assert!(output.status.success(), "{}", said(output));
+    said(output)
+}
+
+fn refused(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(1), "{}", said(output));
+    said(output)
+}
+
+fn another(db: &LedgerDb) -> impl Future<Output = LedgerDb> + use<> {
+    let postgres = !db.environment().1.is_empty();
+    async move {
+        if postgres {
+            LedgerDb::postgres().await
+        } else {
+            LedgerDb::sqlite()
+        }
+    }
+}
+
+fn restore(data: &Path, from: &Path, environment: &[(&str, &str)]) -> Output {
+    Service::command_in(data, environment, &["restore", "--from", text(from)])
+}
+
+/// A service begun with a backup, and what the command said.
+async fn restored(from: &Path, environment: &[(&str, &str)]) -> (Service, String) {
+    let data = Places::data();
+    // As the acceptance kit has it: the log of a service may lie there.
+    fs::write(data.path().join("service.log"), b"").expect("a file can be written");
+    let told = succeeded(&restore(data.path(), from, environment));
+    (Service::start_in(data, environment).await, told)
+}
+
+/// Nobody but its owner reads what is in it.
+fn assert_private(backup: &Path) {
+    let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+    assert_eq!(mode(backup), 0o700);
+    for entry in fs::read_dir(backup).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+    }
+}
+
+async fn get_as(service: &Service, key: &str, path: &str) -> StatusCode {
+    let request = crate::support::http_client().get(service.url(path)).bearer_auth(key);
+    request.send().await.expect("an answer").status()
+}
+
+async fn epochs(service: &Service) -> Vec<Value> {
+    let answer = service.get(&format!("/v1/jackpots/{JACKPOT}/fairness")).await;
+    answer.body["epochs"].as_array().expect("epochs").clone()
+}
+
+async fn rotate(service: &Service) {
+    let path = format!("/v1/jackpots/{JACKPOT}/fairness/rotate");
+    let answer = service.post(&path, json!({"reason": "a drill"})).await;
+    assert!(answer.status.is_success(), "{:?}", answer.body);
+}
+
+/// Each is answered as it was, and nothing is counted again.
+async fn assert_answered_as_before(service: &Service, played: &[Played]) {
+    let before = balanced(service, JACKPOT).await;
+    let path = format!("/v1/jackpots/{JACKPOT}/entries");
+    for one in played {
+        let again = service.post(&path, one.entry.clone()).await;
+        assert_eq!((again.status, &again.body), (StatusCode::OK, &one.body), "repeated");
+    }
+    assert_eq!(balanced(service, JACKPOT).await, before, "nothing was counted again");
+}
+
+async fn assert_reconciled(service: &Service) {
+    eventually(PATIENCE, "Redis and the ledger agree", async || {
+        let answer = service.get("/v1/reconciliation").await;
+        assert_eq!(answer.status, StatusCode::OK, "{:?}", answer.body);
+        let items = answer.body["items"].as_array().cloned().unwrap_or_default();
+        let clean = |item: &Value| item["lag"] == 0 && item["clean"] == true;
+        (!items.is_empty() && items.iter().all(clean)).then_some(())
+    })
+    .await;
+}
+
+async fn issue(service: &Service, request: &str) -> Answer {
+    let body = json!({"request_id": request, "user_id": request});
+    service.post("/v1/coupons/shirt/issues", body).await
+}
+
+async fn define_the_others(service: &Service) {
+    let coupon = json!({"name": "A shirt", "stock": 5, "per_user": 1});
+    assert_eq!(
+        service.put("/v1/coupons/shirt", coupon).await.status,
+        StatusCode::CREATED
+    );
+    let room = json!({"capacity": 3, "session_s": 60, "waiting_timeout_s": 60});
+    assert_eq!(service.put("/v1/rooms/hall", room).await.status, StatusCode::CREATED);
+}
+
+/// Load, backup under load, more load, rotations; everything is lost; an empty directory and an empty database are begun
+/// with the backup.
+async fn heavy_a_drill_under_load(db: LedgerDb) {
+    let places = Places::new();
+    let (mut service, _) = embedded(&[db.environment()]).await;
+    create(&service, lively(JACKPOT)).await;
+    define_the_others(&service).await;
+    let issued = issue(&service, "r1").await;
+    assert_eq!(issued.status, StatusCode::CREATED, "{:?}", issued.body);
+    let made = service.command(&["key", "new", "--role", "play", "--name", "game-1"]);
+    let play = String::from_utf8(made.stdout).expect("text").trim().to_owned();
+    let operator = service.operator_key().to_owned();
+    rotate(&service).await;
+    let first = Load::start_as("first", &service, JACKPOT, PLAYERS);
+    first.until_answered(150).await;
+
+    let load = Load::start(&service, JACKPOT, PLAYERS);
+    load.until_answered(50).await;
+    let before = first.finish().await;
+    // All of these are acknowledged; the others play on.
+    let backup = places.at("one");
+    let told = succeeded(&service.command_beside(&["backup", text(&backup)]).await);
+    assert!(told.contains("holds every secret"), "{told}");
+    assert!(
+        told.contains("jackpot vault: event ") && told.contains("game-1"),
+        "{told}"
+    );
+    assert_private(&backup);
+    assert!(!fs::exists(places.at("one.partial")).expect("a look"));
+    load.until_answered(100).await;
+    for _ in 0..2 {
+        rotate(&service).await;
+    }
+    load.until_answered(50).await;
+    let after = load.finish().await;
+    let seen = epochs(&service).await;
+    service.kill9();
+    drop(service);
+
+    let new = another(&db).await;
+    drop(db);
+    let (service, told) = restored(&backup, &[new.environment()]).await;
+    println!("{told}");
+    assert!(
+        told.contains("LOST") && told.contains("jackpot vault: event "),
+        "{told}"
+    );
+    assert_eq!(service.operator_key(), operator, "the operator's key is the same");
+    eventually(PATIENCE, "the game's key works", async || {
+        (get_as(&service, &play, &format!("/v1/jackpots/{JACKPOT}/entries/first0-0")).await == StatusCode::OK)
+            .then_some(())
+    })
+    .await;
+    let listed = String::from_utf8(service.command(&["key", "list"]).stdout).expect("text");
+    assert!(listed.contains("operator") && listed.contains("game-1"), "{listed}");
+    assert_answered_as_before(&service, &before).await;
+    let again = issue(&service, "r1").await;
+    assert_eq!(
+        (again.status, again.body),
+        (StatusCode::OK, issued.body),
+        "the same code"
+    );
+    assert_eq!(service.get("/v1/rooms/hall").await.body["capacity"], 3);
+
+    let open = epochs(&service).await.last().cloned().expect("an epoch is open");
+    let numbers: BTreeSet<_> = seen.iter().map(|epoch| epoch["epoch"].as_u64()).collect();
+    assert!(
+        !numbers.contains(&open["epoch"].as_u64()),
+        "{open} was open before: {seen:?}"
+    );
+    assert!(seen.iter().all(|epoch| epoch["nonce"] != open["nonce"]), "{open}");
+    assert!(
+        seen.iter().all(|epoch| epoch["commitment"] != open["commitment"]),
+        "{open} can be known: {seen:?}"
+    );
+    // What came after the backup is not known here, and plays again.
+    let mut unknown = 0;
+    for one in &after {
+        let id = one.entry["entry_id"].as_str().expect("an id");
+        let path = format!("/v1/jackpots/{JACKPOT}/entries/{id}");
+        unknown += usize::from(service.get(&path).await.status == StatusCode::NOT_FOUND);
+    }
+    assert!(unknown > 0, "the load went on after the backup");
+    println!(
+        "{} entries before the backup are there, {unknown} after it are lost",
+        before.len()
+    );
+    assert!(enter(&service, JACKPOT, "fresh").await.status.is_success());
+    assert_reconciled(&service).await;
+}
+
+/// A service that was killed has answered entries that SQL does not have. The backup of one kind of database is put into
+/// the other kind.
+async fn heavy_what_only_redis_has_is_brought_into_the_backup_of_a_stopped_service(db: LedgerDb) {
+    let places = Places::new();
+    let (mut service, _) = embedded(&[db.environment(), SELDOM]).await;
+    create(&service, lively(JACKPOT)).await;
+    let load = Load::start(&service, JACKPOT, PLAYERS);
+    load.until_answered(200).await;
+    let played = load.finish().await;
+    let running = places.at("running");
+    succeeded(&service.command_beside(&["backup", text(&running)]).await);
+    let last = enter(&service, JACKPOT, "last").await;
+    assert_eq!(last.status, StatusCode::CREATED);
+    service.kill9();
+    let stopped = places.at("stopped");
+    let told = succeeded(&service.command(&["backup", text(&stopped)]));
+    assert!(told.contains("jackpot vault: event "), "{told}");
+    assert_eq!(service.redis_pids(), [], "its Redis was taken over and ended");
+    let pair = [&running, &stopped].map(|place| fs::read_to_string(place.join("manifest.json")).expect("a manifest"));
+    let ids = pair.map(|text| serde_json::from_str::<Value>(&text).expect("JSON")["ledger_id"].clone());
+    assert_eq!(ids[0], ids[1]);
+
+    let other = match db.environment().1 {
+        "" => LedgerDb::postgres().await,
+        _ => LedgerDb::sqlite(),
+    };
+    let (restored, _) = restored(&stopped, &[other.environment()]).await;
+    assert_answered_as_before(&restored, &played).await;
+    let again = restored
+        .call(
+            Method::POST,
+            &format!("/v1/jackpots/{JACKPOT}/entries"),
+            Some(entry("last")),
+        )
+        .await;
+    assert_eq!(
+        (again.status, again.body),
+        (StatusCode::OK, last.body),
+        "answered a moment before"
+    );
+    assert_reconciled(&restored).await;
+}
+
+#[tokio::test]
+async fn a_backup_is_put_into_an_empty_place_that_fits_or_nowhere() {
+    let places = Places::new();
+    let (mut service, _) = embedded(&[]).await;
+    create(&service, lively(JACKPOT)).await;
+    let first = enter(&service, JACKPOT, "first").await;
+    assert_eq!(first.status, StatusCode::CREATED);
+    let backup = places.at("one");
+    succeeded(&service.command_beside(&["backup", text(&backup)]).await);
+    let told = refused(&service.command_beside(&["backup", text(&backup)]).await);
+    assert!(told.contains("overwrites nothing"), "{told}");
+    // Into the data directory of a service, running or stopped.
+    let told = refused(&restore(service.data_dir(), &backup, &[]));
+    assert!(told.contains("keys.toml") && told.contains("ledger.sqlite"), "{told}");
+    assert!(service.stop().await.success());
+    refused(&restore(service.data_dir(), &backup, &[]));
+
+    let data = Places::data();
+    let left = |what: &str| {
+        let names: Vec<_> = fs::read_dir(data.path())
+            .expect("a directory")
+            .map(|entry| entry.expect("one").file_name())
+            .collect();
+        assert_eq!(names, [""; 0], "{what}");
+    };
+    let other = ("JACKPOT__FAIRNESS__MASTER_SECRET", "60".repeat(32));
+    let told = refused(&restore(data.path(), &backup, &[(other.0, &other.1)]));
+    assert!(told.contains("fairness.master_secret is another secret"), "{told}");
+    assert!(
+        !told.contains(MASTER_SECRET) && !told.contains(&other.1),
+        "no secret is shown: {told}"
+    );
+    left("another draw secret");
+
+    let redis = own_redis(&[]).await;
+    redis::cmd("SET")
+        .arg("somebody")
+        .arg("else")
+        .exec_async(&mut connection(redis.url()).await)
+        .await
+        .expect("SET");
+    let standalone = [
+        ("JACKPOT__REDIS__MODE", "standalone"),
+        ("JACKPOT__REDIS__URLS", redis.url()),
+    ];
+    let told = refused(&restore(data.path(), &backup, &standalone));
+    assert!(told.contains("Redis holds 1 keys"), "{told}");
+    left("a Redis in use");
+
+    let postgres = LedgerDb::postgres().await;
+    let (used, _) = embedded(&[postgres.environment()]).await;
+    create(&used, lively("theirs")).await;
+    eventually(PATIENCE, "the database is in use", async || {
+        let told = refused(&restore(data.path(), &backup, &[postgres.environment()]));
+        told.contains("the database holds ledger ").then_some(())
+    })
+    .await;
+    left("a database in use");
+
+    // A byte of a file, and a manifest that was cut.
+    let (damaged, cut) = (places.at("damaged"), places.at("cut"));
+    for to in [&damaged, &cut] {
+        let copied = Command::new("cp").arg("-a").arg(&backup).arg(to).status();
+        assert!(copied.expect("cp").success());
+    }
+    let mut bytes = fs::read(damaged.join("ledger.sqlite")).expect("a file");
+    bytes[20_000] ^= 1;
+    fs::write(damaged.join("ledger.sqlite"), bytes).expect("a file can be written");
+    fs::remove_file(cut.join("manifest.json")).expect("a manifest");
+    for (place, why) in [(&damaged, "SHA-256"), (&cut, "manifest.json")] {
+        let told = refused(&restore(data.path(), place, &[]));
+        assert!(told.contains("not a whole backup") && told.contains(why), "{told}");
+    }
+    left("no whole backup");
+
+    let (service, told) = restored(&backup, &[]).await;
+    assert!(told.contains("master.secret is not written"), "{told}");
+    assert!(
+        !service.data_dir().join("master.secret").exists(),
+        "the environment gives it"
+    );
+    let again = enter(&service, JACKPOT, "first").await;
+    assert_eq!((again.status, again.body), (StatusCode::OK, first.body));
+}
+
+/// The secrets of a service come from its environment here, one of them retired; the new one has them in files.
+#[tokio::test]
+async fn the_secrets_of_the_environment_are_in_the_backup() {
+    const MASTER: &str = "JACKPOT__FAIRNESS__MASTER_SECRET";
+    const PREVIOUS: &str = "JACKPOT__FAIRNESS__PREVIOUS_SECRETS";
+    let places = Places::new();
+    let (signing, next, third) = ("61".repeat(32), "62".repeat(32), "63".repeat(32));
+    let (mut service, _) = embedded(&[("JACKPOT__LEDGER__SIGNING_KEY", &signing)]).await;
+    create(&service, lively(JACKPOT)).await;
+    let first = enter(&service, JACKPOT, "first").await;
+    assert!(service.stop().await.success());
+    // The open epoch is under the retired one.
+    service.set(MASTER, &next);
+    service.set(PREVIOUS, MASTER_SECRET);
+    service.restart().await;
+    let backup = places.at("one");
+    let told = succeeded(&service.command_beside(&["backup", text(&backup)]).await);
+    for secret in [MASTER_SECRET, &signing, &next] {
+        assert!(!told.contains(secret), "{told}");
+    }
+    let keys = service.get("/v1/keys").await.body;
+    let is_there = async |environment: &[(&str, &str)], files: [Option<&str>; 2]| {
+        let (restored, _) = restored(&backup, environment).await;
+        for (name, content) in ["master.secret", "previous.secrets"].into_iter().zip(files) {
+            let found = fs::read_to_string(restored.data_dir().join(name)).ok();
+            assert_eq!(found.as_deref().map(str::trim), content, "{name}");
+        }
+        assert_eq!(restored.get("/v1/keys").await.body, keys, "the same key signs");
+        let again = enter(&restored, JACKPOT, "first").await;
+        assert_eq!((again.status, &again.body), (StatusCode::OK, &first.body));
+        eventually(PATIENCE, "the epoch of before is published", async || {
+            let epochs = epochs(&restored).await;
+            let (old, new) = (&epochs[0], epochs.last()?);
+            assert_ne!(old["secret_id"], new["secret_id"]);
+            old["seed"].is_string().then_some(())
+        })
+        .await;
+    };
+    is_there(&[(MASTER, "")], [Some(&next), Some(MASTER_SECRET)]).await;
+    is_there(&[(MASTER, &third), (PREVIOUS, &next)], [None, Some(MASTER_SECRET)]).await;
+    let data = Places::data();
+    let told = refused(&restore(data.path(), &backup, &[(MASTER, &third)]));
+    assert!(told.contains("add that one to fairness.previous_secrets"), "{told}");
+}
+
+#[tokio::test]
+async fn a_full_disk_leaves_no_backup() {
+    let places = Places::new();
+    let (service, _) = embedded(&[]).await;
+    create(&service, lively(JACKPOT)).await;
+    let backup = places.at("one");
+    // In blocks of 512 bytes: less than the ledger has. The signal is ignored, so that a write beyond it fails.
+    let limited = format!(
+        "trap '' XFSZ; ulimit -f 64; exec '{}' backup '{}'",
+        env!("CARGO_BIN_EXE_jackpot"),
+        backup.display()
+    );
+    let output = Command::new("sh")
+        .args(["-c", &limited])
+        .env("JACKPOT__DATA_DIR", service.data_dir())
+        .env("JACKPOT__FAIRNESS__MASTER_SECRET", MASTER_SECRET)
+        .output()
+        .expect("a shell");
+    refused(&output);
+    assert_eq!(
+        fs::read_dir(places.0.path()).expect("a directory").count(),
+        0,
+        "{}",
+        said(&output)
+    );
+    succeeded(&service.command_beside(&["backup", text(&backup)]).await);
+}
+
+/// The ledger can't follow Redis: the backup says how far it is, and is made on demand alone.
+#[tokio::test]
+async fn a_ledger_that_lacks_events_is_copied_on_demand_alone() {
+    let places = Places::new();
+    let (service, redis) = embedded(&[]).await;
+    create(&service, lively(JACKPOT)).await;
+    let first = enter(&service, JACKPOT, "first").await;
+    let whole = places.at("whole");
+    succeeded(&service.command_beside(&["backup", text(&whole)]).await);
+    // Events that are nowhere: the stream has a gap.
+    let state = key(JACKPOT, "state");
+    redis::cmd("HSET")
+        .arg(&state)
+        .arg("n")
+        .arg(999_999)
+        .exec_async(&mut connection(&redis).await)
+        .await
+        .expect("HSET");
+    let backup = places.at("one");
+    let told = refused(&service.command_beside(&["backup", text(&backup)]).await);
+    assert!(
+        told.contains("jackpot 'vault' is at event ")
+            && told.contains("Redis at event 999999")
+            && told.contains("--ledger-only"),
+        "{told}"
+    );
+    assert!(!backup.exists());
+    let told = succeeded(
+        &service
+            .command_beside(&["backup", "--ledger-only", text(&backup)])
+            .await,
+    );
+    assert!(told.contains("Redis was not asked"), "{told}");
+    let (restored, _) = restored(&backup, &[]).await;
+    let again = enter(&restored, JACKPOT, "first").await;
+    assert_eq!((again.status, again.body), (StatusCode::OK, first.body));
+}
+
+/// A restore that fails in the middle: nothing is served from it, and a repeat ends it.
+#[tokio::test]
+async fn an_interrupted_restore_is_refused_and_can_be_repeated() {
+    let places = Places::new();
+    let (service, _) = embedded(&[]).await;
+    create(&service, lively(JACKPOT)).await;
+    let first = enter(&service, JACKPOT, "first").await;
+    let [one, two] = ["one", "two"].map(|name| places.at(name));
+    for place in [&one, &two] {
+        succeeded(&service.command_beside(&["backup", text(place)]).await);
+    }
+    let data = Places::data();
+    // The ledger is in its place by then.
+    refused(&restore(
+        data.path(),
+        &one,
+        &[("JACKPOT__REDIS__SERVER_PROGRAM", "/bin/false")],
+    ));
+    assert!(data.path().join("ledger.sqlite").exists());
+    let (status, log) = Service::refused(data.path(), &[]).await;
+    assert!(!status.success());
+    assert!(
+        log.contains("begun here and not ended") && log.contains(text(&one)),
+        "{log}"
+    );
+    let told = refused(&restore(data.path(), &two, &[]));
+    assert!(told.contains("another backup"), "{told}");
+    succeeded(&restore(data.path(), &one, &[]));
+    let told = refused(&restore(data.path(), &one, &[]));
+    assert!(told.contains("restored into an empty one"), "it is in use now: {told}");
+    let service = Service::start_in(data, &[]).await;
+    let again = enter(&service, JACKPOT, "first").await;
+    assert_eq!((again.status, again.body), (StatusCode::OK, first.body));
+}
+
+/// What a kill leaves at each step, made by hand: the mark alone; with a secret and half a ledger; with a schema in the
+/// database and no row.
+async fn a_restore_goes_on_from_whatever_a_kill_has_left(db: LedgerDb) {
+    let places = Places::new();
+    let (service, _) = embedded(&[]).await;
+    create(&service, lively(JACKPOT)).await;
+    let first = enter(&service, JACKPOT, "first").await;
+    let backup = places.at("one");
+    succeeded(&service.command_beside(&["backup", text(&backup)]).await);
+    let manifest = fs::read(backup.join("manifest.json")).expect("a manifest");
+    let mark = json!({"backup": hex::encode(Sha256::digest(&manifest)), "from": backup}).to_string();
+    let data = Places::data();
+    fs::write(data.path().join("restore.unfinished"), mark).expect("a file can be written");
+    fs::copy(backup.join("keys.toml"), data.path().join("keys.toml")).expect("a copy");
+    fs::write(data.path().join("ledger.sqlite.partial"), b"half of a ledger").expect("a file can be written");
+    let url = db.environment();
+    if !url.1.is_empty() {
+        succeeded(&Service::command_in(data.path(), &[url], &["migrate"]));
+    }
+    succeeded(&restore(data.path(), &backup, &[url]));
+    assert!(!data.path().join("restore.unfinished").exists());
+    assert!(!data.path().join("ledger.sqlite.partial").exists());
+    let restored = Service::start_in(data, &[url]).await;
+    let again = enter(&restored, JACKPOT, "first").await;
+    assert_eq!((again.status, again.body), (StatusCode::OK, first.body));
+    assert_reconciled(&restored).await;
+}
+
+/// A service drops days of the index of entries that have expired, whoever is reading them.
+#[tokio::test]
+async fn a_day_of_the_index_that_goes_meanwhile_is_left_out() {
+    let places = Places::new();
+    let db = LedgerDb::postgres().await;
+    let (mut service, _) = embedded(&[db.environment()]).await;
+    create(&service, lively(JACKPOT)).await;
+    let first = enter(&service, JACKPOT, "first").await;
+    assert!(service.stop().await.success());
+    let sql = db.open().await;
+    let mut tx = sql.begin().await.expect("a transaction");
+    let day: String = sqlx::query_scalar("SELECT day FROM entry_days")
+        .fetch_one(&mut *tx)
+        .await
+        .expect("a day");
+    let drop = sqlx::AssertSqlSafe(format!("DROP TABLE entries_{day}"));
+    sqlx::query(drop).execute(&mut *tx).await.expect("it is dropped");
+    tx.commit().await.expect("a commit");
+    sql.close().await;
+    let backup = places.at("one");
+    succeeded(&service.command(&["backup", "--ledger-only", text(&backup)]));
+    let (restored, _) = restored(&backup, &[]).await;
+    let again = enter(&restored, JACKPOT, "first").await;
+    assert_eq!((again.status, again.body), (StatusCode::OK, first.body));
+    assert!(enter(&restored, JACKPOT, "second").await.status.is_success());
+    assert_reconciled(&restored).await;
+}
