@@ -132,6 +132,33 @@ async fn assert_answered_as_before(service: &Service, played: &[Played]) {
     assert_eq!(balanced(service, JACKPOT).await, before, "nothing was counted again");
 }
 
+/// The open epoch is one that nobody has seen.
+async fn assert_never_open_before(service: &Service, seen: &[Value]) {
+    let open = epochs(service).await.last().cloned().expect("an epoch is open");
+    let numbers: BTreeSet<_> = seen.iter().map(|epoch| epoch["epoch"].as_u64()).collect();
+    assert!(
+        !numbers.contains(&open["epoch"].as_u64()),
+        "{open} was open before: {seen:?}"
+    );
+    for name in ["nonce", "commitment"] {
+        assert!(
+            seen.iter().all(|epoch| epoch[name] != open[name]),
+            "{open} can be known: {seen:?}"
+        );
+    }
+}
+
+/// How many entries that were answered are not known any more.
+async fn count_unknown(service: &Service, played: &[Played]) -> usize {
+    let mut unknown = 0;
+    for one in played {
+        let id = one.entry["entry_id"].as_str().expect("an id");
+        let path = format!("/v1/jackpots/{JACKPOT}/entries/{id}");
+        unknown += usize::from(service.get(&path).await.status == StatusCode::NOT_FOUND);
+    }
+    unknown
+}
+
 async fn assert_reconciled(service: &Service) {
     eventually(PATIENCE, "Redis and the ledger agree", async || {
         let answer = service.get("/v1/reconciliation").await;
@@ -222,24 +249,8 @@ async fn heavy_a_drill_under_load(db: LedgerDb) {
     );
     assert_eq!(service.get("/v1/rooms/hall").await.body["capacity"], 3);
 
-    let open = epochs(&service).await.last().cloned().expect("an epoch is open");
-    let numbers: BTreeSet<_> = seen.iter().map(|epoch| epoch["epoch"].as_u64()).collect();
-    assert!(
-        !numbers.contains(&open["epoch"].as_u64()),
-        "{open} was open before: {seen:?}"
-    );
-    assert!(seen.iter().all(|epoch| epoch["nonce"] != open["nonce"]), "{open}");
-    assert!(
-        seen.iter().all(|epoch| epoch["commitment"] != open["commitment"]),
-        "{open} can be known: {seen:?}"
-    );
-    // What came after the backup is not known here, and plays again.
-    let mut unknown = 0;
-    for one in &after {
-        let id = one.entry["entry_id"].as_str().expect("an id");
-        let path = format!("/v1/jackpots/{JACKPOT}/entries/{id}");
-        unknown += usize::from(service.get(&path).await.status == StatusCode::NOT_FOUND);
-    }
+    assert_never_open_before(&service, &seen).await;
+    let unknown = count_unknown(&service, &after).await;
     assert!(unknown > 0, "the load went on after the backup");
     println!(
         "{} entries before the backup are there, {unknown} after it are lost",
@@ -351,6 +362,24 @@ async fn a_backup_is_put_into_an_empty_place_that_fits_or_nowhere() {
     .await;
     left("a database in use");
 
+    let (service, told) = restored(&backup, &[]).await;
+    assert!(told.contains("master.secret is not written"), "{told}");
+    assert!(
+        !service.data_dir().join("master.secret").exists(),
+        "the environment gives it"
+    );
+    let again = enter(&service, JACKPOT, "first").await;
+    assert_eq!((again.status, again.body), (StatusCode::OK, first.body));
+}
+
+#[tokio::test]
+async fn a_backup_that_is_not_whole_is_refused() {
+    let places = Places::new();
+    let (service, _) = embedded(&[]).await;
+    create(&service, lively(JACKPOT)).await;
+    let backup = places.at("one");
+    succeeded(&service.command_beside(&["backup", text(&backup)]).await);
+    let data = Places::data();
     // A byte of a file, and a manifest that was cut.
     let (damaged, cut) = (places.at("damaged"), places.at("cut"));
     for to in [&damaged, &cut] {
@@ -365,16 +394,11 @@ async fn a_backup_is_put_into_an_empty_place_that_fits_or_nowhere() {
         let told = refused(&restore(data.path(), place, &[]));
         assert!(told.contains("not a whole backup") && told.contains(why), "{told}");
     }
-    left("no whole backup");
-
-    let (service, told) = restored(&backup, &[]).await;
-    assert!(told.contains("master.secret is not written"), "{told}");
-    assert!(
-        !service.data_dir().join("master.secret").exists(),
-        "the environment gives it"
+    assert_eq!(
+        fs::read_dir(data.path()).expect("a directory").count(),
+        0,
+        "nothing was begun"
     );
-    let again = enter(&service, JACKPOT, "first").await;
-    assert_eq!((again.status, again.body), (StatusCode::OK, first.body));
 }
 
 /// The secrets of a service come from its environment here, one of them retired; the new one has them in files.
