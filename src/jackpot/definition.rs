@@ -476,6 +476,6 @@ mod tests {
         assert_eq!(as_is, digest(&|v| v["room"] = json!("lobby")));
         assert_eq!(as_is, digest(&|v| v["min_stake"] = json!(7)));
         assert_ne!(as_is, digest(&|v| v["max_redraws"] = json!(3)));
-        assert_ne!(as_is, digest(&|v| v["tiers"][0]["cap"] = json!(3)));
+        assert_ne!(as_is, digest(&|v| v["tiers"][0]["cap"] = json!(9_000_000)));
     }
 }

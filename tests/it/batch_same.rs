@@ -157,7 +157,7 @@ async fn prepared(bench: &Bench, case: &Case) {
 
 async fn compare(redis: &[Arc<TestRedis>; 2], case: &Case) {
     let single = Bench::on(redis[0].clone(), &case.definition).await;
-    let whole = Bench::named(redis[1].clone(), single.id.clone(), &case.definition).await;
+    let whole = Bench::twin(redis[1].clone(), &single, &case.definition).await;
     prepared(&single, case).await;
     prepared(&whole, case).await;
     for (batch_id, sent) in named(case) {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use jackpot::ids::Id;
 use jackpot::jackpot::definition::Definition;
+use jackpot::jackpot::epoch::Opening;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::known::Known;
 use jackpot::jackpot::operate::Operate;
 use jackpot::jackpot::record::Record;
 use jackpot::jackpot::scripts::{
-    self, EnterEntry, Entered, EntryReply, Fence, Finished, ScriptError, Snapshot, Wanted,
+    self, Define, Defined, EnterEntry, Entered, EntryReply, Fence, Finished, ScriptError, Snapshot, Wanted,
 };
 use jackpot::jackpot::view::{Status, View, Views};
 use jackpot::ledger::books::Meters;
@@ -18,6 +19,7 @@ use jackpot::ledger::event::Event;
 use jackpot::ledger::fold::Fold;
 use jackpot::master_secret::MasterSecret;
 use jackpot::store::Store;
+use jackpot::stream::Mark;
 use redis::aio::MultiplexedConnection;
 use serde_json::Value;
 
@@ -48,6 +50,63 @@ impl Bench {
 
     /// The same with an id that this server does not have: on another one it draws alike.
     pub async fn named(redis: Arc<TestRedis>, id: Id, change: &Value) -> Self {
+        let bench = Self::undefined(redis, id).await;
+        bench.define(change).await;
+        bench
+    }
+
+    /// The same jackpot as `other`, on another server: it draws alike, because epoch 1 has the same nonce.
+    pub async fn twin(redis: Arc<TestRedis>, other: &Self, change: &Value) -> Self {
+        let bench = Self::undefined(redis, other.id.clone()).await;
+        let field = |name: &'static str| async move {
+            let text: String = redis::cmd("HGET")
+                .arg(&other.operate.views.registry.known(&other.id).keys.state)
+                .arg(name)
+                .query_async(&mut other.raw.clone())
+                .await
+                .expect("a field of the state");
+            text
+        };
+        let (opening, history) = (
+            Opening {
+                nonce: field("nonce").await,
+                secret_id: field("secret").await,
+                commitment: field("commitment").await,
+            },
+            field("history").await,
+        );
+        let fence = Fence {
+            known: Mark::ZERO,
+            epoch: 1,
+            commitment: opening.commitment.clone(),
+            definition: String::new(),
+        };
+        let by = operator();
+        let wish = Define {
+            definition: &definition(document(bench.id.as_str(), change)),
+            wanted: Wanted::Absent,
+            status: Status::Open,
+            last_version: None,
+            nonce: "twin",
+            opening: &opening,
+            history: &history,
+            retention_s: 0,
+            who: &by.who,
+            request_id: &by.request_id,
+        };
+        let (_, defined) = scripts::define(
+            &bench.store,
+            &bench.operate.views.registry.known(&bench.id).keys,
+            &fence,
+            &wish,
+        )
+        .await
+        .expect("a reply");
+        assert_eq!(defined, Defined::Created(1));
+        bench
+    }
+
+    async fn undefined(redis: Arc<TestRedis>, id: Id) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let store = Store::open(&standalone(redis.url()), directory.path())
             .await
@@ -56,16 +115,14 @@ impl Bench {
         // Ids are forgotten when a test says so.
         let operate = Operate::new(store.clone(), views).remembering(0);
         let raw = redis.connection().await;
-        let bench = Self {
+        Self {
             id,
             store,
             operate,
             _redis: redis,
             _directory: directory,
             raw,
-        };
-        bench.define(change).await;
-        bench
+        }
     }
 
     pub async fn define(&self, change: &Value) {

@@ -22,6 +22,31 @@ fn text(output: &Output) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8(all).expect("text"))
 }
 
+/// The command line beside a running service: a data directory of its own, with the service's signing keys.
+struct Beside {
+    data: tempfile::TempDir,
+    environment: [(&'static str, String); 3],
+}
+
+impl Beside {
+    fn of(service: &Service, redis: &str, ledger: &str) -> Self {
+        let data = tempfile::tempdir().expect("a directory");
+        let keys = "signing.keys";
+        std::fs::copy(service.data_dir().join(keys), data.path().join(keys)).expect("the service's signing keys");
+        let environment = [
+            ("JACKPOT__REDIS__MODE", "standalone".to_owned()),
+            ("JACKPOT__REDIS__URLS", redis.to_owned()),
+            ("JACKPOT__LEDGER__URL", ledger.to_owned()),
+        ];
+        Self { data, environment }
+    }
+
+    fn run(&self, arguments: &[&str]) -> (Option<i32>, String) {
+        let environment = self.environment.each_ref().map(|(name, value)| (*name, value.as_str()));
+        text(&Service::command_in(self.data.path(), &environment, arguments))
+    }
+}
+
 /// Enters until somebody is paid; that answer.
 async fn until_paid(service: &Service, jackpot: &str) -> Value {
     for n in 0..500 {
@@ -88,6 +113,7 @@ async fn heavy_a_stuck_event_is_skipped_and_the_winner_it_paid_is_not_forgotten(
     let (redis, url) = (own_redis(&[]).await, postgres.url());
     let service = service_on(redis.url(), &[("JACKPOT__LEDGER__URL", &url), COMPARED_OFTEN]).await;
     let sql = outside(&service, &url).await;
+    let beside = Beside::of(&service, redis.url(), &url);
     for jackpot in [SKIPPED, DISCARDED] {
         create(&service, lively(jackpot)).await;
         for n in 0..10 {
@@ -105,7 +131,7 @@ async fn heavy_a_stuck_event_is_skipped_and_the_winner_it_paid_is_not_forgotten(
         until_stuck(&service, jackpot).await;
     }
 
-    let (code, shown) = text(&service.command(&["ledger", "show", SKIPPED]));
+    let (code, shown) = beside.run(&["ledger", "show", SKIPPED]);
     assert_eq!(code, Some(1), "{shown}");
     let amount = winner["outcome"]["amount"].as_u64().expect("an amount");
     let id = winner["entry_id"].as_str().expect("an id");
@@ -119,13 +145,12 @@ async fn heavy_a_stuck_event_is_skipped_and_the_winner_it_paid_is_not_forgotten(
         assert!(shown.contains(&part), "{part} in {shown}");
     }
     let other = (n + 1).to_string();
-    let (code, refused) = text(&service.command(&["ledger", "skip", SKIPPED, "--event", &other, "--reason", "x"]));
+    let (code, refused) = beside.run(&["ledger", "skip", SKIPPED, "--event", &other, "--reason", "x"]);
     assert!(code == Some(1) && refused.contains("is not the stuck one"), "{refused}");
-    let (code, refused) = text(&service.command(&["ledger", "skip", SKIPPED, "--event", "1", "--reason", "a\nb"]));
+    let (code, refused) = beside.run(&["ledger", "skip", SKIPPED, "--event", "1", "--reason", "a\nb"]);
     assert!(code == Some(2) && refused.contains("control character"), "{refused}");
     let event = n.to_string();
-    let (code, done) =
-        text(&service.command(&["ledger", "skip", SKIPPED, "--event", &event, "--reason", "a bad disk"]));
+    let (code, done) = beside.run(&["ledger", "skip", SKIPPED, "--event", &event, "--reason", "a bad disk"]);
     assert_eq!(code, Some(0), "{done}");
 
     eventually(PATIENCE, "it agrees, and is resumed", async || {
@@ -147,25 +172,25 @@ async fn heavy_a_stuck_event_is_skipped_and_the_winner_it_paid_is_not_forgotten(
     until_clean(&service, &sql, SKIPPED).await;
     let audit = service.get("/v1/audit?action=skip").await;
     assert!(audit.text.contains("a bad disk"), "{}", audit.text);
-    let (code, nothing) = text(&service.command(&["ledger", "show", SKIPPED]));
+    let (code, nothing) = beside.run(&["ledger", "show", SKIPPED]);
     assert!(code == Some(0) && nothing.contains("nothing is stuck"), "{nothing}");
 
-    discarded_by_its_name_alone(&service, &lost).await;
+    discarded_by_its_name_alone(&service, &beside, &lost).await;
     assert!(cursor(&sql, DISCARDED).await > 0);
     sql.close().await;
 }
 
-async fn discarded_by_its_name_alone(service: &Service, lost: &Value) {
+async fn discarded_by_its_name_alone(service: &Service, beside: &Beside, lost: &Value) {
     let discard = ["restore", "--jackpot", DISCARDED, "--discard"];
-    let (code, refused) = text(&service.command(&discard));
+    let (code, refused) = beside.run(&discard);
     assert!(code == Some(2) && refused.contains("--confirm discarded"), "{refused}");
-    let (code, refused) = text(&service.command(&[&discard[..], &["--confirm", SKIPPED]].concat()));
+    let (code, refused) = beside.run(&[&discard[..], &["--confirm", SKIPPED]].concat());
     assert!(
         code == Some(2) && refused.contains("nothing was discarded"),
         "{refused}"
     );
     until_stuck(service, DISCARDED).await;
-    let (code, done) = text(&service.command(&[&discard[..], &["--confirm", DISCARDED]].concat()));
+    let (code, done) = beside.run(&[&discard[..], &["--confirm", DISCARDED]].concat());
     assert_eq!(code, Some(0), "{done}");
     // The event that paid can't be read; the others that are given up are counted.
     for part in [

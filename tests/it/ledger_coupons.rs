@@ -122,9 +122,10 @@ async fn append(kit: &CouponKit, issues: i64, fields: &[(&str, &str)]) {
     let (bench, state) = (&kit.bench, &kit.bench.keys.state);
     let n: i64 = bench.raw(redis::cmd("HINCRBY").arg(state).arg("n").arg(1)).await;
     let seq: i64 = bench.raw(redis::cmd("HINCRBY").arg(state).arg("seq").arg(issues)).await;
+    let history: String = bench.raw(redis::cmd("HGET").arg(state).arg("history")).await;
     let mut event = redis::cmd("XADD");
     event.arg(&bench.keys.events).arg(format!("{seq}-{n}"));
-    event.arg("n").arg(n).arg("at").arg(1);
+    event.arg("n").arg(n).arg("at").arg(1).arg("history").arg(history);
     for (name, value) in fields {
         event.arg(name).arg(value);
     }
