@@ -5,7 +5,7 @@ set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
 # What this version of the service can do; a later one adds its group.
-GROUPS_BUILT=(jackpots batches ledger coupons rooms)
+GROUPS_BUILT=(jackpots batches ledger coupons rooms fairness)
 directory=${ACCEPTANCE_DIR:-../shared/acceptance}
 
 if [[ ! -x $directory/run ]]; then

@@ -230,9 +230,16 @@ async fn whatever_event_is_unreadable_or_missing_can_be_skipped_and_nothing_it_d
         assert!(matches!(events[at].kind, Kind::Skipped(_)));
         assert_clean(&kit, &bench).await;
         assert_survives_a_restore(&kit, &bench).await;
-        // Each that was paid is known as paid; who can't be read has no receipt.
+        // Each that was paid is known as paid; who can't be read has no receipt, or one that says so where a later event
+        // paid.
         let rows = payouts(&kit, &bench).await;
-        assert!(rows.iter().all(|row| paid.contains(row)), "{rows:?}");
+        let same = |row: &Vec<String>, paid: &Vec<String>| {
+            row[..2] == paid[..2] && row[3..] == paid[3..] && (row[2] == paid[2] || row[2] == "unknown")
+        };
+        assert!(
+            rows.iter().all(|row| paid.iter().any(|paid| same(row, paid))),
+            "{rows:?}"
+        );
         assert!(rows.len() >= paid.len() - 1, "event {n}: {rows:?}");
     }
 }

@@ -67,6 +67,7 @@ impl Skips for Rooms {
         let fields = [
             ("at", carried.books.at_ms.to_string()),
             ("history", carried.books.history.clone()),
+            ("clock", carried.books.clock_ms.to_string()),
             ("carried", json),
         ];
         Ok(Plan {

@@ -100,7 +100,9 @@ impl Evidence {
                 batch,
                 ..
             } => {
-                self.epoch.get_or_insert(epoch);
+                if self.opened.is_empty() {
+                    self.epoch.get_or_insert(epoch);
+                }
                 if self.applied.is_none() {
                     self.version.get_or_insert(version);
                 }
