@@ -210,7 +210,7 @@ fn entry(tag: &str, number: u64, player: u64) -> Outcome<EnterEntry> {
 async fn count(place: &Place) -> Outcome<i64> {
     let text = "SELECT (SELECT count(*) FROM events WHERE jackpot_id <> 'before') + (SELECT count(*) FROM postings WHERE \
                 jackpot_id <> 'before') + (SELECT count(*) FROM payouts)";
-    Ok(sqlx::query_scalar(text).fetch_one(place.ledger.sql.writer()).await?)
+    Ok(sqlx::query_scalar(text).fetch_one(place.ledger.sql.reader()).await?)
 }
 
 /// The ledger has all entries, and the same money as Redis.

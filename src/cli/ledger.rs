@@ -24,7 +24,7 @@ use crate::text::{Reason, printable};
 /// Longest value of a field that is shown, in characters.
 const MAX_SHOWN: usize = 2_000;
 /// Longest wait for the events behind a skipped one.
-const CATCH_UP: Duration = Duration::from_secs(60);
+const CATCH_UP: Duration = Duration::from_mins(1);
 
 /// Show where the ledger stands with a stream, and skip an event that it can't apply.
 ///
@@ -117,24 +117,22 @@ async fn work(of: &Of, settings: Settings, skip: Option<(u64, &Reason)>) -> Done
             let kind = Jackpots {
                 operate: session.operate.clone(),
             };
-            Work {
+            let work = Work {
                 session: &session,
                 kind,
-            }
-            .run(id, skip)
-            .await
+            };
+            Box::pin(work.run(id, skip)).await
         }
         Streams::Coupons => {
             let kind = Coupons {
                 registry: Arc::clone(&session.coupons),
                 store: session.store.clone(),
             };
-            Work {
+            let work = Work {
                 session: &session,
                 kind,
-            }
-            .run(id, skip)
-            .await
+            };
+            Box::pin(work.run(id, skip)).await
         }
         Streams::Rooms => {
             let kind = Rooms {
@@ -142,12 +140,11 @@ async fn work(of: &Of, settings: Settings, skip: Option<(u64, &Reason)>) -> Done
                 store: session.store.clone(),
                 secret: session.operate.views.secrets.current().clone(),
             };
-            Work {
+            let work = Work {
                 session: &session,
                 kind,
-            }
-            .run(id, skip)
-            .await
+            };
+            Box::pin(work.run(id, skip)).await
         }
     };
     session.close().await;
@@ -193,7 +190,7 @@ impl<K: Skips> Work<'_, K> {
         let (found, plan) = stuck::plan(&self.kind, ledger, &session.store, id, lease).await?;
         let (Some(event), Some(plan)) = (&found.stuck, plan) else {
             let n = found.loaded.cursor.n + found.before.len() as u64;
-            self.say(
+            Self::say(
                 id,
                 &format!("nothing is stuck; the ledger can apply all events up to {n}"),
             )?;
@@ -222,11 +219,11 @@ impl<K: Skips> Work<'_, K> {
         };
         let lines = plan.lines.clone();
         stuck::skip(ledger, id, (&found, plan), lease, (&by, reason.as_str(), at_ms)).await?;
-        self.say(
+        Self::say(
             id,
             &format!("event {n} is skipped: {}", printable(&event.why, MAX_SHOWN)),
         )?;
-        self.lines("  ", &lines)?;
+        Self::lines("  ", &lines)?;
         Ok(true)
     }
 
@@ -234,26 +231,26 @@ impl<K: Skips> Work<'_, K> {
     async fn go_on(&self, leases: &Leases, id: &Id) -> Done {
         // A service beside this one may be as quick.
         if tokio::time::timeout(CATCH_UP, self.session.catch_up()).await.is_err() {
-            self.say(id, "the ledger has not read all events behind it yet")?;
+            Self::say(id, "the ledger has not read all events behind it yet")?;
         }
         let place = self.place(leases, id).await?;
         let stopped = place.told.stopped;
         if stopped.is_empty() {
             let what = K::TABLES.what;
-            self.say(
+            Self::say(
                 id,
                 &format!("the ledger is at event {}; resume the {what} when it agrees", place.n),
             )?;
             return Ok(true);
         }
-        self.say(id, &format!("stuck again behind event {}: {stopped}", place.n))?;
+        Self::say(id, &format!("stuck again behind event {}: {stopped}", place.n))?;
         Ok(false)
     }
 
     fn show(&self, id: &Id, found: &Found<K>, event: &StuckEvent, plan: &Plan) -> std::io::Result<()> {
         let StuckEvent { n, raw, why } = event;
         let at = found.loaded.cursor.n;
-        self.say(
+        Self::say(
             id,
             &format!("STUCK: the ledger is at event {at}, and can't apply event {n}"),
         )?;
@@ -282,14 +279,14 @@ impl<K: Skips> Work<'_, K> {
                 printable(&stop, MAX_SHOWN)
             ),
         });
-        self.lines("  ", &lines)
+        Self::lines("  ", &lines)
     }
 
-    fn say(&self, id: &Id, text: &str) -> std::io::Result<()> {
+    fn say(id: &Id, text: &str) -> std::io::Result<()> {
         writeln!(std::io::stdout().lock(), "{}: {text}", K::TABLES.subject(id))
     }
 
-    fn lines(&self, indent: &str, lines: &[String]) -> std::io::Result<()> {
+    fn lines(indent: &str, lines: &[String]) -> std::io::Result<()> {
         let mut out = std::io::stdout().lock();
         lines.iter().try_for_each(|line| writeln!(out, "{indent}{line}"))
     }

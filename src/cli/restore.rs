@@ -104,16 +104,16 @@ async fn restore(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::e
     if let Some(backup) = &args.from {
         // Whatever is made here is a secret.
         rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
-        return restore_from(args, backup, settings).await;
+        return Box::pin(restore_from(args, backup, settings)).await;
     }
     refuse_unfinished(&settings.data_dir)?;
     let only = Only::of(args.jackpot.as_deref(), args.coupon.as_deref(), args.room.as_deref())?;
     may_confirm(args, &only)?;
     if args.adopt {
-        return adopt(args, settings).await;
+        return Box::pin(adopt(args, settings)).await;
     }
     let session = Session::open(settings).await?;
-    let result = all(args, &only, &session).await;
+    let result = Box::pin(all(args, &only, &session)).await;
     session.close().await;
     result
 }
@@ -128,7 +128,7 @@ pub(super) async fn adopt(args: &Args, settings: Settings) -> Result<bool, Box<d
             Some(Adoption { to, .. }) => writeln!(std::io::stdout().lock(), "the ledger belongs to store {to} now")?,
             None => writeln!(std::io::stdout().lock(), "this Redis is the ledger's store already")?,
         }
-        let right = all(args, &only, &session).await?;
+        let right = Box::pin(all(args, &only, &session)).await?;
         // The ledger has the events of the restore before anybody plays.
         session.catch_up().await;
         if let Some(adoption) = adoption {
@@ -148,7 +148,7 @@ async fn all(args: &Args, only: &Only, session: &Session) -> Result<bool, Box<dy
     let mut result = Ok(true);
     for streams in Streams::ALL {
         if only.takes(streams) {
-            let right = Restoring::of(streams, args, session).all(only).await;
+            let right = Box::pin(Restoring::of(streams, args, session).all(only)).await;
             result = result.and_then(|before| Ok(before & right?));
         }
     }
@@ -182,7 +182,7 @@ impl<'a> Restoring<'a> {
     }
 
     async fn all(&self, only: &Only) -> Result<bool, Box<dyn std::error::Error>> {
-        let done = self.each(only).await;
+        let done = Box::pin(self.each(only)).await;
         if let Err(error) = self.leases.release().await {
             eprintln!("jackpot: the leases were not given back: {error}; they end by themselves");
         }
@@ -209,7 +209,8 @@ impl<'a> Restoring<'a> {
                 self.leases.release().await?;
                 return Err(error);
             }
-            let done = self.leases.during(self.restore(&place.id, only.id().is_some())).await;
+            let restore = Box::pin(self.restore(&place.id, only.id().is_some()));
+            let done = self.leases.during(restore).await;
             // At once, not with the last one: a service reads on meanwhile.
             self.leases.release().await?;
             match done {

@@ -24,7 +24,7 @@ pub(super) async fn restore_from(args: &Args, backup: &Path, settings: Settings)
     writeln!(out, "ledger {} is in its place", sql.ledger_id())?;
     sql.close().await;
     // Another store than the one that the backup's ledger names: it may still be there.
-    if !adopt(args, settings.clone()).await? {
+    if !Box::pin(adopt(args, settings.clone())).await? {
         return Ok(false);
     }
     say(&from.manifest)?;

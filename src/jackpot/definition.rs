@@ -275,7 +275,7 @@ fn check_contribution(document: &Document, wrong: &mut Vec<Violation>) {
         ));
     } else if split_of(document, document.max_stake().max(Minor::ONE))
         .iter()
-        .all(|amount| amount.is_nothing())
+        .all(super::split::TierAmount::is_nothing)
     {
         let rule = "adds less than a millionth of a minor unit to every tier, even at max_stake: raise one of them";
         wrong.push(Violation::new(field, rule));

@@ -279,7 +279,7 @@ impl Books {
                 self.status = Some(*after);
             }
             Kind::Adjust { .. } => self.adjustments += 1,
-            Kind::Checkpoint(_) => {}
+            Kind::Checkpoint(_) | Kind::Skipped(_) => {}
             Kind::Retention { before, retention_s } => {
                 let raises = *before == self.retention_s && retention_s > before;
                 expect(self.n, raises, "the retention is raised from another one")?;
@@ -319,9 +319,7 @@ impl Books {
                     n: self.n,
                     what: "more definitions are dropped than there are",
                 })?;
-            }
-            // It has said all of them.
-            Kind::Skipped(_) => {}
+            } // It has said all of them.
         }
         if let Some(version) = event.applied {
             self.version = version;

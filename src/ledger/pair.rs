@@ -113,9 +113,8 @@ pub fn decide(sql: InSql, redis: &InRedis, file: Option<Uuid>) -> Verdict {
         (InRedis::Store { id, .. }, Some(store)) if *id == store => Verdict::Agree(store),
         (InRedis::Unnamed | InRedis::Nothing, Some(store)) if known(store) => Verdict::Lost(store),
         (InRedis::Store { .. } | InRedis::Unnamed, Some(_)) => Verdict::Refused(Why::OtherStore),
-        (InRedis::Unnamed, None) => Verdict::Begin,
         (InRedis::Nothing, None) if sql.has_events => Verdict::Refused(Why::NoProof),
-        (InRedis::Nothing, None) => Verdict::Begin,
+        (InRedis::Unnamed | InRedis::Nothing, None) => Verdict::Begin,
         (InRedis::Nothing, Some(_)) if file.is_some() => Verdict::Refused(Why::OtherFile),
         (InRedis::Nothing, Some(_)) => Verdict::Refused(Why::NoFile),
     }

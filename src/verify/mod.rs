@@ -79,7 +79,7 @@ pub enum Verified {
     /// The ledger of a jackpot.
     Ledger(Box<Report>),
     /// The pre-queue of a room.
-    PreQueue(PreQueue),
+    PreQueue(Box<PreQueue>),
 }
 
 /// Only what it is.
@@ -94,7 +94,7 @@ pub fn verify_any(mut reader: impl BufRead, trusted: Trusted) -> Result<Verified
     line::read(&mut reader, &mut first)?;
     let kinded = serde_json::from_str::<Kinded>(&first);
     if kinded.is_ok_and(|first| first.kind == pre_queue::KIND) {
-        return pre_queue::verify(&first, reader, &trusted).map(Verified::PreQueue);
+        return pre_queue::verify(&first, reader, &trusted).map(|list| Verified::PreQueue(Box::new(list)));
     }
     rest(&first, reader, trusted).map(|report| Verified::Ledger(Box::new(report)))
 }

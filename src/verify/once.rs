@@ -45,9 +45,9 @@ impl Once {
 
 /// Whether a restore may open an epoch of this number: 1,000 above the last one, or a second since 1970 that has passed.
 pub(super) fn may_open_after_restore(epoch: u64, last: u64, at_ms: i64) -> bool {
-    let least = last.saturating_add(EPOCH_GAP);
+    let lowest = last.saturating_add(EPOCH_GAP);
     let second = u64::try_from(at_ms).unwrap_or_default() / MS_PER_S;
-    epoch == least || (epoch > least && epoch <= second)
+    epoch == lowest || (epoch > lowest && epoch <= second)
 }
 
 #[cfg(test)]

@@ -115,9 +115,9 @@ impl RoomKit {
             request_id: "r".to_owned(),
         };
         let (secret, id) = (MasterSecret::new(SECRET), &self.bench.id);
-        let restored = restorer.restore_room(&secret, id, replace, (0, 0), &by, "a test").await;
+        let done = restorer.restore_room(&secret, id, replace, (0, 0), &by, "a test").await;
         self.bench.learn_order().await;
-        restored
+        done
     }
 
     /// Rows of the room in an order of their own, every column as text.

@@ -177,7 +177,7 @@ async fn payouts(kit: &Kit, bench: &Bench) -> Vec<Vec<String>> {
 async fn assert_survives_a_restore(kit: &Kit, bench: &Bench) {
     let before = repeats(bench).await;
     let restorer = Restorer::new(kit.ledger.sql.clone(), bench.store.clone());
-    let restored = restorer
+    let done = restorer
         .restore(
             &bench.operate.views.secrets,
             &bench.id,
@@ -186,7 +186,7 @@ async fn assert_survives_a_restore(kit: &Kit, bench: &Bench) {
             "a test",
         )
         .await;
-    restored.expect("rebuilt");
+    done.expect("rebuilt");
     assert_eq!(repeats(bench).await, before);
     kit.project().await;
     assert_right(kit, bench).await;

@@ -82,7 +82,12 @@ pub(super) fn answer(jackpot_id: Id, played: Played) -> Entry {
             prize: if payout.rank == 1 { "pool" } else { "fixed" },
             tier: Some(payout.tier.clone()),
             amount: Some(payout.amount),
-            payout_id: Some(payout_id(&jackpot_id, &played.entry_id, played.record.sequence)),
+            payout_id: Some(payout_id(
+                &jackpot_id,
+                &payout.history,
+                &played.entry_id,
+                played.record.sequence,
+            )),
             claim_order: Some(payout.claim_order),
             coupon: None,
         },

@@ -18,6 +18,7 @@ use jackpot::ids::Id;
 use jackpot::jackpot::api::{Api, ApiDoc, Meters};
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::metrics::PlayMetrics;
+use jackpot::jackpot::named::Named;
 use jackpot::jackpot::operate::Operate;
 use jackpot::jackpot::play::{Play, Played};
 use jackpot::jackpot::recovery::Recovery;
@@ -26,6 +27,7 @@ use jackpot::jackpot::view::Views;
 use jackpot::ledger::Ledger;
 use jackpot::ledger::projector::Projector;
 use jackpot::master_secret;
+use jackpot::room::{self, rooms::Rooms, tokens::Tokens};
 use jackpot::settings::Settings;
 use jackpot::stopping::Stopping;
 use jackpot::store::Store;
@@ -48,12 +50,12 @@ struct Direct {
 
 pub(super) async fn serve(settings: &Settings) -> Outcome {
     make_private_dir(&settings.data_dir)?;
-    let secret = master_secret::load("", &settings.data_dir)?;
+    let secrets = master_secret::load(&settings.fairness, &settings.data_dir)?;
     let ledger = Ledger::open(&settings.ledger, &settings.data_dir).await?;
     let store = Store::open(&settings.redis, &settings.data_dir).await?;
     ledger.claim(&store).await?;
     let metrics = Arc::new(Metrics::new());
-    let views = Arc::new(Views::new(store.clone(), secret));
+    let views = Arc::new(Views::new(store.clone(), secrets.clone()));
     let operate = Operate::new(store.clone(), Arc::clone(&views));
     let play_metrics = PlayMetrics::new(Arc::clone(&metrics));
     let backlog = settings.ledger.max_backlog_events;
@@ -64,7 +66,30 @@ pub(super) async fn serve(settings: &Settings) -> Outcome {
         settings.coupons.clone(),
         backlog,
     );
-    let play = Play::new(store.clone(), views, coupons, play_metrics.clone(), backlog);
+    let tokens = Tokens::new(
+        settings.rooms.issuer.clone(),
+        Arc::clone(&ledger.signing),
+        ledger.sql.clone(),
+    );
+    let named = Named {
+        coupons: coupons.clone(),
+        rooms: Rooms::new(
+            store.clone(),
+            Arc::new(room::known::Registry::new(store.clone())),
+            Arc::new(tokens),
+            Arc::clone(&metrics),
+            secrets,
+            settings.rooms.retention_s,
+        ),
+        ledger: ledger.clone(),
+    };
+    let play = Play::new(
+        store.clone(),
+        Arc::clone(&views),
+        coupons,
+        play_metrics.clone(),
+        backlog,
+    );
     let recovery = Recovery {
         play: play.clone(),
         operate: operate.clone(),
@@ -82,7 +107,7 @@ pub(super) async fn serve(settings: &Settings) -> Outcome {
         settings.ledger.clone(),
         instance,
     );
-    let web = super::web(settings, &metrics, readiness(&ledger))?;
+    let web = super::web(settings, &metrics, readiness(views))?;
     let recovery = tokio::spawn(recovery.run(web.stopping.clone()));
     let ended = Stopping::default();
     let until = ended.clone();
@@ -97,6 +122,7 @@ pub(super) async fn serve(settings: &Settings) -> Outcome {
         meters: Arc::new(Meters::new(operate.clone())),
         operate,
         ledger: ledger.clone(),
+        named,
     };
     let served = super::until_signal(settings, web, routes(direct, api)).await;
     recovery.abort();
@@ -122,18 +148,19 @@ fn routes(direct: Direct, api: Api) -> Routes {
     }
 }
 
-fn readiness(ledger: &Ledger) -> ReadinessFn {
-    let ledger = ledger.clone();
+fn readiness(views: Arc<Views>) -> ReadinessFn {
     Arc::new(move || Readiness {
-        redis: None,
         ledger: Some(LedgerState {
             up: true,
-            lag_events: ledger.progress.largest_lag().map_or(0, |(_, lag)| lag),
-            stopped: ledger.progress.stopped(),
-            stopped_coupons: ledger.coupons.stopped(),
-            stopped_rooms: ledger.rooms.stopped(),
+            lag_events: views
+                .registry
+                .each()
+                .iter()
+                .map(|known| known.lag())
+                .max()
+                .unwrap_or_default(),
         }),
-        causes: Vec::new(),
+        ..Readiness::default()
     })
 }
 

@@ -57,7 +57,6 @@ mod tests {
         let side = |pool| MetersAndState {
             meters: [("grand:pool".to_owned(), pool), ("grand:contributed".to_owned(), 41)].into(),
             state: [("status".to_owned(), "open".to_owned())].into(),
-            ..MetersAndState::default()
         };
         let text = render("jackpot spring", 7, &compare(&side(41), &side(42)));
         let lines: Vec<_> = text.lines().collect();

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use sqlx::any::AnyArguments;
+use sqlx::pool::PoolConnection;
 use sqlx::query::Query;
 use sqlx::{Any, AnyPool, AssertSqlSafe, Row, Transaction};
 use tokio::time::timeout;
@@ -169,6 +170,12 @@ impl Sql {
             Kind::Sqlite => self.writer.begin_with("BEGIN IMMEDIATE").await,
             Kind::Postgres => self.writer.begin().await,
         }
+    }
+
+    /// A writing connection that does not look for the store's UUID. For benchmarks, which have the database to themselves.
+    #[doc(hidden)]
+    pub async fn unchecked(&self) -> Result<PoolConnection<Any>, sqlx::Error> {
+        self.writer.acquire().await
     }
 
     /// One statement that writes, in a transaction of its own, for at most [`WRITE_LIMIT`]: the rows that it changed.

@@ -102,7 +102,7 @@ impl Skips for Coupons {
         ];
         Ok(Plan {
             fields: fields.map(|(name, value)| (name.to_owned(), value)).into(),
-            lines: skip.say(&carried),
+            lines: Skip::say(&carried),
         })
     }
 }
@@ -230,7 +230,9 @@ impl Told {
             }
             Kind::Issue(lines, users) => {
                 self.moved.users += i128::from(users);
-                lines.into_iter().for_each(|line| self.line(line));
+                for line in lines {
+                    self.line(line);
+                }
             }
             Kind::Serve(lines, users) => {
                 self.moved.users += i128::from(users);
@@ -430,7 +432,7 @@ impl Skip<'_> {
         json.ok_or_else(|| StuckError::Refused(format!("definition {version} can't be read anywhere")))
     }
 
-    fn say(&self, carried: &CarriedCoupon) -> Vec<String> {
+    fn say(carried: &CarriedCoupon) -> Vec<String> {
         let mut lines = vec![format!("records of requests carried on: {}", carried.records.len())];
         let issued = carried
             .records

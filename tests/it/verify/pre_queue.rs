@@ -58,7 +58,7 @@ impl List {
             ..Trusted::default()
         };
         match verify_any(self.text().as_bytes(), trusted).expect("a list") {
-            Verified::PreQueue(list) => list,
+            Verified::PreQueue(list) => *list,
             Verified::Ledger(report) => panic!("a list: {report}"),
         }
     }

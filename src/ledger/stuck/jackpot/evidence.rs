@@ -16,6 +16,7 @@ pub(super) type Sums = BTreeMap<(Id, String), i64>;
 pub(super) struct Evidence {
     pub(super) status: Option<Status>,
     pub(super) version: Option<u64>,
+    #[expect(clippy::option_option, reason = "not told is not the same as none")]
     pub(super) waiting: Option<Option<u64>>,
     pub(super) last_version: Option<u64>,
     pub(super) epoch: Option<u64>,
@@ -110,7 +111,9 @@ impl Evidence {
                 if let Some(batch) = batch.filter(|batch| next && batch.from > 1) {
                     self.half = Some((batch.batch_id, batch.from));
                 }
-                claims.iter().for_each(|claim| self.claimed(claim));
+                for claim in &claims {
+                    self.claimed(claim);
+                }
             }
             Kind::Claim { entry_id, claim } => {
                 self.settled.entry(claim.sequence).or_insert(entry_id);

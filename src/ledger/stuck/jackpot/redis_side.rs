@@ -138,13 +138,13 @@ impl Records {
             }
             return;
         }
-        let record = match text.split_once(' ').filter(|(call, _)| call.starts_with(':')) {
-            Some((call, _)) => calls.get(call).and_then(|of_call| whole(text, Some(of_call))),
-            None => {
-                let sequence = text.split(' ').next().and_then(|text| text.parse::<u64>().ok());
-                let ours = sequence.is_some_and(|sequence| (first..=last).contains(&sequence));
-                ours.then(|| Record::parse(text).ok()).flatten()
-            }
+        let in_run = text.split_once(' ').filter(|(call, _)| call.starts_with(':'));
+        let record = if let Some((call, _)) = in_run {
+            calls.get(call).and_then(|of_call| whole(text, Some(of_call)))
+        } else {
+            let sequence = text.split(' ').next().and_then(|text| text.parse::<u64>().ok());
+            let ours = sequence.is_some_and(|sequence| (first..=last).contains(&sequence));
+            ours.then(|| Record::parse(text).ok()).flatten()
         };
         if let Some(record) = record.filter(|record| (first..=last).contains(&record.sequence)) {
             self.entries.insert(record.sequence, (name, record.to_text()));
@@ -167,7 +167,9 @@ pub(in crate::ledger::stuck) async fn scan(
     loop {
         let page = cmd("HSCAN").arg(key).arg(&cursor).arg("COUNT").arg(PAGE).to_owned();
         let (next, pairs): (String, Vec<(String, String)>) = read(store, &page).await?;
-        pairs.into_iter().for_each(|(name, text)| each(name, text));
+        for (name, text) in pairs {
+            each(name, text);
+        }
         if next == "0" {
             return Ok(());
         }
