@@ -1,9 +1,9 @@
 -- Shared by issue.lua and serve.lua: the decision on one request, in memory.
 
 -- Decides a request at this instant: window of time, user, stock. `stamp`: the instant as text; `held`: the user's
--- record, false for none. Returns the request's record, what the event says of it behind the user, and the user's record
--- when it changes: a unit was issued, or the clock was set back. nil: the user's record cannot be read, so nothing is
--- decided.
+-- record, false for none. Returns the request's record, what the event says of it behind the user, and the user's
+-- record when it changes: a unit was issued, or the clock was set back. nil: the user's record cannot be read, so
+-- nothing is decided.
 local function decide(state, at, stamp, request, user, code, held)
   if (state.starts and at < state.starts) or (state.ends and at >= state.ends) then
     return 'n ' .. stamp .. ' ' .. user, ' n'

@@ -2,10 +2,10 @@
 -- id is not used for something else, and so does the stream, in which the ledger finds its place.
 --
 -- The retention is the longest that any caller was set to. It is counted from the first call that found this definition
--- over: each call adds the step since the last one, from 0 to 60 s (`over_version`, `over_age`, `over_looked`). So an end
--- that was put into the past, a service that was away, or a clock that jumps ahead drops nothing that was answered a
--- moment ago, and draws that have yet to record what they were told have that long. Not in the ledger: a restore counts
--- anew.
+-- over: each call adds the step since the last one, from 0 to 60 s (`over_version`, `over_age`, `over_looked`). So an
+-- end that was put into the past, a service that was away, or a clock that jumps ahead drops nothing that was answered
+-- a moment ago, and draws that have yet to record what they were told have that long. Not in the ledger: a restore
+-- counts anew.
 --
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark  2 number of the last event that the ledger has  3 retention that the caller is set to, seconds

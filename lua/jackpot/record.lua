@@ -65,8 +65,8 @@ local function add_refusal(pending, rank, letter)
   return list .. rank .. letter
 end
 
--- A paused jackpot with nothing pending takes its waiting definition at once, if its caps hold the pools; asked before the
--- writes of the call that ends the last pending entry.
+-- A paused jackpot with nothing pending takes its waiting definition at once, if its caps hold the pools; asked before
+-- the writes of the call that ends the last pending entry.
 local function apply_when_settled(state, tiers, pending_key)
   local settled = state.status == 'paused' and state.next ~= '' and redis.call('ZCARD', pending_key) == 1
   if settled and caps_hold(state.next_tiers, tiers) then

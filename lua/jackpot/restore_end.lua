@@ -16,7 +16,8 @@
 -- one is opened. Its number is at least EPOCH_GAP above all others, or the second of Redis' clock in which the restore
 -- began; that second is over when play goes on, so that a second restore of the same ledger gets another number.
 -- The event has the ledger's number and one restore more than anybody has seen; the status is written with all else,
--- so that no script ever sees a part. The age of the newer generation begins at 0: that much is sure. Runs when memory is full: what is big is there already.
+-- so that no script ever sees a part. The age of the newer generation begins at 0: that much is sure. Runs when memory
+-- is full: what is big is there already.
 -- Cost: O(tiers + epochs).
 
 local MAX_RESTORES = 8191 -- 2^13 - 1, so that a mark stays below 2^53

@@ -9,7 +9,8 @@
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok', mark, epoch} the epoch that is open now
 --       {'raised', mark, seconds} the jackpot's retention was that, shorter than the caller's; it is the caller's now
---       {'early', mark, ms, seconds} the newer generation is younger than the jackpot's retention (seconds), by that much
+--       {'early', mark, ms, seconds} the newer generation is younger than the jackpot's retention (seconds), by that
+--       much
 --       {'pending', mark} the older generation holds entries without an outcome
 --       {'idle', mark} both generations are empty: nothing to drop
 -- Invariants: a record stays for at least one retention, and the jackpot's retention is the longest that any caller was

@@ -75,7 +75,8 @@ local function known_state(key)
   return state
 end
 
--- All that the ledger compares, and more: the state as name, value, ..., and how many there are of what it does not name.
+-- All that the ledger compares, and more: the state as name, value, ..., and how many there are of what it does not
+-- name.
 local function told(state, pending, seen_a, seen_b, definitions, adjustments)
   local out = {}
   for _, field in ipairs(STATE) do

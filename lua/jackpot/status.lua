@@ -1,5 +1,5 @@
--- Pauses, resumes, suspends or closes a jackpot. Pausing with nothing pending puts a waiting definition in force, unless a
--- cap of it is below the pool: that one waits for the next take of all.
+-- Pauses, resumes, suspends or closes a jackpot. Pausing with nothing pending puts a waiting definition in force,
+-- unless a cap of it is below the pool: that one waits for the next take of all.
 --
 -- KEYS  1 state  2 meters  3 pending  4 events  5.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 wanted: open | paused | suspended (by the service) | closed  6 reason  7 who

@@ -132,8 +132,8 @@ local function accrue(tier, pool, pool_micro, reserve, reserve_micro)
   return amount
 end
 
--- Whether the caps of a definition, given by its tiers' text, hold what is in the pools now. Where one does not, only a take
--- of all puts the definition in force: what players see never shrinks without one.
+-- Whether the caps of a definition, given by its tiers' text, hold what is in the pools now. Where one does not, only a
+-- take of all puts the definition in force: what players see never shrinks without one.
 local function caps_hold(text, tiers)
   for name, _, cap in rows_of(text) do
     local tier, limit = tiers.by_name[name], tonumber(cap)

@@ -14,8 +14,8 @@
 -- own. Tickets that were made before get their new order by reorder.lua. A room opens once, when its opens_at comes, or
 -- when a definition without one is put; what was collected until then keeps its order. Ends no session. A repeat of a
 -- PUT that was done (same nonce) answers as the first did and changes nothing, also when another PUT came between; one
--- that was held up on its way changes nothing when another was acknowledged meanwhile ('stale', by the last version). In
--- status open and suspended.
+-- that was held up on its way changes nothing when another was acknowledged meanwhile ('stale', by the last version).
+-- In status open and suspended.
 -- Cost: O(1).
 
 local NUMBERS = { capacity = 3, session = 4, waiting_timeout = 5, rate = 6, opens_at = 7 } -- in ARGV

@@ -91,10 +91,10 @@ local function read_places(step, tickets)
   end
 end
 
--- Who leaves and joins again works Redis, fills the records of those who are over and the list of passes that were taken
--- back. Each time somebody leaves counts for LEFT_MS; whose times add up to more than BUSY_MS - LEFT_MS does not join. So
--- six times at once are free, and one in ten seconds for good. No more than the shortest retention: a record that says
--- until when somebody is busy outlasts that time.
+-- Who leaves and joins again works Redis, fills the records of those who are over and the list of passes that were
+-- taken back. Each time somebody leaves counts for LEFT_MS; whose times add up to more than BUSY_MS - LEFT_MS does not
+-- join. So six times at once are free, and one in ten seconds for good. No more than the shortest retention: a record
+-- that says until when somebody is busy outlasts that time.
 local LEFT_MS = 10000
 local BUSY_MS = 60000
 
@@ -115,8 +115,8 @@ local function read_users(step, users)
   read_places(step, found)
 end
 
--- How long a user who wants a new place has to wait, nil for not at all. A time that the clock can't have made counts as
--- the latest that it can.
+-- How long a user who wants a new place has to wait, nil for not at all. A time that the clock can't have made counts
+-- as the latest that it can.
 local function limited_ms(step, user)
   local busy = math.min(step.busy[user] or 0, step.at + BUSY_MS)
   local wait = busy - (BUSY_MS - LEFT_MS) - step.at

@@ -22,9 +22,9 @@ local at = room_ms(state, now_ms())
 local out = { 'ok', mark(state), num(at), num(state.passes), num(state.hold), last, complete and '1' or '' }
 local length = #out
 for i = 1, #found, 2 do
-  local ticket, expires, at = string.match(found[i], '^(%x+) (%d+) (%d+)$')
+  local ticket, expires, taken_at = string.match(found[i], '^(%x+) (%d+) (%d+)$')
   must(ticket, 'JP_DAMAGED revoked')
-  out[length + 1], out[length + 2], out[length + 3], out[length + 4] = num(found[i + 1]), ticket, expires, at
+  out[length + 1], out[length + 2], out[length + 3], out[length + 4] = num(found[i + 1]), ticket, expires, taken_at
   length = length + 4
 end
 return out

@@ -193,8 +193,8 @@ local function next_waiter(step)
   return nil
 end
 
--- Admits from the front as far as there is room, but in doubt nobody out of a line: they might not hear of it before their
--- sessions end. `fresh`: who has only just come.
+-- Admits from the front as far as there is room, but in doubt nobody out of a line: they might not hear of it before
+-- their sessions end. `fresh`: who has only just come.
 local function admit(step, fresh)
   if step.doubt and step.waited then
     return

@@ -22,9 +22,10 @@
 -- front of him. A user has one ticket that waits or is in; a join finds it. Every repeat is safe: a join whose ticket
 -- is there is answered by its record, also when it is over. A caller that knows of more passes than there are here
 -- shows that some were lost: until all that may be out have expired nobody is admitted. A waiter is abandoned when he
--- was not seen though he could be. In doubt no time runs against those who wait, and none of them is admitted: the answer
--- that says so may not reach them. Passes that are out or were taken back are at most 1,000,000 and the capacity.
--- Compiled to run when memory is full, for calls without joins: those grow by nothing but what they take away.
+-- was not seen though he could be. In doubt no time runs against those who wait, and none of them is admitted: the
+-- answer that says so may not reach them. Passes that are out or were taken back are at most 1,000,000 and the
+-- capacity. Compiled to run when memory is full, for calls without joins: those grow by nothing but what they take
+-- away.
 -- Cost: O(log n) for each that goes, comes in or visits. At most 256 sessions end, 256 waiters are abandoned because of
 -- their time and 512 are called to the door, who come in or are abandoned there.
 
@@ -70,7 +71,8 @@ end
 -- What the order before the opening goes by.
 local order_of = step.opened and { '', '' } or redis.call('HMGET', KEYS[1], 'order_nonce', 'commitment')
 
--- The place that a join has now; or nil: the room is suspended or goes by another nonce, or ms that the user has to wait.
+-- The place that a join has now; or nil: the room is suspended or goes by another nonce, or ms that the user has to
+-- wait.
 local function join(ticket, user, order, nonce)
   local place = step.tickets[user] and step.places[step.tickets[user]]
   if place then

@@ -73,7 +73,8 @@ end
 -- Appends the event of this call and numbers it. The first write of every script: it is the only one that can
 -- fail (an id that does not grow), and then nothing has been written. The id is <seq>-<n>, so that the event of
 -- an entry or an issue is found by its sequence and the reader's place by the number. Every event names the history
--- that it belongs to: 16 hexadecimal digits of randomness, made at creation and at every restore, and kept in the state.
+-- that it belongs to: 16 hexadecimal digits of randomness, made at creation and at every restore, and kept in the
+-- state.
 local function append_event(key, state, at, kind, fields)
   must(state.n < MAX_N or nil, 'JP_EVENTS no number is left')
   must(is_history(state.history) or nil, 'JP_DAMAGED history')
