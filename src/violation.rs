@@ -24,7 +24,7 @@ impl Violation {
     }
 }
 
-/// Checks a name for people that is put now, which is a [`text`](crate::text).
+/// Checks a name for people that is put now, which is a [`text`](mod@crate::text).
 pub fn check_new_name(name: &str) -> Result<(), Vec<Violation>> {
     text::check(name, MAX_NAME_CHARS).map_err(|wrong| vec![Violation::new("name", wrong.to_string())])
 }

@@ -119,7 +119,7 @@ impl Rooms {
         self.join_as(id, user, Ticket::random()?).await
     }
 
-    /// The same by a join token with this random part, which makes [`JOINS_OF_A_TOKEN`] places at most; `None`: it has.
+    /// The same by a join token with this random part, which makes two places at most; `None`: it has.
     pub async fn join_by_token(&self, id: &Id, user: &Id, jti: &str) -> Result<Option<TicketNow>, RoomError> {
         for nth in 1..=JOINS_OF_A_TOKEN {
             let ticket = Ticket::of_token(id, user, jti, nth);

@@ -137,7 +137,7 @@ impl Tokens {
     /// now and for whom is not.
     ///
     /// A token whose key this instance does not know is decided by one look into the ledger that began after the token came.
-    /// It waits for that look, [`LOOK_EVERY`] and [`WAIT`] at most.
+    /// It waits for that look, `LOOK_EVERY` and `WAIT` at most.
     pub async fn open<C: DeserializeOwned + Timed>(self: &Arc<Self>, typ: &str, token: &str) -> Result<C, TokenError> {
         let came = Instant::now();
         let opened = self.open_known(typ, token);

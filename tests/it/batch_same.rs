@@ -138,7 +138,7 @@ fn comparable(events: &[Fields], batch_id: &str) -> Vec<Fields> {
 async fn held(bench: &Bench) -> [BTreeMap<String, String>; 2] {
     let keys = &bench.operate.views.registry.known(&bench.id).keys;
     let mut state: BTreeMap<String, String> = bench.raw(redis::cmd("HGETALL").arg(&keys.state)).await;
-    for field in ["n", "puts", "gen_opened"] {
+    for field in ["n", "puts", "gen_opened", "gen_looked"] {
         state.remove(field);
     }
     [state, bench.raw(redis::cmd("HGETALL").arg(&keys.meters)).await]

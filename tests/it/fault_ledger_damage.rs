@@ -64,8 +64,8 @@ async fn one_byte_of_a_stored_event_that_was_changed_is_named_at_the_start() {
     // Still an event that can be read: only the chain shows it.
     change(
         &service,
-        "UPDATE events SET body = REPLACE(body, 'p1', 'p2') WHERE jackpot_id = 'forged' AND n = 7 \
-         AND body <> REPLACE(body, 'p1', 'p2')",
+        "UPDATE events SET body = REPLACE(body, 'p1', 'p2') WHERE jackpot_id = 'forged' AND n = \
+         (SELECT MIN(n) FROM events WHERE jackpot_id = 'forged' AND n > 6 AND body LIKE '%p1%')",
     )
     .await;
     service.restart().await;
@@ -148,6 +148,12 @@ async fn heavy_one_byte_changed_in_the_middle_of_the_ledger_is_named_by_verify()
     )
     .await;
     load.finish().await;
+    // A checkpoint may come between any two entries: the event is found by what it holds.
+    let text = "SELECT MIN(n) FROM events WHERE jackpot_id = 'forged' AND n > 6 AND body LIKE '%p1%'";
+    let n: i64 = sqlx::query_scalar(text)
+        .fetch_one(sql.reader())
+        .await
+        .expect("an event of p1");
     sql.close().await;
     assert!(service.stop().await.success());
     let whole = service.command(&["verify", "--ledger"]);
@@ -155,8 +161,8 @@ async fn heavy_one_byte_changed_in_the_middle_of_the_ledger_is_named_by_verify()
 
     change(
         &service,
-        "UPDATE events SET body = REPLACE(body, 'p1', 'p2') WHERE jackpot_id = 'forged' AND n = 7 \
-         AND body <> REPLACE(body, 'p1', 'p2')",
+        "UPDATE events SET body = REPLACE(body, 'p1', 'p2') WHERE jackpot_id = 'forged' AND n = \
+         (SELECT MIN(n) FROM events WHERE jackpot_id = 'forged' AND n > 6 AND body LIKE '%p1%')",
     )
     .await;
     let exported = service.command(&["export", JACKPOT, "--output", "forged.export"]);
@@ -164,7 +170,7 @@ async fn heavy_one_byte_changed_in_the_middle_of_the_ledger_is_named_by_verify()
     for arguments in [&["verify", "forged.export"][..], &["verify", "--ledger"]] {
         let verified = service.command(arguments);
         assert_eq!(verified.status.code(), Some(1), "{}", told(&verified));
-        assert!(told(&verified).contains("event 7"), "{}", told(&verified));
+        assert!(told(&verified).contains(&format!("event {n}")), "{}", told(&verified));
     }
     let other = service.command(&["verify", "--ledger", "--jackpot", OTHER]);
     assert!(other.status.success(), "{}", told(&other));

@@ -192,7 +192,7 @@ impl Sql {
         self.writing(work).await
     }
 
-    /// The store on whose behalf this instance writes; `None` before [`own`](Self::own).
+    /// The store on whose behalf this instance writes; `None` before the ledger has claimed its store.
     pub fn owner(&self) -> Option<Uuid> {
         self.owner.get().copied()
     }
