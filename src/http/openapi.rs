@@ -18,7 +18,7 @@ pub const BEARER: &str = "bearer";
 const COMMON: [(&str, &str, &str, When); 13] = [
     ("400", "InvalidJson", "`invalid-json`", When::Body),
     ("401", "Unauthorized", "`unauthorized`", When::Key),
-    ("403", "Forbidden", "`forbidden`", When::Key),
+    ("403", "Forbidden", "`forbidden`, `wrong-subject`", When::Key),
     ("404", "JackpotNotFound", "`jackpot-not-found`", When::Jackpot),
     ("404", "CouponNotFound", "`coupon-not-found`", When::Coupon),
     ("404", "RoomNotFound", "`room-not-found`", When::Room),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::model::{Key, KeyName, RawKey, Role};
+use super::model::{Key, KeyName, RawKey, Rights, Role};
 use crate::durable_file;
 use crate::random::RandomError;
 use crate::settings::Settings;
@@ -13,13 +13,13 @@ use crate::settings::Settings;
 /// Keys at most: each request is compared with all of them, in constant time.
 pub const MAX_KEYS: usize = 1_000;
 
-/// Larger than `MAX_KEYS` entries can be; something else is in the file then.
-const MAX_FILE_BYTES: u64 = 1 << 20;
+/// Larger than `MAX_KEYS` entries of `MAX_SUBJECTS` subjects can be; something else is in the file then.
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// Name of the key that the first run makes.
 const FIRST_KEY: &str = "operator";
 
-const HEADER: &str = "# API keys of the service: names, roles and SHA-256 of the keys, which are kept nowhere.\n\
+const HEADER: &str = "# API keys of the service: names, rights and SHA-256 of the keys, which are kept nowhere.\n\
                       # Written by `jackpot key new` and `jackpot key revoke`; a running service follows within 2 s.\n\n";
 
 /// Why keys can't be read or changed.
@@ -126,9 +126,9 @@ impl KeyFile {
     ///
     /// # Errors
     /// A name that is taken, a full file, or one that can't be read or written.
-    pub fn add(&self, name: KeyName, role: Role) -> Result<RawKey, KeysError> {
+    pub fn add(&self, name: KeyName, rights: impl Into<Rights>) -> Result<RawKey, KeysError> {
         let raw = RawKey::generate()?;
-        let entry = raw.entry(name, role);
+        let entry = raw.entry(name, rights.into());
         self.change(|keys| {
             if keys.iter().any(|key| key.name == entry.name) {
                 return Err(KeysError::Duplicate(entry.name.as_str().to_owned()));
@@ -191,7 +191,7 @@ impl KeyFile {
         let text = std::fs::read_to_string(&self.operator_key).map_err(failed)?;
         tracing::info!(key = FIRST_KEY, file = %self.operator_key.display(), "the first API key is made");
         let name = FIRST_KEY.parse().map_err(|reason| self.malformed(reason))?;
-        Ok(RawKey::from_text(text.trim()).entry(name, Role::Operate))
+        Ok(RawKey::from_text(text.trim()).entry(name, Role::Operate.into()))
     }
 
     fn io(&self, source: io::Error) -> KeysError {

@@ -92,7 +92,7 @@ impl LineAnswer {
         (status = 409, description = "`coupon-suspended`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 415, description = "`unsupported-media-type`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn post(
-    _: auth::Operate,
+    auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
     request: HttpRequest,
     (api, web): (Data<Api>, Data<Web>),
@@ -112,6 +112,7 @@ pub(crate) async fn post(
         coupons: api.coupons.clone(),
         answers,
         stopping: web.stopping.clone(),
+        key_end: caller.end(),
         _place: place,
     };
     rt::spawn(upload.work(Lines::new(payload, api.max_bulk_bytes)));
@@ -148,6 +149,7 @@ struct Upload {
     coupons: Coupons,
     answers: mpsc::Sender<Bytes>,
     stopping: Stopping,
+    key_end: auth::KeyEnd,
     _place: SemaphorePermit<'static>,
 }
 
@@ -155,6 +157,7 @@ impl Upload {
     /// Until the list ends, or nobody is there who reads the answers.
     async fn work(self, mut lines: Lines) {
         let mut wishes: Vec<Wish> = Vec::with_capacity(MAX_BULK);
+        let mut key_ended = std::pin::pin!(self.key_end.clone().wait());
         loop {
             // What has come is answered before more is waited for.
             if (lines.is_empty() && !wishes.is_empty()) || wishes.len() == MAX_BULK {
@@ -163,6 +166,8 @@ impl Upload {
                 };
             }
             let next = tokio::select! {
+                biased;
+                () = &mut key_ended => return self.break_off(&wishes, &lines).await,
                 next = timeout(IDLE, lines.next()) => next.unwrap_or_else(|_| Next::Failed(Problem::request_timeout(IDLE))),
                 () = self.stopping.wait() => Next::Failed(Problem::store_unavailable("the service stops; send the same list again")),
             };
@@ -191,6 +196,18 @@ impl Upload {
         if !wishes.is_empty() {
             let _told = self.answer(wishes).await;
         }
+    }
+
+    /// Does nothing more under a key that has ended.
+    async fn break_off(&self, undone: &[Wish], lines: &Lines) {
+        let problem = Problem {
+            detail: "the key was revoked or has expired; send the same list again with another".to_owned(),
+            ..Problem::unauthorized()
+        };
+        let line = undone.first().map_or(lines.number() + 1, |(line, _)| *line);
+        let answer = LineAnswer::refused(problem, "stopped");
+        // Its reader may have gone away.
+        let _told = self.tell(&[BulkLine { line, answer }]).await;
     }
 
     /// Decides and answers these lines; an error when that was the end.

@@ -19,6 +19,7 @@ use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
 use crate::ids::Id;
+use crate::ledger::streams::Streams;
 use crate::violation::check_new_name;
 
 /// A coupon: its definition, status and counts. The fields of the definition are spelled out, because a schema that
@@ -105,7 +106,7 @@ pub(crate) struct CouponPage {
     request_body(content = Document, example = json!({"name": "A free coffee", "stock": 100, "per_user": 1, "per_user_window_s": null,
         "starts_at": null, "ends_at": null})),
     responses((status = 201, description = "Created", body = Coupon), (status = 200, description = "Changed, or as it was", body = Coupon),
-        (status = 403, description = "`not-open`: it ended, and its records are gone", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "`not-open`: it ended, and its records are gone; `forbidden`, `wrong-subject`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 412, description = "`precondition-failed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn put(
     auth::Operate(caller): auth::Operate,
@@ -119,7 +120,7 @@ pub(crate) async fn put(
     check_new_name(&document.name).map_err(CouponError::Invalid)?;
     let definition = Definition::check(document).map_err(CouponError::Invalid)?;
     api.learn(&id).await?;
-    let by = operator(caller, &request_id);
+    let by = operator(&caller, &request_id);
     let put = api.coupons.define(&id, &definition, wanted, &by).await?;
     let mut answer = if put.created {
         // The limit of the backlog holds from its first event on, also when the database stops answering now.
@@ -134,15 +135,16 @@ pub(crate) async fn put(
         .json(read(&api, &id).await?))
 }
 
-/// All coupons, in the order of their ids.
+/// All coupons, in the order of their ids; to a bound key its own.
 #[utoipa::path(get, path = "/v1/coupons", operation_id = "list_coupons", tag = "coupons", security(("bearer" = [])), params(PageQuery),
     responses((status = 200, description = "A page", body = CouponPage)))]
 pub(crate) async fn list(
-    _: auth::Read,
+    auth::ReadFiltered(caller): auth::ReadFiltered,
     QueryOf(page): QueryOf<PageQuery>,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    let (items, next_cursor) = page_of(&api.coupons.registry, &page, async |id| read(&api, id).await).await?;
+    let own = caller.own(Streams::Coupons);
+    let (items, next_cursor) = page_of(&api.coupons.registry, &page, own, async |id| read(&api, id).await).await?;
     Ok(HttpResponse::Ok().json(CouponPage { items, next_cursor }))
 }
 

@@ -105,7 +105,7 @@ pub(crate) async fn rotate(
     Body(body): Body<ReasonBody>,
 ) -> Result<HttpResponse, Problem> {
     api.operate
-        .end_epoch(&id, body.reason.into_string(), &operator(caller, &request_id))
+        .end_epoch(&id, body.reason.into_string(), &operator(&caller, &request_id))
         .await?;
     answer(&api, id, None).await
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use actix_web::HttpResponse;
 use actix_web::web::{Bytes, Data};
+use futures_util::StreamExt;
 use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -159,7 +160,8 @@ pub(crate) async fn get(caller: Anyone, PathOf(id): PathOf<Id>, api: Data<Api>) 
     Ok(HttpResponse::Ok().json(now))
 }
 
-/// The same as server-sent events, `event: meter`: at once, and when it changed, at most once a second.
+/// The same as server-sent events, `event: meter`: at once, and when it changed, at most once a second. It ends when the
+/// key with which it was opened is revoked or expires.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/meter/stream", operation_id = "stream_meter", tag = "jackpots", security((), ("bearer" = [])), params(("id" = String, Path)),
     responses((status = 200, description = "Events without end", content_type = "text/event-stream", body = String),
         (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
@@ -171,6 +173,7 @@ pub(crate) async fn stream(
     web: Data<Web>,
 ) -> Result<HttpResponse, Problem> {
     let now = api.meters.read(&id).await?;
+    let key_end = caller.end();
     let may_read = caller.require_read();
     if !now.public {
         may_read.as_ref().map_err(Clone::clone)?;
@@ -211,5 +214,5 @@ pub(crate) async fn stream(
     Ok(HttpResponse::Ok()
         .content_type("text/event-stream")
         .insert_header(("Cache-Control", "no-store"))
-        .streaming(Box::pin(events)))
+        .streaming(Box::pin(events.take_until(key_end.wait()))))
 }

@@ -1,0 +1,6 @@
+//! What a key may name, see and keep open, against a running service.
+
+mod bound;
+mod codes;
+mod ended;
+mod kit;
