@@ -112,8 +112,7 @@ fn explain(status: u16, fault: Option<Fault>) -> Problem {
 mod tests {
     use super::*;
 
-    const BARE: &str =
-        "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\ndate: Thu, 01 Jan 1970 00:00:00 GMT\r\n\r\n";
+    const BARE: &str = "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\ndate: Thu, 01 Jan 1970 00:00:00 GMT\r\n\r\n";
 
     #[test]
     fn a_bare_answer_is_found_at_the_end_alone() {

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
+use actix_web::HttpMessage;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{Payload, ServiceRequest, ServiceResponse};
 use actix_web::error::PayloadError;
@@ -61,13 +62,7 @@ impl Exchange {
         if !endless && self.chunks.is_none() && !self.request.0.is_http2() {
             return answer;
         }
-        answer.map_body(|_, body| {
-            Watched {
-                body,
-                _exchange: self,
-            }
-            .boxed()
-        })
+        answer.map_body(|_, body| Watched { body, _exchange: self }.boxed())
     }
 }
 

@@ -14,6 +14,7 @@ use tokio_rustls::server::TlsStream;
 use super::bare;
 use super::state::{ConnectionState, Permit};
 use super::worker::Place;
+use crate::http::addresses::Connected;
 
 /// A byte that no head may have.
 const SPOILING: &[u8] = b"\0";
@@ -48,6 +49,10 @@ impl Connection {
             place: Some(place),
             instead: None,
         }
+    }
+
+    pub(super) fn connected(&self) -> Option<&Connected> {
+        self.place.as_ref()?.connected.as_ref()
     }
 
     fn write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {

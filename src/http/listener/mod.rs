@@ -6,13 +6,14 @@
 //! - [`io`]: its bytes.
 //! - [`exchange`]: its requests, as the envelope sees them.
 //! - [`bare`]: answers of the framework itself.
-//! - [`tls`]: certificates.
+//! - [`tls`], [`validity`]: certificates.
 
 mod bare;
 pub(in crate::http) mod exchange;
 mod io;
 pub(crate) mod state;
 pub(in crate::http) mod tls;
+mod validity;
 mod worker;
 
 use std::future::poll_fn;
@@ -35,12 +36,13 @@ use actix_web::{App, Error};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
+use super::addresses::Addresses;
 use super::envelope;
 use crate::stopping::Stopping;
 use crate::telemetry::Metrics;
 use io::{Connection, Stream};
 use state::{ConnectionState, H2_WINDOW_BYTES};
-use worker::{HEAD_TIMEOUT, Shared, Worker};
+use worker::{HEAD_TIMEOUT, Place, Shared, Worker};
 
 /// Connections that the system holds until they are accepted.
 const BACKLOG: i32 = 2_048;
@@ -67,6 +69,8 @@ pub(super) struct Options {
     pub(super) shutdown_timeout_s: u64,
     /// Plain HTTP without.
     pub(super) tls: Option<Arc<rustls::ServerConfig>>,
+    /// Who bounds connections by address; none: they are not bounded.
+    pub(super) addresses: Option<Arc<Addresses>>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) stopping: Stopping,
 }
@@ -88,7 +92,7 @@ where
     };
     let builder = Server::build();
     let stop = builder.graceful_shutdown_signal();
-    let tls = options.tls.map(TlsAcceptor::from);
+    let (tls, addresses) = (options.tls.map(TlsAcceptor::from), options.addresses);
     let server = builder
         .workers(options.workers)
         // Accepting never pauses: when the thread is full, the newcomer or another connection goes.
@@ -115,6 +119,9 @@ where
                 .local_addr(address)
                 .on_connect_ext(|connection: &Connection, extensions| {
                     extensions.insert(Rc::clone(&connection.state));
+                    if let Some(connected) = connection.connected() {
+                        extensions.insert(connected.clone());
+                    }
                 })
                 .finish(map_config(
                     app.into_factory().map_err(|error: Error| error.error_response()),
@@ -123,6 +130,7 @@ where
             let gate = Gate {
                 worker: Worker::start(&shared),
                 tls: tls.clone(),
+                addresses: addresses.clone(),
             };
             fn_service(move |stream: TcpStream| gate.clone().open(stream)).and_then(http)
         })?
@@ -135,13 +143,14 @@ where
 struct Gate {
     worker: Rc<Worker>,
     tls: Option<TlsAcceptor>,
+    addresses: Option<Arc<Addresses>>,
 }
 
 impl Gate {
     /// Gives the connection a place, and hands it on when it has said something: until then it costs hardly any memory.
     async fn open(self, stream: TcpStream) -> Result<(Connection, Protocol, Option<SocketAddr>), DispatchError> {
         let peer = stream.peer_addr()?;
-        let place = self.worker.admit(peer.ip().to_canonical(), false).ok_or_else(gone)?;
+        let place = self.admit(peer).ok_or_else(gone)?;
         prepare(&stream);
         let state = Rc::clone(&place.state);
         until_killed(&state, stream.readable()).await.ok_or_else(gone)??;
@@ -160,6 +169,18 @@ impl Gate {
         };
         state.opened(protocol == Protocol::Http2);
         Ok((Connection::new(stream, place), protocol, Some(peer)))
+    }
+}
+
+impl Gate {
+    /// Nothing is read of a connection that is refused, and nothing answered.
+    fn admit(&self, peer: SocketAddr) -> Option<Place> {
+        let connected = self.addresses.as_ref().map(|addresses| addresses.connect(peer.ip()));
+        let connected = connected.transpose().inspect_err(|refused| {
+            self.worker.metrics.connections.closed(refused.as_str());
+            tracing::debug!(%peer, reason = refused.as_str(), "connection refused");
+        });
+        self.worker.admit(peer.ip().to_canonical(), connected.ok()?)
     }
 }
 
@@ -185,9 +206,7 @@ async fn until_killed<F: Future>(state: &ConnectionState, future: F) -> Option<F
 fn prepare(stream: &TcpStream) {
     let nodelay = stream.set_nodelay(true);
     #[cfg(target_os = "linux")]
-    let nodelay = nodelay.and(
-        rustix::net::sockopt::set_tcp_user_timeout(stream, UNANSWERED_MS).map_err(IoError::from),
-    );
+    let nodelay = nodelay.and(rustix::net::sockopt::set_tcp_user_timeout(stream, UNANSWERED_MS).map_err(IoError::from));
     if let Err(error) = nodelay {
         tracing::debug!(%error, "a connection has no limit of its own");
     }

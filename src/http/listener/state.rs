@@ -112,7 +112,7 @@ impl ConnectionState {
     }
 
     /// The connection of a request; `None` where there is none, as in tests of a handler.
-    pub(in crate::http) fn of(request: &HttpRequest) -> Option<Rc<ConnectionState>> {
+    pub(crate) fn of(request: &HttpRequest) -> Option<Rc<ConnectionState>> {
         request.conn_data::<Rc<ConnectionState>>().cloned()
     }
 
@@ -173,7 +173,7 @@ impl ConnectionState {
     }
 
     /// A body is asked for: the client may send it.
-    pub(in crate::http) fn ask(&self, body: Asked) {
+    pub(crate) fn ask(&self, body: Asked) {
         let more = match body {
             Asked::Sized(bytes) => bytes,
             Asked::Chunked(bytes) => bytes.saturating_mul(CHUNKED_FACTOR),

@@ -14,6 +14,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::state::{ConnectionState, Times};
+use crate::http::addresses::Connected;
 use crate::stopping::Stopping;
 use crate::telemetry::Metrics;
 
@@ -100,12 +101,13 @@ impl Worker {
         }
     }
 
-    /// A place for a newcomer; `None` when there is none, and nobody gives up theirs. `shared`: the address is a proxy's.
-    pub(super) fn admit(self: &Rc<Self>, peer: IpAddr, shared: bool) -> Option<Place> {
+    /// A place for a newcomer; `None` when there is none, and nobody gives up theirs.
+    pub(super) fn admit(self: &Rc<Self>, peer: IpAddr, connected: Option<Connected>) -> Option<Place> {
         if self.connections.borrow().len() >= self.limit && !self.make_room() {
             self.metrics.connections.closed("full");
             return None;
         }
+        let shared = connected.as_ref().is_some_and(Connected::is_proxy);
         let state = Rc::new(ConnectionState::new(peer, shared, Rc::clone(&self.clock)));
         let mut connections = self.connections.borrow_mut();
         state.index.set(connections.len());
@@ -114,6 +116,7 @@ impl Worker {
         Some(Place {
             state,
             worker: Rc::clone(self),
+            connected,
         })
     }
 
@@ -206,6 +209,8 @@ async fn tick(worker: Weak<Worker>) {
 pub(super) struct Place {
     pub(super) state: Rc<ConnectionState>,
     pub(super) worker: Rc<Worker>,
+    /// Counted by address as long.
+    pub(super) connected: Option<Connected>,
 }
 
 impl Place {
