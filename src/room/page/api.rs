@@ -82,7 +82,7 @@ pub(crate) struct JoinToken {
     #[schema(example = "/rooms/lobby/wait?token=eyJhbGciOiJFZERTQSJ9")]
     url: String,
     /// From when on it opens nothing, RFC 3339.
-    #[schema(example = "2026-11-22T10:02:00Z")]
+    #[schema(example = "2026-11-22T10:02:00.000Z")]
     expires_at: String,
 }
 
