@@ -13,7 +13,6 @@ use jackpot::ledger::sql::Sql;
 use jackpot::master_secret::{MasterSecret, Secrets};
 use jackpot::settings::Settings;
 use jackpot::signing::SigningKeys;
-use jackpot::stopping::Stopping;
 use jackpot::telemetry::Metrics;
 use reqwest::{Client, RequestBuilder};
 use serde_json::Value;
@@ -86,14 +85,8 @@ pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
     };
     let store = Arc::new(KeyStore::open(keys.clone(), no_limits).unwrap());
     let follower = tokio::spawn(Arc::clone(&store).follow());
-    let web = Web {
-        keys: store,
-        metrics: Arc::new(Metrics::new()),
-        readiness: Arc::new(Readiness::default),
-        stopping: Stopping::default(),
-        max_body_bytes: 1024,
-        max_streams: 1,
-    };
+    let readiness = Arc::new(Readiness::default);
+    let web = Web::new(&settings, store, Arc::new(Metrics::new()), readiness);
     let ledger = Ledger {
         sql: sql.clone(),
         signing: Arc::new(SigningKeys::load("", db.data_dir()).unwrap()),
