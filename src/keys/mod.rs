@@ -7,7 +7,7 @@ mod store;
 mod subjects;
 
 pub use expiry::Expiry;
-pub use file::{KeyFile, KeysError};
+pub use file::{KeyFile, KeysError, read_operator_key};
 pub use model::{Key, KeyName, RawKey, Rights, Role, sha256};
 pub use store::{KeyStore, Known, Limits};
 pub use subjects::{MAX_SUBJECTS, Subject, Subjects};

@@ -207,7 +207,7 @@ fn rotation_is_refused_when_it_could_not_count() {
     let output = key(data.path(), &["rotate-signing"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        text(&output.stderr).contains("mode 0644 lets others read them"),
+        text(&output.stderr).contains("mode 0644 lets others read it"),
         "{output:?}"
     );
     assert_eq!(std::fs::read_to_string(&file).unwrap(), before);

@@ -4,3 +4,4 @@ mod bound;
 mod codes;
 mod ended;
 mod kit;
+mod secrets;
