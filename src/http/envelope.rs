@@ -1,5 +1,5 @@
-//! What every request goes through: an id, a name on its log lines, a count, and a net for panics and for answers that
-//! are no problems.
+//! What every request goes through: an id, a name on its log lines, a count, the limits of its address, and a net for
+//! panics and for answers that are no problems.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -15,9 +15,11 @@ use futures_util::FutureExt;
 
 use super::Web;
 use super::fallback::RouteTable;
+use super::limits::{self, Admitted};
 use super::problem::{self, Problem};
 use super::request_id::{self, RequestId};
-use crate::telemetry::request::Request;
+use crate::rate::Moment;
+use crate::telemetry::request::{self, Request};
 
 /// Route label of requests that no route matched: their paths are anyone's invention.
 const UNMATCHED: &str = "unmatched";
@@ -42,11 +44,26 @@ pub(super) async fn wrap<B: MessageBody + 'static>(
     let method = request.method().clone();
     let lines = Request::new(id.shared(), method.clone(), Arc::clone(&route));
     let answering = async move {
-        let result = match AssertUnwindSafe(next.call(request)).catch_unwind().await {
-            Ok(Ok(answer)) => Ok(finish(answer.map_into_boxed_body(), &id)),
-            Ok(Err(error)) => Err(error),
-            // The panic hook has logged it, as one of this request's lines.
-            Err(_) => Err(Problem::internal().into()),
+        let now = Moment::at(begun);
+        let admitted = match &web {
+            Some(web) => limits::begin(web, &request, &route, now),
+            None => Ok(Admitted::default()),
+        };
+        let result = match admitted {
+            Err(refused) => Ok(finish(refused.answer(request), &id)),
+            Ok(admitted) => match AssertUnwindSafe(next.call(request)).catch_unwind().await {
+                Ok(Ok(answer)) => {
+                    let answer = answer.map_into_boxed_body();
+                    let answer = match &web {
+                        Some(web) => admitted.finish(web, answer, request::is_identified(), now),
+                        None => answer,
+                    };
+                    Ok(finish(answer, &id))
+                }
+                Ok(Err(error)) => Err(error),
+                // The panic hook has logged it, as one of this request's lines.
+                Err(_) => Err(Problem::internal().into()),
+            },
         }
         .map_err(|error| with_id(error, &id));
         let status = match &result {

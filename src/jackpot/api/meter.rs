@@ -16,6 +16,7 @@ use super::Api;
 use crate::clock::rfc3339;
 use crate::http::Web;
 use crate::http::auth::Anyone;
+use crate::http::peer::Peer;
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::ids::Id;
@@ -167,6 +168,7 @@ pub(crate) async fn get(caller: Anyone, PathOf(id): PathOf<Id>, api: Data<Api>) 
 pub(crate) async fn stream(
     caller: Anyone,
     PathOf(id): PathOf<Id>,
+    peer: Peer,
     api: Data<Api>,
     web: Data<Web>,
 ) -> Result<HttpResponse, Problem> {
@@ -176,7 +178,11 @@ pub(crate) async fn stream(
         may_read.as_ref().map_err(Clone::clone)?;
     }
     let may_read = may_read.is_ok();
-    let place = web.open_stream()?;
+    let place = if may_read {
+        (None, web.open_stream()?)
+    } else {
+        web.open_public_stream(&peer)?
+    };
     let mut latest = api.meters.listen(&id, &now);
     let (stopping, meters) = (web.stopping.clone(), api.meters.clone());
     let events = async_stream::stream! {
