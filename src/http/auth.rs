@@ -151,6 +151,12 @@ extractor! {
 pub struct Anyone(Option<Caller>);
 
 impl Anyone {
+    /// Whether a key was sent; it is valid then.
+    #[must_use]
+    pub fn has_key(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// For what turns out not to be public: 401 without a key, 403 with one that may not read.
     pub fn require_read(self) -> Result<Caller, Problem> {
         self.0.ok_or_else(Problem::unauthorized)?.may(&[Role::Read])

@@ -7,6 +7,7 @@
 pub mod addresses;
 pub mod auth;
 pub mod body;
+pub mod cached;
 pub mod conditions;
 pub mod envelope;
 mod fallback;

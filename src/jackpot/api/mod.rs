@@ -21,6 +21,7 @@ mod meter;
 mod room_pass;
 mod status;
 
+pub use fairness::Epochs;
 pub use meter::Meters;
 
 /// What the handlers work with.
@@ -34,6 +35,8 @@ pub struct Api {
     pub named: Named,
     /// Serves meters.
     pub meters: Arc<Meters>,
+    /// Serves epochs.
+    pub epochs: Arc<Epochs>,
     /// What is not in Redis, or not for Redis to decide.
     pub ledger: Ledger,
 }

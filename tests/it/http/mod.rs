@@ -3,6 +3,8 @@
 mod auth;
 mod errors;
 mod kit;
+mod limits;
+mod public_streams;
 mod rate;
 mod service;
 mod stop;
