@@ -15,7 +15,8 @@ use futures_util::FutureExt;
 
 use super::Web;
 use super::fallback::RouteTable;
-use super::limits::{self, Admitted};
+use super::limits;
+use super::listener::exchange::Exchange;
 use super::problem::{self, Problem};
 use super::request_id::{self, RequestId};
 use crate::rate::Moment;
@@ -29,12 +30,13 @@ const PAGE: &str = "text/html";
 
 /// The outermost middleware.
 pub(super) async fn wrap<B: MessageBody + 'static>(
-    request: ServiceRequest,
+    mut request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let begun = Instant::now();
     let web = request.app_data::<Data<Web>>().cloned();
     let _in_flight = web.as_ref().map(|web| web.metrics.begin_request());
+    let exchange = Exchange::begin(&mut request);
     let id = RequestId::of(request.headers());
     let known = request
         .app_data::<Data<RouteTable>>()
@@ -44,26 +46,19 @@ pub(super) async fn wrap<B: MessageBody + 'static>(
     let method = request.method().clone();
     let lines = Request::new(id.shared(), method.clone(), Arc::clone(&route));
     let answering = async move {
-        let now = Moment::at(begun);
-        let admitted = match &web {
-            Some(web) => limits::begin(web, &request, &route, now),
-            None => Ok(Admitted::default()),
-        };
-        let result = match admitted {
-            Err(refused) => Ok(finish(refused.answer(request), &id)),
-            Ok(admitted) => match AssertUnwindSafe(next.call(request)).catch_unwind().await {
-                Ok(Ok(answer)) => {
-                    let answer = answer.map_into_boxed_body();
-                    let answer = match &web {
-                        Some(web) => admitted.finish(web, answer, request::is_identified(), now),
-                        None => answer,
-                    };
-                    Ok(finish(answer, &id))
-                }
-                Ok(Err(error)) => Err(error),
-                // The panic hook has logged it, as one of this request's lines.
-                Err(_) => Err(Problem::internal().into()),
-            },
+        let result = match AssertUnwindSafe(answer(
+            request,
+            next,
+            (web.as_ref(), exchange.as_ref(), &route),
+            Moment::at(begun),
+        ))
+        .catch_unwind()
+        .await
+        {
+            Ok(Ok(answer)) => Ok(finish(answer, &id)),
+            Ok(Err(error)) => Err(error),
+            // The panic hook has logged it, as one of this request's lines.
+            Err(_) => Err(Problem::internal().into()),
         }
         .map_err(|error| with_id(error, &id));
         let status = match &result {
@@ -75,9 +70,34 @@ pub(super) async fn wrap<B: MessageBody + 'static>(
         if let Some(web) = web {
             web.metrics.request(&route, method.as_str(), status.as_u16(), took);
         }
-        result
+        match exchange {
+            Some(exchange) => result.map(|answer| exchange.answer(answer)),
+            None => result,
+        }
     };
     lines.answered_by(answering).await
+}
+
+async fn answer<B: MessageBody + 'static>(
+    request: ServiceRequest,
+    next: Next<B>,
+    (web, exchange, route): (Option<&Data<Web>>, Option<&Exchange>, &str),
+    now: Moment,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let admitted = match web.map(|web| limits::begin(web, &request, route, now)).transpose() {
+        Ok(admitted) => admitted,
+        Err(refused) => return Ok(refused.answer(request)),
+    };
+    let answer = if exchange.is_some_and(Exchange::is_crowded) {
+        let many = Problem::too_many_streams("this connection has as many requests in flight as it may: 100");
+        request.into_response(many.into_response())
+    } else {
+        next.call(request).await?.map_into_boxed_body()
+    };
+    Ok(match web.zip(admitted) {
+        Some((web, admitted)) => admitted.finish(web, answer, request::is_identified(), now),
+        None => answer,
+    })
 }
 
 /// The request is gone with the service that failed, so that its answer is made by the server, with this header.

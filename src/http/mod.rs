@@ -13,6 +13,7 @@ pub mod envelope;
 mod fallback;
 pub mod health;
 mod limits;
+pub(crate) mod listener;
 mod objects;
 pub mod openapi;
 pub mod page;

@@ -41,6 +41,15 @@ pub(crate) struct Room {
     admissions_per_minute: Option<u64>,
     /// Nobody is admitted before; RFC 3339, like all times here.
     opens_at: Option<String>,
+    /// Shown on the waiting page.
+    #[schema(example = "The spring lobby")]
+    name: Option<String>,
+    /// Where the waiting page's link back leads.
+    #[schema(example = "https://shop.example/")]
+    back: Option<String>,
+    /// To which the waiting page may send users.
+    #[schema(example = json!(["https://shop.example"]))]
+    return_origins: Vec<String>,
     /// open or suspended
     #[schema(example = "open")]
     status: &'static str,
@@ -97,6 +106,9 @@ impl Room {
             waiting_timeout_s,
             admissions_per_minute,
             opens_at,
+            name,
+            back,
+            return_origins,
         } = definition.document().clone();
         let counts = snapshot.counts;
         #[expect(clippy::cast_precision_loss, reason = "a mean, in milliseconds")]
@@ -109,6 +121,9 @@ impl Room {
             waiting_timeout_s,
             admissions_per_minute,
             opens_at,
+            name,
+            back,
+            return_origins,
             status: snapshot.status.as_str(),
             version: snapshot.version,
             active: counts.active,
@@ -142,7 +157,8 @@ pub(crate) struct RoomPage {
 /// A lower capacity ends no session. `opens_at` may be moved until it is reached; then it stays, or becomes null.
 #[utoipa::path(put, path = "/v1/rooms/{id}", operation_id = "put_room", tag = "rooms", security(("bearer" = [])),
     params(("id" = String, Path), ("If-Match" = Option<String>, Header), ("If-None-Match" = Option<String>, Header)),
-    request_body(content = Document, example = json!({"capacity": 1000, "session_s": 300, "waiting_timeout_s": 60, "admissions_per_minute": null})),
+    request_body(content = Document, example = json!({"capacity": 1000, "session_s": 300, "waiting_timeout_s": 60, "admissions_per_minute": null, "name": "The spring lobby",
+        "back": "https://shop.example/", "return_origins": ["https://shop.example"]})),
     responses((status = 201, description = "Created", body = Room), (status = 200, description = "Changed, or as it was", body = Room),
         (status = 412, description = "`precondition-failed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn put(

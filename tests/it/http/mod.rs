@@ -1,10 +1,13 @@
 //! The HTTP front over real connections, with routes made for the tests.
 
 mod auth;
+mod bare;
+mod bytes;
 mod errors;
 mod kit;
 mod limits;
 mod public_streams;
 mod rate;
+mod raw;
 mod service;
 mod stop;
