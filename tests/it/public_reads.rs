@@ -32,6 +32,13 @@ async fn create(service: &Service, id: &str, public: bool) {
     assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
 }
 
+async fn fund(service: &Service, adjustment_id: &str) {
+    let fund =
+        json!({"adjustment_id": adjustment_id, "tier": "grand", "meter": "pool", "amount": 7, "reason": "a test"});
+    let funded = service.post("/v1/jackpots/shown/adjustments", fund).await;
+    assert_eq!(funded.status, StatusCode::CREATED, "{}", funded.text);
+}
+
 /// Calls of Redis so far, of the kinds that reads make.
 async fn calls(redis: &LocalServer) -> u64 {
     let mut connection = redis.connection().await;
@@ -131,10 +138,7 @@ async fn what_this_instance_has_acknowledged_shows_at_once() {
     let meter = async || stranger.json("/v1/jackpots/shown/meter").await;
     for _ in 0..20 {
         let before = meter().await;
-        let fund = json!({"adjustment_id": format!("a{}", before["meters"][0]["pool"]), "tier": "grand", "meter": "pool",
-            "amount": 7, "reason": "a test"});
-        let funded = service.post("/v1/jackpots/shown/adjustments", fund).await;
-        assert_eq!(funded.status, StatusCode::CREATED, "{}", funded.text);
+        fund(&service, &format!("a{}", before["meters"][0]["pool"])).await;
         let pool = before["meters"][0]["pool"].as_u64().expect("a pool");
         assert_eq!(meter().await["meters"][0]["pool"], pool + 7);
     }
@@ -210,7 +214,7 @@ async fn an_answer_that_a_client_has_is_not_sent_again() {
         assert_eq!(other.status(), StatusCode::OK, "{path}");
     }
     let tag = header(&stranger.get("/v1/jackpots/shown/meter").await, "etag").to_owned();
-    service.post("/v1/jackpots/shown/entries", entry("e1")).await;
+    fund(&service, "a1").await;
     let changed = stranger.send(Method::GET, "/v1/jackpots/shown/meter", Some(&tag)).await;
     assert_eq!(changed.status(), StatusCode::OK);
     assert_eq!(header(&changed, "vary"), "Authorization");
