@@ -76,6 +76,9 @@ case "${1:-}" in
     want redis-server redis-server
     want redis-cli redis-tools
     want python3 python3
+    # The black-box checks over TLS: a TLS client, and a certificate of its own.
+    want stunnel stunnel4
+    want openssl openssl
     postgres_programs >/dev/null || packages+=(postgresql)
     # Starts it as another user than root, and ends it with the test.
     want setpriv util-linux
