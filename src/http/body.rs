@@ -13,8 +13,9 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::Web;
 use super::objects::Objects;
-use super::problem::{FieldError, Problem};
-use super::shape;
+use super::problem::Problem;
+pub use super::teach::Described;
+use super::{shape, teach};
 
 /// How long a client may take to send its body: a slow one must not hold a connection for ever.
 const BODY_TIMEOUT: Duration = Duration::from_secs(15);
@@ -23,7 +24,7 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(15);
 /// would silently keep the last.
 pub struct Body<T>(pub T);
 
-impl<T: DeserializeOwned + 'static> FromRequest for Body<T> {
+impl<T: Described + 'static> FromRequest for Body<T> {
     type Error = Problem;
     type Future = LocalBoxFuture<'static, Result<Body<T>, Problem>>;
 
@@ -126,8 +127,8 @@ async fn read(mut payload: Payload, limit: usize) -> Result<Bytes, Problem> {
 }
 
 /// Parses a body. What is well formed and of the right shape is read without keeping track of its fields; only what
-/// is not is read again, to say why.
-pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+/// is not is read again, to say all that is wrong.
+pub fn parse<T: Described>(bytes: &[u8]) -> Result<T, Problem> {
     quickly(bytes).map_or_else(|| carefully(bytes), Ok)
 }
 
@@ -137,7 +138,7 @@ fn quickly<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     reader.end().is_ok().then_some(value)
 }
 
-fn carefully<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+fn carefully<T: Described>(bytes: &[u8]) -> Result<T, Problem> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(Objects(&mut reader));
     match value {
@@ -148,7 +149,10 @@ fn carefully<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         // The first mismatch may come before what makes the text no JSON at all; that counts more.
         Err(error) => Err(match malformed(bytes) {
             Some(reason) => Problem::invalid_json(reason),
-            None => shape_problem(&error),
+            None => {
+                let first = shape::field_error(error.path(), &error.inner().to_string());
+                Problem::invalid_request(teach::all::<T>(bytes, first))
+            }
         }),
     }
 }
@@ -162,18 +166,16 @@ fn malformed(bytes: &[u8]) -> Option<String> {
     }
 }
 
-fn shape_problem(error: &serde_path_to_error::Error<serde_json::Error>) -> Problem {
-    let wrong: FieldError = shape::field_error(error.path(), &error.inner().to_string());
-    Problem::invalid_request(vec![wrong])
-}
-
 #[cfg(test)]
 mod tests {
     use serde::Deserialize;
+    use utoipa::ToSchema;
 
     use super::*;
 
-    #[derive(Debug, Deserialize)]
+    impl Described for Outer {}
+
+    #[derive(Debug, Deserialize, ToSchema)]
     #[serde(deny_unknown_fields)]
     #[expect(dead_code, reason = "only whether it parses is looked at")]
     struct Outer {
@@ -184,14 +186,14 @@ mod tests {
         prize: Option<Prize>,
     }
 
-    #[derive(Debug, Deserialize)]
+    #[derive(Debug, Deserialize, ToSchema)]
     #[serde(deny_unknown_fields)]
     #[expect(dead_code, reason = "only whether it parses is looked at")]
     struct Inner {
         tier: String,
     }
 
-    #[derive(Debug, Deserialize)]
+    #[derive(Debug, Deserialize, ToSchema)]
     #[serde(rename_all = "lowercase")]
     #[expect(dead_code, reason = "only whether it parses is looked at")]
     enum Prize {

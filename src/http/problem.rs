@@ -243,7 +243,7 @@ impl ResponseError for Problem {
 /// What a problem code means.
 #[utoipa::path(get, path = "/problems/{code}", tag = "service", params(("code" = String, Path)),
     responses((status = 200, description = "What the code means", content_type = "text/plain", body = String),
-              (status = 404, description = "No such code")))]
+              (status = 404, description = "`not-found`", body = ProblemBody, content_type = "application/problem+json")))]
 pub(super) async fn explain(code: Path<String>) -> Result<HttpResponse, Problem> {
     let kind = problem_kinds::find(&code).ok_or_else(Problem::not_found)?;
     let text = format!("{}: {}\n\n{}\n", kind.code, kind.title, kind.about);
