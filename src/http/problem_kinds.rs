@@ -151,6 +151,12 @@ pub(super) const KINDS: &[Kind] = &[
          are refused, and not counted. Repeat the same request later.",
     ),
     kind(
+        "coupon-retired",
+        "The coupon was retired",
+        "The coupon ended longer ago than its retention: its records are dropped, and its id is used up. Create a coupon \
+         with another id. What was issued is still answered, from the ledger.",
+    ),
+    kind(
         "already-issued",
         "The user has the coupon already",
         "The user was issued as many as one may have; `issue` is the first of them. This answer is final for its request.",

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use tracing_subscriber::EnvFilter;
 
-use super::{Durability, RedisMode, Rooms, Settings, SettingsError};
+use super::{Durability, Proxies, RedisMode, Rooms, Settings, SettingsError};
 
 /// The schemes that `redis.urls` may have.
 const SCHEMES: [&str; 3] = ["redis://", "rediss://", "redis+unix://"];
@@ -54,6 +54,8 @@ fn conflict(text: impl Into<String>) -> SettingsError {
 }
 
 fn http(settings: &Settings) -> Result<(), SettingsError> {
+    Proxies::parse(&settings.http.trusted_proxies)
+        .map_err(|rule| conflict(format!("setting http.trusted_proxies: {rule}")))?;
     let text = &settings.http.metrics_listen;
     if text.is_empty() {
         return Ok(());

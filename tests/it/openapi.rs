@@ -25,7 +25,7 @@ async fn each_definition_is_described_as_what_it_is_and_each_answer_is_named() {
         (
             "/v1/rooms/{id}",
             "RoomDefinition",
-            "admissions_per_minute capacity opens_at session_s waiting_timeout_s",
+            "admissions_per_minute back capacity name opens_at return_origins session_s waiting_timeout_s",
         ),
         (
             "/v1/coupons/{id}",

@@ -118,7 +118,7 @@ pub(crate) async fn list(
     params(("id" = String, Path), ("request_id" = String, Path)),
     responses((status = 200, description = "In the line, or decided since", body = IssueBody),
         (status = 404, description = "`coupon-not-found`, `issue-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`coupon-suspended`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+        (status = 409, description = "`coupon-suspended`, `coupon-retired`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn redrive(
     auth::Operate(caller): auth::Operate,
     PathOf((id, request_id)): PathOf<(Id, RequestRef)>,

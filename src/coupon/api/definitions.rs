@@ -112,7 +112,7 @@ pub(crate) struct CouponPage {
     params(("id" = String, Path), ("If-Match" = Option<String>, Header), ("If-None-Match" = Option<String>, Header)),
     request_body(content = Document),
     responses((status = 201, description = "Created", body = Coupon), (status = 200, description = "Changed, or as it was", body = Coupon),
-        (status = 403, description = "`not-open`: it ended, and its records are gone", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`coupon-retired`: it ended, its records are dropped, and its id is used up", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 412, description = "`precondition-failed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn put(
     auth::Operate(caller): auth::Operate,

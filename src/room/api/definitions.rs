@@ -48,6 +48,15 @@ pub(crate) struct Room {
     admissions_per_minute: Option<u64>,
     /// Nobody is admitted before; RFC 3339, like all times here.
     opens_at: Option<String>,
+    /// Shown on the waiting page.
+    #[schema(example = "The spring lobby")]
+    name: Option<String>,
+    /// Where the waiting page's link back leads.
+    #[schema(example = "https://shop.example/")]
+    back: Option<String>,
+    /// To which the waiting page may send users.
+    #[schema(example = json!(["https://shop.example"]))]
+    return_origins: Vec<String>,
     /// open or suspended
     #[schema(example = "open")]
     status: &'static str,
@@ -104,6 +113,9 @@ impl Room {
             waiting_timeout_s,
             admissions_per_minute,
             opens_at,
+            name,
+            back,
+            return_origins,
         } = definition.document().clone();
         let counts = snapshot.counts;
         #[expect(clippy::cast_precision_loss, reason = "a mean, in milliseconds")]
@@ -116,6 +128,9 @@ impl Room {
             waiting_timeout_s,
             admissions_per_minute,
             opens_at,
+            name,
+            back,
+            return_origins,
             status: snapshot.status.as_str(),
             version: snapshot.version,
             active: counts.active,

@@ -17,7 +17,6 @@ use jackpot::http::routes::Routes;
 use jackpot::http::server::{self, Running};
 use jackpot::keys::{KeyFile, KeyStore, Limits, Role};
 use jackpot::settings::{self, Settings};
-use jackpot::stopping::Stopping;
 use jackpot::telemetry::Metrics;
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde::{Deserialize, Serialize};
@@ -79,14 +78,7 @@ pub async fn server_with(options: Options) -> TestServer {
     let store = Arc::new(KeyStore::open(keys.clone(), options.limits).unwrap());
     let follower = tokio::spawn(Arc::clone(&store).follow());
     let metrics = Arc::new(Metrics::new());
-    let web = Web {
-        keys: store,
-        metrics: Arc::clone(&metrics),
-        readiness: options.readiness,
-        stopping: Stopping::default(),
-        max_body_bytes: MAX_BODY,
-        max_streams: 1,
-    };
+    let web = Web::new(&settings, store, Arc::clone(&metrics), options.readiness);
     let slow = Arc::new(Slow::default());
     let running = server::start(&settings, web, routes(Arc::clone(&slow))).unwrap();
     let base = format!("http://{}", running.address());
