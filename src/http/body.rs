@@ -29,7 +29,7 @@ impl<T: Described + 'static> FromRequest for Body<T> {
     type Future = LocalBoxFuture<'static, Result<Body<T>, Problem>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let checked = expected_length(request);
+        let checked = expected_length(request, T::LONGEST);
         let payload = payload.take();
         Box::pin(async move {
             let limit = checked?;
@@ -76,9 +76,9 @@ impl<const LIMIT: usize> FromRequest for Unparsed<LIMIT> {
 }
 
 /// Checks the head of the request; the limit in bytes.
-fn expected_length(request: &HttpRequest) -> Result<usize, Problem> {
+fn expected_length(request: &HttpRequest, longest: usize) -> Result<usize, Problem> {
     let web = request.app_data::<Data<Web>>().ok_or_else(Problem::internal)?;
-    check_head(request, web.max_body_bytes)
+    check_head(request, web.max_body_bytes.max(longest))
 }
 
 fn check_head(request: &HttpRequest, limit: usize) -> Result<usize, Problem> {
@@ -183,7 +183,7 @@ mod tests {
         small: Option<u8>,
         #[serde(default)]
         inner: Vec<Inner>,
-        prize: Option<Prize>,
+        prize: Option<Won>,
     }
 
     #[derive(Debug, Deserialize, ToSchema)]
@@ -196,7 +196,7 @@ mod tests {
     #[derive(Debug, Deserialize, ToSchema)]
     #[serde(rename_all = "lowercase")]
     #[expect(dead_code, reason = "only whether it parses is looked at")]
-    enum Prize {
+    enum Won {
         Fixed(Inner),
         Share { tier: String },
     }

@@ -26,6 +26,9 @@ pub trait Described: DeserializeOwned + ToSchema {
     /// Fields that rules relate to one another: when one of them was not understood, nothing can be said of the others.
     const RELATED: &'static [&'static str] = &[];
 
+    /// Bytes of the longest that is allowed, where that may be more than `http.max_body_bytes`.
+    const LONGEST: usize = 0;
+
     /// The rules that it breaks, of those that can be checked of it alone. Only asked when something else is wrong: the
     /// handler checks what has the right shape.
     fn broken(self) -> Vec<Violation> {

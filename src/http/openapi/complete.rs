@@ -9,10 +9,13 @@ use serde_json::{Map, Value, json};
 
 use super::schemas::{self, Schemas};
 use super::words::{self, When};
+use crate::clock::{parse_rfc3339, rfc3339};
 use crate::http::problem;
 use crate::http::problem_kinds::{self, Kind};
 
 const JSON: &str = "application/json";
+/// What stands in lines is a text to generators; of what type a line is stands beside it.
+const LINES: &str = "application/x-ndjson";
 const EXAMPLES: &str = "#/components/examples/";
 const METHODS: [&str; 5] = ["get", "put", "post", "delete", "patch"];
 
@@ -35,6 +38,21 @@ pub(super) fn complete(document: &mut Value) {
     document["components"]["headers"] = words::headers();
     document["components"]["examples"] = problem_examples(document);
     drop_unused(document);
+    write_times_alike(document);
+}
+
+/// Times of examples as the service writes them, with three decimals, wherever they come from.
+fn write_times_alike(value: &mut Value) {
+    match value {
+        Value::Object(members) => members.values_mut().for_each(write_times_alike),
+        Value::Array(items) => items.iter_mut().for_each(write_times_alike),
+        Value::String(text) if text.ends_with('Z') => {
+            if let Some(ms) = parse_rfc3339(text) {
+                *text = rfc3339(ms);
+            }
+        }
+        _ => {}
+    }
 }
 
 fn taken(document: &mut Value, at: &str) -> Map<String, Value> {
@@ -96,7 +114,7 @@ fn complete_operation(path: &str, method: &str, operation: &mut Map<String, Valu
         .get_mut("requestBody")
         .and_then(|body| body.get_mut("content"))
     {
-        add_examples(&id, content);
+        add_examples(&id, content, "request");
     }
     add_common(path, operation);
     let Some(responses) = operation.get_mut("responses").and_then(Value::as_object_mut) else {
@@ -105,7 +123,7 @@ fn complete_operation(path: &str, method: &str, operation: &mut Map<String, Valu
     for (status, response) in responses {
         if let Some(content) = response.get_mut("content") {
             schemas::refer(content, schemas);
-            add_examples(&id, content);
+            add_examples(&id, content, "answer");
         }
         complete_problem(status, response);
         add_headers(status, response);
@@ -132,6 +150,12 @@ fn complete_parameter(operation: &str, parameter: &mut Value) {
     let name = parameter["name"].as_str().unwrap_or_default().to_owned();
     let within = words::Within::Parameter(operation);
     if let Some(schema) = parameter.get_mut("schema") {
+        // One that may be left out can't be null: it is a text.
+        if let Some([kind, Value::String(null)]) = schema["type"].as_array().map(Vec::as_slice)
+            && null == "null"
+        {
+            schema["type"] = kind.clone();
+        }
         schemas::constrain(within, &name, schema);
     }
     if parameter.get("description").is_none()
@@ -229,8 +253,12 @@ fn add_headers(status: &str, response: &mut Value) {
 }
 
 /// Examples by the name of the type, or, of what has none, by operation and media type.
-fn add_examples(operation: &str, content: &mut Value) {
+fn add_examples(operation: &str, content: &mut Value, of: &str) {
     for (kind, media) in content.as_object_mut().into_iter().flatten() {
+        if kind == LINES && media["schema"].get("$ref").is_some() {
+            let line = media["schema"].take();
+            media["schema"] = json!({"type": "string", "contentMediaType": LINES, "contentSchema": line});
+        }
         if media.get("example").is_some() || media.get("examples").is_some() {
             continue;
         }
@@ -243,7 +271,7 @@ fn add_examples(operation: &str, content: &mut Value) {
                 .iter()
                 .map(|(name, value)| (name.clone(), json!({"value": value})));
             media["examples"] = named.collect::<Map<_, _>>().into();
-        } else if let Some(text) = words::example_text(operation, kind) {
+        } else if let Some(text) = words::example_text(operation, of, kind) {
             media["example"] = text.into();
         }
     }

@@ -118,11 +118,12 @@ fn visit(owner: &str, schema: &mut Value) {
             .into_iter()
             .flatten()
         {
+            let name = variant.pointer("/required/0").or_else(|| variant.pointer("/enum/0"));
+            if let Some(name) = name.and_then(Value::as_str).map(|name| format!("{owner}_{name}")) {
+                variant["title"] = name.into();
+            }
             if variant.get("properties").is_some() {
                 variant["additionalProperties"] = false.into();
-                if let Some(name) = variant["required"][0].as_str().map(|name| format!("{owner}_{name}")) {
-                    variant["title"] = name.into();
-                }
             }
         }
     }

@@ -83,7 +83,6 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
         (Within::Parameter("list_dead_letters" | "get_fairness"), "cursor") => "^[0-9]{1,19}$",
         (Within::Parameter(_), "If-Match") => TAGS,
         (Within::Parameter(_), "If-None-Match") => "^\\*$",
-        (Within::Parameter(_), "X-Room-Pass") => "^[A-Za-z0-9._-]+$",
         (Within::Schema("JackpotDefinition" | "CouponDefinition" | "RoomDefinition"), "name")
         | (Within::Schema("ReasonBody" | "AdjustmentBody"), "reason") => PLAIN,
         (Within::Schema(_), "at" | "held_until") => return Some(("format", "date-time")),
@@ -292,9 +291,9 @@ pub(super) fn examples(schema: &str) -> Option<&'static Map<String, Value>> {
     EXAMPLES["types"][schema].as_object()
 }
 
-/// The example of a text that has no type.
-pub(super) fn example_text(operation: &str, media: &str) -> Option<&'static str> {
-    EXAMPLES["texts"][operation][media].as_str()
+/// The example of a text that has no type: of the request or the answer of an operation.
+pub(super) fn example_text(operation: &str, of: &str, media: &str) -> Option<&'static str> {
+    EXAMPLES["texts"][operation][of][media].as_str()
 }
 
 /// A problem of this kind, in an answer of this status.

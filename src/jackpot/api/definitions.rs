@@ -15,7 +15,7 @@ use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
 use crate::ids::Id;
-use crate::jackpot::definition::{Definition, Violation};
+use crate::jackpot::definition::{Definition, MAX_RANKS, Violation};
 use crate::jackpot::document::{Contribution, Document, OddsTable, Tier};
 use crate::jackpot::error::PlayError;
 use crate::jackpot::scripts::Snapshot;
@@ -24,8 +24,12 @@ use crate::ledger::streams::JACKPOTS;
 use crate::money::Minor;
 use crate::violation::{check_new_name, name_and_rest};
 
+/// Bytes of a rank: its longest form has 173, the rest is for spaces.
+const MAX_RANK_BYTES: usize = 256;
+
 impl Described for Document {
     const RELATED: &'static [&'static str] = &["contribution", "tiers", "odds", "min_stake", "max_stake"];
+    const LONGEST: usize = MAX_RANKS * MAX_RANK_BYTES + 16 * 1_024;
 
     fn broken(self) -> Vec<Violation> {
         Definition::check(self).err().unwrap_or_default()
