@@ -12,6 +12,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::Web;
+use super::listener::state::{Asked, ConnectionState};
 use super::objects::Objects;
 use super::problem::Problem;
 pub use super::teach::Described;
@@ -30,9 +31,11 @@ impl<T: Described + 'static> FromRequest for Body<T> {
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let checked = expected_length(request, T::LONGEST);
+        let (connection, length) = (ConnectionState::of(request), content_length(request.headers()));
         let payload = payload.take();
         Box::pin(async move {
             let limit = checked?;
+            let _receiving = connection.map(|connection| connection.receive(Asked::of(length, limit as u64)));
             let bytes = tokio::time::timeout(BODY_TIMEOUT, read(payload, limit))
                 .await
                 .map_err(|_| Problem::request_timeout(BODY_TIMEOUT))??;
@@ -60,7 +63,8 @@ impl<const LIMIT: usize> FromRequest for Unparsed<LIMIT> {
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let checked = check_head(request, LIMIT);
-        let expected = content_length(request.headers()).and_then(|length| usize::try_from(length).ok());
+        let (connection, length) = (ConnectionState::of(request), content_length(request.headers()));
+        let expected = length.and_then(|length| usize::try_from(length).ok());
         let payload = payload.take();
         Box::pin(async move {
             let limit = expected.unwrap_or(LIMIT).min(checked?);
@@ -68,6 +72,7 @@ impl<const LIMIT: usize> FromRequest for Unparsed<LIMIT> {
             let room = tokio::time::timeout(BODY_TIMEOUT, UNPARSED_KIB.acquire_many(kib)).await;
             let busy = || Problem::store_unavailable("too many large bodies are worked on; repeat the same ids");
             let room = room.map_err(|_| busy())?.map_err(|_| Problem::internal())?;
+            let _receiving = connection.map(|connection| connection.receive(Asked::of(length, limit as u64)));
             let bytes = tokio::time::timeout(BODY_TIMEOUT, read(payload, limit)).await;
             let bytes = bytes.map_err(|_| Problem::request_timeout(BODY_TIMEOUT))??;
             Ok(Self { bytes, room })
