@@ -30,7 +30,8 @@ pub(super) enum When {
 }
 
 /// Problem answers that operations can give: status, code, and when. A capability describes only those of its own.
-pub(super) const COMMON: [(&str, &str, When); 16] = [
+pub(super) const COMMON: [(&str, &str, When); 18] = [
+    ("400", "malformed-request", When::Always),
     ("400", "invalid-json", When::Body),
     ("401", "unauthorized", When::Key),
     ("403", "forbidden", When::Key),
@@ -45,6 +46,7 @@ pub(super) const COMMON: [(&str, &str, When); 16] = [
     ("415", "unsupported-media-type", When::Body),
     ("422", "invalid-request", When::Always),
     ("429", "rate-limited", When::Key),
+    ("431", "headers-too-large", When::Always),
     ("500", "internal", When::Always),
     ("503", "store-unavailable", When::Always),
 ];
