@@ -45,7 +45,7 @@ pub(super) fn all<T: Described>(bytes: &[u8], first: FieldError) -> Vec<FieldErr
     let mut errors = Vec::new();
     // A value keeps the last of two: it is no mistake any more.
     if first.rule == shape::TWICE {
-        errors.push(first);
+        errors.push(first.clone());
     }
     let mut put_right = Vec::new();
     for _ in 0..(MAX_READ_AGAIN / bytes.len().max(1)).clamp(LEAST_ROUNDS, MAX_ERRORS + 1) {
@@ -63,6 +63,9 @@ pub(super) fn all<T: Described>(bytes: &[u8], first: FieldError) -> Vec<FieldErr
                 put_right.push(mistake);
             }
         }
+    }
+    if errors.is_empty() {
+        errors.push(first);
     }
     cut(errors)
 }

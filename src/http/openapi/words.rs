@@ -84,9 +84,9 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
         (Within::Parameter("explain"), "code") => "^[a-z][a-z-]{0,63}$",
         (Within::Parameter("list_dead_letters" | "get_fairness"), "cursor") => "^[0-9]{1,19}$",
         (Within::Parameter(_), "If-Match") => TAGS,
-        (Within::Parameter(_), "If-None-Match") => "^\\*$",
         (Within::Schema("JackpotDefinition" | "CouponDefinition" | "RoomDefinition"), "name")
         | (Within::Schema("ReasonBody" | "AdjustmentBody"), "reason") => PLAIN,
+        (Within::Parameter(_), "If-None-Match") => return Some(("const", "*")),
         (Within::Schema(_), "at" | "held_until") => return Some(("format", "date-time")),
         (Within::Schema(_), time) if time.ends_with("_at") => return Some(("format", "date-time")),
         _ => return None,
