@@ -2,11 +2,11 @@
 
 use jiff::Timestamp;
 
-/// RFC 3339 of ms since 1970, with as many digits of the second as it needs.
+/// RFC 3339 of ms since 1970, always with three decimals: as text such times sort by time.
 #[must_use]
 pub fn rfc3339(ms: i64) -> String {
     Timestamp::from_millisecond(ms)
-        .map(|at| at.to_string())
+        .map(|at| format!("{at:.3}"))
         .unwrap_or_default()
 }
 
@@ -25,11 +25,33 @@ mod tests {
     use super::*;
 
     #[test]
+    fn times_sort_as_text() {
+        let times = [
+            0,
+            1,
+            10,
+            100,
+            120,
+            999,
+            1_000,
+            1_763_700_000_000,
+            1_763_700_000_100,
+            1_763_700_060_000,
+        ];
+        let texts = times.map(rfc3339);
+        assert!(texts.is_sorted(), "{texts:?}");
+        assert!(
+            texts.iter().all(|text| text.len() == "1970-01-01T00:00:00.000Z".len()),
+            "{texts:?}"
+        );
+    }
+
+    #[test]
     fn times_come_back_as_they_went_and_fractions_round_up() {
         for ms in [0, 1, 999, 1_763_700_000_000, -1] {
             assert_eq!(parse_rfc3339(&rfc3339(ms)), Some(ms));
         }
-        assert_eq!(rfc3339(1_763_700_000_000), "2025-11-21T04:40:00Z");
+        assert_eq!(rfc3339(1_763_700_000_000), "2025-11-21T04:40:00.000Z");
         assert_eq!(parse_rfc3339("1970-01-01T00:00:00.0001Z"), Some(1));
         assert_eq!(parse_rfc3339("1970-01-01T01:00:00+01:00"), Some(0));
         for wrong in ["yesterday", "1970-01-01", "", "1970-01-01T00:00:00"] {

@@ -11,7 +11,7 @@ use crate::coupon::coupons::Coupons;
 use crate::coupon::line::Line;
 use crate::http::Web;
 use crate::http::routes::Routes;
-use crate::jackpot::api::{Api, ApiDoc, Meters};
+use crate::jackpot::api::{Api, ApiDoc, Meters, Reasons};
 use crate::jackpot::files;
 use crate::jackpot::metrics::PlayMetrics;
 use crate::jackpot::named::Named;
@@ -32,7 +32,6 @@ use crate::room::rooms::Rooms;
 use crate::room::tokens::Tokens;
 use crate::room::worker::Worker;
 use crate::settings::{AutoRestore, RedisMode, Settings};
-use crate::stopping::Stopping;
 use crate::store::Store;
 use crate::telemetry::Metrics;
 use crate::{coupon, jackpot, room, signing};
@@ -67,14 +66,8 @@ pub(super) async fn compose(
         rooms: Arc::clone(&known_rooms),
         max_backlog_events: settings.ledger.max_backlog_events,
     };
-    let web = Web {
-        keys: Arc::new(keys),
-        metrics: Arc::clone(&metrics),
-        readiness: readiness(store, ledger, known.clone()),
-        stopping: Stopping::default(),
-        max_body_bytes: settings.http.max_body_bytes,
-        max_streams: settings.http.max_streams,
-    };
+    let readiness = readiness(store, ledger, known.clone());
+    let web = Web::new(settings, Arc::new(keys), Arc::clone(&metrics), readiness);
     // Before anything is read from Redis: what the ledger knows and Redis lacks is lost, not new.
     ledger
         .teach(&views.registry, &known_coupons, &known_rooms)
@@ -129,6 +122,7 @@ pub(super) async fn compose(
     let api = Api {
         play,
         meters: Arc::new(Meters::new(operate.clone())),
+        reasons: Reasons::new(ledger.clone()),
         operate,
         named,
         ledger: ledger.clone(),

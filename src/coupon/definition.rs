@@ -36,11 +36,11 @@ pub struct Document {
     pub per_user_window_s: Option<u64>,
     /// RFC 3339: nothing is issued before; null: from now on.
     #[serde(default)]
-    #[schema(format = "date-time", example = "2026-12-01T00:00:00Z")]
+    #[schema(format = "date-time", example = "2026-12-01T00:00:00.000Z")]
     pub starts_at: Option<String>,
     /// RFC 3339, behind `starts_at`: nothing is issued from here on; null: it does not end.
     #[serde(default)]
-    #[schema(format = "date-time", example = "2027-01-01T00:00:00Z")]
+    #[schema(format = "date-time", example = "2027-01-01T00:00:00.000Z")]
     pub ends_at: Option<String>,
 }
 
@@ -193,7 +193,7 @@ mod tests {
             "ends_at": "2026-12-01T00:00:00.001Z"}),
         )
         .expect("valid");
-        assert_eq!(full.document().starts_at.as_deref(), Some("2026-12-01T00:00:00Z"));
+        assert_eq!(full.document().starts_at.as_deref(), Some("2026-12-01T00:00:00.000Z"));
         assert_eq!(full.ends_ms().zip(full.starts_ms()).map(|(e, s)| e - s), Some(1));
         assert_eq!(full.window_ms(), Some(60_000));
         for definition in [plain, full] {

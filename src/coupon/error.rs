@@ -22,6 +22,11 @@ pub enum CouponError {
     /// It was retired: its end and the retention have passed, and its records are gone.
     #[error("the coupon ended, and its records are no longer kept")]
     Ended,
+    /// The same, to an operator who would change it.
+    #[error(
+        "coupon '{0}' was retired: it ended, its records are dropped, and its id is used up. Create a coupon with another id."
+    )]
+    Retired(Id),
     /// There is no such request, or it is no longer remembered.
     #[error("no request '{0}' is remembered")]
     RequestNotFound(String),

@@ -65,7 +65,7 @@ impl Coupons {
                 Err(ScriptError::Stale) => {}
                 Err(error) => return Err(error.into()),
                 Ok((_, defined)) => {
-                    let put = put(&defined)?;
+                    let put = put(id, &defined)?;
                     let (who, request_id) = (&*by.who, &*by.request_id);
                     let (created, version) = (put.created, put.version);
                     info!(coupon_id = %id, who, request_id, created, version, "definition put");
@@ -102,7 +102,7 @@ impl Coupons {
             // A repeat of a void is answered for as long as there is a ledger.
             Voided::Stopped(Refusal::Ended) => match self.kept(id, request_id).await? {
                 Some(request) if matches!(request.record.state, State::Voided(..)) => Ok(request),
-                _ => Err(CouponError::Ended),
+                _ => Err(CouponError::Retired(id.clone())),
             },
             Voided::Stopped(refusal) => Err(refused(refusal)),
         }
@@ -122,6 +122,7 @@ impl Coupons {
             }
             Redriven::NotDead(answer) => Ok(request(request_id.to_owned(), answer)?),
             Redriven::Missing => Err(CouponError::RequestNotFound(request_id.to_owned())),
+            Redriven::Stopped(Refusal::Ended) => Err(CouponError::Retired(id.clone())),
             Redriven::Stopped(refusal) => Err(refused(refusal)),
         }
     }
@@ -160,7 +161,7 @@ impl Coupons {
     }
 }
 
-fn put(defined: &Defined) -> Result<Put, CouponError> {
+fn put(id: &Id, defined: &Defined) -> Result<Put, CouponError> {
     match *defined {
         Defined::Created(version) => Ok(Put { created: true, version }),
         Defined::Changed(version) => Ok(Put {
@@ -168,7 +169,7 @@ fn put(defined: &Defined) -> Result<Put, CouponError> {
             version,
         }),
         Defined::Mismatch => Err(CouponError::PreconditionFailed),
-        Defined::Ended => Err(CouponError::Ended),
+        Defined::Ended => Err(CouponError::Retired(id.clone())),
         Defined::Below { out } => {
             let rule = format!("must be at least {out}: so many units are out");
             Err(CouponError::Invalid(vec![Violation::new("stock", rule)]))

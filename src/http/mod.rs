@@ -4,12 +4,14 @@
 //! capability, and answers; an error becomes a [`problem::Problem`]. The routes of all capabilities are joined in
 //! [`routes`].
 
+pub mod addresses;
 pub mod auth;
 pub mod body;
 pub mod conditions;
 pub mod envelope;
 mod fallback;
 pub mod health;
+pub(crate) mod listener;
 mod objects;
 pub mod openapi;
 pub mod page;
@@ -24,14 +26,17 @@ pub mod request_id;
 pub mod routes;
 pub mod server;
 mod shape;
+mod teach;
 
 use std::sync::Arc;
 
 use actix_web::{Route, guard, web};
 
 use crate::keys::KeyStore;
+use crate::settings::Settings;
 use crate::stopping::Stopping;
 use crate::telemetry::{GaugeGuard, Metrics};
+use addresses::Addresses;
 use health::ReadinessFn;
 use problem::Problem;
 
@@ -46,6 +51,8 @@ pub fn get() -> Route {
 pub struct Web {
     /// The keys that callers may have.
     pub keys: Arc<KeyStore>,
+    /// What is known of the addresses of clients.
+    pub addresses: Arc<Addresses>,
     /// Where things are counted.
     pub metrics: Arc<Metrics>,
     /// Whether this instance can serve.
@@ -59,6 +66,20 @@ pub struct Web {
 }
 
 impl Web {
+    /// As the settings have it; nobody has come yet.
+    #[must_use]
+    pub fn new(settings: &Settings, keys: Arc<KeyStore>, metrics: Arc<Metrics>, readiness: ReadinessFn) -> Web {
+        Web {
+            keys,
+            addresses: Arc::new(Addresses::new(addresses::Limits::of(settings))),
+            metrics,
+            readiness,
+            stopping: Stopping::default(),
+            max_body_bytes: settings.http.max_body_bytes,
+            max_streams: settings.http.max_streams,
+        }
+    }
+
     /// One more stream, open until the guard is dropped; 503 where there are as many as may be.
     pub fn open_stream(&self) -> Result<GaugeGuard, Problem> {
         let too_many = || Problem::too_many_streams("this instance serves as many streams as it may");

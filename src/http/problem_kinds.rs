@@ -32,13 +32,24 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "too-large",
         "The body is too large",
-        "The body is larger than this service accepts (setting http.max_body_bytes; of a batch, 256 bytes an entry; of a bulk \
-         issue, coupons.max_bulk_bytes). Nothing was done.",
+        "The body is larger than this service accepts (setting http.max_body_bytes; of a jackpot's definition, at least \
+         272 KiB; of a batch, 256 bytes an entry; of a bulk issue, coupons.max_bulk_bytes). Nothing was done.",
     ),
     kind(
         "request-timeout",
-        "The body did not arrive in time",
-        "The client sent its body too slowly. Nothing was done; send the same request again.",
+        "The request did not arrive in time",
+        "The client sent head or body too slowly. Nothing was done; send the same request again.",
+    ),
+    kind(
+        "malformed-request",
+        "The request is not valid HTTP",
+        "Request line or headers can't be read: one Host, one of Content-Length and `Transfer-Encoding: chunked`, no other \
+         coding, no control characters. Nothing was done; the connection is closed.",
+    ),
+    kind(
+        "headers-too-large",
+        "The head of the request is too large",
+        "Request line and headers together may have 32 KiB, and 96 fields. Nothing was done; the connection is closed.",
     ),
     kind(
         "not-found",
@@ -149,6 +160,12 @@ pub(super) const KINDS: &[Kind] = &[
         "The coupon is suspended",
         "The service stopped it because Redis and the ledger do not agree about it, or it is being restored; new requests \
          are refused, and not counted. Repeat the same request later.",
+    ),
+    kind(
+        "coupon-retired",
+        "The coupon was retired",
+        "The coupon ended longer ago than its retention: its records are dropped, and its id is used up. Create a coupon \
+         with another id. What was issued is still answered, from the ledger.",
     ),
     kind(
         "already-issued",

@@ -17,6 +17,7 @@ impl From<CouponError> for Problem {
             CouponError::Script(error) => of_script(&error),
             CouponError::Suspended => suspended(&error.to_string()),
             CouponError::Ended => not_open(&error.to_string()),
+            CouponError::Retired(_) => problem(StatusCode::CONFLICT, "coupon-retired", &error),
             CouponError::RequestNotFound(_) => problem(StatusCode::NOT_FOUND, "issue-not-found", &error),
             CouponError::RequestIdReused(_) => problem(StatusCode::UNPROCESSABLE_ENTITY, "request-id-reused", &error),
             CouponError::NotIssued { .. } => problem(StatusCode::CONFLICT, "not-issued", &error),
@@ -98,7 +99,8 @@ pub(crate) fn out_of_stock() -> Problem {
 pub(crate) struct AlreadyIssued<'a, T> {
     #[serde(flatten)]
     problem: ProblemBody<'a>,
-    /// The first of the user's units that counted, as it was issued.
+    /// The first of the user's units that counted, as it was issued; of an `already-issued` alone.
+    #[schema(required = false)]
     issue: &'a T,
 }
 

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use utoipa::ToSchema;
 
+use super::return_to::{Origin, ReturnTo};
 use crate::clock::{parse_rfc3339, rfc3339};
-use crate::violation::Violation;
+use crate::violation::{Violation, check_new_name};
 
 /// Most sessions at once: as many tickets take some 0.5 GB of Redis.
 pub const MAX_CAPACITY: u64 = 1_000_000;
@@ -15,6 +16,9 @@ pub const MAX_SESSION_S: u64 = 86_400;
 pub const MAX_WAITING_TIMEOUT_S: u64 = 86_400;
 /// Highest rate: so many times are remembered.
 pub const MAX_ADMISSIONS_PER_MINUTE: u64 = 1_000_000;
+
+/// Most origins that a room lists: the definition is read whole.
+pub const MAX_RETURN_ORIGINS: usize = 100;
 
 /// A room as operators put and read it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -39,13 +43,28 @@ pub struct Document {
     #[serde(default)]
     #[schema(format = "date-time", example = json!(null))]
     pub opens_at: Option<String>,
+    /// For people: 1 to 200 characters, shown on the waiting page; null: none.
+    #[serde(default)]
+    #[schema(example = "The spring lobby", min_length = 1, max_length = 200)]
+    pub name: Option<String>,
+    /// Where the waiting page's link back leads: an absolute https URL as `return_to` of a join token; null: nowhere. It
+    /// needs no entry in `return_origins`.
+    #[serde(default)]
+    #[schema(format = "uri", max_length = 2_000, example = "https://shop.example/")]
+    pub back: Option<String>,
+    /// Origins, `scheme://host` or `scheme://host:port`, to which the waiting page may send users with their pass: at most
+    /// 100, https, or http for localhost and 127.0.0.1. Empty: it sends nobody, and no join token is made.
+    #[serde(default)]
+    #[schema(max_items = 100, example = json!(["https://shop.example"]))]
+    pub return_origins: Vec<String>,
 }
 
-/// A document that was checked, its time read.
+/// A document that was checked, its time and its link read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Definition {
     document: Document,
     opens_ms: Option<i64>,
+    back: Option<ReturnTo>,
 }
 
 /// A definition that Redis or the ledger has and that cannot be read.
@@ -87,12 +106,25 @@ impl Definition {
             let rule = "must be null or a time as in RFC 3339, from 1970 on";
             wrong.push(Violation::new("opens_at", rule));
         }
+        if let Some(Err(name)) = document.name.as_deref().map(check_new_name) {
+            wrong.extend(name);
+        }
+        let back = document.back.as_deref().map(ReturnTo::parse);
+        if let Some(Err(rule)) = &back {
+            wrong.push(Violation::new("back", rule.to_string()));
+        }
+        document.return_origins = check_origins(&document.return_origins, &mut wrong);
         if !wrong.is_empty() {
             return Err(wrong);
         }
-        let opens_ms = opens_ms.flatten();
+        let (opens_ms, back) = (opens_ms.flatten(), back.and_then(Result::ok));
         document.opens_at = opens_ms.map(rfc3339);
-        Ok(Self { document, opens_ms })
+        document.back = back.as_ref().map(|back| back.as_str().to_owned());
+        Ok(Self {
+            document,
+            opens_ms,
+            back,
+        })
     }
 
     /// From [`Definition::to_json`].
@@ -136,11 +168,51 @@ impl Definition {
         self.document.admissions_per_minute
     }
 
+    /// Where the waiting page's link back leads.
+    #[must_use]
+    pub fn back(&self) -> Option<&ReturnTo> {
+        self.back.as_ref()
+    }
+
+    /// Whether the waiting page may send users to this address.
+    #[must_use]
+    pub fn sends_to(&self, address: &ReturnTo) -> bool {
+        let origin = address.origin();
+        self.document
+            .return_origins
+            .iter()
+            .any(|listed| listed == origin.as_str())
+    }
+
     /// Nobody is admitted before.
     #[must_use]
     pub fn opens_ms(&self) -> Option<i64> {
         self.opens_ms
     }
+}
+
+/// The origins as browsers name them; `wrong` gets what is wrong with them.
+fn check_origins(texts: &[String], wrong: &mut Vec<Violation>) -> Vec<String> {
+    if texts.len() > MAX_RETURN_ORIGINS {
+        let rule = format!("must have at most {MAX_RETURN_ORIGINS} items");
+        wrong.push(Violation::new("return_origins", rule));
+        return Vec::new();
+    }
+    let mut origins: Vec<String> = Vec::with_capacity(texts.len());
+    for (i, text) in texts.iter().enumerate() {
+        let rule = match Origin::parse(text) {
+            Ok(origin) if origins.iter().any(|other| other == origin.as_str()) => {
+                format!("must not repeat {}", origin.as_str())
+            }
+            Ok(origin) => {
+                origins.push(origin.as_str().to_owned());
+                continue;
+            }
+            Err(rule) => rule.to_string(),
+        };
+        wrong.push(Violation::new(format!("return_origins[{i}]"), rule));
+    }
+    origins
 }
 
 #[cfg(test)]
@@ -173,6 +245,70 @@ mod tests {
             check(|room| room["opens_at"] = json!("1969-12-31T23:59:59Z")).unwrap_err(),
             ["opens_at"]
         );
+    }
+
+    #[test]
+    fn names_links_and_origins_follow_their_rules() {
+        let full = json!({"name": "The spring lobby", "back": "https://Shop.example",
+            "return_origins": ["https://Shop.example:443", "http://localhost:3000"]});
+        let with = |field: &str, value: serde_json::Value| {
+            check(|room| {
+                for (field, value) in full.as_object().unwrap() {
+                    room[field] = value.clone();
+                }
+                room[field] = value;
+            })
+        };
+        let definition = with("capacity", json!(1)).unwrap();
+        let document = definition.document();
+        assert_eq!(document.back.as_deref(), Some("https://shop.example/"));
+        assert_eq!(
+            document.return_origins,
+            ["https://shop.example", "http://localhost:3000"]
+        );
+        for (address, sent) in [
+            ("https://shop.example/play", true),
+            ("https://shop.example:8443/play", false),
+            ("https://evil.example/", false),
+        ] {
+            assert_eq!(
+                definition.sends_to(&ReturnTo::parse(address).unwrap()),
+                sent,
+                "{address}"
+            );
+        }
+        let many: Vec<_> = (0..=MAX_RETURN_ORIGINS)
+            .map(|i| format!("https://{i}.example"))
+            .collect();
+        assert!(with("return_origins", json!(many[1..])).is_ok());
+        for (field, value, named) in [
+            ("name", json!(""), "name"),
+            ("name", json!("a\u{202e}b"), "name"),
+            ("back", json!("/play"), "back"),
+            ("back", json!("http://shop.example"), "back"),
+            (
+                "return_origins",
+                json!(["https://a.example", "https://b.example/"]),
+                "return_origins[1]",
+            ),
+            (
+                "return_origins",
+                json!(["https://a.example", "https://A.example:443"]),
+                "return_origins[1]",
+            ),
+            ("return_origins", json!(many), "return_origins"),
+        ] {
+            assert_eq!(with(field, value.clone()).unwrap_err(), [named], "{value}");
+        }
+    }
+
+    #[test]
+    fn a_definition_of_before_names_no_origin() {
+        let before =
+            r#"{"capacity":10,"session_s":60,"waiting_timeout_s":30,"admissions_per_minute":null,"opens_at":null}"#;
+        let definition = Definition::from_json(before).unwrap();
+        assert!(!definition.sends_to(&ReturnTo::parse("https://shop.example/").unwrap()));
+        assert!(definition.document().name.is_none() && definition.back().is_none());
     }
 
     #[test]

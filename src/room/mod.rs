@@ -1,7 +1,7 @@
 //! Rooms: a waiting room in front of a busy draw, with exact capacity.
 //!
 //! Pure: `definition` (the JSON, checked), `ticket` (its id and its order), `record` (what Redis keeps of one), `status`,
-//! `pass` (the form of tokens), `eta` (how long it may take), `revocations` (passes taken back). With Redis: `scripts`
+//! `pass` (the form of tokens), `return_to` (where users may be sent), `eta` (how long it may take), `revocations` (passes taken back). With Redis: `scripts`
 //! (wrappers of `lua/room/`), `known` (what this instance remembers of each), `rooms` (what users ask for), `operate`
 //! (what operators do), `visiting` (requests that come together, one call), `board` (what this instance last saw of each),
 //! `alarm` and `worker` (who is due is let in, though nobody asks), `silent` (rooms whose node does not answer). At the
@@ -21,6 +21,7 @@ pub mod operate;
 pub mod page;
 pub mod pass;
 pub mod record;
+pub mod return_to;
 mod revocations;
 pub mod rooms;
 pub mod scripts;

@@ -4,6 +4,7 @@ use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use tracing::info;
 
+use super::board::Shown;
 use super::definition::{Definition, DefinitionError};
 use super::error::RoomError;
 use super::rooms::Rooms;
@@ -71,8 +72,9 @@ impl Rooms {
                 Err(ScriptError::Stale) => {}
                 Err(error) => return Err(error.into()),
                 Ok((_, defined)) => {
-                    // More may fit now.
+                    // More may fit now, and what was read for all is that of before.
                     self.boards.alarm.set(id, Instant::now());
+                    *self.boards.of(id, &self.metrics).shown.lock().await = Shown::Nothing;
                     let put = put(&defined)?;
                     let (who, request_id) = (&*by.who, &*by.request_id);
                     let (created, version) = (put.created, put.version);

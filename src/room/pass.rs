@@ -15,7 +15,7 @@ use crate::ids::Id;
 use crate::signing::{KeyPair, PublicKey};
 
 /// Type of a pass: it lets its holder play.
-pub const PASS: &str = "JWT";
+pub const PASS: &str = "room-pass+jwt";
 /// Type of a join token: it opens the waiting page.
 pub const JOIN: &str = "join+jwt";
 
@@ -32,7 +32,7 @@ pub const MAX_TOKEN_BYTES: usize = 6_144;
 pub struct Claims {
     /// `rooms.issuer`.
     pub iss: String,
-    /// The room.
+    /// The room. Tokens of the waiting page have an audience that is no room.
     pub aud: Id,
     /// The user.
     pub sub: Id,
@@ -235,15 +235,15 @@ mod tests {
     #[test]
     fn only_our_algorithm_and_no_other_fields() {
         let kid = keys("5f").current().public().id().to_owned();
-        let good = format!(r#"{{"alg":"EdDSA","typ":"JWT","kid":"{kid}"}}"#);
+        let good = format!(r#"{{"alg":"EdDSA","typ":"room-pass+jwt","kid":"{kid}"}}"#);
         let said = serde_json::to_string(&claims()).unwrap();
         assert_eq!(opened(&forged(&good, &said)), Ok(claims()));
         for (header, error) in [
             (good.replace("EdDSA", "none"), PassError::OtherKind),
             (good.replace("EdDSA", "HS256"), PassError::OtherKind),
             (good.replace("EdDSA", "eddsa"), PassError::OtherKind),
-            (good.replace("JWT", "at+jwt"), PassError::OtherKind),
-            (good.replace("JWT", "jwt"), PassError::OtherKind),
+            (good.replace("room-pass+jwt", "JWT"), PassError::OtherKind),
+            (good.replace("room-pass+jwt", "ROOM-PASS+JWT"), PassError::OtherKind),
             (good.replace('}', r#","crit":["exp"]}"#), PassError::Malformed),
             (good.replace('}', r#","alg":"EdDSA"}"#), PassError::Malformed),
             (good.replace(&kid, "x"), PassError::UnknownKey),
@@ -257,6 +257,7 @@ mod tests {
             said.replace('}', r#","nbf":0}"#),
             said.replace('}', r#","exp":9999999999}"#),
             said.replace("\"lobby\"", "[\"lobby\",\"other\"]"),
+            said.replace("lobby", "join:lobby"),
             "{}".to_owned(),
         ] {
             assert_eq!(opened(&forged(&good, &wrong)), Err(PassError::Malformed), "{wrong}");

@@ -11,6 +11,7 @@ use super::error::RoomError;
 use super::eta::{Line, poll_after_s};
 use super::known::{Known, OrderOf, Registry};
 use super::operate::parse_definition;
+use super::return_to::ReturnTo;
 use super::scripts::{Place, Seen, Snapshot, Visit, VisitReply, Visited};
 use super::silent::Node;
 use super::status::Status;
@@ -257,6 +258,16 @@ impl Rooms {
                 room.session_ms,
             ),
         }
+    }
+
+    /// Whether the waiting page may send users of a room to this address. One that the room was put to list a moment ago,
+    /// by another instance, is found too; one that was taken out there is refused within a second.
+    pub async fn sends_to(&self, id: &Id, address: &ReturnTo) -> Result<bool, RoomError> {
+        if self.shown(id).await?.definition.sends_to(address) {
+            return Ok(true);
+        }
+        let now = self.snapshot(id).await?;
+        Ok(parse_definition(id, &now.definition)?.sends_to(address))
     }
 
     /// How a room is, for everybody: read at most once a second.

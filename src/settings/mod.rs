@@ -4,6 +4,7 @@ mod check;
 mod error;
 mod layer;
 mod load;
+mod proxies;
 mod range;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 pub use error::SettingsError;
+pub use proxies::Proxies;
 
 /// Everything that can be set. `config/default.toml` says what each means, its unit and its range.
 #[derive(Debug, Clone, Deserialize)]
@@ -47,7 +49,14 @@ pub struct Http {
     pub max_body_bytes: usize,
     pub shutdown_timeout_s: u64,
     pub keep_alive_s: u64,
+    pub tls_cert_file: String,
+    pub tls_key_file: String,
+    pub max_connections: usize,
     pub max_streams: usize,
+    pub max_public_streams: usize,
+    pub max_public_streams_per_address: u32,
+    pub max_connections_per_address: u32,
+    pub trusted_proxies: Vec<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -57,6 +66,8 @@ pub struct Auth {
     pub keys_file: String,
     pub requests_per_second_per_key: u32,
     pub burst_per_key: u32,
+    pub public_requests_per_second_per_address: u32,
+    pub failed_keys_per_second_per_address: u32,
 }
 
 /// Where Redis is.

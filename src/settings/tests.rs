@@ -231,6 +231,10 @@ fn what_does_not_go_together_is_refused() {
         "auth.requests_per_second_per_key",
     );
     refused(&[("JACKPOT__DATA_DIR", "")], "data_dir");
+    refused(
+        &[("JACKPOT__HTTP__TRUSTED_PROXIES", "10.0.0.0/8, proxy.example")],
+        "setting http.trusted_proxies: \"proxy.example\" must be an address or a CIDR range",
+    );
     let (token, retention) = ("JACKPOT__ROOMS__JOIN_TOKEN_S", "JACKPOT__ROOMS__RETENTION_S");
     refused(&[(token, "61"), (retention, "60")], "rooms.retention_s = 60");
     assert!(with(None, &[(token, "60"), (retention, "60")]).is_ok());

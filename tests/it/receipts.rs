@@ -15,7 +15,6 @@ use jackpot::ledger::receipt::{Head, Receipt, UnsignedReceipt};
 use jackpot::ledger::sql::Sql;
 use jackpot::settings::Settings;
 use jackpot::signing::{self, Jwks, PublicKey, SigningFile, SigningKeys, all_published, publish, published};
-use jackpot::stopping::Stopping;
 use jackpot::telemetry::Metrics;
 use reqwest::{Method, Response};
 use tempfile::TempDir;
@@ -115,14 +114,9 @@ fn web(settings: &Settings) -> Web {
         per_second: 0,
         burst: 0,
     };
-    Web {
-        keys: Arc::new(KeyStore::open(KeyFile::of(settings), unlimited).expect("API keys")),
-        metrics: Arc::new(Metrics::new()),
-        readiness: Arc::new(Readiness::default),
-        stopping: Stopping::default(),
-        max_body_bytes: 1024,
-        max_streams: 1,
-    }
+    let keys = KeyStore::open(KeyFile::of(settings), unlimited).expect("API keys");
+    let readiness = Arc::new(Readiness::default);
+    Web::new(settings, Arc::new(keys), Arc::new(Metrics::new()), readiness)
 }
 
 fn receipt(keys: &SigningKeys, claim_order: u64) -> Receipt {

@@ -9,7 +9,7 @@ use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, deco
 use ring::signature::{ED25519, Ed25519KeyPair, UnparsedPublicKey};
 use serde_json::{Value, json};
 
-use crate::room_http::kit::{create, joined, renew, said};
+use crate::room_http::kit::{create, definition, joined, renew, said};
 use crate::support::service::Service;
 
 /// What the library signs and checks with.
@@ -89,7 +89,7 @@ async fn another_library_takes_our_passes_with_the_published_key() {
     let ticket = joined(&service, "lobby", "ann").await;
     let pass = ticket["pass"].as_str().expect("a pass");
     let header = decode_header(pass).expect("a header");
-    assert_eq!((header.alg, header.typ.as_deref()), (Algorithm::EdDSA, Some("JWT")));
+    assert_eq!((header.alg, header.typ.as_deref()), (Algorithm::EdDSA, Some(PASS)));
     let keys = service.get("/v1/keys").await.body;
     let find = |kid: Option<&str>| {
         let key = keys["keys"].as_array().expect("keys").iter();
@@ -108,6 +108,41 @@ async fn another_library_takes_our_passes_with_the_published_key() {
     );
     let other = decode::<Value>(pass, &key, &validation("other")).expect_err("another room");
     assert_eq!(other.kind(), &ErrorKind::InvalidAudience);
+    // A back end that checks the audience and no type takes no token of the waiting page for a pass, or the other way.
+    let origins = json!({"return_origins": ["https://shop.example"]});
+    assert_eq!(
+        service.put("/v1/rooms/lobby", definition(1, &origins)).await.status,
+        200
+    );
+    let wish = json!({"user_id": "ann", "return_to": "https://shop.example/"});
+    let join = service.post("/v1/rooms/lobby/join-tokens", wish).await.body;
+    let join = join["token"].as_str().expect("a token");
+    let page = format!("/rooms/lobby/wait?token={join}");
+    let to_place = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .build()
+        .expect("a client");
+    let to_place = to_place.get(service.url(&page)).send().await.expect("an answer");
+    let place = to_place.headers()["location"]
+        .to_str()
+        .expect("text")
+        .strip_prefix("?place=")
+        .expect("a place");
+    for (token, aud) in [(join, "join:lobby"), (place, "place:lobby")] {
+        assert!(decode_header(token).expect("a header").typ.as_deref() != Some(PASS));
+        let mut lasting = validation("lobby");
+        lasting.set_required_spec_claims(&["aud"]);
+        lasting.validate_exp = false;
+        let refused = decode::<Value>(token, &key, &lasting).expect_err("no pass");
+        assert_eq!(refused.kind(), &ErrorKind::InvalidAudience);
+        lasting.set_audience(&[aud]);
+        assert_eq!(
+            decode::<Value>(token, &key, &lasting).expect("signed").claims["aud"],
+            aud
+        );
+        let refused = decode::<Value>(pass, &key, &lasting).expect_err("a pass is neither");
+        assert_eq!(refused.kind(), &ErrorKind::InvalidAudience);
+    }
     let changed = format!("{}AAA", &pass[..pass.len() - 3]);
     let refused = decode::<Value>(changed, &key, &validation("lobby")).expect_err("another signature");
     assert_eq!(refused.kind(), &ErrorKind::InvalidSignature);
@@ -134,6 +169,7 @@ fn we_take_what_another_library_makes_with_our_key() {
     let claims = json!({"iss": "jackpot", "aud": "lobby", "sub": "ann", "jti": "5f".repeat(16), "iat": 1, "exp": 2});
     let mut header = Header::new(Algorithm::EdDSA);
     header.kid = Some(id.clone());
+    header.typ = Some(PASS.to_owned());
     let token = encode(&header, &claims, &EncodingKey::from_ed_der(&seed)).expect("signed");
     let opened: Claims = pass::open(|kid| keys.find(kid), PASS, &token).expect("ours");
     assert_eq!((opened.sub.as_str(), opened.exp), ("ann", 2));

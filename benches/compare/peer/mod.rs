@@ -16,7 +16,6 @@ use jackpot::http::routes::Routes;
 use jackpot::http::server;
 use jackpot::keys::{KeyFile, KeyStore, Limits};
 use jackpot::settings::Settings;
-use jackpot::stopping::Stopping;
 use jackpot::telemetry::{self, Metrics};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -63,14 +62,8 @@ fn web(settings: &Settings, metrics: &Arc<Metrics>, readiness: ReadinessFn) -> O
         per_second: settings.auth.requests_per_second_per_key,
         burst: settings.auth.burst_per_key,
     };
-    Ok(Web {
-        keys: Arc::new(KeyStore::open(KeyFile::of(settings), limits)?),
-        metrics: Arc::clone(metrics),
-        readiness,
-        stopping: Stopping::default(),
-        max_body_bytes: settings.http.max_body_bytes,
-        max_streams: settings.http.max_streams,
-    })
+    let keys = KeyStore::open(KeyFile::of(settings), limits)?;
+    Ok(Web::new(settings, Arc::new(keys), Arc::clone(metrics), readiness))
 }
 
 /// Listens until a signal comes, then answers what was accepted.

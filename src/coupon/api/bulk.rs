@@ -18,6 +18,7 @@ use crate::coupon::bulk::MAX_BULK;
 use crate::coupon::coupons::{Coupons, Request};
 use crate::coupon::error::CouponError;
 use crate::coupon::status::Status;
+use crate::http::listener::state::ConnectionState;
 use crate::http::problem::{FieldError, Problem};
 use crate::http::query::PathOf;
 use crate::http::{Web, auth, body};
@@ -86,7 +87,7 @@ impl LineAnswer {
 /// Read the answer while sending, as curl does: a list of more than some 40,000 lines is read no further otherwise.
 #[utoipa::path(post, path = "/v1/coupons/{id}/bulk-issues", operation_id = "issue_in_bulk", tag = "coupons", security(("bearer" = [])),
     params(("id" = String, Path)),
-    request_body(content = String, content_type = "application/x-ndjson", example = "{\"request_id\":\"r-1\",\"user_id\":\"u-1\"}\n{\"request_id\":\"r-2\",\"user_id\":\"u-2\"}\n"),
+    request_body(content = String, content_type = "application/x-ndjson"),
     responses((status = 200, description = "A line for each line", body = BulkLine, content_type = "application/x-ndjson"),
         (status = 404, description = "`coupon-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 409, description = "`coupon-suspended`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
@@ -114,7 +115,8 @@ pub(crate) async fn post(
         stopping: web.stopping.clone(),
         _place: place,
     };
-    rt::spawn(upload.work(Lines::new(payload, api.max_bulk_bytes)));
+    let connection = ConnectionState::of(&request);
+    rt::spawn(upload.work(Lines::new(payload, connection, api.max_bulk_bytes)));
     let body = async_stream::stream! {
         while let Some(bytes) = told.recv().await {
             yield Ok::<Bytes, Problem>(bytes);

@@ -13,7 +13,7 @@ use crate::coupon::record::State;
 use crate::coupon::scripts::Mode;
 use crate::http::Web;
 use crate::http::auth::{self, operator};
-use crate::http::body::Body;
+use crate::http::body::{Body, Described};
 use crate::http::problem::Problem;
 use crate::http::problem_of_coupon::{already_issued, not_open, out_of_stock};
 use crate::http::query::PathOf;
@@ -38,6 +38,8 @@ pub(crate) struct IssueWish {
     pub(super) user_id: Id,
 }
 
+impl Described for IssueWish {}
+
 /// Asks for a unit. Safe to repeat with the same id: also a refusal is final for its request.
 ///
 /// With `Prefer: respond-async` the request joins the coupon's line, which is served strictly in the order of arrival.
@@ -45,10 +47,11 @@ pub(crate) struct IssueWish {
 /// come, or with 202 when that takes longer than `coupons.turn_wait_ms`.
 #[utoipa::path(post, path = "/v1/coupons/{id}/issues", operation_id = "issue_coupon", tag = "coupons", security(("bearer" = [])),
     params(("id" = String, Path), ("Prefer" = Option<String>, Header, description = "`respond-async`: join the line")),
-    request_body(content = IssueWish, example = json!({"request_id": "r-1", "user_id": "u-1"})),
+    request_body(content = IssueWish),
     responses((status = 201, description = "Issued", body = IssueBody),
-        (status = 200, description = "Issued before, as it was answered then, with `Idempotency-Replayed: true`", body = IssueBody),
-        (status = 202, description = "In the line, or a dead letter of it; `Location` says where it goes on", body = IssueBody),
+        (status = 200, description = "Issued before, as it was answered then, or a dead letter (`result` is `dead`); of a repeat with \
+            `Idempotency-Replayed: true`", body = IssueBody),
+        (status = 202, description = "In the line; `Location` says where it goes on", body = IssueBody),
         (status = 403, description = "`not-open`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 409, description = "`already-issued` (with the first issue as `issue`), `out-of-stock`, `coupon-suspended`", body = crate::http::problem_of_coupon::AlreadyIssued<IssueBody>, content_type = "application/problem+json"),
         (status = 422, description = "`invalid-request`, `request-id-reused`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
@@ -95,7 +98,7 @@ pub(crate) async fn get(
     params(("id" = String, Path), ("request_id" = String, Path)),
     responses((status = 200, description = "Voided", body = IssueBody),
         (status = 404, description = "`coupon-not-found`, `issue-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`not-issued`, `coupon-suspended`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+        (status = 409, description = "`not-issued`, `coupon-suspended`, `coupon-retired`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn delete(
     auth::Operate(caller): auth::Operate,
     PathOf((id, request_id)): PathOf<(Id, RequestRef)>,
@@ -120,7 +123,9 @@ fn answer(id: &Id, request: Request) -> HttpResponse {
         State::NotOpen { .. } => {
             not_open("the coupon is not issued at this time; this is final for the request").into_response()
         }
-        State::Queued { .. } | State::Dead { .. } => HttpResponse::Accepted()
+        // Nobody works on it until an operator returns it to the line: it is not accepted for anything.
+        State::Dead { .. } => HttpResponse::Ok().json(IssueBody::of(request)),
+        State::Queued { .. } => HttpResponse::Accepted()
             .insert_header((LOCATION, format!("/v1/coupons/{id}/issues/{}", request.request_id)))
             .json(IssueBody::of(request)),
     };

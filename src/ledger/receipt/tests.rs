@@ -107,7 +107,7 @@ fn a_head_is_signed_whole() {
     let head = head();
     assert_eq!(
         head.signature,
-        "ZVibm3AE2znlJR95Yzr4P502fFWzq71XboA2XRUF6hbURRn-16cQNPE_tOau7vp_P7-f21bNufrL7WEQEvIWCg"
+        "PTscYv0CDPmKxpHIWKm2F8bJ4Q7mPtOn06cclD-lkGx1FcZqRBJVpWKYm_1JGGUzzCr1bJgUZwCV0sf0GidTAQ"
     );
     assert_signed(&head, &head.signed_text(), |other| other.verify(&published()));
 }

@@ -32,7 +32,7 @@ pub(crate) enum PlaceBody {
         /// The pass: a JWT (RFC 7519) for the header `X-Room-Pass`, good until `expires_at`.
         pass: String,
         /// The end of the session, a whole second in RFC 3339, like all times here; renewing moves it.
-        #[schema(example = "2026-12-01T00:05:00Z")]
+        #[schema(example = "2026-12-01T00:05:00.000Z")]
         expires_at: String,
         admitted_at: String,
     },
@@ -54,7 +54,7 @@ pub(crate) enum PlaceBody {
     },
     /// It is over.
     Ended {
-        #[schema(example = "2026-12-01T00:05:00Z")]
+        #[schema(example = "2026-12-01T00:05:00.000Z")]
         ended_at: String,
     },
 }

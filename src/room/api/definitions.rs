@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::Api;
 use crate::clock::rfc3339;
 use crate::http::auth::{self, operator};
-use crate::http::body::Body;
+use crate::http::body::{Body, Described};
 use crate::http::conditions::{etag, wanted};
 use crate::http::page::{PageQuery, page_of};
 use crate::http::problem::Problem;
@@ -21,6 +21,13 @@ use crate::room::error::RoomError;
 use crate::room::operate::{has_list, parse_definition};
 use crate::room::scripts::Snapshot;
 use crate::telemetry::request;
+use crate::violation::Violation;
+
+impl Described for Document {
+    fn broken(self) -> Vec<Violation> {
+        Definition::check(self).err().unwrap_or_default()
+    }
+}
 
 /// A room: its definition, status and counts. The fields of the definition are spelled out, because a schema that
 /// refuses other fields can't be extended.
@@ -41,6 +48,15 @@ pub(crate) struct Room {
     admissions_per_minute: Option<u64>,
     /// Nobody is admitted before; RFC 3339, like all times here.
     opens_at: Option<String>,
+    /// Shown on the waiting page.
+    #[schema(example = "The spring lobby")]
+    name: Option<String>,
+    /// Where the waiting page's link back leads.
+    #[schema(example = "https://shop.example/")]
+    back: Option<String>,
+    /// To which the waiting page may send users.
+    #[schema(example = json!(["https://shop.example"]))]
+    return_origins: Vec<String>,
     /// open or suspended
     #[schema(example = "open")]
     status: &'static str,
@@ -97,6 +113,9 @@ impl Room {
             waiting_timeout_s,
             admissions_per_minute,
             opens_at,
+            name,
+            back,
+            return_origins,
         } = definition.document().clone();
         let counts = snapshot.counts;
         #[expect(clippy::cast_precision_loss, reason = "a mean, in milliseconds")]
@@ -109,6 +128,9 @@ impl Room {
             waiting_timeout_s,
             admissions_per_minute,
             opens_at,
+            name,
+            back,
+            return_origins,
             status: snapshot.status.as_str(),
             version: snapshot.version,
             active: counts.active,
@@ -142,7 +164,7 @@ pub(crate) struct RoomPage {
 /// A lower capacity ends no session. `opens_at` may be moved until it is reached; then it stays, or becomes null.
 #[utoipa::path(put, path = "/v1/rooms/{id}", operation_id = "put_room", tag = "rooms", security(("bearer" = [])),
     params(("id" = String, Path), ("If-Match" = Option<String>, Header), ("If-None-Match" = Option<String>, Header)),
-    request_body(content = Document, example = json!({"capacity": 1000, "session_s": 300, "waiting_timeout_s": 60, "admissions_per_minute": null})),
+    request_body(content = Document),
     responses((status = 201, description = "Created", body = Room), (status = 200, description = "Changed, or as it was", body = Room),
         (status = 412, description = "`precondition-failed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn put(

@@ -14,22 +14,22 @@ use url::form_urlencoded;
 use utoipa::{OpenApi, ToSchema};
 
 use super::claims::{JoinClaims, NotHere, PLACE, PlaceClaims};
-use super::html::{self, Refresh};
+use super::html::{self, Refresh, Sign};
 use super::listeners::Listeners;
-use super::return_to::ReturnTo;
 use super::sight::{Sight, notice_of};
 use super::stream;
 use super::words::Notice;
 use crate::clock::rfc3339;
 use crate::http::Web;
 use crate::http::auth;
-use crate::http::body::Body;
-use crate::http::problem::Problem;
+use crate::http::body::{Body, Described};
+use crate::http::problem::{FieldError, Problem};
 use crate::http::query::PathOf;
 use crate::ids::Id;
 use crate::random;
 use crate::room::error::RoomError;
 use crate::room::pass;
+use crate::room::return_to::ReturnTo;
 use crate::room::rooms::Rooms;
 use crate::room::tokens::TokenError;
 use crate::telemetry::request;
@@ -68,10 +68,13 @@ pub(crate) struct JoinTokenWish {
     #[schema(value_type = String, example = "u-1", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
     user_id: Id,
     /// Where the page sends the user once let in, with the pass as the parameter `room_pass`: an absolute https URL
-    /// without user, password and fragment; http only for localhost and 127.0.0.1.
+    /// without user, password and fragment; http only for localhost and 127.0.0.1. Its origin must be one of the room's
+    /// `return_origins`, now and when the user is sent there.
     #[schema(value_type = String, format = "uri", max_length = 2_000, example = "https://shop.example/play")]
     return_to: ReturnTo,
 }
+
+impl Described for JoinTokenWish {}
 
 /// A token that opens the waiting page.
 #[derive(Debug, Serialize, ToSchema)]
@@ -82,7 +85,7 @@ pub(crate) struct JoinToken {
     #[schema(example = "/rooms/lobby/wait?token=eyJhbGciOiJFZERTQSJ9")]
     url: String,
     /// From when on it opens nothing, RFC 3339.
-    #[schema(example = "2026-11-22T10:02:00Z")]
+    #[schema(example = "2026-11-22T10:02:00.000Z")]
     expires_at: String,
 }
 
@@ -90,7 +93,8 @@ pub(crate) struct JoinToken {
 #[utoipa::path(post, path = "/v1/rooms/{id}/join-tokens", operation_id = "create_join_token", tag = "rooms", security(("bearer" = [])),
     params(("id" = String, Path)),
     request_body(content = JoinTokenWish),
-    responses((status = 201, description = "A token", body = JoinToken)))]
+    responses((status = 201, description = "A token", body = JoinToken),
+        (status = 422, description = "`invalid-request`: `errors` names each field; `return_to` too when its origin is none of the room's `return_origins`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn issue(
     _: auth::Play,
     PathOf(id): PathOf<Id>,
@@ -99,10 +103,17 @@ pub(crate) async fn issue(
 ) -> Result<HttpResponse, Problem> {
     request::room(id.shared());
     let room = api.rooms.shown(&id).await?;
+    if !api.rooms.sends_to(&id, &wish.return_to).await? {
+        let rule = format!(
+            "{} is not in the return_origins of room '{id}'. Add it with PUT /v1/rooms/{id}, or send an address of a listed origin.",
+            wish.return_to.origin().as_str()
+        );
+        return Err(Problem::invalid_request(vec![FieldError::new("return_to", rule)]));
+    }
     let iat = room.snapshot.now_ms.div_euclid(1_000);
     let claims = JoinClaims {
         iss: api.rooms.tokens.issuer().to_owned(),
-        aud: id.clone(),
+        room: id.clone(),
         sub: wish.user_id,
         iat,
         exp: iat.saturating_add_unsigned(api.join_token_s),
@@ -129,6 +140,7 @@ pub(crate) async fn issue(
     responses((status = 200, description = "A place in the line", content_type = "text/html", body = String),
         (status = 303, description = "To the page of the place, or to `return_to` with `room_pass`"),
         (status = 400, description = "No token of this service for this room", content_type = "text/html", body = String),
+        (status = 403, description = "The room's `return_origins` do not have the origin of `return_to`", content_type = "text/html", body = String),
         (status = 404, description = "There is no such room", content_type = "text/html", body = String),
         (status = 410, description = "The join token has expired or has been used, or the ticket is over", content_type = "text/html", body = String),
         (status = 429, description = "The user has left the room too often; the page tries again after `Retry-After`", content_type = "text/html", body = String),
@@ -141,7 +153,10 @@ pub(crate) async fn wait(id: Path<String>, request: HttpRequest, api: Data<Api>)
         (Ok(room), Some(Link::Join(token))) => api.join(&room, &token).await,
         (Ok(room), Some(Link::Place(token))) => api.place(&room, &token).await,
     };
-    answer.unwrap_or_else(Refusal::page)
+    match answer {
+        Ok(page) => page,
+        Err(refusal) => api.refuse(&id, refusal).await,
+    }
 }
 
 /// Keeps an open page of a place up to date.
@@ -159,7 +174,7 @@ pub(crate) async fn events(
 ) -> Result<HttpResponse, Problem> {
     let place = match api.place_of(&id, &request).await {
         Ok((place, _)) => place,
-        Err(refusal) => return Ok(refusal.page()),
+        Err(refusal) => return Ok(api.refuse(&id, refusal).await),
     };
     let listener = api
         .listeners
@@ -183,13 +198,17 @@ pub(crate) async fn events(
 pub(crate) async fn leave(id: Path<String>, request: HttpRequest, api: Data<Api>) -> HttpResponse {
     let (place, token) = match api.place_of(&id, &request).await {
         Ok(found) => found,
-        Err(refusal) => return refusal.page(),
+        Err(refusal) => return api.refuse(&id, refusal).await,
     };
     let page = format!("../wait?place={token}");
-    match api.rooms.leave(&place.aud, place.jti).await {
+    match api.rooms.leave(&place.room, place.jti).await {
         Ok(_) => see_other(&page),
         // What is loaded again is the page of the place: this address takes no GET, and the user may think again.
-        Err(error) => Refusal::new(notice_of(error), place.return_to).page_at(&page),
+        Err(error) => {
+            let refusal = Refusal::new(notice_of(error), place.return_to);
+            let sign = api.sign_of(&id, &refusal).await;
+            refusal.page_at(&sign, &page)
+        }
     }
 }
 
@@ -214,6 +233,9 @@ impl Api {
         // By Redis' clock, as all times of rooms are: instances whose own clocks differ agree. At most a second late.
         let now_ms = rooms.shown(room).await.map_err(refused)?.snapshot.now_ms;
         let claims = claims.check(issuer, room, now_ms)?;
+        if !rooms.sends_to(room, &claims.return_to).await.map_err(refused)? {
+            return Err(Notice::NotSent.into());
+        }
         let joined = rooms
             .join_by_token(room, &claims.sub, &claims.jti)
             .await
@@ -221,7 +243,7 @@ impl Api {
         let joined = joined.ok_or_else(|| Refusal::new(Notice::LinkUsed, back.clone()))?;
         let place = PlaceClaims {
             iss: issuer.to_owned(),
-            aud: claims.aud,
+            room: claims.room,
             jti: joined.seen.ticket,
             return_to: claims.return_to,
         };
@@ -234,7 +256,8 @@ impl Api {
         let refused = |notice| Refusal::new(notice, place.return_to.clone());
         match Sight::of(&self.rooms, &place).await {
             Ok(Sight::Line { texts, refresh_s, .. }) => {
-                let page = html::line(&texts, &format!("wait/leave?place={token}"), refresh_s);
+                let sign = self.sign(room, None).await;
+                let page = html::line(&texts, &sign, &format!("wait/leave?place={token}"), refresh_s);
                 Ok(html_page(StatusCode::OK).body(page))
             }
             Ok(Sight::LetIn(address)) => Ok(see_other(&address)),
@@ -250,6 +273,34 @@ impl Api {
             return Err(Notice::BadLink.into());
         };
         Ok((self.open_place(&room, &token).await?, token))
+    }
+
+    /// A refusal as a page, which names the room and links back where that is known.
+    async fn refuse(&self, room: &str, refusal: Refusal) -> HttpResponse {
+        let sign = self.sign_of(room, &refusal).await;
+        refusal.page_at(&sign, "")
+    }
+
+    async fn sign_of(&self, room: &str, refusal: &Refusal) -> Sign {
+        match (Id::parse(room), refusal.notice) {
+            // There is nothing to read, or nothing that could be read.
+            (Err(_), _) | (_, Notice::NoRoom | Notice::Unavailable) => Sign::default(),
+            (Ok(room), _) => self.sign(&room, refusal.back.as_ref()).await,
+        }
+    }
+
+    /// What a page shows of its room. It links to where a token says only where the room sends users there.
+    async fn sign(&self, room: &Id, back: Option<&ReturnTo>) -> Sign {
+        let Ok(now) = self.rooms.shown(room).await else {
+            return Sign::default();
+        };
+        let back = back
+            .filter(|back| now.definition.sends_to(back))
+            .or(now.definition.back());
+        Sign {
+            name: now.definition.document().name.clone(),
+            back: back.cloned(),
+        }
     }
 
     async fn open_place(&self, room: &Id, token: &str) -> Result<PlaceClaims, Refusal> {
@@ -295,15 +346,11 @@ impl Refusal {
         }
     }
 
-    /// As a page that is loaded again where that helps.
-    fn page(self) -> HttpResponse {
-        self.page_at("")
-    }
-
-    /// The same; what is loaded then is at this address.
-    fn page_at(self, address: &str) -> HttpResponse {
+    /// As a page that is loaded again where that helps; what is loaded then is at this address.
+    fn page_at(self, sign: &Sign, address: &str) -> HttpResponse {
         let (status, retry_s) = match self.notice {
             Notice::BadLink => (StatusCode::BAD_REQUEST, None),
+            Notice::NotSent => (StatusCode::FORBIDDEN, None),
             Notice::NoRoom => (StatusCode::NOT_FOUND, None),
             Notice::LinkExpired | Notice::LinkUsed | Notice::Forgotten | Notice::Ended(_) => (StatusCode::GONE, None),
             Notice::TooOften { wait_s } => (StatusCode::TOO_MANY_REQUESTS, Some(wait_s)),
@@ -314,7 +361,7 @@ impl Refusal {
             answer.insert_header((RETRY_AFTER, seconds));
         }
         let refresh = retry_s.map(|seconds| Refresh { seconds, address });
-        answer.body(html::notice(self.notice, self.back.as_ref(), refresh))
+        answer.body(html::notice(self.notice, sign, refresh))
     }
 }
 

@@ -1,14 +1,17 @@
 //! What the two tokens of the waiting page say. Pure.
 //!
+//! Their `aud` is no room but `join:<room>` and `place:<room>`: a back end that checks a pass as most libraries do, by
+//! `aud` and not by `typ`, takes neither for one.
+//!
 //! A join token stands for a user and lives for minutes; it is changed at once for a place token, which stands for a
 //! ticket: that one stays in the address bar, so that it names no user, and it is worth as much as the place is.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::return_to::ReturnTo;
 use crate::ids::Id;
 use crate::room::pass::Timed;
+use crate::room::return_to::ReturnTo;
 use crate::room::ticket::Ticket;
 
 /// Type of a place token.
@@ -20,8 +23,9 @@ pub const PLACE: &str = "place+jwt";
 pub struct JoinClaims {
     /// `rooms.issuer`.
     pub iss: String,
-    /// The room.
-    pub aud: Id,
+    /// The room, as `join:<room>`.
+    #[serde(rename = "aud", with = "join_audience")]
+    pub room: Id,
     /// The user.
     pub sub: Id,
     /// When it was made, in seconds of Redis' clock.
@@ -41,13 +45,37 @@ pub struct JoinClaims {
 pub struct PlaceClaims {
     /// `rooms.issuer`.
     pub iss: String,
-    /// The room.
-    pub aud: Id,
+    /// The room, as `place:<room>`.
+    #[serde(rename = "aud", with = "place_audience")]
+    pub room: Id,
     /// The ticket.
     pub jti: Ticket,
     /// Where the user goes once let in.
     pub return_to: ReturnTo,
 }
+
+macro_rules! audience {
+    ($name:ident: $prefix:literal) => {
+        mod $name {
+            use serde::{Deserialize, Deserializer, Serializer, de};
+
+            use crate::ids::Id;
+
+            pub(super) fn serialize<S: Serializer>(room: &Id, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(&format_args!(concat!($prefix, "{}"), room))
+            }
+
+            pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Id, D::Error> {
+                let text = String::deserialize(deserializer)?;
+                let room = text.strip_prefix($prefix).and_then(|room| Id::parse(room).ok());
+                room.ok_or_else(|| de::Error::custom(concat!("must begin with ", $prefix)))
+            }
+        }
+    };
+}
+
+audience!(join_audience: "join:");
+audience!(place_audience: "place:");
 
 /// Why a token of ours opens nothing here.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -83,7 +111,7 @@ impl Timed for PlaceClaims {
 impl JoinClaims {
     /// Whether it opens this room now.
     pub fn check(self, issuer: &str, room: &Id, now_ms: i64) -> Result<Self, NotHere> {
-        if self.iss != issuer || self.aud != *room {
+        if self.iss != issuer || self.room != *room {
             return Err(NotHere::OtherRoom);
         }
         if now_ms >= self.exp.saturating_mul(1_000) {
@@ -96,7 +124,7 @@ impl JoinClaims {
 impl PlaceClaims {
     /// Whether it is for this room.
     pub fn check(self, issuer: &str, room: &Id) -> Result<Self, NotHere> {
-        if self.iss != issuer || self.aud != *room {
+        if self.iss != issuer || self.room != *room {
             return Err(NotHere::OtherRoom);
         }
         Ok(self)
@@ -110,7 +138,7 @@ mod tests {
     fn join() -> JoinClaims {
         JoinClaims {
             iss: "jackpot".to_owned(),
-            aud: Id::parse("lobby").unwrap(),
+            room: Id::parse("lobby").unwrap(),
             sub: Id::parse("ann").unwrap(),
             iat: 1_000,
             exp: 1_120,
@@ -134,7 +162,7 @@ mod tests {
     fn a_place_token_is_for_one_room_and_names_no_user() {
         let place = PlaceClaims {
             iss: "jackpot".to_owned(),
-            aud: Id::parse("lobby").unwrap(),
+            room: Id::parse("lobby").unwrap(),
             jti: Ticket::parse(&"5f".repeat(16)).unwrap(),
             return_to: join().return_to,
         };
@@ -142,7 +170,19 @@ mod tests {
         assert!(!json.contains("sub"), "{json}");
         let other = Id::parse("other").unwrap();
         assert_eq!(place.clone().check("jackpot", &other), Err(NotHere::OtherRoom));
-        assert_eq!(place.clone().check("jackpot", &place.aud), Ok(place.clone()));
+        assert_eq!(place.clone().check("jackpot", &place.room), Ok(place.clone()));
+    }
+
+    #[test]
+    fn the_audience_of_either_is_no_room() {
+        let json = serde_json::to_value(join()).unwrap();
+        assert_eq!(json["aud"], "join:lobby");
+        assert_eq!(serde_json::from_value::<JoinClaims>(json.clone()).unwrap(), join());
+        for wrong in ["lobby", "place:lobby", "join:", "join:a:b", ":lobby", "JOIN:lobby"] {
+            let mut json = json.clone();
+            json["aud"] = wrong.into();
+            assert!(serde_json::from_value::<JoinClaims>(json).is_err(), "{wrong}");
+        }
     }
 
     #[test]

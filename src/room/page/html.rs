@@ -8,9 +8,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use super::return_to::ReturnTo;
 use super::words::{Notice, Texts};
 use crate::html::escape;
+use crate::room::return_to::ReturnTo;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -29,8 +29,32 @@ fn hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
 }
 
+/// What a page shows of its room: both where they are known.
+#[derive(Debug, Clone, Default)]
+pub struct Sign {
+    /// The room's name.
+    pub name: Option<String>,
+    /// Where its link back leads.
+    pub back: Option<ReturnTo>,
+}
+
+impl Sign {
+    fn name(&self) -> String {
+        let line = |name: &String| format!("<p class=\"room\">{}</p>\n", escape(name));
+        self.name.as_ref().map(line).unwrap_or_default()
+    }
+
+    fn back(&self) -> String {
+        let link = |back: &ReturnTo| {
+            let (address, site) = (escape(back.as_str()), escape(&back.site()));
+            format!("<p><a href=\"{address}\">Back to {site}</a></p>\n")
+        };
+        self.back.as_ref().map(link).unwrap_or_default()
+    }
+}
+
 /// The page of a place in the line. `leave`: where its form goes; `refresh_s`: when it is loaded again without scripts.
-pub fn line(texts: &Texts, leave: &str, refresh_s: u64) -> String {
+pub fn line(texts: &Texts, sign: &Sign, leave: &str, refresh_s: u64) -> String {
     let Texts {
         title,
         heading,
@@ -46,14 +70,15 @@ pub fn line(texts: &Texts, leave: &str, refresh_s: u64) -> String {
         address: "",
     };
     let refresh = format!("<noscript>{}</noscript>", refresh.html());
+    let (name, back) = (sign.name(), sign.back());
     let main = format!(
-        "<h1 id=\"heading\">{heading}</h1>\n\
+        "{name}<h1 id=\"heading\">{heading}</h1>\n\
          <div role=\"status\" aria-live=\"polite\" aria-atomic=\"true\">\n\
          <dl>\n<dt>Your place in the line</dt>\n<dd id=\"place\">{place}</dd>\n\
          <dt>Estimated time</dt>\n<dd id=\"wait\">{wait}</dd>\n</dl>\n\
          <p id=\"note\">{note}</p>\n</div>\n\
          <p class=\"hint\">Keep this page open: it goes on by itself when it is your turn. Closed, it loses your place after a while.</p>\n\
-         <form method=\"post\" action=\"{leave}\"><button>Leave the line</button></form>\n"
+         <form method=\"post\" action=\"{leave}\"><button>Leave the line</button></form>\n{back}"
     );
     // The script loads the page again as often, where its events don't come.
     let script = format!("<script data-refresh=\"{refresh_s}\">{SCRIPT}</script>\n");
@@ -80,14 +105,11 @@ impl Refresh<'_> {
     }
 }
 
-/// A page that says what is the matter, with the way back where it is known.
-pub fn notice(notice: Notice, back: Option<&ReturnTo>, refresh: Option<Refresh<'_>>) -> String {
+/// A page that says what is the matter.
+pub fn notice(notice: Notice, sign: &Sign, refresh: Option<Refresh<'_>>) -> String {
     let (heading, text) = (notice.heading(), notice.text());
-    let back = back.map_or_else(String::new, |back| {
-        let (address, site) = (escape(back.as_str()), escape(&back.site()));
-        format!("<p><a href=\"{address}\">Back to {site}</a></p>\n")
-    });
-    let main = format!("<h1>{heading}</h1>\n<p role=\"status\">{text}</p>\n{back}");
+    let (name, back) = (sign.name(), sign.back());
+    let main = format!("{name}<h1>{heading}</h1>\n<p role=\"status\">{text}</p>\n{back}");
     let head = refresh.map_or_else(String::new, Refresh::html);
     document(heading, &head, &main, "")
 }
@@ -108,13 +130,20 @@ mod tests {
     use crate::room::page::words::{Line, Motion};
     use crate::room::scripts::End;
 
+    fn sign() -> Sign {
+        Sign {
+            name: Some("Spring & <lobby>".to_owned()),
+            back: Some(ReturnTo::parse("https://shop.example/p?a='1'&b=\"2\"").unwrap()),
+        }
+    }
+
     fn waiting() -> String {
         let line = Line {
             position: 7,
             eta_s: Some(200),
             motion: Motion::Moves,
         };
-        super::line(&line.texts(), "/rooms/lobby/wait/leave?place=a.b&x=<", 3)
+        super::line(&line.texts(), &sign(), "/rooms/lobby/wait/leave?place=a.b&x=<", 3)
     }
 
     /// The one text between two others.
@@ -133,6 +162,28 @@ mod tests {
         assert_eq!(page.matches("http-equiv=\"refresh\"").count(), 1);
         let action = between(&page, "action=\"", "\"");
         assert_eq!(action, "/rooms/lobby/wait/leave?place=a.b&amp;x=&lt;");
+    }
+
+    #[test]
+    fn the_room_is_named_and_the_link_back_is_the_rooms() {
+        let page = waiting();
+        assert_eq!(
+            between(&page, "<p class=\"room\">", "</p>"),
+            "Spring &amp; &lt;lobby&gt;"
+        );
+        assert_eq!(page.matches("<a href=\"https://shop.example/p?").count(), 1);
+        let bare = super::line(
+            &Line {
+                position: 1,
+                eta_s: None,
+                motion: Motion::Moves,
+            }
+            .texts(),
+            &Sign::default(),
+            "",
+            3,
+        );
+        assert!(!bare.contains("class=\"room\"") && !bare.contains("<a "));
     }
 
     #[test]
@@ -163,7 +214,7 @@ mod tests {
             assert_eq!(page.matches(&format!("<{name}")).count(), 1);
         }
         // No handler or style in an attribute, nothing from elsewhere.
-        for wrong in [" on", " style=", " src=", "//shop", "@import", "url("] {
+        for wrong in [" on", " style=", " src=", "@import", "url("] {
             let markup = page.replace(STYLE, "").replace(SCRIPT, "");
             let inside = |part: &str| part.split('>').next().is_some_and(|tag| tag.contains(wrong));
             assert!(!markup.split('<').skip(1).any(inside), "{wrong}");
@@ -173,8 +224,8 @@ mod tests {
 
     #[test]
     fn a_notice_shows_the_way_back_and_comes_again_only_where_that_helps() {
-        let back = ReturnTo::parse("https://shop.example/p?a='1'&b=\"2\"").unwrap();
-        let page = notice(Notice::Ended(End::Abandoned), Some(&back), None);
+        let page = notice(Notice::Ended(End::Abandoned), &sign(), None);
+        assert!(page.contains("<p class=\"room\">Spring &amp; &lt;lobby&gt;</p>"));
         assert!(page.contains("<h1>Your place was given up</h1>"));
         let link = between(&page, "<a href=\"", "</a>");
         assert_eq!(
@@ -183,13 +234,14 @@ mod tests {
         );
         assert!(!page.contains("http-equiv") && !page.contains("<script"));
         let again = |address| {
-            let page = notice(Notice::Unavailable, None, Some(Refresh { seconds: 5, address }));
+            let refresh = Refresh { seconds: 5, address };
+            let page = notice(Notice::Unavailable, &Sign::default(), Some(refresh));
             assert!(!page.contains("<noscript"));
             between(&page, "<meta http-equiv=\"refresh\" content=\"", "\"").to_owned()
         };
         assert_eq!(again(""), "5");
         assert_eq!(again("../wait?place=a.b&\"x"), "5;url=../wait?place=a.b&amp;&quot;x");
-        let page = notice(Notice::Unavailable, None, None);
+        let page = notice(Notice::Unavailable, &Sign::default(), None);
         assert!(!page.contains("<a "));
     }
 }

@@ -1,6 +1,6 @@
 //! The waiting page of a room: where a site sends its users until they are let in.
 //!
-//! Pure: `return_to` (where a user goes then), `claims` (what the tokens of the page say), `words`, `html` (with `page.css`
+//! Pure: `claims` (what the tokens of the page say), `words`, `html` (with `page.css`
 //! and `page.js`). `sight` asks the room; `stream` keeps an open page up to date, `listeners` counts them; `api` joins them to HTTP. How a site uses
 //! it: `docs/rooms.md`.
 
@@ -8,7 +8,6 @@ pub mod api;
 pub mod claims;
 pub mod html;
 mod listeners;
-pub mod return_to;
 mod sight;
 mod stream;
 pub mod words;

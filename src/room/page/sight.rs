@@ -31,11 +31,16 @@ pub(super) enum Sight {
 
 impl Sight {
     /// Looks, which keeps the place alive.
+    ///
+    /// A place from which its user can be sent nowhere is not looked at: it is given up like one that nobody asks for.
     pub(super) async fn of(rooms: &Rooms, place: &PlaceClaims) -> Result<Self, RoomError> {
-        let now = rooms.look(&place.aud, place.jti).await?;
+        if !rooms.sends_to(&place.room, &place.return_to).await? {
+            return Ok(Self::Over(Notice::NotSent));
+        }
+        let now = rooms.look(&place.room, place.jti).await?;
         Ok(match &now.seen.place {
             Place::Waiting { ahead } => {
-                let room = rooms.shown(&place.aud).await?;
+                let room = rooms.shown(&place.room).await?;
                 let lost_ms = room.definition.waiting_timeout_ms().min(room.definition.session_ms());
                 let line = Line {
                     position: ahead + 1,
@@ -50,7 +55,7 @@ impl Sight {
             }
             Place::Admitted { end_ms, .. } => {
                 let (user, ticket) = (&now.seen.user, now.seen.ticket);
-                let pass = rooms.tokens.pass(&place.aud, user, ticket, (now.now_ms, *end_ms));
+                let pass = rooms.tokens.pass(&place.room, user, ticket, (now.now_ms, *end_ms));
                 Self::LetIn(place.return_to.with_pass(&pass))
             }
             Place::Ended { how, .. } => Self::Over(Notice::Ended(*how)),

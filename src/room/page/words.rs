@@ -110,6 +110,8 @@ pub enum Notice {
         /// Until the user may join again.
         wait_s: u64,
     },
+    /// The room's definition does not list the site that the token would send its user to.
+    NotSent,
     /// The room is not there.
     NoRoom,
     /// The ticket is over for so long that it was forgotten.
@@ -131,6 +133,7 @@ impl Notice {
             Self::LinkExpired => "This link has expired",
             Self::LinkUsed => "This link has been used",
             Self::TooOften { .. } => "You have left the line too often",
+            Self::NotSent => "This link leads to a site that is not known here",
             Self::NoRoom => "There is no such room",
             Self::Forgotten => "Your visit is over",
             Self::Ended(End::Expired) => "Your time is up",
@@ -149,6 +152,7 @@ impl Notice {
             Self::LinkExpired => "It opens the line for a few minutes only. Go back to get a new one.",
             Self::LinkUsed => "You have joined the line with it, and your visit is over. Go back to get a new one.",
             Self::TooOften { .. } => "You can join again in less than a minute. This page tries again by itself.",
+            Self::NotSent => "Nobody is sent there from this line. Go back to where you came from.",
             Self::NoRoom => "The line that you want to join is not there. Go back to where you came from.",
             Self::Forgotten => "Your place is no longer known here. To come in, go back and join the line again.",
             Self::Ended(End::Expired) => {

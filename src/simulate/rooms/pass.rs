@@ -9,6 +9,9 @@ use ed25519_dalek::{Signature, VerifyingKey};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+/// The type of a pass, in its header.
+pub const TYPE: &str = "room-pass+jwt";
+
 /// A public key and its id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
@@ -70,7 +73,7 @@ pub fn open(keys: &[Key], pass: &str) -> Result<Claims, String> {
     let (signed, signature) = pass.rsplit_once('.').ok_or("it has no signature")?;
     let (header, claims) = signed.split_once('.').ok_or("it has no claims")?;
     let header: Header = read(header)?;
-    if header.alg != "EdDSA" || header.typ != "JWT" {
+    if header.alg != "EdDSA" || header.typ != TYPE {
         return Err(format!("its alg is {}, its typ {}", header.alg, header.typ));
     }
     let key = keys.iter().find(|key| key.id == header.kid);
@@ -120,11 +123,11 @@ pub mod tests {
     #[test]
     fn only_what_a_published_key_signed_is_a_pass() {
         let claims = json!({"iss": "jackpot", "aud": "r", "sub": "u1", "jti": "t", "iat": 1, "exp": 2});
-        let pass = signed(7, "JWT", &claims);
+        let pass = signed(7, TYPE, &claims);
         assert_eq!(open(&[key(6), key(7)], &pass).expect("a pass").sub, "u1");
         let other = signed(
             7,
-            "JWT",
+            TYPE,
             &json!({"iss": "jackpot", "aud": "r", "sub": "u2", "jti": "t", "iat": 1, "exp": 2}),
         );
         let mixed = format!(
@@ -133,7 +136,8 @@ pub mod tests {
             &pass[pass.rfind('.').expect("three parts")..]
         );
         for (wrong, told) in [
-            (signed(8, "JWT", &claims), "not published"),
+            (signed(8, TYPE, &claims), "not published"),
+            (signed(7, "JWT", &claims), "typ"),
             (signed(7, "join+jwt", &claims), "typ"),
             (mixed, "signature"),
             ("a".to_owned(), "signature"),

@@ -130,3 +130,50 @@ async fn a_stop_does_not_wait_for_turns_and_gives_the_line_back() {
     service.restart().await;
     assert_eq!(until(&service, "stop", "s1", "issued").await["sequence"], 2);
 }
+
+#[tokio::test]
+async fn a_repeat_of_a_dead_request_says_that_it_is_dead() {
+    let (service, redis) = service_and_redis(&[]).await;
+    create(&service, "dead", 2, &json!({})).await;
+    hold(&redis, "dead").await;
+    join(&service, "dead", "q1", "u1").await;
+    // As serve.lua leaves it behind the third try.
+    let mut connection = redis.connection().await;
+    redis::pipe()
+        .cmd("HSET")
+        .arg("cp:{dead}:requests")
+        .arg("q1")
+        .arg("d 1 3 1795243503125 u1")
+        .ignore()
+        .cmd("ZREM")
+        .arg("cp:{dead}:queue")
+        .arg("q1")
+        .ignore()
+        .cmd("ZADD")
+        .arg("cp:{dead}:dead")
+        .arg(1)
+        .arg("q1")
+        .ignore()
+        .exec_async(&mut connection)
+        .await
+        .expect("a dead letter");
+    let (status, headers, body) = join(&service, "dead", "q1", "u1").await;
+    assert_eq!((status, &body["result"]), (StatusCode::OK, &json!("dead")), "{body}");
+    assert!(!headers.contains_key("location"), "{headers:?}");
+    assert_eq!(headers["idempotency-replayed"], "true");
+    let again = ask(&service, "dead", "q1", "u1").await;
+    assert_eq!((again.status, &again.body), (StatusCode::OK, &body), "{}", again.text);
+    let looked = look(&service, "dead", "q1").await;
+    assert_eq!(
+        (looked.status, &looked.body),
+        (StatusCode::OK, &body),
+        "{}",
+        looked.text
+    );
+    assert_eq!(body["attempts"], 3);
+    let other = ask(&service, "dead", "q1", "u2").await;
+    assert_eq!(
+        (other.status.as_u16(), &other.body["code"]),
+        (422, &json!("request-id-reused"))
+    );
+}

@@ -70,6 +70,30 @@ async fn a_winner_who_asks_again_after_the_retention_gets_the_same_answer() {
         );
         assert_eq!(look(&service, "over", request).await.status, StatusCode::NOT_FOUND);
     }
+    let changed = service.put("/v1/coupons/over", definition(9, &json!({}))).await;
+    assert_eq!(
+        (changed.status, &changed.body["code"]),
+        (StatusCode::CONFLICT, &json!("coupon-retired")),
+        "{}",
+        changed.text
+    );
+    assert!(
+        changed.body["detail"]
+            .as_str()
+            .is_some_and(|text| text.contains("another id")),
+        "{}",
+        changed.text
+    );
+    let late = void(&service, "over", "r1").await;
+    let redriven = service
+        .post("/v1/coupons/over/dead-letters/r1/redrive", json!(null))
+        .await;
+    for refused in [late, redriven] {
+        assert_eq!(
+            (refused.status.as_u16(), &refused.body["code"]),
+            (409, &json!("coupon-retired"))
+        );
+    }
     let list = "{\"request_id\":\"r1\",\"user_id\":\"u1\"}\n{\"request_id\":\"r9\",\"user_id\":\"u9\"}\n";
     let headers = [("content-type", "application/x-ndjson")];
     let path = "/v1/coupons/over/bulk-issues";

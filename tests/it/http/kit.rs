@@ -8,7 +8,7 @@ use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use jackpot::http::Web;
 use jackpot::http::auth::{Anyone, Operate, Play, PlayOrRead, Read};
-use jackpot::http::body::Body;
+use jackpot::http::body::{Body, Described};
 use jackpot::http::health::{Readiness, ReadinessFn};
 use jackpot::http::problem::Problem;
 use jackpot::http::query::{PathOf, QueryOf};
@@ -17,14 +17,13 @@ use jackpot::http::routes::Routes;
 use jackpot::http::server::{self, Running};
 use jackpot::keys::{KeyFile, KeyStore, Limits, Role};
 use jackpot::settings::{self, Settings};
-use jackpot::stopping::Stopping;
 use jackpot::telemetry::Metrics;
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::Notify;
-use utoipa::OpenApi;
+use utoipa::{OpenApi, ToSchema};
 
 use crate::support;
 
@@ -79,14 +78,7 @@ pub async fn server_with(options: Options) -> TestServer {
     let store = Arc::new(KeyStore::open(keys.clone(), options.limits).unwrap());
     let follower = tokio::spawn(Arc::clone(&store).follow());
     let metrics = Arc::new(Metrics::new());
-    let web = Web {
-        keys: store,
-        metrics: Arc::clone(&metrics),
-        readiness: options.readiness,
-        stopping: Stopping::default(),
-        max_body_bytes: MAX_BODY,
-        max_streams: 1,
-    };
+    let web = Web::new(&settings, store, Arc::clone(&metrics), options.readiness);
     let slow = Arc::new(Slow::default());
     let running = server::start(&settings, web, routes(Arc::clone(&slow))).unwrap();
     let base = format!("http://{}", running.address());
@@ -192,7 +184,9 @@ pub fn field(problem: &Value) -> &str {
     problem["errors"][0]["field"].as_str().unwrap()
 }
 
-#[derive(Serialize, Deserialize)]
+impl Described for Echo {}
+
+#[derive(Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Echo {
     name: String,

@@ -60,9 +60,9 @@ async fn issues_are_in_order_in_every_form(db: LedgerDb) {
     assert_eq!(
         rows[0],
         json!({"sequence": 1, "request_id": "r1", "user_id": "u1", "code": "C1",
-               "issued_at": "2025-11-21T00:00:01Z", "voided_at": null})
+               "issued_at": "2025-11-21T00:00:01.000Z", "voided_at": null})
     );
-    assert_eq!(rows[4]["voided_at"], "2025-11-21T00:00:00Z");
+    assert_eq!(rows[4]["voided_at"], "2025-11-21T00:00:00.000Z");
     assert_eq!(books.items(path).await, rows[..100]);
     let lines = text(&books, path, "application/x-ndjson").await;
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -70,8 +70,11 @@ async fn issues_are_in_order_in_every_form(db: LedgerDb) {
     let csv = text(&books, path, "text/csv").await;
     let mut csv = csv.lines();
     assert_eq!(csv.next(), Some("sequence,request_id,user_id,code,issued_at,voided_at"));
-    assert_eq!(csv.next(), Some("1,r1,u1,C1,2025-11-21T00:00:01Z,"));
-    assert_eq!(csv.nth(3), Some("5,r5,u5,C5,2025-11-21T00:00:05Z,2025-11-21T00:00:00Z"));
+    assert_eq!(csv.next(), Some("1,r1,u1,C1,2025-11-21T00:00:01.000Z,"));
+    assert_eq!(
+        csv.nth(3),
+        Some("5,r5,u5,C5,2025-11-21T00:00:05.000Z,2025-11-21T00:00:00.000Z")
+    );
     assert_eq!(csv.count(), 2_340);
     assert_eq!(books.items("/v1/coupons/tea/issues").await.len(), 3);
     assert_eq!(books.items("/v1/coupons/new/issues").await, Vec::<Value>::new());
@@ -164,7 +167,7 @@ async fn a_coupon_that_does_not_agree_is_a_problem_with_all_of_both_kinds(db: Le
         (&coffee["coupon_id"], &coffee["event"], &coffee["clean"]),
         (&json!("coffee"), &json!(5), &json!(true))
     );
-    assert_eq!(coffee["checked_at"], "2025-11-21T00:00:00Z");
+    assert_eq!(coffee["checked_at"], "2025-11-21T00:00:00.000Z");
     assert_eq!((&spring["clean"], &spring["event"]), (&Value::Null, &Value::Null));
 
     store(6).await;

@@ -13,7 +13,6 @@ use jackpot::ledger::sql::Sql;
 use jackpot::master_secret::{MasterSecret, Secrets};
 use jackpot::settings::Settings;
 use jackpot::signing::SigningKeys;
-use jackpot::stopping::Stopping;
 use jackpot::telemetry::Metrics;
 use reqwest::{Client, RequestBuilder};
 use serde_json::Value;
@@ -57,14 +56,9 @@ pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
         per_second: 0,
         burst: 0,
     };
-    let web = Web {
-        keys: Arc::new(KeyStore::open(keys, no_limits).unwrap()),
-        metrics: Arc::new(Metrics::new()),
-        readiness: Arc::new(Readiness::default),
-        stopping: Stopping::default(),
-        max_body_bytes: 1024,
-        max_streams: 1,
-    };
+    let keys = Arc::new(KeyStore::open(keys, no_limits).unwrap());
+    let readiness = Arc::new(Readiness::default);
+    let web = Web::new(&settings, keys, Arc::new(Metrics::new()), readiness);
     let ledger = Ledger {
         sql: sql.clone(),
         signing: Arc::new(SigningKeys::load("", db.data_dir()).unwrap()),

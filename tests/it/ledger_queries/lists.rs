@@ -281,7 +281,7 @@ async fn a_mismatch_is_a_problem_with_all_items(db: LedgerDb) {
         (&spring["event"], &spring["lag"], &spring["stopped"]),
         (&json!(5), &json!(3), &Value::Null)
     );
-    assert_eq!(spring["checked_at"], "2025-11-21T00:00:00Z");
+    assert_eq!(spring["checked_at"], "2025-11-21T00:00:00.000Z");
     assert_eq!(
         (&winter["clean"], &winter["event"]),
         (&Value::Null, &Value::Null),

@@ -58,7 +58,7 @@ async fn payouts_are_whole_receipts_the_newest_first(db: LedgerDb) {
     let expected = json!({
         "payout_id": "spring-120", "jackpot_id": "spring", "entry_id": "e120", "player_id": "p1", "tier": "mini",
         "amount": 20, "currency": "KRW", "claim_order": 120, "pool_before": 500, "pool_after": 480,
-        "paid_at": "2025-11-21T00:02:00Z", "history": "00000000000000aa",
+        "paid_at": "2025-11-21T00:02:00.000Z", "history": "00000000000000aa",
         "event_id": "jackpot:spring:00000000000000aa:120:0", "key_id": "k", "signature": "s",
     });
     assert_eq!(page["items"][0], expected);

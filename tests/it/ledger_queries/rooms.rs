@@ -64,7 +64,12 @@ async fn a_room_that_does_not_agree_is_a_problem_with_all_of_every_kind(db: Ledg
     let told = ["room_id", "event", "clean", "checked_at"].map(|field| &lobby[field]);
     assert_eq!(
         told,
-        [&json!("lobby"), &json!(5), &json!(true), &json!("2025-11-21T00:00:00Z")]
+        [
+            &json!("lobby"),
+            &json!(5),
+            &json!(true),
+            &json!("2025-11-21T00:00:00.000Z")
+        ]
     );
     assert_eq!((&spring["clean"], &spring["event"]), (&Value::Null, &Value::Null));
 

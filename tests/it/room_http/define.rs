@@ -26,7 +26,11 @@ async fn put(service: &Service, id: &str, condition: (&str, &str), body: &Value)
 #[tokio::test]
 async fn a_room_is_created_changed_and_kept_as_it_was() {
     let service = Service::start().await;
-    let first = definition(2, &json!({"admissions_per_minute": 30}));
+    let first = definition(
+        2,
+        &json!({"admissions_per_minute": 30, "name": "Lobby", "back": "https://shop.example",
+        "return_origins": ["https://shop.example:443", "http://localhost:3000"]}),
+    );
     let (status, tag, mut shown) = put(&service, "tagged", ("if-none-match", "*"), &first).await;
     assert_eq!((status, tag.as_str()), (201, "\"1\""));
     let commitment = shown["commitment"].take();
@@ -37,7 +41,8 @@ async fn a_room_is_created_changed_and_kept_as_it_was() {
     assert_eq!(
         shown,
         json!({"id": "tagged", "capacity": 2, "session_s": 60, "waiting_timeout_s": 60, "admissions_per_minute": 30,
-            "opens_at": null, "status": "open", "version": 1, "active": 0, "waiting": 0, "admitted": 0, "expired": 0,
+            "opens_at": null, "name": "Lobby", "back": "https://shop.example/",
+            "return_origins": ["https://shop.example", "http://localhost:3000"], "status": "open", "version": 1, "active": 0, "waiting": 0, "admitted": 0, "expired": 0,
             "abandoned": 0, "left": 0, "mean_wait_s": null, "nonce": null, "commitment": null, "seed": null, "held_until": null})
     );
     let again = put(&service, "tagged", ("if-match", "*"), &first).await;
@@ -91,6 +96,14 @@ async fn wrong_fields_are_named() {
         (json!({"admissions_per_minute": 0}), "admissions_per_minute"),
         (json!({"opens_at": "soon"}), "opens_at"),
         (json!({"opens_at": "2999-01-01T00:00:00Z"}), "opens_at"),
+        (json!({"name": ""}), "name"),
+        (json!({"back": "/start"}), "back"),
+        (
+            json!({"return_origins": ["https://shop.example/"]}),
+            "return_origins[0]",
+        ),
+        (json!({"return_origins": ["http://shop.example"]}), "return_origins[0]"),
+        (json!({"return_origins": "https://shop.example"}), "return_origins"),
         (json!({"colour": "red"}), "colour"),
         (json!({"id": "fields"}), "id"),
     ] {
@@ -109,7 +122,7 @@ async fn wrong_fields_are_named() {
     let answer = service.put("/v1/rooms/fields", json!({"capacity": -1})).await;
     assert_eq!(
         answer.body["errors"][0],
-        json!({"field": "capacity", "message": "must be an integer from 0"}),
+        json!({"field": "capacity", "message": "must be an integer from 0 to 1000000"}),
         "the rule, not what a parser thinks of it"
     );
     assert_eq!(service.get("/v1/rooms/fields").await.body["version"], 1);

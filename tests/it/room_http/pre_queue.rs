@@ -30,7 +30,7 @@ async fn the_order_before_the_opening_is_the_committed_one() {
     let closed = service.get("/v1/rooms/launch").await.body;
     assert_eq!(
         (&closed["seed"], &closed["opens_at"]),
-        (&Value::Null, &json!("2999-01-01T00:00:00Z"))
+        (&Value::Null, &json!("2999-01-01T00:00:00.000Z"))
     );
     let shown = service.get("/v1/rooms/launch/status").await.body;
     assert_eq!(

@@ -50,7 +50,7 @@ async fn a_pass_says_whose_and_until_when() {
     let admitted = joined(&service, "lobby", "ann").await;
     let (header, mut claims) = said(&admitted["pass"]);
     let known = service.get("/v1/keys").await.body["keys"][0]["kid"].clone();
-    assert_eq!(header, json!({"alg": "EdDSA", "typ": "JWT", "kid": known}));
+    assert_eq!(header, json!({"alg": "EdDSA", "typ": "room-pass+jwt", "kid": known}));
     let (iat, exp) = (claims["iat"].take(), claims["exp"].take());
     assert_eq!(
         claims,

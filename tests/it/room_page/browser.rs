@@ -10,6 +10,14 @@ use crate::support::browser::{Browser, Scripts};
 use crate::support::service::Service;
 use crate::support::{eventually, http_client};
 
+/// The site, and a room that sends users there.
+async fn site_and_room(service: &Service, id: &str, waiting_timeout_s: u64) -> Site {
+    let site = Site::open().await;
+    let change = json!({"waiting_timeout_s": waiting_timeout_s, "return_origins": [site.url("")]});
+    room(service, id, 1, &change).await;
+    site
+}
+
 /// A jackpot behind a room.
 async fn jackpot_behind(service: &Service, room: &str) {
     let jackpot = json!({
@@ -61,9 +69,8 @@ async fn shows(browser: &Browser, place: &str) {
 /// Of three users the third opens the page, sees the two in front go, and moves on by himself to play.
 async fn a_user_waits_and_plays(scripts: Scripts, id: &str, environment: &[(&str, &str)]) {
     let service = service_with(environment).await;
-    room(&service, id, 1, &json!({"waiting_timeout_s": 60})).await;
+    let site = site_and_room(&service, id, 60).await;
     jackpot_behind(&service, id).await;
-    let site = Site::open().await;
     let (first, second) = (join(&service, id, "ann").await, join(&service, id, "bob").await);
     let link = link(&service, id, "cid", &site.url("/play?campaign=7")).await;
     let browser = Browser::start(scripts).await;
@@ -109,8 +116,7 @@ async fn heavy_a_user_whose_events_are_refused_plays_all_the_same() {
 #[tokio::test]
 async fn heavy_an_open_page_goes_on_behind_a_restart_of_the_service() {
     let mut service = service().await;
-    room(&service, "restart", 1, &json!({"waiting_timeout_s": 600})).await;
-    let site = Site::open().await;
+    let site = site_and_room(&service, "restart", 600).await;
     let first = join(&service, "restart", "ann").await;
     let link = link(&service, "restart", "bob", &site.url("/play")).await;
     let browser = Browser::start(Scripts::On).await;
@@ -136,8 +142,7 @@ async fn heavy_an_open_page_goes_on_behind_a_restart_of_the_service() {
 #[tokio::test]
 async fn heavy_the_page_is_never_loaded_again_while_its_events_come() {
     let service = service().await;
-    room(&service, "still", 1, &json!({})).await;
-    let site = Site::open().await;
+    let site = site_and_room(&service, "still", 60).await;
     let (_first, second) = (
         join(&service, "still", "ann").await,
         join(&service, "still", "bob").await,
@@ -160,8 +165,7 @@ async fn heavy_the_page_is_never_loaded_again_while_its_events_come() {
 #[tokio::test]
 async fn heavy_a_user_who_gives_up_is_told_so_and_shown_the_way_back() {
     let service = service().await;
-    room(&service, "leave", 1, &json!({})).await;
-    let site = Site::open().await;
+    let site = site_and_room(&service, "leave", 60).await;
     let _first = join(&service, "leave", "ann").await;
     let link = link(&service, "leave", "bob", &site.url("/play")).await;
     let browser = Browser::start(Scripts::Off).await;

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use jackpot::ids::Id;
 use jackpot::room::page::claims::{JoinClaims, PLACE, PlaceClaims};
-use jackpot::room::page::return_to::ReturnTo;
 use jackpot::room::pass;
+use jackpot::room::return_to::ReturnTo;
 use jackpot::room::ticket::Ticket;
 use jackpot::signing::SigningKeys;
 use reqwest::header::HeaderMap;
@@ -42,9 +42,13 @@ pub async fn service_and_redis() -> (Service, LocalServer) {
     (service, redis)
 }
 
-/// Creates or changes a room: a capacity, and what else is given.
+/// The origin of [`SHOP`].
+pub const SHOP_ORIGIN: &str = "https://shop.example";
+
+/// Creates or changes a room that sends users to the shop: a capacity, and what else is given.
 pub async fn room(service: &Service, id: &str, capacity: u64, change: &Value) {
-    let mut room = json!({"capacity": capacity, "session_s": 600, "waiting_timeout_s": 60});
+    let mut room = json!({"capacity": capacity, "session_s": 600, "waiting_timeout_s": 60,
+        "return_origins": [SHOP_ORIGIN]});
     for (field, value) in change.as_object().expect("an object") {
         room[field] = value.clone();
     }
@@ -153,7 +157,7 @@ pub fn signed<C: Serialize>(typ: &str, claims: &C) -> String {
 pub fn join_claims(room: &str, iat: i64, exp: i64) -> JoinClaims {
     JoinClaims {
         iss: "jackpot".to_owned(),
-        aud: Id::parse(room).expect("an id"),
+        room: Id::parse(room).expect("an id"),
         sub: Id::parse("ann").expect("an id"),
         iat,
         exp,
@@ -166,7 +170,7 @@ pub fn join_claims(room: &str, iat: i64, exp: i64) -> JoinClaims {
 pub fn place_of(room: &str, ticket: Ticket) -> String {
     let claims = PlaceClaims {
         iss: "jackpot".to_owned(),
-        aud: Id::parse(room).expect("an id"),
+        room: Id::parse(room).expect("an id"),
         jti: ticket,
         return_to: ReturnTo::parse(SHOP).expect("an address"),
     };

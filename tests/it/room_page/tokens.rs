@@ -7,7 +7,9 @@ use jackpot::room::ticket::Ticket;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::kit::{SHOP, browse, join_claims, join_token, link, open, place_of, room, service, signed, wait};
+use super::kit::{
+    SHOP, SHOP_ORIGIN, browse, join_claims, join_token, link, open, place_of, room, service, signed, wait,
+};
 use crate::support::service::Service;
 
 /// The parts of a token that are no signature.
@@ -30,7 +32,12 @@ async fn a_token_says_who_where_until_when_and_where_to() {
     assert_eq!(answer.body["url"], format!("/rooms/said/wait?token={token}"));
     let (header, claims) = parts(token);
     assert_eq!((&header["alg"], &header["typ"]), (&json!("EdDSA"), &json!("join+jwt")));
-    for (name, value) in [("iss", "jackpot"), ("aud", "said"), ("sub", "ann"), ("return_to", SHOP)] {
+    for (name, value) in [
+        ("iss", "jackpot"),
+        ("aud", "join:said"),
+        ("sub", "ann"),
+        ("return_to", SHOP),
+    ] {
         assert_eq!(claims[name], value);
     }
     let (iat, exp) = (
@@ -110,6 +117,85 @@ async fn what_is_wrong_with_a_wish_is_named() {
 }
 
 #[tokio::test]
+async fn nobody_is_sent_to_a_site_that_the_room_does_not_list() {
+    let service = service().await;
+    room(&service, "sent", 1, &json!({"return_origins": []})).await;
+    let refused = join_token(&service, "sent", "ann", SHOP).await;
+    let errors = &refused.body["errors"];
+    assert_eq!(
+        (refused.status.as_u16(), &refused.body["code"]),
+        (422, &json!("invalid-request")),
+        "{}",
+        refused.text
+    );
+    assert_eq!(
+        (errors.as_array().map(Vec::len), &errors[0]["field"]),
+        (Some(1), &json!("return_to")),
+        "{errors}"
+    );
+    let rule = errors[0]["message"].as_str().expect("a rule");
+    assert!(
+        rule.contains(SHOP_ORIGIN) && rule.contains("PUT /v1/rooms/sent"),
+        "{rule}"
+    );
+    // Listed, it is good at once; another port or host is another origin.
+    let back = json!({"name": "Spring <lobby>", "back": "https://shop.example/start", "return_origins": [SHOP_ORIGIN]});
+    room(&service, "sent", 1, &back).await;
+    for other in [
+        "https://shop.example:8443/",
+        "https://evil.example/",
+        "https://shop.example.evil.example/",
+    ] {
+        let refused = join_token(&service, "sent", "ann", other).await;
+        assert_eq!(
+            (refused.status.as_u16(), &refused.body["errors"][0]["field"]),
+            (422, &json!("return_to")),
+            "{other}"
+        );
+    }
+    let joining = link(&service, "sent", "ann", SHOP).await;
+    let inside = open(&service, &joining).await.location();
+    assert!(open(&service, &inside).await.location().starts_with(SHOP));
+    let waiting = wait(&service, "sent", "bob").await;
+    let page = open(&service, &waiting).await;
+    page.is(StatusCode::OK, "You are in the line");
+    assert_eq!(page.between("<p class=\"room\">", "</p>"), "Spring &lt;lobby&gt;");
+    assert_eq!(page.between("<a href=\"", "\""), "https://shop.example/start");
+    // Taken out, nobody is sent there any more: not with a token of before, not from a place of before.
+    let other = json!({"name": "Spring <lobby>", "back": "https://shop.example/start", "return_origins": ["https://other.example"]});
+    room(&service, "sent", 1, &other).await;
+    for address in [&joining, &inside, &waiting] {
+        let page = open(&service, address).await;
+        page.is(
+            StatusCode::FORBIDDEN,
+            "This link leads to a site that is not known here",
+        );
+        assert_eq!(page.between("<p class=\"room\">", "</p>"), "Spring &lt;lobby&gt;");
+        assert_eq!(
+            page.between("<a href=\"", "\""),
+            "https://shop.example/start",
+            "the room's own link"
+        );
+        assert!(!page.text.contains(SHOP), "{}", page.text);
+    }
+    let left = browse(&service, Method::POST, &inside.replacen("/wait?", "/wait/leave?", 1)).await;
+    assert_eq!(
+        left.status,
+        StatusCode::SEE_OTHER,
+        "a place can be given up all the same: {}",
+        left.text
+    );
+    open(&service, "/rooms/sent/wait")
+        .await
+        .is(StatusCode::BAD_REQUEST, "This link is not valid");
+    room(&service, "sent", 1, &back).await;
+    assert!(
+        open(&service, &waiting).await.location().starts_with(SHOP),
+        "listed again"
+    );
+}
+
+#[tokio::test]
 async fn only_a_key_that_plays_gets_one_and_only_for_a_room() {
     let service = service().await;
     let answer = join_token(&service, "none", "ann", SHOP).await;
@@ -178,7 +264,7 @@ async fn no_token_is_taken_for_another() {
     .await;
     let place = PlaceClaims {
         iss: "another".to_owned(),
-        aud: claims.aud,
+        room: claims.room,
         jti: Ticket::random().expect("randomness"),
         return_to: claims.return_to,
     };

@@ -78,12 +78,29 @@ impl Caller {
         let (status, headers) = (response.status(), response.headers().clone());
         let text = response.text().await?;
         let body = serde_json::from_str(&text).unwrap_or(Value::Null);
+        assert_times(&body);
         Ok(Answer {
             status,
             headers,
             body,
             text,
         })
+    }
+}
+
+/// Every time in an answer has three decimals, so that such texts sort by time.
+fn assert_times(body: &Value) {
+    match body {
+        Value::Object(members) => members.values().for_each(assert_times),
+        Value::Array(items) => items.iter().for_each(assert_times),
+        Value::String(text) => {
+            let is_time = text.ends_with('Z') && text.parse::<jiff::Timestamp>().is_ok();
+            let has_three = text
+                .rsplit_once('.')
+                .is_some_and(|(_, decimals)| decimals.len() == "125Z".len());
+            assert!(!is_time || has_three, "a time without three decimals: {text}");
+        }
+        _ => {}
     }
 }
 

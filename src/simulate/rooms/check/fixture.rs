@@ -173,7 +173,7 @@ impl Model {
         Session {
             admitted_ms,
             expires_ms: end_s * 1_000,
-            pass: pass::tests::signed(KEY, "JWT", &claims).into(),
+            pass: pass::tests::signed(KEY, pass::TYPE, &claims).into(),
         }
     }
 

@@ -87,14 +87,14 @@ mod tests {
             let mut evidence = fixture::honest("");
             let (user, mut claims) = pass_of(&evidence);
             claims[name] = value;
-            fixture::session(&mut evidence, user).pass = pass::tests::signed(7, "JWT", &claims).into();
+            fixture::session(&mut evidence, user).pass = pass::tests::signed(7, pass::TYPE, &claims).into();
             assert!(are_right(&evidence).is_err(), "{name}");
         }
     }
 
     #[test]
     fn a_pass_of_another_kind_or_key_is_found_and_a_service_without_keys() {
-        for (key, typ) in [(8, "JWT"), (7, "join+jwt")] {
+        for (key, typ) in [(8, pass::TYPE), (7, "join+jwt"), (7, "JWT")] {
             let mut evidence = fixture::honest("");
             let (user, claims) = pass_of(&evidence);
             fixture::session(&mut evidence, user).pass = pass::tests::signed(key, typ, &claims).into();

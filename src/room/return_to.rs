@@ -1,4 +1,4 @@
-//! Where the waiting page sends a user who is let in. Pure.
+//! Where the waiting page may send a user: an address, and the origins that a room lists. Pure.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -55,8 +55,7 @@ impl ReturnTo {
         if url.fragment().is_some() {
             return Err(InvalidReturnTo::Fragment);
         }
-        let local = matches!(url.host(), Some(Host::Domain("localhost"))) || url.host_str() == Some("127.0.0.1");
-        if url.scheme() != "https" && !local {
+        if !is_secure(&url) {
             return Err(InvalidReturnTo::NotSecure);
         }
         drop_pass(&mut url);
@@ -70,6 +69,12 @@ impl ReturnTo {
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.as_str()
+    }
+
+    /// Its origin, in the form of [`Origin`].
+    #[must_use]
+    pub fn origin(&self) -> Origin {
+        Origin(self.0.origin().ascii_serialization())
     }
 
     /// Its host, and its port where it names one.
@@ -92,6 +97,59 @@ impl ReturnTo {
         };
         let value: String = byte_serialize(pass.as_bytes()).collect();
         format!("{}{joint}{PASS_PARAMETER}={value}", self.0)
+    }
+}
+
+/// Https, or http within the machine.
+fn is_secure(url: &Url) -> bool {
+    let local = matches!(url.host(), Some(Host::Domain("localhost"))) || url.host_str() == Some("127.0.0.1");
+    url.scheme() == "https" || local
+}
+
+/// An origin in the form in which browsers name it (RFC 6454, 6.2): `scheme://host`, with a port other than the scheme's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin(String);
+
+/// Longest origin, in characters: the longest host name has 253.
+pub const MAX_ORIGIN_CHARS: usize = 300;
+
+/// What an origin that was refused should have been.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum InvalidOrigin {
+    /// Anything else than scheme, host and port.
+    #[error(
+        "must be an origin of at most {MAX_ORIGIN_CHARS} characters, such as https://shop.example or \
+         https://shop.example:8443: a scheme, one host and perhaps a port, without path, user and wildcards"
+    )]
+    NoOrigin,
+    /// Passes would go over the network for everybody to read.
+    #[error("must be https, except for localhost and 127.0.0.1")]
+    NotSecure,
+}
+
+impl Origin {
+    /// Checks an origin that an operator put.
+    pub fn parse(text: &str) -> Result<Self, InvalidOrigin> {
+        let (_, authority) = text.split_once("://").ok_or(InvalidOrigin::NoOrigin)?;
+        // With any of these it would be more than an origin, or text that browsers repair.
+        let odd = |c: char| c.is_control() || c.is_whitespace() || "/\\?#@*".contains(c);
+        if text.chars().count() > MAX_ORIGIN_CHARS || authority.contains(odd) {
+            return Err(InvalidOrigin::NoOrigin);
+        }
+        let url = Url::parse(text).map_err(|_| InvalidOrigin::NoOrigin)?;
+        if !matches!(url.scheme(), "https" | "http") {
+            return Err(InvalidOrigin::NoOrigin);
+        }
+        if !is_secure(&url) {
+            return Err(InvalidOrigin::NotSecure);
+        }
+        Ok(Self(url.origin().ascii_serialization()))
+    }
+
+    /// The origin as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 
@@ -191,6 +249,65 @@ mod tests {
         ] {
             assert_eq!(ReturnTo::parse(address), Err(error), "{address}");
         }
+    }
+
+    #[test]
+    fn an_origin_is_what_browsers_call_one() {
+        for (text, origin) in [
+            ("https://shop.example", "https://shop.example"),
+            ("HTTPS://Shop.Example", "https://shop.example"),
+            ("https://shop.example:443", "https://shop.example"),
+            ("https://shop.example:8443", "https://shop.example:8443"),
+            ("https://bücher.example", "https://xn--bcher-kva.example"),
+            ("https://[::1]:8443", "https://[::1]:8443"),
+            ("http://localhost:3000", "http://localhost:3000"),
+            ("http://127.0.0.1:80", "http://127.0.0.1"),
+        ] {
+            let parsed = Origin::parse(text);
+            assert_eq!(parsed.as_ref().map(Origin::as_str), Ok(origin), "{text}");
+            assert_eq!(Origin::parse(origin), parsed, "{text}");
+        }
+        let long = format!("https://{}.example", "x".repeat(MAX_ORIGIN_CHARS));
+        for text in [
+            long.as_str(),
+            "",
+            "shop.example",
+            "//shop.example",
+            "https:shop.example",
+            "https://",
+            "https://shop.example/",
+            "https://shop.example/play",
+            "https://shop.example?a",
+            "https://shop.example#a",
+            "https://ann@shop.example",
+            "https://shop.example\\evil.example",
+            "https://*.example",
+            "https://shop.example:99999",
+            " https://shop.example",
+            "https://shop.example ",
+            "ftp://shop.example",
+            "null",
+        ] {
+            assert_eq!(Origin::parse(text), Err(InvalidOrigin::NoOrigin), "{text}");
+        }
+        for text in ["http://shop.example", "http://localhost.example", "http://127.0.0.2"] {
+            assert_eq!(Origin::parse(text), Err(InvalidOrigin::NotSecure), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_address_has_the_origin_that_a_room_lists() {
+        for (address, origin) in [
+            ("https://shop.example/play?a=1", "https://shop.example"),
+            ("https://Shop.example:443", "https://shop.example"),
+            ("https://shop.example:8443/p", "https://shop.example:8443"),
+            ("http://localhost:3000/p", "http://localhost:3000"),
+        ] {
+            let address = ReturnTo::parse(address).unwrap();
+            assert_eq!(address.origin(), Origin::parse(origin).unwrap());
+        }
+        let close = ReturnTo::parse("https://shop.example.evil.example/").unwrap();
+        assert_ne!(close.origin(), Origin::parse("https://shop.example").unwrap());
     }
 
     #[test]

@@ -1,0 +1,382 @@
+//! What is known of each address that clients come from: how much of this instance it holds, and how fast it asks.
+//!
+//! The listener asks [`Addresses::connect`] before it reads a byte, and puts the answer into the connection's extensions.
+//! The envelope finds the client of each request in it. Nothing here is read from a request's body or key.
+
+use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::rate::{Bucket, Left, Moment, Rate};
+use crate::settings::{Proxies, Settings};
+
+/// Records at most, some 150 bytes each. An IPv6 site has more networks than any memory: newcomers beyond it share one
+/// record, so that together they get what one address may have. Addresses that are known keep their own.
+const MAX_RECORDS: usize = 100_000;
+
+/// Parts of the table with a lock of their own.
+const SHARDS: usize = 16;
+
+/// A part is not swept below this many records.
+const SWEEP_FROM: usize = 64;
+
+/// A part that is full is swept again after this long at the earliest: each sweep looks at all its records.
+const SWEEP_EVERY: Duration = Duration::from_secs(1);
+
+/// How long the last use of a valid key vouches for its address.
+const KEYED_FOR: Duration = Duration::from_secs(60);
+
+/// Least time between two notes that a key was used.
+const NOTE_KEY_EVERY: Duration = Duration::from_secs(1);
+
+/// Refusals (429) that an address is answered a second: one that goes on asking is not accepted any more, because each
+/// new connection costs more than the answer.
+const REFUSALS_PER_SECOND: u32 = 50;
+
+/// Refusals at once.
+const REFUSAL_BURST: u32 = 1_000;
+
+/// Seconds of `auth.failed_keys_per_second_per_address` that may come at once: a key that was changed is still in use by
+/// many connections.
+const FAILED_KEYS_BURST_S: u32 = 10;
+
+/// What one address may do.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Connections, and requests in flight through a proxy; 0: no limit.
+    pub connections: u32,
+    /// Streams without a key; 0: no limit.
+    pub streams: u32,
+    /// Requests without a key.
+    pub public: Option<Rate>,
+    /// Requests with a wrong key.
+    pub failed: Option<Rate>,
+    /// Who names the client in a header.
+    pub proxies: Proxies,
+}
+
+impl Limits {
+    /// As the settings have it.
+    pub fn of(settings: &Settings) -> Self {
+        let (http, auth) = (&settings.http, &settings.auth);
+        let failed = auth.failed_keys_per_second_per_address;
+        Self {
+            connections: http.max_connections_per_address,
+            streams: http.max_public_streams_per_address,
+            public: Rate::new(auth.public_requests_per_second_per_address, 0),
+            failed: Rate::new(failed, failed.saturating_mul(FAILED_KEYS_BURST_S)),
+            proxies: Proxies::parse(&http.trusted_proxies).expect("checked when the settings were read"),
+        }
+    }
+}
+
+/// Why a connection is not accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// The address has as many connections as it may (setting `http.max_connections_per_address`).
+    TooMany,
+    /// The address goes on asking although it is refused, and no valid key was used from it lately.
+    Flood,
+}
+
+impl Refused {
+    /// As metrics and log lines name it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::TooMany => "too-many-from-address",
+            Self::Flood => "flood-from-address",
+        }
+    }
+}
+
+/// What is counted and measured of an address.
+#[derive(Debug, Default)]
+struct Record {
+    connections: AtomicU32,
+    /// Requests in flight of a client that a proxy named.
+    proxied: AtomicU32,
+    streams: AtomicU32,
+    public: Bucket,
+    failed: Bucket,
+    refusals: Bucket,
+    /// When a valid key was last used, as [`Moment::as_ns`]; 0: never.
+    keyed_at: AtomicU64,
+}
+
+impl Record {
+    fn is_keyed(&self, now: Moment) -> bool {
+        let at = self.keyed_at.load(Ordering::Relaxed);
+        at > 0 && now.since(Moment::from_ns(at)) < KEYED_FOR
+    }
+
+    /// Whether a new record would say the same. What is open is seen by who holds the record.
+    fn is_idle(&self, now: Moment) -> bool {
+        let buckets = [&self.public, &self.failed, &self.refusals];
+        !self.is_keyed(now) && buckets.iter().all(|bucket| bucket.is_full(now))
+    }
+}
+
+/// Counts one more unless there are `limit` (0: no limit).
+fn count(counter: &AtomicU32, limit: u32) -> bool {
+    let before = counter.fetch_add(1, Ordering::Relaxed);
+    let fits = limit == 0 || before < limit;
+    if !fits {
+        counter.fetch_sub(1, Ordering::Relaxed);
+    }
+    fits
+}
+
+/// One address, as requests use it.
+#[derive(Debug, Clone)]
+pub struct Address {
+    record: Arc<Record>,
+    limits: Arc<Limits>,
+}
+
+impl Address {
+    /// Counts a request without a key. `None`: there is no limit.
+    ///
+    /// # Errors
+    /// The time until the next one is answered.
+    pub fn public(&self, now: Moment) -> Result<Option<Left>, Duration> {
+        self.take(&self.record.public, self.limits.public, now)
+    }
+
+    /// Counts a request with a wrong key.
+    ///
+    /// # Errors
+    /// The time until the next one is answered by another status than 429.
+    pub fn failed_key(&self, now: Moment) -> Result<Option<Left>, Duration> {
+        self.take(&self.record.failed, self.limits.failed, now)
+    }
+
+    fn take(&self, bucket: &Bucket, rate: Option<Rate>, now: Moment) -> Result<Option<Left>, Duration> {
+        let Some(rate) = rate else { return Ok(None) };
+        let taken = bucket.take(rate, now);
+        if taken.is_err() {
+            // One that is empty stays so: then connections are refused.
+            let _ = self.record.refusals.take(refusal_rate(), now);
+        }
+        taken.map(Some)
+    }
+
+    /// A valid key was used.
+    pub fn keyed(&self, now: Moment) {
+        let at = Moment::from_ns(self.record.keyed_at.load(Ordering::Relaxed));
+        if now.since(at) >= NOTE_KEY_EVERY {
+            self.record.keyed_at.store(now.as_ns(), Ordering::Relaxed);
+        }
+    }
+
+    /// Opens a stream without a key, until the answer is dropped. `None`: the address has as many as it may.
+    pub fn open_stream(&self) -> Option<OpenStream> {
+        count(&self.record.streams, self.limits.streams).then(|| OpenStream(Arc::clone(&self.record)))
+    }
+
+    /// Begins a request that a proxy passed on, until the answer is dropped. `None`: the client has as many as it may.
+    pub fn begin_proxied(&self) -> Option<Proxied> {
+        count(&self.record.proxied, self.limits.connections).then(|| Proxied(Arc::clone(&self.record)))
+    }
+
+    /// The limits of each address.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+}
+
+fn refusal_rate() -> Rate {
+    Rate::new(REFUSALS_PER_SECOND, REFUSAL_BURST).expect("it is not 0")
+}
+
+/// A stream without a key.
+#[derive(Debug)]
+pub struct OpenStream(Arc<Record>);
+
+impl Drop for OpenStream {
+    fn drop(&mut self) {
+        self.0.streams.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A request in flight of a client that a proxy named.
+#[derive(Debug)]
+pub struct Proxied(Arc<Record>);
+
+impl Drop for Proxied {
+    fn drop(&mut self) {
+        self.0.proxied.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A connection that was accepted; it counts until the last clone is dropped.
+#[derive(Debug, Clone)]
+pub struct Connected(Peer);
+
+#[derive(Debug, Clone)]
+enum Peer {
+    /// Neither counted nor bounded.
+    Proxy,
+    Client(Arc<Connection>),
+}
+
+#[derive(Debug)]
+struct Connection(Address);
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.0.record.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Connected {
+    /// The address, unless it is a trusted proxy, which stands for others.
+    pub fn address(&self) -> Option<&Address> {
+        match &self.0 {
+            Peer::Client(connection) => Some(&connection.0),
+            Peer::Proxy => None,
+        }
+    }
+
+    /// Whether it is a trusted proxy.
+    pub fn is_proxy(&self) -> bool {
+        matches!(self.0, Peer::Proxy)
+    }
+}
+
+/// A part of the table.
+#[derive(Debug, Default)]
+struct Shard {
+    records: HashMap<IpAddr, Arc<Record>>,
+    /// Swept when it has this many.
+    sweep_at: usize,
+    swept: Option<Moment>,
+}
+
+impl Shard {
+    fn find(&mut self, address: IpAddr, most: usize, now: Moment) -> Option<Arc<Record>> {
+        if let Some(record) = self.records.get(&address) {
+            return Some(Arc::clone(record));
+        }
+        if self.records.len() >= self.sweep_at.clamp(SWEEP_FROM.min(most), most) {
+            self.sweep(now);
+        }
+        if self.records.len() >= most {
+            return None;
+        }
+        let record = Arc::<Record>::default();
+        self.records.insert(address, Arc::clone(&record));
+        Some(record)
+    }
+
+    /// Drops what says nothing. Each sweep waits for twice the records that the last one left, so that a record costs
+    /// two looks on average.
+    fn sweep(&mut self, now: Moment) {
+        if self.swept.is_some_and(|at| now.since(at) < SWEEP_EVERY) {
+            return;
+        }
+        // Under the lock nobody begins to hold one that only the table holds.
+        self.records
+            .retain(|_, record| Arc::strong_count(record) > 1 || !record.is_idle(now));
+        self.sweep_at = self.records.len().saturating_mul(2);
+        self.swept = Some(now);
+    }
+}
+
+/// All addresses that this instance knows something of.
+#[derive(Debug)]
+pub struct Addresses {
+    limits: Arc<Limits>,
+    shards: [Mutex<Shard>; SHARDS],
+    /// Of newcomers beyond the most that are kept.
+    shared: Arc<Record>,
+    hasher: RandomState,
+    most_per_shard: usize,
+}
+
+impl Addresses {
+    /// None known yet.
+    pub fn new(limits: Limits) -> Self {
+        Self::with_most(limits, MAX_RECORDS)
+    }
+
+    fn with_most(limits: Limits, most: usize) -> Self {
+        Self {
+            limits: Arc::new(limits),
+            shards: Default::default(),
+            shared: Arc::default(),
+            // With a key of its own, so that nobody can choose addresses of one shard.
+            hasher: RandomState::new(),
+            most_per_shard: most / SHARDS,
+        }
+    }
+
+    /// Accepts a connection from `address`, or says why not. To be asked before anything is read from it.
+    ///
+    /// # Errors
+    /// The address has enough, or floods.
+    pub fn connect(&self, address: IpAddr) -> Result<Connected, Refused> {
+        self.connect_at(address, Moment::now())
+    }
+
+    fn connect_at(&self, address: IpAddr, now: Moment) -> Result<Connected, Refused> {
+        if self.limits.proxies.trusts(address) {
+            return Ok(Connected(Peer::Proxy));
+        }
+        let address = self.address_at(address, now);
+        let record = &address.record;
+        if record.refusals.left(refusal_rate(), now).tokens == 0 && !record.is_keyed(now) {
+            return Err(Refused::Flood);
+        }
+        if !count(&record.connections, self.limits.connections) {
+            return Err(Refused::TooMany);
+        }
+        Ok(Connected(Peer::Client(Arc::new(Connection(address)))))
+    }
+
+    /// What is known of one.
+    pub fn address(&self, address: IpAddr) -> Address {
+        self.address_at(address, Moment::now())
+    }
+
+    fn address_at(&self, address: IpAddr, now: Moment) -> Address {
+        let address = network(address);
+        let hash = self.hasher.hash_one(address);
+        let shard = &self.shards[usize::try_from(hash % SHARDS as u64).unwrap_or(0)];
+        let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
+        let record = shard.find(address, self.most_per_shard, now);
+        Address {
+            record: record.unwrap_or_else(|| Arc::clone(&self.shared)),
+            limits: Arc::clone(&self.limits),
+        }
+    }
+
+    /// The limits of each address.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    #[cfg(test)]
+    fn count(&self) -> usize {
+        let len = |shard: &Mutex<Shard>| shard.lock().unwrap_or_else(PoisonError::into_inner).records.len();
+        self.shards.iter().map(len).sum()
+    }
+}
+
+/// What is counted together: an IPv4 address, or the /64 of an IPv6 address, whose host part its owner can choose.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(v4) => v4.into(),
+        IpAddr::V6(v6) => {
+            let [a, b, c, d, ..] = v6.segments();
+            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "addresses_tests.rs"]
+mod tests;
