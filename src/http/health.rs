@@ -134,7 +134,7 @@ pub(super) async fn healthz() -> HttpResponse {
 /// own.
 #[utoipa::path(get, path = "/readyz", tag = "service", security((), ("bearer" = [])),
     responses((status = 200, description = "Ready", body = Ready),
-              (status = 503, description = "Not ready; `errors` says why", body = NotReady,
+              (status = 503, description = "`not-ready`; `errors` says why", body = NotReady,
                content_type = "application/problem+json")))]
 pub(super) async fn readyz(caller: Result<AnyoneFiltered, Problem>, web: Data<Web>) -> HttpResponse {
     let Readiness {
