@@ -239,5 +239,6 @@ impl App {
 
 fn announce(running: &Running, settings: &Settings) {
     let metrics = running.metrics_address().unwrap_or(running.address());
-    tracing::info!(address = %running.address(), %metrics, data_dir = %settings.data_dir.display(), "listening");
+    let scheme = if running.is_https() { "https" } else { "http" };
+    tracing::info!(address = %running.address(), scheme, %metrics, data_dir = %settings.data_dir.display(), "listening");
 }

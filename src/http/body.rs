@@ -1,6 +1,7 @@
 //! JSON bodies: declared as such, bounded, well formed, and of the right shape, or a problem that says which not.
 
 use std::future::{Ready, ready};
+use std::rc::Rc;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use super::Web;
 use super::auth::Caller;
 use super::budget::{Budget, Full, Share};
+use super::listener::state::{Asked, ConnectionState};
 use super::objects::Objects;
 use super::problem::{FieldError, Problem};
 use super::shape;
@@ -32,9 +34,11 @@ impl<T: DeserializeOwned + 'static> FromRequest for Body<T> {
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let checked = expected_length(request);
+        let (connection, length) = (ConnectionState::of(request), content_length(request.headers()));
         let payload = payload.take();
         Box::pin(async move {
             let limit = checked?;
+            let _receiving = connection.map(|connection| connection.receive(Asked::of(length, limit as u64)));
             let bytes = tokio::time::timeout(BODY_TIMEOUT, read(payload, limit))
                 .await
                 .map_err(|_| Problem::request_timeout(BODY_TIMEOUT))??;
@@ -53,8 +57,21 @@ static UNPARSED_KIB: LazyLock<Budget> = LazyLock::new(|| Budget::new(MAX_UNPARSE
 /// it is done, and for whom.
 pub struct Unparsed<const LIMIT: usize> {
     payload: Payload,
-    /// The length that was announced, or the limit.
+    connection: Option<Rc<ConnectionState>>,
+    /// As announced.
+    length: Option<u64>,
+    /// That, or the limit.
     most: usize,
+}
+
+fn crowded(full: Full) -> Problem {
+    match full {
+        Full::Key => Problem::rate_limited(
+            BODY_TIMEOUT,
+            "the large bodies of this key that are read or worked on take 64 MiB, as much as those of a key may: repeat the same ids",
+        ),
+        Full::All => Problem::store_unavailable("too many large bodies are worked on; repeat the same ids"),
+    }
 }
 
 impl<const LIMIT: usize> FromRequest for Unparsed<LIMIT> {
@@ -62,10 +79,13 @@ impl<const LIMIT: usize> FromRequest for Unparsed<LIMIT> {
     type Future = Ready<Result<Self, Problem>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let expected = content_length(request.headers()).and_then(|length| usize::try_from(length).ok());
-        let payload = payload.take();
+        let length = content_length(request.headers());
+        let expected = length.and_then(|length| usize::try_from(length).ok());
+        let (payload, connection) = (payload.take(), ConnectionState::of(request));
         ready(check_head(request, LIMIT).map(|limit| Self {
             payload,
+            connection,
+            length,
             most: expected.unwrap_or(limit).min(limit),
         }))
     }
@@ -76,13 +96,12 @@ impl<const LIMIT: usize> Unparsed<LIMIT> {
     /// of them.
     pub async fn read(self, caller: &Caller) -> Result<(Bytes, Share), Problem> {
         let kib = u32::try_from(self.most.div_ceil(1024)).map_err(|_| Problem::internal())?;
-        let share = UNPARSED_KIB.wait(&caller.name, kib, BODY_TIMEOUT).await.map_err(|full| match full {
-            Full::Key => Problem::rate_limited(
-                BODY_TIMEOUT,
-                "the large bodies of this key that are read or worked on have 64 MiB, as many as those of a key may; repeat the same ids",
-            ),
-            Full::All => Problem::store_unavailable("too many large bodies are worked on; repeat the same ids"),
-        })?;
+        let share = UNPARSED_KIB
+            .wait(&caller.name, kib, BODY_TIMEOUT)
+            .await
+            .map_err(crowded)?;
+        let asked = Asked::of(self.length, self.most as u64);
+        let _receiving = self.connection.map(|connection| connection.receive(asked));
         let bytes = tokio::time::timeout(BODY_TIMEOUT, read(self.payload, self.most)).await;
         let bytes = bytes.map_err(|_| Problem::request_timeout(BODY_TIMEOUT))??;
         Ok((bytes, share))

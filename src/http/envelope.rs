@@ -15,6 +15,7 @@ use futures_util::FutureExt;
 
 use super::Web;
 use super::fallback::RouteTable;
+use super::listener::exchange::Exchange;
 use super::problem::{self, Problem};
 use super::request_id::{self, RequestId};
 use super::secure::Place;
@@ -28,12 +29,13 @@ const PAGE: &str = "text/html";
 
 /// The outermost middleware.
 pub(super) async fn wrap<B: MessageBody + 'static>(
-    request: ServiceRequest,
+    mut request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let begun = Instant::now();
     let web = request.app_data::<Data<Web>>().cloned();
     let _in_flight = web.as_ref().map(|web| web.metrics.begin_request());
+    let exchange = Exchange::begin(&mut request);
     let id = RequestId::of(request.headers());
     let known = request
         .app_data::<Data<RouteTable>>()
@@ -44,8 +46,11 @@ pub(super) async fn wrap<B: MessageBody + 'static>(
     let method = request.method().clone();
     let lines = Request::new(id.shared(), method.clone(), Arc::clone(&route));
     let answering = async move {
-        let result = match AssertUnwindSafe(next.call(request)).catch_unwind().await {
-            Ok(Ok(answer)) => Ok(finish(answer.map_into_boxed_body(), &id, place)),
+        let result = match AssertUnwindSafe(answer(request, next, exchange.as_ref()))
+            .catch_unwind()
+            .await
+        {
+            Ok(Ok(answer)) => Ok(finish(answer, &id, place)),
             Ok(Err(error)) => Err(error),
             // The panic hook has logged it, as one of this request's lines.
             Err(_) => Err(Problem::internal().into()),
@@ -60,9 +65,24 @@ pub(super) async fn wrap<B: MessageBody + 'static>(
         if let Some(web) = web {
             web.metrics.request(&route, method.as_str(), status.as_u16(), took);
         }
-        result
+        match exchange {
+            Some(exchange) => result.map(|answer| exchange.answer(answer)),
+            None => result,
+        }
     };
     lines.answered_by(answering).await
+}
+
+async fn answer<B: MessageBody + 'static>(
+    request: ServiceRequest,
+    next: Next<B>,
+    exchange: Option<&Exchange>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    if exchange.is_some_and(Exchange::is_crowded) {
+        let many = Problem::too_many_streams("this connection has as many requests in flight as it may: 100");
+        return Ok(request.into_response(many.into_response()));
+    }
+    next.call(request).await.map(ServiceResponse::map_into_boxed_body)
 }
 
 /// The request is gone with the service that failed, so that its answer is made by the server, with these headers.

@@ -12,6 +12,7 @@ pub mod conditions;
 pub mod envelope;
 mod fallback;
 pub mod health;
+pub(crate) mod listener;
 mod objects;
 pub mod openapi;
 pub mod page;

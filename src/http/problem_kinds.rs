@@ -37,8 +37,19 @@ pub(super) const KINDS: &[Kind] = &[
     ),
     kind(
         "request-timeout",
-        "The body did not arrive in time",
-        "The client sent its body too slowly. Nothing was done; send the same request again.",
+        "The request did not arrive in time",
+        "The client sent head or body too slowly. Nothing was done; send the same request again.",
+    ),
+    kind(
+        "malformed-request",
+        "The request is not valid HTTP",
+        "Request line or headers can't be read: one Host, one of Content-Length and `Transfer-Encoding: chunked`, no other \
+         coding, no control characters. Nothing was done; the connection is closed.",
+    ),
+    kind(
+        "headers-too-large",
+        "The head of the request is too large",
+        "Request line and headers together may have 32 KiB, and 96 fields. Nothing was done; the connection is closed.",
     ),
     kind(
         "not-found",

@@ -36,7 +36,7 @@ impl RequestId {
     }
 
     /// Random for the process and counted within: unique without a system call per request.
-    fn next() -> RequestId {
+    pub(super) fn next() -> RequestId {
         static PROCESS: LazyLock<String> = LazyLock::new(|| match random::bytes::<8>() {
             Ok(bytes) => hex::encode(bytes),
             // An id need not be secret; the process and its start tell instances apart as well.

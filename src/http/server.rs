@@ -1,39 +1,33 @@
 //! Listening, and stopping without losing an answer.
 
-use std::any::Any;
 use std::io;
 use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::dev::{Server, ServerHandle};
-use actix_web::middleware::from_fn;
-use actix_web::{App, HttpServer};
-#[cfg(target_os = "linux")]
-use rustix::net::sockopt::set_tcp_user_timeout;
-#[cfg(target_os = "linux")]
-use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 
+use super::Web;
+use super::listener::tls::{Certificates, TlsError};
+use super::listener::{self, Options};
 use super::routes::{Routes, Table};
-use super::{Web, envelope};
+use crate::open_files;
 use crate::settings::{Http, Settings};
 use crate::stopping::Stopping;
 
-/// How long a client may take to send the head of a request; its body has a limit of its own.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// Connections at most where the setting leaves it to us: some 20 KiB each when they have all been used.
+const MAX_CONNECTIONS: usize = 20_000;
 
-/// How long the end of a connection may take.
-const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// How long what was sent may go unanswered by the client's system, ms: longer than a mobile network is away for a moment.
-#[cfg(target_os = "linux")]
-const UNANSWERED_MS: u32 = 30_000;
-
-/// Connections per worker thread; more wait in the system's queue instead of taking memory here.
-const MAX_CONNECTIONS: usize = 10_000;
+/// Open files that are left to all else: Redis, the ledger, files, and connections that are being refused.
+const RESERVED_FILES: usize = 512;
 
 /// Threads for the metrics listener: one reader now and then.
 const METRICS_WORKERS: usize = 1;
+
+/// Connections of the metrics listener.
+const METRICS_CONNECTIONS: usize = 64;
 
 /// Why the server does not start.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +42,9 @@ pub enum ServeError {
         /// What the system says.
         source: io::Error,
     },
+    /// No certificate, or one that can't be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// The API's description can't be written down.
     #[error("the OpenAPI document: {0}")]
     Document(#[from] serde_json::Error),
@@ -57,9 +54,11 @@ pub enum ServeError {
 pub struct Running {
     address: SocketAddr,
     metrics_address: Option<SocketAddr>,
+    is_https: bool,
     stopping: Stopping,
     handles: Vec<ServerHandle>,
     tasks: Vec<JoinHandle<io::Result<()>>>,
+    certificates: Option<JoinHandle<()>>,
 }
 
 /// Starts to listen. The server runs until [`Running::stop`]; signals are the caller's business.
@@ -68,91 +67,79 @@ pub struct Running {
 /// An address that is taken or not ours.
 pub fn start(settings: &Settings, web: Web, routes: Routes) -> Result<Running, ServeError> {
     let stopping = web.stopping.clone();
-    let table = Table::new(web, routes, settings.http.metrics_listen.is_empty())?;
-    let (server, address) = api(&settings.http, settings.workers(), table.clone())?;
+    let http = &settings.http;
+    let certificates = certificates(http)?;
+    let options = Options {
+        workers: settings.workers(),
+        max_connections: max_connections(http),
+        keep_alive: Duration::from_secs(http.keep_alive_s),
+        shutdown_timeout_s: http.shutdown_timeout_s,
+        tls: certificates.as_ref().map(Certificates::config).transpose()?,
+        addresses: Some(Arc::clone(&web.addresses)),
+        metrics: Arc::clone(&web.metrics),
+        stopping: stopping.clone(),
+    };
+    let for_metrics = Options {
+        workers: METRICS_WORKERS,
+        max_connections: METRICS_CONNECTIONS,
+        tls: None,
+        addresses: None,
+        metrics: Arc::clone(&web.metrics),
+        stopping: stopping.clone(),
+        ..options
+    };
+    let table = Table::new(web, routes, http.metrics_listen.is_empty())?;
+    let (server, address) = api(http, options, table.clone())?;
     let mut servers = vec![server];
     let mut metrics_address = None;
-    if !settings.http.metrics_listen.is_empty() {
-        let (server, address) = metrics(&settings.http, table)?;
+    if !http.metrics_listen.is_empty() {
+        let (server, address) = metrics(http, for_metrics, table)?;
         servers.push(server);
         metrics_address = Some(address);
     }
     Ok(Running {
         address,
         metrics_address,
+        is_https: certificates.is_some(),
         stopping,
         handles: servers.iter().map(Server::handle).collect(),
         tasks: servers.into_iter().map(tokio::spawn).collect(),
+        certificates: certificates.map(|certificates| tokio::spawn(certificates.follow())),
     })
 }
 
-fn api(settings: &Http, workers: usize, table: Table) -> Result<(Server, SocketAddr), ServeError> {
-    let bind = |source| ServeError::Bind {
-        setting: "http.listen",
-        address: settings.listen.to_string(),
-        source,
-    };
-    let server = HttpServer::new(move || {
-        App::new()
-            .wrap(from_fn(envelope::wrap))
-            .configure(|config| table.mount(config))
-    })
-    .workers(workers)
-    .max_connections(MAX_CONNECTIONS)
-    .keep_alive(Duration::from_secs(settings.keep_alive_s))
-    .client_request_timeout(HEAD_TIMEOUT)
-    .client_disconnect_timeout(DISCONNECT_TIMEOUT)
-    // Who closes a connection reads no answer: a stream, which holds a place, ends at once.
-    .h1_allow_half_closed(false)
-    .on_connect(|connection, _| notice_silence(connection))
-    .tcp_nodelay(true)
-    .shutdown_timeout(settings.shutdown_timeout_s)
-    .disable_signals()
-    .bind(settings.listen)
-    .map_err(bind)?;
-    let address = first(server.addrs()).map_err(bind)?;
-    Ok((server.run(), address))
+fn certificates(http: &Http) -> Result<Option<Arc<Certificates>>, TlsError> {
+    if http.tls_cert_file.is_empty() {
+        return Ok(None);
+    }
+    Certificates::open(Path::new(&http.tls_cert_file), Path::new(&http.tls_key_file)).map(Some)
 }
 
-/// A client whose network went away takes nothing any more: what was sent to it is given up after a while, where else the
-/// system would try for a quarter of an hour, and a stream would hold a place for as long.
-fn notice_silence(connection: &dyn Any) {
-    #[cfg(target_os = "linux")]
-    if let Some(stream) = connection.downcast_ref::<TcpStream>()
-        && let Err(error) = set_tcp_user_timeout(stream, UNANSWERED_MS)
-    {
-        tracing::debug!(%error, "a connection has no limit of its own");
+fn max_connections(http: &Http) -> usize {
+    match http.max_connections {
+        0 => open_files::limit()
+            .saturating_sub(RESERVED_FILES)
+            .clamp(1, MAX_CONNECTIONS),
+        some => some,
     }
 }
 
-fn metrics(settings: &Http, table: Table) -> Result<(Server, SocketAddr), ServeError> {
-    let address = settings.metrics_listen.as_str();
-    let bind = |source| ServeError::Bind {
-        setting: "http.metrics_listen",
-        address: address.to_owned(),
+fn api(http: &Http, options: Options, table: Table) -> Result<(Server, SocketAddr), ServeError> {
+    listener::listen(http.listen, options, move |config| table.mount(config)).map_err(|source| ServeError::Bind {
+        setting: "http.listen",
+        address: http.listen.to_string(),
         source,
-    };
-    let server = HttpServer::new(move || {
-        App::new()
-            .wrap(from_fn(envelope::wrap))
-            .configure(|config| table.mount_metrics(config))
     })
-    .workers(METRICS_WORKERS)
-    .client_request_timeout(HEAD_TIMEOUT)
-    .client_disconnect_timeout(DISCONNECT_TIMEOUT)
-    .shutdown_timeout(settings.shutdown_timeout_s)
-    .disable_signals()
-    .bind(address)
-    .map_err(bind)?;
-    let address = first(server.addrs()).map_err(bind)?;
-    Ok((server.run(), address))
 }
 
-fn first(addresses: Vec<SocketAddr>) -> io::Result<SocketAddr> {
-    addresses
-        .into_iter()
-        .next()
-        .ok_or_else(|| io::Error::other("no address was bound"))
+fn metrics(http: &Http, options: Options, table: Table) -> Result<(Server, SocketAddr), ServeError> {
+    let bind = |source| ServeError::Bind {
+        setting: "http.metrics_listen",
+        address: http.metrics_listen.clone(),
+        source,
+    };
+    let address = http.metrics_listen.parse().map_err(io::Error::other).map_err(bind)?;
+    listener::listen(address, options, move |config| table.mount_metrics(config)).map_err(bind)
 }
 
 impl Running {
@@ -160,6 +147,12 @@ impl Running {
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Whether the API takes TLS.
+    #[must_use]
+    pub fn is_https(&self) -> bool {
+        self.is_https
     }
 
     /// The address of the metrics, if they have one of their own.
@@ -174,6 +167,9 @@ impl Running {
     /// When the server had ended with an error before.
     pub async fn stop(self) -> io::Result<()> {
         self.stopping.begin();
+        if let Some(certificates) = self.certificates {
+            certificates.abort();
+        }
         futures_util::future::join_all(self.handles.iter().map(|handle| handle.stop(true))).await;
         for task in self.tasks {
             task.await.map_err(io::Error::other)??;

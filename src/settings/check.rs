@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use tracing_subscriber::EnvFilter;
 
-use super::{Durability, Proxies, RedisMode, Rooms, Settings, SettingsError};
+use super::{Durability, Http, Proxies, RedisMode, Rooms, Settings, SettingsError};
 
 /// The schemes that `redis.urls` may have.
 const SCHEMES: [&str; 3] = ["redis://", "rediss://", "redis+unix://"];
@@ -53,7 +53,20 @@ fn conflict(text: impl Into<String>) -> SettingsError {
     SettingsError::Conflict(text.into())
 }
 
+fn tls(http: &Http) -> Result<(), SettingsError> {
+    match (http.tls_cert_file.is_empty(), http.tls_key_file.is_empty()) {
+        (false, true) => Err(conflict(
+            "setting http.tls_key_file: must name the key of http.tls_cert_file; leave both empty to serve plain HTTP",
+        )),
+        (true, false) => Err(conflict(
+            "setting http.tls_cert_file: must name the certificate of http.tls_key_file; leave both empty to serve plain HTTP",
+        )),
+        _ => Ok(()),
+    }
+}
+
 fn http(settings: &Settings) -> Result<(), SettingsError> {
+    tls(&settings.http)?;
     Proxies::parse(&settings.http.trusted_proxies)
         .map_err(|rule| conflict(format!("setting http.trusted_proxies: {rule}")))?;
     let text = &settings.http.metrics_listen;

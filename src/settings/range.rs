@@ -21,6 +21,7 @@ const RANGES: &[Range] = &[
     Range("http.max_body_bytes", 1024, 16_777_216, Zero::Plain),
     Range("http.shutdown_timeout_s", 1, 300, Zero::Plain),
     Range("http.keep_alive_s", 1, 3600, Zero::Plain),
+    Range("http.max_connections", 16, 1_000_000, Zero::Also),
     Range("http.max_streams", 0, 100_000, Zero::Plain),
     Range("http.max_public_streams", 0, 100_000, Zero::Plain),
     Range("http.max_public_streams_per_address", 0, 100_000, Zero::Plain),

@@ -13,6 +13,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
+use super::connections::ConnectionMetrics;
 use super::coupons::CouponMetrics;
 use super::ledger::LedgerMetrics;
 use super::rooms::RoomMetrics;
@@ -159,6 +160,8 @@ pub struct Metrics {
     streams: Gauge,
     redis_up: Gauge,
     redis_memory: Ratio,
+    /// Those of connections.
+    pub connections: ConnectionMetrics,
     /// Those of the ledger.
     pub ledger: LedgerMetrics,
     /// Those of coupons.
@@ -193,6 +196,7 @@ impl Metrics {
             streams: Gauge::default(),
             redis_up: Gauge::default(),
             redis_memory: Ratio::default(),
+            connections: ConnectionMetrics::default(),
             ledger: LedgerMetrics::default(),
             coupons: CouponMetrics::default(),
             rooms: RoomMetrics::default(),
@@ -241,6 +245,7 @@ impl Metrics {
             "Used share of maxmemory, fullest node",
             self.redis_memory.clone(),
         );
+        self.connections.register(registry);
         self.ledger.register(registry);
         self.coupons.register(registry);
         self.rooms.register(registry);

@@ -1,5 +1,6 @@
 //! What the service says about itself: log lines and metrics.
 
+mod connections;
 mod coupons;
 mod ledger;
 mod log;
@@ -7,6 +8,7 @@ mod metrics;
 pub mod request;
 mod rooms;
 
+pub use connections::ConnectionMetrics;
 pub use coupons::{CouponMetrics, IssueResult, OneCoupon};
 pub use ledger::LedgerMetrics;
 pub use log::{TelemetryError, init};

@@ -22,6 +22,7 @@ use crate::coupon::coupons::{Coupons, Request};
 use crate::coupon::error::CouponError;
 use crate::coupon::status::Status;
 use crate::http::budget::{Budget, Full, Share};
+use crate::http::listener::state::ConnectionState;
 use crate::http::problem::{FieldError, Problem};
 use crate::http::query::PathOf;
 use crate::http::{Web, auth, body};
@@ -120,7 +121,8 @@ pub(crate) async fn post(
         stopping: web.stopping.clone(),
         _place: place,
     };
-    rt::spawn(upload.work(Lines::new(payload, api.max_bulk_bytes)));
+    let connection = ConnectionState::of(&request);
+    rt::spawn(upload.work(Lines::new(payload, connection, api.max_bulk_bytes)));
     Ok(HttpResponse::Ok().content_type(NDJSON).streaming(Box::pin(body)))
 }
 

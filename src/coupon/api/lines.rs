@@ -1,12 +1,18 @@
 //! The lines of a body, as they come: no more of it is held than one chunk and one line.
 
+use std::rc::Rc;
+
 use actix_web::web::{Bytes, BytesMut, Payload};
 use futures_util::StreamExt;
 
+use crate::http::listener::state::{Asked, ConnectionState};
 use crate::http::problem::{FieldError, Problem};
 
 /// Longest line, in bytes: its longest form has 160, the rest is for spaces.
 const MAX_LINE: usize = 1_024;
+
+/// What a client may send before any of it is read, in bytes.
+const AHEAD_BYTES: u64 = 64 * 1024;
 
 /// What comes next.
 pub(super) enum Next {
@@ -25,6 +31,8 @@ pub(super) enum Next {
 /// A body that is read line by line.
 pub(super) struct Lines {
     payload: Payload,
+    /// What may be sent is asked for as what came is read.
+    connection: Option<Rc<ConnectionState>>,
     held: BytesMut,
     number: u64,
     left: u64,
@@ -36,9 +44,13 @@ pub(super) struct Lines {
 
 impl Lines {
     /// A body of at most `limit` bytes.
-    pub(super) fn new(payload: Payload, limit: u64) -> Self {
+    pub(super) fn new(payload: Payload, connection: Option<Rc<ConnectionState>>, limit: u64) -> Self {
+        if let Some(connection) = &connection {
+            connection.ask(Asked::Chunked(AHEAD_BYTES));
+        }
         Self {
             payload,
+            connection,
             held: BytesMut::new(),
             number: 0,
             left: limit,
@@ -90,6 +102,9 @@ impl Lines {
                     return Next::Failed(Problem::too_large(limit));
                 };
                 self.left = left;
+                if let Some(connection) = &self.connection {
+                    connection.ask(Asked::Chunked(chunk.len() as u64));
+                }
                 self.held.extend_from_slice(&chunk);
             }
         }

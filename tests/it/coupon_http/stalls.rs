@@ -199,7 +199,7 @@ async fn heavy_a_client_that_never_reads_is_ended_and_told_so() {
     let mut unread = Vec::new();
     for _ in 0..OF_KEY {
         let connection = begin(&service, "unread", &key).await;
-        let (mut reader, mut writer) = connection.into_split();
+        let (reader, mut writer) = connection.into_split();
         let list = list.clone();
         let sending = tokio::spawn(async move {
             let size = format!("{:x}\r\n", list.len());

@@ -1,8 +1,11 @@
 //! The HTTP front over real connections, with routes made for the tests.
 
 mod auth;
+mod bare;
+mod bytes;
 mod errors;
 mod kit;
 mod rate;
+mod raw;
 mod service;
 mod stop;

@@ -1,0 +1,205 @@
+//! The bytes of a connection: read as far as they were asked for, bare answers replaced where they go out, and closed so
+//! that the client can read the answer.
+
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use rustix::net::{Shutdown, shutdown};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_rustls::server::TlsStream;
+
+use super::bare;
+use super::state::{ConnectionState, Permit};
+use super::worker::Place;
+use crate::http::addresses::Connected;
+
+/// A byte that no head may have.
+const SPOILING: &[u8] = b"\0";
+
+pub(super) enum Stream {
+    Plain(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+/// An accepted connection, as the dispatcher of the framework has it.
+pub(super) struct Connection {
+    pub(super) state: Rc<ConnectionState>,
+    /// Both are there until the end.
+    stream: Option<Stream>,
+    place: Option<Place>,
+    instead: Option<Instead>,
+}
+
+/// What goes out instead of a bare answer.
+struct Instead {
+    text: Vec<u8>,
+    written: usize,
+    /// Length of the bare answer.
+    stands_for: usize,
+}
+
+impl Connection {
+    pub(super) fn new(stream: Stream, place: Place) -> Connection {
+        Connection {
+            state: Rc::clone(&place.state),
+            stream: Some(stream),
+            place: Some(place),
+            instead: None,
+        }
+    }
+
+    pub(super) fn connected(&self) -> Option<&Connected> {
+        self.place.as_ref()?.connected.as_ref()
+    }
+
+    fn write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match &mut self.stream {
+            Some(Stream::Plain(stream)) => Pin::new(stream).poll_write(cx, bytes),
+            Some(Stream::Tls(stream)) => Pin::new(stream).poll_write(cx, bytes),
+            None => Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
+        }
+    }
+
+    fn read(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match &mut self.stream {
+            Some(Stream::Plain(stream)) => Pin::new(stream).poll_read(cx, buffer),
+            Some(Stream::Tls(stream)) => Pin::new(stream).poll_read(cx, buffer),
+            None => Poll::Ready(Ok(())),
+        }
+    }
+
+    /// Writes `bytes`; of a bare answer at their end what stands for it.
+    fn write_explained(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let mut instead = match self.instead.take() {
+            Some(instead) => instead,
+            None => match (bare::find(bytes), &self.place) {
+                (None, _) | (_, None) => return self.write(cx, bytes),
+                (Some(found), _) if found.at > 0 => return self.write(cx, &bytes[..found.at]),
+                (Some(found), Some(place)) => Instead {
+                    text: bare::replacement(&found, &self.state, &place.worker),
+                    written: 0,
+                    stands_for: bytes.len(),
+                },
+            },
+        };
+        while let Some(rest) = instead.text.get(instead.written..).filter(|rest| !rest.is_empty()) {
+            match self.write(cx, rest) {
+                Poll::Ready(Ok(written)) if written > 0 => instead.written += written,
+                Poll::Pending => {
+                    self.instead = Some(instead);
+                    return Poll::Pending;
+                }
+                ended => return ended,
+            }
+        }
+        Poll::Ready(Ok(instead.stands_for))
+    }
+}
+
+impl AsyncRead for Connection {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        this.state.note(cx);
+        let before = buffer.filled().len();
+        match this.state.permit() {
+            Permit::UpTo(left) if left >= buffer.remaining() as u64 => {
+                ready!(this.read(cx, buffer))?;
+                this.state.has_read(buffer.filled().len() - before);
+            }
+            Permit::UpTo(left) => {
+                let left = usize::try_from(left).unwrap_or(usize::MAX);
+                let mut part = ReadBuf::new(buffer.initialize_unfilled_to(left));
+                ready!(this.read(cx, &mut part))?;
+                let read = part.filled().len();
+                buffer.advance(read);
+                this.state.has_read(read);
+            }
+            Permit::Wait => return Poll::Pending,
+            Permit::Again => {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            Permit::Spoil => buffer.put_slice(SPOILING),
+            Permit::End => {}
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Connection {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        if this.state.is_killed() {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+        }
+        let written = if this.state.is_http2() {
+            this.write(cx, bytes)
+        } else {
+            this.write_explained(cx, bytes)
+        };
+        this.state.has_written(written.is_ready());
+        written
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        match &mut this.stream {
+            Some(Stream::Tls(stream)) => {
+                let flushed = Pin::new(stream).poll_flush(cx);
+                this.state.has_written(flushed.is_ready());
+                ready!(flushed)?;
+            }
+            // The system has it.
+            Some(Stream::Plain(_)) | None => {}
+        }
+        if this.state.has_flushed() {
+            // So that the dispatcher reads that reading has ended.
+            cx.waker().wake_by_ref();
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        if this.state.is_killed() {
+            return Poll::Ready(Ok(()));
+        }
+        match &mut this.stream {
+            Some(Stream::Plain(stream)) => Pin::new(stream).poll_shutdown(cx),
+            Some(Stream::Tls(stream)) => Pin::new(stream).poll_shutdown(cx),
+            None => Poll::Ready(Ok(())),
+        }
+    }
+}
+
+impl Drop for Connection {
+    /// Closed with something unread, the system resets the connection, and the client loses an answer that it has not read
+    /// yet. Such a connection is kept for a moment, and what comes is thrown away.
+    fn drop(&mut self) {
+        let (Some(stream), Some(place)) = (self.stream.take(), self.place.take()) else {
+            return;
+        };
+        if !self.state.leaves_unread() {
+            return;
+        }
+        let stream = match stream {
+            Stream::Plain(stream) => stream,
+            Stream::Tls(stream) => {
+                let (stream, mut session) = stream.into_inner();
+                session.send_close_notify();
+                let mut farewell = Vec::new();
+                // Where it can't be sent now, the end of the connection says it.
+                let _sent = session
+                    .write_tls(&mut farewell)
+                    .and_then(|_| stream.try_write(&farewell));
+                stream
+            }
+        };
+        if shutdown(&stream, Shutdown::Write).is_ok() {
+            place.linger(stream);
+        }
+    }
+}

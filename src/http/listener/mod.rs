@@ -1,0 +1,213 @@
+//! Accepting connections. Between the socket and the framework stands a listener of our own, which bounds what a stranger
+//! can take: places, bytes, and time (docs/decisions/0025).
+//!
+//! - [`worker`]: the connections of a thread; who must go.
+//! - [`state`]: what one connection may do.
+//! - [`io`]: its bytes.
+//! - [`exchange`]: its requests, as the envelope sees them.
+//! - [`bare`]: answers of the framework itself.
+//! - [`tls`], [`validity`]: certificates.
+
+mod bare;
+pub(in crate::http) mod exchange;
+mod io;
+pub(crate) mod state;
+pub(in crate::http) mod tls;
+mod validity;
+mod worker;
+
+use std::future::poll_fn;
+use std::io::Error as IoError;
+use std::net::{SocketAddr, TcpListener};
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use actix_http::error::DispatchError;
+use actix_http::{HttpService, Protocol};
+use actix_server::Server;
+use actix_service::{IntoServiceFactory, ServiceFactoryExt, fn_service, map_config};
+use actix_web::dev::AppConfig;
+use actix_web::middleware::from_fn;
+use actix_web::web::ServiceConfig;
+use actix_web::{App, Error};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
+
+use super::addresses::Addresses;
+use super::envelope;
+use crate::stopping::Stopping;
+use crate::telemetry::Metrics;
+use io::{Connection, Stream};
+use state::{ConnectionState, H2_WINDOW_BYTES};
+use worker::{HEAD_TIMEOUT, Place, Shared, Worker};
+
+/// Connections that the system holds until they are accepted.
+const BACKLOG: i32 = 2_048;
+
+/// How long the framework goes on reading a sized body that nobody wants.
+const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// What a connection of HTTP/2 may send before any of it is read.
+const H2_CONNECTION_WINDOW_BYTES: u32 = 4 * H2_WINDOW_BYTES;
+
+/// Connections above the limit that a thread has for a moment: accepted, and not closed yet.
+const PASSING: usize = 1_024;
+
+/// How long what was sent may go unanswered by the client's system, ms: longer than a mobile network is away for a moment.
+#[cfg(target_os = "linux")]
+const UNANSWERED_MS: u32 = 30_000;
+
+/// How a listener works.
+pub(super) struct Options {
+    pub(super) workers: usize,
+    /// Connections of all threads together.
+    pub(super) max_connections: usize,
+    pub(super) keep_alive: Duration,
+    pub(super) shutdown_timeout_s: u64,
+    /// Plain HTTP without.
+    pub(super) tls: Option<Arc<rustls::ServerConfig>>,
+    /// Who bounds connections by address; none: they are not bounded.
+    pub(super) addresses: Option<Arc<Addresses>>,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) stopping: Stopping,
+}
+
+/// Listens on `address`; the address says the port that the system chose for port 0.
+pub(super) fn listen<M>(address: SocketAddr, options: Options, mount: M) -> Result<(Server, SocketAddr), IoError>
+where
+    M: Fn(&mut ServiceConfig) + Clone + Send + 'static,
+{
+    let socket = TcpListener::bind(address)?;
+    // The standard library chooses a shorter queue.
+    rustix::net::listen(&socket, BACKLOG)?;
+    let address = socket.local_addr()?;
+    let shared = Shared {
+        limit: options.max_connections.div_ceil(options.workers).max(1),
+        keep_alive: options.keep_alive,
+        metrics: options.metrics,
+        stopping: options.stopping,
+    };
+    let builder = Server::build();
+    let stop = builder.graceful_shutdown_signal();
+    let (tls, addresses) = (options.tls.map(TlsAcceptor::from), options.addresses);
+    let server = builder
+        .workers(options.workers)
+        // Accepting never pauses: when the thread is full, the newcomer or another connection goes.
+        .max_concurrent_connections(shared.limit + PASSING)
+        .shutdown_timeout(options.shutdown_timeout_s)
+        .disable_signals()
+        .listen("http", socket, move || {
+            let (stop, mount) = (stop.clone(), mount.clone());
+            let app = App::new()
+                .wrap(from_fn(envelope::wrap))
+                .configure(move |config| mount(config));
+            let http = HttpService::build()
+                .graceful_shutdown_signal(move || {
+                    let stop = stop.clone();
+                    async move { stop.notified().await }
+                })
+                .keep_alive(shared.keep_alive)
+                .client_request_timeout(HEAD_TIMEOUT)
+                .client_disconnect_timeout(DISCONNECT_TIMEOUT)
+                // Who closes a connection reads no answer: a stream, which holds a place, ends at once.
+                .h1_allow_half_closed(false)
+                .h2_initial_window_size(H2_WINDOW_BYTES)
+                .h2_initial_connection_window_size(H2_CONNECTION_WINDOW_BYTES)
+                .local_addr(address)
+                .on_connect_ext(|connection: &Connection, extensions| {
+                    extensions.insert(Rc::clone(&connection.state));
+                    if let Some(connected) = connection.connected() {
+                        extensions.insert(connected.clone());
+                    }
+                })
+                .finish(map_config(
+                    app.into_factory().map_err(|error: Error| error.error_response()),
+                    |()| AppConfig::default(),
+                ));
+            let gate = Gate {
+                worker: Worker::start(&shared),
+                tls: tls.clone(),
+                addresses: addresses.clone(),
+            };
+            fn_service(move |stream: TcpStream| gate.clone().open(stream)).and_then(http)
+        })?
+        .run();
+    Ok((server, address))
+}
+
+/// Where connections come in, on one thread.
+#[derive(Clone)]
+struct Gate {
+    worker: Rc<Worker>,
+    tls: Option<TlsAcceptor>,
+    addresses: Option<Arc<Addresses>>,
+}
+
+impl Gate {
+    /// Gives the connection a place, and hands it on when it has said something: until then it costs hardly any memory.
+    async fn open(self, stream: TcpStream) -> Result<(Connection, Protocol, Option<SocketAddr>), DispatchError> {
+        let peer = stream.peer_addr()?;
+        let place = self.admit(peer).ok_or_else(gone)?;
+        prepare(&stream);
+        let state = Rc::clone(&place.state);
+        until_killed(&state, stream.readable()).await.ok_or_else(gone)??;
+        let (stream, protocol) = match self.tls {
+            None => (Stream::Plain(stream), Protocol::Http1),
+            Some(acceptor) => {
+                let stream = until_killed(&state, acceptor.accept(stream)).await.ok_or_else(gone)?;
+                let stream = stream.inspect_err(|error| {
+                    self.worker.metrics.connections.closed("tls");
+                    tracing::debug!(%peer, %error, "TLS handshake failed");
+                })?;
+                let http2 = stream.get_ref().1.alpn_protocol() == Some(tls::H2);
+                let protocol = if http2 { Protocol::Http2 } else { Protocol::Http1 };
+                (Stream::Tls(Box::new(stream)), protocol)
+            }
+        };
+        state.opened(protocol == Protocol::Http2);
+        Ok((Connection::new(stream, place), protocol, Some(peer)))
+    }
+}
+
+impl Gate {
+    /// Nothing is read of a connection that is refused, and nothing answered.
+    fn admit(&self, peer: SocketAddr) -> Option<Place> {
+        let connected = self.addresses.as_ref().map(|addresses| addresses.connect(peer.ip()));
+        let connected = connected.transpose().inspect_err(|refused| {
+            self.worker.metrics.connections.closed(refused.as_str());
+            tracing::debug!(%peer, reason = refused.as_str(), "connection refused");
+        });
+        self.worker.admit(peer.ip().to_canonical(), connected.ok()?)
+    }
+}
+
+fn gone() -> DispatchError {
+    DispatchError::Io(std::io::ErrorKind::ConnectionAborted.into())
+}
+
+/// What `future` returns, or `None` when the connection must end.
+async fn until_killed<F: Future>(state: &ConnectionState, future: F) -> Option<F::Output> {
+    let mut future = pin!(future);
+    poll_fn(|cx| {
+        state.note(cx);
+        if state.is_killed() {
+            return Poll::Ready(None);
+        }
+        future.as_mut().poll(cx).map(Some)
+    })
+    .await
+}
+
+/// Answers are sent at once. A client whose network went away takes nothing any more: what was sent to it is given up after a
+/// while, where else the system would try for a quarter of an hour, and a stream would hold a place for as long.
+fn prepare(stream: &TcpStream) {
+    let nodelay = stream.set_nodelay(true);
+    #[cfg(target_os = "linux")]
+    let nodelay = nodelay.and(rustix::net::sockopt::set_tcp_user_timeout(stream, UNANSWERED_MS).map_err(IoError::from));
+    if let Err(error) = nodelay {
+        tracing::debug!(%error, "a connection has no limit of its own");
+    }
+}

@@ -1,0 +1,413 @@
+//! What is known of one connection: what it may send, what it waits for, and whether it must end.
+
+use std::cell::{Cell, RefCell};
+use std::net::IpAddr;
+use std::rc::Rc;
+use std::task::{Context, Waker};
+
+use actix_web::HttpRequest;
+
+use super::worker::Tick;
+
+/// Largest head of a request, in bytes. A client may also have sent that much of what nobody asked for yet.
+pub(super) const HEAD_BYTES: u64 = 32 * 1024;
+/// What a stream of HTTP/2 may send before its body is asked for: its window.
+pub(super) const H2_WINDOW_BYTES: u32 = 64 * 1024;
+/// What a request of HTTP/2 adds: its head, and a body that nobody reads.
+const H2_REQUEST_BYTES: u64 = HEAD_BYTES + H2_WINDOW_BYTES as u64;
+/// What a connection of HTTP/2 may have in store at most.
+const H2_MOST_BYTES: u64 = 32 * 1024 * 1024;
+/// Requests that a connection of HTTP/2 may have in flight; further ones are refused, and many more end the connection.
+const H2_REQUESTS: u32 = 100;
+/// A chunk of one byte takes six on the wire.
+const CHUNKED_FACTOR: u64 = 6;
+
+/// Where the connection is on its way to the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Course {
+    /// It goes on.
+    Open,
+    /// It ends after the answer: the client is still sending a body that nobody reads.
+    AfterAnswer,
+    /// The answer is out: reading has ended.
+    ReadEnded,
+    /// It ends now.
+    Killed,
+}
+
+/// Why a head is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// Longer than [`HEAD_BYTES`].
+    TooLarge,
+    /// Not whole in time.
+    Slow,
+}
+
+/// What the next read may do.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Permit {
+    /// Take so many bytes.
+    UpTo(u64),
+    /// Wait until more is asked for.
+    Wait,
+    /// Let what has been read be worked on, then ask again.
+    Again,
+    /// Give the parser a byte that no head may have, so that it refuses the head.
+    Spoil,
+    /// Say that the client sends no more.
+    End,
+}
+
+/// A connection, as its thread knows it: all of it belongs to one worker thread.
+pub struct ConnectionState {
+    peer: IpAddr,
+    /// Whether others share the address: a proxy.
+    pub(super) shared: bool,
+    clock: Rc<Cell<Tick>>,
+    /// Its index among the connections of the thread.
+    pub(super) index: Cell<usize>,
+    http2: Cell<bool>,
+    /// Nothing has come yet, or the TLS handshake goes on.
+    opening: Cell<bool>,
+    left: Cell<u64>,
+    starved: Cell<bool>,
+    in_flight: Cell<u32>,
+    receiving: Cell<u32>,
+    /// Part of a head has come.
+    head: Cell<bool>,
+    since: Cell<Tick>,
+    stalled: Cell<Option<Tick>>,
+    course: Cell<Course>,
+    fault: Cell<Option<Fault>>,
+    spoiled: Cell<bool>,
+    answered_broken_body: Cell<bool>,
+    peer_ended: Cell<bool>,
+    waker: RefCell<Option<Waker>>,
+}
+
+impl ConnectionState {
+    pub(super) fn new(peer: IpAddr, shared: bool, clock: Rc<Cell<Tick>>) -> ConnectionState {
+        ConnectionState {
+            peer,
+            shared,
+            since: Cell::new(clock.get()),
+            clock,
+            index: Cell::new(usize::MAX),
+            http2: Cell::new(false),
+            opening: Cell::new(true),
+            left: Cell::new(HEAD_BYTES),
+            starved: Cell::new(false),
+            in_flight: Cell::new(0),
+            receiving: Cell::new(0),
+            head: Cell::new(false),
+            stalled: Cell::new(None),
+            course: Cell::new(Course::Open),
+            fault: Cell::new(None),
+            spoiled: Cell::new(false),
+            answered_broken_body: Cell::new(false),
+            peer_ended: Cell::new(false),
+            waker: RefCell::new(None),
+        }
+    }
+
+    /// The connection of a request; `None` where there is none, as in tests of a handler.
+    pub(crate) fn of(request: &HttpRequest) -> Option<Rc<ConnectionState>> {
+        request.conn_data::<Rc<ConnectionState>>().cloned()
+    }
+
+    pub(super) fn peer(&self) -> IpAddr {
+        self.peer
+    }
+
+    pub(super) fn is_http2(&self) -> bool {
+        self.http2.get()
+    }
+
+    pub(super) fn is_killed(&self) -> bool {
+        self.course.get() == Course::Killed
+    }
+
+    /// The protocol is known, and bytes of it have come.
+    pub(super) fn opened(&self, http2: bool) {
+        self.opening.set(false);
+        self.http2.set(http2);
+        self.since.set(self.clock.get());
+        if http2 {
+            self.left.set(H2_REQUEST_BYTES);
+        }
+    }
+
+    // What may be sent.
+
+    /// A request begins; it is in flight until the guard is dropped.
+    pub(super) fn begin(self: &Rc<Self>) -> InFlight {
+        self.in_flight.set(self.in_flight.get() + 1);
+        self.head.set(false);
+        self.since.set(self.clock.get());
+        if self.http2.get() {
+            let left = self.left.get().saturating_add(H2_REQUEST_BYTES);
+            self.left.set(left.min(H2_MOST_BYTES));
+            if self.in_flight.get() > 2 * H2_REQUESTS {
+                self.kill();
+            }
+        } else {
+            self.left.set(HEAD_BYTES);
+        }
+        self.go_on();
+        InFlight(Rc::clone(self))
+    }
+
+    fn end(&self) {
+        self.in_flight.set(self.in_flight.get().saturating_sub(1));
+        self.since.set(self.clock.get());
+        if !self.http2.get() {
+            self.left.set(HEAD_BYTES);
+        }
+        self.go_on();
+    }
+
+    /// Whether more requests are in flight than one connection may have.
+    pub(in crate::http) fn is_crowded(&self) -> bool {
+        self.in_flight.get() > H2_REQUESTS
+    }
+
+    /// A body is asked for: the client may send it.
+    pub(crate) fn ask(&self, body: Asked) {
+        let more = match body {
+            Asked::Sized(bytes) => bytes,
+            Asked::Chunked(bytes) => bytes.saturating_mul(CHUNKED_FACTOR),
+        };
+        self.left.set(self.left.get().saturating_add(more));
+        self.go_on();
+    }
+
+    /// The same, and marks that the answer waits for the client until the guard is dropped.
+    pub(in crate::http) fn receive(self: &Rc<Self>, body: Asked) -> Receiving {
+        self.ask(body);
+        self.receiving.set(self.receiving.get() + 1);
+        Receiving(Rc::clone(self))
+    }
+
+    /// Connections of HTTP/2 get a little as time goes by, for frames that belong to no request.
+    pub(super) fn refill(&self, bytes: u64) {
+        if self.http2.get() && self.left.get() < H2_REQUEST_BYTES {
+            self.left.set(self.left.get() + bytes);
+            self.go_on();
+        }
+    }
+
+    fn go_on(&self) {
+        if self.starved.replace(false) {
+            self.wake();
+        }
+    }
+
+    // Reading and writing.
+
+    pub(super) fn permit(&self) -> Permit {
+        match self.course.get() {
+            Course::ReadEnded | Course::Killed => return Permit::End,
+            Course::Open | Course::AfterAnswer => {}
+        }
+        if self.fault.get().is_some() {
+            return if self.spoiled.replace(true) {
+                Permit::End
+            } else {
+                Permit::Spoil
+            };
+        }
+        let left = self.left.get();
+        if left > 0 {
+            return Permit::UpTo(left);
+        }
+        let asked = self.starved.replace(true);
+        let between_requests = self.in_flight.get() == 0 && self.course.get() == Course::Open;
+        match (between_requests && !self.http2.get(), asked) {
+            (false, _) => Permit::Wait,
+            // What was read may be many small requests.
+            (true, false) => Permit::Again,
+            (true, true) => {
+                self.fault.set(Some(Fault::TooLarge));
+                self.spoiled.set(true);
+                Permit::Spoil
+            }
+        }
+    }
+
+    pub(super) fn has_read(&self, bytes: usize) {
+        if bytes == 0 {
+            self.peer_ended.set(true);
+            return;
+        }
+        self.left.set(self.left.get().saturating_sub(bytes as u64));
+        if self.in_flight.get() == 0 && !self.head.get() && !self.http2.get() {
+            self.head.set(true);
+            self.since.set(self.clock.get());
+        }
+    }
+
+    pub(super) fn has_written(&self, some: bool) {
+        if some {
+            self.stalled.set(None);
+        } else if self.stalled.get().is_none() {
+            self.stalled.set(Some(self.clock.get()));
+        }
+    }
+
+    /// All that was to be written is out. Whether reading ends here.
+    pub(super) fn has_flushed(&self) -> bool {
+        let ends = self.course.get() == Course::AfterAnswer && self.in_flight.get() == 0;
+        if ends {
+            self.course.set(Course::ReadEnded);
+        }
+        ends
+    }
+
+    /// Why the head that is being refused is refused, where it is not malformed.
+    pub(super) fn fault(&self) -> Option<Fault> {
+        self.fault.get()
+    }
+
+    /// Whether the request that is being refused has its answer already: its head was right, its body was not.
+    pub(super) fn is_answered(&self) -> bool {
+        self.answered_broken_body.get() || self.course.get() != Course::Open
+    }
+
+    /// A chunk of the body was malformed: what reads it says so, and no second answer may follow.
+    pub(super) fn body_broke(&self) {
+        self.answered_broken_body.set(true);
+    }
+
+    /// Whether the client may have sent what nobody read, so that a close would reset the connection under the answer.
+    pub(super) fn leaves_unread(&self) -> bool {
+        let unread = self.head.get()
+            || self.fault.get().is_some()
+            || self.answered_broken_body.get()
+            || self.course.get() == Course::ReadEnded;
+        unread && !self.is_killed() && !self.peer_ended.get() && !self.http2.get()
+    }
+
+    // Ending.
+
+    /// The answer leaves a body unread: with its last byte the connection ends.
+    pub(super) fn end_after_answer(&self) {
+        if self.course.get() == Course::Open && !self.http2.get() {
+            self.course.set(Course::AfterAnswer);
+        }
+    }
+
+    pub(super) fn kill(&self) {
+        self.course.set(Course::Killed);
+        self.wake();
+    }
+
+    fn refuse_head(&self) {
+        self.fault.set(Some(Fault::Slow));
+        self.wake();
+    }
+
+    /// Remembers whom to wake when the connection must go on or end.
+    pub(super) fn note(&self, context: &Context<'_>) {
+        let mut waker = self.waker.borrow_mut();
+        if waker.as_ref().is_none_or(|waker| !waker.will_wake(context.waker())) {
+            *waker = Some(context.waker().clone());
+        }
+    }
+
+    fn wake(&self) {
+        let waker = self.waker.borrow().clone();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Ends it when it has used up its time; says why.
+    pub(super) fn check(&self, times: &Times, stopping: bool) -> Option<&'static str> {
+        let now = self.clock.get();
+        let age = now.saturating_sub(self.since.get());
+        let stalled = self.stalled.get().map(|since| now.saturating_sub(since));
+        let reason = match stalled {
+            _ if self.is_killed() => return None,
+            Some(time) if time >= times.stalled => "not_read",
+            _ if self.in_flight.get() > 0 => return None,
+            // The dispatcher of HTTP/1 hears of a stop itself.
+            _ if stopping && (self.opening.get() || self.http2.get()) => "stopping",
+            _ if self.opening.get() && age >= times.head => "silent",
+            _ if self.head.get() && self.fault.get().is_none() && age >= times.head => {
+                self.refuse_head();
+                return None;
+            }
+            _ if self.head.get() && age >= times.head + times.linger => "slow_head",
+            _ if !self.head.get() && !self.opening.get() && age >= times.idle => "idle",
+            _ => return None,
+        };
+        self.kill();
+        Some(reason)
+    }
+
+    /// How gladly it is given up for a newcomer: the class, the lower the sooner, and for how long it has been in it.
+    /// `None`: not at all.
+    pub(super) fn expendable(&self) -> Option<(u8, Tick)> {
+        let now = self.clock.get();
+        let age = now.saturating_sub(self.since.get());
+        let (class, needed) = match (self.in_flight.get(), self.stalled.get()) {
+            _ if self.is_killed() => return None,
+            (0, Some(since)) => return (now.saturating_sub(since) >= STALLED_TICKS).then_some((0, age)),
+            (0, None) if self.head.get() => (0, 4),
+            (0, None) => (1, 1),
+            (requests, _) if self.receiving.get() >= requests => (2, 8),
+            _ => return None,
+        };
+        (age >= needed).then_some((class, age))
+    }
+}
+
+/// How long a client that does not read its answer is left alone while others want its place: 5 s.
+const STALLED_TICKS: Tick = 20;
+
+/// How long a connection may be in a state, in ticks.
+pub(super) struct Times {
+    pub(super) head: Tick,
+    pub(super) idle: Tick,
+    pub(super) stalled: Tick,
+    pub(super) linger: Tick,
+}
+
+/// The size of a body that is asked for, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Asked {
+    /// As the head says.
+    Sized(u64),
+    /// So much at most, in chunks.
+    Chunked(u64),
+}
+
+impl Asked {
+    /// A body of at most `limit` bytes, whose head says `length`.
+    pub(crate) fn of(length: Option<u64>, limit: u64) -> Asked {
+        length.map_or(Asked::Chunked(limit), |length| Asked::Sized(length.min(limit)))
+    }
+}
+
+/// A request in flight.
+pub(super) struct InFlight(pub(super) Rc<ConnectionState>);
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+/// A body that is waited for.
+pub(crate) struct Receiving(Rc<ConnectionState>);
+
+impl Drop for Receiving {
+    fn drop(&mut self) {
+        self.0.receiving.set(self.0.receiving.get().saturating_sub(1));
+    }
+}
+
+#[cfg(test)]
+#[path = "state_tests.rs"]
+mod tests;

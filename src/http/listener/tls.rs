@@ -1,0 +1,208 @@
+//! Certificate and key of the listener: read from two PEM files, followed while they change.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use jiff::Timestamp;
+use rustls::ServerConfig;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+
+use super::validity::Validity;
+use crate::durable_file::Stamp;
+
+/// HTTP/2, as TLS names it.
+pub(super) const H2: &[u8] = b"h2";
+const HTTP_1_1: &[u8] = b"http/1.1";
+
+/// How often the files are looked at; a new pair counts within this and the time to read it.
+const POLL: Duration = Duration::from_millis(500);
+
+/// Largest of the files, in bytes: a chain has some KiB.
+const MAX_FILE_BYTES: u64 = 1024 * 1024;
+
+/// The settings that name the files.
+const CERT_SETTING: &str = "http.tls_cert_file";
+const KEY_SETTING: &str = "http.tls_key_file";
+
+/// What is wrong with certificate or key.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// A file can't be read.
+    #[error("setting {setting}: {}: {reason}", path.display())]
+    File {
+        /// Which setting names the file.
+        setting: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
+    /// TLS can't be set up at all.
+    #[error("TLS: {0}")]
+    Setup(#[from] rustls::Error),
+}
+
+/// The pair in use.
+#[derive(Debug)]
+pub(in crate::http) struct Certificates {
+    cert: PathBuf,
+    key: PathBuf,
+    current: ArcSwap<CertifiedKey>,
+}
+
+impl Certificates {
+    /// Reads the pair.
+    ///
+    /// # Errors
+    /// What is wrong with it: at start there is no earlier one to go on with.
+    pub(in crate::http) fn open(cert: &Path, key: &Path) -> Result<Arc<Certificates>, TlsError> {
+        let pair = read_pair(cert, key, Timestamp::now())?;
+        Ok(Arc::new(Certificates {
+            cert: cert.to_owned(),
+            key: key.to_owned(),
+            current: ArcSwap::from_pointee(pair),
+        }))
+    }
+
+    /// TLS 1.2 and 1.3 with the pair that is in use when a client comes, HTTP/2 and HTTP/1.1.
+    ///
+    /// # Errors
+    /// Never in practice: the versions fit the provider.
+    pub(in crate::http) fn config(self: &Arc<Self>) -> Result<Arc<ServerConfig>, TlsError> {
+        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::clone(self) as Arc<dyn ResolvesServerCert>);
+        config.alpn_protocols = vec![H2.to_vec(), HTTP_1_1.to_vec()];
+        // Clients come back without a new key exchange, to any thread, and nothing is kept for them.
+        config.ticketer = ring::Ticketer::new()?;
+        Ok(Arc::new(config))
+    }
+
+    /// Follows the files for as long as it is polled. A pair that is broken or half written leaves the one that was.
+    pub(in crate::http) async fn follow(self: Arc<Self>) {
+        let mut seen = self.stamps().await;
+        let mut said = String::new();
+        let mut ticks = tokio::time::interval(POLL);
+        // The files may have changed between `open` and the first stamps.
+        let mut first = true;
+        loop {
+            ticks.tick().await;
+            let now = self.stamps().await;
+            if now == seen && !first {
+                continue;
+            }
+            let this = Arc::clone(&self);
+            match tokio::task::spawn_blocking(move || this.reload(Timestamp::now())).await {
+                Ok(Ok(changed)) => {
+                    (seen, first) = (now, false);
+                    said.clear();
+                    if changed {
+                        tracing::info!(cert = %self.cert.display(), "TLS certificate read");
+                    }
+                }
+                // Tried again until it is right, and said once: while one file is written the other does not fit.
+                Ok(Err(error)) => {
+                    let text = error.to_string();
+                    if text != said {
+                        tracing::error!(error = %text, "TLS certificate not read, the earlier one stays in use");
+                        said = text;
+                    }
+                }
+                Err(error) => tracing::error!(%error, "reading the TLS certificate panicked"),
+            }
+        }
+    }
+
+    async fn stamps(&self) -> [Option<Stamp>; 2] {
+        [Stamp::of(&self.cert).await, Stamp::of(&self.key).await]
+    }
+
+    /// Whether it is another pair.
+    fn reload(&self, now: Timestamp) -> Result<bool, TlsError> {
+        let pair = read_pair(&self.cert, &self.key, now)?;
+        let changed = self.current.load().cert != pair.cert;
+        self.current.store(Arc::new(pair));
+        Ok(changed)
+    }
+}
+
+impl ResolvesServerCert for Certificates {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.current.load_full())
+    }
+}
+
+fn read_pair(cert: &Path, key: &Path, now: Timestamp) -> Result<CertifiedKey, TlsError> {
+    let wrong_cert = |reason: String| TlsError::File {
+        setting: CERT_SETTING,
+        path: cert.to_owned(),
+        reason,
+    };
+    let wrong_key = |reason: String| TlsError::File {
+        setting: KEY_SETTING,
+        path: key.to_owned(),
+        reason,
+    };
+    let text = read(cert, false).map_err(wrong_cert)?;
+    let chain = CertificateDer::pem_slice_iter(&text)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| wrong_cert(format!("is no PEM file with certificates: {error}")))?;
+    let Some(first) = chain.first() else {
+        return Err(wrong_cert(
+            "has no certificate in PEM form (BEGIN CERTIFICATE)".to_owned(),
+        ));
+    };
+    Validity::of(first)
+        .and_then(|validity| validity.check(now))
+        .map_err(wrong_cert)?;
+    let text = read(key, true).map_err(wrong_key)?;
+    let secret = PrivateKeyDer::from_pem_slice(&text)
+        .map_err(|error| wrong_key(format!("has no private key in PEM form (BEGIN PRIVATE KEY): {error}")))?;
+    let secret = ring::sign::any_supported_type(&secret).map_err(|error| {
+        wrong_key(format!(
+            "has a key that TLS can't use: {error}; use RSA, ECDSA or Ed25519"
+        ))
+    })?;
+    let pair = CertifiedKey::new(chain, secret);
+    match pair.keys_match() {
+        Ok(()) => Ok(pair),
+        Err(rustls::Error::InconsistentKeys(_)) => Err(wrong_key(format!(
+            "the key does not match the certificate in {}: put both files of the same pair in place",
+            cert.display()
+        ))),
+        Err(error) => Err(wrong_cert(format!("is no certificate that TLS can use: {error}"))),
+    }
+}
+
+/// The whole file, if it is small, and for a secret one that strangers can't read.
+fn read(path: &Path, secret: bool) -> Result<Vec<u8>, String> {
+    let cannot = |error: std::io::Error| format!("can't be read: {error}");
+    let file = File::open(path).map_err(cannot)?;
+    let mode = file.metadata().map_err(cannot)?.permissions().mode();
+    if secret && mode & 0o007 != 0 {
+        return Err(format!(
+            "others can read it (mode {:04o}): run chmod o-rwx on it; owner and group may read it",
+            mode & 0o7777
+        ));
+    }
+    let mut text = Vec::new();
+    let read = file.take(MAX_FILE_BYTES + 1).read_to_end(&mut text).map_err(cannot)?;
+    if read as u64 > MAX_FILE_BYTES {
+        return Err(format!("has more than {MAX_FILE_BYTES} bytes"));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+#[path = "tls_tests.rs"]
+mod tests;

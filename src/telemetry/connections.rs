@@ -1,0 +1,45 @@
+//! Metrics of connections.
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReasonLabel {
+    reason: &'static str,
+}
+
+/// How many connections there are, and why the service ended others.
+#[derive(Default)]
+pub struct ConnectionMetrics {
+    open: Gauge,
+    closed: Family<ReasonLabel, Counter>,
+}
+
+impl ConnectionMetrics {
+    pub(super) fn register(&self, registry: &mut Registry) {
+        registry.register("http_connections", "Open connections", self.open.clone());
+        registry.register(
+            "http_connections_closed",
+            "Connections that the service refused or ended early, by reason",
+            self.closed.clone(),
+        );
+    }
+
+    /// A connection has a place.
+    pub fn opened(&self) {
+        self.open.inc();
+    }
+
+    /// It has none any more.
+    pub fn ended(&self) {
+        self.open.dec();
+    }
+
+    /// A connection was refused, or ended before the client wanted it to.
+    pub fn closed(&self, reason: &'static str) {
+        self.closed.get_or_create(&ReasonLabel { reason }).inc();
+    }
+}
