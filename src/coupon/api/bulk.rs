@@ -3,7 +3,6 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse, rt};
@@ -134,14 +133,11 @@ fn busy(full: Full) -> Problem {
             );
             Problem::rate_limited(TRY_AGAIN, &detail)
         }
-        Full::All => Problem {
-            retry_after_s: u32::try_from(TRY_AGAIN.as_secs()).ok(),
-            ..Problem::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "too-many-uploads",
-                format!("this instance works on {MAX_UPLOADS} uploads, as many as it may: send the same list again"),
-            )
-        },
+        Full::All => {
+            let detail =
+                format!("this instance works on {MAX_UPLOADS} uploads, as many as it may: send the same list again");
+            Problem::too_many_uploads(TRY_AGAIN, &detail)
+        }
     }
 }
 
