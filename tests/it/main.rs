@@ -114,6 +114,7 @@ mod room_script_opening;
 mod room_script_order;
 mod room_script_passes;
 mod room_script_visit;
+mod room_snippets;
 mod room_tokens;
 mod room_worker;
 mod script_checkpoint;
