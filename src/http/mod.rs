@@ -28,6 +28,7 @@ pub mod routes;
 mod secure;
 pub mod server;
 mod shape;
+mod teach;
 
 use std::sync::Arc;
 

@@ -141,5 +141,6 @@ mod store_tls;
 mod strangers;
 mod style;
 mod support;
+mod teaching;
 mod texts;
 mod verify;
