@@ -132,4 +132,6 @@ async fn attack(environment: &[(&str, &str)], workers: usize) {
     }
     stop.store(true, Ordering::Relaxed);
     while crowd.join_next().await.is_some() {}
+    let log = service.log();
+    assert!(!log.contains("ERROR"), "strangers write no errors into the log: {log}");
 }
