@@ -1,6 +1,6 @@
 # The commands of the README. Each line only calls a script of scripts/, where the reasons are written down.
 .DEFAULT_GOAL := help
-.PHONY: help run test lint fmt acceptance bench bench-growth bench-memory bench-soak bench-hostile bench-ledger bench-exports
+.PHONY: help run test lint fmt acceptance api bench bench-growth bench-memory bench-soak bench-hostile bench-ledger bench-exports
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -19,6 +19,9 @@ fmt: ## Format Rust and Lua
 
 acceptance: ## The black-box checks alone, against the release build
 	@scripts/acceptance.sh
+
+api: ## The description of the API held against the release build: validators, schemathesis, a generated client
+	@scripts/api.sh
 
 bench: ## The service beside its peers on this machine, above 20 minutes (ARGS=--quick: two); docs/benchmarks.md
 	@scripts/bench.sh peers $(ARGS)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# install.sh run|test|bench|lint: installs what that command needs and the machine lacks. Quiet when nothing is missing.
+# install.sh run|test|api|bench|lint: installs what that command needs and the machine lacks. Quiet when nothing is missing.
 # System packages come from apt-get (Debian, Ubuntu); cargo tools go to target/tools, pinned.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
@@ -58,6 +58,38 @@ browser() {
   fi
 }
 
+# Python's tools in an environment of their own: those of tests/api/requirements.txt and no others.
+python_packages() {
+  want python3 python3
+  have python3 && ! python3 -c 'import ensurepip, venv' 2>/dev/null && packages+=(python3-venv)
+  return 0
+}
+python_tools() {
+  local lock=tests/api/requirements.txt home="$TOOLS_DIR/api"
+  cmp --quiet "$lock" "$home/requirements.txt" && return 0
+  say "installing the tools of $lock into $home (once)"
+  python3 -m venv --clear "$home" || die "no Python environment: install python3-venv"
+  "$home/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes --requirement "$lock" ||
+    die "pip could not install $lock"
+  cp "$lock" "$home/requirements.txt"
+}
+
+node_packages() {
+  want node nodejs
+  want npm npm
+}
+node_tools() {
+  local lock=package-lock.json home="$TOOLS_DIR/node"
+  cmp --quiet "tests/api/$lock" "$home/$lock" && [[ -d $home/node_modules ]] && return 0
+  say "installing the tools of tests/api/$lock into $home (once)"
+  mkdir -p "$home"
+  cp tests/api/package.json "tests/api/$lock" "$home/"
+  npm ci --prefix "$home" --ignore-scripts --no-audit --no-fund --silent || {
+    rm -f "$home/$lock"
+    die "npm could not install tests/api/$lock"
+  }
+}
+
 compiler_and_server() {
   have rustup || have cargo || die "Rust is missing: see https://rustup.rs"
   want cc build-essential
@@ -75,7 +107,10 @@ case "${1:-}" in
     # The cluster tests start redis-server and redis-cli by name.
     want redis-server redis-server
     want redis-cli redis-tools
-    want python3 python3
+    python_packages
+    # The black-box checks over TLS: a TLS client, and a certificate of its own.
+    want stunnel stunnel4
+    want openssl openssl
     postgres_programs >/dev/null || packages+=(postgresql)
     # Starts it as another user than root, and ends it with the test.
     want setpriv util-linux
@@ -87,7 +122,16 @@ case "${1:-}" in
       want iptables iptables
     fi
     install_packages
+    python_tools
     cargo_tool cargo-nextest "$NEXTEST_VERSION"
+    ;;
+  api)
+    want curl curl
+    python_packages
+    node_packages
+    install_packages
+    python_tools
+    node_tools
     ;;
   bench)
     compiler_and_server
@@ -107,5 +151,5 @@ case "${1:-}" in
     cargo_tool stylua "$STYLUA_VERSION" --no-default-features
     cargo_tool cargo-deny "$DENY_VERSION"
     ;;
-  *) die "usage: scripts/install.sh run|test|bench|lint" ;;
+  *) die "usage: scripts/install.sh run|test|api|bench|lint" ;;
 esac

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test.sh: every test, then the black-box checks. test.sh FILTER…: only those tests (arguments of cargo nextest run).
+# test.sh: every test, then the black-box checks and those of the description. test.sh FILTER…: only those tests (arguments of cargo nextest run).
 # Stops what it started: servers, and the Docker engine where none answered before.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
@@ -87,6 +87,7 @@ cargo nextest run --no-fail-fast "${without_valkey[@]}" "$@" 2>&1 | tee "$log" >
 (($#)) && exit 0
 cargo test --quiet --doc
 scripts/acceptance.sh
+scripts/api.sh
 # Last, because the black-box checks have pushed it out of sight.
 say "$(grep -E 'Summary' "$log" | tail -n 1)"
 say "all tests passed; Valkey: $valkey"

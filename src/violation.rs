@@ -29,6 +29,22 @@ pub fn check_new_name(name: &str) -> Result<(), Vec<Violation>> {
     text::check(name, MAX_NAME_CHARS).map_err(|wrong| vec![Violation::new("name", wrong.to_string())])
 }
 
+/// What was checked, or all that is wrong with it and its new name.
+pub fn name_and_rest<T>(
+    name: Result<(), Vec<Violation>>,
+    rest: Result<T, Vec<Violation>>,
+) -> Result<T, Vec<Violation>> {
+    match (name, rest) {
+        (Ok(()), rest) => rest,
+        (Err(wrong), Ok(_)) => Err(wrong),
+        (Err(mut wrong), Err(rest)) => {
+            // The rules of old names say it as well.
+            wrong.extend(rest.into_iter().filter(|violation| violation.field != "name"));
+            Err(wrong)
+        }
+    }
+}
+
 /// What is wrong with a name for people that may have been put long ago, when less was refused.
 #[must_use]
 pub fn check_name(name: &str) -> Option<Violation> {

@@ -11,7 +11,7 @@ use crate::coupon::coupons::Coupons;
 use crate::coupon::line::Line;
 use crate::http::Web;
 use crate::http::routes::Routes;
-use crate::jackpot::api::{Api, ApiDoc, Meters};
+use crate::jackpot::api::{Api, ApiDoc, Meters, Reasons};
 use crate::jackpot::files;
 use crate::jackpot::metrics::PlayMetrics;
 use crate::jackpot::named::Named;
@@ -122,6 +122,7 @@ pub(super) async fn compose(
     let api = Api {
         play,
         meters: Arc::new(Meters::new(operate.clone())),
+        reasons: Reasons::new(ledger.clone()),
         operate,
         named,
         ledger: ledger.clone(),

@@ -14,8 +14,9 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use super::Web;
 use super::listener::state::{Asked, ConnectionState};
 use super::objects::Objects;
-use super::problem::{FieldError, Problem};
-use super::shape;
+use super::problem::Problem;
+pub use super::teach::Described;
+use super::{shape, teach};
 
 /// How long a client may take to send its body: a slow one must not hold a connection for ever.
 const BODY_TIMEOUT: Duration = Duration::from_secs(15);
@@ -24,12 +25,12 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(15);
 /// would silently keep the last.
 pub struct Body<T>(pub T);
 
-impl<T: DeserializeOwned + 'static> FromRequest for Body<T> {
+impl<T: Described + 'static> FromRequest for Body<T> {
     type Error = Problem;
     type Future = LocalBoxFuture<'static, Result<Body<T>, Problem>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let checked = expected_length(request);
+        let checked = expected_length(request, T::LONGEST);
         let (connection, length) = (ConnectionState::of(request), content_length(request.headers()));
         let payload = payload.take();
         Box::pin(async move {
@@ -80,9 +81,9 @@ impl<const LIMIT: usize> FromRequest for Unparsed<LIMIT> {
 }
 
 /// Checks the head of the request; the limit in bytes.
-fn expected_length(request: &HttpRequest) -> Result<usize, Problem> {
+fn expected_length(request: &HttpRequest, longest: usize) -> Result<usize, Problem> {
     let web = request.app_data::<Data<Web>>().ok_or_else(Problem::internal)?;
-    check_head(request, web.max_body_bytes)
+    check_head(request, web.max_body_bytes.max(longest))
 }
 
 fn check_head(request: &HttpRequest, limit: usize) -> Result<usize, Problem> {
@@ -131,8 +132,8 @@ async fn read(mut payload: Payload, limit: usize) -> Result<Bytes, Problem> {
 }
 
 /// Parses a body. What is well formed and of the right shape is read without keeping track of its fields; only what
-/// is not is read again, to say why.
-pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+/// is not is read again, to say all that is wrong.
+pub fn parse<T: Described>(bytes: &[u8]) -> Result<T, Problem> {
     quickly(bytes).map_or_else(|| carefully(bytes), Ok)
 }
 
@@ -142,7 +143,7 @@ fn quickly<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     reader.end().is_ok().then_some(value)
 }
 
-fn carefully<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+fn carefully<T: Described>(bytes: &[u8]) -> Result<T, Problem> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(Objects(&mut reader));
     match value {
@@ -153,7 +154,10 @@ fn carefully<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         // The first mismatch may come before what makes the text no JSON at all; that counts more.
         Err(error) => Err(match malformed(bytes) {
             Some(reason) => Problem::invalid_json(reason),
-            None => shape_problem(&error),
+            None => {
+                let first = shape::field_error(error.path(), &error.inner().to_string());
+                Problem::invalid_request(teach::all::<T>(bytes, first))
+            }
         }),
     }
 }
@@ -167,18 +171,16 @@ fn malformed(bytes: &[u8]) -> Option<String> {
     }
 }
 
-fn shape_problem(error: &serde_path_to_error::Error<serde_json::Error>) -> Problem {
-    let wrong: FieldError = shape::field_error(error.path(), &error.inner().to_string());
-    Problem::invalid_request(vec![wrong])
-}
-
 #[cfg(test)]
 mod tests {
     use serde::Deserialize;
+    use utoipa::ToSchema;
 
     use super::*;
 
-    #[derive(Debug, Deserialize)]
+    impl Described for Outer {}
+
+    #[derive(Debug, Deserialize, ToSchema)]
     #[serde(deny_unknown_fields)]
     #[expect(dead_code, reason = "only whether it parses is looked at")]
     struct Outer {
@@ -186,20 +188,20 @@ mod tests {
         small: Option<u8>,
         #[serde(default)]
         inner: Vec<Inner>,
-        prize: Option<Prize>,
+        prize: Option<Won>,
     }
 
-    #[derive(Debug, Deserialize)]
+    #[derive(Debug, Deserialize, ToSchema)]
     #[serde(deny_unknown_fields)]
     #[expect(dead_code, reason = "only whether it parses is looked at")]
     struct Inner {
         tier: String,
     }
 
-    #[derive(Debug, Deserialize)]
+    #[derive(Debug, Deserialize, ToSchema)]
     #[serde(rename_all = "lowercase")]
     #[expect(dead_code, reason = "only whether it parses is looked at")]
-    enum Prize {
+    enum Won {
         Fixed(Inner),
         Share { tier: String },
     }

@@ -132,7 +132,7 @@ pub(super) async fn healthz() -> HttpResponse {
 /// is optional; one that may read is also told which jackpots, coupons and rooms are refused, and why.
 #[utoipa::path(get, path = "/readyz", tag = "service", security((), ("bearer" = [])),
     responses((status = 200, description = "Ready", body = Ready),
-              (status = 503, description = "Not ready; `errors` says why", body = NotReady,
+              (status = 503, description = "`not-ready`; `errors` says why", body = NotReady,
                content_type = "application/problem+json")))]
 pub(super) async fn readyz(caller: Result<Anyone, Problem>, web: Data<Web>) -> HttpResponse {
     let Readiness {

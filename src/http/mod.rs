@@ -26,6 +26,7 @@ pub mod request_id;
 pub mod routes;
 pub mod server;
 mod shape;
+mod teach;
 
 use std::sync::Arc;
 

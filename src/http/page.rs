@@ -6,7 +6,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::problem::{FieldError, Problem};
+use super::problem::Problem;
 use crate::ids::Id;
 use crate::stream::{MaybeScript, Registry, ScriptError, Subject};
 
@@ -24,31 +24,37 @@ const READ_AT_ONCE: usize = 16;
 #[into_params(parameter_in = Query)]
 pub struct PageQuery {
     /// 1 to 1,000; 100 unless it says.
-    #[param(minimum = 1, maximum = 1000)]
-    pub limit: Option<u32>,
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
+    pub limit: Option<Limit>,
     /// `next_cursor` of the page before.
     #[param(value_type = Option<String>)]
     pub cursor: Option<Id>,
 }
 
-/// Rows of a page.
-///
-/// # Errors
-/// 422 when it is not 1 to 1,000.
-pub fn page_size(limit: Option<u32>) -> Result<usize, Problem> {
-    let limit = limit.unwrap_or(DEFAULT_PAGE);
-    if (1..=MAX_PAGE).contains(&limit) {
-        Ok(limit as usize)
-    } else {
-        let rule = format!("must be an integer from 1 to {MAX_PAGE}");
-        Err(Problem::invalid_request(vec![FieldError::new("limit", rule)]))
+/// Rows at most, 1 to 1,000.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Limit(pub u32);
+
+impl TryFrom<String> for Limit {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let rows = text.parse().ok().filter(|rows| (1..=MAX_PAGE).contains(rows));
+        rows.map(Self).ok_or("must be an integer from 1 to 1000")
     }
+}
+
+/// Rows of a page.
+#[must_use]
+pub fn page_size(limit: Option<Limit>) -> usize {
+    limit.map_or(DEFAULT_PAGE, |Limit(rows)| rows) as usize
 }
 
 /// A page of what a registry names, each as `read` tells it, and the cursor of the next page.
 ///
 /// # Errors
-/// 422 for the size of the page; the error of the first that Redis can't be asked for now.
+/// The error of the first that Redis can't be asked for now.
 pub async fn page_of<K, T, E>(
     registry: &Registry<K>,
     page: &PageQuery,
@@ -58,7 +64,7 @@ where
     K: Subject,
     E: MaybeScript + Display + From<ScriptError> + Into<Problem>,
 {
-    let limit = page_size(page.limit)?;
+    let limit = page_size(page.limit);
     let ids = registry.ids(page.cursor.as_ref(), limit + 1).await;
     let mut ids = ids.map_err(|error| E::from(error).into())?;
     let more = ids.len() > limit;

@@ -18,6 +18,9 @@ pub const CONTENT_TYPE: &str = "application/problem+json";
 /// When a client should try again after a 503, in seconds: about the time of a failover of the store.
 const UNAVAILABLE_RETRY_S: u32 = 1;
 
+/// Wrong fields that the detail names; `errors` has all.
+const MAX_IN_DETAIL: usize = 5;
+
 /// A field that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FieldError {
@@ -73,7 +76,12 @@ impl Problem {
         let detail = match errors.as_slice() {
             [one] if one.field.is_empty() => one.rule.clone(),
             [one] => format!("{}: {}", one.field, one.rule),
-            more => format!("{} fields are wrong", more.len()),
+            more => {
+                let named = more.iter().take(MAX_IN_DETAIL).map(|error| error.field.as_str());
+                let named = named.filter(|field| !field.is_empty()).collect::<Vec<_>>();
+                let rest = if more.len() > MAX_IN_DETAIL { ", …" } else { "" };
+                format!("{} fields are wrong: {}{rest}", more.len(), named.join(", "))
+            }
         };
         Problem {
             errors,
@@ -243,7 +251,7 @@ impl ResponseError for Problem {
 /// What a problem code means.
 #[utoipa::path(get, path = "/problems/{code}", tag = "service", params(("code" = String, Path)),
     responses((status = 200, description = "What the code means", content_type = "text/plain", body = String),
-              (status = 404, description = "No such code")))]
+              (status = 404, description = "`not-found`", body = ProblemBody, content_type = "application/problem+json")))]
 pub(super) async fn explain(code: Path<String>) -> Result<HttpResponse, Problem> {
     let kind = problem_kinds::find(&code).ok_or_else(Problem::not_found)?;
     let text = format!("{}: {}\n\n{}\n", kind.code, kind.title, kind.about);

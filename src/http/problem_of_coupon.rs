@@ -99,7 +99,8 @@ pub(crate) fn out_of_stock() -> Problem {
 pub(crate) struct AlreadyIssued<'a, T> {
     #[serde(flatten)]
     problem: ProblemBody<'a>,
-    /// The first of the user's units that counted, as it was issued.
+    /// The first of the user's units that counted, as it was issued; of an `already-issued` alone.
+    #[schema(required = false)]
     issue: &'a T,
 }
 

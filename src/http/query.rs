@@ -7,12 +7,16 @@ use actix_web::web::{Path, Query};
 use actix_web::{FromRequest, HttpRequest};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use url::form_urlencoded;
 
 use super::problem::{FieldError, Problem};
-use super::shape::Tracked;
+use super::shape::{self, Tracked};
+use super::teach;
 
 /// Longer query strings are refused; the longest that the contract has is a tenth of it.
 const MAX_QUERY_BYTES: usize = 4096;
+/// Wrong parameters that an answer names.
+const MAX_WRONG: usize = 20;
 
 /// The query string. `T` is a struct with `deny_unknown_fields`.
 pub struct QueryOf<T>(pub T);
@@ -22,7 +26,12 @@ impl<T: DeserializeOwned> FromRequest for QueryOf<T> {
     type Future = Ready<Result<QueryOf<T>, Problem>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        ready(query(request.query_string()).map(QueryOf))
+        let text = request.query_string();
+        ready(
+            query(text)
+                .map(QueryOf)
+                .map_err(|first| all_wrong::<T>(request, text, first)),
+        )
     }
 }
 
@@ -31,17 +40,39 @@ impl<T: DeserializeOwned> FromRequest for QueryOf<T> {
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}
 
-fn query<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
+fn query<T: DeserializeOwned>(text: &str) -> Result<T, FieldError> {
     if text.len() > MAX_QUERY_BYTES {
-        return Err(wrong(FieldError::new(
-            "",
-            format!("a query string has {MAX_QUERY_BYTES} bytes at most"),
-        )));
+        let rule = format!("a query string has {MAX_QUERY_BYTES} bytes at most");
+        return Err(FieldError::new("", rule));
     }
     match Query::<Tracked<T>>::from_query(text) {
-        Ok(query) => query.into_inner().0.map_err(wrong),
-        Err(error) => Err(wrong(FieldError::new("", error.to_string()))),
+        Ok(query) => query.into_inner().0,
+        Err(error) => Err(FieldError::new("", error.to_string())),
     }
+}
+
+/// All parameters that are wrong: each that was found is left out, or, where it is missing, added, and the rest read again.
+fn all_wrong<T: DeserializeOwned>(request: &HttpRequest, text: &str, first: FieldError) -> Problem {
+    let path = request.match_pattern().unwrap_or_default();
+    let mut pairs = form_urlencoded::parse(text.as_bytes()).into_owned().collect::<Vec<_>>();
+    let (mut errors, mut next) = (Vec::new(), Some(first));
+    while let Some(error) = next.take() {
+        let (name, missing) = (error.field.clone(), error.rule == shape::MISSING);
+        errors.push(teach::parameter(&path, error));
+        if missing {
+            pairs.push((name.clone(), teach::example_of(&path, &name)));
+        } else {
+            pairs.retain(|(other, _)| *other != name);
+        }
+        if name.is_empty() || errors.len() >= MAX_WRONG {
+            break;
+        }
+        let text = form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(&pairs)
+            .finish();
+        next = query::<T>(&text).err();
+    }
+    Problem::invalid_request(errors)
 }
 
 /// The parameters of the path: a type that parses itself for one, a tuple or struct for more.
@@ -56,11 +87,38 @@ impl<T: DeserializeOwned> FromRequest for PathOf<T> {
             Ok(path) => path.into_inner().0,
             Err(error) => Err(FieldError::new("", error.to_string())),
         };
-        ready(parsed.map(PathOf).map_err(|mut error| {
-            error.field = parameter_name(request, &error.field);
-            wrong(error)
-        }))
+        ready(parsed.map(PathOf).map_err(|first| all_of_path::<T>(request, first)))
     }
+}
+
+/// All parameters of the path that are wrong: each that was found is replaced by an example.
+fn all_of_path<T: DeserializeOwned>(request: &HttpRequest, first: FieldError) -> Problem {
+    let pattern = request.match_pattern().unwrap_or_default();
+    let mut values = request
+        .match_info()
+        .iter()
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect::<Vec<_>>();
+    let (mut errors, mut next) = (Vec::new(), Some(first));
+    while let Some(mut error) = next.take() {
+        error.field = parameter_name(request, &error.field);
+        let name = error.field.clone();
+        let known = values.iter_mut().find(|(other, _)| *other == name);
+        let Some((_, value)) = known.filter(|_| !errors.iter().any(|other: &FieldError| other.field == name)) else {
+            if errors.is_empty() {
+                errors.push(error);
+            }
+            break;
+        };
+        *value = teach::example_of(&pattern, &name);
+        errors.push(teach::parameter(&pattern, error));
+        let mut path = actix_web::dev::Path::new(String::new());
+        for (name, value) in &values {
+            path.add_static(name.clone(), value.clone());
+        }
+        next = path.load::<Tracked<T>>().ok().and_then(|read| read.0.err());
+    }
+    Problem::invalid_request(errors)
 }
 
 /// Tuples know only the place of a parameter, `[1]`, and a lone one not even that.
@@ -76,10 +134,6 @@ fn parameter_name(request: &HttpRequest, field: &str) -> String {
     name.map_or_else(|| field.to_owned(), |(name, _)| name.to_owned())
 }
 
-fn wrong(error: FieldError) -> Problem {
-    Problem::invalid_request(vec![error])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,9 +145,7 @@ mod tests {
     }
 
     fn refused(text: &str) -> String {
-        let problem = query::<Page>(text).expect_err(text);
-        assert_eq!(problem.status.as_u16(), 422);
-        problem.errors[0].field.clone()
+        query::<Page>(text).expect_err(text).field
     }
 
     #[test]

@@ -32,7 +32,6 @@ impl Table {
     /// `metrics_here`: whether `/metrics` is served with the API.
     pub(super) fn new(web: Web, routes: Routes, metrics_here: bool) -> Result<Table, serde_json::Error> {
         let mut document = ServiceDoc::openapi().merge_from(routes.document);
-        openapi::complete(&mut document);
         if !metrics_here {
             document.paths.paths.remove("/metrics");
         }

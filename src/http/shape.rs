@@ -21,12 +21,24 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Tracked<T> {
     }
 }
 
+pub(super) const MISSING: &str = "is required";
+pub(super) const UNKNOWN: &str = "is not a known field";
+pub(super) const TWICE: &str = "stands twice";
+
 /// Where a message of serde names a field, that field belongs to the path.
 const NAMING: [(&str, &str); 3] = [
-    ("missing field `", "is required"),
-    ("unknown field `", "is not a known field"),
-    ("duplicate field `", "stands twice"),
+    ("missing field `", MISSING),
+    ("unknown field `", UNKNOWN),
+    ("duplicate field `", TWICE),
 ];
+
+/// What a message of serde says of a field that it names, and the name.
+pub(super) fn named(message: &str) -> Option<(&'static str, &str)> {
+    NAMING.iter().find_map(|(prefix, rule)| {
+        let name = message.strip_prefix(prefix)?.split('`').next()?;
+        Some((*rule, name))
+    })
+}
 
 /// Puts a path and serde's message together.
 pub(super) fn field_error(path: &Path, message: &str) -> FieldError {
@@ -35,10 +47,8 @@ pub(super) fn field_error(path: &Path, message: &str) -> FieldError {
     if field == "." {
         field.clear();
     }
-    for (prefix, rule) in NAMING {
-        if let Some(name) = message.strip_prefix(prefix).and_then(|rest| rest.split('`').next()) {
-            return FieldError::new(cut(&join(&field, name)), rule);
-        }
+    if let Some((rule, name)) = named(message) {
+        return FieldError::new(cut(&join(&field, name)), rule);
     }
     FieldError::new(cut(&field), cut(&plain_words(message)))
 }
@@ -69,7 +79,7 @@ fn plain_words(message: &str) -> String {
     rule.to_owned()
 }
 
-fn cut(text: &str) -> String {
+pub(super) fn cut(text: &str) -> String {
     match text.char_indices().nth(MAX_TEXT) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),

@@ -54,11 +54,17 @@ impl Definition {
     /// Checks a document that is put: its form, then whether it can work; names all that it breaks. Whether the room and
     /// the coupons exist is for [`Named`](super::named::Named).
     pub fn check(document: Document) -> Result<Self, Vec<Violation>> {
-        let definition = Self::stored(document)?;
         let mut wrong = Vec::new();
-        check_contribution(&definition.document, &mut wrong);
-        check_limits(&definition.document, &mut wrong);
-        if wrong.is_empty() { Ok(definition) } else { Err(wrong) }
+        check_contribution(&document, &mut wrong);
+        check_limits(&document, &mut wrong);
+        match Self::stored(document) {
+            Ok(definition) if wrong.is_empty() => Ok(definition),
+            Ok(_) => Err(wrong),
+            Err(mut all) => {
+                all.extend(wrong);
+                Err(all)
+            }
+        }
     }
 
     /// A document that was taken once: a definition that can't work was not always refused.
@@ -207,13 +213,17 @@ fn check_tiers(tiers: &[Tier], wrong: &mut Vec<Violation>) {
             ));
         }
     }
-    let shares = tiers.iter().map(|t| u64::from(t.share_ppm.get())).sum::<u64>();
+    let shares = shares(tiers);
     if shares > u64::from(Ppm::WHOLE.get()) {
         wrong.push(Violation::new(
             "tiers",
             format!("share_ppm sums to {shares}, more than 1000000"),
         ));
     }
+}
+
+fn shares(tiers: &[Tier]) -> u64 {
+    tiers.iter().map(|tier| u64::from(tier.share_ppm.get())).sum()
 }
 
 fn check_ranks(document: &Document, wrong: &mut Vec<Violation>) {
@@ -273,9 +283,10 @@ fn check_contribution(document: &Document, wrong: &mut Vec<Violation>) {
             "tiers",
             "share_ppm sums to 0: an entry would add nothing; give a tier a share",
         ));
-    } else if split_of(document, document.max_stake().max(Minor::ONE))
-        .iter()
-        .all(super::split::TierAmount::is_nothing)
+    } else if shares(&document.tiers) <= u64::from(Ppm::WHOLE.get())
+        && split_of(document, document.max_stake().max(Minor::ONE))
+            .iter()
+            .all(super::split::TierAmount::is_nothing)
     {
         let rule = "adds less than a millionth of a minor unit to every tier, even at max_stake: raise one of them";
         wrong.push(Violation::new(field, rule));
@@ -293,7 +304,7 @@ fn check_contribution(document: &Document, wrong: &mut Vec<Violation>) {
 /// A prize that no pool can ever pay, because the pool's cap is below it.
 fn check_limits(document: &Document, wrong: &mut Vec<Violation>) {
     for (i, tier) in document.tiers.iter().enumerate() {
-        if let Some(cap) = tier.cap.filter(|cap| tier.min_payout > *cap) {
+        if let Some(cap) = tier.cap.filter(|cap| *cap != Minor::ZERO && tier.min_payout > *cap) {
             let rule = format!("must be at most the tier's cap, {cap}: no pool prize would ever be paid");
             wrong.push(Violation::new(format!("tiers[{i}].min_payout"), rule));
         }
@@ -305,7 +316,9 @@ fn check_limits(document: &Document, wrong: &mut Vec<Violation>) {
         };
         match &rank.prize {
             Prize::Fixed(prize) => {
-                if let Some((most, _)) = limits(&prize.tier).filter(|(most, _)| prize.amount > *most) {
+                if let Some((most, _)) =
+                    limits(&prize.tier).filter(|(most, _)| *most != Minor::ZERO && prize.amount > *most)
+                {
                     let field = format!("odds.ranks[{i}].prize.fixed.amount");
                     let rule = format!("must be at most {most}, the cap of '{}'", prize.tier);
                     wrong.push(Violation::new(field, rule));
@@ -315,6 +328,9 @@ fn check_limits(document: &Document, wrong: &mut Vec<Violation>) {
                 let (Take::SharePpm(share), Some((most, least))) = (prize.take, limits(&prize.tier)) else {
                     continue;
                 };
+                if share == Ppm::default() {
+                    continue;
+                }
                 let (taken, least) = (share.of(u128::from(most.get())), least.max(Minor::ONE));
                 // A minimum above the cap is named as such.
                 if rank.weight > 0 && least <= most && taken < u128::from(least.get()) {
@@ -407,7 +423,11 @@ mod tests {
                 v["tiers"][0]["cap"] = json!(5);
                 v["tiers"][0]["seed"] = json!(6);
             }),
-            ["tiers[0].seed"]
+            [
+                "tiers[0].seed",
+                "tiers[0].min_payout",
+                "odds.ranks[1].prize.fixed.amount"
+            ]
         );
         assert_eq!(
             broken(|v| v["tiers"] = json!([v["tiers"][0], v["tiers"][0]])),

@@ -107,10 +107,10 @@ pub enum PutStatus {
 #[serde(rename_all = "snake_case")]
 pub enum Contribution {
     /// Minor units per entry.
-    #[schema(value_type = u64, example = 1)]
+    #[schema(value_type = u64)]
     Fixed(Minor),
     /// Parts per million of the stake.
-    #[schema(value_type = u32, example = 15_000)]
+    #[schema(value_type = u32)]
     RatePpm(Ppm),
 }
 
@@ -165,7 +165,7 @@ pub struct Rank {
     #[schema(example = 1, minimum = 1)]
     pub rank: u32,
     /// Tickets of `total` that draw it.
-    #[schema(example = 1)]
+    #[schema(example = 1, maximum = 4_294_967_296_u64)]
     pub weight: u64,
     /// What it wins.
     pub prize: Prize,
@@ -201,7 +201,7 @@ pub enum Take {
     /// All of it; the pool restarts at its seed.
     All,
     /// Parts per million of it, rounded down, from 1. The whole counts as a take of all.
-    #[schema(value_type = u32, example = 500_000)]
+    #[schema(value_type = u32)]
     SharePpm(Ppm),
 }
 

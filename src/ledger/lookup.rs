@@ -66,6 +66,21 @@ impl Ledger {
         Ok(self.sql.reading(json).await?)
     }
 
+    /// The reason of the last action that gave a jackpot another status, if that was this one.
+    pub async fn stopped_because(&self, jackpot: &Id, status: &str) -> Result<Option<String>, LedgerError> {
+        let text = "SELECT after, reason FROM audit WHERE jackpot_id = $1 AND action IN ('pause', 'resume', 'suspend', 'close') \
+                    ORDER BY at_ms DESC, n DESC LIMIT 1";
+        let row = sqlx::query(text)
+            .bind(jackpot.as_str())
+            .fetch_optional(self.sql.reader());
+        let Some(row) = self.sql.reading(row).await? else {
+            return Ok(None);
+        };
+        let after: String = row.try_get("after")?;
+        let reason = row.try_get("reason")?;
+        Ok((after.trim_matches('"') == status).then_some(reason))
+    }
+
     /// An entry as it was taken, from the event that took it.
     pub async fn taken(&self, jackpot: &Id, entry_id: &str, sequence: u64) -> Result<Taken, LedgerError> {
         let text = "SELECT body FROM events WHERE jackpot_id = $1 AND type = 'enter' AND last_sequence >= $2 \

@@ -67,23 +67,23 @@ pub struct JwkSet {
 #[serde(default)]
 pub struct Jwk {
     /// Kind of key.
-    #[schema(example = "OKP")]
+    #[schema(required, example = "OKP")]
     pub kty: String,
     /// Its curve.
-    #[schema(example = "Ed25519")]
+    #[schema(required, example = "Ed25519")]
     pub crv: String,
     /// The key: 32 bytes in base64url.
-    #[schema(example = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo")]
+    #[schema(required, example = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo")]
     pub x: String,
     /// Its id: the thumbprint of RFC 7638. Receipts and heads name it as `key_id`.
-    #[schema(example = "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k")]
+    #[schema(required, example = "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k")]
     pub kid: String,
     /// How it signs.
-    #[schema(example = "EdDSA")]
+    #[schema(required, example = "EdDSA")]
     pub alg: String,
     /// What it is for.
     #[serde(rename = "use")]
-    #[schema(example = "sig")]
+    #[schema(required, example = "sig")]
     pub usage: String,
 }
 

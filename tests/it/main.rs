@@ -137,5 +137,6 @@ mod store_support;
 mod store_tls;
 mod style;
 mod support;
+mod teaching;
 mod texts;
 mod verify;

@@ -87,7 +87,7 @@ impl LineAnswer {
 /// Read the answer while sending, as curl does: a list of more than some 40,000 lines is read no further otherwise.
 #[utoipa::path(post, path = "/v1/coupons/{id}/bulk-issues", operation_id = "issue_in_bulk", tag = "coupons", security(("bearer" = [])),
     params(("id" = String, Path)),
-    request_body(content = String, content_type = "application/x-ndjson", example = "{\"request_id\":\"r-1\",\"user_id\":\"u-1\"}\n{\"request_id\":\"r-2\",\"user_id\":\"u-2\"}\n"),
+    request_body(content = String, content_type = "application/x-ndjson"),
     responses((status = 200, description = "A line for each line", body = BulkLine, content_type = "application/x-ndjson"),
         (status = 404, description = "`coupon-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 409, description = "`coupon-suspended`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),

@@ -11,7 +11,7 @@ use crate::clock::rfc3339;
 use crate::coupon::record::{Record, State};
 use crate::coupon::scripts::DeadLetter;
 use crate::http::auth::{self, operator};
-use crate::http::page::page_size;
+use crate::http::page::{Limit, page_size};
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::http::query::QueryOf;
@@ -80,8 +80,8 @@ pub(crate) struct DeadPage {
 #[into_params(parameter_in = Query)]
 pub(crate) struct DeadQuery {
     /// 1 to 1,000; 100 unless it says.
-    #[param(minimum = 1, maximum = 1000)]
-    limit: Option<u32>,
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
+    limit: Option<Limit>,
     /// `next_cursor` of the page before.
     #[param(value_type = Option<String>)]
     cursor: Option<u64>,
@@ -98,7 +98,7 @@ pub(crate) async fn list(
     QueryOf(query): QueryOf<DeadQuery>,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    let limit = page_size(query.limit)?;
+    let limit = page_size(query.limit);
     let page = api
         .coupons
         .dead_letters(&id, query.cursor.unwrap_or_default(), limit)

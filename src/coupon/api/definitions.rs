@@ -12,14 +12,22 @@ use crate::coupon::error::CouponError;
 use crate::coupon::operate::parse_definition;
 use crate::coupon::scripts::Snapshot;
 use crate::http::auth::{self, operator};
-use crate::http::body::Body;
+use crate::http::body::{Body, Described};
 use crate::http::conditions::{etag, wanted};
 use crate::http::page::{PageQuery, page_of};
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
 use crate::ids::Id;
-use crate::violation::check_new_name;
+use crate::violation::{Violation, check_new_name, name_and_rest};
+
+impl Described for Document {
+    const RELATED: &'static [&'static str] = &["starts_at", "ends_at"];
+
+    fn broken(self) -> Vec<Violation> {
+        Definition::check(self).err().unwrap_or_default()
+    }
+}
 
 /// A coupon: its definition, status and counts. The fields of the definition are spelled out, because a schema that
 /// refuses other fields can't be extended.
@@ -102,8 +110,7 @@ pub(crate) struct CouponPage {
 /// The stock never goes below the units that are out.
 #[utoipa::path(put, path = "/v1/coupons/{id}", operation_id = "put_coupon", tag = "coupons", security(("bearer" = [])),
     params(("id" = String, Path), ("If-Match" = Option<String>, Header), ("If-None-Match" = Option<String>, Header)),
-    request_body(content = Document, example = json!({"name": "A free coffee", "stock": 100, "per_user": 1, "per_user_window_s": null,
-        "starts_at": null, "ends_at": null})),
+    request_body(content = Document),
     responses((status = 201, description = "Created", body = Coupon), (status = 200, description = "Changed, or as it was", body = Coupon),
         (status = 409, description = "`coupon-retired`: it ended, its records are dropped, and its id is used up", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 412, description = "`precondition-failed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
@@ -116,8 +123,8 @@ pub(crate) async fn put(
     Body(document): Body<Document>,
 ) -> Result<HttpResponse, Problem> {
     let wanted = wanted(&request)?;
-    check_new_name(&document.name).map_err(CouponError::Invalid)?;
-    let definition = Definition::check(document).map_err(CouponError::Invalid)?;
+    let name = check_new_name(&document.name);
+    let definition = name_and_rest(name, Definition::check(document)).map_err(CouponError::Invalid)?;
     api.learn(&id).await?;
     let by = operator(caller, &request_id);
     let put = api.coupons.define(&id, &definition, wanted, &by).await?;

@@ -13,7 +13,7 @@ use crate::coupon::record::State;
 use crate::coupon::scripts::Mode;
 use crate::http::Web;
 use crate::http::auth::{self, operator};
-use crate::http::body::Body;
+use crate::http::body::{Body, Described};
 use crate::http::problem::Problem;
 use crate::http::problem_of_coupon::{already_issued, not_open, out_of_stock};
 use crate::http::query::PathOf;
@@ -38,6 +38,8 @@ pub(crate) struct IssueWish {
     pub(super) user_id: Id,
 }
 
+impl Described for IssueWish {}
+
 /// Asks for a unit. Safe to repeat with the same id: also a refusal is final for its request.
 ///
 /// With `Prefer: respond-async` the request joins the coupon's line, which is served strictly in the order of arrival.
@@ -45,7 +47,7 @@ pub(crate) struct IssueWish {
 /// come, or with 202 when that takes longer than `coupons.turn_wait_ms`.
 #[utoipa::path(post, path = "/v1/coupons/{id}/issues", operation_id = "issue_coupon", tag = "coupons", security(("bearer" = [])),
     params(("id" = String, Path), ("Prefer" = Option<String>, Header, description = "`respond-async`: join the line")),
-    request_body(content = IssueWish, example = json!({"request_id": "r-1", "user_id": "u-1"})),
+    request_body(content = IssueWish),
     responses((status = 201, description = "Issued", body = IssueBody),
         (status = 200, description = "Issued before, as it was answered then, or a dead letter (`result` is `dead`); of a repeat with \
             `Idempotency-Replayed: true`", body = IssueBody),

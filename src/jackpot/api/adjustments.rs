@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::{Api, operator};
 use crate::clock::rfc3339;
 use crate::http::auth;
-use crate::http::body::Body;
+use crate::http::body::{Body, Described};
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::http::request_id::RequestId;
@@ -66,6 +66,14 @@ pub(crate) struct AdjustmentBody {
     reason: Reason,
 }
 
+impl Described for AdjustmentBody {
+    const RELATED: &'static [&'static str] = &["meter", "from", "to", "amount"];
+
+    fn broken(self) -> Vec<Violation> {
+        movement(&self).err().into_iter().collect()
+    }
+}
+
 /// An adjustment that was done.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Adjustment {
@@ -94,10 +102,8 @@ pub(crate) struct Adjustment {
 ///
 /// A meter never goes below 0, and a pool is never raised above its cap. Works on a jackpot of any status.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/adjustments", operation_id = "adjust_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
-    request_body(content = AdjustmentBody, examples(
-        ("fund" = (value = json!({"adjustment_id": "launch-seed", "tier": "grand", "meter": "pool", "amount": 500, "reason": "launch seed"}))),
-        ("move" = (value = json!({"adjustment_id": "m1", "tier": "grand", "from": "pool", "to": "reserve", "amount": 4, "reason": "next seed"}))))),
-    responses((status = 201, description = "Done", body = Adjustment), (status = 200, description = "Done before", body = Adjustment),
+    request_body(content = AdjustmentBody),
+    responses((status = 201, description = "Done", body = Adjustment), (status = 200, description = "Done before, with `Idempotency-Replayed: true`", body = Adjustment),
         (status = 422, description = "`invalid-request`, `adjustment-id-reused`, `amount-too-large`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn post(
     auth::Operate(caller): auth::Operate,
@@ -139,25 +145,28 @@ pub(crate) async fn post(
     }))
 }
 
-fn wish(body: &AdjustmentBody, by: Operator) -> Result<Adjust, Violation> {
+/// Out of which meter into which, and how much.
+type Movement = (Option<MeterName>, Option<MeterName>, Minor);
+
+fn movement(body: &AdjustmentBody) -> Result<Movement, Violation> {
     let amount = Minor::try_from(body.amount.unsigned_abs())
         .ok()
         .filter(|amount| *amount != Minor::ZERO);
     let amount =
         amount.ok_or_else(|| Violation::new("amount", "must be an integer, not 0, of at most 9007199254740991"))?;
-    let (from, to) = match (body.meter, body.from, body.to) {
-        (Some(meter), None, None) if body.amount < 0 => (Some(meter), None),
-        (Some(meter), None, None) => (None, Some(meter)),
-        (None, Some(from), Some(to)) if from == to => {
-            return Err(Violation::new("to", "must be another meter than from"));
-        }
-        (None, Some(_), Some(_)) if body.amount < 0 => {
-            return Err(Violation::new("amount", "must be at least 1 in a move"));
-        }
-        (None, from @ Some(_), to @ Some(_)) => (from, to),
-        (Some(_), _, _) => return Err(Violation::new("meter", "must not stand beside from or to")),
-        (None, _, _) => return Err(Violation::new("meter", "must be given, or both from and to")),
-    };
+    match (body.meter, body.from, body.to) {
+        (Some(meter), None, None) if body.amount < 0 => Ok((Some(meter), None, amount)),
+        (Some(meter), None, None) => Ok((None, Some(meter), amount)),
+        (None, Some(from), Some(to)) if from == to => Err(Violation::new("to", "must be another meter than from")),
+        (None, Some(_), Some(_)) if body.amount < 0 => Err(Violation::new("amount", "must be at least 1 in a move")),
+        (None, from @ Some(_), to @ Some(_)) => Ok((from, to, amount)),
+        (Some(_), _, _) => Err(Violation::new("meter", "must not stand beside from or to")),
+        (None, _, _) => Err(Violation::new("meter", "must be given, or both from and to")),
+    }
+}
+
+fn wish(body: &AdjustmentBody, by: Operator) -> Result<Adjust, Violation> {
+    let (from, to, amount) = movement(body)?;
     let content = serde_json::to_vec(body).expect("plain data is JSON");
     Ok(Adjust {
         adjustment_id: body.adjustment_id.clone(),

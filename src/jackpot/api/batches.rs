@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::Api;
 use super::entries::{ContributionBody, Outcome, REPLAYED, outcome_of};
 use crate::http::auth;
-use crate::http::body::{self, Unparsed};
+use crate::http::body::{self, Described, Unparsed};
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::ids::{BatchId, ClientSeed, Id};
@@ -36,6 +36,8 @@ pub(crate) struct BatchBody {
     #[schema(value_type = Vec<BatchEntry>, min_items = 1, max_items = 10_000)]
     entries: Entries,
 }
+
+impl Described for BatchBody {}
 
 /// One play by one player.
 #[derive(ToSchema)]
@@ -84,7 +86,7 @@ pub(crate) struct WinnerBody<'a> {
 /// Takes 1 to 10,000 entries, all or none, with exactly the result of sending them one after the other. Safe to repeat
 /// with the same id; each entry can be read by its derived id.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/entry-batches", operation_id = "make_entry_batch", tag = "entries", security(("bearer" = [])), params(("id" = String, Path)),
-    request_body(content = BatchBody, example = json!({"batch_id": "round-8812", "entries": [{"player_id": "p7", "stake": 100}, {"player_id": "p8", "stake": 100, "client_seed": null}]})),
+    request_body(content = BatchBody),
     responses((status = 201, description = "Taken", body = BatchAnswer),
         (status = 200, description = "Taken before, with `Idempotency-Replayed: true`", body = BatchAnswer),
         (status = 403, description = "`pass-required`: the jackpot is behind a waiting room; `forbidden`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
@@ -101,7 +103,10 @@ pub(crate) async fn post(
     let BatchBody { batch_id, entries } = parsed.ok_or_else(stopping)??;
     request::entry(id.shared(), batch_id.as_str().into());
     let batch = Arc::new(Batch { batch_id, entries });
-    let played = api.play.enter_batch(&id, &batch).await?;
+    let played = match api.play.enter_batch(&id, &batch).await {
+        Ok(played) => played,
+        Err(error) => return Err(api.reasons.told(&id, error).await),
+    };
     let (winners, replayed) = (played.winners.len(), played.replayed);
     let answer = work(winners, move || answer_text(&id, &batch, &played)).await;
     let mut response = if replayed {

@@ -8,21 +8,33 @@ use utoipa::ToSchema;
 
 use super::{Api, operator};
 use crate::http::auth::{self, Anyone};
-use crate::http::body::Body;
+use crate::http::body::{Body, Described};
 use crate::http::conditions::{etag, wanted};
 use crate::http::page::{PageQuery, page_of};
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
 use crate::ids::Id;
-use crate::jackpot::definition::{Definition, Violation};
+use crate::jackpot::definition::{Definition, MAX_RANKS, Violation};
 use crate::jackpot::document::{Contribution, Document, OddsTable, Tier};
 use crate::jackpot::error::PlayError;
 use crate::jackpot::scripts::Snapshot;
 use crate::jackpot::view::{Meter, Status, parse_definition};
 use crate::ledger::streams::JACKPOTS;
 use crate::money::Minor;
-use crate::violation::check_new_name;
+use crate::violation::{check_new_name, name_and_rest};
+
+/// Bytes of a rank: its longest form has 173, the rest is for spaces.
+const MAX_RANK_BYTES: usize = 256;
+
+impl Described for Document {
+    const RELATED: &'static [&'static str] = &["contribution", "tiers", "odds", "min_stake", "max_stake"];
+    const LONGEST: usize = MAX_RANKS * MAX_RANK_BYTES + 16 * 1_024;
+
+    fn broken(self) -> Vec<Violation> {
+        Definition::check(self).err().unwrap_or_default()
+    }
+}
 
 /// A jackpot: its definition, status and meters. The fields of the definition are spelled out, because a schema that
 /// refuses other fields can't be extended.
@@ -171,13 +183,7 @@ pub(crate) struct JackpotPage {
 /// nothing pending, applies at once. The last PUT is the target: it replaces a definition that waits.
 #[utoipa::path(put, path = "/v1/jackpots/{id}", operation_id = "put_jackpot", tag = "jackpots", security(("bearer" = [])),
     params(("id" = String, Path), ("If-Match" = Option<String>, Header), ("If-None-Match" = Option<String>, Header)),
-    request_body(content = Document, example = json!({"id": "spring", "name": "Spring wheel", "currency": "KRW", "status": "open",
-        "contribution": {"fixed": 1},
-        "tiers": [{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 100, "seed": 0, "reserve_ppm": 0, "cap": null, "must_hit_by": null}],
-        "odds": {"total": 1_000_000, "ranks": [
-            {"rank": 1, "weight": 1, "prize": {"pool": {"tier": "grand", "take": "all"}}},
-            {"rank": 3, "weight": 50_000, "prize": {"fixed": {"tier": "grand", "amount": 10}}}]},
-        "max_redraws": 16, "min_stake": 0, "max_stake": 1_000_000_000, "public_meter": true, "room": null})),
+    request_body(content = Document),
     responses((status = 201, description = "Created", body = Jackpot), (status = 200, description = "Changed, or as it was", body = Jackpot),
         (status = 409, description = "`jackpot-closed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 412, description = "`precondition-failed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
@@ -292,10 +298,10 @@ pub(super) async fn read(api: &Api, id: &Id) -> Result<(Jackpot, String), PlayEr
 }
 
 fn check(id: &Id, mut document: Document) -> Result<(Definition, Status), PlayError> {
-    check_new_name(&document.name).map_err(PlayError::Invalid)?;
+    let name = check_new_name(&document.name);
     let status = document.status.take().map_or(Status::Open, Status::from);
     let wrong_id = (document.id != *id).then(|| Violation::new("id", format!("must be '{id}', as in the path")));
-    match (Definition::check(document), wrong_id) {
+    match (name_and_rest(name, Definition::check(document)), wrong_id) {
         (Ok(definition), None) => Ok((definition, status)),
         (Ok(_), Some(wrong)) => Err(PlayError::Invalid(vec![wrong])),
         (Err(mut all), wrong) => {

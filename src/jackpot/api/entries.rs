@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::Api;
 use super::room_pass::RoomPass;
 use crate::http::auth;
-use crate::http::body::Body;
+use crate::http::body::{Body, Described};
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::ids::{ClientSeed, EntryRef, Id};
@@ -44,6 +44,8 @@ pub(crate) struct EntryBody {
     #[schema(value_type = Option<String>)]
     client_seed: Option<ClientSeed>,
 }
+
+impl Described for EntryBody {}
 
 /// An entry with its outcome.
 #[derive(Debug, Serialize, ToSchema)]
@@ -141,7 +143,7 @@ pub(crate) struct AttemptBody {
 /// Takes an entry: it contributes once, is drawn once and has one outcome. Safe to repeat with the same id.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/entries", operation_id = "make_entry", tag = "entries", security(("bearer" = [])),
     params(("id" = String, Path), ("X-Room-Pass" = Option<String>, Header, description = "The pass of the player, where the jackpot is behind a waiting room")),
-    request_body(content = EntryBody, example = json!({"entry_id": "round-8812-p7", "player_id": "p7", "stake": 100, "client_seed": null})),
+    request_body(content = EntryBody),
     responses((status = 201, description = "Taken", body = Entry),
         (status = 200, description = "Taken before, with `Idempotency-Replayed: true`", body = Entry),
         (status = 403, description = "`pass-required`, `pass-expired`, `forbidden`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
@@ -160,7 +162,10 @@ pub(crate) async fn post(
         stake: body.stake,
         client_seed: body.client_seed,
     };
-    let played = api.play.enter(&id, &body.entry_id, sent, pass.as_str()).await?;
+    let played = match api.play.enter(&id, &body.entry_id, sent, pass.as_str()).await {
+        Ok(played) => played,
+        Err(error) => return Err(api.reasons.told(&id, error).await),
+    };
     let mut answer = if played.replayed {
         HttpResponse::Ok()
     } else {

@@ -9,6 +9,7 @@ use super::named::Named;
 use super::operate::Operate;
 use super::play::Play;
 use crate::http::auth::operator;
+use crate::http::body::Described;
 use crate::ledger::Ledger;
 use crate::text::Reason;
 
@@ -18,10 +19,12 @@ mod definitions;
 mod entries;
 mod fairness;
 mod meter;
+mod reasons;
 mod room_pass;
 mod status;
 
 pub use meter::Meters;
+pub use reasons::Reasons;
 
 /// What the handlers work with.
 #[derive(Debug, Clone)]
@@ -34,6 +37,8 @@ pub struct Api {
     pub named: Named,
     /// Serves meters.
     pub meters: Arc<Meters>,
+    /// Says why a jackpot takes no entries.
+    pub reasons: Reasons,
     /// What is not in Redis, or not for Redis to decide.
     pub ledger: Ledger,
 }
@@ -91,6 +96,8 @@ pub(crate) struct ReasonBody {
     #[schema(value_type = String, example = "check", min_length = 1, max_length = 500)]
     reason: Reason,
 }
+
+impl Described for ReasonBody {}
 
 #[cfg(test)]
 mod tests {

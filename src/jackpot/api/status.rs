@@ -75,9 +75,9 @@ async fn set(
     caller: Caller,
     request_id: &RequestId,
 ) -> Result<HttpResponse, Problem> {
-    api.operate
-        .set_status(id, wanted, body.reason.into_string(), &operator(caller, request_id))
-        .await?;
+    let (reason, by) = (body.reason.into_string(), operator(caller, request_id));
+    api.operate.set_status(id, wanted, reason.clone(), &by).await?;
+    api.reasons.learn(id, wanted, &reason);
     let (jackpot, etag) = read(api, id).await?;
     Ok(HttpResponse::Ok().insert_header((ETAG, etag)).json(jackpot))
 }

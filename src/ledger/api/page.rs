@@ -4,27 +4,11 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::clock::parse_rfc3339;
+pub(crate) use crate::http::page::Limit;
 use crate::money::Minor;
-
-/// Largest page.
-const MAX_LIMIT: u32 = 1000;
 
 /// A page that does not say.
 pub(super) const DEFAULT_LIMIT: u32 = 100;
-
-/// Rows at most, 1 to 1,000.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub(crate) struct Limit(pub(super) u32);
-
-impl TryFrom<String> for Limit {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        let rows = text.parse().ok().filter(|rows| (1..=MAX_LIMIT).contains(rows));
-        rows.map(Self).ok_or("must be an integer from 1 to 1000")
-    }
-}
 
 /// A smallest amount, minor units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

@@ -26,11 +26,11 @@ pub struct AuditRow {
     /// The jackpot, coupon or room, with what is meant of it after a `/`, such as an adjustment.
     #[schema(example = "spring")]
     pub target: String,
-    /// What it was.
-    #[schema(value_type = Option<Object>, required)]
+    /// What it was: a status, or the fields that the action changed; null where there was nothing.
+    #[schema(value_type = Value, required)]
     pub before: serde_json::Value,
-    /// What it became.
-    #[schema(value_type = Object)]
+    /// What it became, in the same form.
+    #[schema(value_type = Value)]
     pub after: serde_json::Value,
     /// Why, as the operator said.
     #[schema(example = "launch")]

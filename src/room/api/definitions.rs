@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::Api;
 use crate::clock::rfc3339;
 use crate::http::auth::{self, operator};
-use crate::http::body::Body;
+use crate::http::body::{Body, Described};
 use crate::http::conditions::{etag, wanted};
 use crate::http::page::{PageQuery, page_of};
 use crate::http::problem::Problem;
@@ -21,6 +21,13 @@ use crate::room::error::RoomError;
 use crate::room::operate::{has_list, parse_definition};
 use crate::room::scripts::Snapshot;
 use crate::telemetry::request;
+use crate::violation::Violation;
+
+impl Described for Document {
+    fn broken(self) -> Vec<Violation> {
+        Definition::check(self).err().unwrap_or_default()
+    }
+}
 
 /// A room: its definition, status and counts. The fields of the definition are spelled out, because a schema that
 /// refuses other fields can't be extended.
@@ -157,8 +164,7 @@ pub(crate) struct RoomPage {
 /// A lower capacity ends no session. `opens_at` may be moved until it is reached; then it stays, or becomes null.
 #[utoipa::path(put, path = "/v1/rooms/{id}", operation_id = "put_room", tag = "rooms", security(("bearer" = [])),
     params(("id" = String, Path), ("If-Match" = Option<String>, Header), ("If-None-Match" = Option<String>, Header)),
-    request_body(content = Document, example = json!({"capacity": 1000, "session_s": 300, "waiting_timeout_s": 60, "admissions_per_minute": null, "name": "The spring lobby",
-        "back": "https://shop.example/", "return_origins": ["https://shop.example"]})),
+    request_body(content = Document),
     responses((status = 201, description = "Created", body = Room), (status = 200, description = "Changed, or as it was", body = Room),
         (status = 412, description = "`precondition-failed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn put(

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::Api;
 use super::body::TicketBody;
 use crate::http::auth;
-use crate::http::body::Body;
+use crate::http::body::{Body, Described};
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::ids::Id;
@@ -25,9 +25,11 @@ pub(crate) struct JoinWish {
     user_id: Id,
 }
 
+impl Described for JoinWish {}
+
 /// Joins: in at once, or in the line. A user has one place: joining again gives the same ticket until it is over.
 #[utoipa::path(post, path = "/v1/rooms/{id}/tickets", operation_id = "join_room", tag = "rooms", security(("bearer" = [])), params(("id" = String, Path)),
-    request_body(content = JoinWish, example = json!({"user_id": "p7"})),
+    request_body(content = JoinWish),
     responses((status = 201, description = "A new ticket", body = TicketBody),
         (status = 200, description = "The ticket that the user has", body = TicketBody),
         (status = 404, description = "`room-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),

@@ -22,7 +22,7 @@ use super::words::Notice;
 use crate::clock::rfc3339;
 use crate::http::Web;
 use crate::http::auth;
-use crate::http::body::Body;
+use crate::http::body::{Body, Described};
 use crate::http::problem::{FieldError, Problem};
 use crate::http::query::PathOf;
 use crate::ids::Id;
@@ -73,6 +73,8 @@ pub(crate) struct JoinTokenWish {
     #[schema(value_type = String, format = "uri", max_length = 2_000, example = "https://shop.example/play")]
     return_to: ReturnTo,
 }
+
+impl Described for JoinTokenWish {}
 
 /// A token that opens the waiting page.
 #[derive(Debug, Serialize, ToSchema)]

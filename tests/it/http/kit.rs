@@ -9,7 +9,7 @@ use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use jackpot::http::Web;
 use jackpot::http::auth::{Anyone, Operate, Play, PlayOrRead, Read};
-use jackpot::http::body::Body;
+use jackpot::http::body::{Body, Described};
 use jackpot::http::health::{Readiness, ReadinessFn};
 use jackpot::http::problem::Problem;
 use jackpot::http::query::{PathOf, QueryOf};
@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::Notify;
-use utoipa::OpenApi;
+use utoipa::{OpenApi, ToSchema};
 
 use crate::support;
 
@@ -244,7 +244,9 @@ pub fn field(problem: &Value) -> &str {
     problem["errors"][0]["field"].as_str().unwrap()
 }
 
-#[derive(Serialize, Deserialize)]
+impl Described for Echo {}
+
+#[derive(Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Echo {
     name: String,

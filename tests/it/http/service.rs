@@ -126,12 +126,14 @@ async fn the_description_is_openapi_3_1_with_all_routes() {
         assert!(document["paths"][path].is_object(), "{path} is missing");
     }
     assert_eq!(document["components"]["securitySchemes"]["bearer"]["scheme"], "bearer");
-    for name in ["Unauthorized", "InvalidRequest", "StoreUnavailable"] {
-        let schema =
-            &document["components"]["responses"][name]["content"]["application/problem+json"]["schema"]["$ref"];
-        let name = schema.as_str().unwrap().strip_prefix("#/components/schemas/").unwrap();
-        assert!(document["components"]["schemas"][name]["properties"]["code"].is_object());
-    }
+    let refused = &document["paths"]["/problems/{code}"]["get"]["responses"]["404"];
+    let schema = &refused["content"]["application/problem+json"]["schema"];
+    assert_eq!(schema["$ref"], "#/components/schemas/Problem");
+    assert_eq!(schema["properties"]["code"]["enum"], serde_json::json!(["not-found"]));
+    assert_eq!(
+        document["components"]["schemas"]["Problem"]["properties"]["code"]["$ref"],
+        "#/components/schemas/ProblemCode"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -122,7 +122,7 @@ async fn wrong_fields_are_named() {
     let answer = service.put("/v1/rooms/fields", json!({"capacity": -1})).await;
     assert_eq!(
         answer.body["errors"][0],
-        json!({"field": "capacity", "message": "must be an integer from 0"}),
+        json!({"field": "capacity", "message": "must be an integer from 0 to 1000000"}),
         "the rule, not what a parser thinks of it"
     );
     assert_eq!(service.get("/v1/rooms/fields").await.body["version"], 1);

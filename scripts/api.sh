@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# The description of the API held against the service: validators, schemathesis and a generated client.
+# BINARY: which service (that of the release build). EXAMPLES: how many of each operation (100). The tools are Python's and
+# Node's, pinned with their hashes in tests/api/, and live in target/tools.
+set -euo pipefail
+source "$(dirname "$0")/lib.sh"
+
+EXAMPLES=${EXAMPLES:-100}
+START_DEADLINE_S=60
+work=$(mktemp -d)
+service=
+
+clean_up() {
+  [[ -n $service ]] && kill "$service" 2>/dev/null && wait "$service" 2>/dev/null
+  rm -rf "$work"
+}
+
+step() { say "--- $*"; }
+
+# The listener takes a free port and says which.
+serve() {
+  JACKPOT__HTTP__LISTEN=127.0.0.1:0 JACKPOT__DATA_DIR="$work/data" "$BINARY" serve >"$work/log" 2>&1 &
+  service=$!
+  local deadline=$((SECONDS + START_DEADLINE_S)) address=
+  until [[ -n $address ]] && curl -sf "http://$address/readyz" >/dev/null; do
+    kill -0 "$service" 2>/dev/null || die "the service ended: $(tail -n 5 "$work/log")"
+    ((SECONDS < deadline)) || die "the service is not ready: $(tail -n 5 "$work/log")"
+    sleep 0.1
+    address=$(grep -oE '127\.0\.0\.1:[0-9]+' "$work/log" | head -n 1 || true)
+  done
+  url="http://$address"
+  key=$(<"$work/data/operator.key")
+}
+
+# What the examples and links of the description begin with.
+seed() {
+  local path
+  for path in coupons/coffee rooms/lobby jackpots/spring; do
+    "$python" tests/api/example.py "$work/openapi.json" "/v1/${path%/*}/{id}" >"$work/body.json"
+    curl -sSf -X PUT -H "Authorization: Bearer $key" -H 'Content-Type: application/json' --data "@$work/body.json" \
+      "$url/v1/$path" >/dev/null
+  done
+  sed 's/"id": "spring"/"id": "autumn"/' "$work/body.json" >"$work/autumn.json"
+  curl -sSf -X PUT -H "Authorization: Bearer $key" -H 'Content-Type: application/json' --data "@$work/autumn.json" \
+    "$url/v1/jackpots/autumn" >/dev/null
+}
+
+scripts/install.sh api
+if [[ -z ${BINARY:-} ]]; then
+  cargo build --release --locked
+  BINARY=target/release/jackpot
+fi
+python="$TOOLS_DIR/api/bin/python"
+export PATH="$TOOLS_DIR/api/bin:$TOOLS_DIR/node/node_modules/.bin:$PATH"
+trap clean_up EXIT
+serve
+curl -sSf "$url/openapi.json" >"$work/openapi.json"
+
+step openapi-spec-validator
+openapi-spec-validator "$work/openapi.json"
+
+step spectral
+spectral lint --ruleset tests/api/spectral.yaml --fail-severity hint "$work/openapi.json"
+
+step openapi-python-client
+openapi-python-client generate --path "$work/openapi.json" --config tests/api/client.yaml --meta none \
+  --output-path "$work/jackpot_client" --fail-on-warning
+PYTHONPATH="$work" "$python" tests/api/client_test.py "$url" "$key"
+
+step "schemathesis, $EXAMPLES examples an operation"
+seed
+SCHEMATHESIS_HOOKS=hooks PYTHONPATH=tests/api schemathesis --config-file tests/api/schemathesis.toml run "$work/openapi.json" \
+  --url "$url" --header "Authorization: Bearer $key" --max-examples "$EXAMPLES" --workers 2 --no-color
+say "the description holds"

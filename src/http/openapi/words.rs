@@ -1,0 +1,312 @@
+//! What the description says of names: patterns, values, roles, headers, examples.
+
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value, json};
+
+use crate::http::problem_kinds::Kind;
+
+/// Where a name stands: in the schema of this name, or as a parameter of this operation.
+#[derive(Clone, Copy)]
+pub(super) enum Within<'a> {
+    Schema(&'a str),
+    Parameter(&'a str),
+}
+
+/// Which operations can give an answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum When {
+    Always,
+    /// Those that take a body.
+    Body,
+    /// Those that need a key.
+    Key,
+    /// Those of one jackpot.
+    Jackpot,
+    /// Those of one coupon.
+    Coupon,
+    /// Those of one room.
+    Room,
+}
+
+/// Problem answers that operations can give: status, code, and when. A capability describes only those of its own.
+pub(super) const COMMON: [(&str, &str, When); 18] = [
+    ("400", "malformed-request", When::Always),
+    ("400", "invalid-json", When::Body),
+    ("401", "unauthorized", When::Key),
+    ("403", "forbidden", When::Key),
+    ("404", "jackpot-not-found", When::Jackpot),
+    ("404", "coupon-not-found", When::Coupon),
+    ("404", "room-not-found", When::Room),
+    ("408", "request-timeout", When::Body),
+    ("409", "jackpot-suspended", When::Jackpot),
+    ("409", "coupon-suspended", When::Coupon),
+    ("409", "room-suspended", When::Room),
+    ("413", "too-large", When::Body),
+    ("415", "unsupported-media-type", When::Body),
+    ("422", "invalid-request", When::Always),
+    ("429", "rate-limited", When::Key),
+    ("431", "headers-too-large", When::Always),
+    ("500", "internal", When::Always),
+    ("503", "store-unavailable", When::Always),
+];
+
+const ID: &str = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$";
+const ENTRY: &str = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}(:[0-9]+)?$";
+const REQUEST: &str = "^([A-Za-z0-9][A-Za-z0-9._-]{0,63}|draw:[A-Za-z0-9][A-Za-z0-9._-]{0,63}:[A-Za-z0-9][A-Za-z0-9._-]{0,63}(:[0-9]+)?(~[0-9]+)?)$";
+/// Characters that do not change what a terminal, a log or a spreadsheet shows: `text::is_plain`.
+const PLAIN: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069]*$";
+const TAGS: &str = "^(\\*|(W/)?\"[!#-~]*\"( *, *(W/)?\"[!#-~]*\")*)$";
+
+/// The pattern or format of a text, by its name.
+pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'static str)> {
+    let pattern = match (within, name) {
+        // Of a request over HTTP, not of one for a coupon.
+        (Within::Schema("AuditRow"), "request_id") | (Within::Schema("BulkLine"), "code") => return None,
+        (Within::Parameter(_), "id" | "who" | "action")
+        | (Within::Parameter("list_jackpots" | "list_coupons" | "list_rooms"), "cursor")
+        | (_, "jackpot_id" | "player_id" | "user_id" | "tier" | "coupon_id" | "room_id" | "room" | "adjustment_id") => {
+            ID
+        }
+        (Within::Schema(_), "id") => ID,
+        (_, "entry_id") => ENTRY,
+        (_, "request_id") => REQUEST,
+        (_, "client_seed") => "^[A-Za-z0-9._-]{1,64}$",
+        (_, "ticket" | "payout_id" | "nonce") => "^[0-9a-f]{32}$",
+        (Within::Schema(_), "seed" | "commitment" | "hash" | "sha256") => "^[0-9a-f]{64}$",
+        (Within::Schema(_), "secret_id" | "history") => "^[0-9a-f]{16}$",
+        (Within::Schema(_), "key_id" | "kid") => "^[A-Za-z0-9_-]{43}$",
+        (Within::Schema(_), "signature") => "^[A-Za-z0-9_-]{86}$",
+        (Within::Schema(_), "currency") => "^[A-Z][A-Z0-9]{2,7}$",
+        (Within::Schema("CouponBody" | "EntryCoupon" | "IssueBody" | "IssueRow"), "code") => {
+            "^[0-9A-Z]{6}-[0-9A-Z]{6}-[0-9A-Z]{6}$"
+        }
+        (Within::Parameter("explain"), "code") => "^[a-z][a-z-]{0,63}$",
+        (Within::Parameter("list_dead_letters" | "get_fairness"), "cursor") => "^[0-9]{1,19}$",
+        (Within::Parameter(_), "If-Match") => TAGS,
+        (Within::Schema("JackpotDefinition" | "CouponDefinition" | "RoomDefinition"), "name")
+        | (Within::Schema("ReasonBody" | "AdjustmentBody"), "reason") => PLAIN,
+        (Within::Parameter(_), "If-None-Match") => return Some(("const", "*")),
+        (Within::Schema(_), "at" | "held_until") => return Some(("format", "date-time")),
+        (Within::Schema(_), time) if time.ends_with("_at") => return Some(("format", "date-time")),
+        _ => return None,
+    };
+    Some(("pattern", pattern))
+}
+
+/// The values that a text can have; one that begins with `#` refers to the schema that has them.
+pub(super) fn values(within: Within<'_>, name: &str) -> Option<&'static [&'static str]> {
+    let Within::Schema(owner) = within else {
+        return None;
+    };
+    Some(match (owner, name) {
+        ("Jackpot" | "MeterNow", "status") => &["open", "paused", "suspended", "closed"],
+        ("Coupon", "status") => &["open", "suspended", "ended"],
+        ("Room", "status") => &["open", "suspended"],
+        ("RoomStatus", "status") => &["open", "collecting", "holding", "suspended"],
+        ("TicketBody", "status") => &["admitted", "waiting", "expired", "abandoned", "left"],
+        ("Alive", "status") => &["ok"],
+        ("Ready", "status") => &["ready"],
+        ("Outcome" | "EntryOutcome", "prize") => &["pool", "fixed", "coupon", "none"],
+        ("Draw", "by") => &["service"],
+        ("AttemptBody", "result") => &[
+            "paid",
+            "issued",
+            "none",
+            "retry",
+            "out-of-stock",
+            "already-issued",
+            "not-open",
+        ],
+        ("IssueBody", "result") => &[
+            "issued",
+            "voided",
+            "already-issued",
+            "out-of-stock",
+            "not-open",
+            "queued",
+            "dead",
+        ],
+        ("BulkLine", "result") => &[
+            "issued",
+            "voided",
+            "already-issued",
+            "out-of-stock",
+            "not-open",
+            "queued",
+            "dead",
+            "refused",
+            "stopped",
+        ],
+        ("AuditRow", "action") => &[
+            "define", "pause", "resume", "suspend", "close", "adjust", "rotate", "restore", "void", "redrive", "skip",
+        ],
+        ("RefusedSubject", "kind") => &["jackpot", "coupon", "room"],
+        ("RefusedSubject", "reason") => &["lost", "ledger-stopped", "suspended", "backlog"],
+        ("Problem" | "NotReady", "code") => &["#/components/schemas/ProblemCode"],
+        (problem, "code") if problem.starts_with("AlreadyIssued") || problem.starts_with("Mismatch") => {
+            &["#/components/schemas/ProblemCode"]
+        }
+        _ => return None,
+    })
+}
+
+/// The bounds of an integer that its type can't say.
+pub(super) fn bounds(within: Within<'_>, name: &str) -> Vec<(&'static str, u64)> {
+    match (within, name) {
+        (Within::Schema("Contribution"), "fixed") => vec![("minimum", 1)],
+        (Within::Schema("Contribution" | "Take"), _) => vec![("minimum", 1), ("maximum", 1_000_000)],
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a schema is a union whose variants are told apart by the one name in them.
+pub(super) fn is_request_union(schema: &str) -> bool {
+    ["Contribution", "Prize", "Take"].contains(&schema)
+}
+
+/// The roles whose keys may call an operation; `operate` allows all of them.
+pub(super) fn roles(method: &str, operation: &str) -> &'static [&'static str] {
+    match operation {
+        "make_entry" | "make_entry_batch" | "issue_coupon" | "join_room" | "get_ticket" | "stream_ticket"
+        | "renew_ticket" | "leave_room" | "create_join_token" => &["play"],
+        "get_entry" | "get_issue" | "stream_issue" => &["play", "read"],
+        _ if method == "get" => &["read"],
+        _ => &["operate"],
+    }
+}
+
+/// The headers of answers.
+pub(super) fn headers() -> Value {
+    let text =
+        |about: &str, example: &str| json!({"description": about, "schema": {"type": "string"}, "example": example});
+    json!({
+        "X-Request-Id": {
+            "description": "Of this request, in the log too: the client's own, or one made by the service.",
+            "required": true, "schema": {"type": "string", "minLength": 1}, "example": "25398d370c9c7509-1b"},
+        "Retry-After": {
+            "description": "Seconds after which to send the same request again.",
+            "required": true, "schema": {"type": "integer", "minimum": 1}, "example": 1},
+        "WWW-Authenticate": {"required": true, "schema": {"type": "string", "enum": ["Bearer"]}, "example": "Bearer",
+            "description": "How to say who calls."},
+        "ETag": {"required": true, "schema": {"type": "string", "pattern": "^\"[0-9]+\"$"}, "example": "\"3\"",
+            "description": "The version of the definition, for `If-Match`."},
+        "Location": text("Where it goes on.", "/v1/coupons/coffee/issues/r-1"),
+        "Idempotency-Replayed": {"schema": {"type": "string", "enum": ["true"]}, "example": "true",
+            "description": "There where the same id was answered before: nothing was done again."},
+    })
+}
+
+/// Which headers an answer has besides `X-Request-Id`; `schema` is the type of its JSON.
+pub(super) fn headers_of(status: &str, description: &str, schema: Option<&str>) -> Vec<&'static str> {
+    let mut names = match status {
+        "401" => vec!["WWW-Authenticate"],
+        "429" | "503" => vec!["Retry-After"],
+        "202" | "303" => vec!["Location"],
+        _ => Vec::new(),
+    };
+    if matches!(schema, Some("Jackpot" | "Coupon" | "Room")) {
+        names.push("ETag");
+    }
+    if description.contains("Idempotency-Replayed") {
+        names.push("Idempotency-Replayed");
+    }
+    names
+}
+
+/// The operations that go on where an answer ends.
+pub(super) fn links(operation: &str, status: &str) -> Vec<(&'static str, Value)> {
+    let to = |operation: &str, parameter: &str, field: &str| {
+        json!({"operationId": operation,
+            "parameters": {"id": "$request.path.id", parameter: format!("$response.body#/{field}")}})
+    };
+    match (operation, status) {
+        ("join_room", "200" | "201") => ["get_ticket", "renew_ticket", "leave_room"]
+            .map(|next| (next, to(next, "ticket", "ticket")))
+            .into(),
+        ("make_entry", "200" | "201") => vec![("get_entry", to("get_entry", "entry_id", "entry_id"))],
+        ("issue_coupon", "200" | "201" | "202") => ["get_issue", "void_issue"]
+            .map(|next| (next, to(next, "request_id", "request_id")))
+            .into(),
+        _ => Vec::new(),
+    }
+}
+
+pub(super) fn about_parameter(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "id" => "Its id.",
+        "entry_id" => "As it was sent, or `{batch_id}:{i}`.",
+        "request_id" => "As it was sent, or as the answer to the entry that drew it names it.",
+        "ticket" => "As the answer to joining names it.",
+        "payout_id" => "As the answer to the entry names it.",
+        "version" => "A version that the definition has had.",
+        "place" => "A token that the page itself made.",
+        "code" => "The `code` of a problem.",
+        "If-Match" => {
+            "Only if the definition has one of these tags, as `ETag` gave them; `*`: only if there is one. Not beside \
+                       `If-None-Match`."
+        }
+        "If-None-Match" => "`*`: only if there is none.",
+        _ => return None,
+    })
+}
+
+pub(super) fn example_parameter(operation: &str, name: &str) -> Option<Value> {
+    let of_coupon = ["coupon", "issue", "dead_letter"]
+        .iter()
+        .any(|word| operation.contains(word));
+    let of_room = ["room", "ticket", "join", "waiting_page", "leave"]
+        .iter()
+        .any(|word| operation.contains(word));
+    Some(match name {
+        "id" if of_coupon => "coffee".into(),
+        "id" if of_room => "lobby".into(),
+        "id" | "jackpot_id" => "spring".into(),
+        "coupon_id" => "coffee".into(),
+        "room_id" => "lobby".into(),
+        "entry_id" => "round-8812-p7".into(),
+        "request_id" => "r-1".into(),
+        "player_id" => "p7".into(),
+        "ticket" => "0f8fad5bd9cb469fa16570867728950e".into(),
+        "payout_id" => "5d0b1c9f7a3e42d6b8a1c07e94f2d358".into(),
+        "version" => 3.into(),
+        "limit" => 100.into(),
+        "tier" => "grand".into(),
+        "min_amount" => 1000.into(),
+        "from" => "2026-11-21T00:00:00Z".into(),
+        "to" => "2026-11-22T00:00:00Z".into(),
+        "who" => "operator".into(),
+        "action" => "pause".into(),
+        "code" => "invalid-request".into(),
+        "If-Match" => "\"3\"".into(),
+        "If-None-Match" => "*".into(),
+        "Prefer" => "respond-async".into(),
+        _ => return None,
+    })
+}
+
+static EXAMPLES: LazyLock<Value> =
+    LazyLock::new(|| serde_json::from_str(include_str!("examples.json")).expect("the examples are JSON"));
+
+/// The named examples of a type.
+pub(super) fn examples(schema: &str) -> Option<&'static Map<String, Value>> {
+    EXAMPLES["types"][schema].as_object()
+}
+
+/// The example of a text that has no type: of the request or the answer of an operation.
+pub(super) fn example_text(operation: &str, of: &str, media: &str) -> Option<&'static str> {
+    EXAMPLES["texts"][operation][of][media].as_str()
+}
+
+/// A problem of this kind, in an answer of this status.
+pub(super) fn example_problem(kind: &Kind, status: u16) -> Value {
+    let mut errors = json!([]);
+    let mut detail = kind.about.to_owned();
+    if kind.code == "invalid-request" {
+        let rule = "must be an integer from 0 to 9007199254740991";
+        errors = json!([{"field": "stake", "message": rule}]);
+        detail = format!("stake: {rule}");
+    }
+    json!({"type": format!("/problems/{}", kind.code), "title": kind.title, "status": status, "detail": detail,
+        "code": kind.code, "errors": errors})
+}

@@ -1,0 +1,442 @@
+//! All that is wrong with an input, each with what to send instead. Only what was refused comes here.
+//!
+//! A type reads its input until the first mistake. So that all are named, each mistake is put right with the example that
+//! the description has of the type, and the rest is read again. The bounds come from the description as well.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_path_to_error::{Path, Segment};
+use utoipa::ToSchema;
+
+use super::objects::Objects;
+use super::openapi;
+use super::problem::FieldError;
+use super::shape;
+use crate::violation::Violation;
+
+/// Mistakes that an answer names: more would help nobody.
+const MAX_ERRORS: usize = 50;
+/// Bytes that may be read again for one input: a large one is put right fewer times.
+const MAX_READ_AGAIN: usize = 4 * 1024 * 1024;
+/// Times that any input may be put right.
+const LEAST_ROUNDS: usize = 4;
+
+/// The body of a request. The description has its schema and an example under its name.
+pub trait Described: DeserializeOwned + ToSchema {
+    /// Fields that rules relate to one another: when one of them was not understood, nothing can be said of the others.
+    const RELATED: &'static [&'static str] = &[];
+
+    /// Bytes of the longest that is allowed, where that may be more than `http.max_body_bytes`.
+    const LONGEST: usize = 0;
+
+    /// The rules that it breaks, of those that can be checked of it alone. Only asked when something else is wrong: the
+    /// handler checks what has the right shape.
+    fn broken(self) -> Vec<Violation> {
+        Vec::new()
+    }
+}
+
+/// What is wrong with a body: `first` at least, which made it be refused.
+pub(super) fn all<T: Described>(bytes: &[u8], first: FieldError) -> Vec<FieldError> {
+    let Ok(mut value) = serde_json::from_slice::<Value>(bytes) else {
+        return vec![first];
+    };
+    let (schema, example) = (Schema::named(&T::name()), openapi::example(&T::name()));
+    let mut errors = Vec::new();
+    // A value keeps the last of two: it is no mistake any more.
+    if first.rule == shape::TWICE {
+        errors.push(first.clone());
+    }
+    let mut put_right = Vec::new();
+    for _ in 0..(MAX_READ_AGAIN / bytes.len().max(1)).clamp(LEAST_ROUNDS, MAX_ERRORS + 1) {
+        match serde_path_to_error::deserialize::<_, T>(Objects(&value)) {
+            Ok(body) => {
+                add_broken(body, &put_right, &mut errors);
+                break;
+            }
+            Err(error) => {
+                let mistake = Mistake::of(error.path(), &error.inner().to_string());
+                errors.push(mistake.taught(schema.as_ref()));
+                if !mistake.put_right(&mut value, example) {
+                    break;
+                }
+                put_right.push(mistake);
+            }
+        }
+    }
+    if errors.is_empty() {
+        errors.push(first);
+    }
+    cut(errors)
+}
+
+/// At most [`MAX_ERRORS`], each field once.
+pub(super) fn cut(mut errors: Vec<FieldError>) -> Vec<FieldError> {
+    let mut seen = std::collections::BTreeSet::new();
+    errors.retain(|error| seen.insert((error.field.clone(), error.rule.clone())));
+    if errors.len() > MAX_ERRORS {
+        errors.truncate(MAX_ERRORS);
+        let rule = format!("more is wrong: the first {MAX_ERRORS} mistakes are listed");
+        errors.push(FieldError::new("", rule));
+    }
+    errors
+}
+
+/// The rules that the rest breaks, where what was put right has nothing to do with them.
+fn add_broken<T: Described>(body: T, put_right: &[Mistake], errors: &mut Vec<FieldError>) {
+    let touched = put_right
+        .iter()
+        .filter(|mistake| !matches!(mistake.kind, Kind::Unknown))
+        .map(Mistake::top)
+        .collect::<Vec<_>>();
+    let related = touched.iter().any(|top| T::RELATED.contains(&top.as_str()));
+    for violation in body.broken() {
+        let top = top_of(&violation.field);
+        if !touched.iter().any(|other| other == top) && !(related && T::RELATED.contains(&top)) {
+            errors.push(violation.into());
+        }
+    }
+}
+
+fn top_of(field: &str) -> &str {
+    field.split(['.', '[']).next().unwrap_or_default()
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Step {
+    Name(String),
+    Place(usize),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Missing,
+    Unknown,
+    Wrong,
+}
+
+/// Something that could not be read, and where.
+#[derive(Debug, Clone)]
+struct Mistake {
+    steps: Vec<Step>,
+    kind: Kind,
+    error: FieldError,
+    /// The rule in words of ours, not of the parser.
+    ours: bool,
+}
+
+impl Mistake {
+    fn of(path: &Path, message: &str) -> Self {
+        let error = shape::field_error(path, message);
+        let mut steps = Vec::new();
+        for segment in path {
+            match segment {
+                Segment::Seq { index } => steps.push(Step::Place(*index)),
+                Segment::Map { key } => steps.push(Step::Name(key.clone())),
+                Segment::Enum { variant } => steps.push(Step::Name(variant.clone())),
+                Segment::Unknown => {}
+            }
+        }
+        let (kind, name) = match shape::named(message) {
+            Some((shape::MISSING, name)) => (Kind::Missing, Some(name)),
+            Some((shape::UNKNOWN, name)) => (Kind::Unknown, Some(name)),
+            _ => (Kind::Wrong, None),
+        };
+        if let Some(name) = name
+            && steps.last() != Some(&Step::Name(name.to_owned()))
+        {
+            steps.push(Step::Name(name.to_owned()));
+        }
+        let ours = message.starts_with("must ");
+        Self {
+            steps,
+            kind,
+            error,
+            ours,
+        }
+    }
+
+    fn top(&self) -> String {
+        match self.steps.first() {
+            Some(Step::Name(name)) => name.clone(),
+            _ => String::new(),
+        }
+    }
+
+    /// The error with what is allowed, as the description says it.
+    fn taught(&self, schema: Option<&Schema>) -> FieldError {
+        let mut error = self.error.clone();
+        let found = schema.and_then(|schema| match self.kind {
+            Kind::Unknown => {
+                let parent = schema.at(&self.steps[..self.steps.len().saturating_sub(1)])?;
+                let names = parent.fields();
+                (!names.is_empty()).then(|| format!("{}; known are {}", shape::UNKNOWN, names.join(", ")))
+            }
+            Kind::Missing => Some(format!("{}: {}", shape::MISSING, schema.at(&self.steps)?.phrase()?)),
+            Kind::Wrong if self.ours => None,
+            Kind::Wrong => Some(format!("must be {}", schema.at(&self.steps)?.phrase()?)),
+        });
+        if let Some(rule) = found {
+            error.rule = shape::cut(&rule);
+        }
+        error
+    }
+
+    /// Makes the value such that it is read beyond this; whether that was possible.
+    fn put_right(&self, value: &mut Value, example: Option<&Value>) -> bool {
+        let Some((last, before)) = self.steps.split_last() else {
+            return false;
+        };
+        if self.kind == Kind::Unknown {
+            let parent = find_mut(value, before).and_then(Value::as_object_mut);
+            return parent.is_some_and(|parent| matches!(last, Step::Name(name) if parent.remove(name).is_some()));
+        }
+        // The nearest that the example has, from the field itself outwards.
+        for depth in (1..=self.steps.len()).rev() {
+            let steps = &self.steps[..depth];
+            let Some(good) = example.and_then(|example| find(example, steps)) else {
+                continue;
+            };
+            let target = match find_mut(value, steps) {
+                Some(target) => target,
+                None => match (find_mut(value, &steps[..depth - 1]), steps.last()) {
+                    (Some(Value::Object(parent)), Some(Step::Name(name))) => {
+                        parent.entry(name.clone()).or_insert(Value::Null)
+                    }
+                    _ => continue,
+                },
+            };
+            if target != good {
+                *target = good.clone();
+                return true;
+            }
+        }
+        // An optional one that the example does not have.
+        match (find_mut(value, before), last) {
+            (Some(Value::Object(parent)), Step::Name(name)) => parent.remove(name).is_some(),
+            _ => false,
+        }
+    }
+}
+
+fn find_mut<'a>(value: &'a mut Value, steps: &[Step]) -> Option<&'a mut Value> {
+    steps.iter().try_fold(value, |value, step| match step {
+        Step::Name(name) => value.as_object_mut()?.get_mut(name),
+        Step::Place(place) => value.as_array_mut()?.get_mut(*place),
+    })
+}
+
+/// In an example any place of a list is like its first.
+fn find<'a>(value: &'a Value, steps: &[Step]) -> Option<&'a Value> {
+    steps.iter().try_fold(value, |value, step| match step {
+        Step::Name(name) => value.as_object()?.get(name),
+        Step::Place(place) => value.as_array().and_then(|all| all.get(*place).or(all.first())),
+    })
+}
+
+/// A mistake in a parameter of the operation at this path, with what is allowed.
+pub(super) fn parameter(path: &str, error: FieldError) -> FieldError {
+    let schema = Schema::parameter(path, &error.field);
+    let phrase = schema.and_then(Schema::phrase);
+    let rule = match (error.rule.as_str(), phrase) {
+        (shape::UNKNOWN, _) => match Schema::parameters(path) {
+            names if names.is_empty() => format!("{}; this takes no parameters", shape::UNKNOWN),
+            names => format!("{}; known are {}", shape::UNKNOWN, names.join(", ")),
+        },
+        (shape::MISSING, Some(phrase)) => format!("{}: {phrase}", shape::MISSING),
+        (shape::TWICE, _) => shape::TWICE.to_owned(),
+        (ours, _) if ours.starts_with("must be") && !ours.starts_with("must be an integer") => return error,
+        (_, Some(phrase)) => format!("must be {phrase}"),
+        _ => return error,
+    };
+    FieldError::new(error.field, shape::cut(&rule))
+}
+
+/// A value that a parameter of the operation at this path can have.
+pub(super) fn example_of(path: &str, name: &str) -> String {
+    match Schema::described(path, name).and_then(|parameter| parameter.get("example")) {
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => "1".to_owned(),
+    }
+}
+
+/// A schema of the description.
+#[derive(Clone, Copy)]
+pub(super) struct Schema {
+    value: &'static Value,
+    document: &'static Value,
+}
+
+impl Schema {
+    fn named(name: &str) -> Option<Self> {
+        let document = openapi::document()?;
+        let value = document["components"]["schemas"].get(name)?;
+        Some(Self { value, document })
+    }
+
+    /// Of a parameter of the operations at this path: those of one path mean the same by a name.
+    fn parameter(path: &str, name: &str) -> Option<Self> {
+        let document = openapi::document()?;
+        let value = Self::described(path, name)?.get("schema")?;
+        Some(Self { value, document })
+    }
+
+    fn described(path: &str, name: &str) -> Option<&'static Value> {
+        Self::all_parameters(path).find(|one| one["name"] == name)
+    }
+
+    fn all_parameters(path: &str) -> impl Iterator<Item = &'static Value> {
+        let item = openapi::document().and_then(|document| document["paths"].get(path)?.as_object());
+        let operations = item.into_iter().flat_map(|item| item.values());
+        operations
+            .filter_map(|operation| operation.get("parameters")?.as_array())
+            .flatten()
+    }
+
+    /// The names of the parameters that a query can have.
+    fn parameters(path: &str) -> Vec<&'static str> {
+        let in_query = Self::all_parameters(path).filter(|one| one["in"] == "query");
+        in_query.filter_map(|one| one["name"].as_str()).collect()
+    }
+
+    fn of(self, value: &'static Value) -> Self {
+        Self { value, ..self }.resolved()
+    }
+
+    fn resolved(self) -> Self {
+        let reference = self.value.get("$ref").and_then(Value::as_str);
+        let found = reference.and_then(|reference| self.document.pointer(reference.strip_prefix('#')?));
+        Self {
+            value: found.unwrap_or(self.value),
+            ..self
+        }
+    }
+
+    fn variants(self) -> impl Iterator<Item = Self> {
+        let all = self.value.get("oneOf").and_then(Value::as_array);
+        all.into_iter().flatten().map(move |one| self.of(one))
+    }
+
+    fn at(self, steps: &[Step]) -> Option<Self> {
+        let schema = self.resolved();
+        let Some((first, rest)) = steps.split_first() else {
+            return Some(schema);
+        };
+        let inner = match first {
+            Step::Name(name) => schema.value.get("properties").and_then(|all| all.get(name)),
+            Step::Place(_) => schema.value.get("items"),
+        };
+        match inner {
+            Some(inner) => schema.of(inner).at(rest),
+            None => schema.variants().find_map(|variant| variant.at(steps)),
+        }
+    }
+
+    fn fields(self) -> Vec<&'static str> {
+        let properties = self.value.get("properties").and_then(Value::as_object);
+        properties
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name.as_str())
+            .collect()
+    }
+
+    fn is_null(self) -> bool {
+        self.value["type"] == "null"
+    }
+
+    fn is(self, kind: &str) -> bool {
+        match &self.value["type"] {
+            Value::String(only) => only == kind,
+            Value::Array(kinds) => kinds.iter().any(|one| one == kind),
+            _ => false,
+        }
+    }
+
+    /// What it is, as in "must be …".
+    pub(super) fn phrase(self) -> Option<String> {
+        let schema = self.resolved();
+        let variants = schema.variants().collect::<Vec<_>>();
+        let (nulls, rest): (Vec<_>, Vec<_>) = variants.into_iter().partition(|one| one.is_null());
+        let mut parts = Vec::new();
+        if !nulls.is_empty() || schema.is("null") {
+            parts.push("null".to_owned());
+        }
+        if rest.is_empty() {
+            parts.push(schema.plain()?);
+        }
+        for one in rest {
+            parts.push(one.phrase()?);
+        }
+        Some(parts.join(" or "))
+    }
+
+    fn plain(self) -> Option<String> {
+        let value = self.value;
+        let number = |key: &str| value.get(key).map(Value::to_string);
+        if let Some(values) = value.get("enum").and_then(Value::as_array) {
+            let values = values.iter().filter(|one| !one.is_null()).map(Value::to_string);
+            let values = values.collect::<Vec<_>>();
+            return Some(if values.len() == 1 {
+                values.concat()
+            } else {
+                format!("one of {}", values.join(", "))
+            });
+        }
+        let range = |what: &str, least: &str, most: &str| match (number(least), number(most)) {
+            (Some(least), Some(most)) => format!("{what} from {least} to {most}"),
+            (Some(least), None) => format!("{what} from {least}"),
+            (None, Some(most)) => format!("{what} up to {most}"),
+            (None, None) => what.to_owned(),
+        };
+        Some(if self.is("integer") {
+            range("an integer", "minimum", "maximum")
+        } else if self.is("number") {
+            range("a number", "minimum", "maximum")
+        } else if self.is("boolean") {
+            "true or false".to_owned()
+        } else if self.is("array") {
+            match (number("minItems"), number("maxItems")) {
+                (None, None) => "an array".to_owned(),
+                (least, most) => format!("an array of {} to {} items", least.as_deref().unwrap_or("0"), most?),
+            }
+        } else if self.is("string") {
+            self.text()
+        } else if self.is("object") {
+            self.object()
+        } else {
+            return None;
+        })
+    }
+
+    fn text(self) -> String {
+        let value = self.value;
+        let bound = |key: &str| value.get(key).map(Value::to_string);
+        if let (Some(pattern), None) = (value["pattern"].as_str(), value.get("maxLength")) {
+            let pattern = pattern.trim_start_matches('^').trim_end_matches('$');
+            return format!("a string that matches {pattern}");
+        }
+        match value["format"].as_str() {
+            Some("date-time") => return "a time as in RFC 3339, such as 2026-12-01T00:00:00Z".to_owned(),
+            Some("uri") => return "an absolute URL".to_owned(),
+            _ => {}
+        }
+        match (bound("minLength"), bound("maxLength")) {
+            (least, Some(most)) => format!("a string of {} to {most} characters", least.as_deref().unwrap_or("0")),
+            _ => "a string".to_owned(),
+        }
+    }
+
+    /// One of the objects that are told apart by their one name is shown, any other named.
+    fn object(self) -> String {
+        let closed = self.value["additionalProperties"] == false && self.value.get("title").is_some();
+        let only = self.value["required"].as_array().filter(|all| closed && all.len() == 1);
+        let name = only.and_then(|all| all[0].as_str());
+        let inner = name.and_then(|name| Some((name, self.of(self.value["properties"].get(name)?).phrase()?)));
+        match inner {
+            Some((name, inner)) => format!("{{\"{name}\": {inner}}}"),
+            None => "an object".to_owned(),
+        }
+    }
+}

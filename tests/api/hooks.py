@@ -1,0 +1,150 @@
+"""Makes what schemathesis generates mean something, where a rule is about more than one field.
+
+Each hook says which rule; nothing else is changed. Invalid data passes through as it is.
+"""
+
+import itertools
+import json
+
+import schemathesis
+
+NUMBERS = itertools.count(1)
+
+
+def positive(context_or_case):
+    """Whether the generated request is meant to be valid."""
+    meta = getattr(context_or_case, "meta", None)
+    mode = getattr(getattr(meta, "generation", None), "mode", None)
+    return mode is None or getattr(mode, "value", mode) == "positive"
+
+
+def fresh(prefix):
+    """Ids are used once: one that was used with other content is refused (…-id-reused)."""
+    return f"{prefix}-{next(NUMBERS)}"
+
+
+def amounts(tier):
+    """min_payout and seed are at most the cap."""
+    cap = tier.get("cap")
+    if cap is not None:
+        for field in ("min_payout", "seed"):
+            if isinstance(tier.get(field), int):
+                tier[field] = min(tier[field], cap)
+    # Reserved.
+    tier.pop("must_hit_by", None)
+
+
+def definition(body, path):
+    """The rules between the fields of a jackpot's definition."""
+    body["id"] = path.get("id", body["id"])
+    # A tier stays once it is defined, so that all have this one; the shares sum to the whole at most.
+    tiers = body["tiers"] = body["tiers"][:1]
+    tiers[0]["tier"], tiers[0]["share_ppm"] = "grand", 1_000_000
+    amounts(tiers[0])
+    least = body.get("min_stake")
+    if "rate_ppm" in body["contribution"]:
+        body["min_stake"] = max(least or 0, 1)
+        body["max_stake"] = None
+    elif body.get("max_stake") is not None and least is not None:
+        body["max_stake"] = max(least, body["max_stake"])
+    ranks = body["odds"]["ranks"]
+    body["odds"]["total"] = max(body["odds"]["total"], 1)
+    for number, rank in enumerate(ranks, 1):
+        rank["rank"] = number
+        rank["weight"] = 0
+        prize = rank["prize"]
+        for kind in ("pool", "fixed"):
+            if kind in prize:
+                prize[kind]["tier"] = tiers[0]["tier"]
+        if "fixed" in prize:
+            prize["fixed"]["amount"] = max(1, min(prize["fixed"]["amount"], tiers[0].get("cap") or 2**53 - 1))
+        if "coupon" in prize:
+            prize["coupon"]["coupon_id"] = "coffee"
+    # A room that exists, or none.
+    if body.get("room") is not None:
+        body["room"] = "lobby"
+    # A jackpot is created open or paused; the currency of one that has money is fixed.
+    body["status"] = "open"
+    body["currency"] = "KRW"
+
+
+def adjustment(body):
+    """Into or out of a meter, or from one to another; never below 0, within the tiers of the jackpot."""
+    body["adjustment_id"] = fresh("a")
+    body["tier"] = "grand"
+    body["amount"] = max(1, min(abs(body["amount"]), 1000))
+    for field in ("from", "to"):
+        body.pop(field, None)
+    body["meter"] = "pool"
+
+
+def coupon(body):
+    """It ends after it starts, and its stock is not below what is out."""
+    body["starts_at"] = None
+    body["ends_at"] = None
+    body["stock"] = max(body["stock"], 1_000_000)
+
+
+def integers(value):
+    """To JSON Schema 1.0 is an integer. Here it is none: amounts are never floats (PRODUCT.md, promise 9)."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {name: integers(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [integers(inner) for inner in value]
+    return value
+
+
+def head(case, operation):
+    """Rules of parameters."""
+    # A cursor is what a page gave: none can be made up.
+    if case.query:
+        case.query.pop("cursor", None)
+    # They exclude each other.
+    if case.headers and "If-Match" in case.headers:
+        case.headers.pop("If-None-Match", None)
+    # Closing is final, and a pause refuses entries: the other jackpot is for that, so that plays are taken.
+    if operation in ("close_jackpot", "pause_jackpot") and case.path_parameters.get("id") == "spring":
+        case.path_parameters["id"] = "autumn"
+    # The one that has the tier, and takes entries.
+    if operation == "adjust_jackpot":
+        case.path_parameters["id"] = "spring"
+    # The room that lists the origin.
+    if operation == "create_join_token":
+        case.path_parameters["id"] = "lobby"
+
+
+def content(case, operation, body):
+    """Rules between the fields of a body."""
+    if operation == "put_jackpot":
+        definition(body, case.path_parameters)
+    elif operation == "put_coupon":
+        coupon(body)
+    elif operation == "put_room":
+        # A room that has opened does not close again; links and origins are URLs.
+        body["opens_at"], body["back"], body["return_origins"] = None, None, ["https://shop.example"]
+    elif operation == "create_join_token":
+        body["return_to"] = "https://shop.example/play"
+    elif operation == "adjust_jackpot":
+        adjustment(body)
+    elif operation == "make_entry":
+        body["entry_id"], body["stake"] = fresh("e"), min(body["stake"], 1000)
+    elif operation == "make_entry_batch":
+        body["batch_id"] = fresh("b")
+        for entry in body["entries"]:
+            entry["stake"] = min(entry["stake"], 1000)
+    elif operation == "issue_coupon":
+        body["request_id"] = fresh("r")
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    if not positive(case):
+        return
+    operation = case.operation.definition.raw.get("operationId")
+    head(case, operation)
+    if isinstance(case.body, dict):
+        body = integers(json.loads(json.dumps(case.body)))
+        content(case, operation, body)
+        case.body = body
