@@ -120,6 +120,7 @@ pub(super) async fn serve(settings: &Settings) -> Outcome {
     let api = Api {
         play,
         meters: Arc::new(Meters::new(operate.clone())),
+        epochs: Arc::default(),
         operate,
         ledger: ledger.clone(),
         named,

@@ -59,6 +59,8 @@ pub struct Options {
     pub http: String,
     /// Serve over TLS, with this pair.
     pub tls: Option<Pair>,
+    /// More of the settings file.
+    pub settings: &'static str,
 }
 
 /// A self-signed certificate for `localhost`, and its key, as PEM.
@@ -101,6 +103,7 @@ impl Default for Options {
             metrics_listen: "",
             http: String::new(),
             tls: None,
+            settings: "",
         }
     }
 }
@@ -141,7 +144,10 @@ pub async fn try_server_with(options: Options) -> Result<TestServer, ServeError>
 
 fn settings_in(directory: &Path, options: &Options) -> Settings {
     let Options {
-        metrics_listen, http, ..
+        metrics_listen,
+        http,
+        settings: more,
+        ..
     } = options;
     let tls = options.tls.as_ref().map_or_else(String::new, |pair| {
         pair.put(directory);
@@ -155,7 +161,7 @@ fn settings_in(directory: &Path, options: &Options) -> Settings {
     let file = directory.join("settings.toml");
     let text = format!(
         "data_dir = {:?}\n[http]\nlisten = \"127.0.0.1:0\"\nworkers = 1\nmetrics_listen = {metrics_listen:?}\n\
-         shutdown_timeout_s = 20\nmax_body_bytes = {MAX_BODY}\n{tls}{http}\n",
+         shutdown_timeout_s = 20\nmax_body_bytes = {MAX_BODY}\n{tls}{http}\n{more}",
         directory.to_str().unwrap()
     );
     std::fs::write(&file, text).unwrap();
@@ -191,6 +197,11 @@ impl TestServer {
 
     pub fn address(&self) -> SocketAddr {
         self.running.as_ref().unwrap().address()
+    }
+
+    /// A request without a key of another client: from this address of the loopback network.
+    pub fn get_from(&self, address: [u8; 4], path: &str) -> RequestBuilder {
+        support::http_client_at(address.into()).get(format!("{}{path}", self.base))
     }
 
     pub fn get(&self, path: &str) -> RequestBuilder {

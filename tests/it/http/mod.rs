@@ -8,6 +8,8 @@ mod full;
 mod h2;
 mod hostile;
 mod kit;
+mod limits;
+mod public_streams;
 mod rate;
 mod raw;
 mod service;
