@@ -41,6 +41,12 @@ impl Caller {
         self.0.key.name.as_str()
     }
 
+    /// The same, to be kept.
+    #[must_use]
+    pub fn shared_name(&self) -> Arc<str> {
+        self.0.key.name.shared()
+    }
+
     /// Whether answers to this caller hold the codes of coupons; else they are null.
     #[must_use]
     pub fn sees_codes(&self) -> bool {

@@ -261,10 +261,13 @@ pub(crate) async fn of_version(
     PathOf((id, version)): PathOf<(Id, u64)>,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    let (known, view) = api.operate.views.refresh(&id).await?;
-    if !view.definition.document().public_meter {
+    let found = api.operate.views.refresh(&id).await;
+    let is_public = matches!(&found, Ok((_, view)) if view.definition.document().public_meter);
+    // To a stranger one that is not public looks like one that does not exist.
+    if !is_public {
         caller.require_read()?;
     }
+    let (known, _) = found?;
     // Redis has those that records need, the ledger all that it has read.
     let json = match api.operate.views.stored_definition(&known, version).await? {
         Some(json) => Some(json),
