@@ -178,6 +178,15 @@ impl Problem {
         }
     }
 
+    /// 503: as many uploads are worked on as may be; `wait` until some have ended.
+    #[must_use]
+    pub fn too_many_uploads(wait: Duration, detail: &str) -> Problem {
+        Problem {
+            retry_after_s: u32::try_from(wait.as_secs()).ok(),
+            ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-uploads", detail)
+        }
+    }
+
     /// What the answer says.
     pub(super) fn body(&self) -> ProblemBody<'_> {
         ProblemBody {
@@ -290,6 +299,8 @@ mod tests {
             Problem::forbidden(""),
             Problem::rate_limited(Duration::ZERO, "x"),
             Problem::store_unavailable(""),
+            Problem::too_many_streams(""),
+            Problem::too_many_uploads(Duration::ZERO, ""),
             Problem::internal(),
         ];
         for problem in all {

@@ -218,6 +218,12 @@ pub(super) const KINDS: &[Kind] = &[
         "`items` shows both sides, term by term. The jackpots concerned are suspended until an operator has looked.",
     ),
     kind(
+        "too-many-uploads",
+        "Too many uploads",
+        "This instance works on as many bulk issues as it may. Send the same list again after `Retry-After`: what was decided \
+         is answered as before.",
+    ),
+    kind(
         "too-many-exports",
         "Too many exports",
         "This instance streams as many CSV or NDJSON answers as it may. Try again after `Retry-After`.",

@@ -94,11 +94,12 @@ pub(crate) struct WinnerBody<'a> {
         (status = 409, description = "`jackpot-paused`, `jackpot-suspended`, `jackpot-closed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 422, description = "`invalid-request`, `entry-id-reused`, `amount-too-large`: nothing of the batch was taken", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn post(
-    _: auth::Play,
+    auth::Play(caller): auth::Play,
     PathOf(id): PathOf<Id>,
     api: Data<Api>,
-    Unparsed { bytes, room: _room }: Unparsed<MAX_BODY_BYTES>,
+    body: Unparsed<MAX_BODY_BYTES>,
 ) -> Result<HttpResponse, Problem> {
+    let (bytes, _share) = body.read(&caller).await?;
     let parsed = work(bytes.len() / MIN_ENTRY_BYTES, move || body::parse::<BatchBody>(&bytes)).await;
     let BatchBody { batch_id, entries } = parsed.ok_or_else(stopping)??;
     request::entry(id.shared(), batch_id.as_str().into());

@@ -272,10 +272,13 @@ pub(crate) async fn of_version(
         let page = of_version_for_all(&api, &id, version).await?;
         return Ok(page.answer_without_key(&request, "application/json", VERSION_MAX_AGE_S));
     }
-    let (known, view) = api.operate.views.refresh(&id).await?;
-    if !view.definition.document().public_meter {
+    let found = api.operate.views.refresh(&id).await;
+    let is_public = matches!(&found, Ok((_, view)) if view.definition.document().public_meter);
+    // To who may not read, one that is not public looks like one that does not exist.
+    if !is_public {
         caller.require_read()?;
     }
+    let (known, _) = found?;
     // Redis has those that records need, the ledger all that it has read.
     let json = match api.operate.views.stored_definition(&known, version).await? {
         Some(json) => Some(json),

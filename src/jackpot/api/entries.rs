@@ -177,8 +177,8 @@ pub(crate) async fn post(
     Ok(answered(&mut answer, &entry(id, played)))
 }
 
-/// An entry that is remembered, with the body of its first answer.
-#[utoipa::path(get, path = "/v1/jackpots/{id}/entries/{entry_id}", operation_id = "get_entry", tag = "entries", security(("bearer" = [])),
+/// An entry that is remembered, with the body of its first answer. One that is pending is finished first.
+#[utoipa::path(get, path = "/v1/jackpots/{id}/entries/{entry_id}", operation_id = "get_entry", tag = "entries", security(("bearer" = [])), extensions(("x-acts" = json!(true))),
     params(("id" = String, Path), ("entry_id" = String, Path)),
     responses((status = 200, description = "The entry", body = Entry),
         (status = 404, description = "`jackpot-not-found`, `entry-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
