@@ -28,7 +28,7 @@ const SWEEP_FROM: usize = 64;
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 
 /// How long the last use of a valid key vouches for its address.
-const KEYED_FOR: Duration = Duration::from_secs(60);
+const KEYED_FOR: Duration = Duration::from_mins(1);
 
 /// Least time between two log lines about refusals: an attack must not fill the disk.
 const TELL_EVERY: Duration = Duration::from_secs(10);

@@ -50,7 +50,7 @@ pub(super) struct Refused {
 }
 
 impl Refused {
-    fn by(limit: Limit, rate: Option<Rate>, wait: Duration) -> Self {
+    fn by(limit: Limit, rate: Option<Rate>, wait: Duration) -> Box<Self> {
         let detail = match limit {
             Limit::Public => "this address makes too many requests without a key",
             Limit::Probes => "this address looks at the state of this instance too often",
@@ -63,10 +63,10 @@ impl Refused {
             tokens: 0,
             full_in: wait,
         };
-        Self {
+        Box::new(Self {
             problem: Problem::rate_limited(wait, detail),
             told: rate.map(|rate| (limit, rate, left)),
-        }
+        })
     }
 
     /// The answer to the request.
@@ -84,7 +84,7 @@ impl Refused {
 }
 
 /// Counts a request before it is looked into.
-pub(super) fn begin(web: &Web, request: &ServiceRequest, route: &str, now: Moment) -> Result<Admitted, Refused> {
+pub(super) fn begin(web: &Web, request: &ServiceRequest, route: &str, now: Moment) -> Result<Admitted, Box<Refused>> {
     let (address, is_proxied) = peer::of(web, request.request());
     let sends_key = request.headers().contains_key(AUTHORIZATION);
     let Some(address) = address.map(Cow::into_owned) else {
@@ -132,7 +132,7 @@ fn count(
     }
 }
 
-fn refused(web: &Web, limit: Limit, rate: Option<Rate>, wait: Duration) -> Refused {
+fn refused(web: &Web, limit: Limit, rate: Option<Rate>, wait: Duration) -> Box<Refused> {
     web.metrics.rate_limited(limit);
     Refused::by(limit, rate, wait)
 }

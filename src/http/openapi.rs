@@ -2,14 +2,15 @@
 
 use std::sync::OnceLock;
 
-use actix_web::HttpResponse;
 use actix_web::http::header::LOCATION;
-use actix_web::web::{self, Data, ServiceConfig};
+use actix_web::web::{Data, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse};
 use serde_json::Value;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
+use super::cached::Page;
 use super::{health, problem};
 
 mod complete;
@@ -18,6 +19,9 @@ mod words;
 
 /// Name of the security scheme; an operation with a key says `security(("bearer" = []))`.
 pub const BEARER: &str = "bearer";
+
+/// How long the document may be kept, in seconds: until all know an update of the service.
+const MAX_AGE_S: u32 = 60;
 
 /// What the service itself serves; capabilities merge theirs into it in [`super::routes`].
 #[derive(OpenApi)]
@@ -53,7 +57,7 @@ pub(super) fn document() -> Option<&'static Value> {
 
 /// The document as text, made once.
 #[derive(Clone)]
-pub(super) struct DocumentText(web::Bytes);
+pub(super) struct DocumentText(Page);
 
 impl DocumentText {
     pub(super) fn of(document: &utoipa::openapi::OpenApi) -> Result<DocumentText, serde_json::Error> {
@@ -62,15 +66,17 @@ impl DocumentText {
         let text = serde_json::to_string(&document)?;
         // All services of a process have the same.
         DOCUMENT.get_or_init(|| document);
-        Ok(DocumentText(text.into()))
+        Ok(DocumentText(Page::new(text)))
     }
 }
 
 /// This document.
 #[utoipa::path(get, path = "/openapi.json", tag = "service",
-    responses((status = 200, description = "OpenAPI 3.1", body = Object, content_type = "application/json")))]
-pub(super) async fn document_json(text: Data<DocumentText>) -> HttpResponse {
-    HttpResponse::Ok().content_type("application/json").body(text.0.clone())
+    responses((status = 200, description = "OpenAPI 3.1", body = Object, content_type = "application/json",
+            headers(("Cache-Control" = String, description = "`public, max-age=60`"), ("ETag" = String, description = "Weak"))),
+        (status = 304, description = "`If-None-Match` has the tag of the document")))]
+pub(super) async fn document_json(request: HttpRequest, text: Data<DocumentText>) -> HttpResponse {
+    text.0.answer(&request, "application/json", MAX_AGE_S)
 }
 
 /// An example of a type.

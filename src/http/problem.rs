@@ -6,10 +6,11 @@ use std::time::Duration;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::web::Path;
-use actix_web::{HttpResponse, ResponseError};
+use actix_web::{HttpRequest, HttpResponse, ResponseError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::cached::Page;
 use super::problem_kinds;
 
 /// The media type of problems.
@@ -20,6 +21,9 @@ const UNAVAILABLE_RETRY_S: u32 = 1;
 
 /// Wrong fields that the detail names; `errors` has all.
 const MAX_IN_DETAIL: usize = 5;
+
+/// How long the meaning of a code may be kept, in seconds.
+const EXPLAINED_FOR_S: u32 = 3600;
 
 /// A field that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -264,12 +268,14 @@ impl ResponseError for Problem {
 
 /// What a problem code means.
 #[utoipa::path(get, path = "/problems/{code}", tag = "service", params(("code" = String, Path)),
-    responses((status = 200, description = "What the code means", content_type = "text/plain", body = String),
+    responses((status = 200, description = "What the code means", content_type = "text/plain", body = String,
+            headers(("Cache-Control" = String, description = "`public, max-age=3600`"), ("ETag" = String, description = "Weak"))),
+        (status = 304, description = "`If-None-Match` has the tag of the text"),
               (status = 404, description = "`not-found`", body = ProblemBody, content_type = "application/problem+json")))]
-pub(super) async fn explain(code: Path<String>) -> Result<HttpResponse, Problem> {
+pub(super) async fn explain(code: Path<String>, request: HttpRequest) -> Result<HttpResponse, Problem> {
     let kind = problem_kinds::find(&code).ok_or_else(Problem::not_found)?;
     let text = format!("{}: {}\n\n{}\n", kind.code, kind.title, kind.about);
-    Ok(HttpResponse::Ok().content_type("text/plain; charset=utf-8").body(text))
+    Ok(Page::new(text).answer(&request, "text/plain; charset=utf-8", EXPLAINED_FOR_S))
 }
 
 #[cfg(test)]

@@ -81,8 +81,11 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "rate-limited",
         "Too many requests",
-        "The key makes more requests than allowed (setting auth.requests_per_second_per_key), or a user has left a room too \
-         often and joins again. Wait as long as `Retry-After` says. Nothing was done.",
+        "The key makes more requests than allowed (setting auth.requests_per_second_per_key), the address makes too many \
+         without a key (auth.public_requests_per_second_per_address), with wrong keys \
+         (auth.failed_keys_per_second_per_address) or at once through a proxy (http.max_connections_per_address), or a user \
+         has left a room too often and joins again. Wait as long as `Retry-After` says; `RateLimit` says what is left. \
+         Nothing was done.",
     ),
     kind(
         "store-unavailable",
@@ -98,8 +101,9 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "too-many-streams",
         "Too many open streams",
-        "This instance serves as many streams as it may (setting http.max_streams), or one place of a waiting room has \
-         as many as it may: four pages. Try again later.",
+        "`detail` names the limit: this instance serves as many streams as it may, those without a key (settings \
+         http.max_public_streams and, of one address, http.max_public_streams_per_address) apart from the others \
+         (http.max_streams); or one place of a waiting room has as many as it may: four pages. Try again later.",
     ),
     kind(
         "internal",

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::HttpResponse;
-use actix_web::http::header::{CacheControl, CacheDirective};
 use actix_web::web::{Data, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 use utoipa::OpenApi;
@@ -14,6 +13,7 @@ use super::jwks::{JwkSet, Jwks};
 use super::key::PublicKey;
 use super::published::published;
 use super::store::SigningKeys;
+use crate::http::cached::Page;
 use crate::ledger::sql::Sql;
 
 /// How long a client may keep the answer: a new key is known to all after a minute.
@@ -74,12 +74,9 @@ pub fn routes(config: &mut ServiceConfig, api: &Api) {
 /// The public keys of receipts and ledger heads: the one that signs now first, then those before it. Needs no key.
 #[utoipa::path(get, path = "/v1/keys", operation_id = "get_keys", tag = "ledger",
     responses((status = 200, description = "A JWK Set (RFC 7517) of Ed25519 keys (RFC 8037)", body = JwkSet,
-        headers(("Cache-Control" = String, description = "`public, max-age=60`")))))]
-pub(crate) async fn get(api: Data<Api>) -> HttpResponse {
-    HttpResponse::Ok()
-        .insert_header(CacheControl(vec![
-            CacheDirective::Public,
-            CacheDirective::MaxAge(MAX_AGE_S),
-        ]))
-        .json(api.all().await)
+        headers(("Cache-Control" = String, description = "`public, max-age=60`"), ("ETag" = String, description = "Weak"))),
+        (status = 304, description = "`If-None-Match` has the tag of what would be answered")))]
+pub(crate) async fn get(request: HttpRequest, api: Data<Api>) -> HttpResponse {
+    let text = serde_json::to_string(&api.all().await).expect("plain data is JSON");
+    Page::new(text).answer(&request, "application/json", MAX_AGE_S)
 }

@@ -46,7 +46,7 @@ pub(super) const COMMON: [(&str, &str, When); 19] = [
     ("413", "too-large", When::Body),
     ("415", "unsupported-media-type", When::Body),
     ("422", "invalid-request", When::Always),
-    ("429", "rate-limited", When::Key),
+    ("429", "rate-limited", When::Always),
     ("431", "headers-too-large", When::Always),
     ("500", "internal", When::Always),
     ("503", "store-unavailable", When::Always),
@@ -192,6 +192,8 @@ pub(super) fn headers() -> Value {
             "description": "How to say who calls."},
         "ETag": {"required": true, "schema": {"type": "string", "pattern": "^\"[0-9]+\"$"}, "example": "\"3\"",
             "description": "The version of the definition, for `If-Match`."},
+        "RateLimit-Policy": text("The limit, by the draft of the IETF: `q` requests in `w` seconds.", "\"key\";q=100;w=1"),
+        "RateLimit": text("What is left of it: `r` requests now, all in `t` seconds.", "\"key\";r=0;t=1"),
         "Location": text("Where it goes on.", "/v1/coupons/coffee/issues/r-1"),
         "Idempotency-Replayed": {"schema": {"type": "string", "enum": ["true"]}, "example": "true",
             "description": "There where the same id was answered before: nothing was done again."},
@@ -202,7 +204,8 @@ pub(super) fn headers() -> Value {
 pub(super) fn headers_of(status: &str, description: &str, schema: Option<&str>) -> Vec<&'static str> {
     let mut names = match status {
         "401" => vec!["WWW-Authenticate"],
-        "429" | "503" => vec!["Retry-After"],
+        "429" => vec!["Retry-After", "RateLimit-Policy", "RateLimit"],
+        "503" => vec!["Retry-After"],
         "202" | "303" => vec!["Location"],
         _ => Vec::new(),
     };

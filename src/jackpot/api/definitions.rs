@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use super::{Api, operator};
 use crate::http::auth::{self, Anyone};
 use crate::http::body::{Body, Described};
+use crate::http::cached::{self, Page};
 use crate::http::conditions::{etag, wanted};
 use crate::http::page::{PageQuery, page_of};
 use crate::http::problem::Problem;
@@ -26,6 +27,9 @@ use crate::violation::{check_new_name, name_and_rest};
 
 /// Bytes of a rank: its longest form has 173, the rest is for spaces.
 const MAX_RANK_BYTES: usize = 256;
+
+/// How long a version may be kept by who has no key, in seconds: it never changes, but the jackpot may be hidden.
+const VERSION_MAX_AGE_S: u32 = 60;
 
 impl Described for Document {
     const RELATED: &'static [&'static str] = &["contribution", "tiers", "odds", "min_stake", "max_stake"];
@@ -254,16 +258,24 @@ pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -
 /// Needs no key when the jackpot's `public_meter` is set. The room is not in it.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/definitions/{version}", operation_id = "get_definition", tag = "jackpots", security((), ("bearer" = [])),
     params(("id" = String, Path), ("version" = u64, Path)),
-    responses((status = 200, description = "That version", body = DefinitionOfVersion),
+    responses((status = 200, description = "That version", body = DefinitionOfVersion, headers(
+            ("Cache-Control" = String, description = "`public, max-age=60` without a key, `no-store` with one"),
+            ("ETag" = String, description = "Weak; without a key"))),
+        (status = 304, description = "`If-None-Match` has the tag of what would be answered"),
         (status = 404, description = "`jackpot-not-found`, `definition-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn of_version(
     caller: Anyone,
     PathOf((id, version)): PathOf<(Id, u64)>,
+    request: HttpRequest,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
+    if !caller.has_key() {
+        let page = of_version_for_all(&api, &id, version).await?;
+        return Ok(page.answer_without_key(&request, "application/json", VERSION_MAX_AGE_S));
+    }
     let found = api.operate.views.refresh(&id).await;
     let is_public = matches!(&found, Ok((_, view)) if view.definition.document().public_meter);
-    // To a stranger one that is not public looks like one that does not exist.
+    // To who may not read, one that is not public looks like one that does not exist.
     if !is_public {
         caller.require_read()?;
     }
@@ -278,7 +290,31 @@ pub(crate) async fn of_version(
         version,
     })?;
     let document = parse_definition(&id, &json)?.document().clone();
-    Ok(HttpResponse::Ok().json(DefinitionOfVersion::new(document, version)))
+    Ok(cached::private(DefinitionOfVersion::new(document, version)))
+}
+
+/// The same for who has no key: Redis is asked where neither this instance remembers the version nor the jackpot lacks it.
+async fn of_version_for_all(api: &Api, id: &Id, version: u64) -> Result<Page, Problem> {
+    let shown = api.meters.public(id).await?;
+    let not_found = || PlayError::DefinitionNotFound {
+        id: id.clone(),
+        version,
+    };
+    if !(1..=shown.last_version).contains(&version) {
+        return Err(not_found().into());
+    }
+    let (_, view) = api.operate.views.view(id).await?;
+    let document = match api.operate.views.definition(id, &view, version).await {
+        Ok(definition) => definition.document().clone(),
+        // Redis has those that records need, the ledger all that it has read.
+        Err(PlayError::Lost { .. }) => {
+            let json = api.ledger.definition(id, version).await?.ok_or_else(not_found)?;
+            parse_definition(id, &json)?.document().clone()
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let body = DefinitionOfVersion::new(document, version);
+    Ok(Page::new(serde_json::to_string(&body).expect("plain data is JSON")))
 }
 
 pub(super) async fn read(api: &Api, id: &Id) -> Result<(Jackpot, String), PlayError> {

@@ -169,7 +169,7 @@ impl Shown {
             self.epochs.partition_point(|epoch| epoch.epoch <= last)
         });
         // A cursor that no page ends with is anyone's invention: its page is made, and not kept.
-        match self.texts.get(begin / PAGE).filter(|_| begin % PAGE == 0) {
+        match self.texts.get(begin / PAGE).filter(|_| begin.is_multiple_of(PAGE)) {
             Some(text) => text.get_or_init(|| self.page_from(begin)).clone(),
             None => self.page_from(begin),
         }

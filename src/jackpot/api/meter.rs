@@ -106,11 +106,13 @@ pub(crate) struct Shown {
     now: Arc<MeterNow>,
     /// What was in it.
     mark: Mark,
+    /// The highest version of the definition.
+    pub(super) last_version: u64,
     page: Page,
 }
 
 impl Shown {
-    fn new(now: MeterNow, mark: Mark) -> Self {
+    fn new(now: MeterNow, mark: Mark, last_version: u64) -> Self {
         let json = |now: &MeterNow| serde_json::to_string(now).expect("plain data is JSON");
         let timeless = MeterNow {
             at: String::new(),
@@ -120,6 +122,7 @@ impl Shown {
             page: Page::tagged_by(json(&now), json(&timeless).as_bytes()),
             now: Arc::new(now),
             mark,
+            last_version,
         }
     }
 }
@@ -153,8 +156,8 @@ impl Meters {
 
     async fn read_for_all(&self, id: &Id) -> Result<Shown, Problem> {
         let snapshot = self.operate.views.snapshot(id).await?;
-        let mark = snapshot.mark;
-        Ok(Shown::new(MeterNow::of(id, snapshot)?, mark))
+        let (mark, last_version) = (snapshot.mark, snapshot.last_version);
+        Ok(Shown::new(MeterNow::of(id, snapshot)?, mark, last_version))
     }
 
     /// The meter of a jackpot that there is, at most `max_age` old and with all that this instance has acknowledged.
