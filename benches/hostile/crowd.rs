@@ -84,22 +84,22 @@ pub(crate) struct Crowd {
 
 impl Crowd {
     /// `acts` per second of all connections together.
-    pub(crate) fn start(target: SocketAddr, origin: Origin, connections: usize, acts: u64) -> Crowd {
+    pub(crate) fn start(target: SocketAddr, origin: Origin, connections: u32, acts: u32) -> Crowd {
         let shared = Arc::<Shared>::default();
         let theirs = Arc::clone(&shared);
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             let runtime = runtime.expect("a runtime can be built");
-            let period = Duration::from_secs_f64(connections as f64 / acts as f64);
+            let period = Duration::from_secs_f64(f64::from(connections) / f64::from(acts));
             runtime.block_on(async move {
                 let mut all = tokio::task::JoinSet::new();
                 for number in 0..connections {
-                    let first = period.mul_f64(number as f64 / connections as f64);
+                    let first = period.mul_f64(f64::from(number) / f64::from(connections));
                     let one = Hostile {
                         target,
                         origin,
                         number,
-                        kind: KINDS[number % KINDS.len()],
+                        kind: KINDS[number as usize % KINDS.len()],
                         shared: Arc::clone(&theirs),
                         stream: None,
                         acts: 0,
@@ -111,7 +111,7 @@ impl Crowd {
         });
         Crowd {
             shared,
-            connections: connections as u64,
+            connections: u64::from(connections),
             thread,
         }
     }
@@ -141,7 +141,7 @@ impl Crowd {
 struct Hostile {
     target: SocketAddr,
     origin: Origin,
-    number: usize,
+    number: u32,
     kind: Kind,
     shared: Arc<Shared>,
     stream: Option<TcpStream>,
@@ -235,7 +235,7 @@ impl Hostile {
     fn head(&self, request: &str, more: &str) -> Vec<u8> {
         let forwarded = match (self.origin, self.number % 20 < 10) {
             (Origin::Proxy, true) => {
-                let [_, a, b, c] = (self.number as u32).wrapping_mul(2_654_435_761).to_be_bytes();
+                let [_, a, b, c] = self.number.wrapping_mul(2_654_435_761).to_be_bytes();
                 format!("x-forwarded-for: 10.{a}.{b}.{c}\r\n")
             }
             _ => String::new(),

@@ -56,7 +56,7 @@ struct Args {
     quick: bool,
     /// Hostile connections [default: 10000].
     #[arg(long)]
-    connections: Option<usize>,
+    connections: Option<u32>,
     /// How long each load goes on, in seconds [default: 60].
     #[arg(long)]
     seconds: Option<u64>,
@@ -65,14 +65,14 @@ struct Args {
     rate: u64,
     /// What the crowd does, in acts per second of all its connections: it shares the cores with the service.
     #[arg(long, default_value_t = 2_000)]
-    acts: u64,
+    acts: u32,
     /// Another build of the service.
     #[arg(long)]
     service: Option<PathBuf>,
 }
 
 impl Args {
-    fn connections(&self) -> usize {
+    fn connections(&self) -> u32 {
         self.connections.unwrap_or(if self.quick { 1_000 } else { 10_000 })
     }
 

@@ -92,7 +92,7 @@ impl Connection {
                     self.instead = Some(instead);
                     return Poll::Pending;
                 }
-                ended => return ended,
+                ended @ Poll::Ready(_) => return ended,
             }
         }
         Poll::Ready(Ok(instead.stands_for))

@@ -170,9 +170,7 @@ impl Gate {
         state.opened(protocol == Protocol::Http2);
         Ok((Connection::new(stream, place), protocol, Some(peer)))
     }
-}
 
-impl Gate {
     /// Nothing is read of a connection that is refused, and nothing answered.
     fn admit(&self, peer: SocketAddr) -> Option<Place> {
         let connected = self.addresses.as_ref().map(|addresses| addresses.connect(peer.ip()));

@@ -39,7 +39,7 @@ pub(super) const COMMON: [(&str, &str, When); 19] = [
     ("404", "jackpot-not-found", When::Jackpot),
     ("404", "coupon-not-found", When::Coupon),
     ("404", "room-not-found", When::Room),
-    ("408", "request-timeout", When::Body),
+    ("408", "request-timeout", When::Always),
     ("409", "jackpot-suspended", When::Jackpot),
     ("409", "coupon-suspended", When::Coupon),
     ("409", "room-suspended", When::Room),

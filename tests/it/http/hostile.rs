@@ -74,26 +74,22 @@ async fn hostile(number: usize, to: SocketAddr, stop: Arc<AtomicBool>, came: Arc
 
 #[tokio::test(flavor = "multi_thread")]
 async fn heavy_a_crowd_of_strangers_fails_no_entry_of_a_client_with_a_key() {
-    attack(&[], 1).await;
+    attack(&[]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn heavy_a_crowd_through_a_trusted_proxy_fails_no_entry_either() {
     // Every address of the crowd, and the client's own; and fewer places than connections.
-    attack(
-        &[
-            ("JACKPOT__HTTP__TRUSTED_PROXIES", "127.0.0.0/8"),
-            ("JACKPOT__HTTP__MAX_CONNECTIONS", "600"),
-        ],
-        1,
-    )
+    attack(&[
+        ("JACKPOT__HTTP__TRUSTED_PROXIES", "127.0.0.0/8"),
+        ("JACKPOT__HTTP__MAX_CONNECTIONS", "600"),
+    ])
     .await;
 }
 
-async fn attack(environment: &[(&str, &str)], workers: usize) {
-    let workers = workers.to_string();
+async fn attack(environment: &[(&str, &str)]) {
     let mut environment = environment.to_vec();
-    environment.push(("JACKPOT__HTTP__WORKERS", &workers));
+    environment.push(("JACKPOT__HTTP__WORKERS", "1"));
     let service = Service::start_with(&environment).await;
     let definition = json!({
         "id": "h", "name": "h", "currency": "KRW", "status": "open", "contribution": {"fixed": 1},

@@ -113,12 +113,11 @@ pub async fn server() -> TestServer {
 }
 
 pub async fn server_with(options: Options) -> TestServer {
-    try_server_with(options).await.unwrap()
+    try_server_with(options).unwrap()
 }
 
 /// One that may refuse to start.
-#[expect(clippy::unused_async, reason = "its tasks need the runtime of the test")]
-pub async fn try_server_with(options: Options) -> Result<TestServer, ServeError> {
+pub fn try_server_with(options: Options) -> Result<TestServer, ServeError> {
     let directory = tempfile::tempdir().unwrap();
     let settings = settings_in(directory.path(), &options);
     let keys = KeyFile::of(&settings);

@@ -179,7 +179,7 @@ async fn a_start_with_a_wrong_pair_names_the_setting() {
         tls: Some(wrong),
         ..Options::default()
     };
-    let Err(error @ ServeError::Tls(_)) = try_server_with(options).await.map(drop) else {
+    let Err(error @ ServeError::Tls(_)) = try_server_with(options).map(drop) else {
         panic!("it starts");
     };
     let text = error.to_string();
