@@ -16,3 +16,17 @@ fi
 scripts/install.sh test
 cargo build --release --locked
 "$directory/run" --binary target/release/jackpot "${GROUPS_BUILT[@]}"
+
+# Once more over TLS: a local TLS client stands between the checks and the TLS listener.
+TLS_FRONT_DIR=$(mktemp -d)
+export TLS_FRONT_DIR TLS_FRONT_BINARY="$PWD/target/release/jackpot"
+end_fronts() {
+  local pid
+  for pid in "$TLS_FRONT_DIR"/*/stunnel.pid; do [[ ! -s $pid ]] || kill "$(<"$pid")" || true; done
+  rm -rf "$TLS_FRONT_DIR"
+}
+trap end_fronts EXIT
+openssl req -x509 -newkey ed25519 -nodes -days 2 -subj /CN=jackpot -addext subjectAltName=IP:127.0.0.1 \
+  -keyout "$TLS_FRONT_DIR/key.pem" -out "$TLS_FRONT_DIR/cert.pem" 2>/dev/null
+chmod 600 "$TLS_FRONT_DIR/key.pem"
+"$directory/run" --binary scripts/tls-front.sh jackpots

@@ -108,6 +108,9 @@ case "${1:-}" in
     want redis-server redis-server
     want redis-cli redis-tools
     python_packages
+    # The black-box checks over TLS: a TLS client, and a certificate of its own.
+    want stunnel stunnel4
+    want openssl openssl
     postgres_programs >/dev/null || packages+=(postgresql)
     # Starts it as another user than root, and ends it with the test.
     want setpriv util-linux

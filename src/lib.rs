@@ -21,7 +21,7 @@
 //! | [`signing`] | Ed25519 keys: who signs receipts and heads, and the public keys at `/v1/keys` |
 //! | [`simulate`] | the load simulation from outside, its checks, report and comparison |
 //! | [`verify`] | an exported ledger checked offline: chain, books, draws, receipts; and the order before a room opens |
-//! | [`money`], [`ids`], [`text`], [`violation`], [`operator`], [`html`], [`rate`] | small things that everyone uses |
+//! | [`money`], [`ids`], [`text`], [`violation`], [`operator`], [`html`], [`rate`], [`single_flight`] | small things that everyone uses |
 //! | [`keys`], [`master_secret`], [`durable_file`], [`random`], [`tls`] | secrets, and the files they live in |
 //! | [`telemetry`], `signals`, [`stopping`], [`open_files`] | log lines and metrics; the signals to end; the limit on open files |
 //! | `lua/jackpot/`, `lua/coupon/`, `lua/room/`, `lua/stream/` | one file per decision, and the parts they share; each has its contract in its header |
@@ -58,6 +58,7 @@ pub mod settings;
 mod signals;
 pub mod signing;
 pub mod simulate;
+pub mod single_flight;
 pub mod stopping;
 pub mod store;
 pub mod stream;

@@ -11,13 +11,20 @@ const NS_PER_S: u64 = 1_000_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(u64);
 
+/// The first look at the clock.
+static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+
 impl Moment {
     /// Now, by the clock that never goes back.
     pub fn now() -> Self {
-        // An hour ahead, so that no moment before it is needed: a new bucket is full since moment 0.
-        static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
-        let since = u64::try_from(BEGIN.elapsed().as_nanos()).unwrap_or(u64::MAX / 2);
-        Self(3600 * NS_PER_S + since)
+        Self::at(Instant::now())
+    }
+
+    /// A time that was looked at already.
+    pub fn at(instant: Instant) -> Self {
+        // From an hour on: a new bucket is full since moment 0, and 0 stands for never.
+        let since = u64::try_from(instant.saturating_duration_since(*BEGIN).as_nanos());
+        Self(3600 * NS_PER_S + since.unwrap_or(u64::MAX / 2))
     }
 
     /// This long after it.

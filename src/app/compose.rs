@@ -122,6 +122,7 @@ pub(super) async fn compose(
     let api = Api {
         play,
         meters: Arc::new(Meters::new(operate.clone())),
+        epochs: Arc::default(),
         reasons: Reasons::new(ledger.clone()),
         operate,
         named,

@@ -1,7 +1,7 @@
 //! What is known of each address that clients come from: how much of this instance it holds, and how fast it asks.
 //!
 //! The listener asks [`Addresses::connect`] before it reads a byte, and puts the answer into the connection's extensions.
-//! The envelope finds the client of each request in it. Nothing here is read from a request's body or key.
+//! [`super::peer`] finds the client of a request in it, [`super::limits`] counts the request.
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
@@ -29,6 +29,9 @@ const SWEEP_EVERY: Duration = Duration::from_secs(1);
 
 /// How long the last use of a valid key vouches for its address.
 const KEYED_FOR: Duration = Duration::from_secs(60);
+
+/// Least time between two log lines about refusals: an attack must not fill the disk.
+const TELL_EVERY: Duration = Duration::from_secs(10);
 
 /// Least time between two notes that a key was used.
 const NOTE_KEY_EVERY: Duration = Duration::from_secs(1);
@@ -93,14 +96,44 @@ impl Refused {
     }
 }
 
+/// What all records share.
+#[derive(Debug)]
+struct Common {
+    limits: Limits,
+    told_at: AtomicU64,
+    /// Refusals since the last log line.
+    untold: AtomicU64,
+}
+
+impl Common {
+    fn tell(&self, address: IpAddr, reason: &'static str, now: Moment) {
+        let untold = self.untold.fetch_add(1, Ordering::Relaxed) + 1;
+        let told_at = self.told_at.load(Ordering::Relaxed);
+        if now.since(Moment::from_ns(told_at)) < TELL_EVERY {
+            return;
+        }
+        let swap = self
+            .told_at
+            .compare_exchange(told_at, now.as_ns(), Ordering::Relaxed, Ordering::Relaxed);
+        if swap.is_ok() {
+            self.untold.fetch_sub(untold, Ordering::Relaxed);
+            tracing::warn!(%address, reason, refused = untold, "clients are refused by the limits of their addresses; this is the last of them");
+        }
+    }
+}
+
 /// What is counted and measured of an address.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Record {
+    /// The network, or unspecified for the record that newcomers share.
+    network: IpAddr,
+    common: Arc<Common>,
     connections: AtomicU32,
     /// Requests in flight of a client that a proxy named.
     proxied: AtomicU32,
     streams: AtomicU32,
     public: Bucket,
+    probes: Bucket,
     failed: Bucket,
     refusals: Bucket,
     /// When a valid key was last used, as [`Moment::as_ns`]; 0: never.
@@ -108,6 +141,21 @@ struct Record {
 }
 
 impl Record {
+    fn new(network: IpAddr, common: Arc<Common>) -> Self {
+        Self {
+            network,
+            common,
+            connections: AtomicU32::new(0),
+            proxied: AtomicU32::new(0),
+            streams: AtomicU32::new(0),
+            public: Bucket::default(),
+            probes: Bucket::default(),
+            failed: Bucket::default(),
+            refusals: Bucket::default(),
+            keyed_at: AtomicU64::new(0),
+        }
+    }
+
     fn is_keyed(&self, now: Moment) -> bool {
         let at = self.keyed_at.load(Ordering::Relaxed);
         at > 0 && now.since(Moment::from_ns(at)) < KEYED_FOR
@@ -115,7 +163,7 @@ impl Record {
 
     /// Whether a new record would say the same. What is open is seen by who holds the record.
     fn is_idle(&self, now: Moment) -> bool {
-        let buckets = [&self.public, &self.failed, &self.refusals];
+        let buckets = [&self.public, &self.probes, &self.failed, &self.refusals];
         !self.is_keyed(now) && buckets.iter().all(|bucket| bucket.is_full(now))
     }
 }
@@ -132,10 +180,7 @@ fn count(counter: &AtomicU32, limit: u32) -> bool {
 
 /// One address, as requests use it.
 #[derive(Debug, Clone)]
-pub struct Address {
-    record: Arc<Record>,
-    limits: Arc<Limits>,
-}
+pub struct Address(Arc<Record>);
 
 impl Address {
     /// Counts a request without a key. `None`: there is no limit.
@@ -143,7 +188,22 @@ impl Address {
     /// # Errors
     /// The time until the next one is answered.
     pub fn public(&self, now: Moment) -> Result<Option<Left>, Duration> {
-        self.take(&self.record.public, self.limits.public, now)
+        self.take(&self.0.public, self.limits().public, "public-requests", now)
+    }
+
+    /// Whether the next request without a key would be refused.
+    pub fn is_public_spent(&self, now: Moment) -> bool {
+        let rate = self.limits().public;
+        rate.is_some_and(|rate| self.0.public.left(rate, now).tokens == 0)
+    }
+
+    /// Counts a look at whether and how the service runs: with as many as requests without a key, and beside them, because
+    /// a load balancer has to see the state of an instance while its users are refused.
+    ///
+    /// # Errors
+    /// The time until the next one is answered.
+    pub fn probe(&self, now: Moment) -> Result<Option<Left>, Duration> {
+        self.take(&self.0.probes, self.limits().public, "probes", now)
     }
 
     /// Counts a request with a wrong key.
@@ -151,40 +211,52 @@ impl Address {
     /// # Errors
     /// The time until the next one is answered by another status than 429.
     pub fn failed_key(&self, now: Moment) -> Result<Option<Left>, Duration> {
-        self.take(&self.record.failed, self.limits.failed, now)
+        self.take(&self.0.failed, self.limits().failed, "failed-keys", now)
     }
 
-    fn take(&self, bucket: &Bucket, rate: Option<Rate>, now: Moment) -> Result<Option<Left>, Duration> {
+    fn take(
+        &self,
+        bucket: &Bucket,
+        rate: Option<Rate>,
+        reason: &'static str,
+        now: Moment,
+    ) -> Result<Option<Left>, Duration> {
         let Some(rate) = rate else { return Ok(None) };
         let taken = bucket.take(rate, now);
         if taken.is_err() {
             // One that is empty stays so: then connections are refused.
-            let _ = self.record.refusals.take(refusal_rate(), now);
+            let _ = self.0.refusals.take(refusal_rate(), now);
+            self.0.common.tell(self.0.network, reason, now);
         }
         taken.map(Some)
     }
 
     /// A valid key was used.
     pub fn keyed(&self, now: Moment) {
-        let at = Moment::from_ns(self.record.keyed_at.load(Ordering::Relaxed));
+        let at = Moment::from_ns(self.0.keyed_at.load(Ordering::Relaxed));
         if now.since(at) >= NOTE_KEY_EVERY {
-            self.record.keyed_at.store(now.as_ns(), Ordering::Relaxed);
+            self.0.keyed_at.store(now.as_ns(), Ordering::Relaxed);
         }
     }
 
     /// Opens a stream without a key, until the answer is dropped. `None`: the address has as many as it may.
     pub fn open_stream(&self) -> Option<OpenStream> {
-        count(&self.record.streams, self.limits.streams).then(|| OpenStream(Arc::clone(&self.record)))
+        let fits = count(&self.0.streams, self.limits().streams);
+        fits.then(|| OpenStream(Arc::clone(&self.0)))
     }
 
     /// Begins a request that a proxy passed on, until the answer is dropped. `None`: the client has as many as it may.
-    pub fn begin_proxied(&self) -> Option<Proxied> {
-        count(&self.record.proxied, self.limits.connections).then(|| Proxied(Arc::clone(&self.record)))
+    pub fn begin_proxied(&self, now: Moment) -> Option<Proxied> {
+        let fits = count(&self.0.proxied, self.limits().connections);
+        if !fits {
+            self.0.common.tell(self.0.network, "requests-in-flight", now);
+        }
+        fits.then(|| Proxied(Arc::clone(&self.0)))
     }
 
     /// The limits of each address.
     pub fn limits(&self) -> &Limits {
-        &self.limits
+        &self.0.common.limits
     }
 }
 
@@ -228,7 +300,7 @@ struct Connection(Address);
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.0.record.connections.fetch_sub(1, Ordering::Relaxed);
+        self.0.0.connections.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -257,7 +329,7 @@ struct Shard {
 }
 
 impl Shard {
-    fn find(&mut self, address: IpAddr, most: usize, now: Moment) -> Option<Arc<Record>> {
+    fn find(&mut self, address: IpAddr, most: usize, common: &Arc<Common>, now: Moment) -> Option<Arc<Record>> {
         if let Some(record) = self.records.get(&address) {
             return Some(Arc::clone(record));
         }
@@ -267,7 +339,7 @@ impl Shard {
         if self.records.len() >= most {
             return None;
         }
-        let record = Arc::<Record>::default();
+        let record = Arc::new(Record::new(address, Arc::clone(common)));
         self.records.insert(address, Arc::clone(&record));
         Some(record)
     }
@@ -289,7 +361,7 @@ impl Shard {
 /// All addresses that this instance knows something of.
 #[derive(Debug)]
 pub struct Addresses {
-    limits: Arc<Limits>,
+    common: Arc<Common>,
     shards: [Mutex<Shard>; SHARDS],
     /// Of newcomers beyond the most that are kept.
     shared: Arc<Record>,
@@ -304,10 +376,15 @@ impl Addresses {
     }
 
     fn with_most(limits: Limits, most: usize) -> Self {
+        let common = Arc::new(Common {
+            limits,
+            told_at: AtomicU64::new(0),
+            untold: AtomicU64::new(0),
+        });
         Self {
-            limits: Arc::new(limits),
+            shared: Arc::new(Record::new(Ipv6Addr::UNSPECIFIED.into(), Arc::clone(&common))),
+            common,
             shards: Default::default(),
-            shared: Arc::default(),
             // With a key of its own, so that nobody can choose addresses of one shard.
             hasher: RandomState::new(),
             most_per_shard: most / SHARDS,
@@ -323,18 +400,20 @@ impl Addresses {
     }
 
     fn connect_at(&self, address: IpAddr, now: Moment) -> Result<Connected, Refused> {
-        if self.limits.proxies.trusts(address) {
+        if self.limits().proxies.trusts(address) {
             return Ok(Connected(Peer::Proxy));
         }
         let address = self.address_at(address, now);
-        let record = &address.record;
-        if record.refusals.left(refusal_rate(), now).tokens == 0 && !record.is_keyed(now) {
-            return Err(Refused::Flood);
-        }
-        if !count(&record.connections, self.limits.connections) {
-            return Err(Refused::TooMany);
-        }
-        Ok(Connected(Peer::Client(Arc::new(Connection(address)))))
+        let record = &address.0;
+        let refused = if record.refusals.left(refusal_rate(), now).tokens == 0 && !record.is_keyed(now) {
+            Refused::Flood
+        } else if !count(&record.connections, self.limits().connections) {
+            Refused::TooMany
+        } else {
+            return Ok(Connected(Peer::Client(Arc::new(Connection(address)))));
+        };
+        self.common.tell(record.network, refused.as_str(), now);
+        Err(refused)
     }
 
     /// What is known of one.
@@ -347,16 +426,13 @@ impl Addresses {
         let hash = self.hasher.hash_one(address);
         let shard = &self.shards[usize::try_from(hash % SHARDS as u64).unwrap_or(0)];
         let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
-        let record = shard.find(address, self.most_per_shard, now);
-        Address {
-            record: record.unwrap_or_else(|| Arc::clone(&self.shared)),
-            limits: Arc::clone(&self.limits),
-        }
+        let record = shard.find(address, self.most_per_shard, &self.common, now);
+        Address(record.unwrap_or_else(|| Arc::clone(&self.shared)))
     }
 
     /// The limits of each address.
     pub fn limits(&self) -> &Limits {
-        &self.limits
+        &self.common.limits
     }
 
     #[cfg(test)]

@@ -145,8 +145,14 @@ fn wrong_keys_and_requests_without_one_have_buckets_of_their_own() {
     let (now, address) = (Moment::now(), addresses.address(ip("192.0.2.1")));
     let failed = (0..100).filter(|_| address.failed_key(now).is_ok()).count();
     assert_eq!(failed, 1);
+    assert!(!address.is_public_spent(now));
     let public = (0..100).filter(|_| address.public(now).is_ok()).count();
     assert_eq!(public, 10);
+    assert!(address.is_public_spent(now));
+    assert!(
+        address.probe(now).is_ok(),
+        "a load balancer sees the state all the same"
+    );
 }
 
 #[test]
@@ -164,11 +170,11 @@ fn streams_of_an_address_are_bounded_and_given_back() {
 #[test]
 fn clients_of_a_proxy_have_so_many_requests_in_flight() {
     let addresses = Addresses::new(limits());
-    let address = addresses.address(ip("192.0.2.1"));
-    let flying: Vec<_> = (0..3).map(|_| address.begin_proxied()).collect();
-    assert!(flying.iter().all(Option::is_some) && address.begin_proxied().is_none());
+    let (now, address) = (Moment::now(), addresses.address(ip("192.0.2.1")));
+    let flying: Vec<_> = (0..3).map(|_| address.begin_proxied(now)).collect();
+    assert!(flying.iter().all(Option::is_some) && address.begin_proxied(now).is_none());
     drop(flying);
-    assert!(address.begin_proxied().is_some());
+    assert!(address.begin_proxied(now).is_some());
 }
 
 #[test]

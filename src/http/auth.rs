@@ -7,16 +7,18 @@ use std::future::{Ready, ready};
 use std::sync::Arc;
 
 use actix_web::dev::Payload;
-use actix_web::http::header::AUTHORIZATION;
+use actix_web::http::header::{AUTHORIZATION, HeaderMap};
 use actix_web::web::Data;
-use actix_web::{FromRequest, HttpRequest};
+use actix_web::{FromRequest, HttpMessage, HttpRequest};
 
 use super::Web;
+use super::limits::KeyLeft;
 use super::problem::Problem;
 use super::request_id::RequestId;
 pub use crate::keys::Role;
 use crate::operator::Operator;
-use crate::telemetry::request;
+use crate::rate::{Left, Moment};
+use crate::telemetry::{Limit, request};
 
 /// Longer keys are none of ours; they are not even hashed.
 const MAX_KEY_LENGTH: usize = 256;
@@ -72,14 +74,31 @@ fn identify(request: &HttpRequest) -> Result<Option<Caller>, Problem> {
         .ok_or_else(Problem::unauthorized)?;
     let known = web.keys.find(text).ok_or_else(Problem::unauthorized)?;
     request::caller(known.key.name.shared());
-    if let Err(wait) = known.admit() {
-        web.metrics.rate_limited();
-        return Err(Problem::rate_limited(wait, "this key makes too many requests"));
+    match known.admit(Moment::now()) {
+        Ok(None) => {}
+        Ok(Some((rate, left))) => {
+            request.extensions_mut().insert(KeyLeft(rate, left));
+        }
+        Err((rate, wait)) => {
+            let left = Left {
+                tokens: 0,
+                full_in: wait,
+            };
+            request.extensions_mut().insert(KeyLeft(rate, left));
+            web.metrics.rate_limited(Limit::Key);
+            return Err(Problem::rate_limited(wait, "this key makes too many requests"));
+        }
     }
     Ok(Some(Caller {
         name: known.key.name.shared(),
         role: known.key.role,
     }))
+}
+
+/// Whether a valid key is sent.
+pub(super) fn is_known(web: &Web, headers: &HeaderMap) -> bool {
+    let text = headers.get(AUTHORIZATION).and_then(|header| header.to_str().ok());
+    text.and_then(bearer).is_some_and(|key| web.keys.find(key).is_some())
 }
 
 /// RFC 6750, 2.1; the scheme's case does not matter (RFC 9110, 11.1).
@@ -132,6 +151,12 @@ extractor! {
 pub struct Anyone(Option<Caller>);
 
 impl Anyone {
+    /// Whether a key was sent; it is valid then.
+    #[must_use]
+    pub fn has_key(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// For what turns out not to be public: 401 without a key, 403 with one that may not read.
     pub fn require_read(self) -> Result<Caller, Problem> {
         self.0.ok_or_else(Problem::unauthorized)?.may(&[Role::Read])

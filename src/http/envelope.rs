@@ -1,5 +1,5 @@
-//! What every request goes through: an id, a name on its log lines, a count, and a net for panics and for answers that
-//! are no problems.
+//! What every request goes through: an id, a name on its log lines, a count, the limits of its address, and a net for
+//! panics and for answers that are no problems.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -15,10 +15,12 @@ use futures_util::FutureExt;
 
 use super::Web;
 use super::fallback::RouteTable;
+use super::limits;
 use super::listener::exchange::Exchange;
 use super::problem::{self, Problem};
 use super::request_id::{self, RequestId};
-use crate::telemetry::request::Request;
+use crate::rate::Moment;
+use crate::telemetry::request::{self, Request};
 
 /// Route label of requests that no route matched: their paths are anyone's invention.
 const UNMATCHED: &str = "unmatched";
@@ -44,9 +46,14 @@ pub(super) async fn wrap<B: MessageBody + 'static>(
     let method = request.method().clone();
     let lines = Request::new(id.shared(), method.clone(), Arc::clone(&route));
     let answering = async move {
-        let result = match AssertUnwindSafe(answer(request, next, exchange.as_ref()))
-            .catch_unwind()
-            .await
+        let result = match AssertUnwindSafe(answer(
+            request,
+            next,
+            (web.as_ref(), exchange.as_ref(), &route),
+            Moment::at(begun),
+        ))
+        .catch_unwind()
+        .await
         {
             Ok(Ok(answer)) => Ok(finish(answer, &id)),
             Ok(Err(error)) => Err(error),
@@ -74,13 +81,23 @@ pub(super) async fn wrap<B: MessageBody + 'static>(
 async fn answer<B: MessageBody + 'static>(
     request: ServiceRequest,
     next: Next<B>,
-    exchange: Option<&Exchange>,
+    (web, exchange, route): (Option<&Data<Web>>, Option<&Exchange>, &str),
+    now: Moment,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    if exchange.is_some_and(Exchange::is_crowded) {
+    let admitted = match web.map(|web| limits::begin(web, &request, route, now)).transpose() {
+        Ok(admitted) => admitted,
+        Err(refused) => return Ok(refused.answer(request)),
+    };
+    let answer = if exchange.is_some_and(Exchange::is_crowded) {
         let many = Problem::too_many_streams("this connection has as many requests in flight as it may: 100");
-        return Ok(request.into_response(many.into_response()));
-    }
-    next.call(request).await.map(ServiceResponse::map_into_boxed_body)
+        request.into_response(many.into_response())
+    } else {
+        next.call(request).await?.map_into_boxed_body()
+    };
+    Ok(match web.zip(admitted) {
+        Some((web, admitted)) => admitted.finish(web, answer, request::is_identified(), now),
+        None => answer,
+    })
 }
 
 /// The request is gone with the service that failed, so that its answer is made by the server, with this header.

@@ -7,14 +7,17 @@
 pub mod addresses;
 pub mod auth;
 pub mod body;
+pub mod cached;
 pub mod conditions;
 pub mod envelope;
 mod fallback;
 pub mod health;
+mod limits;
 pub(crate) mod listener;
 mod objects;
 pub mod openapi;
 pub mod page;
+pub mod peer;
 pub mod problem;
 mod problem_kinds;
 pub(crate) mod problem_of_coupon;
@@ -36,8 +39,9 @@ use crate::keys::KeyStore;
 use crate::settings::Settings;
 use crate::stopping::Stopping;
 use crate::telemetry::{GaugeGuard, Metrics};
-use addresses::Addresses;
+use addresses::{Address, Addresses, OpenStream};
 use health::ReadinessFn;
+use peer::Peer;
 use problem::Problem;
 
 /// A route for GET and, as HTTP asks of every such resource, HEAD, whose answer is sent without its body.
@@ -61,8 +65,10 @@ pub struct Web {
     pub stopping: Stopping,
     /// Largest accepted body in bytes.
     pub max_body_bytes: usize,
-    /// Streams at most: of meters, of requests in a line, of tickets and of pages.
+    /// Streams at most of callers with a key or a place: of meters, of requests in a line, of tickets and of pages.
     pub max_streams: usize,
+    /// Streams at most of meters without a key.
+    pub max_public_streams: usize,
 }
 
 impl Web {
@@ -77,12 +83,36 @@ impl Web {
             stopping: Stopping::default(),
             max_body_bytes: settings.http.max_body_bytes,
             max_streams: settings.http.max_streams,
+            max_public_streams: settings.http.max_public_streams,
         }
     }
 
-    /// One more stream, open until the guard is dropped; 503 where there are as many as may be.
+    /// One more stream for who has a key or a place, open until the guard is dropped; 503 where there are as many as may be.
     pub fn open_stream(&self) -> Result<GaugeGuard, Problem> {
-        let too_many = || Problem::too_many_streams("this instance serves as many streams as it may");
+        let too_many = || {
+            Problem::too_many_streams(
+                "this instance serves as many streams with a key, a place in a line or a room as it may (setting http.max_streams)",
+            )
+        };
         self.metrics.open_stream(self.max_streams).ok_or_else(too_many)
+    }
+
+    /// One more stream without a key.
+    pub fn open_public_stream(&self, peer: &Peer) -> Result<(Option<OpenStream>, GaugeGuard), Problem> {
+        let open = |address: &Address| address.open_stream().ok_or(());
+        let of_address = peer.address.as_ref().map(open).transpose().map_err(|()| {
+            Problem::too_many_streams(
+                "this address has as many streams without a key as it may (setting http.max_public_streams_per_address)",
+            )
+        })?;
+        let guard = self
+            .metrics
+            .open_public_stream(self.max_public_streams)
+            .ok_or_else(|| {
+                Problem::too_many_streams(
+                    "this instance serves as many streams without a key as it may (setting http.max_public_streams)",
+                )
+            })?;
+        Ok((of_address, guard))
     }
 }

@@ -1,17 +1,15 @@
 //! The keys as a running service holds them: read from the file, followed while it changes.
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use governor::clock::{Clock, DefaultClock};
-use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use subtle::ConstantTimeEq;
 
 use super::file::{KeyFile, KeysError};
 use super::model::{Key, sha256};
 use crate::durable_file::Stamp;
+use crate::rate::{Bucket, Left, Moment, Rate};
 
 /// How often the file is looked at; a change counts within this and the time to read it.
 const POLL: Duration = Duration::from_millis(500);
@@ -26,32 +24,34 @@ pub struct Limits {
 }
 
 impl Limits {
-    fn limiter(self) -> Option<Arc<DefaultDirectRateLimiter>> {
-        let per_second = NonZeroU32::new(self.per_second)?;
-        let quota = Quota::per_second(per_second).allow_burst(NonZeroU32::new(self.burst).unwrap_or(per_second));
-        Some(Arc::new(RateLimiter::direct(quota)))
+    fn limiter(self) -> Option<Arc<Limiter>> {
+        let rate = Rate::new(self.per_second, self.burst)?;
+        Some(Arc::new((rate, Bucket::default())))
     }
 }
+
+type Limiter = (Rate, Bucket);
 
 /// A key that the service knows. Its limiter lives as long as the key does, so that there are never more of them
 /// than keys.
 pub struct Known {
     /// As in the file.
     pub key: Key,
-    limiter: Option<Arc<DefaultDirectRateLimiter>>,
+    limiter: Option<Arc<Limiter>>,
 }
 
 impl Known {
-    /// Counts a request.
+    /// Counts a request; the limit and what is left of it, where there is one.
     ///
     /// # Errors
-    /// The time until this key may ask again.
-    pub fn admit(&self) -> Result<(), Duration> {
-        match &self.limiter {
-            None => Ok(()),
-            Some(limiter) => limiter
-                .check()
-                .map_err(|until| until.wait_time_from(DefaultClock::default().now())),
+    /// The limit, and the time until this key may ask again.
+    pub fn admit(&self, now: Moment) -> Result<Option<(Rate, Left)>, (Rate, Duration)> {
+        match self.limiter.as_deref() {
+            None => Ok(None),
+            Some((rate, bucket)) => match bucket.take(*rate, now) {
+                Ok(left) => Ok(Some((*rate, left))),
+                Err(wait) => Err((*rate, wait)),
+            },
         }
     }
 }
@@ -77,6 +77,12 @@ impl KeyStore {
         };
         store.reload()?;
         Ok(store)
+    }
+
+    /// Whether keys have a limit.
+    #[must_use]
+    pub fn is_limited(&self) -> bool {
+        self.limits.per_second > 0
     }
 
     /// The key with this text. Takes as long whichever key it is, and if it is none.

@@ -4,11 +4,18 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Debug;
 use std::ops::Deref;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use super::{Heard, Mark, ScriptError, TailWish, index, tail};
 use crate::ids::Id;
+use crate::single_flight::SingleFlight;
 use crate::store::Store;
 use crate::store::keys::StreamKeys;
+
+/// How long the names of the index count for strangers: one that another instance has made is found within it.
+const NAMES_FOR: Duration = Duration::from_secs(1);
+/// Least time between two readings of the index for them, also where it can't be read.
+const NAMES_PAUSE: Duration = Duration::from_millis(100);
 
 /// What is remembered of one.
 pub trait Subject: Deref<Target = Heard> + Debug + Send + Sync + 'static {
@@ -55,6 +62,7 @@ impl<T> Marked for (Mark, T) {
 pub struct Registry<K> {
     store: Store,
     known: RwLock<HashMap<Id, Arc<K>>>,
+    names: SingleFlight<Result<BTreeSet<Id>, ScriptError>>,
 }
 
 impl<K: Subject> Registry<K> {
@@ -64,6 +72,7 @@ impl<K: Subject> Registry<K> {
         Self {
             store,
             known: RwLock::default(),
+            names: SingleFlight::default(),
         }
     }
 
@@ -113,6 +122,27 @@ impl<K: Subject> Registry<K> {
     pub fn is_used(&self, id: &Id) -> bool {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.contains_key(id)
+    }
+
+    /// Whether it may be there, for who needs no key: used here, or named by the index, which is read at most once a second
+    /// however many ids are made up.
+    pub async fn may_exist(&self, id: &Id) -> Result<bool, ScriptError> {
+        if self.is_used(id) {
+            return Ok(true);
+        }
+        let read = || index::whole(&self.store, K::INDEX);
+        let names = self
+            .names
+            .get(
+                NAMES_PAUSE,
+                |names| names.value.is_ok() && names.begun.elapsed() < NAMES_FOR,
+                read,
+            )
+            .await;
+        match &names.value {
+            Ok(names) => Ok(names.contains(id)),
+            Err(error) => Err(error.clone()),
+        }
     }
 
     /// How many have been used so far; it never falls.

@@ -49,6 +49,35 @@ pub enum ClaimResult {
     Retry,
 }
 
+/// What refuses a request with 429.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// The rate of a key.
+    Key,
+    /// The rate of an address without a key.
+    Public,
+    /// The rate of an address that looks at `/readyz` and `/metrics`.
+    Probes,
+    /// The rate of an address with wrong keys.
+    FailedKeys,
+    /// Requests in flight of a client of a proxy.
+    InFlight,
+}
+
+impl Limit {
+    /// As headers and metrics name it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Key => "key",
+            Self::Public => "public",
+            Self::Probes => "probes",
+            Self::FailedKeys => "failed-keys",
+            Self::InFlight => "in-flight",
+        }
+    }
+}
+
 /// How a script call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScriptResult {
@@ -79,6 +108,11 @@ struct ClaimLabels {
 struct ScriptLabels {
     script: &'static str,
     result: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct LimitLabel {
+    limit: &'static str,
 }
 
 /// Pattern of a route, which its requests share.
@@ -156,8 +190,9 @@ pub struct Metrics {
     requests: Family<RequestLabels, Counter>,
     request_seconds: Seconds<RouteLabels>,
     in_flight: Gauge,
-    rate_limited: Counter,
+    rate_limited: Family<LimitLabel, Counter>,
     streams: Gauge,
+    public_streams: Gauge,
     redis_up: Gauge,
     redis_memory: Ratio,
     /// Those of connections.
@@ -192,8 +227,9 @@ impl Metrics {
             requests: Family::default(),
             request_seconds: Family::new_with_constructor(seconds),
             in_flight: Gauge::default(),
-            rate_limited: Counter::default(),
+            rate_limited: Family::default(),
             streams: Gauge::default(),
+            public_streams: Gauge::default(),
             redis_up: Gauge::default(),
             redis_memory: Ratio::default(),
             connections: ConnectionMetrics::default(),
@@ -231,13 +267,18 @@ impl Metrics {
         registry.register("http_in_flight", "Requests being answered", self.in_flight.clone());
         registry.register(
             "rate_limited",
-            "Requests refused by the limit per key",
+            "Requests refused by a limit of a key or an address",
             self.rate_limited.clone(),
         );
         registry.register(
             "meter_streams",
-            "Open streams of meters, of requests in a line, of tickets and of waiting pages",
+            "Open streams of requests in a line, of tickets, of waiting pages, and of meters with a key",
             self.streams.clone(),
+        );
+        registry.register(
+            "public_streams",
+            "Open streams of meters without a key",
+            self.public_streams.clone(),
         );
         registry.register("redis_up", "1 when Redis answers", self.redis_up.clone());
         registry.register(
@@ -332,20 +373,22 @@ impl Metrics {
         GaugeGuard(self.in_flight.clone())
     }
 
-    /// Counts a request that the limit per key refused.
-    pub fn rate_limited(&self) {
-        self.rate_limited.inc();
+    /// Counts a request that a limit refused.
+    pub fn rate_limited(&self, limit: Limit) {
+        let limit = limit.as_str();
+        self.rate_limited.get_or_create(&LimitLabel { limit }).inc();
     }
 
     /// Opens a stream unless `limit` are open; the stream is open until the guard is dropped.
     #[must_use]
     pub fn open_stream(&self, limit: usize) -> Option<GaugeGuard> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        if self.streams.inc() < limit {
-            return Some(GaugeGuard(self.streams.clone()));
-        }
-        self.streams.dec();
-        None
+        open(&self.streams, limit)
+    }
+
+    /// The same of a meter without a key.
+    #[must_use]
+    pub fn open_public_stream(&self, limit: usize) -> Option<GaugeGuard> {
+        open(&self.public_streams, limit)
     }
 
     /// Sets what is known of Redis; `memory_ratio` is the used share of maxmemory.
@@ -363,6 +406,15 @@ impl Metrics {
         prometheus_client::encoding::text::encode(&mut text, &self.registry)?;
         Ok(text)
     }
+}
+
+fn open(streams: &Gauge, limit: usize) -> Option<GaugeGuard> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    if streams.inc() < limit {
+        return Some(GaugeGuard(streams.clone()));
+    }
+    streams.dec();
+    None
 }
 
 /// The label of a new name beside those that have one.

@@ -43,4 +43,7 @@ fn streams_are_counted_while_open_and_limited() {
     drop(first);
     assert!(metrics.open_stream(1).is_some());
     assert!(metrics.open_stream(0).is_none());
+    let _public = metrics.open_public_stream(1).unwrap();
+    assert!(metrics.open_public_stream(1).is_none());
+    assert!(metrics.open_stream(1).is_some(), "each has a budget of its own");
 }

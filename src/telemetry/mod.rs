@@ -12,5 +12,5 @@ pub use connections::ConnectionMetrics;
 pub use coupons::{CouponMetrics, IssueResult, OneCoupon};
 pub use ledger::LedgerMetrics;
 pub use log::{TelemetryError, init};
-pub use metrics::{ClaimResult, EntryResult, GaugeGuard, JackpotMetrics, Metrics, ScriptResult};
+pub use metrics::{ClaimResult, EntryResult, GaugeGuard, JackpotMetrics, Limit, Metrics, ScriptResult};
 pub use rooms::{JoinResult, OneRoom, RoomMetrics, RoomNews};

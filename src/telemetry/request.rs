@@ -71,6 +71,14 @@ pub fn id() -> Option<Arc<str>> {
     REQUEST.try_with(|request| Arc::clone(&request.id)).ok()
 }
 
+/// Whether the caller of this task's request was identified.
+#[must_use]
+pub fn is_identified() -> bool {
+    REQUEST
+        .try_with(|request| request.caller.get().is_some())
+        .unwrap_or(false)
+}
+
 /// Names the caller on the request's further lines; outside a request nothing happens, here and below.
 pub fn caller(name: Arc<str>) {
     note(|request| &request.caller, name);

@@ -94,6 +94,7 @@ mod prize_coupon;
 mod prize_ledger;
 mod promise_conservation;
 mod proxy;
+mod public_reads;
 mod receipts;
 mod room_away;
 mod room_bench;

@@ -121,6 +121,7 @@ pub(super) async fn serve(settings: &Settings) -> Outcome {
         play,
         meters: Arc::new(Meters::new(operate.clone())),
         reasons: Reasons::new(ledger.clone()),
+        epochs: Arc::default(),
         operate,
         ledger: ledger.clone(),
         named,

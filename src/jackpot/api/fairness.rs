@@ -1,9 +1,15 @@
 //! Fairness: the epochs and their commitments.
+//!
+//! Anybody may ask, so that an instance reads the epochs of a jackpot for all who ask within a second, and writes each page
+//! once. Epochs that it opens itself show at once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::time::Duration;
 
-use actix_web::HttpResponse;
+use actix_web::http::header::CACHE_CONTROL;
 use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -11,15 +17,25 @@ use super::{Api, ReasonBody, operator};
 use crate::clock::rfc3339;
 use crate::http::auth;
 use crate::http::body::Body;
+use crate::http::cached::Page;
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
 use crate::ids::Id;
 use crate::jackpot::epoch::Epoch;
-use crate::ledger::lookup::Epochs;
+use crate::jackpot::error::PlayError;
+use crate::jackpot::known::Known;
+use crate::jackpot::scripts::ScriptError;
+use crate::ledger::lookup;
+use crate::single_flight::SingleFlight;
 
 /// Epochs of one page.
 const PAGE: usize = 200;
+/// How old an answer may be, and how long it may be kept on its way.
+const SHOWN_FOR: Duration = Duration::from_secs(1);
+const MAX_AGE_S: u32 = 1;
+/// Least time between two readings of the epochs of one jackpot.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Which page.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -48,10 +64,10 @@ impl TryFrom<String> for Cursor {
 
 /// The epochs of a jackpot, the oldest first.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Fairness {
+pub(crate) struct Fairness<'a> {
     #[schema(value_type = String, example = "spring")]
-    jackpot_id: Id,
-    epochs: Vec<EpochBody>,
+    jackpot_id: &'a Id,
+    epochs: &'a [EpochBody],
     /// No jackpot has cycles.
     #[schema(value_type = Vec<Object>)]
     cycles: [(); 0],
@@ -60,7 +76,7 @@ pub(crate) struct Fairness {
 }
 
 /// A period under one secret seed.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub(crate) struct EpochBody {
     #[schema(example = 1)]
     epoch: u64,
@@ -82,16 +98,21 @@ pub(crate) struct EpochBody {
     seed: Option<String>,
 }
 
-/// The epochs with their nonces and commitments, the oldest first. Needs no key.
+/// The epochs with their nonces and commitments, the oldest first. Needs no key, and is a second old at most.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/fairness", operation_id = "get_fairness", tag = "jackpots", params(("id" = String, Path), FairnessQuery),
-    responses((status = 200, description = "The epochs", body = Fairness),
+    responses((status = 200, description = "The epochs", body = Fairness, headers(
+            ("Cache-Control" = String, description = "`public, max-age=1`"),
+            ("ETag" = String, description = "Weak, of the page"))),
+        (status = 304, description = "`If-None-Match` has the tag of the page"),
         (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn get(
     PathOf(id): PathOf<Id>,
     QueryOf(query): QueryOf<FairnessQuery>,
+    request: HttpRequest,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    answer(&api, id, query.cursor).await
+    let page = shown(&api, &id).await?.page(query.cursor);
+    Ok(page.answer(&request, "application/json", MAX_AGE_S))
 }
 
 /// Closes the open epoch at once and opens the next, under the current draw secret. Entries remembered keep their answers.
@@ -107,17 +128,109 @@ pub(crate) async fn rotate(
     api.operate
         .end_epoch(&id, body.reason.into_string(), &operator(caller, &request_id))
         .await?;
-    answer(&api, id, None).await
+    let page = shown(&api, &id).await?.page(None);
+    Ok(HttpResponse::Ok()
+        .content_type("application/json")
+        .insert_header((CACHE_CONTROL, "no-store"))
+        .body(page.body().clone()))
 }
 
-async fn answer(api: &Api, id: Id, after: Option<Cursor>) -> Result<HttpResponse, Problem> {
-    let redis = api.operate.epochs(&id).await;
-    let known = match api.ledger.epochs(&id).await {
+/// The epochs of a jackpot as they were read for all.
+#[derive(Debug, Clone)]
+struct Shown {
+    id: Id,
+    epochs: Arc<[EpochBody]>,
+    /// Restores of the jackpot then.
+    restores: u64,
+    /// The whole pages from the first on, as texts.
+    texts: Arc<[OnceLock<Page>]>,
+}
+
+impl Shown {
+    fn new(id: Id, epochs: Vec<EpochBody>, restores: u64) -> Self {
+        let pages = epochs.len().div_ceil(PAGE);
+        Self {
+            id,
+            epochs: epochs.into(),
+            restores,
+            texts: (0..pages).map(|_| OnceLock::new()).collect(),
+        }
+    }
+
+    /// Whether an epoch that this instance has opened is in it.
+    fn has(&self, known: &Known) -> bool {
+        let newest = self.epochs.last().map_or(0, |epoch| epoch.epoch);
+        let opened = known.view().map_or(0, |view| view.epoch);
+        self.restores >= known.mark().restores() && newest >= opened
+    }
+
+    fn page(&self, after: Option<Cursor>) -> Page {
+        let begin = after.map_or(0, |Cursor(last)| {
+            self.epochs.partition_point(|epoch| epoch.epoch <= last)
+        });
+        // A cursor that no page ends with is anyone's invention: its page is made, and not kept.
+        match self.texts.get(begin / PAGE).filter(|_| begin % PAGE == 0) {
+            Some(text) => text.get_or_init(|| self.page_from(begin)).clone(),
+            None => self.page_from(begin),
+        }
+    }
+
+    fn page_from(&self, begin: usize) -> Page {
+        let rest = &self.epochs[begin..];
+        let (page, more) = rest.split_at(rest.len().min(PAGE));
+        let last = page.last().filter(|_| !more.is_empty());
+        let body = Fairness {
+            jackpot_id: &self.id,
+            epochs: page,
+            cycles: [],
+            next_cursor: last.map(|epoch| epoch.epoch.to_string()),
+        };
+        Page::new(serde_json::to_string(&body).expect("plain data is JSON"))
+    }
+}
+
+type Source = SingleFlight<Result<Shown, Problem>>;
+
+/// The epochs of the jackpots that somebody asks for: each is read once for all.
+#[derive(Debug, Default)]
+pub struct Epochs(RwLock<HashMap<Id, Arc<Source>>>);
+
+impl Epochs {
+    fn source(&self, id: &Id) -> Arc<Source> {
+        if let Some(source) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(id) {
+            return Arc::clone(source);
+        }
+        let mut sources = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(sources.entry(id.clone()).or_default())
+    }
+}
+
+/// The epochs of a jackpot, at most a second old and with each that this instance has opened.
+async fn shown(api: &Api, id: &Id) -> Result<Shown, Problem> {
+    let registry = &api.operate.views.registry;
+    if !registry.may_exist(id).await.map_err(PlayError::from)? {
+        return Err(PlayError::from(ScriptError::Unknown).into());
+    }
+    let (known, source) = (registry.known(id), api.epochs.source(id));
+    let shown = source
+        .get(
+            PAUSE,
+            |last| last.begun.elapsed() < SHOWN_FOR && last.value.as_ref().is_ok_and(|shown| shown.has(&known)),
+            || read(api, id),
+        )
+        .await;
+    shown.value.clone()
+}
+
+async fn read(api: &Api, id: &Id) -> Result<Shown, Problem> {
+    let restores = api.operate.views.registry.known(id).mark().restores();
+    let redis = api.operate.epochs(id).await;
+    let known = match api.ledger.epochs(id).await {
         Ok(known) => known,
         // No seed is shown that the ledger does not vouch for; the commitments are all the same.
         Err(error) if redis.is_ok() => {
             tracing::warn!(%error, "epochs are shown without their seeds");
-            Epochs::default()
+            lookup::Epochs::default()
         }
         Err(error) => return Err(error.into()),
     };
@@ -134,10 +247,7 @@ async fn answer(api: &Api, id: Id, after: Option<Cursor>) -> Result<HttpResponse
             epochs.insert(epoch.epoch, epoch.clone());
         }
     }
-    let mut rest = epochs
-        .into_values()
-        .filter(|epoch| after.is_none_or(|Cursor(last)| epoch.epoch > last));
-    let page = rest.by_ref().take(PAGE).map(|epoch| EpochBody {
+    let body = |epoch: Epoch| EpochBody {
         seed: known.seed(epoch.epoch).map(str::to_owned),
         epoch: epoch.epoch,
         nonce: epoch.opening.nonce,
@@ -145,13 +255,73 @@ async fn answer(api: &Api, id: Id, after: Option<Cursor>) -> Result<HttpResponse
         commitment: epoch.opening.commitment,
         opened_at: rfc3339(epoch.opened_ms),
         closed_at: epoch.closed_ms.map(rfc3339),
-    });
-    let page = page.collect::<Vec<_>>();
-    let last = page.last().map(|epoch| epoch.epoch.to_string());
-    Ok(HttpResponse::Ok().json(Fairness {
-        next_cursor: last.filter(|_| rest.next().is_some()),
-        epochs: page,
-        cycles: [],
-        jackpot_id: id,
-    }))
+    };
+    Ok(Shown::new(
+        id.clone(),
+        epochs.into_values().map(body).collect(),
+        restores,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(numbers: impl IntoIterator<Item = u64>) -> Shown {
+        let body = |epoch| EpochBody {
+            epoch,
+            nonce: String::new(),
+            secret_id: String::new(),
+            commitment: String::new(),
+            opened_at: String::new(),
+            closed_at: None,
+            seed: None,
+        };
+        let id = Id::parse("spring").expect("an id");
+        Shown::new(id, numbers.into_iter().map(body).collect(), 0)
+    }
+
+    /// The epochs of all pages, as a client that follows the cursors gets them.
+    fn followed(shown: &Shown) -> (Vec<u64>, usize) {
+        let (mut all, mut pages, mut cursor) = (Vec::new(), 0, None);
+        loop {
+            let page: serde_json::Value = serde_json::from_slice(shown.page(cursor).body()).expect("JSON");
+            let epochs = page["epochs"].as_array().expect("a list");
+            assert!(epochs.len() <= PAGE && page["cycles"] == serde_json::json!([]));
+            all.extend(epochs.iter().filter_map(|epoch| epoch["epoch"].as_u64()));
+            pages += 1;
+            match page["next_cursor"].as_str() {
+                Some(next) => cursor = Some(Cursor::try_from(next.to_owned()).expect("a cursor")),
+                None => return (all, pages),
+            }
+        }
+    }
+
+    #[test]
+    fn following_the_cursors_shows_each_epoch_once() {
+        for (count, pages) in [(0, 1), (1, 1), (199, 1), (200, 1), (201, 2), (400, 2), (991, 5)] {
+            // With a gap, as a restore leaves one.
+            let numbers: Vec<u64> = (1..=count).map(|n| if n > 150 { n + 1_000 } else { n }).collect();
+            assert_eq!(followed(&shown(numbers.clone())), (numbers, pages), "{count}");
+        }
+    }
+
+    #[test]
+    fn only_pages_that_cursors_lead_to_are_kept() {
+        let shown = shown(1..=450);
+        let kept = || shown.texts.iter().filter(|text| text.get().is_some()).count();
+        for cursor in 0..450 {
+            shown.page(Some(Cursor(cursor)));
+        }
+        assert_eq!(kept(), 3);
+        let beyond = shown.page(Some(Cursor(u64::MAX)));
+        let beyond: serde_json::Value = serde_json::from_slice(beyond.body()).expect("JSON");
+        assert_eq!(
+            (
+                beyond["epochs"].as_array().map(Vec::len),
+                beyond["next_cursor"].as_str()
+            ),
+            (Some(0), None)
+        );
+    }
 }

@@ -1,11 +1,15 @@
 //! The meter, once and as a stream.
+//!
+//! A caller with a key gets what Redis says now. For all others, and for streams, an instance reads it for all: such an answer
+//! is at most a second old, and has all that this instance has acknowledged, because each acknowledged change raises the
+//! mark that the instance has heard of ([`crate::stream::Heard::mark`]).
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-use actix_web::HttpResponse;
 use actix_web::web::{Bytes, Data};
+use actix_web::{HttpRequest, HttpResponse};
 use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -16,16 +20,25 @@ use super::Api;
 use crate::clock::rfc3339;
 use crate::http::Web;
 use crate::http::auth::Anyone;
+use crate::http::cached::{self, Page};
+use crate::http::peer::Peer;
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::ids::Id;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::operate::Operate;
 use crate::jackpot::scripts::Snapshot;
+use crate::single_flight::SingleFlight;
+use crate::stream::Mark;
 
 /// How often a meter with listeners is read: with at most one event a second, a listener is never more than one
 /// second behind.
 const READ_EVERY: Duration = Duration::from_millis(200);
+/// How old an answer to a caller without a key may be, and how long it may be kept on its way.
+const SHOWN_FOR: Duration = Duration::from_secs(1);
+const MAX_AGE_S: u32 = 1;
+/// Least time between two readings of one meter: however many play and ask, Redis is asked for it 50 times a second.
+const PAUSE: Duration = Duration::from_millis(20);
 /// Least time between two events of one stream.
 const EVENT_EVERY: Duration = Duration::from_secs(1);
 /// Silence after which a comment keeps proxies from closing the stream.
@@ -86,12 +99,39 @@ impl MeterNow {
     }
 }
 
-type Latest = watch::Receiver<Arc<MeterNow>>;
+/// A meter as it was read for all.
+#[derive(Debug, Clone)]
+pub(crate) struct Shown {
+    now: Arc<MeterNow>,
+    /// What was in it.
+    mark: Mark,
+    page: Page,
+}
 
-/// The meters that somebody listens to: each is read once for all its listeners.
+impl Shown {
+    fn new(now: MeterNow, mark: Mark) -> Self {
+        let json = |now: &MeterNow| serde_json::to_string(now).expect("plain data is JSON");
+        let timeless = MeterNow {
+            at: String::new(),
+            ..now.clone()
+        };
+        Self {
+            page: Page::tagged_by(json(&now), json(&timeless).as_bytes()),
+            now: Arc::new(now),
+            mark,
+        }
+    }
+}
+
+type Latest = watch::Receiver<Arc<MeterNow>>;
+type Source = SingleFlight<Result<Shown, Problem>>;
+
+/// The meters that somebody asks for without a key, or listens to: each is read once for all.
 #[derive(Debug)]
 pub struct Meters {
     operate: Operate,
+    /// Of jackpots that there are.
+    sources: RwLock<HashMap<Id, Arc<Source>>>,
     listened: Mutex<HashMap<Id, Latest>>,
 }
 
@@ -101,6 +141,7 @@ impl Meters {
     pub fn new(operate: Operate) -> Self {
         Self {
             operate,
+            sources: RwLock::default(),
             listened: Mutex::default(),
         }
     }
@@ -109,14 +150,59 @@ impl Meters {
         MeterNow::of(id, self.operate.views.snapshot(id).await?)
     }
 
+    async fn read_for_all(&self, id: &Id) -> Result<Shown, Problem> {
+        let snapshot = self.operate.views.snapshot(id).await?;
+        let mark = snapshot.mark;
+        Ok(Shown::new(MeterNow::of(id, snapshot)?, mark))
+    }
+
+    /// The meter of a jackpot that there is, at most `max_age` old and with all that this instance has acknowledged.
+    async fn shown(&self, id: &Id, max_age: Duration) -> Result<Shown, Problem> {
+        let known = self.operate.views.registry.whole(id).map_err(PlayError::from)?;
+        let is_new = |shown: &Shown| shown.mark.packed() >= known.mark().packed();
+        let source = self.source(id);
+        let shown = source
+            .get(
+                PAUSE,
+                |last| last.begun.elapsed() < max_age && last.value.as_ref().is_ok_and(is_new),
+                || self.read_for_all(id),
+            )
+            .await;
+        shown.value.clone()
+    }
+
+    fn source(&self, id: &Id) -> Arc<Source> {
+        let sources = self.sources.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(source) = sources.get(id) {
+            return Arc::clone(source);
+        }
+        drop(sources);
+        let mut sources = self.sources.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(sources.entry(id.clone()).or_default())
+    }
+
+    /// What a caller without a key may see. A private jackpot and one that is not there look alike: 401.
+    pub(super) async fn public(&self, id: &Id) -> Result<Shown, Problem> {
+        let registry = &self.operate.views.registry;
+        if !registry.may_exist(id).await.map_err(PlayError::from)? {
+            return Err(Problem::unauthorized());
+        }
+        match self.shown(id, SHOWN_FOR).await {
+            Ok(shown) if shown.now.public => Ok(shown),
+            Ok(_private) => Err(Problem::unauthorized()),
+            Err(problem) if problem.code == "jackpot-not-found" => Err(Problem::unauthorized()),
+            Err(problem) => Err(problem),
+        }
+    }
+
     /// Joins the reader of this meter, or starts it.
-    fn listen(self: &Arc<Self>, id: &Id, now: &MeterNow) -> Latest {
+    fn listen(self: &Arc<Self>, id: &Id, now: &Arc<MeterNow>) -> Latest {
         let mut listened = self.listened.lock().unwrap_or_else(PoisonError::into_inner);
         // A reader whose task has ended has dropped its sender.
         if let Some(latest) = listened.get(id).filter(|latest| latest.has_changed().is_ok()) {
             return latest.clone();
         }
-        let (sender, latest) = watch::channel(Arc::new(now.clone()));
+        let (sender, latest) = watch::channel(Arc::clone(now));
         listened.insert(id.clone(), latest.clone());
         tokio::spawn(self.clone().keep_reading(id.clone(), sender));
         latest
@@ -125,12 +211,12 @@ impl Meters {
     async fn keep_reading(self: Arc<Self>, id: Id, sender: watch::Sender<Arc<MeterNow>>) {
         loop {
             sleep(READ_EVERY).await;
-            match self.read(&id).await {
-                Ok(now) => {
+            match self.shown(&id, READ_EVERY).await {
+                Ok(Shown { now, .. }) => {
                     sender.send_if_modified(|last| {
                         let changed = !last.shows_the_same(&now);
                         if changed {
-                            *last = Arc::new(now);
+                            *last = now;
                         }
                         changed
                     });
@@ -147,16 +233,31 @@ impl Meters {
     }
 }
 
-/// The pool of each tier. Needs no key when the jackpot's `public_meter` is set.
+/// The pool of each tier.
+///
+/// Needs no key when the jackpot's `public_meter` is set: then the answer is at most a second old, and has all that this
+/// instance has acknowledged. Without a key a private jackpot and one that does not exist are both 401.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/meter", operation_id = "get_meter", tag = "jackpots", security((), ("bearer" = [])), params(("id" = String, Path)),
-    responses((status = 200, description = "The meter", body = MeterNow),
+    responses((status = 200, description = "The meter", body = MeterNow, headers(
+            ("Cache-Control" = String, description = "`public, max-age=1` without a key, `no-store` with one"),
+            ("ETag" = String, description = "Weak, of all but `at`; without a key"))),
+        (status = 304, description = "`If-None-Match` has the tag of what would be answered"),
         (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
-pub(crate) async fn get(caller: Anyone, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
+pub(crate) async fn get(
+    caller: Anyone,
+    PathOf(id): PathOf<Id>,
+    request: HttpRequest,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    if !caller.has_key() {
+        let Shown { page, .. } = api.meters.public(&id).await?;
+        return Ok(page.answer_without_key(&request, "application/json", MAX_AGE_S));
+    }
     let now = api.meters.read(&id).await?;
     if !now.public {
         caller.require_read()?;
     }
-    Ok(HttpResponse::Ok().json(now))
+    Ok(cached::private(now))
 }
 
 /// The same as server-sent events, `event: meter`: at once, and when it changed, at most once a second.
@@ -167,21 +268,31 @@ pub(crate) async fn get(caller: Anyone, PathOf(id): PathOf<Id>, api: Data<Api>) 
 pub(crate) async fn stream(
     caller: Anyone,
     PathOf(id): PathOf<Id>,
+    peer: Peer,
     api: Data<Api>,
     web: Data<Web>,
 ) -> Result<HttpResponse, Problem> {
-    let now = api.meters.read(&id).await?;
+    let has_key = caller.has_key();
+    let now = if has_key {
+        Arc::new(api.meters.read(&id).await?)
+    } else {
+        api.meters.public(&id).await?.now
+    };
     let may_read = caller.require_read();
     if !now.public {
         may_read.as_ref().map_err(Clone::clone)?;
     }
     let may_read = may_read.is_ok();
-    let place = web.open_stream()?;
+    let place = if has_key {
+        (None, web.open_stream()?)
+    } else {
+        web.open_public_stream(&peer)?
+    };
     let mut latest = api.meters.listen(&id, &now);
     let (stopping, meters) = (web.stopping.clone(), api.meters.clone());
     let events = async_stream::stream! {
         let _place = place;
-        let mut shown = Arc::new(now);
+        let mut shown = now;
         yield Ok::<_, Problem>(shown.event());
         let mut next = Instant::now() + EVENT_EVERY;
         loop {
@@ -197,8 +308,8 @@ pub(crate) async fn stream(
                 Err(_silence) => yield Ok(Bytes::from_static(b":\n\n")),
                 Ok(Err(_ended)) => return,
                 Ok(Ok(now)) => {
-                    // Read again: what the shared reader saw may be older than this event may be.
-                    shown = meters.read(&id).await.map_or(now, Arc::new);
+                    // What the reader saw may be older than this event may be.
+                    shown = meters.shown(&id, READ_EVERY).await.map_or(now, |shown| shown.now);
                     if !shown.public && !may_read {
                         return;
                     }

@@ -23,6 +23,7 @@ mod reasons;
 mod room_pass;
 mod status;
 
+pub use fairness::Epochs;
 pub use meter::Meters;
 pub use reasons::Reasons;
 
@@ -37,6 +38,8 @@ pub struct Api {
     pub named: Named,
     /// Serves meters.
     pub meters: Arc<Meters>,
+    /// Serves epochs.
+    pub epochs: Arc<Epochs>,
     /// Says why a jackpot takes no entries.
     pub reasons: Reasons,
     /// What is not in Redis, or not for Redis to decide.

@@ -1,20 +1,22 @@
 //! How a room is, for everybody.
 
-use actix_web::HttpResponse;
-use actix_web::http::header::{CacheControl, CacheDirective};
 use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Api;
 use super::definitions::seed;
 use crate::clock::rfc3339;
+use crate::http::cached::Page;
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::ids::Id;
+use crate::room::error::RoomError;
 use crate::room::operate::joined;
 use crate::room::rooms::RoomNow;
 use crate::room::status::Status;
+use crate::stream::ScriptError;
 
 /// How long a client, or what stands between, may keep the answer, in seconds.
 const MAX_AGE_S: u32 = 1;
@@ -59,16 +61,22 @@ pub(crate) struct RoomStatus {
 /// How a room is. Needs no key, is a second old at most, and may be kept for as long by what stands between.
 #[utoipa::path(get, path = "/v1/rooms/{id}/status", operation_id = "get_room_status", tag = "rooms", params(("id" = String, Path)),
     responses((status = 200, description = "How it is", body = RoomStatus,
-            headers(("Cache-Control" = String, description = "`public, max-age=1`"))),
+            headers(("Cache-Control" = String, description = "`public, max-age=1`"),
+                ("ETag" = String, description = "Weak, of all but `at`"))),
+        (status = 304, description = "`If-None-Match` has the tag of what would be answered"),
         (status = 404, description = "`room-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
-pub(crate) async fn get(PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
+pub(crate) async fn get(PathOf(id): PathOf<Id>, request: HttpRequest, api: Data<Api>) -> Result<HttpResponse, Problem> {
+    // A made-up id costs no call.
+    if !api.rooms.registry.may_exist(&id).await.map_err(RoomError::from)? {
+        return Err(RoomError::from(ScriptError::Unknown).into());
+    }
     let now = api.rooms.shown(&id).await?;
-    Ok(HttpResponse::Ok()
-        .insert_header(CacheControl(vec![
-            CacheDirective::Public,
-            CacheDirective::MaxAge(MAX_AGE_S),
-        ]))
-        .json(body(&api, id, &now)))
+    let mut body = body(&api, id, &now);
+    let text = |body: &RoomStatus| serde_json::to_string(body).expect("plain data is JSON");
+    let whole = text(&body);
+    body.at.clear();
+    let page = Page::tagged_by(whole, text(&body).as_bytes());
+    Ok(page.answer(&request, "application/json", MAX_AGE_S))
 }
 
 fn body(api: &Api, id: Id, now: &RoomNow) -> RoomStatus {

@@ -52,6 +52,8 @@ pub struct Options {
     pub limits: Limits,
     pub readiness: ReadinessFn,
     pub metrics_listen: &'static str,
+    /// More of the settings file.
+    pub settings: &'static str,
 }
 
 impl Default for Options {
@@ -63,6 +65,7 @@ impl Default for Options {
             },
             readiness: Arc::new(Readiness::default),
             metrics_listen: "",
+            settings: "",
         }
     }
 }
@@ -73,7 +76,7 @@ pub async fn server() -> TestServer {
 
 pub async fn server_with(options: Options) -> TestServer {
     let directory = tempfile::tempdir().unwrap();
-    let settings = settings_in(directory.path(), options.metrics_listen);
+    let settings = settings_in(directory.path(), options.metrics_listen, options.settings);
     let keys = KeyFile::of(&settings);
     let store = Arc::new(KeyStore::open(keys.clone(), options.limits).unwrap());
     let follower = tokio::spawn(Arc::clone(&store).follow());
@@ -95,11 +98,11 @@ pub async fn server_with(options: Options) -> TestServer {
     }
 }
 
-fn settings_in(directory: &Path, metrics_listen: &str) -> Settings {
+fn settings_in(directory: &Path, metrics_listen: &str, more: &str) -> Settings {
     let file = directory.join("settings.toml");
     let text = format!(
         "data_dir = {:?}\n[http]\nlisten = \"127.0.0.1:0\"\nworkers = 1\nmetrics_listen = {metrics_listen:?}\n\
-         shutdown_timeout_s = 20\nmax_body_bytes = {MAX_BODY}\n",
+         shutdown_timeout_s = 20\nmax_body_bytes = {MAX_BODY}\n{more}",
         directory.to_str().unwrap()
     );
     std::fs::write(&file, text).unwrap();
@@ -131,6 +134,11 @@ impl TestServer {
         })
         .await;
         key
+    }
+
+    /// A request without a key of another client: from this address of the loopback network.
+    pub fn get_from(&self, address: [u8; 4], path: &str) -> RequestBuilder {
+        support::http_client_at(address.into()).get(format!("{}{path}", self.base))
     }
 
     pub fn get(&self, path: &str) -> RequestBuilder {

@@ -5,6 +5,8 @@ mod bare;
 mod bytes;
 mod errors;
 mod kit;
+mod limits;
+mod public_streams;
 mod rate;
 mod raw;
 mod service;

@@ -2,7 +2,7 @@
 
 mod browser;
 mod events;
-mod kit;
+pub mod kit;
 mod site;
 mod states;
 mod tokens;

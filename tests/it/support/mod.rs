@@ -17,5 +17,5 @@ pub mod service;
 pub mod shifted_clock;
 pub mod wait;
 
-pub use http::http_client;
+pub use http::{http_client, http_client_at};
 pub use wait::{eventually, free_port};
