@@ -1,6 +1,6 @@
 # The commands of the README. Each line only calls a script of scripts/, where the reasons are written down.
 .DEFAULT_GOAL := help
-.PHONY: help run test lint fmt acceptance api bench bench-growth bench-memory bench-soak bench-ledger bench-exports
+.PHONY: help run test lint fmt acceptance api bench bench-growth bench-memory bench-soak bench-hostile bench-ledger bench-exports
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -34,6 +34,9 @@ bench-memory: ## Bytes of Redis for each remembered entry (ARGS=--quick)
 
 bench-soak: ## Resident sizes and stream length under a constant load, 10 minutes (ARGS=--quick: one)
 	@scripts/bench.sh soak $(ARGS)
+
+bench-hostile: ## A keyed client beside 10,000 hostile connections, some 6 minutes (ARGS=--quick: half a minute)
+	@scripts/bench.sh hostile $(ARGS)
 
 bench-ledger: ## What the ledger takes with 10 million entries there, on SQLite and PostgreSQL (15 GB of disk)
 	@scripts/bench-ledger.sh

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# bench.sh peers|growth|memory|soak [ARGUMENT…]: the service beside its peers, how its cost grows, what it keeps in
-# memory; docs/benchmarks.md says what each is. `--help` behind the command lists its options, `--quick` is a first look.
+# bench.sh peers|growth|memory|soak|hostile [ARGUMENT…]: the service beside its peers, how its cost grows, what it keeps in
+# memory, and what strangers can do to it; docs/benchmarks.md says what each is. `--help` behind the command lists its options, `--quick` is a first look.
 # Tables on standard output; target/bench keeps JSON and a page with plots (BENCH_DIR: elsewhere, on a disk).
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 source scripts/postgres.sh
 
-command=${1:?peers, growth, memory or soak}
+command=${1:?peers, growth, memory, soak or hostile}
 shift
 # Sockets lie in it, and their paths have 107 bytes at most.
 directory=${BENCH_DIR:-target/bench}
@@ -19,7 +19,9 @@ clean_up() {
 
 scripts/install.sh bench
 mkdir -p "$directory"
-cargo bench --quiet --locked --no-run --bench compare
+bench=compare
+[[ $command == hostile ]] && bench=hostile
+cargo bench --quiet --locked --no-run --bench "$bench"
 trap clean_up EXIT
 # What the build wrote is on the disk before anything waits for a disk.
 sync
@@ -29,4 +31,4 @@ if [[ $command == peers ]]; then
   start_postgres
   options+=(--postgres "$postgres_socket" --postgres-port "$postgres_port" --pgbench "$(postgres_programs)/pgbench")
 fi
-cargo bench --quiet --locked --bench compare -- "$command" "${options[@]}" "$@"
+cargo bench --quiet --locked --bench "$bench" -- "$command" "${options[@]}" "$@"

@@ -20,8 +20,9 @@ use crate::stopping::Stopping;
 /// Connections at most where the setting leaves it to us: some 20 KiB each when they have all been used.
 const MAX_CONNECTIONS: usize = 20_000;
 
-/// Open files that are left to all else: Redis, the ledger, files, and connections that are being refused.
+/// Open files that are left to all else: Redis, the ledger, files; and one of so many to connections that are being refused.
 const RESERVED_FILES: usize = 512;
+const RESERVED_SHARE: usize = 16;
 
 /// Threads for the metrics listener: one reader now and then.
 const METRICS_WORKERS: usize = 1;
@@ -117,9 +118,11 @@ fn certificates(http: &Http) -> Result<Option<Arc<Certificates>>, TlsError> {
 
 fn max_connections(http: &Http) -> usize {
     match http.max_connections {
-        0 => open_files::limit()
-            .saturating_sub(RESERVED_FILES)
-            .clamp(1, MAX_CONNECTIONS),
+        0 => {
+            let files = open_files::limit();
+            let left = files.saturating_sub(RESERVED_FILES + files / RESERVED_SHARE);
+            left.clamp(1, MAX_CONNECTIONS)
+        }
         some => some,
     }
 }

@@ -21,12 +21,15 @@ pub enum TelemetryError {
     Taken(#[from] TryInitError),
 }
 
+/// What the framework calls its connections of HTTP/1.1.
+const DISPATCHER: &str = "actix_http::h1::dispatcher";
+
 /// Starts logging for the whole process; panics are logged as well, once, within the request they ended.
 ///
 /// # Errors
 /// A bad filter, or a second call.
 pub fn init(settings: &Log) -> Result<(), TelemetryError> {
-    let filter = EnvFilter::try_new(&settings.level)?;
+    let filter = filter(&settings.level)?;
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr);
@@ -46,6 +49,15 @@ pub fn init(settings: &Log) -> Result<(), TelemetryError> {
     }
     std::panic::set_hook(Box::new(log_panic));
     Ok(())
+}
+
+/// The framework logs each connection that a client broke at level error: strangers would fill the log. What was wrong with it
+/// is counted, and said at level debug by the listener.
+fn filter(level: &str) -> Result<EnvFilter, ParseError> {
+    if level.contains(DISPATCHER) {
+        return EnvFilter::try_new(level);
+    }
+    EnvFilter::try_new(format!("{level},{DISPATCHER}=off"))
 }
 
 fn log_panic(info: &PanicHookInfo<'_>) {

@@ -73,6 +73,8 @@ pub struct ConnectionState {
     left: Cell<u64>,
     starved: Cell<bool>,
     in_flight: Cell<u32>,
+    /// A request has come.
+    used: Cell<bool>,
     receiving: Cell<u32>,
     /// Part of a head has come.
     head: Cell<bool>,
@@ -99,6 +101,7 @@ impl ConnectionState {
             left: Cell::new(HEAD_BYTES),
             starved: Cell::new(false),
             in_flight: Cell::new(0),
+            used: Cell::new(false),
             receiving: Cell::new(0),
             head: Cell::new(false),
             stalled: Cell::new(None),
@@ -143,6 +146,7 @@ impl ConnectionState {
     /// A request begins; it is in flight until the guard is dropped.
     pub(super) fn begin(self: &Rc<Self>) -> InFlight {
         self.in_flight.set(self.in_flight.get() + 1);
+        self.used.set(true);
         self.head.set(false);
         self.since.set(self.clock.get());
         if self.http2.get() {
@@ -250,6 +254,10 @@ impl ConnectionState {
     pub(super) fn has_written(&self, some: bool) {
         if some {
             self.stalled.set(None);
+            // A long answer is on its way also after the request has ended.
+            if self.in_flight.get() == 0 && !self.head.get() {
+                self.since.set(self.clock.get());
+            }
         } else if self.stalled.get().is_none() {
             self.stalled.set(Some(self.clock.get()));
         }
@@ -355,8 +363,10 @@ impl ConnectionState {
             _ if self.is_killed() => return None,
             (0, Some(since)) => return (now.saturating_sub(since) >= STALLED_TICKS).then_some((0, age)),
             (0, None) if self.head.get() => (0, 4),
-            (0, None) => (1, 1),
-            (requests, _) if self.receiving.get() >= requests => (2, 8),
+            (0, None) if !self.used.get() => (1, 1),
+            // One that is used every second stays.
+            (0, None) => (2, 4),
+            (requests, _) if self.receiving.get() >= requests => (3, 8),
             _ => return None,
         };
         (age >= needed).then_some((class, age))

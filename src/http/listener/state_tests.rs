@@ -121,6 +121,13 @@ fn time_ends_what_waits_for_the_client_and_nothing_else() {
     assert_eq!(state.check(&TIMES, false), None);
     clock.set(300);
     assert_eq!(state.check(&TIMES, false), Some("idle"));
+
+    let (state, clock) = connection();
+    drop(state.begin());
+    clock.set(299);
+    state.has_written(true);
+    clock.set(500);
+    assert_eq!(state.check(&TIMES, false), None, "a long answer goes on");
 }
 
 #[test]
@@ -133,9 +140,18 @@ fn who_waits_for_the_client_is_expendable_and_who_works_is_not() {
     clock.set(100);
     assert_eq!(state.expendable(), None, "worked on");
     let _receiving = state.receive(Asked::Sized(10));
-    assert_eq!(state.expendable(), Some((2, 99)), "its body does not come");
+    assert_eq!(state.expendable(), Some((3, 99)), "its body does not come");
     drop(request);
-    state.has_read(1);
+    clock.set(103);
+    assert_eq!(state.expendable(), None, "used within a second");
     clock.set(104);
+    assert_eq!(state.expendable(), Some((2, 4)), "idle again");
+    state.has_read(1);
+    clock.set(108);
     assert_eq!(state.expendable(), Some((0, 4)), "part of a head");
+    state.has_written(false);
+    clock.set(127);
+    assert_eq!(state.expendable(), None, "not read for a moment");
+    clock.set(128);
+    assert_eq!(state.expendable(), Some((0, 24)), "not read for 5 s");
 }

@@ -38,7 +38,7 @@ async fn a_newcomer_goes_when_all_are_worked_on() {
     assert!(from(&worker, 3).is_none());
     drop(requests);
     assert!(from(&worker, 3).is_none(), "within a tick nobody is idle");
-    worker.clock.set(101);
+    worker.clock.set(104);
     assert!(from(&worker, 3).is_some());
 }
 

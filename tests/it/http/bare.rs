@@ -30,7 +30,7 @@ fn check(answered: &RawAnswer, status: u16, code: &str, case: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn malformed_heads_are_problems() {
     let server = server().await;
-    let address = server.running.as_ref().unwrap().address();
+    let address = server.address();
     for head in [
         "nonsense\r\n\r\n",
         "GET / HTTP/1.1\r\n\r\n",
@@ -61,7 +61,7 @@ async fn malformed_heads_are_problems() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_head_behind_others_is_answered_last() {
     let server = server().await;
-    let address = server.running.as_ref().unwrap().address();
+    let address = server.address();
     let mut connection = connect(address).await;
     let heads =
         "GET /test/items/a HTTP/1.1\r\nhost: x\r\n\r\nHEAD /healthz HTTP/1.1\r\nhost: x\r\n\r\nnonsense\r\n\r\n";
@@ -86,7 +86,7 @@ async fn a_refused_head_behind_others_is_answered_last() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_head_that_is_too_large_is_a_problem() {
     let server = server().await;
-    let address = server.running.as_ref().unwrap().address();
+    let address = server.address();
     for length in [40_000, 200_000, 1_000_000] {
         let mut connection = connect(address).await;
         let head = format!("GET / HTTP/1.1\r\nhost: x\r\na: {}\r\n\r\n", "x".repeat(length));
@@ -118,7 +118,7 @@ async fn a_head_that_is_too_large_is_a_problem() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_head_that_does_not_end_is_a_problem_on_the_first_request_and_the_second() {
     let server = server().await;
-    let address = server.running.as_ref().unwrap().address();
+    let address = server.address();
     let part = "GET /healthz HTTP/1.1\r\nhost: x\r\na: ";
     let mut first = connect(address).await;
     first.write_all(part.as_bytes()).await.unwrap();
@@ -136,7 +136,7 @@ async fn a_head_that_does_not_end_is_a_problem_on_the_first_request_and_the_seco
 #[tokio::test(flavor = "multi_thread")]
 async fn unusual_heads_that_are_right_are_answered() {
     let server = server().await;
-    let address = server.running.as_ref().unwrap().address();
+    let address = server.address();
     for (head, status) in [
         ("GET /healthz HTTP/1.0\r\n\r\n", 200),
         (
@@ -162,7 +162,7 @@ async fn unusual_heads_that_are_right_are_answered() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_expectation_is_answered_after_it() {
     let server = server().await;
-    let address = server.running.as_ref().unwrap().address();
+    let address = server.address();
     let mut connection = connect(address).await;
     let head = "POST /test/play HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 1000000\r\n\r\n";
     connection.write_all(head.as_bytes()).await.unwrap();

@@ -18,7 +18,7 @@ const TIME: Duration = Duration::from_secs(3);
 #[tokio::test(flavor = "multi_thread")]
 async fn a_body_in_chunks_that_nobody_reads_has_an_end() {
     let server = server().await;
-    let address = server.running.as_ref().unwrap().address();
+    let address = server.address();
     let size = 64 * 1024;
     let chunk = format!("{size:x}\r\n{}\r\n", "x".repeat(size));
     for (head, status) in [
@@ -45,7 +45,7 @@ async fn a_body_in_chunks_that_nobody_reads_has_an_end() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sized_body_that_nobody_reads_has_an_end() {
     let server = server().await;
-    let address = server.running.as_ref().unwrap().address();
+    let address = server.address();
     let mut connection = connect(address).await;
     let head = "POST /test/play HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000000000\r\n\r\n";
     connection.write_all(head.as_bytes()).await.unwrap();
@@ -57,7 +57,7 @@ async fn a_sized_body_that_nobody_reads_has_an_end() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_writes_first_still_reads_its_answer() {
     let server = server().await;
-    let address = server.running.as_ref().unwrap().address();
+    let address = server.address();
     // Larger than what is read for a head, smaller than what is thrown away.
     let body = "x".repeat(150_000);
     for head in [
@@ -80,7 +80,7 @@ async fn a_client_that_writes_first_still_reads_its_answer() {
 async fn a_body_that_is_read_to_its_end_keeps_the_connection() {
     let server = server().await;
     let key = server.honoured_key(Role::Play, "player").await;
-    let address = server.running.as_ref().unwrap().address();
+    let address = server.address();
     let mut connection = connect(address).await;
     let body = r#"{"name":"a","amount":1}"#;
     for _ in 0..3 {
@@ -113,7 +113,7 @@ async fn a_body_that_is_read_to_its_end_keeps_the_connection() {
 #[tokio::test(flavor = "multi_thread")]
 async fn many_requests_at_once_are_answered_in_order() {
     let server = server().await;
-    let address = server.running.as_ref().unwrap().address();
+    let address = server.address();
     let mut connection = connect(address).await;
     // Together more than is read ahead.
     let padding = "x".repeat(4_000);
@@ -131,7 +131,7 @@ async fn many_requests_at_once_are_answered_in_order() {
 async fn a_chunk_that_is_malformed_gets_one_answer() {
     let server = server().await;
     let key = server.honoured_key(Role::Play, "player").await;
-    let address = server.running.as_ref().unwrap().address();
+    let address = server.address();
     for (authorization, status) in [(format!("authorization: Bearer {key}\r\n"), 400), (String::new(), 401)] {
         let mut connection = connect(address).await;
         let head = format!(
@@ -157,7 +157,7 @@ async fn a_chunk_that_is_malformed_gets_one_answer() {
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_are_counted() {
     let server = server().await;
-    let address = server.running.as_ref().unwrap().address();
+    let address = server.address();
     let connections = [connect(address).await, connect(address).await];
     let open = async |count: usize| {
         let metrics = server.metrics.encode().unwrap();

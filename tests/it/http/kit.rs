@@ -1,5 +1,6 @@
 //! A server on a port of its own with a few routes that show what the base does.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,11 +15,13 @@ use jackpot::http::problem::Problem;
 use jackpot::http::query::{PathOf, QueryOf};
 use jackpot::http::request_id::RequestId;
 use jackpot::http::routes::Routes;
-use jackpot::http::server::{self, Running};
+use jackpot::http::server::{self, Running, ServeError};
 use jackpot::keys::{KeyFile, KeyStore, Limits, Role};
 use jackpot::settings::{self, Settings};
 use jackpot::telemetry::Metrics;
 use reqwest::{Client, Method, RequestBuilder, Response};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -38,7 +41,7 @@ pub struct TestServer {
     base: String,
     client: Client,
     follower: tokio::task::JoinHandle<()>,
-    _directory: TempDir,
+    pub directory: TempDir,
 }
 
 /// A handler that waits: says when it was reached, answers when it is let go.
@@ -52,8 +55,41 @@ pub struct Options {
     pub limits: Limits,
     pub readiness: ReadinessFn,
     pub metrics_listen: &'static str,
+    /// More lines of `[http]`.
+    pub http: String,
+    /// Serve over TLS, with this pair.
+    pub tls: Option<Pair>,
     /// More of the settings file.
     pub settings: &'static str,
+}
+
+/// A self-signed certificate for `localhost`, and its key, as PEM.
+pub struct Pair {
+    pub cert: String,
+    pub key: String,
+}
+
+impl Pair {
+    pub fn new() -> Pair {
+        let key = rcgen::KeyPair::generate().unwrap();
+        let cert = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        Pair {
+            cert: cert.self_signed(&key).unwrap().pem(),
+            key: key.serialize_pem(),
+        }
+    }
+
+    /// Puts it where a server follows it: as an orchestrator would, one file after the other.
+    pub fn put(&self, directory: &Path) {
+        for (name, text) in [("cert.pem", &self.cert), ("key.pem", &self.key)] {
+            jackpot::durable_file::replace(&directory.join(name), text.as_bytes()).unwrap();
+        }
+    }
+
+    /// The certificate as it is sent.
+    pub fn der(&self) -> CertificateDer<'static> {
+        CertificateDer::from_pem_slice(self.cert.as_bytes()).unwrap()
+    }
 }
 
 impl Default for Options {
@@ -65,6 +101,8 @@ impl Default for Options {
             },
             readiness: Arc::new(Readiness::default),
             metrics_listen: "",
+            http: String::new(),
+            tls: None,
             settings: "",
         }
     }
@@ -75,18 +113,24 @@ pub async fn server() -> TestServer {
 }
 
 pub async fn server_with(options: Options) -> TestServer {
+    try_server_with(options).await.unwrap()
+}
+
+/// One that may refuse to start.
+#[expect(clippy::unused_async, reason = "its tasks need the runtime of the test")]
+pub async fn try_server_with(options: Options) -> Result<TestServer, ServeError> {
     let directory = tempfile::tempdir().unwrap();
-    let settings = settings_in(directory.path(), options.metrics_listen, options.settings);
+    let settings = settings_in(directory.path(), &options);
     let keys = KeyFile::of(&settings);
     let store = Arc::new(KeyStore::open(keys.clone(), options.limits).unwrap());
     let follower = tokio::spawn(Arc::clone(&store).follow());
     let metrics = Arc::new(Metrics::new());
     let web = Web::new(&settings, store, Arc::clone(&metrics), options.readiness);
     let slow = Arc::new(Slow::default());
-    let running = server::start(&settings, web, routes(Arc::clone(&slow))).unwrap();
+    let running = server::start(&settings, web, routes(Arc::clone(&slow)))?;
     let base = format!("http://{}", running.address());
     let running = Some(running);
-    TestServer {
+    Ok(TestServer {
         running,
         keys,
         slow,
@@ -94,15 +138,30 @@ pub async fn server_with(options: Options) -> TestServer {
         base,
         client: crate::support::http_client(),
         follower,
-        _directory: directory,
-    }
+        directory,
+    })
 }
 
-fn settings_in(directory: &Path, metrics_listen: &str, more: &str) -> Settings {
+fn settings_in(directory: &Path, options: &Options) -> Settings {
+    let Options {
+        metrics_listen,
+        http,
+        settings: more,
+        ..
+    } = options;
+    let tls = options.tls.as_ref().map_or_else(String::new, |pair| {
+        pair.put(directory);
+        let path = |name| directory.join(name).to_str().unwrap().to_owned();
+        format!(
+            "tls_cert_file = {:?}\ntls_key_file = {:?}\n",
+            path("cert.pem"),
+            path("key.pem")
+        )
+    });
     let file = directory.join("settings.toml");
     let text = format!(
         "data_dir = {:?}\n[http]\nlisten = \"127.0.0.1:0\"\nworkers = 1\nmetrics_listen = {metrics_listen:?}\n\
-         shutdown_timeout_s = 20\nmax_body_bytes = {MAX_BODY}\n{more}",
+         shutdown_timeout_s = 20\nmax_body_bytes = {MAX_BODY}\n{tls}{http}\n{more}",
         directory.to_str().unwrap()
     );
     std::fs::write(&file, text).unwrap();
@@ -134,6 +193,10 @@ impl TestServer {
         })
         .await;
         key
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.running.as_ref().unwrap().address()
     }
 
     /// A request without a key of another client: from this address of the loopback network.
@@ -249,6 +312,21 @@ async fn slow(slow: Data<Slow>) -> HttpResponse {
     HttpResponse::Ok().body("at last")
 }
 
+/// Bytes without end, until the service stops.
+async fn ticks(web: Data<Web>) -> HttpResponse {
+    let stopping = web.stopping.clone();
+    let body = async_stream::stream! {
+        let mut ticks = tokio::time::interval(Duration::from_millis(10));
+        while !stopping.has_begun() {
+            ticks.tick().await;
+            yield Ok::<_, Problem>(web::Bytes::from_static(b"tick\n"));
+        }
+    };
+    HttpResponse::Ok()
+        .content_type("text/event-stream")
+        .streaming(Box::pin(body))
+}
+
 async fn anyone(caller: Anyone, query: web::Query<Vec<(String, String)>>) -> Result<HttpResponse, Problem> {
     if query.is_empty() {
         return Ok(HttpResponse::Ok().finish());
@@ -267,6 +345,7 @@ fn routes(state: Arc<Slow>) -> Routes {
             .service(web::resource("/test/items/{id}").route(jackpot::http::get().to(item)))
             .route("/test/panic", jackpot::http::get().to(panics))
             .route("/test/slow", jackpot::http::get().to(slow))
+            .route("/test/ticks", jackpot::http::get().to(ticks))
             .route(
                 "/test/id",
                 jackpot::http::get().to(async |id: RequestId| id.as_str().to_owned()),

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -39,7 +39,7 @@ impl RawAnswer {
 }
 
 /// Reads one answer with a `Content-Length`.
-pub async fn answer(connection: &mut TcpStream) -> RawAnswer {
+pub async fn answer<S: AsyncRead + Unpin>(connection: &mut S) -> RawAnswer {
     let reading = async {
         let mut bytes = Vec::new();
         while !bytes.ends_with(b"\r\n\r\n") {

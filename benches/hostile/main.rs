@@ -1,0 +1,167 @@
+//! What strangers can do to a client that has a key: a crowd of hostile connections beside a steady load of entries, and for
+//! comparison the same crowd aimed at another listener while the same load goes on. docs/benchmarks.md says what each
+//! number means; `scripts/bench.sh hostile` runs it.
+//!
+//! - `service`: the product. `keyed`: the load. `crowd`: the hostile connections. `yardstick`: the other listener, this
+//!   executable again.
+
+mod crowd;
+mod keyed;
+mod service;
+mod yardstick;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand};
+use serde_json::{Value, json};
+
+use crowd::{Crowd, Origin};
+use keyed::Played;
+use service::Service;
+use yardstick::Yardstick;
+
+/// What a part of the benchmark ends with.
+type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// The p99 beside the attack may be this much of that beside the yardstick.
+const MOST: f64 = 2.0;
+
+#[derive(Parser)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// Set by cargo bench.
+    #[arg(long, global = true, hide = true)]
+    bench: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Attacks from strangers, then through a trusted proxy.
+    Hostile(Args),
+    /// The other listener, started by the command above.
+    #[command(hide = true)]
+    Yardstick,
+}
+
+#[derive(Debug, Clone, clap::Args)]
+struct Args {
+    /// Where the service keeps its data meanwhile.
+    #[arg(long, default_value = "target/bench")]
+    directory: PathBuf,
+    /// A first look: fewer connections for some seconds, without a verdict on the p99.
+    #[arg(long)]
+    quick: bool,
+    /// Hostile connections [default: 10000].
+    #[arg(long)]
+    connections: Option<usize>,
+    /// How long each load goes on, in seconds [default: 60].
+    #[arg(long)]
+    seconds: Option<u64>,
+    /// Entries per second of the keyed client.
+    #[arg(long, default_value_t = 1_000)]
+    rate: u64,
+    /// What the crowd does, in acts per second of all its connections: it shares the cores with the service.
+    #[arg(long, default_value_t = 2_000)]
+    acts: u64,
+    /// Another build of the service.
+    #[arg(long)]
+    service: Option<PathBuf>,
+}
+
+impl Args {
+    fn connections(&self) -> usize {
+        self.connections.unwrap_or(if self.quick { 1_000 } else { 10_000 })
+    }
+
+    fn time(&self) -> Duration {
+        Duration::from_secs(self.seconds.unwrap_or(if self.quick { 5 } else { 60 }))
+    }
+}
+
+/// One load with what went on beside it.
+struct Row {
+    beside: &'static str,
+    played: Played,
+    crowd: crowd::Counts,
+    resident_mib: u64,
+}
+
+fn main() -> Outcome<ExitCode> {
+    jackpot::open_files::raise();
+    match Cli::parse().command {
+        Command::Yardstick => yardstick::serve().map(|()| ExitCode::SUCCESS),
+        Command::Hostile(args) => run(&args),
+    }
+}
+
+fn run(args: &Args) -> Outcome<ExitCode> {
+    println!(
+        "{} hostile connections, {} acts/s, beside {} entries/s for {} s\n\n\
+         | from | beside | entries | failed | p50, ms | p99, ms | max, ms | /healthz max, ms | connects | refused | closed | pushed, MiB | answers | service, MiB |\n\
+         | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        args.connections(),
+        args.acts,
+        args.rate,
+        args.time().as_secs()
+    );
+    let mut bad = false;
+    for (name, origin, settings) in [
+        ("strangers", Origin::Strangers, json!({})),
+        (
+            "a trusted proxy",
+            Origin::Proxy,
+            json!({"trusted_proxies": ["127.0.0.1"]}),
+        ),
+    ] {
+        let yardstick = one(args, origin, &settings, false)?;
+        print(name, &yardstick);
+        let attack = one(args, origin, &settings, true)?;
+        print(name, &attack);
+        let ratio = attack.played.ms(99.0) / yardstick.played.ms(99.0);
+        println!("| {name} | ratio of p99 | | | | {ratio:.2} | | | | | | | | |");
+        bad |= attack.played.failed > 0 || (ratio > MOST && !args.quick);
+    }
+    Ok(ExitCode::from(u8::from(bad)))
+}
+
+fn one(args: &Args, origin: Origin, settings: &Value, attack: bool) -> Outcome<Row> {
+    let service = Service::start(args, settings)?;
+    let yardstick = Yardstick::start()?;
+    let target = if attack { service.address } else { yardstick.address };
+    let crowd = Crowd::start(target, origin, args.connections(), args.acts);
+    crowd.wait_until_all_came(Duration::from_secs(30));
+    let played = keyed::play(service.address, &service.key, args.rate, args.time())?;
+    let resident_mib = service.resident_kib()? / 1024;
+    Ok(Row {
+        beside: if attack { "the attack" } else { "the yardstick" },
+        played,
+        crowd: crowd.stop(),
+        resident_mib,
+    })
+}
+
+fn print(name: &str, row: &Row) {
+    let (played, crowd) = (&row.played, &row.crowd);
+    println!(
+        "| {name} | {} | {} | {} | {:.2} | {:.2} | {:.1} | {} | {} | {} | {} | {} | {} | {} |",
+        row.beside,
+        played.entries,
+        played.failed,
+        played.ms(50.0),
+        played.ms(99.0),
+        played.ms(100.0),
+        played.healthz(),
+        crowd.connects,
+        crowd.refused,
+        crowd.closed,
+        crowd.pushed_bytes / 1024 / 1024,
+        crowd.answers,
+        row.resident_mib
+    );
+    for failure in &played.failures {
+        println!("{name}, {}: {failure}", row.beside);
+    }
+}
