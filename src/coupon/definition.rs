@@ -32,7 +32,7 @@ pub struct Document {
     pub per_user: u32,
     /// Seconds after which a unit does not count for its user any more, 1 to ten years; null: it always does.
     #[serde(default)]
-    #[schema(minimum = 1, example = json!(null))]
+    #[schema(minimum = 1, maximum = 316_224_000, example = json!(null))]
     pub per_user_window_s: Option<u64>,
     /// RFC 3339: nothing is issued before; null: from now on.
     #[serde(default)]

@@ -181,12 +181,11 @@ fn carefully<T: Described>(bytes: &[u8]) -> Result<T, Problem> {
             Err(error) => Err(Problem::invalid_json(error.to_string())),
         },
         // The first mismatch may come before what makes the text no JSON at all; that counts more.
-        Err(error) => Err(match malformed(bytes) {
-            Some(reason) => Problem::invalid_json(reason),
-            None => {
-                let first = shape::field_error(error.path(), &error.inner().to_string());
-                Problem::invalid_request(teach::all::<T>(bytes, first))
-            }
+        Err(error) => Err(if let Some(reason) = malformed(bytes) {
+            Problem::invalid_json(reason)
+        } else {
+            let first = shape::field_error(error.path(), &error.inner().to_string());
+            Problem::invalid_request(teach::all::<T>(bytes, first))
         }),
     }
 }

@@ -92,7 +92,8 @@ fn add_broken<T: Described>(body: T, put_right: &[Mistake], errors: &mut Vec<Fie
     let related = touched.iter().any(|top| T::RELATED.contains(&top.as_str()));
     for violation in body.broken() {
         let top = top_of(&violation.field);
-        if !touched.iter().any(|other| other == top) && !(related && T::RELATED.contains(&top)) {
+        let concerned = touched.iter().any(|other| other == top) || (related && T::RELATED.contains(&top));
+        if !concerned {
             errors.push(violation.into());
         }
     }

@@ -5,10 +5,12 @@ Each hook says which rule; nothing else is changed. Invalid data passes through 
 
 import itertools
 import json
+import re
 
 import schemathesis
 
 NUMBERS = itertools.count(1)
+TAGS = re.compile(r"\*|\"[!#-~]*\"(, *\"[!#-~]*\")*")
 
 
 def positive(context_or_case):
@@ -104,6 +106,9 @@ def head(case, operation):
     # They exclude each other.
     if case.headers and "If-Match" in case.headers:
         case.headers.pop("If-None-Match", None)
+        # Schemathesis 4.32 fills it with "" and "0", which the pattern excludes, where the other one is described as well.
+        if not TAGS.fullmatch(case.headers["If-Match"] or ""):
+            case.headers.pop("If-Match")
     # Closing is final, and a pause refuses entries: the other jackpot is for that, so that plays are taken.
     if operation in ("close_jackpot", "pause_jackpot") and case.path_parameters.get("id") == "spring":
         case.path_parameters["id"] = "autumn"

@@ -71,6 +71,50 @@ async fn each_definition_is_described_as_what_it_is_and_each_answer_is_named() {
     }
 }
 
+#[tokio::test]
+async fn every_answer_has_examples_its_headers_and_if_it_is_a_problem_its_codes() {
+    let service = Service::start().await;
+    let document = service.get("/openapi.json").await.body;
+    let codes = document["components"]["schemas"]["ProblemCode"]["enum"]
+        .as_array()
+        .expect("codes");
+    for (path, item) in document["paths"].as_object().expect("paths") {
+        for (method, operation) in item.as_object().expect("operations") {
+            let at = format!("{method} {path}");
+            let bodies = operation["requestBody"]["content"].as_object().into_iter().flatten();
+            for (media, body) in bodies {
+                assert!(shown(body), "{at}: no example of the {media} that it takes");
+            }
+            for (status, response) in operation["responses"].as_object().expect("responses") {
+                assert!(response["headers"]["X-Request-Id"].is_object(), "{at} {status}");
+                for (media, body) in response["content"].as_object().into_iter().flatten() {
+                    assert!(
+                        shown(body) || media == "text/html" || path == "/openapi.json",
+                        "{at} {status}: no example of {media}"
+                    );
+                    if media != "application/problem+json" {
+                        continue;
+                    }
+                    let named = body["schema"]["properties"]["code"]["enum"].as_array();
+                    let named = named.unwrap_or_else(|| panic!("{at} {status} has no codes"));
+                    assert!(
+                        named.iter().all(|code| codes.contains(code)),
+                        "{at} {status}: {named:?}"
+                    );
+                    if ["429", "503"].contains(&status.as_str()) {
+                        assert!(response["headers"]["Retry-After"].is_object(), "{at} {status}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether there is an example.
+fn shown(media: &Value) -> bool {
+    !media["example"].is_null() || media["examples"].as_object().is_some_and(|all| !all.is_empty())
+}
+
 /// Names of the types in a text that are described, as the description has them.
 fn described(text: &str) -> Vec<String> {
     let mut lines = text.lines();

@@ -1,22 +1,30 @@
 //! Bodies of an entry, as the service has them.
 
+use jackpot::http::body::Described;
 use jackpot::ids::{ClientSeed, Id};
 use jackpot::jackpot::derived::payout_id;
 use jackpot::jackpot::play::Played;
 use jackpot::jackpot::record::{Sent, State};
 use jackpot::money::Minor;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// What is sent.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EntryBody {
+    #[schema(value_type = String)]
     pub(super) entry_id: Id,
+    #[schema(value_type = String)]
     player_id: Id,
+    #[schema(value_type = u64)]
     stake: Minor,
     #[serde(default)]
+    #[schema(value_type = Option<String>)]
     client_seed: Option<ClientSeed>,
 }
+
+impl Described for EntryBody {}
 
 impl EntryBody {
     pub(super) fn sent(self) -> Sent {

@@ -15,7 +15,7 @@ use jackpot::http::problem::Problem;
 use jackpot::http::query::PathOf;
 use jackpot::http::routes::Routes;
 use jackpot::ids::Id;
-use jackpot::jackpot::api::{Api, ApiDoc, Meters};
+use jackpot::jackpot::api::{Api, ApiDoc, Meters, Reasons};
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::named::Named;
@@ -120,6 +120,7 @@ pub(super) async fn serve(settings: &Settings) -> Outcome {
     let api = Api {
         play,
         meters: Arc::new(Meters::new(operate.clone())),
+        reasons: Reasons::new(ledger.clone()),
         epochs: Arc::default(),
         operate,
         ledger: ledger.clone(),

@@ -9,7 +9,7 @@ use actix_web::web::{self, Data};
 use jackpot::coupon::code::Code;
 use jackpot::durable_file::make_private_dir;
 use jackpot::http::auth;
-use jackpot::http::body::Body;
+use jackpot::http::body::{Body, Described};
 use jackpot::http::health::Readiness;
 use jackpot::http::problem::Problem;
 use jackpot::http::query::PathOf;
@@ -21,6 +21,7 @@ use jackpot::store::{Call, Script, Store};
 use jackpot::telemetry::Metrics;
 use serde::{Deserialize, Serialize};
 use utoipa::OpenApi;
+use utoipa::ToSchema;
 
 use crate::Outcome;
 use crate::json::STOCK;
@@ -61,12 +62,16 @@ struct Public {
 }
 
 /// What is sent.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Ask {
+    #[schema(value_type = String)]
     request_id: Id,
+    #[schema(value_type = String)]
     user_id: Id,
 }
+
+impl Described for Ask {}
 
 /// What is answered.
 #[derive(Debug, Serialize)]

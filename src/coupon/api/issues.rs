@@ -52,8 +52,8 @@ impl Described for IssueWish {}
         (status = 200, description = "Issued before, as it was answered then, or a dead letter (`result` is `dead`); of a repeat with \
             `Idempotency-Replayed: true`", body = IssueBody),
         (status = 202, description = "In the line; `Location` says where it goes on", body = IssueBody),
-        (status = 403, description = "`not-open`, `forbidden`, `wrong-subject`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`already-issued` (with the first issue as `issue`), `out-of-stock`, `coupon-suspended`", body = crate::http::problem_of_coupon::AlreadyIssued<IssueBody>, content_type = "application/problem+json"),
+        (status = 403, description = "`not-open`, `forbidden`, `wrong-subject`; with `Idempotency-Replayed: true` where it was refused before", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`already-issued` (with the first issue as `issue`), `out-of-stock`, `coupon-suspended`; with `Idempotency-Replayed: true` where it was refused before", body = crate::http::problem_of_coupon::AlreadyIssued<IssueBody>, content_type = "application/problem+json"),
         (status = 422, description = "`invalid-request`, `request-id-reused`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn post(
     _: auth::Play,

@@ -87,7 +87,6 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
         (Within::Parameter(_), "If-Match") => TAGS,
         (Within::Schema("JackpotDefinition" | "CouponDefinition" | "RoomDefinition"), "name")
         | (Within::Schema("ReasonBody" | "AdjustmentBody"), "reason") => PLAIN,
-        (Within::Parameter(_), "If-None-Match") => return Some(("const", "*")),
         (Within::Schema(_), "at" | "held_until") => return Some(("format", "date-time")),
         (Within::Schema(_), time) if time.ends_with("_at") => return Some(("format", "date-time")),
         _ => return None,
@@ -97,8 +96,9 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
 
 /// The values that a text can have; one that begins with `#` refers to the schema that has them.
 pub(super) fn values(within: Within<'_>, name: &str) -> Option<&'static [&'static str]> {
-    let Within::Schema(owner) = within else {
-        return None;
+    let owner = match within {
+        Within::Schema(owner) => owner,
+        Within::Parameter(_) => return (name == "If-None-Match").then_some(&["*"]),
     };
     Some(match (owner, name) {
         ("Jackpot" | "MeterNow", "status") => &["open", "paused", "suspended", "closed"],
