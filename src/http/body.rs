@@ -98,7 +98,7 @@ impl<const LIMIT: usize> Unparsed<LIMIT> {
     pub async fn read(self, caller: &Caller) -> Result<(Bytes, Share), Problem> {
         let kib = u32::try_from(self.most.div_ceil(1024)).map_err(|_| Problem::internal())?;
         let share = UNPARSED_KIB
-            .wait(&caller.name, kib, BODY_TIMEOUT)
+            .wait(&caller.shared_name(), kib, BODY_TIMEOUT)
             .await
             .map_err(crowded)?;
         let asked = Asked::of(self.length, self.most as u64);

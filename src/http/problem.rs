@@ -148,6 +148,11 @@ impl Problem {
         Problem::new(StatusCode::FORBIDDEN, "forbidden", detail)
     }
 
+    /// 403: the key is bound to other subjects than the one that the request names, or it names none.
+    pub fn wrong_subject(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::FORBIDDEN, "wrong-subject", detail)
+    }
+
     /// 429: the key, or a user, asks too often; `wait` until it may again.
     #[must_use]
     pub fn rate_limited(wait: Duration, detail: &str) -> Problem {

@@ -63,6 +63,7 @@ mod fault_two_stores;
 mod given;
 mod heads;
 mod http;
+mod keys_http;
 mod ledger_batch;
 mod ledger_batch_real;
 mod ledger_coupon_kit;

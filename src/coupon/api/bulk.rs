@@ -111,13 +111,14 @@ pub(crate) async fn post(
         Status::Open | Status::Ended => {}
         Status::Suspended => return Err(CouponError::Suspended.into()),
     }
-    let place = UPLOADS.take(&caller.name, 1).map_err(busy)?;
+    let place = UPLOADS.take(&caller.shared_name(), 1).map_err(busy)?;
     let (answers, body) = answers::channel();
     let upload = Upload {
         id,
         coupons: api.coupons.clone(),
         answers,
         stopping: web.stopping.clone(),
+        key_end: caller.end(),
         _place: place,
     };
     let connection = ConnectionState::of(&request);
@@ -166,6 +167,7 @@ struct Upload {
     coupons: Coupons,
     answers: Answers,
     stopping: Stopping,
+    key_end: auth::KeyEnd,
     /// Until all answers are read, or nobody is there who reads them.
     _place: Share,
 }
@@ -196,12 +198,18 @@ impl Upload {
     async fn read(&self, lines: &mut Lines) -> Result<(), Over> {
         let (mut pace, deadline) = (Pace::default(), Instant::now() + LONGEST);
         let mut wishes: Vec<Wish> = Vec::with_capacity(MAX_BULK);
+        let mut key_ended = std::pin::pin!(self.key_end.clone().wait());
         loop {
             // What has come is answered before more is waited for.
             if (lines.is_empty() && !wishes.is_empty()) || wishes.len() == MAX_BULK {
                 self.answer(std::mem::take(&mut wishes)).await?;
             }
-            match self.next(lines, &mut pace, deadline).await? {
+            let next = tokio::select! {
+                biased;
+                () = &mut key_ended => return self.break_off(&wishes, lines).await,
+                next = self.next(lines, &mut pace, deadline) => next?,
+            };
+            match next {
                 Next::Line(bytes) if bytes.trim_ascii().is_empty() => {}
                 Next::Line(bytes) => {
                     pace.line();
@@ -250,6 +258,17 @@ impl Upload {
                 pace::idle()
             })
         }))
+    }
+
+    /// Does nothing more under a key that has ended.
+    async fn break_off(&self, undone: &[Wish], lines: &Lines) -> Result<(), Over> {
+        let problem = Problem {
+            detail: "the key was revoked or has expired; send the same list again with another".to_owned(),
+            ..Problem::unauthorized()
+        };
+        let line = undone.first().map_or(lines.number() + 1, |(line, _)| *line);
+        self.answers.tell(line, stopped(line, problem)).await?;
+        Err(Over::Told)
     }
 
     /// Decides and answers these lines; an error when that was the end.

@@ -30,11 +30,12 @@ pub(super) enum When {
 }
 
 /// Problem answers that operations can give: status, code, and when. A capability describes only those of its own.
-pub(super) const COMMON: [(&str, &str, When); 18] = [
+pub(super) const COMMON: [(&str, &str, When); 19] = [
     ("400", "malformed-request", When::Always),
     ("400", "invalid-json", When::Body),
     ("401", "unauthorized", When::Key),
     ("403", "forbidden", When::Key),
+    ("403", "wrong-subject", When::Key),
     ("404", "jackpot-not-found", When::Jackpot),
     ("404", "coupon-not-found", When::Coupon),
     ("404", "room-not-found", When::Room),
