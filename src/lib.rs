@@ -22,7 +22,7 @@
 //! | [`simulate`] | the load simulation from outside, its checks, report and comparison |
 //! | [`verify`] | an exported ledger checked offline: chain, books, draws, receipts; and the order before a room opens |
 //! | [`money`], [`ids`], [`text`], [`violation`], [`operator`], [`html`], [`rate`], [`single_flight`] | small things that everyone uses |
-//! | [`keys`], [`master_secret`], [`durable_file`], [`random`], [`tls`] | secrets, and the files they live in |
+//! | [`keys`], [`master_secret`], [`durable_file`], [`secret_file`], [`random`], [`tls`] | secrets, and the files they live in |
 //! | [`telemetry`], `signals`, [`stopping`], [`open_files`] | log lines and metrics; the signals to end; the limit on open files |
 //! | `lua/jackpot/`, `lua/coupon/`, `lua/room/`, `lua/stream/` | one file per decision, and the parts they share; each has its contract in its header |
 //!
@@ -54,6 +54,7 @@ pub mod operator;
 pub mod random;
 pub mod rate;
 pub mod room;
+pub mod secret_file;
 pub mod settings;
 mod signals;
 pub mod signing;

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::durable_file;
 use crate::random::{self, RandomError};
+use crate::secret_file::{self, Readers, SecretFileError};
 use crate::settings;
 
 /// 32 random bytes. Who knows them knows every draw: they are in no log and in no answer.
@@ -95,7 +96,10 @@ impl fmt::Debug for MasterSecret {
 /// Why there is no draw secret.
 #[derive(Debug, thiserror::Error)]
 pub enum MasterSecretError {
-    /// The file can't be read or made.
+    /// The file can't be read, or others could.
+    #[error("draw secret {0}")]
+    Secret(#[from] SecretFileError),
+    /// The file can't be made.
     #[error("draw secret {}: {source}", path.display())]
     File {
         /// Where it was looked for.
@@ -114,6 +118,9 @@ pub enum MasterSecretError {
 /// Retired secrets in the data directory, one a line: `jackpot restore --from` writes those that the settings lack.
 pub const PREVIOUS: &str = "previous.secrets";
 
+/// Largest file: a thousand secrets.
+const MAX_FILE_BYTES: u64 = 1 << 16;
+
 /// The current secret, configured or from the data directory, and the retired ones, from both.
 ///
 /// # Errors
@@ -124,15 +131,14 @@ pub fn load(settings: &settings::Fairness, data_dir: &Path) -> Result<Secrets, M
     let previous = previous.map(|text| parse(text, || "the setting fairness.previous_secrets".to_owned()));
     let mut previous = previous.collect::<Result<Vec<_>, _>>()?;
     let path = data_dir.join(PREVIOUS);
-    match std::fs::read_to_string(&path) {
+    match secret_file::read(&path, Readers::Owner, MAX_FILE_BYTES) {
         Ok(text) => {
-            let lines = text.lines().filter(|line| !line.is_empty());
-            for line in lines {
+            for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
                 previous.push(parse(line, || path.display().to_string())?);
             }
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(source) => return Err(MasterSecretError::File { path, source }),
+        Err(error) if error.is_missing() => {}
+        Err(error) => return Err(error.into()),
     }
     Ok(Secrets::new(current, previous))
 }
@@ -152,7 +158,7 @@ fn load_current(configured: &str, data_dir: &Path) -> Result<MasterSecret, Maste
         // Another process may be making it too: what stands in the file afterwards counts.
         durable_file::create_once(&path, text.as_bytes()).map_err(failed)?;
     }
-    let text = std::fs::read_to_string(&path).map_err(failed)?;
+    let text = secret_file::read(&path, Readers::Owner, MAX_FILE_BYTES)?;
     parse(text.trim_end(), || path.display().to_string())
 }
 
@@ -166,6 +172,8 @@ fn parse(text: &str, origin: impl FnOnce() -> String) -> Result<MasterSecret, Ma
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]
@@ -174,6 +182,25 @@ mod tests {
         let first = load_current("", directory.path()).unwrap();
         assert_eq!(load_current("", directory.path()).unwrap().bytes(), first.bytes());
         assert_ne!(first.bytes(), &[0; 32]);
+    }
+
+    #[test]
+    fn files_that_others_can_read_are_refused() {
+        let settings = settings::Settings::load(None).unwrap().fairness;
+        for name in ["master.secret", PREVIOUS] {
+            let directory = tempfile::tempdir().unwrap();
+            load(&settings, directory.path()).unwrap();
+            let file = directory.path().join(name);
+            durable_file::replace(&file, format!("{}\r\n", "5f".repeat(32)).as_bytes()).unwrap();
+            load(&settings, directory.path()).unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
+            let said = load(&settings, directory.path()).unwrap_err().to_string();
+            assert!(
+                said.contains(name) && said.contains("mode 0640") && said.contains("chmod 600"),
+                "{said}"
+            );
+            assert!(!said.contains("5f5f"), "{said}");
+        }
     }
 
     #[test]
@@ -189,7 +216,8 @@ mod tests {
     #[test]
     fn a_broken_file_is_refused_and_left_alone() {
         let directory = tempfile::tempdir().unwrap();
-        std::fs::write(directory.path().join("master.secret"), "short\n").unwrap();
+        let file = directory.path().join("master.secret");
+        durable_file::replace(&file, b"short\n").unwrap();
         assert!(matches!(
             load_current("", directory.path()),
             Err(MasterSecretError::Malformed(_))

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::http::health::{
-    LedgerState, MAX_REFUSED_SHOWN, Readiness, ReadinessFn, RedisState, Refused, RefusedSubject,
-};
+use crate::http::health::{LedgerState, Readiness, ReadinessFn, RedisState, Refused, RefusedSubject};
 use crate::http::problem::FieldError;
 use crate::jackpot::view::Views;
 use crate::ledger::Ledger;
@@ -92,7 +90,7 @@ pub(super) fn readiness(store: &Store, ledger: &Ledger, known: Known) -> Readine
     let (store, ledger) = (store.clone(), ledger.clone());
     Arc::new(move || {
         let health = store.health();
-        let mut found = known.look();
+        let found = known.look();
         let refused = Refused {
             jackpots: found.count(JACKPOTS),
             coupons: found.count(COUPONS),
@@ -107,7 +105,6 @@ pub(super) fn readiness(store: &Store, ledger: &Ledger, known: Known) -> Readine
             );
             causes.push(FieldError::new("jackpots", text));
         }
-        found.refused.truncate(MAX_REFUSED_SHOWN);
         #[expect(clippy::cast_precision_loss, reason = "a ratio for a graph")]
         let memory_ratio = health.used_bytes as f64 / health.limit_bytes.max(1) as f64;
         Readiness {

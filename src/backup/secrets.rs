@@ -8,7 +8,6 @@
 //! | `keys.toml` | API keys: names, roles, hashes |
 //! | `operator.key` | the first operator's key, where the service still has it |
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +19,7 @@ use super::inside;
 use crate::durable_file;
 use crate::keys::{KeyFile, KeysError};
 use crate::master_secret::{self, MasterSecret, MasterSecretError, PREVIOUS};
+use crate::secret_file::{self, Readers, SecretFileError};
 use crate::settings::Settings;
 use crate::signing::{self, SigningKeys, SigningKeysError};
 
@@ -27,6 +27,9 @@ const MASTER: &str = "master.secret";
 const SIGNING: &str = "signing.keys";
 const KEYS: &str = "keys.toml";
 const OPERATOR: &str = "operator.key";
+
+/// Larger than any of them can be.
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// Why secrets can't be taken or laid down.
 #[derive(Debug, Error)]
@@ -70,6 +73,9 @@ pub enum SecretsError {
     /// A file is there with other content.
     #[error("{} exists and is not the backup's: move it away", .0.display())]
     Taken(PathBuf),
+    /// A file can't be read, or others could.
+    #[error(transparent)]
+    File(#[from] SecretFileError),
     /// The system refuses.
     #[error("{}: {source}", path.display())]
     Io {
@@ -123,10 +129,10 @@ impl Secrets {
         let text = signing::text_of_all(&settings.ledger.signing_key, data)?;
         files.push((SIGNING, Zeroizing::new(text.as_bytes().to_vec())));
         let keys = there("file of API keys", KeyFile::of(settings).path().to_owned())?;
-        files.push((KEYS, read(&keys)?));
+        files.push((KEYS, read(&keys, Readers::Group)?));
         let operator = data.join(OPERATOR);
         if operator.exists() {
-            files.push((OPERATOR, read(&operator)?));
+            files.push((OPERATOR, read(&operator, Readers::Owner)?));
         }
         Ok(Self { files })
     }
@@ -213,20 +219,23 @@ impl Laying {
             files.push((data.join(PREVIOUS), lines_of(lacking())));
         }
         if settings.ledger.signing_key.is_empty() {
-            files.push((data.join(SIGNING), read(&backup.join(SIGNING))?));
+            files.push((data.join(SIGNING), read(&backup.join(SIGNING), Readers::Owner)?));
         } else {
             remarks.push(
                 "ledger.signing_key signs; signing.keys is not written, the ledger has the older public keys"
                     .to_owned(),
             );
         }
-        files.push((KeyFile::of(settings).path().to_owned(), read(&backup.join(KEYS))?));
+        files.push((
+            KeyFile::of(settings).path().to_owned(),
+            read(&backup.join(KEYS), Readers::Owner)?,
+        ));
         let operator = backup.join(OPERATOR);
         if operator.exists() {
-            files.push((data.join(OPERATOR), read(&operator)?));
+            files.push((data.join(OPERATOR), read(&operator, Readers::Owner)?));
         }
         for (path, content) in &files {
-            if path.exists() && read(path)? != *content {
+            if path.exists() && read(path, Readers::Group)? != *content {
                 return Err(SecretsError::Taken(path.clone()));
             }
         }
@@ -246,7 +255,7 @@ impl Laying {
             if let Some(directory) = path.parent() {
                 durable_file::make_private_dir(directory).map_err(failed)?;
             }
-            if !durable_file::create_once(path, content).map_err(failed)? && read(path)? != *content {
+            if !durable_file::create_once(path, content).map_err(failed)? && read(path, Readers::Group)? != *content {
                 return Err(SecretsError::Taken(path.clone()));
             }
         }
@@ -263,10 +272,8 @@ fn lines_of<'a>(secrets: impl Iterator<Item = &'a MasterSecret>) -> Zeroizing<Ve
     lines
 }
 
-fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, SecretsError> {
-    let content = fs::read(path).map_err(|source| SecretsError::Io {
-        path: path.to_owned(),
-        source,
-    })?;
-    Ok(Zeroizing::new(content))
+/// As a service would: a file that others can read is no more trusted than there.
+fn read(path: &Path, readers: Readers) -> Result<Zeroizing<Vec<u8>>, SecretFileError> {
+    let text = secret_file::read(path, readers, MAX_FILE_BYTES)?;
+    Ok(Zeroizing::new(text.as_bytes().to_vec()))
 }

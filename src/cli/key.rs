@@ -1,14 +1,20 @@
 //! `jackpot key`: works on the key files alone, whether or not a service runs.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
 
 use clap::Subcommand;
+use jiff::Timestamp;
 
-use super::{CommandResult, SettingsArgs};
-use crate::keys::{Key, KeyFile, KeyName, Role};
+use super::{Failure, SettingsArgs, failed};
+use crate::keys::{Expiry, Key, KeyFile, KeyName, Rights, Role, Subject, Subjects};
 use crate::settings::Settings;
 use crate::signing::SigningFile;
+
+/// Exit code for what clap can't refuse by itself.
+const WRONG_USAGE: u8 = 2;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -21,17 +27,10 @@ pub(super) struct Args {
 #[derive(Subcommand)]
 enum Action {
     /// Make a key and print it, alone. It is shown this once; only its hash is kept.
-    New {
-        /// What the key is for.
-        #[arg(long)]
-        role: Role,
-        /// Name of the key in lists and in the audit trail.
-        #[arg(long)]
-        name: KeyName,
-    },
-    /// List the keys: name, role, when made.
+    New(NewArgs),
+    /// List the keys: name, role, when made, when they end, whether they see codes, what they may name.
     List,
-    /// Revoke a key; a running service refuses it within 2 s.
+    /// Revoke a key; a running service refuses it within 2 s, and ends what is open under it.
     Revoke {
         /// Name of the key.
         name: KeyName,
@@ -41,20 +40,67 @@ enum Action {
     RotateSigning,
 }
 
-pub(super) fn run(args: Args) -> CommandResult {
+#[derive(clap::Args)]
+struct NewArgs {
+    /// What the key is for.
+    #[arg(long)]
+    role: Role,
+    /// Name of the key in lists and in the audit trail.
+    #[arg(long)]
+    name: KeyName,
+    /// Bind the key: its requests may name this jackpot, coupon or room alone, and lists show only it. Up to 100 times.
+    #[arg(long, value_name = "KIND:ID")]
+    only: Vec<Subject>,
+    /// When the key ends: 90s, 15m, 12h, 90d, 2w, or a time such as 2027-01-31T00:00:00Z; ten years at most.
+    #[arg(long, value_name = "TIME")]
+    expires: Option<Expiry>,
+    /// Let a read key see the codes of coupons; else they are null in answers to it.
+    #[arg(long)]
+    codes: bool,
+    /// Make the data directory and an operator key where no service has been yet.
+    #[arg(long)]
+    create: bool,
+}
+
+pub(super) fn run(args: Args) -> ExitCode {
+    match act(args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failed::Usage(text)) => {
+            eprintln!("jackpot: {text}");
+            WRONG_USAGE.into()
+        }
+        Err(Failed::Work(error)) => failed(&*error),
+    }
+}
+
+/// Why a command did nothing.
+enum Failed {
+    /// It was asked for what can't be.
+    Usage(String),
+    /// It could not be done.
+    Work(Failure),
+}
+
+impl<E: Into<Failure>> From<E> for Failed {
+    fn from(error: E) -> Self {
+        Self::Work(error.into())
+    }
+}
+
+fn act(args: Args) -> Result<(), Failed> {
     let settings = Settings::load(args.settings.config.as_deref())?;
     let file = KeyFile::of(&settings);
     let mut out = std::io::stdout().lock();
     match args.action {
-        Action::New { role, name } => {
-            let path = std::path::absolute(file.path())?;
-            writeln!(out, "{}", file.add(name.clone(), role)?.expose())?;
-            eprintln!("{role} key '{}' added to {}", name.as_str(), path.display());
+        Action::New(wish) => {
+            let (name, key) = new(wish, &file, &settings.data_dir)?;
+            writeln!(out, "{key}")?;
+            tell(&file, &name)?;
         }
-        Action::List => write!(out, "{}", list(&file)?)?,
+        Action::List => write!(out, "{}", list(&file.read()?, Timestamp::now()))?,
         Action::Revoke { name } => {
             let operates = |keys: Vec<Key>| keys.iter().any(|key| key.role == Role::Operate);
-            let before = file.read().is_ok_and(operates);
+            let before = operates(file.read()?);
             file.revoke(&name)?;
             let path = std::path::absolute(file.path())?;
             eprintln!("key '{}' revoked in {}", name.as_str(), path.display());
@@ -71,17 +117,96 @@ pub(super) fn run(args: Args) -> CommandResult {
     Ok(())
 }
 
-fn list(file: &KeyFile) -> Result<String, Box<dyn std::error::Error>> {
-    let mut text = format!("{:<24}  {:<7}  CREATED\n", "NAME", "ROLE");
-    for key in file.read()? {
+fn new(wish: NewArgs, file: &KeyFile, data_dir: &Path) -> Result<(KeyName, String), Failed> {
+    if wish.codes && wish.role != Role::Read {
+        let text = format!(
+            "--codes is for read keys: a key with the role {} sees the codes of coupons anyway",
+            wish.role
+        );
+        return Err(Failed::Usage(text));
+    }
+    let only = (!wish.only.is_empty())
+        .then(|| Subjects::try_from(wish.only))
+        .transpose();
+    let expires_at = wish.expires.map(|expiry| expiry.at(Timestamp::now())).transpose();
+    let rights = Rights {
+        role: wish.role,
+        only: only.map_err(|rule| Failed::Usage(format!("--only: {rule}")))?,
+        expires_at: expires_at.map_err(|rule| Failed::Usage(format!("--expires: {rule}")))?,
+        codes: wish.codes,
+    };
+    if !file.path().try_exists()? && !wish.create {
+        agree(file.path(), data_dir)?;
+    }
+    let key = file.add(wish.name.clone(), rights)?;
+    Ok((wish.name, key.expose().to_owned()))
+}
+
+/// Asks whether a service shall begin here: a wrong `data_dir` would get an operator key that no service knows.
+fn agree(keys: &Path, data_dir: &Path) -> Result<(), Failed> {
+    let (keys, data_dir) = (std::path::absolute(keys)?, std::path::absolute(data_dir)?);
+    let place = format!(
+        "no service has used the data directory {} yet ({} is missing)",
+        data_dir.display(),
+        keys.display()
+    );
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        return Err(Failed::Usage(format!(
+            "{place}; start `jackpot serve` first, correct the setting data_dir, or say --create to make the directory with an \
+             operator key"
+        )));
+    }
+    eprint!("{place}.\nMake it, with an operator key? [y/N] ");
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    match answer.trim() {
+        "y" | "Y" | "yes" => Ok(()),
+        _ => Err(Failed::Usage("nothing was made".to_owned())),
+    }
+}
+
+/// What was made, as a service will read it.
+fn tell(file: &KeyFile, name: &KeyName) -> Result<(), Failed> {
+    let path = std::path::absolute(file.path())?;
+    let keys = file.read()?;
+    let Some(key) = keys.iter().find(|key| key.name == *name) else {
+        return Ok(());
+    };
+    eprintln!("{} key '{}' added to {}", key.role, name.as_str(), path.display());
+    if let Some(only) = &key.only {
+        eprintln!("it may name {only} alone; check the ids: they need not exist yet");
+    }
+    if let Some(at) = key.expires_at {
+        eprintln!("it expires at {}", shown(at));
+    }
+    Ok(())
+}
+
+fn list(keys: &[Key], now: Timestamp) -> String {
+    let mut text = format!(
+        "{:<24}  {:<7}  {:<20}  {:<28}  CODES  ONLY\n",
+        "NAME", "ROLE", "CREATED", "EXPIRES"
+    );
+    for key in keys {
+        let expires = match key.expires_at {
+            None => "never".to_owned(),
+            Some(at) if key.is_over(now) => format!("{} expired", shown(at)),
+            Some(at) => shown(at),
+        };
+        let codes = if key.sees_codes() { "yes" } else { "no" };
+        let only = key.only.as_ref().map_or("-".to_owned(), Subjects::in_full);
         // Widths count for text, not for what only knows how to display itself.
-        let role = key.role.to_string();
+        let (name, role, created) = (key.name.as_str(), key.role.to_string(), shown(key.created_at));
         writeln!(
             text,
-            "{:<24}  {role:<7}  {}",
-            key.name.as_str(),
-            key.created_at.strftime("%FT%TZ")
-        )?;
+            "{name:<24}  {role:<7}  {created:<20}  {expires:<28}  {codes:<5}  {only}"
+        )
+        .expect("a text takes all");
     }
-    Ok(text)
+    text
+}
+
+/// In whole seconds.
+fn shown(at: Timestamp) -> String {
+    at.strftime("%FT%TZ").to_string()
 }

@@ -51,7 +51,7 @@ enum Command {
 #[derive(clap::Args)]
 struct SettingsArgs {
     /// Settings file; without it `config/<JACKPOT_ENV>.toml`, if `JACKPOT_ENV` is set.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", global = true)]
     config: Option<PathBuf>,
 }
 
@@ -61,7 +61,7 @@ impl Cli {
     pub fn run(self) -> ExitCode {
         let result = match self.command {
             Command::Serve(args) => serve::run(&args),
-            Command::Key(args) => key::run(args),
+            Command::Key(args) => return key::run(args),
             Command::Migrate(args) => migrate::run(&args),
             Command::Simulate(args) => return simulate::run(*args),
             Command::Export(args) => export::run(&args),

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::only::Only;
 use super::session::{Session, is_held};
 use super::{SettingsArgs, until_signalled};
+use crate::keys::read_operator_key;
 use crate::ledger::projector::coupons::Coupons;
 use crate::ledger::projector::lease::Leases;
 use crate::ledger::projector::rooms::Rooms;
@@ -18,6 +19,7 @@ use crate::ledger::reconcile::now::Reconciled;
 use crate::ledger::reconcile::report::Report;
 use crate::ledger::reconcile::table;
 use crate::ledger::streams::Streams;
+use crate::secret_file::SecretFileError;
 use crate::settings::Settings;
 use crate::tls;
 
@@ -187,10 +189,10 @@ async fn ask(url: &str, key: &str, wanted: &Only) -> Found {
     Ok(right)
 }
 
-fn key(args: &Args, settings: &Settings) -> Result<String, std::io::Error> {
+fn key(args: &Args, settings: &Settings) -> Result<String, SecretFileError> {
     match &args.key {
         Some(key) => Ok(key.clone()),
-        None => Ok(std::fs::read_to_string(settings.data_dir.join("operator.key"))?
+        None => Ok(read_operator_key(&settings.data_dir.join("operator.key"))?
             .trim()
             .to_owned()),
     }

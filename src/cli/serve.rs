@@ -8,6 +8,14 @@ pub(super) fn run(args: &SettingsArgs) -> CommandResult {
     let settings = Settings::load(args.config.as_deref())?;
     telemetry::init(&settings.log)?;
     tracing::info!(version = env!("CARGO_PKG_VERSION"), "starting");
+    if !settings.unknown_variables.is_empty() {
+        // The names may come from anyone who names a service: shown with what is not printable escaped.
+        let names = &settings.unknown_variables;
+        tracing::warn!(
+            ?names,
+            "these variables are no settings and have no effect; settings begin with JACKPOT__"
+        );
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(app::serve(settings))?;
     Ok(())

@@ -1,9 +1,13 @@
-//! Who calls, and whether they may: `Authorization: Bearer <key>`, roles, and the limit per key.
+//! Who calls, and whether they may: `Authorization: Bearer <key>`, roles, what a key is bound to, and the limit per key.
 //!
 //! A handler asks by its argument: [`Play`], [`Read`], [`Operate`], [`PlayOrRead`], or [`Anyone`] for what may be
 //! public. Put it before [`super::body::Body`], so that a stranger's body is not even read.
+//!
+//! A bound key gets through these only where the path names one of its subjects. A handler that names none, or answers
+//! about several, takes [`ReadFiltered`] or [`AnyoneFiltered`], and shows what [`Caller::own`] and [`Caller::check`] let
+//! through. So a new route refuses bound keys until somebody decides.
 
-use std::future::{Ready, ready};
+use std::future::{Ready, pending, ready};
 use std::sync::Arc;
 
 use actix_web::dev::Payload;
@@ -15,7 +19,10 @@ use super::Web;
 use super::limits::KeyLeft;
 use super::problem::Problem;
 use super::request_id::RequestId;
+use crate::ids::Id;
 pub use crate::keys::Role;
+use crate::keys::{Known, Subjects};
+use crate::ledger::streams::Streams;
 use crate::operator::Operator;
 use crate::rate::{Left, Moment};
 use crate::telemetry::{Limit, request};
@@ -25,33 +32,122 @@ const MAX_KEY_LENGTH: usize = 256;
 
 /// Who calls.
 #[derive(Debug, Clone)]
-pub struct Caller {
-    /// Name of the key, for the audit trail.
-    pub name: Arc<str>,
-    /// What the key is for.
-    pub role: Role,
-}
+pub struct Caller(Arc<Known>);
 
 impl Caller {
+    /// Name of the key, for the audit trail.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.0.key.name.as_str()
+    }
+
+    /// The same, to be kept.
+    #[must_use]
+    pub fn shared_name(&self) -> Arc<str> {
+        self.0.key.name.shared()
+    }
+
+    /// Whether answers to this caller hold the codes of coupons; else they are null.
+    #[must_use]
+    pub fn sees_codes(&self) -> bool {
+        self.0.key.sees_codes()
+    }
+
+    /// The ids of this kind that a bound key may see, in order; `None`: all.
+    #[must_use]
+    pub fn own(&self, kind: Streams) -> Option<Vec<Id>> {
+        let only = self.0.key.only.as_ref()?;
+        Some(only.ids(kind).cloned().collect())
+    }
+
+    /// The same of all kinds.
+    #[must_use]
+    pub fn own_of_all_kinds(&self) -> Option<Vec<(Streams, Id)>> {
+        let only = self.0.key.only.as_ref()?;
+        let of = |kind| only.ids(kind).map(move |id| (kind, id.clone()));
+        Some(Streams::ALL.into_iter().flat_map(of).collect())
+    }
+
+    /// Whether it may see this one.
+    #[must_use]
+    pub fn may_see(&self, kind: Streams, id: &str) -> bool {
+        self.0.key.only.as_ref().is_none_or(|only| only.has(kind, id))
+    }
+
+    /// 403 for a parameter that names what a bound key may not name.
+    pub fn check(&self, kind: Streams, id: Option<&Id>) -> Result<(), Problem> {
+        match (&self.0.key.only, id) {
+            (Some(only), Some(id)) if !only.has(kind, id.as_str()) => Err(wrong_subject(only)),
+            _ => Ok(()),
+        }
+    }
+
+    /// When the key ends.
+    #[must_use]
+    pub fn end(&self) -> KeyEnd {
+        KeyEnd(Some(Arc::clone(&self.0)))
+    }
+
     fn may(self, needed: &[Role]) -> Result<Caller, Problem> {
-        if needed.iter().any(|role| self.role.allows(*role)) {
+        let role = self.0.key.role;
+        if needed.iter().any(|needed| role.allows(*needed)) {
             return Ok(self);
         }
         let roles: Vec<_> = needed.iter().map(ToString::to_string).collect();
         Err(Problem::forbidden(format!(
-            "this needs a key with the role {}; yours has {}",
+            "this needs a key with the role {}; yours has {role}",
             roles.join(" or "),
-            self.role
         )))
+    }
+
+    /// A bound key may call only what names a subject of its own.
+    fn on_own_subject(self, request: &HttpRequest) -> Result<Caller, Problem> {
+        match &self.0.key.only {
+            Some(only) if !subject(request.path()).is_some_and(|(kind, id)| only.has(kind, id)) => {
+                Err(wrong_subject(only))
+            }
+            _ => Ok(self),
+        }
+    }
+}
+
+/// The subject that a path names. An id that is not written plainly, with `%` for example, is no subject.
+fn subject(path: &str) -> Option<(Streams, &str)> {
+    let (kind, rest) = path.strip_prefix("/v1/")?.split_once('/')?;
+    let kind = match kind {
+        "jackpots" => Streams::Jackpots,
+        "coupons" => Streams::Coupons,
+        "rooms" => Streams::Rooms,
+        _ => return None,
+    };
+    Some((kind, rest.split_once('/').map_or(rest, |(id, _)| id)))
+}
+
+fn wrong_subject(only: &Subjects) -> Problem {
+    Problem::wrong_subject(format!(
+        "this key is for {only} alone: call what names one of these, or lists"
+    ))
+}
+
+/// When a key is revoked or over. What goes on for long, such as a stream, ends then.
+#[derive(Debug, Clone)]
+pub struct KeyEnd(Option<Arc<Known>>);
+
+impl KeyEnd {
+    /// Returns when the key has ended; never for a caller without a key.
+    pub async fn wait(self) {
+        match self.0 {
+            Some(known) => known.ended().await,
+            None => pending().await,
+        }
     }
 }
 
 /// The caller as events and the audit trail name it.
 #[must_use]
-pub fn operator(caller: Caller, request_id: &RequestId) -> Operator {
-    let Caller { name, .. } = caller;
+pub fn operator(caller: &Caller, request_id: &RequestId) -> Operator {
     Operator {
-        who: name.as_ref().to_owned(),
+        who: caller.name().to_owned(),
         request_id: request_id.as_str().to_owned(),
     }
 }
@@ -89,10 +185,7 @@ fn identify(request: &HttpRequest) -> Result<Option<Caller>, Problem> {
             return Err(Problem::rate_limited(wait, "this key makes too many requests"));
         }
     }
-    Ok(Some(Caller {
-        name: known.key.name.shared(),
-        role: known.key.role,
-    }))
+    Ok(Some(Caller(known)))
 }
 
 /// Whether a valid key is sent.
@@ -112,8 +205,12 @@ fn require(request: &HttpRequest, needed: &[Role]) -> Result<Caller, Problem> {
     identify(request)?.ok_or_else(Problem::unauthorized)?.may(needed)
 }
 
+fn require_own(request: &HttpRequest, needed: &[Role]) -> Result<Caller, Problem> {
+    require(request, needed)?.on_own_subject(request)
+}
+
 macro_rules! extractor {
-    ($(#[$about:meta])* $name:ident: $($role:ident),+) => {
+    ($(#[$about:meta])* $name:ident: $require:ident $($role:ident),+) => {
         $(#[$about])*
         #[derive(Debug)]
         pub struct $name(pub Caller);
@@ -123,30 +220,34 @@ macro_rules! extractor {
             type Future = Ready<Result<$name, Problem>>;
 
             fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-                ready(require(request, &[$(Role::$role),+]).map($name))
+                ready($require(request, &[$(Role::$role),+]).map($name))
             }
         }
     };
 }
 
 extractor! {
-    /// A caller who may operate.
-    Operate: Operate
+    /// A caller who may operate what the path names.
+    Operate: require_own Operate
 }
 extractor! {
-    /// A caller who may read.
-    Read: Read
+    /// A caller who may read what the path names.
+    Read: require_own Read
 }
 extractor! {
-    /// A caller who may play.
-    Play: Play
+    /// A caller who may play what the path names.
+    Play: require_own Play
 }
 extractor! {
-    /// A caller who may play or read.
-    PlayOrRead: Play, Read
+    /// A caller who may play or read what the path names.
+    PlayOrRead: require_own Play, Read
+}
+extractor! {
+    /// A caller who may read; a bound key as well: the handler shows it only what it may see.
+    ReadFiltered: require Read
 }
 
-/// Any caller, or none. A key that is sent must be valid all the same.
+/// Any caller, or none. A key that is sent must be valid all the same, and a bound one for what the path names.
 #[derive(Debug)]
 pub struct Anyone(Option<Caller>);
 
@@ -162,10 +263,10 @@ impl Anyone {
         self.0.ok_or_else(Problem::unauthorized)?.may(&[Role::Read])
     }
 
-    /// Whether it is one who may read.
+    /// When the key ends, if there is one.
     #[must_use]
-    pub fn may_read(&self) -> bool {
-        self.0.as_ref().is_some_and(|caller| caller.role.allows(Role::Read))
+    pub fn end(&self) -> KeyEnd {
+        KeyEnd(self.0.as_ref().map(|caller| Arc::clone(&caller.0)))
     }
 }
 
@@ -174,13 +275,51 @@ impl FromRequest for Anyone {
     type Future = Ready<Result<Anyone, Problem>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        ready(identify(request).map(Anyone))
+        let own = |caller: Option<Caller>| caller.map(|caller| caller.on_own_subject(request)).transpose();
+        ready(identify(request).and_then(own).map(Anyone))
+    }
+}
+
+/// Any caller, or none, where the path names no subject: the handler shows a bound key only what it may see.
+#[derive(Debug)]
+pub struct AnyoneFiltered(Option<Caller>);
+
+impl AnyoneFiltered {
+    /// The caller, if it is one who may read.
+    #[must_use]
+    pub fn reader(self) -> Option<Caller> {
+        self.0?.may(&[Role::Read]).ok()
+    }
+}
+
+impl FromRequest for AnyoneFiltered {
+    type Error = Problem;
+    type Future = Ready<Result<AnyoneFiltered, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(identify(request).map(AnyoneFiltered))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use actix_web::test::TestRequest;
+
     use super::*;
+    use crate::keys::{RawKey, Rights, Subject};
+
+    fn caller(rights: impl Into<Rights>) -> Caller {
+        let key = RawKey::from_text("k").entry("n".parse().unwrap(), rights.into());
+        Caller(Arc::new(Known::of(key)))
+    }
+
+    fn bound(subjects: &[&str]) -> Caller {
+        let all: Vec<Subject> = subjects.iter().map(|text| text.parse().unwrap()).collect();
+        caller(Rights {
+            only: Some(all.try_into().unwrap()),
+            ..Role::Operate.into()
+        })
+    }
 
     #[test]
     fn only_a_bearer_key_of_sane_length_counts() {
@@ -194,13 +333,62 @@ mod tests {
 
     #[test]
     fn operate_may_do_everything_and_the_others_their_own() {
-        let caller = |role| Caller { name: "n".into(), role };
+        let refused = |caller: Caller, needed| caller.may(needed).unwrap_err().status.as_u16() == 403;
         assert!(caller(Role::Operate).may(&[Role::Play]).is_ok());
         assert!(caller(Role::Read).may(&[Role::Play, Role::Read]).is_ok());
-        assert_eq!(caller(Role::Play).may(&[Role::Read]).unwrap_err().status.as_u16(), 403);
-        assert_eq!(
-            caller(Role::Read).may(&[Role::Operate]).unwrap_err().status.as_u16(),
-            403
+        assert!(refused(caller(Role::Play), &[Role::Read]));
+        assert!(refused(caller(Role::Read), &[Role::Operate]));
+    }
+
+    #[test]
+    fn a_bound_key_gets_through_where_the_path_names_its_subject() {
+        let asks = |path: &str| {
+            let request = TestRequest::with_uri(path).to_http_request();
+            bound(&["jackpot:spring", "room:lobby"])
+                .on_own_subject(&request)
+                .is_ok()
+        };
+        for own in [
+            "/v1/jackpots/spring",
+            "/v1/jackpots/spring/entries/coupon",
+            "/v1/rooms/lobby/tickets?x=/v1/jackpots/a",
+        ] {
+            assert!(asks(own), "{own}");
+        }
+        for other in [
+            "/v1/jackpots/other",
+            "/v1/jackpots/spring2",
+            "/v1/jackpots",
+            "/v1/jackpots/",
+            "/v1/coupons/spring",
+            "/v1/rooms/spring",
+            "/v1/payouts/spring",
+            "/v1/entries",
+            "/v2/jackpots/spring",
+            "/v1//jackpots/spring",
+            "/x/v1/jackpots/spring",
+            "/v1/jackpots/%2573pring",
+            "/v1/jackpots/spring%2Fx",
+            "/v1/jackpots//spring",
+            "/readyz",
+        ] {
+            assert!(!asks(other), "{other}");
+        }
+        let request = TestRequest::with_uri("/v1/payouts").to_http_request();
+        assert!(caller(Role::Read).on_own_subject(&request).is_ok(), "a free key");
+    }
+
+    #[test]
+    fn a_parameter_names_a_subject_too() {
+        let id = |text: &str| Some(Id::parse(text).unwrap());
+        let key = bound(&["jackpot:spring", "coupon:a"]);
+        assert!(key.check(Streams::Jackpots, id("spring").as_ref()).is_ok());
+        assert!(key.check(Streams::Jackpots, None).is_ok());
+        let refused = key.check(Streams::Jackpots, id("a").as_ref()).unwrap_err();
+        assert_eq!((refused.status.as_u16(), refused.code), (403, "wrong-subject"));
+        assert!(
+            refused.detail.contains("coupon:a, jackpot:spring") || refused.detail.contains("jackpot:spring, coupon:a")
         );
+        assert!(caller(Role::Read).check(Streams::Rooms, id("a").as_ref()).is_ok());
     }
 }

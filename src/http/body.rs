@@ -1,5 +1,8 @@
 //! JSON bodies: declared as such, bounded, well formed, and of the right shape, or a problem that says which not.
 
+use std::future::{Ready, ready};
+use std::rc::Rc;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use actix_web::dev::Payload;
@@ -9,9 +12,10 @@ use actix_web::{FromRequest, HttpMessage, HttpRequest};
 use futures_util::StreamExt;
 use futures_util::future::LocalBoxFuture;
 use serde::de::{DeserializeOwned, IgnoredAny};
-use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::Web;
+use super::auth::Caller;
+use super::budget::{Budget, Full, Share};
 use super::listener::state::{Asked, ConnectionState};
 use super::objects::Objects;
 use super::problem::Problem;
@@ -46,37 +50,62 @@ impl<T: Described + 'static> FromRequest for Body<T> {
 
 /// Memory for large bodies that are being read or worked on, in KiB: a hundred of the largest. Others wait unread.
 const MAX_UNPARSED_KIB: usize = 256 * 1024;
-static UNPARSED_KIB: Semaphore = Semaphore::const_new(MAX_UNPARSED_KIB);
+/// Of one key, 64 MiB: clients that announce large bodies and send none hold back no other key.
+const MAX_UNPARSED_KIB_OF_KEY: usize = MAX_UNPARSED_KIB / 4;
+static UNPARSED_KIB: LazyLock<Budget> = LazyLock::new(|| Budget::new(MAX_UNPARSED_KIB, MAX_UNPARSED_KIB_OF_KEY));
 
-/// A JSON body of at most `LIMIT` bytes that is not parsed yet: where that is long work, the handler says where it is
-/// done.
+/// A JSON body of at most `LIMIT` bytes that is neither read nor parsed yet: where that is long work, the handler says where
+/// it is done, and for whom.
 pub struct Unparsed<const LIMIT: usize> {
-    /// As it was sent.
-    pub bytes: Bytes,
-    /// Its share of the memory for such bodies; to be kept as long as what was made of them.
-    pub room: SemaphorePermit<'static>,
+    payload: Payload,
+    connection: Option<Rc<ConnectionState>>,
+    /// As announced.
+    length: Option<u64>,
+    /// That, or the limit.
+    most: usize,
+}
+
+fn crowded(full: Full) -> Problem {
+    match full {
+        Full::Key => Problem::rate_limited(
+            BODY_TIMEOUT,
+            "the large bodies of this key that are read or worked on take 64 MiB, as much as those of a key may: repeat the same ids",
+        ),
+        Full::All => Problem::store_unavailable("too many large bodies are worked on; repeat the same ids"),
+    }
 }
 
 impl<const LIMIT: usize> FromRequest for Unparsed<LIMIT> {
     type Error = Problem;
-    type Future = LocalBoxFuture<'static, Result<Self, Problem>>;
+    type Future = Ready<Result<Self, Problem>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let checked = check_head(request, LIMIT);
-        let (connection, length) = (ConnectionState::of(request), content_length(request.headers()));
+        let length = content_length(request.headers());
         let expected = length.and_then(|length| usize::try_from(length).ok());
-        let payload = payload.take();
-        Box::pin(async move {
-            let limit = expected.unwrap_or(LIMIT).min(checked?);
-            let kib = u32::try_from(limit.div_ceil(1024)).map_err(|_| Problem::internal())?;
-            let room = tokio::time::timeout(BODY_TIMEOUT, UNPARSED_KIB.acquire_many(kib)).await;
-            let busy = || Problem::store_unavailable("too many large bodies are worked on; repeat the same ids");
-            let room = room.map_err(|_| busy())?.map_err(|_| Problem::internal())?;
-            let _receiving = connection.map(|connection| connection.receive(Asked::of(length, limit as u64)));
-            let bytes = tokio::time::timeout(BODY_TIMEOUT, read(payload, limit)).await;
-            let bytes = bytes.map_err(|_| Problem::request_timeout(BODY_TIMEOUT))??;
-            Ok(Self { bytes, room })
-        })
+        let (payload, connection) = (payload.take(), ConnectionState::of(request));
+        ready(check_head(request, LIMIT).map(|limit| Self {
+            payload,
+            connection,
+            length,
+            most: expected.unwrap_or(limit).min(limit),
+        }))
+    }
+}
+
+impl<const LIMIT: usize> Unparsed<LIMIT> {
+    /// The body as the caller sends it, and its share of the memory for such bodies, to be kept as long as what was made
+    /// of them.
+    pub async fn read(self, caller: &Caller) -> Result<(Bytes, Share), Problem> {
+        let kib = u32::try_from(self.most.div_ceil(1024)).map_err(|_| Problem::internal())?;
+        let share = UNPARSED_KIB
+            .wait(&caller.shared_name(), kib, BODY_TIMEOUT)
+            .await
+            .map_err(crowded)?;
+        let asked = Asked::of(self.length, self.most as u64);
+        let _receiving = self.connection.map(|connection| connection.receive(asked));
+        let bytes = tokio::time::timeout(BODY_TIMEOUT, read(self.payload, self.most)).await;
+        let bytes = bytes.map_err(|_| Problem::request_timeout(BODY_TIMEOUT))??;
+        Ok((bytes, share))
     }
 }
 

@@ -1,5 +1,5 @@
-//! What every request goes through: an id, a name on its log lines, a count, the limits of its address, and a net for
-//! panics and for answers that are no problems.
+//! What every request goes through: an id, a name on its log lines, a count, the limits of its address, headers that keep
+//! the answer to itself, and a net for panics and for answers that are no problems.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -19,6 +19,7 @@ use super::limits;
 use super::listener::exchange::Exchange;
 use super::problem::{self, Problem};
 use super::request_id::{self, RequestId};
+use super::secure::Place;
 use crate::rate::Moment;
 use crate::telemetry::request::{self, Request};
 
@@ -43,6 +44,7 @@ pub(super) async fn wrap<B: MessageBody + 'static>(
         .and_then(|routes| routes.label(request.path()));
     // Pages that the document does not have.
     let route = known.unwrap_or_else(|| request.match_pattern().map_or_else(|| UNMATCHED.into(), Arc::from));
+    let place = Place::of(request.path());
     let method = request.method().clone();
     let lines = Request::new(id.shared(), method.clone(), Arc::clone(&route));
     let answering = async move {
@@ -55,12 +57,12 @@ pub(super) async fn wrap<B: MessageBody + 'static>(
         .catch_unwind()
         .await
         {
-            Ok(Ok(answer)) => Ok(finish(answer, &id)),
+            Ok(Ok(answer)) => Ok(finish(answer, &id, place)),
             Ok(Err(error)) => Err(error),
             // The panic hook has logged it, as one of this request's lines.
             Err(_) => Err(Problem::internal().into()),
         }
-        .map_err(|error| with_id(error, &id));
+        .map_err(|error| with_headers(error, &id, place));
         let status = match &result {
             Ok(answer) => answer.status(),
             Err(error) => error.as_response_error().status_code(),
@@ -100,17 +102,18 @@ async fn answer<B: MessageBody + 'static>(
     })
 }
 
-/// The request is gone with the service that failed, so that its answer is made by the server, with this header.
-fn with_id(mut error: Error, id: &RequestId) -> Error {
+/// The request is gone with the service that failed, so that its answer is made by the server, with these headers.
+fn with_headers(mut error: Error, id: &RequestId, place: Place) -> Error {
     let header = id.header();
     error.add_response_mapper(move |mut answer| {
         answer.headers_mut().insert(request_id::HEADER, header.clone());
+        place.secure(answer.headers_mut());
         answer
     });
     error
 }
 
-fn finish(answer: ServiceResponse<BoxBody>, id: &RequestId) -> ServiceResponse<BoxBody> {
+fn finish(answer: ServiceResponse<BoxBody>, id: &RequestId, place: Place) -> ServiceResponse<BoxBody> {
     let failed = answer.status().is_client_error() || answer.status().is_server_error();
     let mut answer = if failed && !explains_itself(&answer) {
         as_problem(answer)
@@ -118,6 +121,7 @@ fn finish(answer: ServiceResponse<BoxBody>, id: &RequestId) -> ServiceResponse<B
         answer
     };
     answer.headers_mut().insert(request_id::HEADER, id.header());
+    place.secure(answer.headers_mut());
     answer
 }
 

@@ -7,6 +7,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::{OpenApi, PathItem, RefOr};
 
+use super::ACTS;
 use super::problem::Problem;
 
 /// Most segments that the path of a route has.
@@ -99,7 +100,15 @@ impl RouteTable {
     }
 }
 
-/// A stream has no end, so its head is not to be had without it.
+/// A GET that acts, or that has no end, takes no HEAD: its head is not to be had without it.
+fn takes_head(operation: &Operation) -> bool {
+    let acts = operation
+        .extensions
+        .as_ref()
+        .is_some_and(|named| named.contains_key(ACTS));
+    !acts && !streams(operation)
+}
+
 fn streams(operation: &Operation) -> bool {
     operation.responses.responses.values().any(|response| match response {
         RefOr::T(response) => response.content.contains_key("text/event-stream"),
@@ -110,7 +119,7 @@ fn streams(operation: &Operation) -> bool {
 fn methods(item: &PathItem) -> String {
     let all = [
         ("GET", item.get.is_some()),
-        ("HEAD", item.get.as_ref().is_some_and(|operation| !streams(operation))),
+        ("HEAD", item.get.as_ref().is_some_and(takes_head)),
         ("PUT", item.put.is_some()),
         ("POST", item.post.is_some()),
         ("DELETE", item.delete.is_some()),

@@ -10,9 +10,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Web;
-use super::auth::Anyone;
+use super::auth::AnyoneFiltered;
 use super::problem::{CONTENT_TYPE, FieldError, Problem, ProblemBody};
 use crate::ids::Id;
+use crate::ledger::streams::Streams;
 
 /// When to ask a not ready instance again, in seconds.
 const NOT_READY_RETRY_S: u32 = 1;
@@ -75,14 +76,14 @@ pub struct Readiness {
     pub ledger: Option<LedgerState>,
     /// How many are refused.
     pub refused: Refused,
-    /// Which ones, at most [`MAX_REFUSED_SHOWN`]: for those who may read.
+    /// Which ones: for those who may read.
     pub subjects: Vec<RefusedSubject>,
     /// What is missing, by part (`redis`, `store`, `jackpots`); empty: ready.
     pub causes: Vec<FieldError>,
 }
 
 /// Refused ones that an answer names: after a loss of all there may be a hundred thousand.
-pub const MAX_REFUSED_SHOWN: usize = 1_000;
+const MAX_REFUSED_SHOWN: usize = 1_000;
 
 /// Looks now; must not wait.
 pub type ReadinessFn = Arc<dyn Fn() -> Readiness + Send + Sync>;
@@ -129,12 +130,13 @@ pub(super) async fn healthz() -> HttpResponse {
 }
 
 /// Whether the instance can serve: Redis takes entries, and a jackpot can be played, where any is defined and refused. A key
-/// is optional; one that may read is also told which jackpots, coupons and rooms are refused, and why.
+/// is optional; one that may read is also told which jackpots, coupons and rooms are refused, and why: a bound key, of its
+/// own.
 #[utoipa::path(get, path = "/readyz", tag = "service", security((), ("bearer" = [])),
     responses((status = 200, description = "Ready", body = Ready),
               (status = 503, description = "`not-ready`; `errors` says why", body = NotReady,
                content_type = "application/problem+json")))]
-pub(super) async fn readyz(caller: Result<Anyone, Problem>, web: Data<Web>) -> HttpResponse {
+pub(super) async fn readyz(caller: Result<AnyoneFiltered, Problem>, web: Data<Web>) -> HttpResponse {
     let Readiness {
         mut causes,
         ledger,
@@ -149,7 +151,11 @@ pub(super) async fn readyz(caller: Result<Anyone, Problem>, web: Data<Web>) -> H
         ledger,
         refused,
         // Whether it is ready depends on no key: one that is not known sees what a stranger sees.
-        refused_subjects: caller.is_ok_and(|caller| caller.may_read()).then_some(subjects),
+        refused_subjects: caller.ok().and_then(AnyoneFiltered::reader).map(|reader| {
+            let of = |kind: &str| Streams::ALL.into_iter().find(|streams| streams.tables().what == kind);
+            let shown = |one: &RefusedSubject| of(one.kind).is_some_and(|kind| reader.may_see(kind, one.id.as_str()));
+            subjects.into_iter().filter(shown).take(MAX_REFUSED_SHOWN).collect()
+        }),
     };
     if causes.is_empty() {
         return HttpResponse::Ok().json(Ready { status: "ready", told });

@@ -7,6 +7,7 @@
 pub mod addresses;
 pub mod auth;
 pub mod body;
+pub mod budget;
 pub mod cached;
 pub mod conditions;
 pub mod envelope;
@@ -27,6 +28,7 @@ pub(crate) mod problem_of_room;
 pub mod query;
 pub mod request_id;
 pub mod routes;
+mod secure;
 pub mod server;
 mod shape;
 mod teach;
@@ -48,6 +50,16 @@ use problem::Problem;
 #[must_use]
 pub fn get() -> Route {
     web::route().guard(guard::Any(guard::Get()).or(guard::Head()))
+}
+
+/// Extension of an operation whose GET acts, such as one that keeps a place alive.
+pub const ACTS: &str = "x-acts";
+
+/// A route for a GET that acts. HEAD must not act, and without that there is no answer whose head it could be: the path
+/// does not take it. The operation says so by [`ACTS`], which `Allow` is made from.
+#[must_use]
+pub fn acting_get() -> Route {
+    web::get()
 }
 
 /// What the routes share, on all worker threads. Handlers get it as `web::Data<Web>`.

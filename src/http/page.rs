@@ -51,13 +51,15 @@ pub fn page_size(limit: Option<Limit>) -> usize {
     limit.map_or(DEFAULT_PAGE, |Limit(rows)| rows) as usize
 }
 
-/// A page of what a registry names, each as `read` tells it, and the cursor of the next page.
+/// A page of what a registry names, or of these alone (in order, few), each as `read` tells it, and the cursor of the next
+/// page.
 ///
 /// # Errors
 /// The error of the first that Redis can't be asked for now.
 pub async fn page_of<K, T, E>(
     registry: &Registry<K>,
     page: &PageQuery,
+    only: Option<Vec<Id>>,
     read: impl AsyncFn(&Id) -> Result<T, E>,
 ) -> Result<(Vec<T>, Option<String>), Problem>
 where
@@ -65,11 +67,41 @@ where
     E: MaybeScript + Display + From<ScriptError> + Into<Problem>,
 {
     let limit = page_size(page.limit);
+    if let Some(own) = only {
+        let rest = own
+            .into_iter()
+            .filter(|id| page.cursor.as_ref().is_none_or(|last| id > last));
+        return some_of(rest.collect(), limit, read).await;
+    }
     let ids = registry.ids(page.cursor.as_ref(), limit + 1).await;
     let mut ids = ids.map_err(|error| E::from(error).into())?;
     let more = ids.len() > limit;
     ids.truncate(limit);
     let next_cursor = ids.last().filter(|_| more).map(ToString::to_string);
+    let items = read_all(ids, read).await.map_err(E::into)?;
+    Ok((items.into_iter().map(|(_, item)| item).collect(), next_cursor))
+}
+
+/// The first of few ids. All are read, so that a page is full also where some are not there.
+async fn some_of<T, E>(
+    ids: Vec<Id>,
+    limit: usize,
+    read: impl AsyncFn(&Id) -> Result<T, E>,
+) -> Result<(Vec<T>, Option<String>), Problem>
+where
+    E: MaybeScript + Display + Into<Problem>,
+{
+    let mut found = read_all(ids, read).await.map_err(E::into)?;
+    let more = found.len() > limit;
+    found.truncate(limit);
+    let next_cursor = found.last().filter(|_| more).map(|(id, _)| id.to_string());
+    Ok((found.into_iter().map(|(_, item)| item).collect(), next_cursor))
+}
+
+async fn read_all<T, E>(ids: Vec<Id>, read: impl AsyncFn(&Id) -> Result<T, E>) -> Result<Vec<(Id, T)>, E>
+where
+    E: MaybeScript + Display,
+{
     let one = async |id: Id| match read(&id).await {
         // The name of one that was never defined after all.
         Err(error) if error.is_unknown() => Ok(None),
@@ -78,9 +110,8 @@ where
             tracing::error!(%id, %error, "left out of the list");
             Ok(None)
         }
-        other => other.map(Some),
+        other => other.map(|item| Some((id, item))),
     };
     let items = stream::iter(ids).map(one).buffered(READ_AT_ONCE);
-    let items = items.try_filter_map(async |found| Ok(found)).try_collect().await;
-    Ok((items.map_err(E::into)?, next_cursor))
+    items.try_filter_map(async |found| Ok(found)).try_collect().await
 }

@@ -144,6 +144,11 @@ impl Problem {
         Problem::new(StatusCode::FORBIDDEN, "forbidden", detail)
     }
 
+    /// 403: the key is bound to other subjects than the one that the request names, or it names none.
+    pub fn wrong_subject(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::FORBIDDEN, "wrong-subject", detail)
+    }
+
     /// 429: the key, or a user, asks too often; `wait` until it may again.
     #[must_use]
     pub fn rate_limited(wait: Duration, detail: &str) -> Problem {
@@ -171,6 +176,15 @@ impl Problem {
         Problem {
             retry_after_s: Some(UNAVAILABLE_RETRY_S),
             ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-streams", detail)
+        }
+    }
+
+    /// 503: as many uploads are worked on as may be; `wait` until some have ended.
+    #[must_use]
+    pub fn too_many_uploads(wait: Duration, detail: &str) -> Problem {
+        Problem {
+            retry_after_s: u32::try_from(wait.as_secs()).ok(),
+            ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-uploads", detail)
         }
     }
 
@@ -284,6 +298,8 @@ mod tests {
             Problem::forbidden(""),
             Problem::rate_limited(Duration::ZERO, "x"),
             Problem::store_unavailable(""),
+            Problem::too_many_streams(""),
+            Problem::too_many_uploads(Duration::ZERO, ""),
             Problem::internal(),
         ];
         for problem in all {

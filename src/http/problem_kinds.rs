@@ -64,12 +64,19 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "unauthorized",
         "A valid key is needed",
-        "Send `Authorization: Bearer <key>` with a key that was made by `jackpot key new` and not revoked.",
+        "Send `Authorization: Bearer <key>` with a key that was made by `jackpot key new`, is not revoked and has not expired.",
     ),
     kind(
         "forbidden",
         "The key's role does not allow this",
-        "The key is valid, but made for something else: roles are play, read and operate.",
+        "The key is valid, but made for something else: roles are play, read and operate. The export of a ledger with codes \
+         of coupons needs a `read` key made with `--codes`.",
+    ),
+    kind(
+        "wrong-subject",
+        "The key is bound to other subjects",
+        "The key was made with `--only`, for some jackpots, coupons or rooms. It may call what names one of them in its path, \
+         and lists, which show only these. Nothing was done.",
     ),
     kind(
         "rate-limited",
@@ -212,6 +219,12 @@ pub(super) const KINDS: &[Kind] = &[
         "reconciliation-mismatch",
         "Redis and the ledger disagree",
         "`items` shows both sides, term by term. The jackpots concerned are suspended until an operator has looked.",
+    ),
+    kind(
+        "too-many-uploads",
+        "Too many uploads",
+        "This instance works on as many bulk issues as it may. Send the same list again after `Retry-After`: what was decided \
+         is answered as before.",
     ),
     kind(
         "too-many-exports",

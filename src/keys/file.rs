@@ -4,27 +4,35 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
 
-use super::model::{Key, KeyName, RawKey, Role};
+use super::model::{Key, KeyName, RawKey, Rights, Role};
 use crate::durable_file;
 use crate::random::RandomError;
+use crate::secret_file::{self, Readers, SecretFileError};
 use crate::settings::Settings;
 
 /// Keys at most: each request is compared with all of them, in constant time.
 pub const MAX_KEYS: usize = 1_000;
 
-/// Larger than `MAX_KEYS` entries can be; something else is in the file then.
-const MAX_FILE_BYTES: u64 = 1 << 20;
+/// Larger than `MAX_KEYS` entries of `MAX_SUBJECTS` subjects can be; something else is in the file then.
+const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// Larger than `operator.key` is.
+const MAX_OPERATOR_BYTES: u64 = 4_096;
 
 /// Name of the key that the first run makes.
 const FIRST_KEY: &str = "operator";
 
-const HEADER: &str = "# API keys of the service: names, roles and SHA-256 of the keys, which are kept nowhere.\n\
+const HEADER: &str = "# API keys of the service: names, rights and SHA-256 of the keys, which are kept nowhere.\n\
                       # Written by `jackpot key new` and `jackpot key revoke`; a running service follows within 2 s.\n\n";
 
 /// Why keys can't be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum KeysError {
+    /// The file can't be read, or others could.
+    #[error(transparent)]
+    Secret(#[from] SecretFileError),
     /// The system refuses.
     #[error("{}: {source}", path.display())]
     Io {
@@ -55,6 +63,14 @@ pub enum KeysError {
     Random(#[from] RandomError),
 }
 
+/// The text of `operator.key`.
+///
+/// # Errors
+/// A file that can't be read, or that others could.
+pub fn read_operator_key(path: &Path) -> Result<Zeroizing<String>, SecretFileError> {
+    secret_file::read(path, Readers::Owner, MAX_OPERATOR_BYTES)
+}
+
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {
@@ -66,6 +82,7 @@ struct Document {
 #[derive(Debug, Clone)]
 pub struct KeyFile {
     path: PathBuf,
+    readers: Readers,
     operator_key: PathBuf,
 }
 
@@ -73,12 +90,13 @@ impl KeyFile {
     /// The key file that the settings name.
     #[must_use]
     pub fn of(settings: &Settings) -> KeyFile {
-        let path = match settings.auth.keys_file.as_str() {
-            "" => settings.data_dir.join("keys.toml"),
-            file => PathBuf::from(file),
+        let (path, readers) = match settings.auth.keys_file.as_str() {
+            "" => (settings.data_dir.join("keys.toml"), Readers::Owner),
+            file => (PathBuf::from(file), Readers::Group),
         };
         KeyFile {
             path,
+            readers,
             operator_key: settings.data_dir.join("operator.key"),
         }
     }
@@ -94,11 +112,7 @@ impl KeyFile {
     /// # Errors
     /// A missing, unreadable or malformed file, or one with two keys of a name.
     pub fn read(&self) -> Result<Vec<Key>, KeysError> {
-        let length = std::fs::metadata(&self.path).map_err(|e| self.io(e))?.len();
-        if length > MAX_FILE_BYTES {
-            return Err(self.malformed(format!("{length} bytes, more than {MAX_FILE_BYTES}")));
-        }
-        let text = std::fs::read_to_string(&self.path).map_err(|e| self.io(e))?;
+        let text = secret_file::read(&self.path, self.readers, MAX_FILE_BYTES)?;
         // The parser's own text would repeat the line at fault.
         let keys = toml::from_str::<Document>(&text)
             .map_err(|e| self.malformed(e.message().to_owned()))?
@@ -119,16 +133,21 @@ impl KeyFile {
     /// # Errors
     /// When they can't be made, or what is there can't be read.
     pub fn initialise(&self) -> Result<(), KeysError> {
-        self.change(|_| Ok(())).map(|_| ())
+        self.change(|_| Ok(()))?;
+        // It may have been moved to a safe place; while it is here, it is closed to others.
+        match read_operator_key(&self.operator_key) {
+            Err(error) if !error.is_missing() => Err(error.into()),
+            _ => Ok(()),
+        }
     }
 
     /// Adds a new key and returns its text.
     ///
     /// # Errors
     /// A name that is taken, a full file, or one that can't be read or written.
-    pub fn add(&self, name: KeyName, role: Role) -> Result<RawKey, KeysError> {
+    pub fn add(&self, name: KeyName, rights: impl Into<Rights>) -> Result<RawKey, KeysError> {
         let raw = RawKey::generate()?;
-        let entry = raw.entry(name, role);
+        let entry = raw.entry(name, rights.into());
         self.change(|keys| {
             if keys.iter().any(|key| key.name == entry.name) {
                 return Err(KeysError::Duplicate(entry.name.as_str().to_owned()));
@@ -188,10 +207,10 @@ impl KeyFile {
         };
         let fresh = RawKey::generate()?;
         durable_file::create_once(&self.operator_key, format!("{}\n", fresh.expose()).as_bytes()).map_err(failed)?;
-        let text = std::fs::read_to_string(&self.operator_key).map_err(failed)?;
+        let text = read_operator_key(&self.operator_key)?;
         tracing::info!(key = FIRST_KEY, file = %self.operator_key.display(), "the first API key is made");
         let name = FIRST_KEY.parse().map_err(|reason| self.malformed(reason))?;
-        Ok(RawKey::from_text(text.trim()).entry(name, Role::Operate))
+        Ok(RawKey::from_text(text.trim()).entry(name, Role::Operate.into()))
     }
 
     fn io(&self, source: io::Error) -> KeysError {

@@ -1,9 +1,13 @@
-//! API keys: who may call, and as what. Only hashes are kept; a key is shown once, when it is made.
+//! API keys: who may call, as what, on what, and until when. Only hashes are kept; a key is shown once, when it is made.
 
+mod expiry;
 mod file;
 mod model;
 mod store;
+mod subjects;
 
-pub use file::{KeyFile, KeysError};
-pub use model::{Key, KeyName, RawKey, Role, sha256};
+pub use expiry::Expiry;
+pub use file::{KeyFile, KeysError, read_operator_key};
+pub use model::{Key, KeyName, RawKey, Rights, Role, sha256};
 pub use store::{KeyStore, Known, Limits};
+pub use subjects::{MAX_SUBJECTS, Subject, Subjects};

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::subjects::Subjects;
 use crate::random::{self, RandomError};
 
 /// What a key is for. `operate` may do everything.
@@ -102,6 +103,58 @@ pub struct Key {
     pub sha256: [u8; 32],
     /// When it was made.
     pub created_at: Timestamp,
+    /// From when on it is refused like an unknown key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    /// What its requests may name; without it they may name everything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<Subjects>,
+    /// Whether a `read` key sees the codes of coupons. The other roles always do.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub codes: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+impl Key {
+    /// Whether its time has passed.
+    #[must_use]
+    pub fn is_over(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|at| at <= now)
+    }
+
+    /// Whether answers to it hold the codes of coupons.
+    #[must_use]
+    pub fn sees_codes(&self) -> bool {
+        self.role != Role::Read || self.codes
+    }
+}
+
+/// What a new key may do, and until when. A role alone: everything of the role, without an end, and no codes for `read`.
+#[derive(Debug, Clone)]
+pub struct Rights {
+    /// What it is for.
+    pub role: Role,
+    /// As in [`Key::only`].
+    pub only: Option<Subjects>,
+    /// As in [`Key::expires_at`].
+    pub expires_at: Option<Timestamp>,
+    /// As in [`Key::codes`].
+    pub codes: bool,
+}
+
+impl From<Role> for Rights {
+    fn from(role: Role) -> Self {
+        Self {
+            role,
+            only: None,
+            expires_at: None,
+            codes: false,
+        }
+    }
 }
 
 /// The text of a key, as its holder sends it.
@@ -130,12 +183,21 @@ impl RawKey {
 
     /// The entry of the key file for this key.
     #[must_use]
-    pub fn entry(&self, name: KeyName, role: Role) -> Key {
+    pub fn entry(&self, name: KeyName, rights: Rights) -> Key {
+        let Rights {
+            role,
+            only,
+            expires_at,
+            codes,
+        } = rights;
         Key {
             name,
             role,
             sha256: sha256(&self.0),
             created_at: Timestamp::now(),
+            expires_at,
+            only,
+            codes,
         }
     }
 }

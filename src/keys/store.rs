@@ -1,17 +1,20 @@
 //! The keys as a running service holds them: read from the file, followed while it changes.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use jiff::Timestamp;
 use subtle::ConstantTimeEq;
 
 use super::file::{KeyFile, KeysError};
 use super::model::{Key, sha256};
 use crate::durable_file::Stamp;
 use crate::rate::{Bucket, Left, Moment, Rate};
+use crate::stopping::Stopping;
 
-/// How often the file is looked at; a change counts within this and the time to read it.
+/// How often the file and the clock are looked at; a change counts within this and the time to read it.
 const POLL: Duration = Duration::from_millis(500);
 
 /// Requests that one key may make.
@@ -38,9 +41,31 @@ pub struct Known {
     /// As in the file.
     pub key: Key,
     limiter: Option<Arc<Limiter>>,
+    ended: Stopping,
+}
+
+impl fmt::Debug for Known {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Known").field("key", &self.key).finish_non_exhaustive()
+    }
 }
 
 impl Known {
+    /// A key that no store follows.
+    #[cfg(test)]
+    pub fn of(key: Key) -> Known {
+        Known {
+            key,
+            limiter: None,
+            ended: Stopping::default(),
+        }
+    }
+
+    /// Returns when the key is revoked, changed in the file, or over: within 2 s of it.
+    pub async fn ended(&self) {
+        self.ended.wait().await;
+    }
+
     /// Counts a request; the limit and what is left of it, where there is one.
     ///
     /// # Errors
@@ -96,11 +121,35 @@ impl KeyStore {
                 found = Some(candidate);
             }
         }
-        found.cloned()
+        // The store may be late by a look at the clock; a request is not.
+        found
+            .filter(|known| known.key.expires_at.is_none_or(|at| Timestamp::now() < at))
+            .cloned()
     }
 
-    /// Follows the file for as long as it is polled. A broken or missing file keeps the keys that were.
+    /// Follows the file and the clock for as long as it is polled.
     pub async fn follow(self: Arc<Self>) {
+        // Beside each other: a file that can't be read keeps no key alive.
+        tokio::join!(Arc::clone(&self).follow_file(), self.follow_clock());
+    }
+
+    /// Ends the keys whose time has passed, each once.
+    async fn follow_clock(&self) {
+        let mut ticks = tokio::time::interval(POLL);
+        loop {
+            ticks.tick().await;
+            let now = Timestamp::now();
+            for known in self.known.load().iter() {
+                if known.key.is_over(now) && !known.ended.has_begun() {
+                    tracing::info!(key = known.key.name.as_str(), role = %known.key.role, "API key expired");
+                    known.ended.begin();
+                }
+            }
+        }
+    }
+
+    /// A broken or missing file keeps the keys that were.
+    async fn follow_file(self: Arc<Self>) {
         let mut seen = Stamp::of(self.file.path()).await;
         let mut ticks = tokio::time::interval(POLL);
         // The file may have changed between `open` and the first stamp.
@@ -133,11 +182,14 @@ impl KeyStore {
             Some(known) => known.limiter.clone(),
             None => self.limits.limiter(),
         };
-        let known = |key| {
-            Arc::new(Known {
+        // One that is as it was stays the same: what is open under it goes on.
+        let known = |key: Key| match before.iter().find(|known| known.key == key) {
+            Some(known) => Arc::clone(known),
+            None => Arc::new(Known {
                 limiter: limiter(&key),
                 key,
-            })
+                ended: Stopping::default(),
+            }),
         };
         let known: Vec<_> = keys.into_iter().map(known).collect();
         let count = known.len();
@@ -145,7 +197,16 @@ impl KeyStore {
         if !before.is_empty() {
             tell_changes(&before, &known);
         }
+        let gone: Vec<_> = before
+            .iter()
+            .filter(|old| known.iter().all(|new| !Arc::ptr_eq(old, new)))
+            .cloned()
+            .collect();
         self.known.store(Arc::new(known));
+        // After the change: who is cut off and asks again is refused.
+        for old in gone {
+            old.ended.begin();
+        }
         Ok(count)
     }
 }

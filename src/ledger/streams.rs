@@ -1,5 +1,7 @@
 //! Which kinds of streams there are, and where the ledger keeps what it has of each.
 
+use serde::Serialize;
+
 use crate::ids::Id;
 
 /// Names of a kind of streams. They are written in this program, and become part of statements.
@@ -50,7 +52,7 @@ pub const ROOMS: Tables = Tables {
 };
 
 /// The kinds of streams, where each is treated by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Streams {
     /// Of jackpots.
     Jackpots,

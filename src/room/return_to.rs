@@ -130,10 +130,10 @@ pub enum InvalidOrigin {
 impl Origin {
     /// Checks an origin that an operator put.
     pub fn parse(text: &str) -> Result<Self, InvalidOrigin> {
-        let (_, authority) = text.split_once("://").ok_or(InvalidOrigin::NoOrigin)?;
+        let (scheme, authority) = text.split_once("://").ok_or(InvalidOrigin::NoOrigin)?;
         // With any of these it would be more than an origin, or text that browsers repair.
         let odd = |c: char| c.is_control() || c.is_whitespace() || "/\\?#@*".contains(c);
-        if text.chars().count() > MAX_ORIGIN_CHARS || authority.contains(odd) {
+        if text.chars().count() > MAX_ORIGIN_CHARS || scheme.contains(odd) || authority.contains(odd) {
             return Err(InvalidOrigin::NoOrigin);
         }
         let url = Url::parse(text).map_err(|_| InvalidOrigin::NoOrigin)?;

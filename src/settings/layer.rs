@@ -11,7 +11,7 @@ use super::SettingsError;
 pub(super) type Layer = BTreeMap<String, Value>;
 
 /// What the environment variables of settings begin with.
-const PREFIX: &str = "JACKPOT__";
+pub(super) const PREFIX: &str = "JACKPOT__";
 
 /// Turns nested tables into dotted keys.
 pub(super) fn flatten(table: Map<String, Value>) -> Layer {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use config::{Config, File, FileFormat, Source};
 
-use super::{Settings, SettingsError, check, layer, range};
+use super::{Settings, SettingsError, check, layer, range, twins, variables};
 
 /// The first layer; it names every key and documents it.
 const DEFAULT: &str = include_str!("../../config/default.toml");
@@ -34,10 +34,15 @@ impl Settings {
             layer::check(&mut given, &default, &path.display().to_string())?;
             merged.extend(given);
         }
+        let unknown_variables = variables::unknown(&variables);
         merged.extend(layer::environment(variables.into_iter(), &default)?);
         range::check(&merged)?;
-        let settings = assemble(&merged)?;
-        check::together(&settings)?;
+        let from_files = twins::resolve(&mut merged)?;
+        let settings = Settings {
+            unknown_variables,
+            ..assemble(&merged)?
+        };
+        check::together(&settings).map_err(|error| from_files.explain(error))?;
         Ok(settings)
     }
 }

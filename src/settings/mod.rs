@@ -8,6 +8,8 @@ mod proxies;
 mod range;
 #[cfg(test)]
 mod tests;
+mod twins;
+mod variables;
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -37,6 +39,9 @@ pub struct Settings {
     pub ledger: Ledger,
     pub jackpots: Jackpots,
     pub log: Log,
+    /// Names of variables that look like settings and are none.
+    #[serde(skip)]
+    pub unknown_variables: Vec<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]

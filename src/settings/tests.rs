@@ -269,3 +269,119 @@ fn the_issuer_of_passes_is_a_short_line() {
         assert!(text.starts_with("setting rooms.issuer"), "{text}");
     }
 }
+
+/// A file with this content, closed to others.
+fn secret_file(content: &[u8]) -> tempfile::NamedTempFile {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(content).unwrap();
+    file
+}
+
+#[test]
+fn every_secret_has_a_twin_that_names_a_file() {
+    let hex = "5f".repeat(32);
+    let one_line = secret_file(format!("{hex}\r\n").as_bytes());
+    let previous = secret_file(format!("{}\n\n{}\n", "aa".repeat(32), "bb".repeat(32)).as_bytes());
+    let url = secret_file(b"postgres://u:p@h/db\n");
+    let urls = secret_file(b"rediss://a:1\r\n  rediss://b:2");
+    let path = |file: &tempfile::NamedTempFile| file.path().to_str().unwrap().to_owned();
+    let text = format!(
+        "[redis]\nmode = \"cluster\"\nurls_file = {:?}\n[ledger]\nurl_file = {:?}\n",
+        path(&urls),
+        path(&url)
+    );
+    let (one_line, previous) = (path(&one_line), path(&previous));
+    let variables = [
+        ("JACKPOT__FAIRNESS__MASTER_SECRET_FILE", one_line.as_str()),
+        ("JACKPOT__FAIRNESS__PREVIOUS_SECRETS_FILE", previous.as_str()),
+        ("JACKPOT__LEDGER__SIGNING_KEY_FILE", one_line.as_str()),
+    ];
+    let settings = with(Some(&text), &variables).unwrap();
+    assert_eq!(
+        (&settings.fairness.master_secret, &settings.ledger.signing_key),
+        (&hex, &hex)
+    );
+    assert_eq!(settings.fairness.previous_secrets, ["aa".repeat(32), "bb".repeat(32)]);
+    assert_eq!(settings.ledger.url, "postgres://u:p@h/db");
+    assert_eq!(settings.redis.urls, ["rediss://a:1", "rediss://b:2"]);
+    let shown = format!("{settings:?}");
+    for secret in ["5f5f", "aaaa", "bbbb", "u:p", "rediss"] {
+        assert!(!shown.contains(secret), "{shown}");
+    }
+}
+
+#[test]
+fn a_setting_beside_its_twin_is_refused_by_name() {
+    let file = secret_file("5f".repeat(32).as_bytes());
+    let path = file.path().to_str().unwrap();
+    let hex = "5f".repeat(32);
+    let said = refusal(
+        None,
+        &[
+            ("JACKPOT__FAIRNESS__MASTER_SECRET", hex.as_str()),
+            ("JACKPOT__FAIRNESS__MASTER_SECRET_FILE", path),
+        ],
+    );
+    assert_eq!(
+        said,
+        "settings fairness.master_secret and fairness.master_secret_file: set one of them, not both"
+    );
+    let said = refusal(
+        Some("[redis]\nurls = [\"redis://u:hidden@h\"]\n"),
+        &[("JACKPOT__REDIS__URLS_FILE", path)],
+    );
+    assert!(
+        said.contains("redis.urls and redis.urls_file") && !said.contains("hidden"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_twin_that_is_wrong_is_named_with_its_file_and_never_with_its_content() {
+    let long = "x".repeat(100_000);
+    for (content, part) in [
+        (&b""[..], "is empty"),
+        (b"\n \r\n", "is empty"),
+        (b"hidden", "64 hexadecimal digits"),
+        (b"hidden\nhidden", "must hold one line"),
+        (b"hidden\xff", "UTF-8"),
+        (long.as_bytes(), "at most 65536 bytes"),
+    ] {
+        let file = secret_file(content);
+        let path = file.path().to_str().unwrap();
+        let said = refusal(None, &[("JACKPOT__FAIRNESS__MASTER_SECRET_FILE", path)]);
+        assert!(
+            said.contains("fairness.master_secret_file") && said.contains(path) && said.contains(part),
+            "{said}"
+        );
+        assert!(!said.contains("hidden") && !said.contains("xxx"), "{said}");
+    }
+    let url = secret_file(b"http://u:hidden@h");
+    let said = refusal(None, &[("JACKPOT__LEDGER__URL_FILE", url.path().to_str().unwrap())]);
+    assert!(
+        said.contains("ledger.url_file names") && !said.contains("hidden"),
+        "{said}"
+    );
+    let missing = refusal(None, &[("JACKPOT__LEDGER__SIGNING_KEY_FILE", "/no/such/file")]);
+    assert!(missing.contains("ledger.signing_key_file: /no/such/file"), "{missing}");
+    let directory = refusal(None, &[("JACKPOT__LEDGER__SIGNING_KEY_FILE", "/tmp")]);
+    assert!(directory.contains("regular file"), "{directory}");
+    let open = secret_file("5f".repeat(32).as_bytes());
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    std::fs::set_permissions(open.path(), mode).unwrap();
+    let said = refusal(
+        None,
+        &[("JACKPOT__LEDGER__SIGNING_KEY_FILE", open.path().to_str().unwrap())],
+    );
+    assert!(
+        said.contains("mode 0644 lets others read it") && said.contains("chmod 640"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_variable_that_is_no_setting_is_named_and_an_unknown_setting_refused() {
+    let settings = with(None, &[("JACKPOT_PORT", "tcp://10.0.0.1:80"), ("JACKPOT_ENV", "")]).unwrap();
+    assert_eq!(settings.unknown_variables, ["JACKPOT_PORT"]);
+    assert!(refusal(None, &[("JACKPOT__PORT", "80")]).contains("JACKPOT__PORT"));
+}

@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{self, Read as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
@@ -11,15 +10,13 @@ use zeroize::Zeroizing;
 use super::key::{KeyPair, PublicKey, Seed};
 use crate::durable_file;
 use crate::random::{self, RandomError};
+use crate::secret_file::{self, Readers, SecretFileError};
 
 /// Keys that fit: one a week for nineteen years. The public halves of lines taken away stay in the ledger.
 pub const MAX_KEYS: usize = 1_000;
 
 /// Larger than `MAX_KEYS` lines with some remarks can be; something else is in the file then.
 const MAX_FILE_BYTES: u64 = 1 << 18;
-
-/// Who else than its owner could read it.
-const OTHERS: u32 = 0o077;
 
 const HEADER: &str = "\
 # Ed25519 keys that sign receipts and ledger heads. SECRET: who reads this file can forge both.
@@ -30,21 +27,16 @@ const HEADER: &str = "\
 /// Why there are no signing keys.
 #[derive(Debug, thiserror::Error)]
 pub enum SigningKeysError {
-    /// The file can't be read or written.
+    /// The file can't be read, or others could.
+    #[error("signing keys {0}")]
+    Secret(#[from] SecretFileError),
+    /// The file can't be made or written.
     #[error("signing keys {}: {source}", path.display())]
     File {
         /// Which.
         path: PathBuf,
         /// What the system says.
         source: io::Error,
-    },
-    /// Others than its owner may have read it.
-    #[error("signing keys {}: mode {mode:04o} lets others read them; set it to 0600, and rotate if they may have", path.display())]
-    Open {
-        /// Which.
-        path: PathBuf,
-        /// Its permissions.
-        mode: u32,
     },
     /// The file or the setting holds something else.
     #[error("signing keys from {origin}: {reason}")]
@@ -169,21 +161,7 @@ impl SigningFile {
 
     /// The whole file, unless others could read it too.
     fn text(&self) -> Result<Zeroizing<String>, SigningKeysError> {
-        let mut file = File::open(&self.path).map_err(|e| self.io(e))?;
-        let metadata = file.metadata().map_err(|e| self.io(e))?;
-        let (mode, length) = (metadata.permissions().mode() & 0o7777, metadata.len());
-        if mode & OTHERS != 0 {
-            let path = self.path.clone();
-            return Err(SigningKeysError::Open { path, mode });
-        }
-        if !metadata.is_file() || length > MAX_FILE_BYTES {
-            return Err(self.malformed(format!("must be a file of at most {MAX_FILE_BYTES} bytes")));
-        }
-        // All of it at once: a buffer that grows leaves copies behind that nobody wipes.
-        let capacity = usize::try_from(length).unwrap_or_default() + 1;
-        let mut text = Zeroizing::new(String::with_capacity(capacity));
-        file.read_to_string(&mut text).map_err(|e| self.io(e))?;
-        Ok(text)
+        Ok(secret_file::read(&self.path, Readers::Owner, MAX_FILE_BYTES)?)
     }
 
     fn parse(&self, text: &str) -> Result<Ring, SigningKeysError> {

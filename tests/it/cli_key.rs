@@ -25,7 +25,7 @@ fn text(bytes: &[u8]) -> String {
 #[test]
 fn a_new_key_stands_alone_on_standard_output_and_only_its_hash_in_the_file() {
     let data = tempfile::tempdir().unwrap();
-    let output = key(data.path(), &["new", "--role", "play", "--name", "game"]);
+    let output = key(data.path(), &["new", "--create", "--role", "play", "--name", "game"]);
     assert_eq!(output.status.code(), Some(0));
     let place = data.path().join("keys.toml");
     assert_eq!(
@@ -52,7 +52,7 @@ fn a_new_key_stands_alone_on_standard_output_and_only_its_hash_in_the_file() {
 fn failures_are_clear_and_end_with_1() {
     let data = tempfile::tempdir().unwrap();
     assert!(
-        key(data.path(), &["new", "--role", "read", "--name", "a"])
+        key(data.path(), &["new", "--create", "--role", "read", "--name", "a"])
             .status
             .success()
     );
@@ -84,6 +84,32 @@ fn wrong_usage_ends_with_2() {
         vec!["new", "--role", "play", "--name", "a b"],
         vec!["new", "--role", "play", "--name", ""],
         vec!["new", "--name", "a"],
+        vec!["new", "--create", "--role", "play", "--name", "a", "--codes"],
+        vec!["new", "--create", "--role", "operate", "--name", "a", "--codes"],
+        vec!["new", "--create", "--role", "read", "--name", "a", "--only", "spring"],
+        vec![
+            "new",
+            "--create",
+            "--role",
+            "read",
+            "--name",
+            "a",
+            "--only",
+            "jackpot:a:b",
+        ],
+        vec!["new", "--create", "--role", "read", "--name", "a", "--expires", "0d"],
+        vec![
+            "new",
+            "--create",
+            "--role",
+            "read",
+            "--name",
+            "a",
+            "--expires",
+            "2020-01-01T00:00:00Z",
+        ],
+        vec!["new", "--create", "--role", "read", "--name", "a", "--expires", "11y"],
+        vec!["new", "--role", "read", "--name", "a"],
         vec![],
     ] {
         assert_eq!(key(data.path(), &args).status.code(), Some(2), "{args:?}");
@@ -95,7 +121,7 @@ fn wrong_usage_ends_with_2() {
 fn the_operator_key_is_made_once() {
     let data = tempfile::tempdir().unwrap();
     assert!(
-        key(data.path(), &["new", "--role", "read", "--name", "a"])
+        key(data.path(), &["new", "--create", "--role", "read", "--name", "a"])
             .status
             .success()
     );
@@ -121,7 +147,7 @@ fn many_at_once_lose_none() {
     std::thread::scope(|scope| {
         for name in &names {
             scope.spawn(|| {
-                let output = key(data.path(), &["new", "--role", "play", "--name", name]);
+                let output = key(data.path(), &["new", "--create", "--role", "play", "--name", name]);
                 assert!(output.status.success(), "{output:?}");
             });
         }
@@ -181,7 +207,7 @@ fn rotation_is_refused_when_it_could_not_count() {
     let output = key(data.path(), &["rotate-signing"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        text(&output.stderr).contains("mode 0644 lets others read them"),
+        text(&output.stderr).contains("mode 0644 lets others read it"),
         "{output:?}"
     );
     assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
@@ -198,4 +224,150 @@ fn bad_settings_are_named() {
     let output = command.args(["key", "list"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("JACKPOT__HTTP__PORT"), "{output:?}");
+}
+
+#[test]
+fn a_key_is_bound_and_ends_and_the_list_says_so() {
+    let data = tempfile::tempdir().unwrap();
+    let made = key(
+        data.path(),
+        &[
+            "new",
+            "--create",
+            "--role",
+            "read",
+            "--name",
+            "auditor",
+            "--only",
+            "jackpot:spring",
+            "--only",
+            "room:lobby",
+            "--only",
+            "jackpot:spring",
+            "--expires",
+            "90d",
+            "--codes",
+        ],
+    );
+    assert!(made.status.success(), "{made:?}");
+    let said = text(&made.stderr);
+    assert!(
+        said.contains("it may name jackpot:spring, room:lobby alone") && said.contains("it expires at 20"),
+        "{said}"
+    );
+    let kept = std::fs::read_to_string(data.path().join("keys.toml")).unwrap();
+    assert!(
+        kept.contains("only = [\n    \"jackpot:spring\",\n    \"room:lobby\",\n]")
+            || kept.contains("only = [\"jackpot:spring\", \"room:lobby\"]"),
+        "{kept}"
+    );
+    assert!(
+        kept.contains("codes = true") && kept.contains("expires_at = \"20"),
+        "{kept}"
+    );
+    let listed = text(&key(data.path(), &["list"]).stdout);
+    let row = |name: &str| -> Vec<String> {
+        let line = listed.lines().find(|line| line.starts_with(name)).unwrap();
+        line.split_whitespace().map(str::to_owned).collect()
+    };
+    assert_eq!(row("NAME"), ["NAME", "ROLE", "CREATED", "EXPIRES", "CODES", "ONLY"]);
+    assert_eq!(row("auditor")[4..], ["yes", "jackpot:spring,room:lobby"]);
+    assert_eq!(row("operator")[3..], ["never", "yes", "-"]);
+    // Columns stand below their names.
+    let at = |line: &str, word: &str| line.find(word).unwrap();
+    let lines: Vec<_> = listed.lines().collect();
+    assert_eq!(at(lines[0], "ONLY"), at(lines[2], "jackpot:spring"), "{listed}");
+}
+
+#[test]
+fn a_key_names_a_hundred_subjects_at_most() {
+    let data = tempfile::tempdir().unwrap();
+    let subjects: Vec<String> = (0..101).map(|i| format!("jackpot:j{i}")).collect();
+    let mut args = vec!["new", "--create", "--role", "read", "--name", "many"];
+    for subject in &subjects {
+        args.extend(["--only", subject]);
+    }
+    let refused = key(data.path(), &args);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        text(&refused.stderr).contains("101 subjects, more than the 100"),
+        "{refused:?}"
+    );
+    args.truncate(args.len() - 2);
+    assert!(key(data.path(), &args).status.success());
+}
+
+#[test]
+fn a_file_that_binds_to_nothing_is_refused() {
+    let data = tempfile::tempdir().unwrap();
+    assert!(
+        key(data.path(), &["new", "--create", "--role", "read", "--name", "a"])
+            .status
+            .success()
+    );
+    let file = data.path().join("keys.toml");
+    let good = std::fs::read_to_string(&file).unwrap();
+    for wrong in [
+        "only = []",
+        "only = [\"spring\"]",
+        "only = \"jackpot:spring\"",
+        "expires_at = \"soon\"",
+        "codes = 1",
+        "until = 1",
+    ] {
+        std::fs::write(&file, format!("{good}{wrong}\n")).unwrap();
+        let output = key(data.path(), &["list"]);
+        assert_eq!(output.status.code(), Some(1), "{wrong}");
+        assert!(text(&output.stderr).contains("keys.toml"), "{output:?}");
+    }
+}
+
+#[test]
+fn no_service_is_made_by_accident() {
+    let data = tempfile::tempdir().unwrap();
+    let refused = key(data.path(), &["new", "--role", "play", "--name", "game"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let said = text(&refused.stderr);
+    assert!(
+        said.contains(&data.path().display().to_string()) && said.contains("--create"),
+        "{said}"
+    );
+    assert!(refused.stdout.is_empty());
+    for args in [vec!["list"], vec!["revoke", "game"]] {
+        let output = key(data.path(), &args);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(text(&output.stderr).contains("keys.toml"), "{output:?}");
+    }
+    assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 0, "nothing was made");
+}
+
+#[test]
+fn settings_are_named_before_or_after_the_action() {
+    let data = tempfile::tempdir().unwrap();
+    let file = data.path().join("settings.toml");
+    std::fs::write(&file, format!("data_dir = {:?}\n", data.path().join("elsewhere"))).unwrap();
+    let file = file.to_str().unwrap();
+    let run = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_jackpot"));
+        let output = command
+            .env_clear()
+            .current_dir(data.path())
+            .args(args)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        text(&output.stdout)
+    };
+    run(&[
+        "key", "new", "--create", "--role", "play", "--name", "one", "--config", file,
+    ]);
+    run(&["key", "--config", file, "new", "--role", "play", "--name", "two"]);
+    for args in [["key", "list", "--config", file], ["key", "--config", file, "list"]] {
+        let listed = run(&args);
+        assert!(listed.contains("one") && listed.contains("two"), "{listed}");
+    }
+    run(&["key", "revoke", "one", "--config", file]);
+    run(&["key", "--config", file, "revoke", "two"]);
+    run(&["key", "rotate-signing", "--config", file]);
+    run(&["key", "--config", file, "rotate-signing"]);
 }

@@ -340,7 +340,8 @@ async fn anyone_reads_each_version_that_was_ever_in_force() {
     }
     assert_eq!(
         stranger(&service, "/v1/jackpots/nobody/definitions/1").await.0,
-        StatusCode::NOT_FOUND
+        StatusCode::UNAUTHORIZED,
+        "as one that is not public"
     );
     let hidden = document("curtain", &json!({"public_meter": false}));
     assert_eq!(

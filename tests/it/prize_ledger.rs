@@ -72,6 +72,7 @@ async fn a_unit_that_an_entry_won_is_in_the_ledger_once_and_found_by_its_player(
         let filters = EntryFilters {
             player_id: Id::parse(player).expect("an id"),
             jackpot_id: None,
+            only: None,
             between: Between::default(),
         };
         let page = queries.entries(&filters, None, 10).await.expect("readable");

@@ -7,6 +7,7 @@ use crate::clock::rfc3339;
 use crate::coupon::code::Code;
 use crate::coupon::coupons::Request;
 use crate::coupon::record::{Issue, Record, State};
+use crate::http::auth::Caller;
 use crate::ids::Id;
 
 /// A request, and what became of it. Fields that its result has no use for are left out.
@@ -23,10 +24,11 @@ pub(crate) struct IssueBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = 7)]
     sequence: Option<u64>,
-    /// Of the unit: 18 characters of Crockford's base32, the last two being check characters.
+    /// Of the unit: 18 characters of Crockford's base32, the last two being check characters. Null for a `read` key made
+    /// without `--codes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, example = "7KQ2XM-0V9TPB-3HWD1C")]
-    code: Option<Code>,
+    code: Option<Shown>,
     /// RFC 3339, like all times here.
     #[serde(skip_serializing_if = "Option::is_none")]
     issued_at: Option<String>,
@@ -51,7 +53,29 @@ pub(crate) struct IssueBody {
     attempts: Option<u32>,
 }
 
+/// A code, or null for those who may not see it.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+struct Shown(Option<Code>);
+
 impl IssueBody {
+    /// The same for this caller.
+    pub(crate) fn shown_to(mut self, caller: &Caller) -> Self {
+        if !caller.sees_codes() {
+            self.hide_codes();
+        }
+        self
+    }
+
+    fn hide_codes(&mut self) {
+        if let Some(code) = &mut self.code {
+            code.0 = None;
+        }
+        if let Some(first) = &mut self.issue {
+            first.hide_codes();
+        }
+    }
+
     /// With everything that is known of it.
     pub(crate) fn of(request: Request) -> Self {
         let Record { user, state } = request.record;
@@ -93,7 +117,7 @@ impl IssueBody {
     fn with(self, issue: Issue) -> Self {
         Self {
             sequence: Some(issue.sequence),
-            code: Some(issue.code),
+            code: Some(Shown(Some(issue.code))),
             issued_at: Some(rfc3339(issue.at_ms)),
             ..self
         }

@@ -1,23 +1,26 @@
 //! Bulk issues: a list of requests as NDJSON, answered line by line while it is read.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
-use actix_web::web::{Bytes, Data, Payload};
+use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse, rt};
 use serde::Serialize;
-use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 use utoipa::ToSchema;
 
 use super::Api;
+use super::answers::{self, Answers, Gone};
 use super::body::IssueBody;
 use super::issues::IssueWish;
 use super::lines::{Lines, Next};
+use super::pace::{self, IDLE, LONGEST, Pace};
 use crate::coupon::bulk::MAX_BULK;
 use crate::coupon::coupons::{Coupons, Request};
 use crate::coupon::error::CouponError;
 use crate::coupon::status::Status;
+use crate::http::budget::{Budget, Full, Share};
 use crate::http::listener::state::ConnectionState;
 use crate::http::problem::{FieldError, Problem};
 use crate::http::query::PathOf;
@@ -26,14 +29,13 @@ use crate::ids::Id;
 use crate::stopping::Stopping;
 
 const NDJSON: &str = "application/x-ndjson";
-/// Uploads worked on at the same time; each holds up to [`MAX_UNREAD`] answers.
-const MAX_UPLOADS: usize = 4;
-static UPLOADS: Semaphore = Semaphore::const_new(MAX_UPLOADS);
-/// Answers of whole calls that wait for the client to read them, some 64 KiB each: 8 MiB. Clients that read nothing
-/// before they have sent everything get through with that many lines, some 40,000.
-const MAX_UNREAD: usize = 128;
-/// How long a client may neither send nor read.
-const IDLE: Duration = Duration::from_secs(15);
+/// Uploads worked on at the same time. Each holds up to 8 MiB of answers that its client has not read: 128 MiB in all.
+const MAX_UPLOADS: usize = 16;
+/// Of one key: its clients may stall, others go on.
+const MAX_UPLOADS_OF_KEY: usize = 4;
+static UPLOADS: LazyLock<Budget> = LazyLock::new(|| Budget::new(MAX_UPLOADS, MAX_UPLOADS_OF_KEY));
+/// After which a client that found no place may ask again: those that stall are gone then.
+const TRY_AGAIN: Duration = IDLE;
 
 /// The answer to one line, or why no further line is read.
 #[derive(Debug, Serialize, ToSchema)]
@@ -84,16 +86,20 @@ impl LineAnswer {
 /// number, and those behind it go on. When something ends the work early, the last line of the answer says `stopped`.
 /// Sending the same list again is safe, and goes on where it ended: what was decided is answered as before.
 ///
-/// Read the answer while sending, as curl does: a list of more than some 40,000 lines is read no further otherwise.
+/// Read the answer while sending, as curl does: a list of more than some 40,000 lines is read no further otherwise. A
+/// client that neither sends nor reads for 15 s is stopped, and so is one that sends less than 1,024 bytes and 10 lines in
+/// 30 s of waiting, and one that takes more than an hour. A key may have 4 uploads at work (429), all keys 16 (503).
 #[utoipa::path(post, path = "/v1/coupons/{id}/bulk-issues", operation_id = "issue_in_bulk", tag = "coupons", security(("bearer" = [])),
     params(("id" = String, Path)),
     request_body(content = String, content_type = "application/x-ndjson"),
     responses((status = 200, description = "A line for each line", body = BulkLine, content_type = "application/x-ndjson"),
         (status = 404, description = "`coupon-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 409, description = "`coupon-suspended`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "`rate-limited`: the key has as many uploads at work as a key may, with `Retry-After`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "`too-many-uploads`: this instance works on as many as it may; `store-unavailable`; with `Retry-After`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 415, description = "`unsupported-media-type`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn post(
-    _: auth::Operate,
+    auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
     request: HttpRequest,
     (api, web): (Data<Api>, Data<Web>),
@@ -105,24 +111,35 @@ pub(crate) async fn post(
         Status::Open | Status::Ended => {}
         Status::Suspended => return Err(CouponError::Suspended.into()),
     }
-    let busy = || Problem::store_unavailable("too many bulk issues are worked on; send the same list again");
-    let place = UPLOADS.try_acquire().map_err(|_| busy())?;
-    let (answers, mut told) = mpsc::channel(MAX_UNREAD);
+    let place = UPLOADS.take(&caller.shared_name(), 1).map_err(busy)?;
+    let (answers, body) = answers::channel();
     let upload = Upload {
         id,
         coupons: api.coupons.clone(),
         answers,
         stopping: web.stopping.clone(),
+        key_end: caller.end(),
         _place: place,
     };
     let connection = ConnectionState::of(&request);
     rt::spawn(upload.work(Lines::new(payload, connection, api.max_bulk_bytes)));
-    let body = async_stream::stream! {
-        while let Some(bytes) = told.recv().await {
-            yield Ok::<Bytes, Problem>(bytes);
-        }
-    };
     Ok(HttpResponse::Ok().content_type(NDJSON).streaming(Box::pin(body)))
+}
+
+fn busy(full: Full) -> Problem {
+    match full {
+        Full::Key => {
+            let detail = format!(
+                "this key has {MAX_UPLOADS_OF_KEY} uploads at work, as many as a key may: send the same list when one has ended"
+            );
+            Problem::rate_limited(TRY_AGAIN, &detail)
+        }
+        Full::All => {
+            let detail =
+                format!("this instance works on {MAX_UPLOADS} uploads, as many as it may: send the same list again");
+            Problem::too_many_uploads(TRY_AGAIN, &detail)
+        }
+    }
 }
 
 fn check_head(request: &HttpRequest, limit: u64) -> Result<(), Problem> {
@@ -148,55 +165,114 @@ type Wish = (u64, Result<IssueWish, Problem>);
 struct Upload {
     id: Id,
     coupons: Coupons,
-    answers: mpsc::Sender<Bytes>,
+    answers: Answers,
     stopping: Stopping,
-    _place: SemaphorePermit<'static>,
+    key_end: auth::KeyEnd,
+    /// Until all answers are read, or nobody is there who reads them.
+    _place: Share,
+}
+
+/// Why no more of a list is read.
+enum Over {
+    /// The last line of the answer says why.
+    Told,
+    Gone,
+}
+
+impl From<Gone> for Over {
+    fn from(_: Gone) -> Self {
+        Self::Gone
+    }
 }
 
 impl Upload {
-    /// Until the list ends, or nobody is there who reads the answers.
+    /// Until the list ends and its answer is read, or nobody is there who reads it.
     async fn work(self, mut lines: Lines) {
-        let mut wishes: Vec<Wish> = Vec::with_capacity(MAX_BULK);
-        loop {
-            // What has come is answered before more is waited for.
-            if (lines.is_empty() && !wishes.is_empty()) || wishes.len() == MAX_BULK {
-                let Ok(()) = self.answer(std::mem::take(&mut wishes)).await else {
-                    return;
-                };
-            }
-            let next = tokio::select! {
-                next = timeout(IDLE, lines.next()) => next.unwrap_or_else(|_| Next::Failed(Problem::request_timeout(IDLE))),
-                () = self.stopping.wait() => Next::Failed(Problem::store_unavailable("the service stops; send the same list again")),
-            };
-            match next {
-                Next::Line(bytes) if bytes.trim_ascii().is_empty() => {}
-                Next::Line(bytes) => wishes.push((lines.number(), body::parse(&bytes))),
-                Next::TooLong(problem) => wishes.push((lines.number(), Err(problem))),
-                Next::Nothing => {}
-                Next::End => break,
-                Next::Failed(problem) => {
-                    if !wishes.is_empty() && self.answer(std::mem::take(&mut wishes)).await.is_err() {
-                        return;
-                    }
-                    let answer = LineAnswer::refused(problem, "stopped");
-                    // Its reader may have gone away.
-                    let _told = self
-                        .tell(&[BulkLine {
-                            line: lines.number() + 1,
-                            answer,
-                        }])
-                        .await;
-                    return;
-                }
-            }
-        }
-        if !wishes.is_empty() {
-            let _told = self.answer(wishes).await;
+        match self.read(&mut lines).await {
+            Ok(()) | Err(Over::Told) => self.answers.finish().await,
+            Err(Over::Gone) => {}
         }
     }
 
+    /// Reads and answers the list.
+    async fn read(&self, lines: &mut Lines) -> Result<(), Over> {
+        let (mut pace, deadline) = (Pace::default(), Instant::now() + LONGEST);
+        let mut wishes: Vec<Wish> = Vec::with_capacity(MAX_BULK);
+        let mut key_ended = std::pin::pin!(self.key_end.clone().wait());
+        loop {
+            // What has come is answered before more is waited for.
+            if (lines.is_empty() && !wishes.is_empty()) || wishes.len() == MAX_BULK {
+                self.answer(std::mem::take(&mut wishes)).await?;
+            }
+            let next = tokio::select! {
+                biased;
+                () = &mut key_ended => return self.break_off(&wishes, lines).await,
+                next = self.next(lines, &mut pace, deadline) => next?,
+            };
+            match next {
+                Next::Line(bytes) if bytes.trim_ascii().is_empty() => {}
+                Next::Line(bytes) => {
+                    pace.line();
+                    wishes.push((lines.number(), body::parse(&bytes)));
+                }
+                Next::TooLong(problem) => wishes.push((lines.number(), Err(problem))),
+                Next::Nothing => {}
+                Next::End if wishes.is_empty() => return Ok(()),
+                Next::End => return self.answer(wishes).await,
+                Next::Failed(problem) => {
+                    if !wishes.is_empty() {
+                        self.answer(wishes).await?;
+                    }
+                    let line = lines.number() + 1;
+                    self.answers.tell(line, stopped(line, problem)).await?;
+                    return Err(Over::Told);
+                }
+            }
+        }
+    }
+
+    /// What comes next of the list, or why nothing more is read.
+    async fn next(&self, lines: &mut Lines, pace: &mut Pace, deadline: Instant) -> Result<Next, Over> {
+        if !lines.is_empty() {
+            return Ok(lines.next().await);
+        }
+        let (began, before, left) = (Instant::now(), lines.taken(), pace.left());
+        let until = deadline.min(began + left.min(IDLE));
+        let next = tokio::select! {
+            next = timeout_at(until, lines.next()) => next,
+            () = self.stopping.wait() => {
+                return Ok(Next::Failed(Problem::store_unavailable("the service stops; send the same list again")));
+            }
+            () = self.answers.gone() => return Err(Over::Gone),
+        };
+        pace.waited(
+            began.elapsed(),
+            usize::try_from(lines.taken() - before).unwrap_or(usize::MAX),
+        );
+        Ok(next.unwrap_or_else(|_| {
+            Next::Failed(if until == deadline {
+                pace::too_long()
+            } else if left < IDLE {
+                pace::too_slow()
+            } else {
+                pace::idle()
+            })
+        }))
+    }
+
+    /// Does nothing more under a key that has ended.
+    async fn break_off(&self, undone: &[Wish], lines: &Lines) -> Result<(), Over> {
+        let problem = Problem {
+            detail: "the key was revoked or has expired; send the same list again with another".to_owned(),
+            ..Problem::unauthorized()
+        };
+        let line = undone.first().map_or(lines.number() + 1, |(line, _)| *line);
+        self.answers.tell(line, stopped(line, problem)).await?;
+        Err(Over::Told)
+    }
+
     /// Decides and answers these lines; an error when that was the end.
-    async fn answer(&self, wishes: Vec<Wish>) -> Result<(), ()> {
+    async fn answer(&self, wishes: Vec<Wish>) -> Result<(), Over> {
         let asked = wishes.iter().filter_map(|(_, wish)| wish.as_ref().ok());
         let asked = asked
             .map(|wish| (wish.request_id.clone(), wish.user_id.clone()))
@@ -229,22 +305,33 @@ impl Upload {
             let ends = matches!(answer, LineAnswer::Refused { result: "stopped", .. });
             told.push(BulkLine { line, answer });
             if ends {
-                return self.tell(&told).await.and(Err(()));
+                self.tell(&told).await?;
+                return Err(Over::Told);
             }
         }
-        self.tell(&told).await
+        Ok(self.tell(&told).await?)
     }
 
-    /// Sends lines of the answer, once the client has read enough of the earlier ones.
-    async fn tell(&self, lines: &[BulkLine]) -> Result<(), ()> {
+    async fn tell(&self, lines: &[BulkLine]) -> Result<(), Gone> {
         let mut text = Vec::new();
         for line in lines {
-            serde_json::to_writer(&mut text, line).map_err(drop)?;
-            text.push(b'\n');
+            write(&mut text, line);
         }
-        let told = timeout(IDLE, self.answers.send(text.into())).await;
-        told.map_err(drop)?.map_err(drop)
+        self.answers.tell(lines.first().map_or(0, |line| line.line), text).await
     }
+}
+
+fn write(text: &mut Vec<u8>, line: &BulkLine) {
+    serde_json::to_writer(&mut *text, line).expect("plain data is JSON");
+    text.push(b'\n');
+}
+
+/// The last line of an answer that ended early.
+pub(super) fn stopped(line: u64, problem: Problem) -> Vec<u8> {
+    let answer = LineAnswer::refused(problem, "stopped");
+    let mut text = Vec::new();
+    write(&mut text, &BulkLine { line, answer });
+    text
 }
 
 fn issue(request: Request) -> LineAnswer {

@@ -126,7 +126,7 @@ pub(crate) async fn redrive(
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
     request::issue(id.shared(), request_id.as_str().into());
-    let by = operator(caller, &http_request);
+    let by = operator(&caller, &http_request);
     let redriven = api.coupons.redrive(&id, request_id.as_str(), &by).await?;
     Ok(HttpResponse::Ok().json(IssueBody::of(redriven)))
 }

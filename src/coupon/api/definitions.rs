@@ -19,6 +19,7 @@ use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
 use crate::ids::Id;
+use crate::ledger::streams::Streams;
 use crate::violation::{Violation, check_new_name, name_and_rest};
 
 impl Described for Document {
@@ -126,7 +127,7 @@ pub(crate) async fn put(
     let name = check_new_name(&document.name);
     let definition = name_and_rest(name, Definition::check(document)).map_err(CouponError::Invalid)?;
     api.learn(&id).await?;
-    let by = operator(caller, &request_id);
+    let by = operator(&caller, &request_id);
     let put = api.coupons.define(&id, &definition, wanted, &by).await?;
     let mut answer = if put.created {
         // The limit of the backlog holds from its first event on, also when the database stops answering now.
@@ -141,15 +142,16 @@ pub(crate) async fn put(
         .json(read(&api, &id).await?))
 }
 
-/// All coupons, in the order of their ids.
+/// All coupons, in the order of their ids; to a bound key its own.
 #[utoipa::path(get, path = "/v1/coupons", operation_id = "list_coupons", tag = "coupons", security(("bearer" = [])), params(PageQuery),
     responses((status = 200, description = "A page", body = CouponPage)))]
 pub(crate) async fn list(
-    _: auth::Read,
+    auth::ReadFiltered(caller): auth::ReadFiltered,
     QueryOf(page): QueryOf<PageQuery>,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    let (items, next_cursor) = page_of(&api.coupons.registry, &page, async |id| read(&api, id).await).await?;
+    let own = caller.own(Streams::Coupons);
+    let (items, next_cursor) = page_of(&api.coupons.registry, &page, own, async |id| read(&api, id).await).await?;
     Ok(HttpResponse::Ok().json(CouponPage { items, next_cursor }))
 }
 

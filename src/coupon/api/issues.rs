@@ -52,7 +52,7 @@ impl Described for IssueWish {}
         (status = 200, description = "Issued before, as it was answered then, or a dead letter (`result` is `dead`); of a repeat with \
             `Idempotency-Replayed: true`", body = IssueBody),
         (status = 202, description = "In the line; `Location` says where it goes on", body = IssueBody),
-        (status = 403, description = "`not-open`; with `Idempotency-Replayed: true` where it was refused before", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "`not-open`, `forbidden`, `wrong-subject`; with `Idempotency-Replayed: true` where it was refused before", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 409, description = "`already-issued` (with the first issue as `issue`), `out-of-stock`, `coupon-suspended`; with `Idempotency-Replayed: true` where it was refused before", body = crate::http::problem_of_coupon::AlreadyIssued<IssueBody>, content_type = "application/problem+json"),
         (status = 422, description = "`invalid-request`, `request-id-reused`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn post(
@@ -82,13 +82,13 @@ pub(crate) async fn post(
     responses((status = 200, description = "The request", body = IssueBody),
         (status = 404, description = "`coupon-not-found`, `issue-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn get(
-    _: auth::PlayOrRead,
+    auth::PlayOrRead(caller): auth::PlayOrRead,
     PathOf((id, request_id)): PathOf<(Id, RequestRef)>,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
     request::issue(id.shared(), request_id.as_str().into());
     let found = api.coupons.look_up(&id, request_id.as_str()).await?;
-    Ok(HttpResponse::Ok().json(IssueBody::of(found)))
+    Ok(HttpResponse::Ok().json(IssueBody::of(found).shown_to(&caller)))
 }
 
 /// Takes an issued unit back: it returns to the stock, and its user may be issued another by a new request.
@@ -106,7 +106,7 @@ pub(crate) async fn delete(
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
     request::issue(id.shared(), request_id.as_str().into());
-    let by = operator(caller, &http_request);
+    let by = operator(&caller, &http_request);
     let voided = api.coupons.void(&id, request_id.as_str(), &by).await?;
     Ok(HttpResponse::Ok().json(IssueBody::of(voided)))
 }

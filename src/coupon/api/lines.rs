@@ -65,6 +65,11 @@ impl Lines {
         self.number
     }
 
+    /// Bytes that have come.
+    pub(super) fn taken(&self) -> u64 {
+        self.limit - self.left
+    }
+
     /// Whether the next line has to be waited for.
     pub(super) fn is_empty(&self) -> bool {
         !self.held.contains(&b'\n')

@@ -9,12 +9,14 @@ use crate::ids::Id;
 use crate::ledger::Ledger;
 use crate::ledger::streams::COUPONS;
 
+mod answers;
 mod body;
 mod bulk;
 mod dead;
 mod definitions;
 mod issues;
 mod lines;
+mod pace;
 mod stream;
 
 /// What the handlers work with.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use actix_web::HttpResponse;
 use actix_web::web::{Bytes, Data};
+use futures_util::StreamExt;
 use tokio::time::{Instant, sleep};
 use tracing::debug;
 
@@ -12,7 +13,7 @@ use super::body::IssueBody;
 use crate::coupon::coupons::Request;
 use crate::coupon::error::CouponError;
 use crate::http::Web;
-use crate::http::auth;
+use crate::http::auth::{self, Caller};
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::ids::{Id, RequestRef};
@@ -31,7 +32,7 @@ const COMMENT_AFTER: Duration = Duration::from_secs(15);
         (status = 404, description = "`coupon-not-found`, `issue-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "`too-many-streams`, `store-unavailable`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn get(
-    _: auth::PlayOrRead,
+    auth::PlayOrRead(caller): auth::PlayOrRead,
     PathOf((id, request_id)): PathOf<(Id, RequestRef)>,
     api: Data<Api>,
     web: Data<Web>,
@@ -40,13 +41,14 @@ pub(crate) async fn get(
     let mut found = api.coupons.look_up(&id, request_id.as_str()).await?;
     let place = web.open_stream()?;
     let (stopping, coupons) = (web.stopping.clone(), api.coupons.clone());
+    let ended = caller.end().wait();
     let events = async_stream::stream! {
         let _place = place;
         let (mut shown, mut told) = (None, Instant::now());
         while found.is_in_line() {
             if shown != Some(found.place) {
                 (shown, told) = (Some(found.place), Instant::now());
-                yield Ok::<_, Problem>(event("place", found.clone()));
+                yield Ok::<_, Problem>(event("place", found.clone(), &caller));
             } else if told.elapsed() >= COMMENT_AFTER {
                 told = Instant::now();
                 yield Ok(Bytes::from_static(b":\n\n"));
@@ -65,15 +67,15 @@ pub(crate) async fn get(
                 }
             }
         }
-        yield Ok(event("result", found));
+        yield Ok(event("result", found, &caller));
     };
     Ok(HttpResponse::Ok()
         .content_type("text/event-stream")
         .insert_header(("Cache-Control", "no-store"))
-        .streaming(Box::pin(events)))
+        .streaming(Box::pin(events.take_until(ended))))
 }
 
-fn event(name: &str, request: Request) -> Bytes {
-    let json = serde_json::to_string(&IssueBody::of(request)).expect("plain data is JSON");
+fn event(name: &str, request: Request, caller: &Caller) -> Bytes {
+    let json = serde_json::to_string(&IssueBody::of(request).shown_to(caller)).expect("plain data is JSON");
     Bytes::from(format!("event: {name}\ndata: {json}\n\n"))
 }

@@ -30,11 +30,12 @@ pub(super) enum When {
 }
 
 /// Problem answers that operations can give: status, code, and when. A capability describes only those of its own.
-pub(super) const COMMON: [(&str, &str, When); 18] = [
+pub(super) const COMMON: [(&str, &str, When); 19] = [
     ("400", "malformed-request", When::Always),
     ("400", "invalid-json", When::Body),
     ("401", "unauthorized", When::Key),
     ("403", "forbidden", When::Key),
+    ("403", "wrong-subject", When::Key),
     ("404", "jackpot-not-found", When::Jackpot),
     ("404", "coupon-not-found", When::Coupon),
     ("404", "room-not-found", When::Room),
@@ -273,8 +274,8 @@ pub(super) fn example_parameter(operation: &str, name: &str) -> Option<Value> {
         "limit" => 100.into(),
         "tier" => "grand".into(),
         "min_amount" => 1000.into(),
-        "from" => "2026-11-21T00:00:00Z".into(),
-        "to" => "2026-11-22T00:00:00Z".into(),
+        "from" => "2026-11-21T00:00:00.000Z".into(),
+        "to" => "2026-11-22T00:00:00.000Z".into(),
         "who" => "operator".into(),
         "action" => "pause".into(),
         "code" => "invalid-request".into(),

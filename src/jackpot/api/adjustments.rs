@@ -112,7 +112,7 @@ pub(crate) async fn post(
     api: Data<Api>,
     Body(body): Body<AdjustmentBody>,
 ) -> Result<HttpResponse, Problem> {
-    let wish = wish(&body, operator(caller, &request_id)).map_err(|wrong| PlayError::Invalid(vec![wrong]))?;
+    let wish = wish(&body, operator(&caller, &request_id)).map_err(|wrong| PlayError::Invalid(vec![wrong]))?;
     let (now, at_ms) = api.operate.adjust(&id, &wish).await?;
     let mut answer = if now {
         HttpResponse::Created()

@@ -89,16 +89,17 @@ pub(crate) struct WinnerBody<'a> {
     request_body(content = BatchBody),
     responses((status = 201, description = "Taken", body = BatchAnswer),
         (status = 200, description = "Taken before, with `Idempotency-Replayed: true`", body = BatchAnswer),
-        (status = 403, description = "`pass-required`: the jackpot is behind a waiting room; `forbidden`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "`pass-required`: the jackpot is behind a waiting room; `forbidden`, `wrong-subject`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 409, description = "`jackpot-paused`, `jackpot-suspended`, `jackpot-closed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 422, description = "`invalid-request`, `entry-id-reused`, `amount-too-large`: nothing of the batch was taken", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn post(
-    _: auth::Play,
+    auth::Play(caller): auth::Play,
     PathOf(id): PathOf<Id>,
     api: Data<Api>,
-    Unparsed { bytes, room: _room }: Unparsed<MAX_BODY_BYTES>,
+    body: Unparsed<MAX_BODY_BYTES>,
 ) -> Result<HttpResponse, Problem> {
+    let (bytes, _share) = body.read(&caller).await?;
     let parsed = work(bytes.len() / MIN_ENTRY_BYTES, move || body::parse::<BatchBody>(&bytes)).await;
     let BatchBody { batch_id, entries } = parsed.ok_or_else(stopping)??;
     request::entry(id.shared(), batch_id.as_str().into());

@@ -20,7 +20,7 @@ use crate::jackpot::document::{Contribution, Document, OddsTable, Tier};
 use crate::jackpot::error::PlayError;
 use crate::jackpot::scripts::Snapshot;
 use crate::jackpot::view::{Meter, Status, parse_definition};
-use crate::ledger::streams::JACKPOTS;
+use crate::ledger::streams::{JACKPOTS, Streams};
 use crate::money::Minor;
 use crate::violation::{check_new_name, name_and_rest};
 
@@ -209,7 +209,7 @@ pub(crate) async fn put(
     }
     let put = api
         .operate
-        .define(&id, &definition, wanted, status, &operator(caller, &request_id))
+        .define(&id, &definition, wanted, status, &operator(&caller, &request_id))
         .await?;
     let mut answer = if put.created {
         // The limit of the backlog holds from its first event on, also when the database stops answering now.
@@ -224,15 +224,16 @@ pub(crate) async fn put(
         .json(read(&api, &id).await?.0))
 }
 
-/// All jackpots, in the order of their ids.
+/// All jackpots, in the order of their ids; to a bound key its own.
 #[utoipa::path(get, path = "/v1/jackpots", operation_id = "list_jackpots", tag = "jackpots", security(("bearer" = [])), params(PageQuery),
     responses((status = 200, description = "A page", body = JackpotPage)))]
 pub(crate) async fn list(
-    _: auth::Read,
+    auth::ReadFiltered(caller): auth::ReadFiltered,
     QueryOf(page): QueryOf<PageQuery>,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    let (items, next_cursor) = page_of(&api.operate.views.registry, &page, async |id| {
+    let own = caller.own(Streams::Jackpots);
+    let (items, next_cursor) = page_of(&api.operate.views.registry, &page, own, async |id| {
         Ok::<_, PlayError>(read(&api, id).await?.0)
     })
     .await?;
@@ -260,10 +261,13 @@ pub(crate) async fn of_version(
     PathOf((id, version)): PathOf<(Id, u64)>,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    let (known, view) = api.operate.views.refresh(&id).await?;
-    if !view.definition.document().public_meter {
+    let found = api.operate.views.refresh(&id).await;
+    let is_public = matches!(&found, Ok((_, view)) if view.definition.document().public_meter);
+    // To a stranger one that is not public looks like one that does not exist.
+    if !is_public {
         caller.require_read()?;
     }
+    let (known, _) = found?;
     // Redis has those that records need, the ledger all that it has read.
     let json = match api.operate.views.stored_definition(&known, version).await? {
         Some(json) => Some(json),

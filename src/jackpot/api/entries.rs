@@ -110,8 +110,9 @@ pub(crate) struct CouponBody {
     /// Number of the issue within the coupon, from 1.
     #[schema(example = 17)]
     sequence: u64,
+    /// Null for a `read` key made without `--codes`.
     #[schema(example = "7Q2M9K-4TZX0B-C8WRH5")]
-    code: String,
+    code: Option<String>,
 }
 
 /// How it was drawn: with the epoch's seed, once published, anyone can draw it again.
@@ -146,7 +147,7 @@ pub(crate) struct AttemptBody {
     request_body(content = EntryBody),
     responses((status = 201, description = "Taken", body = Entry),
         (status = 200, description = "Taken before, with `Idempotency-Replayed: true`", body = Entry),
-        (status = 403, description = "`pass-required`, `pass-expired`, `forbidden`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "`pass-required`, `pass-expired`, `forbidden`, `wrong-subject`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 409, description = "`jackpot-paused`, `jackpot-suspended`, `jackpot-closed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 422, description = "`invalid-request`, `entry-id-reused`, `amount-too-large`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
@@ -177,13 +178,13 @@ pub(crate) async fn post(
     Ok(answered(&mut answer, &entry(id, played)))
 }
 
-/// An entry that is remembered, with the body of its first answer.
-#[utoipa::path(get, path = "/v1/jackpots/{id}/entries/{entry_id}", operation_id = "get_entry", tag = "entries", security(("bearer" = [])),
+/// An entry that is remembered, with the body of its first answer. One that is pending is finished first.
+#[utoipa::path(get, path = "/v1/jackpots/{id}/entries/{entry_id}", operation_id = "get_entry", tag = "entries", security(("bearer" = [])), extensions(("x-acts" = json!(true))),
     params(("id" = String, Path), ("entry_id" = String, Path)),
     responses((status = 200, description = "The entry", body = Entry),
         (status = 404, description = "`jackpot-not-found`, `entry-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn get(
-    _: auth::PlayOrRead,
+    auth::PlayOrRead(caller): auth::PlayOrRead,
     PathOf((id, entry_id)): PathOf<(Id, EntryRef)>,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
@@ -198,7 +199,11 @@ pub(crate) async fn get(
         }
     };
     let played = api.play.answer(&id, entry_id.as_str(), sent, record).await?;
-    Ok(answered(&mut HttpResponse::Ok(), &entry(id, played)))
+    let mut shown = entry(id, played);
+    if let Some(coupon) = shown.outcome.coupon.as_mut().filter(|_| !caller.sees_codes()) {
+        coupon.code = None;
+    }
+    Ok(answered(&mut HttpResponse::Ok(), &shown))
 }
 
 fn answered(answer: &mut HttpResponseBuilder, entry: &Entry) -> HttpResponse {
@@ -275,7 +280,7 @@ pub(super) fn outcome_of(jackpot_id: &Id, entry_id: &str, record: &Record, defin
                 coupon_id: unit.coupon_id.clone(),
                 request_id: draw_request(jackpot_id, entry_id, record.epoch),
                 sequence: unit.sequence,
-                code: unit.code.clone(),
+                code: Some(unit.code.clone()),
             }),
             ..Outcome::default()
         },

@@ -126,7 +126,7 @@ pub(crate) async fn rotate(
     Body(body): Body<ReasonBody>,
 ) -> Result<HttpResponse, Problem> {
     api.operate
-        .end_epoch(&id, body.reason.into_string(), &operator(caller, &request_id))
+        .end_epoch(&id, body.reason.into_string(), &operator(&caller, &request_id))
         .await?;
     let page = shown(&api, &id).await?.page(None);
     Ok(HttpResponse::Ok()

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use actix_web::web::{Bytes, Data};
 use actix_web::{HttpRequest, HttpResponse};
+use futures_util::StreamExt;
 use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -260,7 +261,8 @@ pub(crate) async fn get(
     Ok(cached::private(now))
 }
 
-/// The same as server-sent events, `event: meter`: at once, and when it changed, at most once a second.
+/// The same as server-sent events, `event: meter`: at once, and when it changed, at most once a second. It ends when the
+/// key with which it was opened is revoked or expires.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/meter/stream", operation_id = "stream_meter", tag = "jackpots", security((), ("bearer" = [])), params(("id" = String, Path)),
     responses((status = 200, description = "Events without end", content_type = "text/event-stream", body = String),
         (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
@@ -272,6 +274,7 @@ pub(crate) async fn stream(
     api: Data<Api>,
     web: Data<Web>,
 ) -> Result<HttpResponse, Problem> {
+    let key_end = caller.end();
     let has_key = caller.has_key();
     let now = if has_key {
         Arc::new(api.meters.read(&id).await?)
@@ -322,5 +325,5 @@ pub(crate) async fn stream(
     Ok(HttpResponse::Ok()
         .content_type("text/event-stream")
         .insert_header(("Cache-Control", "no-store"))
-        .streaming(Box::pin(events)))
+        .streaming(Box::pin(events.take_until(key_end.wait()))))
 }

@@ -87,7 +87,7 @@ pub fn routes(config: &mut ServiceConfig) {
         .route("/v1/jackpots/{id}/fairness/rotate", web::post().to(fairness::rotate))
         .route(
             "/v1/jackpots/{id}/entries/{entry_id}",
-            crate::http::get().to(entries::get),
+            crate::http::acting_get().to(entries::get),
         );
 }
 

@@ -26,7 +26,7 @@ pub(crate) async fn pause(
     api: Data<Api>,
     Body(body): Body<ReasonBody>,
 ) -> Result<HttpResponse, Problem> {
-    set(&api, &id, Status::Paused, body, caller, &request_id).await
+    set(&api, &id, Status::Paused, body, &caller, &request_id).await
 }
 
 /// Takes entries again. One that the service suspended is compared with the ledger first, and goes on only when both
@@ -41,7 +41,7 @@ pub(crate) async fn resume(
     api: Data<Api>,
     Body(body): Body<ReasonBody>,
 ) -> Result<HttpResponse, Problem> {
-    let (reason, by) = (body.reason.into_string(), operator(caller, &request_id));
+    let (reason, by) = (body.reason.into_string(), operator(&caller, &request_id));
     match api.operate.set_status(&id, Status::Open, reason.clone(), &by).await {
         // What the service stopped, because the books did not agree, goes on only when they do.
         Err(PlayError::Stopped(Status::Suspended)) => {
@@ -64,7 +64,7 @@ pub(crate) async fn close(
     api: Data<Api>,
     Body(body): Body<ReasonBody>,
 ) -> Result<HttpResponse, Problem> {
-    set(&api, &id, Status::Closed, body, caller, &request_id).await
+    set(&api, &id, Status::Closed, body, &caller, &request_id).await
 }
 
 async fn set(
@@ -72,7 +72,7 @@ async fn set(
     id: &Id,
     wanted: Status,
     body: ReasonBody,
-    caller: Caller,
+    caller: &Caller,
     request_id: &RequestId,
 ) -> Result<HttpResponse, Problem> {
     let (reason, by) = (body.reason.into_string(), operator(caller, request_id));

@@ -11,14 +11,15 @@ use super::csv::Record;
 use super::export::{CHUNK, Export};
 use super::format::Format;
 use super::page::{DEFAULT_LIMIT, Limit, PageBody, Paging};
+use crate::http::auth::Caller;
 use crate::http::problem::Problem;
 use crate::ledger::queries::scan::Page;
 use crate::ledger::queries::{Key, LedgerError, Listing};
 
-/// Answers with a list. `read` reads the page after a position, with that many rows at most.
+/// Answers a caller with a list. `read` reads the page after a position, with that many rows at most.
 pub(super) async fn answer<T, F>(
     request: &HttpRequest,
-    api: &Api,
+    (api, caller): (&Api, &Caller),
     listing: &Listing,
     paging: Paging,
     read: impl Fn(Option<Key>, u32) -> F + Send + Sync + 'static,
@@ -49,7 +50,9 @@ where
         .insert_header((VARY, "Accept"))
         .insert_header((CACHE_CONTROL, "no-store"))
         .insert_header((CONTENT_DISPOSITION, name))
-        .streaming(Box::pin(
-            export.stream(place, &api.runtime, move |key, limit| read(Some(key), limit)),
-        )))
+        .streaming(Box::pin(export.stream(
+            (place, caller.end()),
+            &api.runtime,
+            move |key, limit| read(Some(key), limit),
+        ))))
 }

@@ -14,6 +14,7 @@ use crate::http::query::QueryOf;
 use crate::ids::Id;
 use crate::ledger::queries::Between;
 use crate::ledger::queries::audit::{AuditFilters, AuditRow};
+use crate::ledger::streams::Streams;
 
 /// Which actions.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -49,21 +50,25 @@ pub(crate) struct AuditQuery {
 }
 
 /// Every action of operators, the newest first. In CSV a `'` stands in front of a reason that a spreadsheet would run
-/// as a formula.
+/// as a formula. A bound key sees the actions on its own subjects.
 #[utoipa::path(get, path = "/v1/audit", operation_id = "list_audit", tag = "ledger", security(("bearer" = [])), params(AuditQuery),
     responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
             content((PageBody<AuditRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
         (status = 503, description = "`store-unavailable`, `too-many-exports`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn list(
-    _: auth::Read,
+    auth::ReadFiltered(caller): auth::ReadFiltered,
     QueryOf(query): QueryOf<AuditQuery>,
     request: HttpRequest,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
+    caller.check(Streams::Jackpots, query.jackpot_id.as_ref())?;
+    caller.check(Streams::Coupons, query.coupon_id.as_ref())?;
+    caller.check(Streams::Rooms, query.room_id.as_ref())?;
     let filters = AuditFilters {
         jackpot_id: query.jackpot_id,
         coupon_id: query.coupon_id,
         room_id: query.room_id,
+        only: caller.own_of_all_kinds(),
         who: query.who,
         action: query.action,
         between: Between {
@@ -73,9 +78,16 @@ pub(crate) async fn list(
     };
     let (limit, cursor) = (query.limit, query.cursor);
     let (listing, queries) = (filters.listing(), api.queries.clone());
+    let hidden = !caller.sees_codes();
     let read = move |after, limit| {
         let (queries, filters) = (queries.clone(), filters.clone());
-        async move { queries.audit(&filters, after, limit).await }
+        async move {
+            let mut page = queries.audit(&filters, after, limit).await?;
+            if hidden {
+                page.items.iter_mut().for_each(AuditRow::hide_codes);
+            }
+            Ok(page)
+        }
     };
-    answer(&request, &api, &listing, Paging { limit, cursor }, read).await
+    answer(&request, (&api, &caller), &listing, Paging { limit, cursor }, read).await
 }

@@ -179,7 +179,7 @@ impl Record for IssueRow {
             self.sequence.to_string(),
             self.request_id.clone(),
             self.user_id.clone(),
-            self.code.clone(),
+            or_empty(self.code.as_ref()),
             self.issued_at.clone(),
             or_empty(self.voided_at.as_ref()),
         ]

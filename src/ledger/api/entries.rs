@@ -14,6 +14,7 @@ use crate::http::query::QueryOf;
 use crate::ids::Id;
 use crate::ledger::queries::Between;
 use crate::ledger::queries::entries::{EntryFilters, EntryRow};
+use crate::ledger::streams::Streams;
 
 /// Which entries.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -41,21 +42,23 @@ pub(crate) struct EntryQuery {
 
 /// Entries of a player, the newest first, for as long as they are indexed (setting `ledger.entry_index_days`). What
 /// was played in the last second or so may be missing. With no index at all this is 422 `entry-index-off`, rather than a
-/// list that is always empty.
+/// list that is always empty. A bound key sees those of its own jackpots.
 #[utoipa::path(get, path = "/v1/entries", operation_id = "list_entries", tag = "ledger", security(("bearer" = [])), params(EntryQuery),
     responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
             content((PageBody<EntryRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
         (status = 422, description = "`invalid-request`, `entry-index-off`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "`store-unavailable`, `too-many-exports`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn list(
-    _: auth::Read,
+    auth::ReadFiltered(caller): auth::ReadFiltered,
     QueryOf(query): QueryOf<EntryQuery>,
     request: HttpRequest,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
+    caller.check(Streams::Jackpots, query.jackpot_id.as_ref())?;
     let filters = EntryFilters {
         player_id: query.player_id,
         jackpot_id: query.jackpot_id,
+        only: caller.own(Streams::Jackpots),
         between: Between {
             from: query.from.map(|Time(ms)| ms),
             to: query.to.map(|Time(ms)| ms),
@@ -63,9 +66,16 @@ pub(crate) async fn list(
     };
     let (limit, cursor) = (query.limit, query.cursor);
     let (listing, queries) = (filters.listing(), api.queries.clone());
+    let hidden = !caller.sees_codes();
     let read = move |after, limit| {
         let (queries, filters) = (queries.clone(), filters.clone());
-        async move { queries.entries(&filters, after, limit).await }
+        async move {
+            let mut page = queries.entries(&filters, after, limit).await?;
+            if hidden {
+                page.items.iter_mut().for_each(EntryRow::hide_code);
+            }
+            Ok(page)
+        }
     };
-    answer(&request, &api, &listing, Paging { limit, cursor }, read).await
+    answer(&request, (&api, &caller), &listing, Paging { limit, cursor }, read).await
 }

@@ -14,6 +14,7 @@ use tokio::time::timeout;
 
 use super::csv::{self, Record};
 use super::format::Format;
+use crate::http::auth::KeyEnd;
 use crate::ledger::queries::scan::Page;
 use crate::ledger::queries::{Key, LedgerError};
 use crate::ledger::sql::is_unavailable;
@@ -40,6 +41,9 @@ pub(super) enum Broken {
     /// The client took nothing for a minute.
     #[error("the client takes nothing")]
     Stalled,
+    /// The key was revoked, or is over.
+    #[error("the key has ended")]
+    KeyEnded,
 }
 
 enum Piece {
@@ -58,10 +62,10 @@ pub(super) struct Export<T> {
 
 impl<T: Record + Serialize + Send + Sync + 'static> Export<T> {
     /// The body. `read` reads the page after a position, with that many rows at most. The place is free again when
-    /// all is read, or the client is gone.
+    /// all is read, or the client or its key is gone.
     pub(super) fn stream<F, R>(
         self,
-        place: OwnedSemaphorePermit,
+        (place, key_end): (OwnedSemaphorePermit, KeyEnd),
         runtime: &Handle,
         read: R,
     ) -> impl Stream<Item = Result<Bytes, Broken>> + use<T, F, R>
@@ -75,8 +79,17 @@ impl<T: Record + Serialize + Send + Sync + 'static> Export<T> {
             drop(place);
         });
         async_stream::stream! {
+            let mut ended = std::pin::pin!(key_end.wait());
             loop {
-                match pieces.recv().await {
+                let piece = tokio::select! {
+                    biased;
+                    () = &mut ended => {
+                        yield Err(Broken::KeyEnded);
+                        return;
+                    }
+                    piece = pieces.recv() => piece,
+                };
+                match piece {
                     Some(Piece::Rows(bytes)) => yield Ok(bytes),
                     Some(Piece::End) => return,
                     Some(Piece::Failed(error)) => {

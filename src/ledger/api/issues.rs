@@ -35,7 +35,7 @@ pub(crate) struct IssueQuery {
         (status = 404, description = "`coupon-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "`store-unavailable`, `too-many-exports`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn list(
-    _: auth::Read,
+    auth::Read(caller): auth::Read,
     PathOf(id): PathOf<Id>,
     QueryOf(query): QueryOf<IssueQuery>,
     request: HttpRequest,
@@ -49,9 +49,16 @@ pub(crate) async fn list(
     let filters = IssueFilters { coupon_id: id };
     let (limit, cursor) = (query.limit, query.cursor);
     let (listing, queries) = (filters.listing(), api.queries.clone());
+    let hidden = !caller.sees_codes();
     let read = move |after, limit| {
         let (queries, filters) = (queries.clone(), filters.clone());
-        async move { queries.issues(&filters, after, limit).await }
+        async move {
+            let mut page = queries.issues(&filters, after, limit).await?;
+            if hidden {
+                page.items.iter_mut().for_each(|row: &mut IssueRow| row.code = None);
+            }
+            Ok(page)
+        }
     };
-    answer(&request, &api, &listing, Paging { limit, cursor }, read).await
+    answer(&request, (&api, &caller), &listing, Paging { limit, cursor }, read).await
 }

@@ -12,8 +12,9 @@ use crate::http::auth;
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::ids::Id;
-use crate::ledger::queries::Between;
 use crate::ledger::queries::payouts::{PayoutFilters, PayoutRow};
+use crate::ledger::queries::{Between, LedgerError};
+use crate::ledger::streams::Streams;
 use crate::text::Text;
 
 /// Longer ones are none of ours.
@@ -49,19 +50,21 @@ pub(crate) struct PayoutQuery {
     cursor: Option<String>,
 }
 
-/// Payouts, the newest first: whole receipts.
+/// Payouts, the newest first: whole receipts. A bound key sees those of its own jackpots.
 #[utoipa::path(get, path = "/v1/payouts", operation_id = "list_payouts", tag = "ledger", security(("bearer" = [])), params(PayoutQuery),
     responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
             content((PageBody<PayoutRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
         (status = 503, description = "`store-unavailable`, `too-many-exports`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn list(
-    _: auth::Read,
+    auth::ReadFiltered(caller): auth::ReadFiltered,
     QueryOf(query): QueryOf<PayoutQuery>,
     request: HttpRequest,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
+    caller.check(Streams::Jackpots, query.jackpot_id.as_ref())?;
     let filters = PayoutFilters {
         jackpot_id: query.jackpot_id,
+        only: caller.own(Streams::Jackpots),
         player_id: query.player_id,
         tier: query.tier,
         between: Between {
@@ -76,18 +79,23 @@ pub(crate) async fn list(
         let (queries, filters) = (queries.clone(), filters.clone());
         async move { queries.payouts(&filters, after, limit).await }
     };
-    answer(&request, &api, &listing, Paging { limit, cursor }, read).await
+    answer(&request, (&api, &caller), &listing, Paging { limit, cursor }, read).await
 }
 
-/// The receipt of a payout.
+/// The receipt of a payout. To a bound key one of another jackpot is not there.
 #[utoipa::path(get, path = "/v1/payouts/{payout_id}", operation_id = "get_payout", tag = "ledger", security(("bearer" = [])),
     params(("payout_id" = String, Path)),
     responses((status = 200, description = "The receipt", body = PayoutRow),
         (status = 404, description = "`payout-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn get(
-    _: auth::Read,
+    auth::ReadFiltered(caller): auth::ReadFiltered,
     PathOf(payout_id): PathOf<Text<MAX_PAYOUT_ID_CHARS>>,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    Ok(HttpResponse::Ok().json(api.queries.payout(payout_id.as_str()).await?))
+    let payout = api.queries.payout(payout_id.as_str()).await?;
+    // The request names no jackpot: that there is such a payout of another one is nothing to tell.
+    if !caller.may_see(Streams::Jackpots, &payout.jackpot_id) {
+        return Err(LedgerError::PayoutNotFound.into());
+    }
+    Ok(HttpResponse::Ok().json(payout))
 }

@@ -40,7 +40,7 @@ pub(crate) struct PostingQuery {
             content((PageBody<PostingRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
         (status = 503, description = "`store-unavailable`, `too-many-exports`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn list(
-    _: auth::Read,
+    auth::Read(caller): auth::Read,
     PathOf(id): PathOf<Id>,
     QueryOf(query): QueryOf<PostingQuery>,
     request: HttpRequest,
@@ -60,5 +60,5 @@ pub(crate) async fn list(
         let (queries, filters) = (queries.clone(), filters.clone());
         async move { queries.postings(&filters, after, limit).await }
     };
-    answer(&request, &api, &listing, Paging { limit, cursor }, read).await
+    answer(&request, (&api, &caller), &listing, Paging { limit, cursor }, read).await
 }

@@ -30,11 +30,23 @@ const CLIENT_TIMEOUT: Duration = Duration::from_mins(1);
 #[utoipa::path(get, path = "/v1/jackpots/{id}/ledger/export", operation_id = "export_ledger", tag = "ledger", security(("bearer" = [])),
     params(("id" = String, Path)),
     responses((status = 200, description = "The export", body = String, content_type = "application/x-ndjson"),
+        (status = 403, description = "`forbidden`: also for a `read` key made without `--codes`, when the jackpot gave coupons; `wrong-subject`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "`too-many-exports`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
-pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
+pub(crate) async fn get(
+    auth::Read(caller): auth::Read,
+    PathOf(id): PathOf<Id>,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
     let place = Arc::clone(&api.exports).try_acquire_owned();
     let place = place.map_err(|_| LedgerError::TooManyExports)?;
     let export = Export::begin(api.sql.clone(), id.clone(), &api.signing.current()).await?;
+    // After the head was read: whatever codes are in the export, the ledger has their prizes by now. They can't be left out
+    // of what is hashed.
+    if !caller.sees_codes() && api.queries.gave_coupons(&id).await? {
+        return Err(Problem::forbidden(
+            "this export holds codes of coupons: use an operate key, or a read key made with --codes",
+        ));
+    }
     let seed_of = Arc::clone(&api.seed);
     let file = format!("attachment; filename=\"ledger-{id}.ndjson\"");
     let lines = export.lines(move |epoch, books| {
@@ -48,8 +60,17 @@ pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -
         drop(place);
     });
     let body = async_stream::stream! {
+        let mut ended = std::pin::pin!(caller.end().wait());
         loop {
-            match chunks.recv().await {
+            let chunk = tokio::select! {
+                biased;
+                () = &mut ended => {
+                    yield Err(std::io::ErrorKind::PermissionDenied.into());
+                    return;
+                }
+                chunk = chunks.recv() => chunk,
+            };
+            match chunk {
                 Some(Ok(None)) => return,
                 Some(Ok(Some(chunk))) => yield Ok::<Bytes, std::io::Error>(chunk),
                 // Broken off: a file that ends too early must never look whole.

@@ -5,11 +5,12 @@ use sqlx::Row;
 use sqlx::any::AnyRow;
 use utoipa::ToSchema;
 
-use super::scan::{Order, Page, Scan};
+use super::scan::{MAX_SCANNED, Order, Page, Scan};
+use super::scans::Scans;
 use super::{Between, Key, LedgerError, Listing, Queries, Value, json};
 use crate::clock::rfc3339;
 use crate::ids::Id;
-use crate::ledger::streams::{COUPONS, ROOMS};
+use crate::ledger::streams::{COUPONS, ROOMS, Streams};
 
 /// One action of an operator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -50,6 +51,9 @@ pub struct AuditFilters {
     /// On this room.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub room_id: Option<Id>,
+    /// On these alone, when none is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only: Option<Vec<(Streams, Id)>>,
     /// By this key.
     pub who: Option<Id>,
     /// Of this kind.
@@ -58,11 +62,42 @@ pub struct AuditFilters {
     pub between: Between,
 }
 
+impl AuditRow {
+    /// For those who may not see codes: a skipped event is shown as it was, and may hold some.
+    pub fn hide_codes(&mut self) {
+        if self.action == "skip"
+            && let Some(event) = self.before.get_mut("event")
+        {
+            *event = serde_json::Value::Null;
+        }
+    }
+}
+
 impl AuditFilters {
     /// The list, for its cursors.
     #[must_use]
     pub fn listing(&self) -> Listing {
         Listing::new("audit", self, Key::before_id(0))
+    }
+
+    /// The ranges that a page reads: of a few subjects, each its own.
+    #[must_use]
+    pub fn scans(&self) -> Scans {
+        let is_named = self.jackpot_id.is_some() || self.coupon_id.is_some() || self.room_id.is_some();
+        match &self.only {
+            Some(only) if !is_named => Scans::of(only.iter().map(|subject| self.of(subject).scan()).collect()),
+            _ => self.scan().into(),
+        }
+    }
+
+    fn of(&self, (kind, id): &(Streams, Id)) -> Self {
+        let named = |of| (*kind == of).then(|| id.clone());
+        Self {
+            jackpot_id: named(Streams::Jackpots),
+            coupon_id: named(Streams::Coupons),
+            room_id: named(Streams::Rooms),
+            ..self.clone()
+        }
     }
 
     /// The range that a page reads.
@@ -96,6 +131,8 @@ impl AuditFilters {
             low: Key::before_id(self.between.from_ms()),
             high: Key::before_id(self.between.to_ms()),
             filters: others.chain(who).chain(action).collect(),
+            within: None,
+            scanned: MAX_SCANNED,
         }
     }
 }
@@ -108,9 +145,8 @@ impl Queries {
         after: Option<Key>,
         limit: u32,
     ) -> Result<Page<AuditRow>, LedgerError> {
-        let mut scan = filters.scan();
-        scan.go_on(after);
-        self.sql.reading(scan.page(self.sql.reader(), limit, read)).await
+        let scans = filters.scans().after(after.as_ref());
+        self.sql.reading(scans.page(self.sql.reader(), limit, read)).await
     }
 }
 

@@ -8,7 +8,8 @@ use sqlx::any::AnyRow;
 use utoipa::ToSchema;
 
 use super::days::Day;
-use super::scan::{Order, Page, Scan};
+use super::payouts::within;
+use super::scan::{MAX_SCANNED, Order, Page, Scan};
 use super::{Between, Key, LedgerError, Listing, Queries, Value, json};
 use crate::clock::rfc3339;
 use crate::ids::Id;
@@ -94,9 +95,9 @@ pub struct EntryCoupon {
     /// Number of the issue within the coupon, from 1.
     #[schema(example = 17)]
     pub sequence: i64,
-    /// As it was given to the player.
+    /// As it was given to the player; null for a `read` key made without `--codes`.
     #[schema(example = "7Q2M9K-4TZX0B-C8WRH5")]
-    pub code: String,
+    pub code: Option<String>,
 }
 
 /// Which entries.
@@ -106,12 +107,24 @@ pub struct EntryFilters {
     pub player_id: Id,
     /// Of this jackpot.
     pub jackpot_id: Option<Id>,
+    /// Of these jackpots alone, when none is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only: Option<Vec<Id>>,
     /// Taken in this time.
     pub between: Between,
 }
 
 /// Definitions by jackpot and version: they say what prize a rank had.
 type Definitions = HashMap<(String, i64), Document>;
+
+impl EntryRow {
+    /// For those who may not see codes.
+    pub fn hide_code(&mut self) {
+        if let Some(coupon) = self.outcome.as_mut().and_then(|outcome| outcome.coupon.as_mut()) {
+            coupon.code = None;
+        }
+    }
+}
 
 impl EntryFilters {
     /// The list, for its cursors.
@@ -137,6 +150,12 @@ impl EntryFilters {
                 .map(|id| ("jackpot_id =", Value::from(id)))
                 .into_iter()
                 .collect(),
+            within: self
+                .only
+                .as_ref()
+                .filter(|_| self.jackpot_id.is_none())
+                .map(|only| within(only)),
+            scanned: MAX_SCANNED,
         }
     }
 }
@@ -150,6 +169,14 @@ impl Queries {
         Ok(())
     }
 
+    /// Whether entries of this jackpot won coupons, whose codes are in its events.
+    pub async fn gave_coupons(&self, id: &Id) -> Result<bool, LedgerError> {
+        let one =
+            sqlx::query_scalar("SELECT sequence FROM coupon_prizes WHERE jackpot_id = $1 LIMIT 1").bind(id.to_string());
+        let found: Option<i64> = self.sql.reading(one.fetch_optional(self.sql.reader())).await?;
+        Ok(found.is_some())
+    }
+
     /// A page of a player's entries, the newest first. They are kept for `ledger.entry_index_days`.
     pub async fn entries(
         &self,
@@ -158,6 +185,12 @@ impl Queries {
         limit: u32,
     ) -> Result<Page<EntryRow>, LedgerError> {
         self.expect_entry_index()?;
+        if filters.only.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(Page {
+                items: Vec::new(),
+                next: None,
+            });
+        }
         self.sql.reading(self.entries_of_days(filters, after, limit)).await
     }
 
@@ -310,6 +343,6 @@ fn coupon(row: &AnyRow) -> Result<Option<EntryCoupon>, LedgerError> {
         coupon_id,
         request_id: draw_request(&jackpot, &entry, row.try_get::<i64, _>("epoch")?.unsigned_abs()),
         sequence: row.try_get("coupon_sequence")?,
-        code: row.try_get("code")?,
+        code: Some(row.try_get("code")?),
     }))
 }

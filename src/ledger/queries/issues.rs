@@ -5,7 +5,7 @@ use sqlx::Row;
 use sqlx::any::AnyRow;
 use utoipa::ToSchema;
 
-use super::scan::{Order, Page, Scan};
+use super::scan::{MAX_SCANNED, Order, Page, Scan};
 use super::{Key, LedgerError, Listing, Queries, Value};
 use crate::clock::rfc3339;
 use crate::ids::Id;
@@ -22,9 +22,9 @@ pub struct IssueRow {
     /// Whose it is.
     #[schema(example = "p7")]
     pub user_id: String,
-    /// Its code.
+    /// Its code; null for a `read` key made without `--codes`.
     #[schema(example = "7QK3M9-0X2YB4-ZT8C1P")]
-    pub code: String,
+    pub code: Option<String>,
     /// RFC 3339.
     #[schema(example = "2026-11-21T06:00:00.123Z")]
     pub issued_at: String,
@@ -67,6 +67,8 @@ impl IssueFilters {
             low: key(0),
             high: key(i64::MAX),
             filters: Vec::new(),
+            within: None,
+            scanned: MAX_SCANNED,
         }
     }
 }
@@ -98,7 +100,7 @@ fn read(row: &AnyRow) -> Result<IssueRow, LedgerError> {
         sequence: row.try_get("sequence")?,
         request_id: row.try_get("request_id")?,
         user_id: row.try_get("user_id")?,
-        code: row.try_get("code")?,
+        code: Some(row.try_get("code")?),
         issued_at: rfc3339(row.try_get("issued_at_ms")?),
         voided_at: (voided_ms > 0).then(|| rfc3339(voided_ms)),
     })

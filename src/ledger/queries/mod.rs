@@ -12,6 +12,7 @@ pub mod payouts;
 pub mod postings;
 pub mod reconciliation;
 pub mod scan;
+pub mod scans;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

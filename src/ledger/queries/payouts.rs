@@ -5,7 +5,8 @@ use sqlx::Row;
 use sqlx::any::AnyRow;
 use utoipa::ToSchema;
 
-use super::scan::{Order, Page, Scan};
+use super::scan::{MAX_SCANNED, Order, Page, Scan};
+use super::scans::Scans;
 use super::{Between, Key, LedgerError, Listing, Queries, Value};
 use crate::clock::rfc3339;
 use crate::ids::Id;
@@ -65,6 +66,9 @@ pub struct PayoutRow {
 pub struct PayoutFilters {
     /// Of this jackpot.
     pub jackpot_id: Option<Id>,
+    /// Of these jackpots alone, when none is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only: Option<Vec<Id>>,
     /// To this player.
     pub player_id: Option<Id>,
     /// Out of this tier.
@@ -83,6 +87,22 @@ impl PayoutFilters {
     #[must_use]
     pub fn listing(&self) -> Listing {
         Listing::new("payouts", self, Key::before_id(0))
+    }
+
+    /// The ranges that a page reads: of a few jackpots, each its own. A player's payouts are few enough for one.
+    #[must_use]
+    pub fn scans(&self) -> Scans {
+        match &self.only {
+            Some(only) if only.is_empty() => Scans::of(Vec::new()),
+            Some(only) if self.player_id.is_none() && self.jackpot_id.is_none() => {
+                let of = |id: &Id| Self {
+                    jackpot_id: Some(id.clone()),
+                    ..self.clone()
+                };
+                Scans::of(only.iter().map(|id| of(id).scan()).collect())
+            }
+            _ => self.scan().into(),
+        }
     }
 
     /// The range that a page reads. Of the filters the one that leaves the fewest rows decides the index: a player's
@@ -124,8 +144,19 @@ impl PayoutFilters {
             low: Key::before_id(self.between.from_ms()),
             high: Key::before_id(self.between.to_ms()),
             filters,
+            within: self
+                .only
+                .as_ref()
+                .filter(|_| self.jackpot_id.is_none())
+                .map(|only| within(only)),
+            scanned: MAX_SCANNED,
         }
     }
+}
+
+/// The jackpots that a list shows.
+pub(super) fn within(only: &[Id]) -> (&'static str, Vec<Value>) {
+    ("jackpot_id", only.iter().map(Value::from).collect())
 }
 
 impl Queries {
@@ -136,9 +167,8 @@ impl Queries {
         after: Option<Key>,
         limit: u32,
     ) -> Result<Page<PayoutRow>, LedgerError> {
-        let mut scan = filters.scan();
-        scan.go_on(after);
-        self.sql.reading(scan.page(self.sql.reader(), limit, read)).await
+        let scans = filters.scans().after(after.as_ref());
+        self.sql.reading(scans.page(self.sql.reader(), limit, read)).await
     }
 
     /// One payout.

@@ -5,7 +5,7 @@ use sqlx::Row;
 use sqlx::any::AnyRow;
 use utoipa::ToSchema;
 
-use super::scan::{Order, Page, Scan};
+use super::scan::{MAX_SCANNED, Order, Page, Scan};
 use super::{Between, Key, LedgerError, Listing, Queries};
 use crate::clock::rfc3339;
 use crate::ids::Id;
@@ -68,6 +68,8 @@ impl PostingFilters {
             low: Key::before_number(self.between.from_ms()),
             high: Key::before_number(self.between.to_ms()),
             filters: Vec::new(),
+            within: None,
+            scanned: MAX_SCANNED,
         }
     }
 }

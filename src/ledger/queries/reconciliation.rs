@@ -99,9 +99,9 @@ struct Last {
 }
 
 impl Queries {
-    /// The last reconciliation of every jackpot, by id, without its lag.
-    pub async fn reconciliations(&self) -> Result<Vec<Reconciliation>, LedgerError> {
-        let all = self.last(JACKPOTS).await?.into_iter();
+    /// The last reconciliation of every jackpot that is shown, by id, without its lag.
+    pub async fn reconciliations(&self, shows: impl Fn(&str) -> bool) -> Result<Vec<Reconciliation>, LedgerError> {
+        let all = self.last(JACKPOTS, shows).await?.into_iter();
         Ok(all
             .map(|last| Reconciliation {
                 jackpot_id: last.id,
@@ -116,9 +116,9 @@ impl Queries {
             .collect())
     }
 
-    /// The last reconciliation of every coupon, by id, without its lag.
-    pub async fn coupons(&self) -> Result<Vec<CouponReconciliation>, LedgerError> {
-        let all = self.last(COUPONS).await?.into_iter();
+    /// The last reconciliation of every coupon that is shown, by id, without its lag.
+    pub async fn coupons(&self, shows: impl Fn(&str) -> bool) -> Result<Vec<CouponReconciliation>, LedgerError> {
+        let all = self.last(COUPONS, shows).await?.into_iter();
         Ok(all
             .map(|last| CouponReconciliation {
                 coupon_id: last.id,
@@ -132,9 +132,9 @@ impl Queries {
             .collect())
     }
 
-    /// The last reconciliation of every room, by id, without its lag.
-    pub async fn rooms(&self) -> Result<Vec<RoomReconciliation>, LedgerError> {
-        let all = self.last(ROOMS).await?.into_iter();
+    /// The last reconciliation of every room that is shown, by id, without its lag.
+    pub async fn rooms(&self, shows: impl Fn(&str) -> bool) -> Result<Vec<RoomReconciliation>, LedgerError> {
+        let all = self.last(ROOMS, shows).await?.into_iter();
         Ok(all
             .map(|last| RoomReconciliation {
                 room_id: last.id,
@@ -148,7 +148,7 @@ impl Queries {
             .collect())
     }
 
-    async fn last(&self, kind: Tables) -> Result<Vec<Last>, LedgerError> {
+    async fn last(&self, kind: Tables, shows: impl Fn(&str) -> bool) -> Result<Vec<Last>, LedgerError> {
         let (heads, id) = (kind.heads, kind.id);
         let text = format!(
             "SELECT j.{id} AS id, j.stopped AS stopped, COALESCE(r.n, 0) AS n, \
@@ -158,12 +158,19 @@ impl Queries {
             kind.subject_of(&format!("j.{id}"))
         );
         let mut all: Vec<Last> = Vec::new();
+        let mut after = String::new();
         loop {
-            let after = all.last().map(|last| last.id.clone()).unwrap_or_default();
             let batch = sqlx::query(sqlx::AssertSqlSafe(text.clone())).bind(after);
             let rows = self.sql.reading(batch.fetch_all(self.sql.reader())).await?;
+            after = rows
+                .last()
+                .map(|row| row.try_get("id"))
+                .transpose()?
+                .unwrap_or_default();
             for row in &rows {
-                all.push(read(row, kind)?);
+                if shows(row.try_get("id")?) {
+                    all.push(read(row, kind)?);
+                }
             }
             if rows.len() < BATCH {
                 return Ok(all);

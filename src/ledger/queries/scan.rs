@@ -15,6 +15,9 @@ use super::{Key, LedgerError, Value};
 /// thousand of them pass ten million rows.
 pub const MAX_SCANNED: u32 = 10_000;
 
+/// Times [`MAX_SCANNED`]: rows of one time that a page with [`Scan::within`] may have at its end, as of batches of a player.
+const TIES: u32 = 10;
+
 /// Which end comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
@@ -45,6 +48,10 @@ pub struct Scan {
     pub high: Key,
     /// More conditions, such as `amount >=`, with their values.
     pub filters: Vec<(&'static str, Value)>,
+    /// A column that is one of these values, where the list shows no others.
+    pub within: Option<(&'static str, Vec<Value>)>,
+    /// Rows that a page looks at, when it has filters beside the index.
+    pub scanned: u32,
 }
 
 /// SQL text with its values.
@@ -86,18 +93,32 @@ impl Scan {
         }
     }
 
+    /// Whether every row of the range is in the list.
+    pub(super) fn has_no_filters(&self) -> bool {
+        self.filters.is_empty() && self.within.is_none()
+    }
+
     /// The rows of a page.
     #[must_use]
     pub fn rows(&self, limit: u32) -> Statement {
-        if self.filters.is_empty() {
+        if self.has_no_filters() {
             return self.statement(self.select, &format!("LIMIT {limit}"));
         }
         // The range is cut before it is filtered: a database that expects few rows to pass would read the whole table.
-        let mut page = self.statement(self.select, &format!("LIMIT {}", 2 * MAX_SCANNED));
+        let cut = self.scanned * if self.within.is_some() { TIES } else { 2 };
+        let mut page = self.statement(self.select, &format!("LIMIT {cut}"));
         let mut conditions = Vec::new();
         for (condition, value) in &self.filters {
             page.values.push(value.clone());
             conditions.push(format!("{condition} ${}", page.values.len()));
+        }
+        if let Some((column, values)) = &self.within {
+            let places = values.iter().map(|value| {
+                page.values.push(value.clone());
+                format!("${}", page.values.len())
+            });
+            let places: Vec<_> = places.collect();
+            conditions.push(format!("{column} IN ({})", places.join(", ")));
         }
         let (conditions, order) = (conditions.join(" AND "), self.ordering());
         page.text = format!(
@@ -110,7 +131,7 @@ impl Scan {
     /// The key of the last row that a page may look at.
     #[must_use]
     pub fn boundary(&self) -> Statement {
-        let limit = format!("LIMIT 1 OFFSET {}", MAX_SCANNED - 1);
+        let limit = format!("LIMIT 1 OFFSET {}", self.scanned.saturating_sub(1));
         self.statement(&self.key.join(", "), &limit)
     }
 
@@ -160,11 +181,15 @@ impl Scan {
     /// it, `None` when it holds all rows. The limit comes first: rows that are added meanwhile fall into the range,
     /// and none is passed over.
     pub async fn bound(&mut self, pool: &AnyPool) -> Result<Option<Key>, LedgerError> {
-        if self.filters.is_empty() {
+        if self.has_no_filters() {
             return Ok(None);
         }
         let row = self.boundary().query().fetch_optional(pool).await?;
-        let boundary = row.map(|row| self.key_of(&row)).transpose()?;
+        let mut boundary = row.map(|row| self.key_of(&row)).transpose()?;
+        if self.within.is_some() {
+            // A cursor must not name what the list does not show: the page ends with all rows of that time.
+            boundary = boundary.map(|key| Key::before_id(key.at_ms()));
+        }
         if let Some(key) = &boundary {
             self.low = key.clone();
         }
@@ -200,7 +225,7 @@ impl Scan {
         Ok(Page { items, next })
     }
 
-    fn key_of(&self, row: &AnyRow) -> Result<Key, LedgerError> {
+    pub(super) fn key_of(&self, row: &AnyRow) -> Result<Key, LedgerError> {
         let mut key = self.high.clone();
         for (value, column) in key.0.iter_mut().zip(self.key) {
             match value {
@@ -228,6 +253,8 @@ mod tests {
             low: Key::before_id(1),
             high: Key::before_id(9),
             filters: vec![("amount >=", 5.into())],
+            within: None,
+            scanned: MAX_SCANNED,
         };
         let statement = scan.rows(101);
         assert_eq!(

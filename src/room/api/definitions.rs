@@ -16,6 +16,7 @@ use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
 use crate::ids::Id;
+use crate::ledger::streams::Streams;
 use crate::room::definition::{Definition, Document};
 use crate::room::error::RoomError;
 use crate::room::operate::{has_list, parse_definition};
@@ -178,7 +179,7 @@ pub(crate) async fn put(
     let wanted = wanted(&head)?;
     let definition = Definition::check(document).map_err(RoomError::Invalid)?;
     api.learn(&id).await?;
-    let by = operator(caller, &request_id);
+    let by = operator(&caller, &request_id);
     let put = api.rooms.define(&id, &definition, wanted, &by).await?;
     let mut answer = if put.created {
         HttpResponse::Created()
@@ -191,15 +192,16 @@ pub(crate) async fn put(
         .json(read(&api, &id).await?))
 }
 
-/// All rooms, in the order of their ids.
+/// All rooms, in the order of their ids; to a bound key its own.
 #[utoipa::path(get, path = "/v1/rooms", operation_id = "list_rooms", tag = "rooms", security(("bearer" = [])), params(PageQuery),
     responses((status = 200, description = "A page", body = RoomPage)))]
 pub(crate) async fn list(
-    _: auth::Read,
+    auth::ReadFiltered(caller): auth::ReadFiltered,
     QueryOf(page): QueryOf<PageQuery>,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    let (items, next_cursor) = page_of(&api.rooms.registry, &page, async |id| read(&api, id).await).await?;
+    let own = caller.own(Streams::Rooms);
+    let (items, next_cursor) = page_of(&api.rooms.registry, &page, own, async |id| read(&api, id).await).await?;
     Ok(HttpResponse::Ok().json(RoomPage { items, next_cursor }))
 }
 

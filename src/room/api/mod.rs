@@ -54,7 +54,10 @@ pub fn busy_routes(config: &mut ServiceConfig, api: &Api) {
     config
         .app_data(Data::new(api.clone()))
         .route("/v1/rooms/{id}/tickets", web::post().to(tickets::post))
-        .route("/v1/rooms/{id}/tickets/{ticket}", crate::http::get().to(tickets::get));
+        .route(
+            "/v1/rooms/{id}/tickets/{ticket}",
+            crate::http::acting_get().to(tickets::get),
+        );
 }
 
 /// Mounts the others, one by one, as those of jackpots are.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use actix_web::HttpResponse;
 use actix_web::web::{Bytes, Data};
+use futures_util::StreamExt;
 use tokio::time::sleep;
 use tracing::debug;
 
@@ -31,7 +32,7 @@ const AFTER_FAILURE: Duration = Duration::from_secs(1);
         (status = 404, description = "`room-not-found`, `ticket-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "`too-many-streams`, `store-unavailable`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn get(
-    _: auth::Play,
+    auth::Play(caller): auth::Play,
     PathOf((id, ticket)): PathOf<(Id, Ticket)>,
     api: Data<Api>,
     web: Data<Web>,
@@ -77,7 +78,7 @@ pub(crate) async fn get(
     Ok(HttpResponse::Ok()
         .content_type("text/event-stream")
         .insert_header(("Cache-Control", "no-store"))
-        .streaming(Box::pin(events)))
+        .streaming(Box::pin(events.take_until(caller.end().wait()))))
 }
 
 fn event(api: &Api, id: &Id, now: &TicketNow) -> Bytes {

@@ -52,7 +52,7 @@ pub(crate) async fn post(
 
 /// How a ticket is. Asking keeps its place in the line alive; a place that nobody asks for is lost after
 /// `waiting_timeout_s`.
-#[utoipa::path(get, path = "/v1/rooms/{id}/tickets/{ticket}", operation_id = "get_ticket", tag = "rooms", security(("bearer" = [])),
+#[utoipa::path(get, path = "/v1/rooms/{id}/tickets/{ticket}", operation_id = "get_ticket", tag = "rooms", security(("bearer" = [])), extensions(("x-acts" = json!(true))),
     params(("id" = String, Path), ("ticket" = String, Path)),
     responses((status = 200, description = "The ticket", body = TicketBody),
         (status = 404, description = "`room-not-found`, `ticket-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]

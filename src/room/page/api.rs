@@ -55,7 +55,7 @@ pub fn routes(config: &mut ServiceConfig, api: &Api) {
     config
         .app_data(Data::new(api.clone()))
         .route("/v1/rooms/{id}/join-tokens", web::post().to(issue))
-        .route("/rooms/{id}/wait", crate::http::get().to(wait))
+        .route("/rooms/{id}/wait", crate::http::acting_get().to(wait))
         .route("/rooms/{id}/wait/events", web::get().to(events))
         .route("/rooms/{id}/wait/leave", web::post().to(leave));
 }
@@ -133,7 +133,7 @@ pub(crate) async fn issue(
 /// With a join token it joins its user, as `POST …/tickets` does, and goes on to the page of the place, with a token of
 /// its own that names no user and ends with the ticket. That page shows the place and goes on to `return_to` with the pass
 /// when the user is let in.
-#[utoipa::path(get, path = "/rooms/{id}/wait", operation_id = "waiting_page", tag = "rooms",
+#[utoipa::path(get, path = "/rooms/{id}/wait", operation_id = "waiting_page", tag = "rooms", extensions(("x-acts" = json!(true))),
     params(("id" = String, Path),
         ("token" = Option<String>, Query, description = "Of `POST /v1/rooms/{id}/join-tokens`"),
         ("place" = Option<String>, Query, description = "Where the page itself goes on")),

@@ -1,6 +1,7 @@
 //! Tests of the file of signing keys.
 
 use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
 
@@ -92,10 +93,7 @@ fn a_file_that_others_can_read_is_refused() {
         let errors = [file.read_or_make().unwrap_err(), file.rotate().unwrap_err()];
         for error in errors {
             let said = error.to_string();
-            assert!(
-                said.contains(&format!("mode {mode:04o} lets others read them")),
-                "{said}"
-            );
+            assert!(said.contains(&format!("mode {mode:04o} lets others read it")), "{said}");
         }
     }
     std::fs::set_permissions(file.path(), Permissions::from_mode(0o400)).unwrap();

@@ -34,6 +34,8 @@ impl Plan {
             .try_clone()
             .map_err(EmbeddedError::io("can't share the log of the private Redis"))?;
         let mut command = Command::new(&self.program);
+        // Settings in the environment may be secrets, and the server needs none of it; its program was found before.
+        command.env_clear();
         for (name, value) in SETTINGS {
             command.args([name, value]);
         }

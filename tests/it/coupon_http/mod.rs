@@ -7,4 +7,5 @@ pub mod kit;
 mod line;
 mod retired;
 mod roles;
+mod stalls;
 mod stream;

@@ -333,7 +333,7 @@ async fn anyone(caller: Anyone, query: web::Query<Vec<(String, String)>>) -> Res
     }
     caller
         .require_read()
-        .map(|caller| HttpResponse::Ok().body(caller.name.to_string()))
+        .map(|caller| HttpResponse::Ok().body(caller.name().to_owned()))
 }
 
 fn routes(state: Arc<Slow>) -> Routes {
@@ -352,19 +352,19 @@ fn routes(state: Arc<Slow>) -> Routes {
             )
             .route(
                 "/test/play",
-                web::post().to(async |caller: Play, _body: Body<Echo>| caller.0.name.to_string()),
+                web::post().to(async |caller: Play, _body: Body<Echo>| caller.0.name().to_owned()),
             )
             .route(
                 "/test/read",
-                jackpot::http::get().to(async |caller: Read| caller.0.name.to_string()),
+                jackpot::http::get().to(async |caller: Read| caller.0.name().to_owned()),
             )
             .route(
                 "/test/operate",
-                jackpot::http::get().to(async |caller: Operate| caller.0.name.to_string()),
+                jackpot::http::get().to(async |caller: Operate| caller.0.name().to_owned()),
             )
             .route(
                 "/test/play-or-read",
-                jackpot::http::get().to(async |caller: PlayOrRead| caller.0.name.to_string()),
+                jackpot::http::get().to(async |caller: PlayOrRead| caller.0.name().to_owned()),
             )
             .route("/test/anyone", jackpot::http::get().to(anyone));
     };

@@ -6,7 +6,7 @@ use jackpot::http::Web;
 use jackpot::http::health::Readiness;
 use jackpot::http::routes::Routes;
 use jackpot::http::server::{self, Running};
-use jackpot::keys::{KeyFile, KeyStore, Limits, Role};
+use jackpot::keys::{KeyFile, KeyStore, Limits, Rights, Role, Subject};
 use jackpot::ledger::Ledger;
 use jackpot::ledger::api::{self, Api, ApiDoc};
 use jackpot::ledger::sql::Sql;
@@ -24,10 +24,17 @@ use crate::support::ledger_db::LedgerDb;
 /// 2025-11-21T00:00:00Z.
 pub const T0: i64 = 1_763_683_200_000;
 
+/// What the bound key may name.
+pub const BOUND_TO: [&str; 4] = ["jackpot:spring", "jackpot:autumn", "jackpot:unborn", "coupon:coffee"];
+
 pub struct Books {
     pub sql: Sql,
     base: String,
     key: String,
+    pub bound_key: String,
+    pub room_key: String,
+    pub keys: KeyFile,
+    follower: tokio::task::JoinHandle<()>,
     client: Client,
     _running: Running,
     _db: LedgerDb,
@@ -47,18 +54,39 @@ pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
     std::fs::write(&file, text).unwrap();
     let settings = Settings::load(Some(&file)).unwrap();
     let keys = KeyFile::of(&settings);
-    let key = keys
-        .add("auditor".parse().unwrap(), Role::Read)
-        .unwrap()
-        .expose()
-        .to_owned();
+    let add = |name: &str, rights: Rights| {
+        let key = keys.add(name.parse().unwrap(), rights).unwrap();
+        key.expose().to_owned()
+    };
+    let seeing = Rights {
+        codes: true,
+        ..Role::Read.into()
+    };
+    let key = add("auditor", seeing);
+    let own: Vec<Subject> = BOUND_TO.iter().map(|text| text.parse().unwrap()).collect();
+    let bound_key = add(
+        "bound",
+        Rights {
+            only: Some(own.try_into().unwrap()),
+            ..Role::Read.into()
+        },
+    );
+    let room: Subject = "room:lobby".parse().unwrap();
+    let room_key = add(
+        "room",
+        Rights {
+            only: Some(vec![room].try_into().unwrap()),
+            ..Role::Read.into()
+        },
+    );
     let no_limits = Limits {
         per_second: 0,
         burst: 0,
     };
-    let keys = Arc::new(KeyStore::open(keys, no_limits).unwrap());
+    let store = Arc::new(KeyStore::open(keys.clone(), no_limits).unwrap());
+    let follower = tokio::spawn(Arc::clone(&store).follow());
     let readiness = Arc::new(Readiness::default);
-    let web = Web::new(&settings, keys, Arc::new(Metrics::new()), readiness);
+    let web = Web::new(&settings, store, Arc::new(Metrics::new()), readiness);
     let ledger = Ledger {
         sql: sql.clone(),
         signing: Arc::new(SigningKeys::load("", db.data_dir()).unwrap()),
@@ -80,13 +108,28 @@ pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
         sql,
         base: format!("http://{}", running.address()),
         key,
+        bound_key,
+        room_key,
+        keys,
+        follower,
         client: crate::support::http_client(),
         _running: running,
         _db: db,
     }
 }
 
+impl Drop for Books {
+    fn drop(&mut self) {
+        self.follower.abort();
+    }
+}
+
 impl Books {
+    /// Asks with this key from now on; the one that it asked with.
+    pub fn ask_with(&mut self, key: &str) -> String {
+        std::mem::replace(&mut self.key, key.to_owned())
+    }
+
     pub fn request(&self, path: &str) -> RequestBuilder {
         self.client.get(format!("{}{path}", self.base)).bearer_auth(&self.key)
     }

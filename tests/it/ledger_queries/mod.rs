@@ -1,5 +1,7 @@
 //! What operators and auditors ask of the ledger, on both databases, over rows that the tests wrote.
 
+mod bound;
+mod codes;
 mod coupons;
 mod export;
 mod kit;

@@ -71,6 +71,7 @@ async fn every_page_is_a_range_of_the_intended_index(db: LedgerDb) {
     let entries = EntryFilters {
         player_id: id("p3").unwrap(),
         jackpot_id: id("spring"),
+        only: None,
         between,
     };
     let table = "entries_20251121";

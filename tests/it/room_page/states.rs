@@ -73,7 +73,7 @@ async fn every_answer_keeps_to_itself() {
     assert_eq!((let_in.text.as_str(), let_in.status), ("", StatusCode::SEE_OTHER));
     assert_eq!(
         browse(&service, Method::HEAD, "/rooms/kept/wait").await.status,
-        StatusCode::BAD_REQUEST
+        StatusCode::METHOD_NOT_ALLOWED
     );
     assert_eq!(
         browse(&service, Method::DELETE, "/rooms/kept/wait").await.status,

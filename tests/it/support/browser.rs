@@ -96,7 +96,8 @@ impl Browser {
         let allowed = if scripts == Scripts::On { 1 } else { 2 };
         let preferences = json!({"profile.managed_default_content_settings.javascript": allowed});
         let options = json!({"binary": program, "args": arguments, "prefs": preferences});
-        json!({"capabilities": {"alwaysMatch": {"goog:chromeOptions": options}}})
+        let logs = json!({"browser": "ALL"});
+        json!({"capabilities": {"alwaysMatch": {"goog:chromeOptions": options, "goog:loggingPrefs": logs}}})
     }
 
     /// The port that the driver chose.
@@ -176,6 +177,12 @@ impl Browser {
     pub async fn ask(&self, script: &str) -> Value {
         let script = json!({"script": script, "args": []});
         self.done(Method::POST, "/execute/sync", script).await
+    }
+
+    /// The lines of its console since the last look, violations of policies among them as `SEVERE`.
+    pub async fn console(&self) -> Vec<Value> {
+        let lines = self.done(Method::POST, "/se/log", json!({"type": "browser"})).await;
+        lines.as_array().expect("lines").clone()
     }
 
     /// Gives its pages the width of a small phone, 320 pixels.

@@ -1,0 +1,132 @@
+//! How slow the client of a bulk issue may be. Pure: it is told what was waited for the client, and what came of it. What
+//! the service itself takes, also while Redis is away, does not count.
+
+use std::time::Duration;
+
+use crate::http::problem::Problem;
+
+/// How long a client may neither send nor read.
+pub(super) const IDLE: Duration = Duration::from_secs(15);
+/// Time over which the client's pace is looked at.
+const WINDOW: Duration = Duration::from_secs(30);
+/// What must come in each [`WINDOW`] of waiting: either of the two. A list that is written by hand is faster.
+const LEAST_BYTES: usize = 1_024;
+/// Likewise.
+const LEAST_LINES: usize = 10;
+/// How long an upload may take, all in all.
+pub(super) const LONGEST: Duration = Duration::from_hours(1);
+
+/// What came since the window began.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    waited: Duration,
+    bytes: usize,
+    lines: usize,
+}
+
+impl Pace {
+    /// So long was waited for the client, and so many bytes have come.
+    pub(super) fn waited(&mut self, waited: Duration, bytes: usize) {
+        self.waited += waited;
+        self.bytes += bytes;
+    }
+
+    /// A line of the list is whole.
+    pub(super) fn line(&mut self) {
+        self.lines += 1;
+    }
+
+    /// What is left of the window; it begins again once enough has come.
+    pub(super) fn left(&mut self) -> Duration {
+        if self.bytes >= LEAST_BYTES || self.lines >= LEAST_LINES {
+            *self = Self::default();
+        }
+        WINDOW.saturating_sub(self.waited)
+    }
+}
+
+/// The list came too slowly.
+pub(super) fn too_slow() -> Problem {
+    let detail = format!(
+        "the list came slower than {LEAST_BYTES} bytes or {LEAST_LINES} lines in {} s. Send the same list again, in one piece: \
+         what was decided is answered as before.",
+        WINDOW.as_secs()
+    );
+    Problem {
+        detail,
+        ..Problem::request_timeout(WINDOW)
+    }
+}
+
+/// The upload took too long.
+pub(super) fn too_long() -> Problem {
+    let detail = format!(
+        "an upload may take {} s. Send the rest of the list as another one; what was decided is answered as before.",
+        LONGEST.as_secs()
+    );
+    Problem {
+        detail,
+        ..Problem::request_timeout(LONGEST)
+    }
+}
+
+/// The client neither sent nor ended the list.
+pub(super) fn idle() -> Problem {
+    let detail = format!(
+        "nothing came for {} s. Send the same list again: what was decided is answered as before.",
+        IDLE.as_secs()
+    );
+    Problem {
+        detail,
+        ..Problem::request_timeout(IDLE)
+    }
+}
+
+/// The client did not read its answer.
+pub(super) fn unread() -> Problem {
+    let detail = format!(
+        "the answer was not read for {} s. Send the same list again, and read the answer while sending.",
+        IDLE.as_secs()
+    );
+    Problem {
+        detail,
+        ..Problem::request_timeout(IDLE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether a client is ended that sends so many bytes, and perhaps a line, every so many seconds.
+    fn is_ended(every_s: u64, bytes: usize, line: bool) -> bool {
+        let mut pace = Pace::default();
+        (0..1_000).any(|_| {
+            let every = Duration::from_secs(every_s);
+            if every > pace.left() {
+                return true;
+            }
+            pace.waited(every, bytes);
+            if line {
+                pace.line();
+            }
+            false
+        })
+    }
+
+    #[test]
+    fn a_drip_is_ended_and_a_slow_list_is_not() {
+        for (every_s, bytes, line, ended) in [
+            (14, 1, false, true),
+            (1, 1, false, true),
+            (1, 30, false, true),
+            (1, 40, false, false),
+            (14, 512, false, false),
+            (14, 60, true, true),
+            (3, 60, true, false),
+            (2, 60, true, false),
+        ] {
+            assert_eq!(is_ended(every_s, bytes, line), ended, "{bytes} bytes every {every_s} s");
+        }
+    }
+}

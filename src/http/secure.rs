@@ -1,0 +1,121 @@
+//! Headers that keep an answer to whom it is for: not in a cache, not in a frame, not taken for another type.
+
+use actix_web::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, PERMISSIONS_POLICY,
+    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
+
+/// What a path is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The API, for one caller: passes and tokens are among its answers. Those for everybody say so themselves.
+    Api,
+    /// Pages of rooms, likewise.
+    Room,
+    /// The page of the description, and what it loads.
+    Docs,
+    Other,
+}
+
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
+const NO_REFERRER: HeaderValue = HeaderValue::from_static("no-referrer");
+const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
+const COOP: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+/// A page here needs no device.
+const NO_DEVICES: HeaderValue =
+    HeaderValue::from_static("camera=(), geolocation=(), microphone=(), payment=(), usb=()");
+/// Of a page that names no policy of its own.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+);
+/// The vendored page draws icons out of its own style sheet and sets styles of its elements; its scripts are files.
+const DOCS_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'none'; \
+     form-action 'self'; frame-ancestors 'none'",
+);
+
+impl Place {
+    pub(super) fn of(path: &str) -> Self {
+        if path.starts_with("/v1/") {
+            Self::Api
+        } else if path.starts_with("/rooms/") {
+            Self::Room
+        } else if path.starts_with("/docs") {
+            Self::Docs
+        } else {
+            Self::Other
+        }
+    }
+
+    /// Adds what an answer does not say itself.
+    pub(super) fn secure(self, headers: &mut HeaderMap) {
+        headers.insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
+        if matches!(self, Self::Api | Self::Room) && !headers.contains_key(CACHE_CONTROL) {
+            headers.insert(CACHE_CONTROL, NO_STORE);
+        }
+        let policy = match self {
+            Self::Api => return,
+            Self::Docs => DOCS_POLICY,
+            Self::Room | Self::Other => POLICY,
+        };
+        let kind = headers.get(CONTENT_TYPE);
+        let is_page = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
+        if self != Self::Docs && !is_page {
+            return;
+        }
+        for (name, value) in [
+            (CONTENT_SECURITY_POLICY, policy),
+            (REFERRER_POLICY, NO_REFERRER),
+            (COOP, SAME_ORIGIN),
+            (PERMISSIONS_POLICY, NO_DEVICES),
+        ] {
+            if !headers.contains_key(&name) {
+                headers.insert(name, value);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secured(path: &str, said: &[(HeaderName, &'static str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in said {
+            headers.insert(name.clone(), HeaderValue::from_static(value));
+        }
+        Place::of(path).secure(&mut headers);
+        headers
+    }
+
+    #[test]
+    fn what_is_for_one_caller_is_kept_nowhere() {
+        for path in ["/v1/rooms/lobby/tickets", "/v1/nothing", "/rooms/lobby/wait"] {
+            let headers = secured(path, &[]);
+            assert_eq!(headers.get(CACHE_CONTROL), Some(&NO_STORE), "{path}");
+            assert_eq!(headers.get(X_CONTENT_TYPE_OPTIONS), Some(&NOSNIFF), "{path}");
+        }
+        let public = secured("/v1/rooms/lobby/status", &[(CACHE_CONTROL, "public, max-age=1")]);
+        assert_eq!(public.get(CACHE_CONTROL).unwrap(), "public, max-age=1");
+        assert!(!secured("/healthz", &[]).contains_key(CACHE_CONTROL));
+    }
+
+    #[test]
+    fn every_page_has_a_policy_and_keeps_its_own() {
+        let page = secured("/page", &[(CONTENT_TYPE, "text/html; charset=utf-8")]);
+        assert_eq!(page.get(CONTENT_SECURITY_POLICY), Some(&POLICY));
+        assert_eq!(page.get(REFERRER_POLICY), Some(&NO_REFERRER));
+        assert_eq!(secured("/docs/", &[]).get(CONTENT_SECURITY_POLICY), Some(&DOCS_POLICY));
+        let own = [
+            (CONTENT_TYPE, "text/html"),
+            (CONTENT_SECURITY_POLICY, "default-src 'none'"),
+        ];
+        assert_eq!(
+            secured("/rooms/lobby/wait", &own).get(CONTENT_SECURITY_POLICY).unwrap(),
+            "default-src 'none'"
+        );
+        assert!(!secured("/openapi.json", &[]).contains_key(CONTENT_SECURITY_POLICY));
+    }
+}

@@ -1,0 +1,104 @@
+//! Settings that hold a secret have a twin that names a file with it: `fairness.master_secret_file` and so on.
+
+use std::path::Path;
+
+use config::{Value, ValueKind};
+
+use super::SettingsError;
+use super::layer::Layer;
+use crate::secret_file::{self, Readers, SecretFileError};
+
+/// Largest file: a hundred URLs have some KiB.
+const MAX_FILE_BYTES: u64 = 64 << 10;
+
+/// The settings that can hold a secret.
+const SECRETS: [&str; 5] = [
+    "fairness.master_secret",
+    "fairness.previous_secrets",
+    "ledger.signing_key",
+    "ledger.url",
+    "redis.urls",
+];
+
+/// A secret that a file gave.
+struct FromFile {
+    key: &'static str,
+    file: String,
+}
+
+/// Which secrets files gave; for messages about them.
+pub(super) struct FromFiles(Vec<FromFile>);
+
+/// Puts in what the files hold, and takes the twins out.
+///
+/// # Errors
+/// A setting beside its twin, or a file that can't be read, is open to others, or holds nothing of the kind.
+pub(super) fn resolve(merged: &mut Layer) -> Result<FromFiles, SettingsError> {
+    let mut all = Vec::new();
+    for key in SECRETS {
+        let twin = format!("{key}_file");
+        let Some(ValueKind::String(file)) = merged.remove(&twin).map(|value| value.kind) else {
+            continue;
+        };
+        if file.is_empty() {
+            continue;
+        }
+        if !merged.get(key).is_none_or(is_empty) {
+            return Err(SettingsError::Conflict(format!(
+                "settings {key} and {twin}: set one of them, not both"
+            )));
+        }
+        let named = |rule: &str| SettingsError::Conflict(format!("setting {twin}: {file}: {rule}"));
+        let text =
+            secret_file::read(Path::new(&file), Readers::Group, MAX_FILE_BYTES).map_err(|error| match error {
+                SecretFileError::Malformed { rule, .. } => named(&format!("must be {rule}")),
+                other => SettingsError::Conflict(format!("setting {twin}: {other}")),
+            })?;
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let is_list = matches!(merged.get(key).map(|value| &value.kind), Some(ValueKind::Array(_)));
+        let kind = match lines.as_slice() {
+            [] => return Err(named("is empty")),
+            _ if is_list => ValueKind::Array(lines.iter().map(|line| Value::from(*line)).collect()),
+            [one] => ValueKind::String((*one).to_owned()),
+            _ => return Err(named("must hold one line")),
+        };
+        merged.insert(key.to_owned(), Value::new(Some(&twin), kind));
+        all.push(FromFile { key, file });
+    }
+    Ok(FromFiles(all))
+}
+
+fn is_empty(value: &Value) -> bool {
+    match &value.kind {
+        ValueKind::String(text) => text.is_empty(),
+        ValueKind::Array(items) => items.is_empty(),
+        _ => false,
+    }
+}
+
+impl FromFiles {
+    /// Names the file in what is said of a setting.
+    pub(super) fn explain(&self, error: SettingsError) -> SettingsError {
+        let of = |key: &str| self.0.iter().find(|one| one.key == key);
+        let place = |one: &FromFile| format!(" (from the file {}, which {}_file names)", one.file, one.key);
+        match error {
+            SettingsError::OutOfRange { key, value, rule } => {
+                let place = of(&key).map(place).unwrap_or_default();
+                SettingsError::OutOfRange {
+                    rule: format!("{rule}{place}"),
+                    key,
+                    value,
+                }
+            }
+            SettingsError::Conflict(text) => {
+                let key = text
+                    .strip_prefix("setting ")
+                    .and_then(|rest| rest.split_once(':'))
+                    .map(|(key, _)| key);
+                let place = key.and_then(of).map(place).unwrap_or_default();
+                SettingsError::Conflict(format!("{text}{place}"))
+            }
+            other => other,
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! What a key may name, see and keep open, against a running service.
+
+mod bound;
+mod codes;
+mod ended;
+mod kit;
+mod secrets;
