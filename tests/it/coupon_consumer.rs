@@ -159,7 +159,7 @@ async fn one_that_cannot_be_served_becomes_a_dead_letter_and_is_issued_once_it_i
     let again = ask(&service, "poison", "q2", "bad").await;
     assert_eq!(
         (again.status, &again.body["result"]),
-        (StatusCode::ACCEPTED, &json!("dead"))
+        (StatusCode::OK, &json!("dead"))
     );
     let shown = service.get("/v1/coupons/poison").await.body;
     assert_eq!(
