@@ -255,8 +255,13 @@ impl Hostile {
             .concat()
         };
         match self.kind {
-            Kind::ChunksToHealthz if first => self.head("GET /healthz", "transfer-encoding: chunked\r\n\r\n"),
-            Kind::ChunksWithoutKey if first => self.head(&entries, "transfer-encoding: chunked\r\n\r\n"),
+            // Nobody waits for the answer: what follows is on its way with the head.
+            Kind::ChunksToHealthz if first => {
+                [self.head("GET /healthz", "transfer-encoding: chunked\r\n\r\n"), chunk()].concat()
+            }
+            Kind::ChunksWithoutKey if first => {
+                [self.head(&entries, "transfer-encoding: chunked\r\n\r\n"), chunk()].concat()
+            }
             Kind::ChunksToHealthz | Kind::ChunksWithoutKey => chunk(),
             Kind::SizedNeverSent if first => self.head(&entries, "content-length: 60000\r\n\r\n"),
             Kind::ByteNowAndThen if first => self.head(&entries, "content-length: 60000\r\n\r\n{"),

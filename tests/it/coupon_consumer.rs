@@ -157,10 +157,7 @@ async fn one_that_cannot_be_served_becomes_a_dead_letter_and_is_issued_once_it_i
     );
     assert_eq!(service.get(&next).await.body["items"][0]["request_id"], "q4");
     let again = ask(&service, "poison", "q2", "bad").await;
-    assert_eq!(
-        (again.status, &again.body["result"]),
-        (StatusCode::OK, &json!("dead"))
-    );
+    assert_eq!((again.status, &again.body["result"]), (StatusCode::OK, &json!("dead")));
     let shown = service.get("/v1/coupons/poison").await.body;
     assert_eq!(
         (&shown["dead"], &shown["queued"], &shown["issued"]),
