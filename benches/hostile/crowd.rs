@@ -170,16 +170,12 @@ impl Hostile {
         if !self.is_open() {
             self.acts = 0;
             let connected = timeout(CONNECT_LIMIT, self.connect()).await;
-            match connected {
-                Ok(Ok(stream)) => {
-                    self.stream = Some(stream);
-                    self.shared.connects.fetch_add(1, Ordering::Relaxed);
-                }
-                _ => {
-                    self.shared.refused.fetch_add(1, Ordering::Relaxed);
-                    return;
-                }
-            }
+            let Ok(Ok(stream)) = connected else {
+                self.shared.refused.fetch_add(1, Ordering::Relaxed);
+                return;
+            };
+            self.stream = Some(stream);
+            self.shared.connects.fetch_add(1, Ordering::Relaxed);
         }
         let bytes = self.next_bytes();
         self.acts += 1;

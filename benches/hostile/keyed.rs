@@ -142,13 +142,12 @@ async fn player(shared: Rc<Shared>) {
 
 /// Sends a request on the connection, which is made where there is none, and returns the status of its answer.
 async fn call(connection: &mut Option<TcpStream>, address: SocketAddr, request: &[u8]) -> Outcome<u16> {
-    let stream = match connection.take() {
-        Some(stream) => stream,
-        None => {
-            let stream = TcpStream::connect(address).await?;
-            stream.set_nodelay(true)?;
-            stream
-        }
+    let stream = if let Some(stream) = connection.take() {
+        stream
+    } else {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        stream
     };
     let stream = connection.insert(stream);
     stream.write_all(request).await?;

@@ -18,7 +18,7 @@ const MAX_NAMES: usize = 20;
 pub(super) fn unknown(variables: &[(OsString, OsString)]) -> Vec<String> {
     let is_unknown = |name: &String| {
         let is_read = |known: &&str| name == known || (known.ends_with('_') && name.starts_with(*known));
-        name.starts_with(OURS) && !name.starts_with(PREFIX) && !READ_ELSEWHERE.iter().any(|known| is_read(&known))
+        name.starts_with(OURS) && !name.starts_with(PREFIX) && !READ_ELSEWHERE.iter().any(is_read)
     };
     let names = variables.iter().map(|(name, _)| name.to_string_lossy().into_owned());
     let mut names: Vec<_> = names.filter(is_unknown).collect();

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::room_page::kit::{SHOP, link, open, room, service, signed};
 
 /// The documented function, called with what is given on the command line: what the pass says as JSON, or why not.
-const CALL: &str = r#"
+const CALL: &str = r"
 import json, sys
 origin, token, room, user = sys.argv[1:]
 try:
@@ -20,7 +20,7 @@ try:
 except jwt.PyJWTError as error:
     print(type(error).__name__)
     sys.exit(1)
-"#;
+";
 
 /// The only Python of the document.
 fn snippet() -> String {
@@ -32,7 +32,7 @@ fn snippet() -> String {
     python.to_owned()
 }
 
-/// A Python that has PyJWT: that of the checks of the API, or the machine's.
+/// A Python that has `PyJWT`: that of the checks of the API, or the machine's.
 fn python() -> PathBuf {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/tools/api/bin/python");
     let has_it = |program: &Path| {

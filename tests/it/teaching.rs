@@ -35,7 +35,7 @@ enum Change {
 }
 
 fn pointer(at: &[String]) -> String {
-    at.iter().map(|step| format!("/{step}")).collect()
+    at.iter().map(|step| format!("/{step}")).collect::<Vec<_>>().concat()
 }
 
 fn apply(body: &mut Value, wrong: &Wrong) {
@@ -239,7 +239,9 @@ async fn every_wrong_field_of_every_body_is_named() {
             let pairs = pairs.filter(|pair| apart(pair[0], pair[1]));
             for wrong in all.iter().map(|one| vec![one]).chain(pairs) {
                 let mut body = example.clone();
-                wrong.iter().for_each(|one| apply(&mut body, one));
+                for one in &wrong {
+                    apply(&mut body, one);
+                }
                 let answer = service.call(method.clone(), &path, Some(body.clone())).await;
                 failures.extend(lacks(&answer, &wrong, &body).map(|what| format!("{method} {path}: {what}")));
                 tried += 1;
@@ -500,7 +502,7 @@ async fn each_operation_wants_the_role_that_it_names() {
                     assert!(operation["security"].is_null(), "{method} {path} has no roles");
                     continue;
                 };
-                let path = path.replace('{', "").replace('}', "");
+                let path = path.replace(['{', '}'], "");
                 let got = status(method.to_uppercase().parse().expect("a method"), &path).await;
                 let allowed = roles.contains(&json!(role))
                     || operation["security"]

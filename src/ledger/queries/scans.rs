@@ -140,7 +140,9 @@ fn renumbered(text: &str, behind: usize) -> String {
     for part in parts {
         let digits = part.bytes().take_while(u8::is_ascii_digit).count();
         let number: usize = part[..digits].parse().unwrap_or_default();
-        whole.push_str(&format!("${}{}", number + behind, &part[digits..]));
+        whole.push('$');
+        whole.push_str(&(number + behind).to_string());
+        whole.push_str(&part[digits..]);
     }
     whole
 }

@@ -95,7 +95,7 @@ impl Books {
         self.clock_ms = self.clock_ms.max(event.clock_ms);
         expect(
             self.n,
-            self.status.is_some() || matches!(event.kind, Kind::Define(Define { created: true, .. })),
+            self.status.is_some() || matches!(&event.kind, Kind::Define(define) if define.created),
             "the first event does not create the room",
         )?;
         let begins = self.status.is_none() || matches!(event.kind, Kind::Restore { .. });

@@ -33,7 +33,7 @@ pub struct Event {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// The room was created, or its definition changed.
-    Define(Define),
+    Define(Box<Define>),
     /// The list of those who joined before the opening was published.
     Opened(Opened),
     /// The service suspended it, or opened it again.
@@ -131,7 +131,7 @@ impl Event {
 
 fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
     Ok(match fields.text("type")? {
-        "define" => Kind::Define(Define {
+        "define" => Kind::Define(Box::new(Define {
             created: match fields.text("mode")? {
                 "created" => true,
                 "changed" => false,
@@ -147,7 +147,7 @@ fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
             definition: fields.read("json", |json| Definition::from_json(json).ok())?,
             order: order(fields)?,
             nonce: fields.text("nonce")?.to_owned(),
-        }),
+        })),
         "opened" => Kind::Opened(Opened {
             joined: fields.parse("joined")?,
             sha256: fields.read("sha256", digest)?,

@@ -103,7 +103,10 @@ async fn a_head_that_is_too_large_is_a_problem() {
         assert!(closes(&mut connection).await);
     }
     let mut connection = connect(address).await;
-    let many: String = (0..97).map(|number| format!("h{number}: x\r\n")).collect();
+    let many = (0..97)
+        .map(|number| format!("h{number}: x\r\n"))
+        .collect::<Vec<_>>()
+        .concat();
     connection
         .write_all(format!("GET / HTTP/1.1\r\nhost: x\r\n{many}\r\n").as_bytes())
         .await

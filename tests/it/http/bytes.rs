@@ -50,7 +50,7 @@ async fn a_sized_body_that_nobody_reads_has_an_end() {
     let head = "POST /test/play HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000000000\r\n\r\n";
     connection.write_all(head.as_bytes()).await.unwrap();
     assert_eq!(answer(&mut connection).await.status, 401);
-    let (pushed, closed) = push(&mut connection, &[b'x'; 64 * 1024], TIME).await;
+    let (pushed, closed) = push(&mut connection, &vec![b'x'; 64 * 1024], TIME).await;
     assert!(closed && pushed < MOST_BYTES, "{pushed} bytes, closed: {closed}");
 }
 
@@ -117,9 +117,10 @@ async fn many_requests_at_once_are_answered_in_order() {
     let mut connection = connect(address).await;
     // Together more than is read ahead.
     let padding = "x".repeat(4_000);
-    let all: String = (0..40)
+    let all = (0..40)
         .map(|number| format!("GET /test/items/{number} HTTP/1.1\r\nhost: x\r\nx-padding: {padding}\r\n\r\n"))
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     connection.write_all(all.as_bytes()).await.unwrap();
     for number in 0..40 {
         let answered = answer(&mut connection).await;

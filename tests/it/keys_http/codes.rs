@@ -38,10 +38,10 @@ async fn a_read_key_sees_codes_only_when_it_was_made_for_them() {
         .as_str()
         .expect("a code")
         .to_owned();
-    let issues = "/v1/coupons/coffee/issues";
-    let issued = service.post(issues, json!({"request_id": "r1", "user_id": "u1"})).await;
+    let path = "/v1/coupons/coffee/issues";
+    let issued = service.post(path, json!({"request_id": "r1", "user_id": "u1"})).await;
     let code = issued.body["code"].as_str().expect("a code").to_owned();
-    let again = service.post(issues, json!({"request_id": "r2", "user_id": "u1"})).await;
+    let again = service.post(path, json!({"request_id": "r2", "user_id": "u1"})).await;
     assert_eq!(
         (again.status.as_u16(), &again.body["issue"]["code"]),
         (409, &json!(code))
@@ -52,10 +52,10 @@ async fn a_read_key_sees_codes_only_when_it_was_made_for_them() {
     let play = key(&service, "play", &["--role", "play"]).await;
     for (asking, sees) in [(&blind, false), (&seeing, true), (&play, true)] {
         let expected = |code: &str| if sees { json!(code) } else { Value::Null };
-        let one = asking.get(&format!("{issues}/r1")).await;
+        let one = asking.get(&format!("{path}/r1")).await;
         assert_eq!(one.get("code"), Some(&expected(&code)), "null, not absent: {one}");
         // The first issue inside of a refusal.
-        let refused = asking.get(&format!("{issues}/r2")).await;
+        let refused = asking.get(&format!("{path}/r2")).await;
         assert_eq!(refused["issue"].get("code"), Some(&expected(&code)), "{refused}");
         assert!(refused.get("code").is_none(), "it has none of its own: {refused}");
         let entry = asking.get("/v1/jackpots/wheel/entries/e1").await;
@@ -65,7 +65,7 @@ async fn a_read_key_sees_codes_only_when_it_was_made_for_them() {
             "{entry}"
         );
         let stream = asking
-            .request(reqwest::Method::GET, &format!("{issues}/r1/stream"))
+            .request(reqwest::Method::GET, &format!("{path}/r1/stream"))
             .send()
             .await
             .expect("an answer");

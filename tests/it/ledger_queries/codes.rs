@@ -17,10 +17,10 @@ on_both_databases!(
 async fn a_list_of_issues_hides_its_codes(db: LedgerDb) {
     let mut books = books(db).await;
     books
-        .run(&format!(
+        .run(
             "INSERT INTO coupons (coupon_id, n, hash, stream_id, restores, books, stopped, holder, lease_token, \
-             lease_until_ms) VALUES ('coffee', 7, 'h', '0-0', 0, '', '', '', 0, 0)"
-        ))
+             lease_until_ms) VALUES ('coffee', 7, 'h', '0-0', 0, '', '', '', 0, 0)",
+        )
         .await;
     books
         .run(&format!(
