@@ -1,7 +1,7 @@
 //! What is known of each address that clients come from: how much of this instance it holds, and how fast it asks.
 //!
 //! The listener asks [`Addresses::connect`] before it reads a byte, and puts the answer into the connection's extensions.
-//! [`super::peer`] finds the client of a request in it, [`super::limits`] counts the request.
+//! [`super::peer`] finds the client of a request in it, `limits` counts the request.
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
