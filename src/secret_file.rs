@@ -1,4 +1,4 @@
-//! Reading a file that holds a secret: whole, small, and closed to others.
+//! Reading a file that holds a secret, or belongs to one: whole, small, and closed to whom it should be.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _};
@@ -15,6 +15,8 @@ pub enum Readers {
     Owner,
     /// Its group: orchestrators mount secrets for the group that a service runs with.
     Group,
+    /// Everybody: no secret, as a certificate beside its key.
+    Everyone,
 }
 
 impl Readers {
@@ -23,6 +25,7 @@ impl Readers {
         match self {
             Self::Owner => 0o077,
             Self::Group => 0o007,
+            Self::Everyone => 0,
         }
     }
 
@@ -31,6 +34,7 @@ impl Readers {
         match self {
             Self::Owner => 0o600,
             Self::Group => 0o640,
+            Self::Everyone => 0o644,
         }
     }
 }
@@ -174,6 +178,7 @@ mod tests {
         for mode in [0o644, 0o444, 0o642] {
             with_mode(&path, b"hush", mode);
             assert!(said(&path, Readers::Group).contains("chmod 640"), "{mode:o}");
+            assert_eq!(*read(&path, Readers::Everyone, 16).unwrap(), "hush", "{mode:o}");
             fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
         }
     }

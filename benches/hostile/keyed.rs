@@ -18,7 +18,7 @@ use crate::service::JACKPOT;
 const CONNECTIONS: usize = 64;
 /// A call that takes longer has failed.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
-/// Longest latency that is told apart, in µs: an entry may also wait for a connection whose call has failed.
+/// Longest latency the histogram records, in µs: an entry may also wait for a connection whose call has failed.
 const MOST_US: u64 = 600_000_000;
 /// Failures that are shown.
 const SHOWN: usize = 3;

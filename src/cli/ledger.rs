@@ -231,7 +231,7 @@ impl<K: Skips> Work<'_, K> {
     async fn go_on(&self, leases: &Leases, id: &Id) -> Done {
         // A service beside this one may be as quick.
         if tokio::time::timeout(CATCH_UP, self.session.catch_up()).await.is_err() {
-            Self::say(id, "the ledger has not read all events behind it yet")?;
+            Self::say(id, "the ledger has not read all later events yet")?;
         }
         let place = self.place(leases, id).await?;
         let stopped = place.told.stopped;

@@ -51,9 +51,14 @@ pub async fn service_on(url: &str, more: &[(&str, &str)]) -> Service {
 /// A service with its embedded Redis, with [`LIMITS`]; and the URL of that Redis.
 pub async fn embedded(more: &[(&str, &str)]) -> (Service, String) {
     let service = Service::start_with(&[&LIMITS[..], more].concat()).await;
-    let socket = service.data_dir().join("redis/redis.sock");
-    let url = format!("redis+unix://{}", socket.display());
+    let url = embedded_url(&service);
     (service, url)
+}
+
+/// The URL of the service's embedded Redis.
+pub fn embedded_url(service: &Service) -> String {
+    let socket = service.data_dir().join("redis/redis.sock");
+    format!("redis+unix://{}", socket.display())
 }
 
 /// A connection to a server that may be starting again.

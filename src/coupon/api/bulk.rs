@@ -34,7 +34,7 @@ const MAX_UPLOADS: usize = 16;
 /// Of one key: its clients may stall, others go on.
 const MAX_UPLOADS_OF_KEY: usize = 4;
 static UPLOADS: LazyLock<Budget> = LazyLock::new(|| Budget::new(MAX_UPLOADS, MAX_UPLOADS_OF_KEY));
-/// After which a client that found no place may ask again: those that stall are gone then.
+/// `Retry-After` where every place is taken: by then uploads that stall have been ended.
 const TRY_AGAIN: Duration = IDLE;
 
 /// The answer to one line, or why no further line is read.

@@ -1,4 +1,4 @@
-//! How slow the client of a bulk issue may be. Pure: it is told what was waited for the client, and what came of it. What
+//! How slow the client of a bulk issue may be. Pure: it is given how long each wait for the client took, and what came of it. What
 //! the service itself takes, also while Redis is away, does not count.
 
 use std::time::Duration;

@@ -1,8 +1,5 @@
 //! Certificate and key of the listener: read from two PEM files, followed while they change.
 
-use std::fs::File;
-use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,9 +12,11 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
+use zeroize::Zeroizing;
 
 use super::validity::Validity;
 use crate::durable_file::Stamp;
+use crate::secret_file::{self, Readers, SecretFileError};
 
 /// HTTP/2, as TLS names it.
 pub(super) const H2: &[u8] = b"h2";
@@ -36,9 +35,17 @@ const KEY_SETTING: &str = "http.tls_key_file";
 /// What is wrong with certificate or key.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// A file can't be read.
-    #[error("setting {setting}: {}: {reason}", path.display())]
+    /// A file can't be read, or may be read by too many.
+    #[error("setting {setting}: {source}")]
     File {
+        /// Which setting names the file.
+        setting: &'static str,
+        /// Why.
+        source: SecretFileError,
+    },
+    /// What is in a file can't be used.
+    #[error("setting {setting}: {}: {reason}", path.display())]
+    Content {
         /// Which setting names the file.
         setting: &'static str,
         /// The file.
@@ -143,18 +150,18 @@ impl ResolvesServerCert for Certificates {
 }
 
 fn read_pair(cert: &Path, key: &Path, now: Timestamp) -> Result<CertifiedKey, TlsError> {
-    let wrong_cert = |reason: String| TlsError::File {
+    let wrong_cert = |reason: String| TlsError::Content {
         setting: CERT_SETTING,
         path: cert.to_owned(),
         reason,
     };
-    let wrong_key = |reason: String| TlsError::File {
+    let wrong_key = |reason: String| TlsError::Content {
         setting: KEY_SETTING,
         path: key.to_owned(),
         reason,
     };
-    let text = read(cert, false).map_err(wrong_cert)?;
-    let chain = CertificateDer::pem_slice_iter(&text)
+    let text = read(CERT_SETTING, cert, Readers::Everyone)?;
+    let chain = CertificateDer::pem_slice_iter(text.as_bytes())
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| wrong_cert(format!("is no PEM file with certificates: {error}")))?;
     let Some(first) = chain.first() else {
@@ -165,8 +172,8 @@ fn read_pair(cert: &Path, key: &Path, now: Timestamp) -> Result<CertifiedKey, Tl
     Validity::of(first)
         .and_then(|validity| validity.check(now))
         .map_err(wrong_cert)?;
-    let text = read(key, true).map_err(wrong_key)?;
-    let secret = PrivateKeyDer::from_pem_slice(&text)
+    let text = read(KEY_SETTING, key, Readers::Group)?;
+    let secret = PrivateKeyDer::from_pem_slice(text.as_bytes())
         .map_err(|error| wrong_key(format!("has no private key in PEM form (BEGIN PRIVATE KEY): {error}")))?;
     let secret = ring::sign::any_supported_type(&secret).map_err(|error| {
         wrong_key(format!(
@@ -184,23 +191,8 @@ fn read_pair(cert: &Path, key: &Path, now: Timestamp) -> Result<CertifiedKey, Tl
     }
 }
 
-/// The whole file, if it is small, and for a secret one that strangers can't read.
-fn read(path: &Path, secret: bool) -> Result<Vec<u8>, String> {
-    let cannot = |error: std::io::Error| format!("can't be read: {error}");
-    let file = File::open(path).map_err(cannot)?;
-    let mode = file.metadata().map_err(cannot)?.permissions().mode();
-    if secret && mode & 0o007 != 0 {
-        return Err(format!(
-            "others can read it (mode {:04o}): run chmod o-rwx on it; owner and group may read it",
-            mode & 0o7777
-        ));
-    }
-    let mut text = Vec::new();
-    let read = file.take(MAX_FILE_BYTES + 1).read_to_end(&mut text).map_err(cannot)?;
-    if read as u64 > MAX_FILE_BYTES {
-        return Err(format!("has more than {MAX_FILE_BYTES} bytes"));
-    }
-    Ok(text)
+fn read(setting: &'static str, path: &Path, readers: Readers) -> Result<Zeroizing<String>, TlsError> {
+    secret_file::read(path, readers, MAX_FILE_BYTES).map_err(|source| TlsError::File { setting, source })
 }
 
 #[cfg(test)]

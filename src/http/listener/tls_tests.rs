@@ -1,4 +1,5 @@
 use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 
 use jiff::ToSpan;
 use rcgen::{CertificateParams, KeyPair, PKCS_ED25519, date_time_ymd};
@@ -79,7 +80,17 @@ fn what_is_wrong_with_a_pair_is_said() {
         files.refused(KEY_SETTING, "private key");
     }
     std::fs::remove_file(files.path("key.pem")).unwrap();
-    files.refused(KEY_SETTING, "can't be read");
+    files.refused(KEY_SETTING, "No such file");
+    // A pipe that nobody writes to must not hold up the start.
+    for (name, setting) in [("key.pem", KEY_SETTING), ("cert.pem", CERT_SETTING)] {
+        files.write("cert.pem", &cert);
+        let _ = std::fs::remove_file(files.path(name));
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, files.path(name), rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        files.refused(setting, "regular file");
+        std::fs::remove_file(files.path(name)).unwrap();
+        files.write("key.pem", &key);
+    }
 }
 
 #[test]
@@ -96,7 +107,7 @@ fn a_key_that_others_can_read_is_refused() {
         if fits {
             files.read().unwrap();
         } else {
-            files.refused(KEY_SETTING, "others can read it");
+            files.refused(KEY_SETTING, "lets others read it; run `chmod 640");
         }
     }
 }

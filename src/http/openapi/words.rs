@@ -94,6 +94,20 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
     Some(("pattern", pattern))
 }
 
+/// What becomes of a line of a bulk issue. The last [`OF_BULK_ALONE`] can't become of a single issue.
+const BULK_RESULTS: [&str; 9] = [
+    "issued",
+    "voided",
+    "already-issued",
+    "out-of-stock",
+    "not-open",
+    "queued",
+    "dead",
+    "refused",
+    "stopped",
+];
+const OF_BULK_ALONE: usize = 2;
+
 /// The values that a text can have; one that begins with `#` refers to the schema that has them.
 pub(super) fn values(within: Within<'_>, name: &str) -> Option<&'static [&'static str]> {
     let owner = match within {
@@ -119,26 +133,8 @@ pub(super) fn values(within: Within<'_>, name: &str) -> Option<&'static [&'stati
             "already-issued",
             "not-open",
         ],
-        ("IssueBody", "result") => &[
-            "issued",
-            "voided",
-            "already-issued",
-            "out-of-stock",
-            "not-open",
-            "queued",
-            "dead",
-        ],
-        ("BulkLine", "result") => &[
-            "issued",
-            "voided",
-            "already-issued",
-            "out-of-stock",
-            "not-open",
-            "queued",
-            "dead",
-            "refused",
-            "stopped",
-        ],
+        ("IssueBody", "result") => BULK_RESULTS.split_at(BULK_RESULTS.len() - OF_BULK_ALONE).0,
+        ("BulkLine", "result") => &BULK_RESULTS,
         ("AuditRow", "action") => &[
             "define", "pause", "resume", "suspend", "close", "adjust", "rotate", "restore", "void", "redrive", "skip",
         ],

@@ -150,11 +150,7 @@ impl EntryFilters {
                 .map(|id| ("jackpot_id =", Value::from(id)))
                 .into_iter()
                 .collect(),
-            within: self
-                .only
-                .as_ref()
-                .filter(|_| self.jackpot_id.is_none())
-                .map(|only| within(only)),
+            within: within(self.jackpot_id.as_ref(), self.only.as_deref()),
             scanned: MAX_SCANNED,
         }
     }

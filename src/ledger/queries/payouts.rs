@@ -144,19 +144,16 @@ impl PayoutFilters {
             low: Key::before_id(self.between.from_ms()),
             high: Key::before_id(self.between.to_ms()),
             filters,
-            within: self
-                .only
-                .as_ref()
-                .filter(|_| self.jackpot_id.is_none())
-                .map(|only| within(only)),
+            within: within(self.jackpot_id.as_ref(), self.only.as_deref()),
             scanned: MAX_SCANNED,
         }
     }
 }
 
-/// The jackpots that a list shows.
-pub(super) fn within(only: &[Id]) -> (&'static str, Vec<Value>) {
-    ("jackpot_id", only.iter().map(Value::from).collect())
+/// The jackpots that a list shows: all of a key's own where the query names none.
+pub(super) fn within(named: Option<&Id>, only: Option<&[Id]>) -> Option<(&'static str, Vec<Value>)> {
+    let only = only.filter(|_| named.is_none())?;
+    Some(("jackpot_id", only.iter().map(Value::from).collect()))
 }
 
 impl Queries {

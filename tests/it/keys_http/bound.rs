@@ -4,6 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::kit::{Asking, coupon, key, room};
+use crate::fault_support::embedded_url;
 use crate::given;
 use crate::support::service::Service;
 
@@ -191,13 +192,10 @@ async fn an_operator_of_one_jackpot_may_make_it_and_nothing_beside_it() {
 #[tokio::test]
 async fn a_bound_key_sees_of_what_is_refused_its_own() {
     let service = service().await;
-    let mut redis = redis::Client::open(format!(
-        "redis+unix://{}",
-        service.data_dir().join("redis/redis.sock").display()
-    ))
-    .expect("a client")
-    .get_connection()
-    .expect("a connection");
+    let mut redis = redis::Client::open(embedded_url(&service))
+        .expect("a client")
+        .get_connection()
+        .expect("a connection");
     for id in ["own", "other"] {
         let keys: Vec<String> = redis::cmd("KEYS")
             .arg(format!("*{{{id}}}*"))

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use jackpot::ledger::entry_index::{IndexRow, RowKey, insert};
+use jackpot::ledger::entry_index::insert;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::kit::{Books, T0, books};
+use super::kit::{Books, T0, books, entry};
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
@@ -95,25 +95,6 @@ async fn payouts_of_other_jackpots_leave_no_trace(db: LedgerDb) {
         books.refusal(&format!("/v1/payouts?limit=1&cursor={cursor}")).await,
         "cursor"
     );
-}
-
-fn entry(player_id: &'static str, at_ms: i64, jackpot_id: &'static str, sequence: i64) -> IndexRow<'static> {
-    IndexRow {
-        key: RowKey {
-            player_id,
-            at_ms,
-            jackpot_id,
-            sequence,
-        },
-        entry_id: "e",
-        stake: 100,
-        client_seed: "",
-        n: sequence + 1,
-        epoch: 1,
-        version: 3,
-        rank: 0,
-        settled: true,
-    }
 }
 
 async fn a_player_of_many_jackpots_is_shown_in_those_of_the_key(db: LedgerDb) {

@@ -9,6 +9,7 @@ use jackpot::http::server::{self, Running};
 use jackpot::keys::{KeyFile, KeyStore, Limits, Rights, Role, Subject};
 use jackpot::ledger::Ledger;
 use jackpot::ledger::api::{self, Api, ApiDoc};
+use jackpot::ledger::entry_index::{IndexRow, RowKey};
 use jackpot::ledger::sql::Sql;
 use jackpot::master_secret::{MasterSecret, Secrets};
 use jackpot::settings::Settings;
@@ -26,6 +27,26 @@ pub const T0: i64 = 1_763_683_200_000;
 
 /// What the bound key may name.
 pub const BOUND_TO: [&str; 4] = ["jackpot:spring", "jackpot:autumn", "jackpot:unborn", "coupon:coffee"];
+
+/// A row of the index of entries: entry `e`, settled, nothing won.
+pub fn entry(player_id: &'static str, at_ms: i64, jackpot_id: &'static str, sequence: i64) -> IndexRow<'static> {
+    IndexRow {
+        key: RowKey {
+            player_id,
+            at_ms,
+            jackpot_id,
+            sequence,
+        },
+        entry_id: "e",
+        stake: 100,
+        client_seed: "",
+        n: sequence + 1,
+        epoch: 1,
+        version: 3,
+        rank: 0,
+        settled: true,
+    }
+}
 
 pub struct Books {
     pub sql: Sql,

@@ -1,10 +1,10 @@
 //! Entries, postings, audit, head and reconciliation.
 
-use jackpot::ledger::entry_index::{IndexRow, RowKey, insert};
+use jackpot::ledger::entry_index::{IndexRow, insert};
 use jackpot::ledger::reconcile::report::{MetersAndState, compare};
 use serde_json::{Value, json};
 
-use super::kit::{Books, T0, books, books_with};
+use super::kit::{Books, T0, books, books_with, entry};
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
@@ -19,25 +19,6 @@ on_both_databases!(
 );
 
 const DAY_MS: i64 = 86_400_000;
-
-fn entry(player_id: &'static str, at_ms: i64, jackpot_id: &'static str, sequence: i64) -> IndexRow<'static> {
-    IndexRow {
-        key: RowKey {
-            player_id,
-            at_ms,
-            jackpot_id,
-            sequence,
-        },
-        entry_id: "e",
-        stake: 100,
-        client_seed: "",
-        n: sequence + 1,
-        epoch: 1,
-        version: 3,
-        rank: 0,
-        settled: true,
-    }
-}
 
 async fn add(books: &Books, rows: &[IndexRow<'_>]) {
     let mut tx = books.sql.begin().await.unwrap();
