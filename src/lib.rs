@@ -60,6 +60,7 @@ mod signals;
 pub mod signing;
 pub mod simulate;
 pub mod single_flight;
+pub mod sql;
 pub mod stopping;
 pub mod store;
 pub mod stream;

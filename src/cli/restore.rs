@@ -17,8 +17,8 @@ use crate::ledger::forgotten::Forgotten;
 use crate::ledger::pair::Adoption;
 use crate::ledger::projector::lease::{Leases, Place};
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
-use crate::ledger::streams::Streams;
 use crate::settings::Settings;
+use crate::stream::kinds::Streams;
 use crate::text::Reason;
 
 /// Rebuild jackpots, coupons and rooms in Redis from the ledger: those that Redis lost or has less of; or one, when it is

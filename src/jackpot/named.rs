@@ -12,8 +12,8 @@ use crate::coupon::coupons::Coupons;
 use crate::ids::Id;
 use crate::ledger::Ledger;
 use crate::ledger::queries::LedgerError;
-use crate::ledger::streams::{COUPONS, ROOMS, Tables};
 use crate::room::rooms::Rooms;
+use crate::stream::kinds::{COUPONS, ROOMS, Tables};
 use crate::stream::{MaybeScript, ScriptError};
 
 /// Why it is not known whether something exists.

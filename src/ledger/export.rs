@@ -17,12 +17,12 @@ use super::chain::ChainHash;
 use super::event_page;
 use super::lookup;
 use super::receipt::{Head, Receipt};
-use super::sql::Sql;
 use crate::clock::rfc3339;
 use crate::ids::Id;
 use crate::jackpot::epoch::Epoch;
 use crate::money::Minor;
 use crate::signing::{Jwks, KeyPair, published};
+use crate::sql::Sql;
 use crate::verify::{EpochLine, EventLine, FORMAT, Heading, Line};
 
 /// Receipts, or epochs, of one page: some hundred bytes each.

@@ -8,11 +8,11 @@ use super::Ledger;
 use super::event::{Event, Kind};
 use super::queries::LedgerError;
 use super::skipped::Carried;
-use super::streams::Tables;
 use crate::ids::Id;
 use crate::jackpot::epoch::{Epoch, Opening};
 use crate::jackpot::record::{Record, Sent, State};
 use crate::stream::Mark;
+use crate::stream::kinds::Tables;
 
 /// What the ledger knows of a jackpot's epochs.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@
 //! | [`chain`], [`postings`], [`audit`] | hashes and rows of an event. Pure |
 //! | [`coupons`], [`rooms`] | the same of coupons and rooms. Pure |
 //! | [`receipt`] | signed receipts and heads |
-//! | [`streams`], [`sql`], [`entry_index`] | the kinds of streams and their tables; the database, and the entries by player in daily tables |
+//! | [`entry_index`] | the entries by player in daily tables |
 //! | [`projector`] | stream → SQL, exactly once |
 //! | [`reconcile`] | Redis beside the ledger |
 //! | [`restore`], [`forgotten`] | a lost Redis rebuilt; what is given up when it is one that was ahead |
@@ -37,16 +37,14 @@ pub mod records;
 pub mod restore;
 pub mod rooms;
 pub mod skipped;
-pub mod sql;
 pub mod start;
-pub mod streams;
 pub mod stuck;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::signing::SigningKeys;
-use sql::Sql;
+use crate::sql::Sql;
 
 /// What all parts of the ledger share.
 #[derive(Debug, Clone)]

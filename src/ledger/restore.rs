@@ -22,8 +22,6 @@ use super::projector::jackpots::Jackpots;
 use super::projector::load::{self, LoadError};
 use super::projector::stream::is_damage;
 use super::records::Records;
-use super::sql::Sql;
-use super::streams::JACKPOTS;
 use crate::ids::Id;
 use crate::jackpot::definition::Definition;
 use crate::jackpot::epoch::Opening;
@@ -35,8 +33,10 @@ use crate::jackpot::scripts::{
 use crate::jackpot::view::{Status, parse_definition};
 use crate::master_secret::Secrets;
 use crate::random::{self, RandomError};
+use crate::sql::Sql;
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
+use crate::stream::kinds::JACKPOTS;
 use crate::stream::{self, Mark};
 use writer::Writer;
 

@@ -15,8 +15,8 @@ use tokio::time::{Instant, sleep, timeout};
 use super::pass::{self, Claims, PassError, Timed};
 use super::ticket::Ticket;
 use crate::ids::Id;
-use crate::ledger::sql::Sql;
 use crate::signing::{Published, SigningKeys, all_published};
+use crate::sql::Sql;
 
 /// From the end of one look for keys that this instance does not know to the next: requests with made-up names of keys make
 /// the database work once a second.

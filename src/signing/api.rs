@@ -14,7 +14,7 @@ use super::key::PublicKey;
 use super::published::published;
 use super::store::SigningKeys;
 use crate::http::cached::Page;
-use crate::ledger::sql::Sql;
+use crate::sql::Sql;
 
 /// How long a client may keep the answer: a new key is known to all after a minute.
 const MAX_AGE_S: u32 = 60;

@@ -7,6 +7,7 @@
 
 mod heard;
 pub mod index;
+pub mod kinds;
 mod mark;
 mod registry;
 mod reply;

@@ -9,9 +9,9 @@ use jackpot::jackpot::record::State;
 use jackpot::jackpot::scripts::{self, EntryReply, Part, RestoreBegun, ScriptError, Wanted};
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::restore::{Replace, RestoreError};
-use jackpot::ledger::streams::JACKPOTS;
 use jackpot::stream::Mark;
 use jackpot::stream::Subject;
+use jackpot::stream::kinds::JACKPOTS;
 use jackpot::{coupon, room};
 use serde_json::json;
 

@@ -7,7 +7,7 @@ use super::coupons::Coupons;
 use crate::http::problem::Problem;
 use crate::ids::Id;
 use crate::ledger::Ledger;
-use crate::ledger::streams::COUPONS;
+use crate::stream::kinds::COUPONS;
 
 mod answers;
 mod body;

@@ -21,8 +21,8 @@ use crate::jackpot::document::{Contribution, Document, OddsTable, Tier};
 use crate::jackpot::error::PlayError;
 use crate::jackpot::scripts::Snapshot;
 use crate::jackpot::view::{Meter, Status, parse_definition};
-use crate::ledger::streams::{JACKPOTS, Streams};
 use crate::money::Minor;
+use crate::stream::kinds::{JACKPOTS, Streams};
 use crate::violation::{check_new_name, name_and_rest};
 
 /// Bytes of a rank: its longest form has 173, the rest is for spaces.

@@ -16,8 +16,8 @@ use crate::ids::Id;
 use crate::jackpot::operate::Operator;
 use crate::ledger::reconcile::report::Report;
 use crate::ledger::restore::{RestoreError, Restored, Restorer};
-use crate::ledger::sql::{Sql, Tx};
-use crate::ledger::streams::Tables;
+use crate::sql::{Sql, Tx};
+use crate::stream::kinds::Tables;
 use crate::stream::{Mark, MaybeScript, Registry, Subject};
 
 /// What the events of one stream tell, up to one of them.

@@ -1,7 +1,7 @@
 //! The last comparison of each jackpot, coupon and room, in SQL: under the name that it has among all.
 
 use super::report::Report;
-use crate::ledger::sql::Tx;
+use crate::sql::Tx;
 
 /// Replaces the last comparison, unless a later one is there.
 pub async fn save(tx: &mut Tx<'_>, subject: &str, (n, at_ms): (u64, i64), report: &Report) -> Result<(), sqlx::Error> {

@@ -21,9 +21,9 @@ use crate::ledger::coupons::users::{self, Issued, Windows};
 use crate::ledger::event::Unreadable;
 use crate::ledger::projector::coupons::Coupons;
 use crate::ledger::projector::load::{self, LoadError, damaged};
-use crate::ledger::streams::COUPONS;
 use crate::random;
 use crate::store::keys::CouponKeys;
+use crate::stream::kinds::COUPONS;
 use crate::stream::restore::{RestoreBegun, RestoreEnded, restore_begin};
 use crate::stream::{self, Mark};
 

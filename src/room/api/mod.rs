@@ -7,7 +7,7 @@ use super::rooms::Rooms;
 use crate::http::problem::Problem;
 use crate::ids::Id;
 use crate::ledger::Ledger;
-use crate::ledger::streams::ROOMS;
+use crate::stream::kinds::ROOMS;
 
 mod body;
 mod definitions;

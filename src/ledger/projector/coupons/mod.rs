@@ -22,9 +22,9 @@ use crate::ledger::coupons::books::Books;
 use crate::ledger::coupons::report::{self, Side};
 use crate::ledger::reconcile::report::Report;
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
-use crate::ledger::sql::{Sql, Tx};
-use crate::ledger::streams::{COUPONS, Tables};
+use crate::sql::{Sql, Tx};
 use crate::store::Store;
+use crate::stream::kinds::{COUPONS, Tables};
 use crate::stream::{Mark, ScriptError};
 pub use batch::{IssueRow, Rows, VoidRow};
 

@@ -27,9 +27,9 @@ use crate::ledger::receipt::{Receipt, UnsignedReceipt};
 use crate::ledger::reconcile::report::{self, MetersAndState, Report};
 use crate::ledger::reconcile::sides;
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
-use crate::ledger::sql::{Sql, Tx};
-use crate::ledger::streams::{JACKPOTS, Tables};
+use crate::sql::{Sql, Tx};
 use crate::stream::Mark;
+use crate::stream::kinds::{JACKPOTS, Tables};
 use rows::{IndexRows, Rows};
 
 /// The jackpots, as this instance knows them.

@@ -10,7 +10,7 @@ use super::Jackpots;
 use crate::ids::Id;
 use crate::ledger::lookup;
 use crate::ledger::projector::Projector;
-use crate::ledger::sql::Sql;
+use crate::sql::Sql;
 
 impl Projector<Jackpots> {
     /// Publishes the seed of every epoch whose closing is in the ledger and that no pending entry needs. Repeating it
