@@ -27,6 +27,7 @@ pub mod named;
 pub mod odds;
 pub mod operate;
 pub mod play;
+mod problem;
 pub mod record;
 pub mod recovery;
 pub mod runs;

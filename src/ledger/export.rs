@@ -15,6 +15,7 @@ use thiserror::Error;
 use super::books::Books;
 use super::chain::ChainHash;
 use super::event_page;
+use super::export_line::{EpochLine, EventLine, FORMAT, Heading, Line};
 use super::lookup;
 use super::receipt::{Head, Receipt};
 use crate::clock::rfc3339;
@@ -23,7 +24,6 @@ use crate::jackpot::epoch::Epoch;
 use crate::money::Minor;
 use crate::signing::{Jwks, KeyPair, published};
 use crate::sql::Sql;
-use crate::verify::{EpochLine, EventLine, FORMAT, Heading, Line};
 
 /// Receipts, or epochs, of one page: some hundred bytes each.
 const ROWS_PAGE: i64 = 1_000;

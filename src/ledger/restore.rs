@@ -26,12 +26,12 @@ use crate::ids::Id;
 use crate::jackpot::definition::Definition;
 use crate::jackpot::epoch::Opening;
 use crate::jackpot::error::PlayError;
-use crate::jackpot::operate::Operator;
 use crate::jackpot::scripts::{
     self, Begins, EPOCH_GAP, Part, RestoreBegun, RestoreEnded, RestoredState, ScriptError, Stamped,
 };
 use crate::jackpot::view::{Status, parse_definition};
 use crate::master_secret::Secrets;
+use crate::operator::Operator;
 use crate::random::{self, RandomError};
 use crate::sql::Sql;
 use crate::store::Store;

@@ -12,8 +12,8 @@ use crate::http::query::PathOf;
 use crate::ids::Id;
 use crate::room::error::RoomError;
 use crate::room::operate::{COLLECTED_PAGE, joined, parse_definition};
+use crate::room::pre_queue_line::{FORMAT, Heading, Join};
 use crate::telemetry::request;
-use crate::verify::pre_queue::{FORMAT, Heading, Join};
 
 /// Who joined before the opening, as lines of JSON: the first with the seed of the order, how many joined, and the
 /// SHA-256 of the list; then one for each ticket, `{"join":1,"ticket":"…"}`, in the order in which they joined.

@@ -5,8 +5,7 @@ use actix_web::http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::problem::{CONTENT_TYPE, FieldError, Problem, ProblemBody};
-use crate::jackpot::named::NamedError;
+use crate::http::problem::{CONTENT_TYPE, FieldError, Problem, ProblemBody};
 use crate::ledger::export::ExportError;
 use crate::ledger::queries::LedgerError;
 use crate::ledger::reconcile::now::{NotClean, ReconcileError};
@@ -61,15 +60,6 @@ impl From<ReconcileError> for Problem {
         match error {
             ReconcileError::Play(error) => error.into(),
             ReconcileError::Ledger(error) => error.into(),
-        }
-    }
-}
-
-impl From<NamedError> for Problem {
-    fn from(error: NamedError) -> Self {
-        match error {
-            NamedError::Play(error) => error.into(),
-            NamedError::Ledger(error) => error.into(),
         }
     }
 }
