@@ -234,6 +234,16 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
+impl From<sqlx::Error> for Problem {
+    fn from(error: sqlx::Error) -> Self {
+        tracing::error!(
+            error = format!("the ledger's database: {error}"),
+            "the ledger's database did not answer"
+        );
+        Self::store_unavailable("the ledger's database does not answer; try again")
+    }
+}
+
 /// The body of an error answer.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Problem)]

@@ -21,6 +21,7 @@ mod entering;
 pub mod epoch;
 pub mod error;
 pub mod files;
+pub mod kept;
 pub mod known;
 pub mod metrics;
 pub mod named;

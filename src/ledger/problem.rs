@@ -12,11 +12,8 @@ use crate::ledger::reconcile::now::{NotClean, ReconcileError};
 
 impl From<LedgerError> for Problem {
     fn from(error: LedgerError) -> Self {
-        match &error {
-            LedgerError::Sql(_) => {
-                tracing::error!(%error, "the ledger's database did not answer");
-                Problem::store_unavailable("the ledger's database does not answer; try again")
-            }
+        match error {
+            LedgerError::Sql(error) => error.into(),
             LedgerError::Unreadable { .. } | LedgerError::Missing(_) => {
                 tracing::error!(%error, "internal error");
                 Problem::internal()

@@ -26,6 +26,7 @@ use crate::ids::Id;
 use crate::jackpot::definition::Definition;
 use crate::jackpot::epoch::Opening;
 use crate::jackpot::error::PlayError;
+use crate::jackpot::kept;
 use crate::jackpot::scripts::{
     self, Begins, EPOCH_GAP, Part, RestoreBegun, RestoreEnded, RestoredState, ScriptError, Stamped,
 };
@@ -261,7 +262,7 @@ impl Restorer {
         let epochs = query(text).bind(jackpot.as_str()).fetch_all(self.sql.reader());
         let mut last_epoch = 0;
         for row in self.sql.reading(epochs).await? {
-            let epoch = super::lookup::epoch(&row)?;
+            let epoch = kept::epoch(&row)?;
             last_epoch = last_epoch.max(epoch.epoch);
             let text = epoch.to_text();
             writer.add(Part::Epochs, epoch.epoch.to_string(), text).await?;

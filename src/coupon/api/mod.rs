@@ -6,7 +6,7 @@ use utoipa::OpenApi;
 use super::coupons::Coupons;
 use crate::http::problem::Problem;
 use crate::ids::Id;
-use crate::ledger::Ledger;
+use crate::sql::Sql;
 use crate::stream::kinds::COUPONS;
 
 mod answers;
@@ -25,7 +25,7 @@ pub struct Api {
     /// Issues units.
     pub coupons: Coupons,
     /// What is not for Redis to decide.
-    pub ledger: Ledger,
+    pub sql: Sql,
     /// Largest body of a bulk issue.
     pub max_bulk_bytes: u64,
 }
@@ -35,7 +35,7 @@ impl Api {
     async fn learn(&self, id: &Id) -> Result<(), Problem> {
         let registry = &self.coupons.registry;
         if !registry.is_used(id)
-            && let Some(mark) = self.ledger.mark(COUPONS, id).await?
+            && let Some(mark) = self.sql.mark(COUPONS, id).await?
         {
             registry.learn(id, mark);
         }

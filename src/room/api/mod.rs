@@ -6,7 +6,7 @@ use utoipa::OpenApi;
 use super::rooms::Rooms;
 use crate::http::problem::Problem;
 use crate::ids::Id;
-use crate::ledger::Ledger;
+use crate::sql::Sql;
 use crate::stream::kinds::ROOMS;
 
 mod body;
@@ -22,7 +22,7 @@ pub struct Api {
     /// Lets users in.
     pub rooms: Rooms,
     /// What is not for Redis to decide.
-    pub ledger: Ledger,
+    pub sql: Sql,
 }
 
 impl Api {
@@ -30,7 +30,7 @@ impl Api {
     async fn learn(&self, id: &Id) -> Result<(), Problem> {
         let registry = &self.rooms.registry;
         if !registry.is_used(id)
-            && let Some(mark) = self.ledger.mark(ROOMS, id).await?
+            && let Some(mark) = self.sql.mark(ROOMS, id).await?
         {
             registry.learn(id, mark);
         }

@@ -8,7 +8,7 @@ use tracing::error;
 
 use super::Jackpots;
 use crate::ids::Id;
-use crate::ledger::lookup;
+use crate::jackpot::kept;
 use crate::ledger::projector::Projector;
 use crate::sql::Sql;
 
@@ -49,7 +49,7 @@ impl Projector<Jackpots> {
         let Some(row) = sql.reading(select.fetch_optional(sql.reader())).await? else {
             return Ok(());
         };
-        let epoch = lookup::epoch(&row)?;
+        let epoch = kept::epoch(&row)?;
         let secrets = &self.kind.operate.views.secrets;
         let seed = epoch.opening.seed(secrets, id, epoch.epoch);
         let Some(seed) = seed.filter(|seed| seed.commitment() == epoch.opening.commitment) else {
