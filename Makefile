@@ -23,7 +23,7 @@ acceptance: ## The black-box checks alone, against the release build
 api: ## The description of the API held against the release build: validators, schemathesis, a generated client
 	@scripts/api.sh
 
-bench: ## The service beside its peers on this machine, above 20 minutes (ARGS=--quick: two); docs/benchmarks.md
+bench: ## The service beside its peers on this machine, above 20 minutes (ARGS=--quick: two); docs/reference/benchmarks.md
 	@scripts/bench.sh peers $(ARGS)
 
 bench-growth: ## Entries/s and p99 against connections, jackpots, batch size and retained entries (ARGS=--quick)

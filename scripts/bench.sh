@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # bench.sh peers|growth|memory|soak|hostile [ARGUMENT…]: the service beside its peers, how its cost grows, what it keeps in
-# memory, and what strangers can do to it; docs/benchmarks.md says what each is. `--help` behind the command lists its options, `--quick` is a first look.
+# memory, and what strangers can do to it; docs/reference/benchmarks.md says what each is. `--help` behind the command lists its options, `--quick` is a first look.
 # Tables on standard output; target/bench keeps JSON and a page with plots (BENCH_DIR: elsewhere, on a disk).
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"

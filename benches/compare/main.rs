@@ -1,5 +1,5 @@
 //! The service beside its peers, how its cost grows, and what it keeps in memory. `scripts/bench.sh` starts what this
-//! needs and runs it; docs/benchmarks.md says what each number means.
+//! needs and runs it; docs/reference/benchmarks.md says what each number means.
 //!
 //! - `plan`: how long, how often. `peers`: one round of everything side by side. `growth`, `memory`, `soak`: the rest.
 //! - `service`: a process under load, be it the product or one of `peer`: this executable again, with routes of its own.

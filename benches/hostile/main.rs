@@ -1,5 +1,5 @@
 //! What strangers can do to a client that has a key: a crowd of hostile connections beside a steady load of entries, and for
-//! comparison the same crowd aimed at another listener while the same load goes on. docs/benchmarks.md says what each
+//! comparison the same crowd aimed at another listener while the same load goes on. docs/reference/benchmarks.md says what each
 //! number means; `scripts/bench.sh hostile` runs it.
 //!
 //! - `service`: the product. `keyed`: the load. `crowd`: the hostile connections. `yardstick`: the other listener, this

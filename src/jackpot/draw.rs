@@ -1,6 +1,6 @@
 //! The draw: a deterministic function of (epoch seed, jackpot, entry, attempt) onto the odds table.
 //!
-//! Normative text: "The draw" of the product's contract (docs/fairness.md). Pure: no clock, no randomness, no
+//! Normative text: "The draw" of the product's contract (docs/explanation/fairness.md). Pure: no clock, no randomness, no
 //! store; an independent verifier agrees bit for bit.
 
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! What docs/rooms.md shows of checking a pass is run, as it stands there, against a service.
+//! What docs/how-to/waiting-rooms.md shows of checking a pass is run, as it stands there, against a service.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -24,7 +24,7 @@ except jwt.PyJWTError as error:
 
 /// The only Python of the document.
 fn snippet() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rooms.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/how-to/waiting-rooms.md");
     let text = std::fs::read_to_string(path).expect("the document");
     let (_, python) = text.split_once("```python\n").expect("a snippet");
     let (python, rest) = python.split_once("```").expect("its end");

@@ -68,7 +68,7 @@ pub struct TierReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct StateRow {
     /// `status`, `version`, `tiers`, `sequence`, `claim_order`, `epoch`, `seen_a`, `pending` and so on
-    /// (docs/ledger.md has all); or only `readable`, when it is not.
+    /// (docs/explanation/ledger.md has all); or only `readable`, when it is not.
     #[schema(example = "sequence")]
     pub name: String,
     /// What Redis has.

@@ -2,7 +2,7 @@
 //!
 //! Pure: `claims` (what the tokens of the page say), `words`, `html` (with `page.css`
 //! and `page.js`). `sight` asks the room; `stream` keeps an open page up to date, `listeners` counts them; `api` joins them to HTTP. How a site uses
-//! it: `docs/rooms.md`.
+//! it: `docs/how-to/waiting-rooms.md`.
 
 pub mod api;
 pub mod claims;
