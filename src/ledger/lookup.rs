@@ -59,7 +59,7 @@ impl Ledger {
         let Ok(version) = i64::try_from(version) else {
             return Ok(None);
         };
-        let json = sqlx::query_scalar("SELECT json FROM definitions WHERE jackpot_id = $1 AND version = $2")
+        let json = sqlx::query_scalar("SELECT json FROM definitions WHERE kind = 'jackpot' AND id = $1 AND version = $2")
             .bind(jackpot.as_str())
             .bind(version)
             .fetch_optional(self.sql.reader());
@@ -68,7 +68,7 @@ impl Ledger {
 
     /// The reason of the last action that gave a jackpot another status, if that was this one.
     pub async fn stopped_because(&self, jackpot: &Id, status: &str) -> Result<Option<String>, LedgerError> {
-        let text = "SELECT after, reason FROM audit WHERE jackpot_id = $1 AND action IN ('pause', 'resume', 'suspend', 'close') \
+        let text = "SELECT after, reason FROM audit WHERE subject = $1 AND action IN ('pause', 'resume', 'suspend', 'close') \
                     ORDER BY at_ms DESC, n DESC LIMIT 1";
         let row = sqlx::query(text)
             .bind(jackpot.as_str())
@@ -83,7 +83,7 @@ impl Ledger {
 
     /// An entry as it was taken, from the event that took it.
     pub async fn taken(&self, jackpot: &Id, entry_id: &str, sequence: u64) -> Result<Taken, LedgerError> {
-        let text = "SELECT body FROM events WHERE jackpot_id = $1 AND type = 'enter' AND last_sequence >= $2 \
+        let text = "SELECT body FROM events WHERE kind = 'jackpot' AND id = $1 AND type = 'enter' AND last_sequence >= $2 \
                     ORDER BY last_sequence LIMIT 1";
         let row = sqlx::query(text)
             .bind(jackpot.as_str())
@@ -101,7 +101,7 @@ impl Ledger {
 
     /// The same of one whose event was skipped.
     async fn taken_and_skipped(&self, jackpot: &Id, entry_id: &str, sequence: u64) -> Result<Taken, LedgerError> {
-        let text = "SELECT body FROM events WHERE jackpot_id = $1 AND type = 'skipped' AND last_sequence >= $2 \
+        let text = "SELECT body FROM events WHERE kind = 'jackpot' AND id = $1 AND type = 'skipped' AND last_sequence >= $2 \
                     ORDER BY n LIMIT 1";
         let row = sqlx::query(text)
             .bind(jackpot.as_str())

@@ -43,7 +43,7 @@ async fn what_a_dead_projector_left_is_indexed_by_the_next(db: LedgerDb) {
     let (n, indexed) = cursors(&kit).await;
     assert!(0 < indexed && indexed < n, "{indexed} of {n}");
     assert!(kit.indexed().await.is_empty());
-    kit.change("UPDATE jackpots SET holder = '', lease_until_ms = 0").await;
+    kit.change("UPDATE streams SET holder = '', lease_until_ms = 0").await;
     kit.project().await;
     let (n, indexed) = cursors(&kit).await;
     assert_eq!(n, indexed);
@@ -108,7 +108,7 @@ async fn a_stalled_holder_that_wakes_up_indexes_nothing(db: LedgerDb) {
     let kit = Kit::with(db, &json!({})).await;
     let mut stalled = kit.projector_of(&kit.bench.operate, false);
     let played = until_some_wait(&kit, &mut stalled).await;
-    kit.change("UPDATE jackpots SET holder = '', lease_until_ms = 0").await;
+    kit.change("UPDATE streams SET holder = '', lease_until_ms = 0").await;
     kit.project().await;
     assert_eq!(
         kit.indexed().await.len(),
@@ -140,7 +140,7 @@ async fn an_index_ahead_of_its_events_is_damage(db: LedgerDb) {
     let kit = Kit::with(db, &json!({})).await;
     kit.bench.take("e", 0).await;
     kit.project().await;
-    kit.change("UPDATE jackpots SET indexed_n = n + 1").await;
+    kit.change("UPDATE streams SET indexed_n = n + 1").await;
     kit.project().await;
     let stopped = kit.place(&kit.bench.id, "stopped").await;
     assert!(stopped.contains("index of entries"), "{stopped}");
@@ -151,7 +151,7 @@ async fn what_was_indexed_before_there_was_a_cursor_is_not_indexed_again(db: Led
     kit.bench.take("before", 0).await;
     kit.project().await;
     for statement in [
-        "ALTER TABLE jackpots DROP COLUMN indexed_n",
+        "ALTER TABLE streams DROP COLUMN indexed_n",
         "DELETE FROM _sqlx_migrations WHERE version = 2",
     ] {
         let changed = kit.ledger.sql.execute(sqlx::query(statement)).await;

@@ -114,11 +114,11 @@ impl AuditFilters {
             .chain(room);
         let subject = subjects.next();
         let (index, fixed): (&'static [&'static str], _) = match subject {
-            Some(subject) => (&["jackpot_id", "at_ms", "n"], vec![("jackpot_id", subject)]),
-            None => (&["at_ms", "jackpot_id", "n"], Vec::new()),
+            Some(subject) => (&["subject", "at_ms", "n"], vec![("subject", subject)]),
+            None => (&["at_ms", "subject", "n"], Vec::new()),
         };
         // Several at once: nothing is on a jackpot and on a coupon.
-        let others = subjects.map(|other| ("jackpot_id =", other));
+        let others = subjects.map(|other| ("subject =", other));
         let who = self.who.as_ref().map(|who| ("who =", Value::from(who)));
         let action = self.action.as_ref().map(|action| ("action =", Value::from(action)));
         Scan {
@@ -126,7 +126,7 @@ impl AuditFilters {
             select: "jackpot_id, n, at_ms, who, action, target, before, after, reason, request_id",
             index,
             fixed,
-            key: ["at_ms", "jackpot_id", "n"],
+            key: ["at_ms", "subject", "n"],
             order: Order::NewestFirst,
             low: Key::before_id(self.between.from_ms()),
             high: Key::before_id(self.between.to_ms()),

@@ -124,7 +124,7 @@ async fn fill(books: &Books) {
              SELECT 'spring', {T0} + i, i, 0, 'grand', 'pool', 1, 0 FROM c"
         ),
         format!(
-            "INSERT INTO audit (jackpot_id, n, at_ms, who, action, target, before, after, reason, request_id) {numbers} \
+            "INSERT INTO audit (subject, n, at_ms, who, action, target, before, after, reason, request_id) {numbers} \
              SELECT CASE WHEN i % 2 = 0 THEN 'spring' ELSE 'coupon:coffee' END, i, {T0} + i, 'o', 'adjust', 'spring', 'null', \
              'null', 'r', 'q' FROM c"
         ),
