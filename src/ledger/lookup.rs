@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sqlx::{AssertSqlSafe, Row};
+use sqlx::Row;
 
 use super::Ledger;
 use super::event::{Event, Kind};
@@ -44,8 +44,9 @@ pub struct Taken {
 impl Ledger {
     /// How far the ledger is with one of a kind; `None` when it has never seen an event of it.
     pub async fn mark(&self, of: Tables, id: &Id) -> Result<Option<Mark>, LedgerError> {
-        let text = format!("SELECT n, restores FROM {} WHERE {} = $1 AND n > 0", of.heads, of.id);
-        let row = sqlx::query(AssertSqlSafe(text)).bind(id.as_str());
+        let row = sqlx::query("SELECT n, restores FROM streams WHERE kind = $1 AND id = $2 AND n > 0")
+            .bind(of.what)
+            .bind(id.as_str());
         let row = row.fetch_optional(self.sql.reader());
         let Some(row) = self.sql.reading(row).await? else {
             return Ok(None);
@@ -59,10 +60,11 @@ impl Ledger {
         let Ok(version) = i64::try_from(version) else {
             return Ok(None);
         };
-        let json = sqlx::query_scalar("SELECT json FROM definitions WHERE kind = 'jackpot' AND id = $1 AND version = $2")
-            .bind(jackpot.as_str())
-            .bind(version)
-            .fetch_optional(self.sql.reader());
+        let json =
+            sqlx::query_scalar("SELECT json FROM definitions WHERE kind = 'jackpot' AND id = $1 AND version = $2")
+                .bind(jackpot.as_str())
+                .bind(version)
+                .fetch_optional(self.sql.reader());
         Ok(self.sql.reading(json).await?)
     }
 

@@ -323,11 +323,12 @@ impl Restorer {
         let Some(end) = event_page::end(&self.sql, jackpot, signed(after), signed(last)).await? else {
             return Ok(Vec::new());
         };
-        let rows = query("SELECT body FROM events WHERE kind = 'jackpot' AND id = $1 AND n > $2 AND n <= $3 ORDER BY n")
-            .bind(jackpot.as_str())
-            .bind(signed(after))
-            .bind(end)
-            .fetch_all(self.sql.reader());
+        let rows =
+            query("SELECT body FROM events WHERE kind = 'jackpot' AND id = $1 AND n > $2 AND n <= $3 ORDER BY n")
+                .bind(jackpot.as_str())
+                .bind(signed(after))
+                .bind(end)
+                .fetch_all(self.sql.reader());
         let rows = self.sql.reading(rows).await?;
         let mut events = Vec::with_capacity(rows.len());
         for row in rows {

@@ -51,7 +51,10 @@ async fn a_ledger_from_before_the_first_release_is_refused(db: LedgerDb) {
     let refused = migrate(&db, &[db.environment()]);
     let text = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(1));
-    assert!(text.contains("before the first release: begin with an empty database"), "{text}");
+    assert!(
+        text.contains("before the first release: begin with an empty database"),
+        "{text}"
+    );
 }
 
 #[test]

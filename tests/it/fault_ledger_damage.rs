@@ -88,7 +88,11 @@ async fn one_byte_of_a_stored_event_that_was_changed_is_named_at_the_start() {
 async fn an_event_taken_out_of_the_ledger_is_named_at_the_start() {
     let (mut service, _) = two_jackpots().await;
     assert!(service.stop().await.success());
-    change(&service, "DELETE FROM events WHERE kind = 'jackpot' AND id = 'forged' AND n = 9").await;
+    change(
+        &service,
+        "DELETE FROM events WHERE kind = 'jackpot' AND id = 'forged' AND n = 9",
+    )
+    .await;
     service.restart().await;
     assert_only_this_one_stops(&service).await;
     assert!(

@@ -29,10 +29,7 @@ use crate::support::redis::TestRedis;
 
 /// Every table of the ledger that holds what happened to coupons, with its columns.
 const TABLES: [(&str, &str); 5] = [
-    (
-        "events",
-        "id n stream_id at_ms type last_sequence hash body",
-    ),
+    ("events", "id n stream_id at_ms type last_sequence hash body"),
     (
         "coupon_issues",
         "coupon_id sequence request_id user_id code issued_at_ms n voided_at_ms voided_n",
@@ -157,10 +154,8 @@ impl CouponKit {
         // By the table's columns, not by the texts that are read of them.
         let order: Vec<_> = order.split(' ').map(|name| format!("{table}.{name}")).collect();
         let order = order.join(", ");
-        self.rows(format!(
-            "SELECT {columns} FROM {table} WHERE {own} ORDER BY {order}"
-        ))
-        .await
+        self.rows(format!("SELECT {columns} FROM {table} WHERE {own} ORDER BY {order}"))
+            .await
     }
 
     /// All that the ledger holds of the coupon.

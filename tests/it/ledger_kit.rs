@@ -44,10 +44,7 @@ const TABLES: [(&str, &str); 8] = [
         "audit",
         "subject n at_ms who action target before after reason request_id",
     ),
-    (
-        "streams",
-        "kind id n hash stream_id restores books indexed_n stopped",
-    ),
+    ("streams", "kind id n hash stream_id restores books indexed_n stopped"),
 ];
 const ENTRY_COLUMNS: &str =
     "player_id at_ms jackpot_id sequence entry_id stake client_seed n epoch version rank settled";

@@ -325,7 +325,10 @@ async fn money_that_an_event_makes_is_booked_as_skipped(db: LedgerDb) {
         bench.id
     );
     assert_eq!(kit.rows(sql).await, [["0"]]);
-    let sql = format!("SELECT report FROM reconciliations WHERE kind = 'jackpot' AND id = '{}'", bench.id);
+    let sql = format!(
+        "SELECT report FROM reconciliations WHERE kind = 'jackpot' AND id = '{}'",
+        bench.id
+    );
     let report = kit.rows(sql).await[0][0].clone();
     assert!(
         report.contains(r#"{"term":"skipped","redis":1000,"ledger":1000}"#),

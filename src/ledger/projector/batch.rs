@@ -3,8 +3,8 @@
 use thiserror::Error;
 
 use super::kind::{Folded, Kind};
-use super::rows::{DefinitionRow, EventRow};
 pub use super::rows::{Cursor, Raw};
+use super::rows::{DefinitionRow, EventRow};
 use crate::ids::Id;
 use crate::ledger::audit::Action;
 use crate::ledger::books::FoldError;

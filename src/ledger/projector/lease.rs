@@ -186,19 +186,17 @@ impl Leases {
         if self.sql.kind() != Kind::Sqlite {
             return Ok(());
         }
-        let heads = self.tables.heads;
-        let sql = format!("UPDATE {heads} SET holder = '', lease_until_ms = 0 WHERE holder <> ''");
-        let update = sqlx::query(AssertSqlSafe(sql));
-        self.sql.execute(update).await?;
+        let update = sqlx::query("UPDATE streams SET holder = '', lease_until_ms = 0 WHERE kind = $1 AND holder <> ''");
+        self.sql.execute(update.bind(self.tables.what)).await?;
         Ok(())
     }
 
     /// Gives back what this instance holds, so that another one need not wait.
     pub async fn release(&self) -> Result<(), sqlx::Error> {
-        let heads = self.tables.heads;
-        let sql = format!("UPDATE {heads} SET holder = '', lease_until_ms = 0 WHERE holder = $1");
-        let update = sqlx::query(AssertSqlSafe(sql)).bind(&self.instance);
-        self.sql.execute(update).await?;
+        let update = sqlx::query("UPDATE streams SET holder = '', lease_until_ms = 0 WHERE kind = $1 AND holder = $2");
+        self.sql
+            .execute(update.bind(self.tables.what).bind(&self.instance))
+            .await?;
         Ok(())
     }
 }

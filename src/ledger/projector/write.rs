@@ -136,7 +136,9 @@ async fn record<K: Kind>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(), s
 
 /// Definitions that were put; Redis keeps them.
 async fn definitions<K: Kind>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(), sqlx::Error> {
-    let all = batches.iter().flat_map(|b| b.definitions.iter().map(|row| (&b.id, row)));
+    let all = batches
+        .iter()
+        .flat_map(|b| b.definitions.iter().map(|row| (&b.id, row)));
     let rows = all.map(|(id, row)| {
         [
             Value::Text(K::TABLES.what),

@@ -123,7 +123,7 @@ impl AuditFilters {
         let action = self.action.as_ref().map(|action| ("action =", Value::from(action)));
         Scan {
             table: "audit".to_owned(),
-            select: "jackpot_id, n, at_ms, who, action, target, before, after, reason, request_id",
+            select: "subject, n, at_ms, who, action, target, before, after, reason, request_id",
             index,
             fixed,
             key: ["at_ms", "subject", "n"],
@@ -151,10 +151,10 @@ impl Queries {
 }
 
 fn read(row: &AnyRow) -> Result<AuditRow, LedgerError> {
-    let (jackpot_id, n): (String, i64) = (row.try_get("jackpot_id")?, row.try_get("n")?);
+    let (subject, n): (String, i64) = (row.try_get("subject")?, row.try_get("n")?);
     let value = |column: &str| -> Result<serde_json::Value, LedgerError> {
         let text: String = row.try_get(column)?;
-        json(&text, || format!("'{column}' of audit row {jackpot_id}:{n}"))
+        json(&text, || format!("'{column}' of audit row {subject}:{n}"))
     };
     Ok(AuditRow {
         who: row.try_get("who")?,

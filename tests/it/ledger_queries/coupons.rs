@@ -21,7 +21,7 @@ on_both_databases!(
 
 /// Issues 1 to `count`, one each second; every fifth is voided.
 async fn issues(books: &Books, id: &str, count: u32) {
-    coupon(books, id).await;
+    books.stream("coupon", id).await;
     books
         .run(&format!(
             "INSERT INTO coupon_issues (coupon_id, sequence, request_id, user_id, code, issued_at_ms, n, voided_at_ms, \

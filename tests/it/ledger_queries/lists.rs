@@ -242,7 +242,9 @@ async fn a_mismatch_is_a_problem_with_all_items(db: LedgerDb) {
         let json = serde_json::to_string(&report).unwrap();
         let clean = i64::from(report.clean);
         books
-            .run(&format!("DELETE FROM reconciliations WHERE kind = 'jackpot' AND id = '{jackpot}'"))
+            .run(&format!(
+                "DELETE FROM reconciliations WHERE kind = 'jackpot' AND id = '{jackpot}'"
+            ))
             .await;
         books
             .run(&format!(

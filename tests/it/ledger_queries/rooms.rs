@@ -7,7 +7,7 @@ use jackpot::room::known::OrderOf;
 use jackpot::room::status::Status;
 use serde_json::{Value, json};
 
-use super::kit::{Books, T0, books};
+use super::kit::{T0, books};
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(

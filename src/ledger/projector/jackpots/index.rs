@@ -277,11 +277,12 @@ async fn page(ledger: &Ledger, jackpot: &Id, after: u64, last: u64) -> Result<(I
             &format!("the event behind event {after} is missing in table events"),
         )
     })?;
-    let select = sqlx::query("SELECT body FROM events WHERE kind = 'jackpot' AND id = $1 AND n > $2 AND n <= $3 ORDER BY n")
-        .bind(jackpot.as_str())
-        .bind(int(after))
-        .bind(end)
-        .fetch_all(sql.reader());
+    let select =
+        sqlx::query("SELECT body FROM events WHERE kind = 'jackpot' AND id = $1 AND n > $2 AND n <= $3 ORDER BY n")
+            .bind(jackpot.as_str())
+            .bind(int(after))
+            .bind(end)
+            .fetch_all(sql.reader());
     let mut rows = IndexRows::default();
     for row in sql.reading(select).await? {
         let unreadable = |why: String| {

@@ -187,12 +187,13 @@ impl Kind for Jackpots {
             );
             return Err(damaged::<Self>(id, &text));
         }
-        let last_definition = sqlx::query_scalar("SELECT json FROM definitions WHERE kind = 'jackpot' AND id = $1 AND version = $2")
-            .bind(id.as_str())
-            .bind(i64::try_from(books.last_version).unwrap_or_default())
-            .fetch_optional(sql.reader())
-            .await?
-            .unwrap_or_default();
+        let last_definition =
+            sqlx::query_scalar("SELECT json FROM definitions WHERE kind = 'jackpot' AND id = $1 AND version = $2")
+                .bind(id.as_str())
+                .bind(i64::try_from(books.last_version).unwrap_or_default())
+                .fetch_optional(sql.reader())
+                .await?
+                .unwrap_or_default();
         Ok(Along {
             last_definition,
             indexed_n,
