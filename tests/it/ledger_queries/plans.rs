@@ -97,12 +97,12 @@ async fn every_page_is_a_range_of_the_intended_index(db: LedgerDb) {
         jackpot_id: id("spring"),
         ..audit
     };
-    uses(&books, &audit.scan(), "audit_by_jackpot", "audit_by_jackpot").await;
+    uses(&books, &audit.scan(), "audit_by_subject", "audit_by_subject").await;
     let of_coupon = AuditFilters {
         coupon_id: id("coffee"),
         ..AuditFilters::default()
     };
-    uses(&books, &of_coupon.scan(), "audit_by_jackpot", "audit_by_jackpot").await;
+    uses(&books, &of_coupon.scan(), "audit_by_subject", "audit_by_subject").await;
 }
 
 /// Thousands of rows in each table, so that a database has a reason to choose.
