@@ -20,9 +20,9 @@
 //! | [`signing`] | Ed25519 keys: who signs receipts and heads, and the public keys at `/v1/keys` | `http`, `sql` |
 //! | [`http`] | server, problem+json, keys and roles, limits, `OpenAPI`; no business rule | `keys`, `settings`, `stream`, `telemetry` |
 //! | [`keys`] | API keys: roles, the subjects that a key is bound to, rates | `settings`, `stream` |
-//! | [`sql`] | the database: SQLite or PostgreSQL, schema, transactions, copies | `settings`, `stream` |
+//! | [`sql`] | the database: SQLite or PostgreSQL, schema, transactions, copies | `settings` |
 //! | [`combiner`] | joins requests into one call for each thread and jackpot or coupon | `store`, `stream` |
-//! | [`stream`] | what jackpots, coupons and rooms share: their kinds, the mark of events, replies of scripts, the tail of a stream | `store` |
+//! | [`stream`] | what jackpots, coupons and rooms share: their kinds, the mark of events, replies of scripts, the tail of a stream | `sql`, `store` |
 //! | [`store`] | Redis: connection (embedded, standalone, cluster), keys, script calls, health | `settings` |
 //! | [`master_secret`] | the secrets that seeds come from | `settings` |
 //! | [`telemetry`] | log lines and metrics | `settings` |

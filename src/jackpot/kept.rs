@@ -42,7 +42,7 @@ pub async fn definition(sql: &Sql, jackpot: &Id, version: u64) -> Result<Option<
     let Ok(version) = i64::try_from(version) else {
         return Ok(None);
     };
-    let json = sqlx::query_scalar("SELECT json FROM definitions WHERE jackpot_id = $1 AND version = $2")
+    let json = sqlx::query_scalar("SELECT json FROM definitions WHERE kind = 'jackpot' AND id = $1 AND version = $2")
         .bind(jackpot.as_str())
         .bind(version)
         .fetch_optional(sql.reader());
@@ -51,7 +51,7 @@ pub async fn definition(sql: &Sql, jackpot: &Id, version: u64) -> Result<Option<
 
 /// The reason of the last action that gave a jackpot another status, if that was this one.
 pub async fn stopped_because(sql: &Sql, jackpot: &Id, status: &str) -> Result<Option<String>, sqlx::Error> {
-    let text = "SELECT after, reason FROM audit WHERE jackpot_id = $1 AND action IN ('pause', 'resume', 'suspend', 'close') \
+    let text = "SELECT after, reason FROM audit WHERE subject = $1 AND action IN ('pause', 'resume', 'suspend', 'close') \
                 ORDER BY at_ms DESC, n DESC LIMIT 1";
     let row = sqlx::query(text).bind(jackpot.as_str()).fetch_optional(sql.reader());
     let Some(row) = sql.reading(row).await? else {

@@ -13,7 +13,7 @@ use crate::ids::Id;
 use crate::room::rooms::Rooms;
 use crate::sql::Sql;
 use crate::stream::kinds::{COUPONS, ROOMS, Tables};
-use crate::stream::{MaybeScript, ScriptError};
+use crate::stream::{MaybeScript, ScriptError, ledger_mark};
 
 /// Why it is not known whether something exists.
 #[derive(Debug, Error)]
@@ -62,7 +62,7 @@ impl Named {
     /// Redis says so, or the ledger of what Redis lost. One that can't be used now exists all the same.
     async fn exists<T, E: MaybeScript>(&self, of: Tables, id: &Id, read: &Result<T, E>) -> Result<bool, NamedError> {
         match read.as_ref().map_err(MaybeScript::script) {
-            Err(Some(ScriptError::Unknown)) => Ok(self.sql.mark(of, id).await?.is_some()),
+            Err(Some(ScriptError::Unknown)) => Ok(ledger_mark(&self.sql, of, id).await?.is_some()),
             Err(Some(error @ ScriptError::Store(_))) => Err(PlayError::from(error.clone()).into()),
             Ok(_) | Err(_) => Ok(true),
         }

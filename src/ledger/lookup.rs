@@ -17,7 +17,7 @@ use crate::jackpot::record::{Record, Sent, State};
 impl Ledger {
     /// An entry as it was taken, from the event that took it.
     pub async fn taken(&self, jackpot: &Id, entry_id: &str, sequence: u64) -> Result<Taken, LedgerError> {
-        let text = "SELECT body FROM events WHERE jackpot_id = $1 AND type = 'enter' AND last_sequence >= $2 \
+        let text = "SELECT body FROM events WHERE kind = 'jackpot' AND id = $1 AND type = 'enter' AND last_sequence >= $2 \
                     ORDER BY last_sequence LIMIT 1";
         let row = sqlx::query(text)
             .bind(jackpot.as_str())
@@ -35,7 +35,7 @@ impl Ledger {
 
     /// The same of one whose event was skipped.
     async fn taken_and_skipped(&self, jackpot: &Id, entry_id: &str, sequence: u64) -> Result<Taken, LedgerError> {
-        let text = "SELECT body FROM events WHERE jackpot_id = $1 AND type = 'skipped' AND last_sequence >= $2 \
+        let text = "SELECT body FROM events WHERE kind = 'jackpot' AND id = $1 AND type = 'skipped' AND last_sequence >= $2 \
                     ORDER BY n LIMIT 1";
         let row = sqlx::query(text)
             .bind(jackpot.as_str())

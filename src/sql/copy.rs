@@ -15,7 +15,6 @@ use super::address::{Address, Mode};
 use super::file::{self, FileLock};
 use super::{Kind, SqlError, Tx, Value, entry_days, insert_rows, pool, schema};
 use crate::settings;
-use crate::stream::kinds::Streams;
 
 /// Rows of one insert.
 const ROWS: usize = 512;
@@ -75,14 +74,10 @@ pub async fn contents(settings: &settings::Ledger, data_dir: &Path) -> Result<Co
         Err(error) => return Err(error),
     };
     let mut connection = pool::connect(kind, &options, Mode::Read).await.map_err(sql(&place))?;
-    let mut rows = 0;
-    for streams in Streams::ALL {
-        let count = AssertSqlSafe(format!("SELECT COUNT(*) FROM {}", streams.tables().heads));
-        rows += sqlx::query_scalar::<_, i64>(count)
-            .fetch_one(&mut connection)
-            .await
-            .map_err(sql(&place))?;
-    }
+    let rows: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM streams")
+        .fetch_one(&mut connection)
+        .await
+        .map_err(sql(&place))?;
     connection.close().await.map_err(sql(&place))?;
     Ok(Contents::Ledger { id, bare: rows == 0 })
 }
@@ -110,11 +105,10 @@ pub async fn make_ready(staging: &Path) -> Result<String, SqlError> {
     let (options, place) = of_file(staging, Mode::Write)?;
     let (_, id) = schema::migrate(Kind::Sqlite, &options, &place).await?;
     let mut connection = alone(&options, &place).await?;
-    for streams in Streams::ALL {
-        let heads = streams.tables().heads;
-        let text = AssertSqlSafe(format!("UPDATE {heads} SET holder = '', lease_until_ms = 0"));
-        connection.execute(text).await.map_err(sql(&place))?;
-    }
+    connection
+        .execute("UPDATE streams SET holder = '', lease_until_ms = 0")
+        .await
+        .map_err(sql(&place))?;
     connection.close().await.map_err(sql(&place))?;
     synced(staging)?;
     Ok(id)

@@ -6,7 +6,6 @@ pub mod copy;
 pub mod entry_days;
 mod error;
 mod file;
-mod heads;
 mod insert;
 mod owner;
 mod pool;

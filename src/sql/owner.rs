@@ -1,10 +1,9 @@
 //! Which store the ledger in this database belongs to, and the instance that writes for it (promise 15).
 
-use sqlx::{AssertSqlSafe, Row};
+use sqlx::Row;
 use uuid::Uuid;
 
 use super::Sql;
-use crate::stream::kinds::Streams;
 
 /// What SQL says of the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,12 +29,9 @@ impl Sql {
 
     /// Which store the ledger belongs to, and whether it has any event.
     pub async fn store(&self) -> Result<InSql, sqlx::Error> {
-        let used = Streams::ALL.map(|streams| format!("EXISTS (SELECT 1 FROM {} WHERE n > 0)", streams.tables().heads));
-        let text = format!(
-            "SELECT store_id, CASE WHEN {} THEN 1 ELSE 0 END AS used FROM ledger WHERE one = 1",
-            used.join(" OR ")
-        );
-        let row = sqlx::query(AssertSqlSafe(text)).fetch_one(&self.reader);
+        let text = "SELECT store_id, CASE WHEN EXISTS (SELECT 1 FROM streams WHERE n > 0) THEN 1 ELSE 0 END AS used \
+                    FROM ledger WHERE one = 1";
+        let row = sqlx::query(text).fetch_one(&self.reader);
         let row = self.reading(row).await?;
         let (store, used): (String, i64) = (row.try_get("store_id")?, row.try_get("used")?);
         Ok(InSql {
@@ -60,13 +56,9 @@ impl Sql {
             if named.rows_affected() == 0 {
                 return Ok(false);
             }
-            for streams in Streams::ALL {
-                let heads = streams.tables().heads;
-                let text = format!(
-                    "UPDATE {heads} SET holder = '', lease_until_ms = 0, lease_token = lease_token + 1 WHERE holder <> ''"
-                );
-                sqlx::query(AssertSqlSafe(text)).execute(&mut *tx).await?;
-            }
+            let release =
+                "UPDATE streams SET holder = '', lease_until_ms = 0, lease_token = lease_token + 1 WHERE holder <> ''";
+            sqlx::query(release).execute(&mut *tx).await?;
             tx.commit().await?;
             Ok(true)
         };

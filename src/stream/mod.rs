@@ -8,6 +8,7 @@
 mod heard;
 pub mod index;
 pub mod kinds;
+mod ledger_mark;
 mod mark;
 mod registry;
 mod reply;
@@ -16,6 +17,7 @@ mod tail;
 mod wanted;
 
 pub use heard::{Heard, Reason, Told};
+pub use ledger_mark::ledger_mark;
 pub use mark::Mark;
 pub use registry::{Marked, Registry, Subject};
 pub use reply::Reply;

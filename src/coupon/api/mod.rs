@@ -8,6 +8,7 @@ use crate::http::problem::Problem;
 use crate::ids::Id;
 use crate::sql::Sql;
 use crate::stream::kinds::COUPONS;
+use crate::stream::ledger_mark;
 
 mod answers;
 mod body;
@@ -35,7 +36,7 @@ impl Api {
     async fn learn(&self, id: &Id) -> Result<(), Problem> {
         let registry = &self.coupons.registry;
         if !registry.is_used(id)
-            && let Some(mark) = self.sql.mark(COUPONS, id).await?
+            && let Some(mark) = ledger_mark(&self.sql, COUPONS, id).await?
         {
             registry.learn(id, mark);
         }

@@ -24,6 +24,7 @@ use crate::jackpot::scripts::Snapshot;
 use crate::jackpot::view::{Meter, Status, parse_definition};
 use crate::money::Minor;
 use crate::stream::kinds::{JACKPOTS, Streams};
+use crate::stream::ledger_mark;
 use crate::violation::{check_new_name, name_and_rest};
 
 /// Bytes of a rank: its longest form has 173, the rest is for spaces.
@@ -208,7 +209,7 @@ pub(crate) async fn put(
     }
     // Only the ledger can tell a new jackpot from one that Redis has lost.
     if !api.operate.views.registry.is_used(&id)
-        && let Some(mark) = api.sql.mark(JACKPOTS, &id).await?
+        && let Some(mark) = ledger_mark(&api.sql, JACKPOTS, &id).await?
     {
         api.operate.views.registry.learn(&id, mark);
     }

@@ -8,6 +8,7 @@ use crate::http::problem::Problem;
 use crate::ids::Id;
 use crate::sql::Sql;
 use crate::stream::kinds::ROOMS;
+use crate::stream::ledger_mark;
 
 mod body;
 mod definitions;
@@ -30,7 +31,7 @@ impl Api {
     async fn learn(&self, id: &Id) -> Result<(), Problem> {
         let registry = &self.rooms.registry;
         if !registry.is_used(id)
-            && let Some(mark) = self.sql.mark(ROOMS, id).await?
+            && let Some(mark) = ledger_mark(&self.sql, ROOMS, id).await?
         {
             registry.learn(id, mark);
         }
