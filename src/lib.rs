@@ -14,7 +14,7 @@
 //! | [`backup`] | the ledger and every secret in a directory, and an empty machine that begins with it | `keys`, `ledger`, `master_secret`, `settings`, `signing`, `sql`, `store`, `stream` |
 //! | [`verify`] | checks an exported ledger offline: chain, books, draws, receipts; and the order before a room opens | `jackpot`, `ledger`, `room`, `signing` |
 //! | [`ledger`] | the SQL system of record of jackpots, coupons and rooms: projector, queries, reconciliation, restore | `coupon`, `http`, `jackpot`, `master_secret`, `room`, `settings`, `signing`, `sql`, `store`, `stream`, `telemetry` |
-//! | [`jackpot`] | definition and draw (pure), play (enter → draw → claim → redraw), recovery, operators, their routes | `combiner`, `coupon`, `http`, `master_secret`, `room`, `settings`, `sql`, `store`, `stream`, `telemetry` |
+//! | [`jackpot`] | play (enter → draw → claim → redraw), recovery, operators, their routes | `combiner`, `coupon`, `http`, `master_secret`, `room`, `settings`, `sql`, `store`, `stream`, `telemetry` |
 //! | [`coupon`] | limited stock, first come, first served: definition, codes, records (pure), the queue before it | `combiner`, `http`, `settings`, `sql`, `store`, `stream`, `telemetry` |
 //! | [`room`] | a waiting room with exact capacity: definition, tickets, passes, who enters and when | `combiner`, `http`, `master_secret`, `signing`, `sql`, `store`, `stream`, `telemetry` |
 //! | [`signing`] | Ed25519 keys: who signs receipts and heads, and the public keys at `/v1/keys` | `http`, `sql` |
@@ -28,10 +28,8 @@
 //! | [`telemetry`] | log lines and metrics | `settings` |
 //! | [`settings`] | `config/default.toml` ← a file ← the environment | |
 //! | `signals` | the signals that end the program | |
-//! | [`clock`] | the time, as a value and as RFC 3339 | everyone uses it |
 //! | [`durable_file`] | files that are written whole or not at all | everyone uses it |
 //! | [`html`] | escaped HTML | everyone uses it |
-//! | [`money`] | amounts | everyone uses it |
 //! | [`open_files`] | the limit on open files | everyone uses it |
 //! | [`operator`] | who asked for what operators do | everyone uses it |
 //! | [`random`] | random bytes | everyone uses it |
@@ -39,11 +37,9 @@
 //! | [`secret_file`] | files that hold secrets | everyone uses it |
 //! | [`single_flight`] | one reading for all that ask | everyone uses it |
 //! | [`stopping`] | the end of the service, as its parts see it | everyone uses it |
-//! | [`text`] | texts with limits | everyone uses it |
 //! | [`tls`] | the roots of trust | everyone uses it |
-//! | [`violation`] | a broken rule of a field | everyone uses it; it uses `text` |
-//! | `crates/simulate` | `jackpot-simulate`: plays against the API from outside; of this crate's code it knows nothing | `crates/core` |
-//! | `crates/core` | `jackpot-core`: what is pure, and compiles without the service | everyone uses it |
+//! | `crates/simulate` | `jackpot_simulate`: plays against the API from outside, and knows none of the code here | `crates/core` |
+//! | `crates/core` | `jackpot_core`, which is pure: ids, money, the definition of a jackpot, its draw, records, the hash chain, receipts | everyone uses it |
 //!
 //! The scripts are in `lua/jackpot/`, `lua/coupon/`, `lua/room/` and `lua/stream/`: one file per decision, with its contract
 //! in its header.
@@ -55,28 +51,26 @@
 //! | room | pure files |
 //! | --- | --- |
 //! | `crates/core` | `all` |
-//! | [`jackpot`] | `batch/drawn`, `batch/entries`, `batch/splits`, `batch_record`, `call_record`, `definition`, `derived`, `document`, `draw`, `epoch`, `odds`, `record`, `runs`, `segment`, `split`, `steps` |
+//! | [`jackpot`] | `batch/drawn`, `batch/entries`, `batch/splits` |
 //! | [`coupon`] | `bulk`, `code`, `definition`, `record`, `status` |
 //! | [`room`] | `definition`, `eta`, `page/claims`, `page/html`, `page/words`, `pass`, `pre_queue_line`, `record`, `return_to`, `status`, `ticket` |
-//! | [`ledger`] | `audit`, `books`, `chain`, `coupons`, `event`, `export_line`, `fold`, `postings`, `receipt`, `reconcile/report`, `records`, `rooms`, `skipped`, `stuck/jackpot/evidence`, `stuck/jackpot/salvage` |
+//! | [`ledger`] | `audit`, `books`, `coupons`, `event`, `export_line`, `fold`, `postings`, `reconcile/report`, `records`, `rooms`, `skipped`, `stuck/jackpot/evidence`, `stuck/jackpot/salvage` |
 //! | [`verify`] | `all` |
-//! | [`signing`] | `document`, `jwks`, `key` |
 //! | [`keys`] | `expiry`, `model`, `subjects` |
-//! | [`stream`] | `kinds`, `mark`, `wanted` |
-//! | [`clock`], [`html`], [`money`], [`operator`], [`rate`], [`text`], [`violation`] | `all` |
+//! | [`stream`] | `kinds`, `wanted` |
+//! | [`html`], [`operator`], [`rate`] | `all` |
 //!
 //! # The path of an entry
 //!
-//! [`jackpot::api`] parses and authorises → [`jackpot::play`] draws attempt 0 ([`jackpot::draw`], no Redis) → the [`combiner`] of
+//! [`jackpot::api`] parses and authorises → [`jackpot::play`] draws attempt 0 (`jackpot_core::jackpot::draw`, no Redis) → the [`combiner`] of
 //! that worker thread and jackpot sends it at once, or, while a call is in flight, with all that come meanwhile in the next,
 //! over the thread's own connection → one call of `enter.lua` ([`jackpot::scripts`]) adds the contributions, numbers the
 //! entries and makes their first claims → each its own answer; or, after a refused claim or for a coupon, which
-//! [`coupon::coupons`] is asked for, [`jackpot::steps`] says what is next, until an outcome stands.
+//! [`coupon::coupons`] is asked for, `jackpot_core::jackpot::steps` says what is next, until an outcome stands.
 
 pub mod app;
 pub mod backup;
 pub mod cli;
-pub mod clock;
 pub mod combiner;
 pub mod coupon;
 pub mod durable_file;
@@ -86,7 +80,6 @@ pub mod jackpot;
 pub mod keys;
 pub mod ledger;
 pub mod master_secret;
-pub mod money;
 pub mod open_files;
 pub mod operator;
 pub mod random;
@@ -102,12 +95,10 @@ pub mod stopping;
 pub mod store;
 pub mod stream;
 pub mod telemetry;
-pub mod text;
 pub mod tls;
 pub mod verify;
-pub mod violation;
 
-pub use jackpot_core::ids;
+pub use jackpot_core::{clock, ids, money, text, violation};
 
 /// For all that links the library, the benchmarks' peers too: a request is many small allocations. Measured in
 /// docs/decisions/0012.
