@@ -4,5 +4,5 @@ set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
 scripts/install.sh lint
-cargo fmt
+cargo fmt --all
 if [[ -d lua ]]; then stylua lua benches; fi

@@ -41,7 +41,7 @@ advisories() {
 
 scripts/install.sh lint
 mkdir -p "$TOOLS_DIR"
-step cargo fmt --check
+step cargo fmt --all --check
 step cargo clippy --locked --all-targets -- -D warnings
 # The map of the house is crate docs: a link that leads nowhere is an error.
 RUSTDOCFLAGS="-D warnings" step cargo doc --locked --no-deps --quiet

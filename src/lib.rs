@@ -2,7 +2,8 @@
 //!
 //! # The map of the house
 //!
-//! A folder is a capability. Data flows one way: `http → jackpot → store → Redis`, and `Redis stream → ledger`.
+//! `crates/core` (`jackpot-core`) is what is pure: ids. `crates/simulate` (`jackpot-simulate`) plays against the API from
+//! outside; of this crate's code it knows nothing. Here, a folder is a capability. Data flows one way: `http → jackpot → store → Redis`, and `Redis stream → ledger`.
 //!
 //! | where | what |
 //! | --- | --- |
@@ -19,9 +20,8 @@
 //! | [`ledger`] | the SQL system of record of jackpots, coupons and rooms: projector, queries, reconciliation, restore |
 //! | [`backup`] | the ledger and every secret in a directory, and an empty machine begun with it |
 //! | [`signing`] | Ed25519 keys: who signs receipts and heads, and the public keys at `/v1/keys` |
-//! | [`simulate`] | the load simulation from outside, its checks, report and comparison |
-//! | [`verify`] | an exported ledger checked offline: chain, books, draws, receipts; and the order before a room opens |
-//! | [`money`], [`ids`], [`text`], [`violation`], [`operator`], [`html`], [`rate`], [`single_flight`] | small things that everyone uses |
+//! //! | [`verify`] | an exported ledger checked offline: chain, books, draws, receipts; and the order before a room opens |
+//! | [`money`], [`text`], [`violation`], [`operator`], [`html`], [`rate`], [`single_flight`] | small things that everyone uses |
 //! | [`keys`], [`master_secret`], [`durable_file`], [`secret_file`], [`random`], [`tls`] | secrets, and the files they live in |
 //! | [`telemetry`], `signals`, [`stopping`], [`open_files`] | log lines and metrics; the signals to end; the limit on open files |
 //! | `lua/jackpot/`, `lua/coupon/`, `lua/room/`, `lua/stream/` | one file per decision, and the parts they share; each has its contract in its header |
@@ -43,7 +43,6 @@ pub mod coupon;
 pub mod durable_file;
 pub mod html;
 pub mod http;
-pub mod ids;
 pub mod jackpot;
 pub mod keys;
 pub mod ledger;
@@ -58,7 +57,6 @@ pub mod secret_file;
 pub mod settings;
 mod signals;
 pub mod signing;
-pub mod simulate;
 pub mod single_flight;
 pub mod stopping;
 pub mod store;
@@ -68,6 +66,8 @@ pub mod text;
 pub mod tls;
 pub mod verify;
 pub mod violation;
+
+pub use jackpot_core::ids;
 
 /// For all that links the library, the benchmarks' peers too: a request is many small allocations. Measured in
 /// docs/decisions/0012.

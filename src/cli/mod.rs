@@ -12,6 +12,7 @@ mod restore_from;
 mod serve;
 mod session;
 mod simulate;
+mod simulate_script;
 mod verify;
 
 use std::path::PathBuf;
@@ -38,7 +39,7 @@ enum Command {
     Key(key::Args),
     /// Bring the ledger's schema up to date, and say from which version to which.
     Migrate(SettingsArgs),
-    Simulate(Box<crate::simulate::Args>),
+    Simulate(Box<jackpot_simulate::Args>),
     Export(export::Args),
     Verify(verify::Args),
     Reconcile(reconcile::Args),

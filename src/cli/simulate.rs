@@ -2,9 +2,23 @@
 
 use std::process::ExitCode;
 
-use crate::simulate::{self, Args, SimulateError};
+use jackpot_core::ids::Id;
+use jackpot_simulate::{Args, Product, RoomKeys, SimulateError};
+
+use super::simulate_script::Stores;
+use crate::open_files;
+use crate::store::keys;
 
 pub(super) fn run(args: Args) -> ExitCode {
+    let program = match std::env::current_exe() {
+        Ok(program) => program,
+        Err(error) => {
+            eprintln!("jackpot: finding this executable for the private service: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    // Two connections per player, and as many in the private service, pass the usual limit.
+    open_files::raise();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -12,12 +26,22 @@ pub(super) fn run(args: Args) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    match runtime.block_on(simulate::run(args)) {
+    match runtime.block_on(jackpot_simulate::run::<Stores>(args, Product { program, room_keys })) {
         Ok(verdict) => ExitCode::from(verdict.exit_code()),
         Err(error) => {
             eprintln!("jackpot: {}", with_causes(&error));
             ExitCode::from(error.exit_code())
         }
+    }
+}
+
+/// The keys of a room, as the service builds them.
+fn room_keys(room: &Id) -> RoomKeys {
+    let keys = keys::RoomKeys::new(room);
+    RoomKeys {
+        active: keys.active,
+        waiting: keys.waiting,
+        state: keys.state,
     }
 }
 

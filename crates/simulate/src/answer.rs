@@ -1,0 +1,251 @@
+//! An entry's answer, read from JSON and kept small: a run holds every one of them until its checks.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::plan::{Entry, Plan, player_id};
+
+/// What came of one attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Money was taken.
+    Paid,
+    /// No rank was drawn.
+    None,
+    /// The claim was refused for this attempt.
+    Retry,
+}
+
+/// One attempt as answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct Attempt {
+    /// From 0.
+    #[serde(rename = "attempt")]
+    pub number: u32,
+    pub rank: u32,
+    pub result: Outcome,
+}
+
+/// Money that an entry won.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Payout {
+    pub rank: u32,
+    /// A pool prize; else a fixed one.
+    pub takes_pool: bool,
+    /// Index of the tier in the plan.
+    pub tier: usize,
+    /// Minor units.
+    pub amount: i64,
+    pub id: String,
+    pub claim_order: u64,
+}
+
+/// One contribution as answered, in minor units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Contribution {
+    pub amount: i64,
+    /// The pool right after it.
+    pub pool: i64,
+}
+
+/// An answer to an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    pub sequence: u64,
+    /// One per tier of the plan, in its order.
+    pub contributions: Box<[Contribution]>,
+    pub payout: Option<Box<Payout>>,
+    pub attempts: Box<[Attempt]>,
+    pub epoch: u64,
+    pub commitment: Arc<str>,
+}
+
+#[derive(Deserialize)]
+struct Wire {
+    entry_id: String,
+    jackpot_id: String,
+    player_id: String,
+    sequence: u64,
+    contributions: Vec<WireContribution>,
+    outcome: WireOutcome,
+    draw: WireDraw,
+}
+
+#[derive(Deserialize)]
+struct WireContribution {
+    tier: String,
+    amount: i64,
+    pool: i64,
+}
+
+#[derive(Deserialize)]
+struct WireOutcome {
+    rank: u32,
+    prize: String,
+    tier: Option<String>,
+    amount: Option<i64>,
+    payout_id: Option<String>,
+    claim_order: Option<u64>,
+    #[serde(default)]
+    coupon: Option<serde::de::IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+struct WireDraw {
+    epoch: u64,
+    commitment: String,
+    attempts: Vec<Attempt>,
+}
+
+/// Reads an answer and checks that it is one to this entry. The error says what is wrong with it.
+pub fn read(plan: &Plan, entry: &Entry, body: &[u8]) -> Result<Answer, String> {
+    let wire: Wire = serde_json::from_slice(body).map_err(|error| format!("it can't be read: {error}"))?;
+    for (field, got, sent) in [
+        ("entry_id", &wire.entry_id, &entry.id),
+        ("jackpot_id", &wire.jackpot_id, &plan.jackpot_id),
+        ("player_id", &wire.player_id, &player_id(entry.player)),
+    ] {
+        if got != sent {
+            return Err(format!("{field} is {got}, sent was {sent}"));
+        }
+    }
+    Ok(Answer {
+        sequence: wire.sequence,
+        contributions: contributions(plan, &wire.contributions)?,
+        payout: payout(plan, wire.outcome)?.map(Box::new),
+        attempts: wire.draw.attempts.into(),
+        epoch: wire.draw.epoch,
+        commitment: wire.draw.commitment.into(),
+    })
+}
+
+fn contributions(plan: &Plan, wire: &[WireContribution]) -> Result<Box<[Contribution]>, String> {
+    if wire.len() != plan.tiers.len() {
+        return Err(format!(
+            "it has {} contributions for {} tiers",
+            wire.len(),
+            plan.tiers.len()
+        ));
+    }
+    plan.tiers
+        .iter()
+        .map(|tier| {
+            wire.iter()
+                .find(|contribution| contribution.tier == tier.name)
+                .map(|found| Contribution {
+                    amount: found.amount,
+                    pool: found.pool,
+                })
+                .ok_or_else(|| format!("it has no contribution to {}", tier.name))
+        })
+        .collect()
+}
+
+fn payout(plan: &Plan, wire: WireOutcome) -> Result<Option<Payout>, String> {
+    if wire.coupon.is_some() {
+        return Err("it gives a coupon that the jackpot does not have".to_owned());
+    }
+    let takes_pool = match (wire.rank, wire.prize.as_str()) {
+        (0, "none") => {
+            let empty =
+                wire.tier.is_none() && wire.amount.is_none() && wire.payout_id.is_none() && wire.claim_order.is_none();
+            return if empty {
+                Ok(None)
+            } else {
+                Err("it has no prize but says what was paid".to_owned())
+            };
+        }
+        (1.., "pool") => true,
+        (1.., "fixed") => false,
+        (rank, prize) => return Err(format!("rank {rank} can't have the prize {prize}")),
+    };
+    let (Some(tier), Some(amount), Some(payout_id), Some(claim_order)) =
+        (wire.tier, wire.amount, wire.payout_id, wire.claim_order)
+    else {
+        return Err("it has a prize but does not say tier, amount, payout_id and claim_order".to_owned());
+    };
+    let index = plan
+        .tiers
+        .iter()
+        .position(|known| known.name == tier)
+        .ok_or_else(|| format!("it pays from {tier}"))?;
+    Ok(Some(Payout {
+        rank: wire.rank,
+        takes_pool,
+        tier: index,
+        amount,
+        id: payout_id,
+        claim_order,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use serde_json::{Value, json};
+
+    use super::{Attempt, Entry, Outcome, Plan, read};
+    use crate::Args;
+
+    fn answer() -> Value {
+        json!({"entry_id":"e1","jackpot_id":"sim-1","player_id":"p7","sequence":8812,
+            "contributions":[{"tier":"grand","amount":1,"pool":18811}],
+            "outcome":{"rank":1,"prize":"pool","tier":"grand","amount":18811,"payout_id":"x","claim_order":4,"coupon":null},
+            "draw":{"epoch":1,"commitment":"c","definition_version":3,"attempts":[{"attempt":0,"rank":1,"result":"paid"}]}})
+    }
+
+    fn read_value(value: &Value) -> Result<super::Answer, String> {
+        let plan = Plan::new(&Args::parse_from(["simulate"]), true);
+        let entry = Entry {
+            id: "e1".to_owned(),
+            player: 7,
+            client_seed: None,
+        };
+        read(&plan, &entry, value.to_string().as_bytes())
+    }
+
+    #[test]
+    fn the_documented_answer_is_read() {
+        let read = read_value(&answer()).unwrap();
+        assert_eq!((read.sequence, read.contributions[0].pool), (8812, 18811));
+        assert_eq!(read.payout.unwrap().claim_order, 4);
+        assert_eq!(
+            *read.attempts,
+            [Attempt {
+                number: 0,
+                rank: 1,
+                result: Outcome::Paid
+            }]
+        );
+    }
+
+    #[test]
+    fn an_answer_to_something_else_is_told() {
+        for (pointer, value, told) in [
+            ("/entry_id", json!("e2"), "entry_id"),
+            ("/player_id", json!("p8"), "player_id"),
+            ("/contributions", json!([]), "contributions"),
+            ("/contributions/0/tier", json!("mini"), "grand"),
+            ("/outcome/prize", json!("none"), "rank 1"),
+            ("/outcome/amount", json!(null), "amount"),
+            ("/outcome/tier", json!("mini"), "mini"),
+            ("/draw/attempts/0/result", json!("perhaps"), "perhaps"),
+        ] {
+            let mut changed = answer();
+            *changed.pointer_mut(pointer).unwrap() = value;
+            let error = read_value(&changed).expect_err(pointer);
+            assert!(error.contains(told), "{pointer}: {error}");
+        }
+    }
+
+    #[test]
+    fn no_prize_has_no_payout() {
+        let mut none = answer();
+        none["outcome"] = json!({"rank":0,"prize":"none","tier":null,"amount":null,"payout_id":null,"claim_order":null,"coupon":null});
+        assert_eq!(read_value(&none).unwrap().payout, None);
+        none["outcome"]["amount"] = json!(3);
+        read_value(&none).expect_err("an amount without a prize");
+    }
+}

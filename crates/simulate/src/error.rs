@@ -1,0 +1,116 @@
+//! Why a simulation could not be finished. What it found wrong is not an error but a [`super::Verdict`].
+
+use std::path::PathBuf;
+
+/// Why a run ended without a verdict.
+#[derive(Debug, thiserror::Error)]
+pub enum SimulateError {
+    /// Options that make no sense together; exit code 2.
+    #[error("{0}")]
+    Usage(String),
+    /// The HTTP client could not be built.
+    #[error("the HTTP client could not be set up")]
+    Client(#[source] reqwest::Error),
+    /// The system's certificates could not be read.
+    #[error("TLS could not be set up")]
+    Tls(#[from] rustls::Error),
+    /// An address that can't be called.
+    #[error("{url} is not an address that can be called: {detail}")]
+    Url {
+        /// As given.
+        url: String,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// A file or directory.
+    #[error("{doing} {path}")]
+    File {
+        /// What was being done.
+        doing: &'static str,
+        /// With what.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A process could not be started or waited for.
+    #[error("{0}")]
+    Process(&'static str, #[source] std::io::Error),
+    /// The private service ended by itself or was not ready in time.
+    #[error("the private service {what}; the end of its log:\n{log}")]
+    Service {
+        /// What it did.
+        what: String,
+        /// Its last lines.
+        log: String,
+    },
+    /// The service refused what the run needs.
+    #[error("{call} was refused with {status}: {body}")]
+    Refused {
+        /// The call.
+        call: String,
+        /// HTTP status.
+        status: u16,
+        /// Its beginning.
+        body: String,
+    },
+    /// No answer within the limit, whatever was repeated.
+    #[error("{call} had no answer for {seconds} s; last: {last}")]
+    NoAnswer {
+        /// The call.
+        call: String,
+        /// The limit.
+        seconds: u64,
+        /// The last failure.
+        last: String,
+    },
+    /// An answer that can't be read at all.
+    #[error("{call} answered what can't be read: {detail}")]
+    Unreadable {
+        /// The call.
+        call: String,
+        /// What the parser said.
+        detail: String,
+    },
+    /// No id was found that draws rank 1.
+    #[error("none of {tried} ids draws rank 1: raise --odds-ppm")]
+    Search {
+        /// Ids tried for one winner.
+        tried: u64,
+    },
+    /// The Redis of the comparison.
+    #[error("the comparison's Redis: {0}")]
+    Redis(#[from] redis::RedisError),
+    /// Our own script in the comparison.
+    #[error("the comparison's own script")]
+    Script(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// No server program for the comparison.
+    #[error("the comparison needs redis-server or valkey-server on PATH")]
+    NoRedisServer,
+    /// A plot or the page could not be drawn.
+    #[error("the report could not be drawn: {0}")]
+    Report(String),
+    /// A task of the run panicked.
+    #[error("a task of the run ended early")]
+    Task(#[from] tokio::task::JoinError),
+    /// Ctrl-C or SIGTERM.
+    #[error("interrupted; what was started for the run has been stopped")]
+    Interrupted,
+}
+
+impl SimulateError {
+    /// A failure of the service's own scripts.
+    pub fn script(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self::Script(Box::new(error))
+    }
+
+    /// 2 for options that make no sense, 130 after Ctrl-C, else 1.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Usage(_) => 2,
+            Self::Interrupted => 130,
+            _ => 1,
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! The page around the plots.
+
+use std::fmt::Write as _;
+
+use super::Page;
+use super::plots::Plot;
+use crate::Verdict;
+use crate::compare::{Way, table as compared};
+use crate::finding::{self, Finding, Judged};
+use crate::told::Told;
+
+const STYLE: &str = include_str!("style.css");
+
+/// The whole page.
+pub fn html(page: &Page<'_>, plots: &[Plot], at: jiff::Timestamp) -> String {
+    let mut body = String::new();
+    let told = page.told;
+    body.push_str(&header(told, at));
+    if let Some(told) = told {
+        body.push_str(&verdict(told.findings));
+        body.push_str(&cards(told));
+        body.push_str(&plotted(plots));
+        body.push_str(&checks(told));
+    }
+    if !page.ways.is_empty() {
+        body.push_str(&comparison(page.ways));
+    }
+    if let Some(told) = told {
+        body.push_str(&details(told));
+    }
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>Jackpot simulation</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
+    )
+}
+
+fn header(told: Option<&Told<'_>>, at: jiff::Timestamp) -> String {
+    let machine = told.map_or_else(String::new, |told| {
+        let machine = told.machine;
+        let memory = machine
+            .memory_mib
+            .map_or_else(String::new, |mib| format!(", {} GiB", mib.div_ceil(1024)));
+        format!(
+            " · {}, {} cores{memory} · {} · jackpot {}",
+            machine.processor, machine.cores, machine.system, machine.version
+        )
+    });
+    format!(
+        "<header><h1>Jackpot simulation</h1><p>{}{}</p></header>\n",
+        at.strftime("%Y-%m-%d %H:%M UTC"),
+        escape(&machine)
+    )
+}
+
+fn verdict(findings: &[Finding]) -> String {
+    let held = findings
+        .iter()
+        .filter(|finding| matches!(finding.judged, Judged::Held(_)))
+        .count();
+    let (class, word, text) = match finding::verdict(findings) {
+        Verdict::NoViolation => (
+            "",
+            "No violation",
+            match findings.len() {
+                all if all == held => format!("All {all} checks held."),
+                all => format!("{held} of {all} checks held, {} could not be judged.", all - held),
+            },
+        ),
+        Verdict::Violated { rule, detail } => (" bad", "Violated", format!("{rule}: {detail}")),
+    };
+    format!(
+        "<section class=\"verdict{class}\"><strong>{word}</strong><span>{}</span></section>\n",
+        escape(&text)
+    )
+}
+
+fn cards(told: &Told<'_>) -> String {
+    let cards = told
+        .cards
+        .iter()
+        .map(|(value, name)| format!("<div class=\"card\"><b>{value}</b><span>{name}</span></div>\n"))
+        .collect::<Vec<_>>()
+        .concat();
+    format!("<div class=\"cards\">\n{cards}</div>\n")
+}
+
+fn plotted(plots: &[Plot]) -> String {
+    let mut html = String::from("<div class=\"plots\">\n");
+    for plot in plots {
+        let legend = plot
+            .legend
+            .iter()
+            .map(|(colour, text)| format!("<li><i style=\"background:{colour}\"></i>{}</li>", escape(text)))
+            .collect::<Vec<_>>()
+            .concat();
+        let legend = if legend.is_empty() {
+            legend
+        } else {
+            format!("<ul class=\"legend\">{legend}</ul>\n")
+        };
+        let class = if plot.wide { " class=\"wide\"" } else { "" };
+        let _infallible = writeln!(
+            html,
+            "<section{class}><h2>{}</h2><p class=\"caption\">{}</p>\n{legend}{}</section>",
+            plot.title,
+            escape(&plot.caption),
+            plot.svg
+        );
+    }
+    html.push_str("</div>\n");
+    html
+}
+
+fn checks(told: &Told<'_>) -> String {
+    let rows = told
+        .findings
+        .iter()
+        .map(|finding| {
+            let (mark, class, seen) = match &finding.judged {
+                Judged::Held(seen) => ("✓", "good", seen),
+                Judged::Violated(seen) => ("✗", "bad", seen),
+                Judged::NotChecked(seen) => ("–", "wait", seen),
+            };
+            format!(
+                "<tr><td class=\"mark {class}\">{mark}</td><td class=\"rule\">{}</td><td>{}<div class=\"seen\">{}</div></td></tr>\n",
+                finding.rule,
+                escape(finding.demand),
+                escape(seen)
+            )
+        })
+        .collect::<Vec<_>>()
+        .concat();
+    format!(
+        "<section><h2>Checks</h2><p class=\"caption\">Judged from outside, from the answers and {} alone; – could not be judged.</p>\n\
+         <table>\n{rows}</table></section>\n",
+        told.shown
+    )
+}
+
+fn comparison(ways: &[Way]) -> String {
+    let head = compared::HEADER
+        .iter()
+        .map(|title| format!("<th>{title}</th>"))
+        .collect::<Vec<_>>()
+        .concat();
+    let rows = ways
+        .iter()
+        .map(|way| {
+            let class = if way.is_wrong() { "bad" } else { "good" };
+            let mut cells = compared::cells(way).into_iter();
+            let name = cells.next().unwrap_or_default();
+            let rest = cells
+                .map(|cell| format!("<td>{}</td>", escape(&cell)))
+                .collect::<Vec<_>>()
+                .concat();
+            let row = if way.ours { " class=\"ours\"" } else { "" };
+            format!(
+                "<tr{row}><td class=\"{class}\"><b>{}</b></td>{rest}</tr>\n",
+                escape(&name)
+            )
+        })
+        .collect::<Vec<_>>()
+        .concat();
+    let notes = ways
+        .iter()
+        .map(|way| {
+            format!(
+                "<li><b>{}</b>: {}</li>\n",
+                escape(way.name),
+                escape(&compared::note(way))
+            )
+        })
+        .collect::<Vec<_>>()
+        .concat();
+    format!(
+        "<section><h2>The same collision, done the usual ways</h2><p class=\"caption\">{}.</p>\n<div class=\"scroll\"><table class=\"figures\">\n\
+         <tr>{head}</tr>\n{rows}</table></div>\n<ul class=\"notes\">\n{notes}</ul></section>\n",
+        escape(&compared::caption(ways))
+    )
+}
+
+fn details(told: &Told<'_>) -> String {
+    let pairs = |rows: &[(String, String)]| -> String {
+        let rows = rows
+            .iter()
+            .map(|(name, value)| format!("<tr><td>{}</td><td>{}</td></tr>\n", escape(name), escape(value)))
+            .collect::<Vec<_>>()
+            .concat();
+        format!("<table>\n{rows}</table>")
+    };
+    let notes = told
+        .remarks
+        .iter()
+        .map(|remark| format!("<li>{}</li>", escape(remark)))
+        .collect::<Vec<_>>()
+        .concat();
+    let notes = if notes.is_empty() {
+        notes
+    } else {
+        format!("<ul class=\"notes\">{notes}</ul>")
+    };
+    let (what, definition) = told.definition;
+    format!(
+        "<section><h2>Numbers and parameters</h2><div class=\"columns\">{}{}</div>{notes}\n\
+         <details><summary class=\"caption\">Definition of the {what}</summary><pre>{}</pre></details></section>\n",
+        pairs(&told.rows),
+        pairs(&told.parameters),
+        escape(&format!("{definition:#}"))
+    )
+}
+
+/// Text as it may stand in an element or between quotes.
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&#39;")
+}

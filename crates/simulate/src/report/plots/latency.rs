@@ -1,0 +1,142 @@
+//! Latency by percentile, and how it is spread.
+
+use plotters::prelude::{BindKeyPoints, ChartBuilder, Circle, IntoLogRange, LineSeries, Rectangle, Text};
+use plotters::style::Color;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::{BLUE, GRID, HALF, INK, Plot, float, label, seconds, svg, ticks};
+use crate::SimulateError;
+use crate::numbers;
+use crate::table::{duration, grouped};
+
+/// Percentiles that are named in the plot.
+const NAMED: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")];
+/// Columns of the histogram per tenfold latency.
+const COLUMNS_PER_DECADE: f64 = 16.0;
+
+/// Latency against the percentile, stretched towards the slowest.
+pub fn percentiles(latencies_us: &[u64], whose: &str) -> Result<Plot, SimulateError> {
+    let title = "Latency by percentile";
+    let histogram = numbers::histogram(latencies_us.iter().copied());
+    let at = |quantile: f64| millis(histogram.value_at_quantile(quantile));
+    let nines = |quantile: f64| -(1.0 - quantile).log10();
+    let last = nines(0.9999);
+    let points: Vec<(f64, f64)> = (0..=200_u32)
+        .map(|step| {
+            let x = last * f64::from(step) / 200.0;
+            (x, at(1.0 - 10_f64.powf(-x)))
+        })
+        .collect();
+    let (low, high) = (at(0.0) * 0.8, at(0.9999) * 1.6);
+    let svg = svg(HALF, title, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin(8)
+            .margin_right(30)
+            .x_label_area_size(28)
+            .y_label_area_size(62)
+            .build_cartesian_2d(0.0..last, (low..high).log_scale().with_key_points(ticks(low, high)))?;
+        grid!(chart)
+            .x_labels(5)
+            .y_labels(6)
+            .x_label_formatter(&|x| percentile(*x))
+            .y_label_formatter(&|y| milliseconds(*y))
+            .draw()?;
+        chart.draw_series(LineSeries::new(points.iter().copied(), BLUE.stroke_width(2)))?;
+        let named = NAMED.map(|(quantile, name)| (nines(quantile), at(quantile), name));
+        chart.draw_series(named.iter().map(|&(x, y, _)| Circle::new((x, y), 4, BLUE.filled())))?;
+        let style = label().color(&INK).pos(Pos::new(HPos::Left, VPos::Top));
+        chart.draw_series(named.iter().map(|&(x, y, name)| {
+            Text::new(
+                format!("{name} {}", milliseconds(y)),
+                (x + 0.06, y / 1.03),
+                style.clone(),
+            )
+        }))?;
+        Ok(())
+    })?;
+    let caption = format!("From {whose} first try to its answer, repeats after a lost answer included.");
+    Ok(Plot {
+        title,
+        caption,
+        legend: Vec::new(),
+        svg,
+        wide: false,
+    })
+}
+
+/// How many of them took how long; `units` is what they are.
+pub fn histogram(title: &'static str, latencies_us: &[u64], units: &str) -> Result<Plot, SimulateError> {
+    let bars = bars(latencies_us);
+    let left = bars.iter().map(|bar| bar.0).fold(f64::MAX, f64::min) / 1.2;
+    let right = bars.iter().map(|bar| bar.1).fold(f64::MIN, f64::max) * 1.2;
+    let top = bars.iter().map(|bar| bar.2).fold(1.0, f64::max) * 1.08;
+    let svg = svg(HALF, title, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin(8)
+            .margin_right(18)
+            .x_label_area_size(28)
+            .y_label_area_size(52)
+            .build_cartesian_2d((left..right).log_scale().with_key_points(ticks(left, right)), 0.0..top)?;
+        grid!(chart)
+            .x_labels(6)
+            .y_labels(6)
+            .x_label_formatter(&|x| milliseconds(*x))
+            .y_label_formatter(&|y| super::short(*y))
+            .draw()?;
+        chart.draw_series(bars.iter().map(|&(from, to, count)| {
+            // A hairline between bars, on a logarithmic axis.
+            Rectangle::new([(from * 1.012, 0.0), (to / 1.012, count)], BLUE.mix(0.75).filled())
+        }))?;
+        Ok(())
+    })?;
+    let caption = format!("{} {units}, on a logarithmic axis.", grouped(latencies_us.len() as u64));
+    Ok(Plot {
+        title,
+        caption,
+        legend: Vec::new(),
+        svg,
+        wide: false,
+    })
+}
+
+/// From, to (both milliseconds) and count of each column that has any.
+#[expect(clippy::cast_possible_truncation, reason = "a few dozen columns")]
+fn bars(latencies_us: &[u64]) -> Vec<(f64, f64, f64)> {
+    let mut counts = std::collections::BTreeMap::<i64, i64>::new();
+    for latency_us in latencies_us {
+        let column = (millis((*latency_us).max(1)).log10() * COLUMNS_PER_DECADE).floor() as i64;
+        *counts.entry(column).or_default() += 1;
+    }
+    let edge = |column: i64| 10_f64.powf(float(column) / COLUMNS_PER_DECADE);
+    counts
+        .into_iter()
+        .map(|(column, count)| (edge(column), edge(column + 1), float(count)))
+        .collect()
+}
+
+fn millis(micros: u64) -> f64 {
+    seconds(micros) * 1e3
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a latency in microseconds"
+)]
+fn milliseconds(value: f64) -> String {
+    match value {
+        ..1.0 => duration((value * 1e3).round() as u64),
+        1.0..1e3 => format!("{} ms", super::short(value)),
+        _ => format!("{} s", super::short(value / 1e3)),
+    }
+}
+
+/// The percentile with so many nines.
+fn percentile(nines: f64) -> String {
+    let value = 100.0 * (1.0 - 10_f64.powf(-nines));
+    if nines < 0.5 {
+        format!("{value:.0} %")
+    } else {
+        format!("{value:.*} %", if nines < 2.1 { 0 } else { 2 })
+    }
+}
