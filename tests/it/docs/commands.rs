@@ -39,7 +39,11 @@ fn default(argument: &Arg) -> String {
 /// A text of the help, whose last full stop the parser took away.
 fn sentence(text: Option<&clap::builder::StyledStr>) -> String {
     let text = text.map(ToString::to_string).unwrap_or_default();
-    if text.is_empty() || text.ends_with('.') { text } else { text + "." }
+    if text.is_empty() || text.ends_with('.') {
+        text
+    } else {
+        text + "."
+    }
 }
 
 /// What an argument is for, and the values there are when they are few.

@@ -9,6 +9,7 @@ mod links;
 mod metrics;
 mod questions;
 mod settings;
+mod snippets;
 
 use std::env;
 use std::fs;

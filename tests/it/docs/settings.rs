@@ -92,8 +92,11 @@ fn page(settings: &[Setting]) -> String {
             );
         }
         let key = [setting.section.as_str(), &setting.name].join(".");
-        let rule = jackpot::settings::rule(key.trim_start_matches('.')).unwrap_or_default();
-        let range = format!("{} {}", rule.replace(" or  ", " or empty "), unit(&setting.name));
+        let mut range = jackpot::settings::rule(key.trim_start_matches('.')).unwrap_or_default();
+        if range.ends_with(" or ") {
+            range += "empty";
+        }
+        let range = format!("{range} {}", unit(&setting.name));
         page += &format!(
             "| `{}` | {} | `{}` | {} | {} |\n",
             setting.name,
@@ -119,16 +122,23 @@ fn the_page_of_settings_is_that_of_the_defaults() {
 
 #[test]
 fn a_setting_has_its_section_its_comment_and_its_range() {
-    let text = "# Of the file.\n\n# First\n# line. 0 or 16 to 300. 0: none.\n[part]\n# How long. 10 to 60000, and more.\na_ms = 5\nb_ms = 6\n";
+    let text = "# Of the file.\n\n# Where.\ndir = \"./data\"\n\n# Of the part.\n[redis]\n# How long\n# each may take.\n\
+                connect_timeout_ms = 5\nmax_memory_mib = 0\n";
     let settings = parse(text);
-    assert_eq!(settings.len(), 2);
-    assert_eq!(settings[0].section, "part");
-    assert_eq!(settings[1].comment, "How long. 10 to 60000, and more.");
-    assert_eq!(range(&settings[0].comment).as_deref(), Some("10 to 60000"));
+    let comments: Vec<&str> = settings.iter().map(|setting| setting.comment.as_str()).collect();
     assert_eq!(
-        range("First line. 0 or 16 to 300. 0: none.").as_deref(),
-        Some("0, 16 to 300")
+        comments,
+        ["Where.", "How long each may take.", "How long each may take."]
     );
-    assert_eq!(range("goes to 5 of them"), None);
-    assert!(page(&settings).contains("| `b_ms` | integer | `6` | 10 to 60000 ms | How long. 10 to 60000, and more. |"));
+    let page = page(&settings);
+    let rows = [
+        "## Top level",
+        "| `dir` | text | `\"./data\"` |  | Where. |",
+        "## redis",
+        "| `connect_timeout_ms` | integer | `5` | 10 to 60000 ms | How long each may take. |",
+        "| `max_memory_mib` | integer | `0` | 0 or 16 to 1048576 MiB | How long each may take. |",
+    ];
+    for row in rows {
+        assert!(page.contains(row), "{row} in {page}");
+    }
 }
