@@ -1,8 +1,8 @@
-# The commands of the README. Each line only calls a script of scripts/, where the reasons are written down.
+# The commands of the README. Each one calls a script in scripts/, which gives the reasons.
 .DEFAULT_GOAL := help
 .PHONY: help run test lint fmt acceptance api bench bench-growth bench-memory bench-soak bench-hostile bench-ledger bench-exports
 
-help: ## Say what there is
+help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
 run: ## Install what is missing, build and serve on 127.0.0.1:8080 with the sample jackpot (RELEASE=1: optimised)
@@ -20,26 +20,26 @@ fmt: ## Format Rust and Lua
 acceptance: ## The black-box checks alone, against the release build
 	@scripts/acceptance.sh
 
-api: ## The description of the API held against the release build: validators, schemathesis, a generated client
+api: ## Check the release build against the API description: validators, schemathesis, a generated client
 	@scripts/api.sh
 
-bench: ## The service beside its peers on this machine, above 20 minutes (ARGS=--quick: two); docs/reference/benchmarks.md
+bench: ## Compare the service with its peers on this machine, over 20 minutes (ARGS=--quick: two); docs/reference/benchmarks.md
 	@scripts/bench.sh peers $(ARGS)
 
-bench-growth: ## Entries/s and p99 against connections, jackpots, batch size and retained entries (ARGS=--quick)
+bench-growth: ## Measure entries/s and p99 against connections, jackpots, batch size and retained entries (ARGS=--quick)
 	@scripts/bench.sh growth $(ARGS)
 
-bench-memory: ## Bytes of Redis for each remembered entry (ARGS=--quick)
+bench-memory: ## Measure the bytes in Redis for each remembered entry (ARGS=--quick)
 	@scripts/bench.sh memory $(ARGS)
 
-bench-soak: ## Resident sizes and stream length under a constant load, 10 minutes (ARGS=--quick: one)
+bench-soak: ## Measure resident sizes and stream length under a constant load, 10 minutes (ARGS=--quick: one)
 	@scripts/bench.sh soak $(ARGS)
 
-bench-hostile: ## A keyed client beside 10,000 hostile connections, some 6 minutes (ARGS=--quick: half a minute)
+bench-hostile: ## Measure a keyed client beside 10,000 hostile connections, some 6 minutes (ARGS=--quick: half a minute)
 	@scripts/bench.sh hostile $(ARGS)
 
-bench-ledger: ## What the ledger takes with 10 million entries there, on SQLite and PostgreSQL (15 GB of disk)
+bench-ledger: ## Measure the cost of the ledger after 10 million entries, on SQLite and PostgreSQL (15 GB of disk)
 	@scripts/bench-ledger.sh
 
-bench-exports: ## Memory and time of reading a million payouts from the running service
+bench-exports: ## Measure memory and time of reading a million payouts from the running service
 	@scripts/bench-ledger.sh exports

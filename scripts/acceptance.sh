@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
-# The black-box checks against the release build: they live beside the checkout, know only the contract and are
-# written in Python. ACCEPTANCE_DIR: where they are. ACCEPTANCE=required: their absence is an error (as in CI).
+# Runs the black-box checks against the release build. They are outside the checkout, know only the contract, and are
+# written in Python. ACCEPTANCE_DIR: their directory. ACCEPTANCE=required: it is an error if they are missing (as in CI).
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
-# What this version of the service can do; a later one adds its group.
+# The groups of checks for what this version of the service has.
 GROUPS_BUILT=(jackpots batches ledger coupons rooms fairness)
 directory=${ACCEPTANCE_DIR:-../shared/acceptance}
 
 if [[ ! -x $directory/run ]]; then
   [[ ${ACCEPTANCE:-} == required ]] && die "no black-box checks in $directory (set ACCEPTANCE_DIR)"
-  say "black-box checks NOT RUN: none in $directory (set ACCEPTANCE_DIR to where they are)"
+  say "black-box checks NOT RUN: none in $directory (set ACCEPTANCE_DIR to their directory)"
   exit 0
 fi
 scripts/install.sh test
 cargo build --release --locked
 "$directory/run" --binary target/release/jackpot "${GROUPS_BUILT[@]}"
 
-# Once more over TLS: a local TLS client stands between the checks and the TLS listener.
+# Runs the group jackpots again over TLS. A local TLS client connects the checks with the TLS listener.
 TLS_FRONT_DIR=$(mktemp -d)
 export TLS_FRONT_DIR TLS_FRONT_BINARY="$PWD/target/release/jackpot"
 end_fronts() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The description of the API held against the service: validators, schemathesis and a generated client.
-# BINARY: which service (that of the release build). EXAMPLES: how many of each operation (100). The tools are Python's and
-# Node's, pinned with their hashes in tests/api/, and live in target/tools.
+# Checks the service against the API description: validators, schemathesis and a generated client.
+# BINARY: the service (default: the release build). EXAMPLES: number of examples for each operation (default: 100).
+# The tools are for Python and Node. tests/api/ pins them with their hashes; they are installed in target/tools.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
@@ -17,7 +17,7 @@ clean_up() {
 
 step() { say "--- $*"; }
 
-# The listener takes a free port and says which.
+# The listener takes a free port, which this reads from the log.
 serve() {
   JACKPOT__HTTP__LISTEN=127.0.0.1:0 JACKPOT__DATA_DIR="$work/data" "$BINARY" serve >"$work/log" 2>&1 &
   service=$!
@@ -32,7 +32,7 @@ serve() {
   key=$(<"$work/data/operator.key")
 }
 
-# What the examples and links of the description begin with.
+# Creates the subjects that the description's examples and links name.
 seed() {
   local path
   for path in coupons/coffee rooms/lobby jackpots/spring; do
@@ -67,10 +67,10 @@ openapi-python-client generate --path "$work/openapi.json" --config tests/api/cl
   --output-path "$work/jackpot_client" --fail-on-warning
 PYTHONPATH="$work" "$python" tests/api/client_test.py "$url" "$key"
 
-step "schemathesis, $EXAMPLES examples an operation"
+step "schemathesis, $EXAMPLES examples for each operation"
 seed
 checks="$PWD/tests/api"
-# There, because it keeps what failed in the directory that it runs in.
+# In $work, because schemathesis keeps failures in its working directory.
 (cd "$work" && SCHEMATHESIS_HOOKS=hooks PYTHONPATH="$checks" schemathesis --config-file "$checks/schemathesis.toml" run openapi.json \
   --url "$url" --header "Authorization: Bearer $key" --max-examples "$EXAMPLES" --workers 2 --no-color)
-say "the description holds"
+say "the service agrees with its description"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# bench-ledger.sh [ARGUMENT…]: what the ledger takes, with 10 million entries there before, on SQLite and PostgreSQL.
-# bench-ledger.sh exports [ARGUMENT…]: memory and time of reading a million payouts.
-# Prints tables; target/bench/ledger.json and exports.json keep them. On a directory on a disk, not in memory:
-# BENCH_DIR, target/bench by default. The first compiles some minutes at its first run and needs 15 GB of disk.
+# bench-ledger.sh [ARGUMENT…]: measures the cost of the ledger after 10 million entries, on SQLite and PostgreSQL.
+# bench-ledger.sh exports [ARGUMENT…]: measures memory and time of reading a million payouts.
+# Prints tables and keeps them in target/bench/ledger.json and exports.json. BENCH_DIR (default: target/bench) must be on a
+# disk, not in memory. The first command compiles for some minutes at its first run and needs 15 GB of disk.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 source scripts/postgres.sh
@@ -20,4 +20,4 @@ start_postgres
 
 cargo bench --bench ledger -- "$command" --directory "$directory" --json "$result" \
   --postgres "postgres://postgres@127.0.0.1:$postgres_port/postgres" "$@"
-say "kept in $result"
+say "wrote $result"

@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# bench.sh peers|growth|memory|soak|hostile [ARGUMENT…]: the service beside its peers, how its cost grows, what it keeps in
-# memory, and what strangers can do to it; docs/reference/benchmarks.md says what each is. `--help` behind the command lists its options, `--quick` is a first look.
-# Tables on standard output; target/bench keeps JSON and a page with plots (BENCH_DIR: elsewhere, on a disk).
+# bench.sh peers|growth|memory|soak|hostile [ARGUMENT…]: measures the service beside its peers, how its cost grows, what it
+# keeps in memory, and what hostile clients can do to it. docs/reference/benchmarks.md describes each. `--help` after the
+# command lists its options, `--quick` is a short run. Tables go to standard output; target/bench keeps JSON and a page with
+# plots (BENCH_DIR: another directory, on a disk).
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 source scripts/postgres.sh
 
 command=${1:?peers, growth, memory, soak or hostile}
 shift
-# Sockets lie in it, and their paths have 107 bytes at most.
+# It holds sockets, and the path of a socket has at most 107 bytes.
 directory=${BENCH_DIR:-target/bench}
 
 clean_up() {
   stop_postgres
-  # Only what a run that was broken off could leave; those that ended have removed their own.
+  # An interrupted run leaves these directories. A run that ended has removed its own.
   rm -rf "${directory:?}"/jb-??????
 }
 
@@ -23,7 +24,7 @@ bench=compare
 [[ $command == hostile ]] && bench=hostile
 cargo bench --quiet --locked --no-run --bench "$bench"
 trap clean_up EXIT
-# What the build wrote is on the disk before anything waits for a disk.
+# Writes the build's files to the disk, so that no measurement waits for them.
 sync
 
 options=(--directory "$directory")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Stops the Docker engine that docker-up.sh started here, unless someone else's container runs on it.
+# Stops the Docker engine that docker-up.sh started, unless another container runs on it.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
@@ -8,7 +8,7 @@ STOP_DEADLINE_S=20
 
 [[ -s $PIDFILE ]] || exit 0
 pid=$(<"$PIDFILE")
-# A number alone proves nothing after a restart of the machine.
+# After a restart of the machine, another process may have this number.
 if [[ $(cat "/proc/$pid/comm" 2>/dev/null) != dockerd ]]; then
   rm -f "$PIDFILE"
   exit 0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes a Docker engine answer where that is possible. Exit 0: one answers; 1: none, and the reason is printed.
-# An engine that this starts is stopped by docker-down.sh; one that was there is left alone.
+# Starts a Docker engine if none answers. Exit 0: an engine answers. Exit 1: none does; the reason is printed.
+# docker-down.sh stops an engine that this script started, and no other.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
@@ -20,9 +20,9 @@ fi
 have dockerd || { say "no dockerd here"; exit 1; }
 mkdir -p "$STATE"
 
-# start OPTION…: a dockerd with these options; true when it answers in time.
+# start OPTION…: starts dockerd with these options; true if it answers in time.
 start() {
-  # A session of its own: Ctrl-C must reach the tests first, or their servers would vanish under them.
+  # In a session of its own, so that Ctrl-C ends the tests before their servers.
   setsid dockerd --pidfile "$STATE/pid" "$@" >"$STATE/log" 2>&1 </dev/null &
   local child=$!
   local deadline=$((SECONDS + START_DEADLINE_S))
@@ -37,8 +37,8 @@ start() {
   disown "$child"
 }
 
-# The usual engine first. A sandbox without netfilter has no iptables, one without overlayfs needs vfs;
-# published ports still work there, through docker's own proxy.
+# Tries the default options first. A sandbox without netfilter has no iptables, and one without overlayfs needs vfs.
+# Published ports still work there, through docker's own proxy.
 if start || start --iptables=false --ip6tables=false --storage-driver=vfs; then
   say "started a Docker engine"
 else

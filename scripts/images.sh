@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the images that the tests run on: pulled, or where no registry answers, made from the machine's packages
-# (the binary and the libraries it loads). Prints nothing when they are there. Fails only without a Redis image.
+# Provides the images of the tests. Pulls them, or makes them from the machine's packages if no registry answers (the binary
+# and the libraries it loads). Prints nothing if they exist. Fails only without a Redis image.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
@@ -8,7 +8,7 @@ PULL_DEADLINE_S=180
 
 there() { docker image inspect "$1" >/dev/null 2>&1; }
 
-# add ROOT PROGRAM…: copies them and the libraries they load, at the paths they have here.
+# add ROOT PROGRAM…: copies the programs and the libraries they load into ROOT, under their own paths.
 add() {
   local root=$1 program file
   shift
@@ -20,17 +20,17 @@ add() {
   done
 }
 
-# empty_root: a directory with what every image has; its name in $root.
+# empty_root: makes a directory with the files that every image needs; its name is in $root.
 empty_root() {
   root=$(mktemp -d)
-  # Made for its owner alone, and it becomes / of the image.
+  # mktemp makes it for its owner alone, but it becomes / of the image.
   chmod 755 "$root"
   mkdir -p "$root/usr/bin" "$root/bin" "$root/data" "$root/etc" "$root/tmp"
   chmod 1777 "$root/tmp"
   echo "root:x:0:0:root:/data:/sbin/nologin" >"$root/etc/passwd"
 }
 
-# from_binary IMAGE PROGRAM: an image that holds this program alone.
+# from_binary IMAGE PROGRAM: makes an image with this program alone.
 from_binary() {
   local image=$1 program=$2 path root
   path=$(readlink -f "$(command -v "$program")")
@@ -43,7 +43,8 @@ from_binary() {
   say "made the image $image from $("$program" --version | cut -c 1-40)"
 }
 
-# postgres_from_package IMAGE: used as the published one is: POSTGRES_PASSWORD, PGDATA, arguments of the server.
+# postgres_from_package IMAGE: makes an image with the interface of the published one: POSTGRES_PASSWORD, PGDATA, arguments
+# of the server.
 postgres_from_package() {
   local programs share library root
   programs=$(postgres_programs) || return 1
@@ -52,13 +53,13 @@ postgres_from_package() {
   empty_root
   add "$root" "$programs"/{postgres,initdb,pg_isready}
   add "$root" "$(command -v sh)" "$(command -v mkdir)"
-  # initdb runs its commands by this name.
+  # initdb runs its commands with /bin/sh.
   [[ -x $root/bin/sh ]] || cp -L /bin/sh "$root/bin/sh"
-  # What initdb loads: the procedural language and the text search. The rest is large and unused.
+  # initdb loads the procedural language and the text search. The other libraries are large and unused.
   add "$root" "$library"/{plpgsql,dict_snowball}.so
   mkdir -p "$root$(dirname "$share")"
   cp -rL "$share" "$root$share"
-  # Clients set it; the server comes without time zones of its own here.
+  # Clients set the time zone UTC, and this package of the server has no time zones.
   mkdir -p "$root/usr/share/zoneinfo"
   cp -L /usr/share/zoneinfo/UTC "$root/usr/share/zoneinfo/UTC"
   # PostgreSQL refuses root.

@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# install.sh run|test|api|bench|lint: installs what that command needs and the machine lacks. Quiet when nothing is missing.
+# install.sh run|test|api|bench|lint: installs what this command needs and the machine lacks. Prints nothing if nothing is
+# missing.
 # System packages come from apt-get (Debian, Ubuntu); cargo tools go to target/tools, pinned.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
-# Pinned: a new version may bring a new lint, and a build must not fail for that overnight.
+# Pinned, because a new version may have new lints, and they must not fail a build.
 NEXTEST_VERSION=0.9.143
 STYLUA_VERSION=2.6.0
 DENY_VERSION=0.20.2
 
 packages=()
 
-# want PROGRAM PACKAGE: the package when the program is not there.
+# want PROGRAM PACKAGE: adds the package if the program is missing.
 want() { have "$1" || packages+=("$2"); }
 
 as_root() {
@@ -28,13 +29,13 @@ install_packages() {
   [[ $EUID -eq 0 ]] || have sudo || die "missing, and only root can install them: apt-get install ${packages[*]}"
   say "installing: ${packages[*]}"
   local options=(-y -qq --no-install-recommends)
-  # The package lists may be absent or stale: only then are they fetched.
+  # Fetches the package lists only if they are missing or stale.
   as_root apt-get install "${options[@]}" "${packages[@]}" >/dev/null 2>&1 && return 0
   as_root apt-get update -qq >&2
   as_root apt-get install "${options[@]}" "${packages[@]}" >&2 || die "apt-get could not install: ${packages[*]}"
 }
 
-# cargo_tool PROGRAM VERSION [OPTION…]: unoptimised, because the minutes of an optimised build never come back.
+# cargo_tool PROGRAM VERSION [OPTION…]: builds it unoptimised, because an optimised build takes longer than it saves.
 cargo_tool() {
   local program=$1 version=$2
   shift 2
@@ -44,13 +45,13 @@ cargo_tool() {
     --version "$version" "$@" "$program" || die "could not build $program $version"
 }
 
-# The waiting page is tested in a browser without a window. tests/it/support/browser.rs knows the same names.
+# The tests of the waiting page use a headless browser. tests/it/support/browser.rs has the same names.
 browser() {
   local name
   have chromedriver && for name in chromium chromium-browser google-chrome google-chrome-stable; do
     have "$name" && return 0
   done
-  # There the packages are empty ones that install a snap, which sees neither the tests' files nor their directory.
+  # Ubuntu's packages only install a snap, which cannot read the tests' files or directory.
   if grep -qs '^ID=ubuntu' /etc/os-release; then
     say "the tests of the waiting page need Google Chrome and its chromedriver on PATH: Ubuntu has no package of them"
   else
@@ -58,7 +59,7 @@ browser() {
   fi
 }
 
-# Python's tools in an environment of their own: those of tests/api/requirements.txt and no others.
+# Installs the tools of tests/api/requirements.txt, and no others, in a Python environment of their own.
 python_packages() {
   want python3 python3
   have python3 && ! python3 -c 'import ensurepip, venv' 2>/dev/null && packages+=(python3-venv)
@@ -108,14 +109,14 @@ case "${1:-}" in
     want redis-server redis-server
     want redis-cli redis-tools
     python_packages
-    # The black-box checks over TLS: a TLS client, and a certificate of its own.
+    # The black-box checks over TLS need a TLS client and make a certificate.
     want stunnel stunnel4
     want openssl openssl
     postgres_programs >/dev/null || packages+=(postgresql)
-    # Starts it as another user than root, and ends it with the test.
+    # setpriv starts PostgreSQL as a user other than root, and ends it with the test.
     want setpriv util-linux
     browser
-    # Only root may start an engine by hand; others use the one that answers them, or the local servers.
+    # Only root can start a Docker engine. Other users need one that answers, or use local servers.
     if [[ $EUID -eq 0 ]] && ! docker_answers; then
       want dockerd docker.io
       want docker docker.io
@@ -135,7 +136,7 @@ case "${1:-}" in
     ;;
   bench)
     compiler_and_server
-    # pgbench comes with the server on Debian, beside initdb.
+    # On Debian the server's package has pgbench, beside initdb.
     postgres_programs >/dev/null || packages+=(postgresql)
     want setpriv util-linux
     want redis-benchmark redis-tools

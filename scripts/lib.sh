@@ -1,22 +1,22 @@
 # shellcheck shell=bash
-# What the scripts share. Sourced, never run; it leaves the caller in the project's top directory.
+# Functions that all scripts use. Source it, do not run it. It changes to the project's top directory.
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
-# Tools that only this project needs live here, so that the user's machine stays clean.
+# Tools that only this project needs are installed here, not on the user's system.
 TOOLS_DIR="$PWD/target/tools"
-# Appended, not prepended: what the machine already has wins.
+# Appended, so that programs of the machine come first.
 export PATH="$PATH:$TOOLS_DIR/bin:$TOOLS_DIR/valkey/usr/bin"
 
-# The images the tests run on. Major versions only: where a pull is impossible, the image is made from the
-# machine's packages, and their minor version differs from one distribution to the next.
+# The images of the tests. They have major versions only: without a registry, scripts/images.sh makes them from the
+# machine's packages, and the minor version differs between distributions.
 # shellcheck disable=SC2034  # used by the scripts that source this file
 REDIS_IMAGE="redis:7"
 # shellcheck disable=SC2034
 VALKEY_IMAGE="valkey/valkey:8"
 # shellcheck disable=SC2034
 POSTGRES_IMAGE="postgres:15"
-# Of the servers that tests start; tests/it/support/postgres_local.rs has the same.
+# The password of servers that tests start. tests/it/support/postgres_local.rs has the same one.
 # shellcheck disable=SC2034
 POSTGRES_PASSWORD="of-the-tests"
 
@@ -25,7 +25,7 @@ die() {
   say "error: $*"
   exit 1
 }
-# Where Debian and others put initdb and postgres: not on PATH. Empty when they are not there.
+# Prints the directory of initdb and postgres, which Debian does not put on PATH. Prints nothing if they are missing.
 postgres_programs() {
   local program
   for program in "$(command -v initdb)" /usr/lib/postgresql/*/bin/initdb; do

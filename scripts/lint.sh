@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Every check that needs no running server. Stops at the first that fails.
+# Runs every check that needs no running server. Stops at the first failure.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
-# The advisory database comes over the network; a machine without it still has the other checks.
+# The advisory database comes over the network. Without a network, the other checks still run.
 ADVISORY_DEADLINE_S=120
 
 step() { say "--- $*"; "$@"; }
 
-# luacheck sees one file at a time, but a script is several joined: parts (files that end without a return) in front
-# of the one that decides, those of lua/stream/ first. What a part declares at its top level, files that name it may
-# read; it is then not unused.
+# luacheck reads one file at a time, but a script is several files: parts (files without a return at the end), those of
+# lua/stream/ first, then the file that decides. So a file may read names that a part declares at its top level, and
+# such a name is not unused.
 lint_lua() {
   local room parts name options
   for room in lua/*/; do
@@ -43,13 +43,13 @@ scripts/install.sh lint
 mkdir -p "$TOOLS_DIR"
 step cargo fmt --all --check
 step cargo clippy --locked --all-targets -- -D warnings
-# The map of the house is crate docs: a link that leads nowhere is an error.
+# The map of the source is in the crate docs. A broken link in it is an error.
 RUSTDOCFLAGS="-D warnings" step cargo doc --locked --no-deps --quiet
 if [[ -d lua ]]; then
   step stylua --check lua
   lint_lua
 fi
-# The script that wrk runs: another Lua, other globals.
+# The script for wrk runs in another Lua with other globals.
 step stylua --check benches
 step luacheck --quiet --no-color --no-config --std luajit --max-line-length 120 \
   --globals tag count heads jackpots number setup init request 'done' -- benches

@@ -1,19 +1,19 @@
 # shellcheck shell=bash
-# A private PostgreSQL for a benchmark: sourced behind lib.sh, never run. After start_postgres, `postgres_socket` is the
-# directory of its socket and `postgres_port` its port; stop_postgres ends it and removes it.
+# A private PostgreSQL for a benchmark. Source it after lib.sh, do not run it. start_postgres sets `postgres_socket` to the
+# directory of its socket and `postgres_port` to its port. stop_postgres ends it and removes its files.
 
 POSTGRES_START_DEADLINE_S=60
 postgres_socket=""
 postgres_port=""
 postgres_server=""
 
-# As it comes: fsync on, 128 MB of buffers.
+# With its default settings: fsync on, 128 MB of buffers.
 start_postgres() {
   local programs owner deadline as_owner=()
   programs=$(postgres_programs) || die "initdb and postgres are missing"
-  # A short path, which any user reaches: that of a socket has 107 bytes at most.
+  # A short path that every user can read: the path of a socket has at most 107 bytes.
   postgres_socket=$(mktemp -d --tmpdir="${BENCH_POSTGRES_DIR:-/var/tmp}")
-  # PostgreSQL refuses root, and its user must reach the cluster: it lies beside our directories, on a disk as well.
+  # PostgreSQL refuses root, and its user must reach the cluster. So it is outside our directories, also on a disk.
   if [[ $EUID -eq 0 ]]; then
     owner=postgres
     id "$owner" >/dev/null 2>&1 || owner=nobody

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds and serves on 127.0.0.1:8080 with data in ./data and the sample jackpot, and prints a call to try.
-# The build is the quick, unoptimised one; RELEASE=1 builds the one that is worth measuring.
+# Builds the service, serves on 127.0.0.1:8080 with data in ./data and the sample jackpot, and prints a call to try.
+# The default build is quick and unoptimised. RELEASE=1 makes the release build; measure only that one.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
@@ -9,7 +9,7 @@ DATA=${JACKPOT__DATA_DIR:-./data}
 READY_DEADLINE_S=60
 service=
 
-# Ctrl-C reaches the service too; this waits until it has answered what it accepted.
+# Ctrl-C also reaches the service. This waits until the service has answered the requests it accepted.
 stop() {
   trap - EXIT INT TERM
   if [[ -n $service ]] && kill -0 "$service" 2>/dev/null; then

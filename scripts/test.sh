@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# test.sh: every test, then the black-box checks and those of the description. test.sh FILTER…: only those tests (arguments of cargo nextest run).
-# Stops what it started: servers, and the Docker engine where none answered before.
+# test.sh: runs every test, then the black-box checks and the checks of the API description.
+# test.sh FILTER…: runs only these tests (arguments of cargo nextest run).
+# At the end it stops the servers that it started, and the Docker engine if it started one.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
 SERVER_DEADLINE_S=60
-# Every test at work has some pools of connections.
+# Each running test has several pools of connections.
 POSTGRES_CONNECTIONS=300
 containers=()
 
@@ -14,8 +15,8 @@ clean_up() {
   scripts/docker-down.sh || true
 }
 
-# serve NAME IMAGE PROGRAM: one server for the whole run; its URL in $url. A container per test would cost more
-# than the tests: each test has ids of its own instead, and one that breaks its server starts its own.
+# serve NAME IMAGE PROGRAM: starts one server for the whole run; its URL is in $url. A container for each test would cost
+# more than the tests. So each test uses its own ids, and a test that breaks its server starts a server of its own.
 serve() {
   local name="jackpot-test-$1-$$"
   containers+=("$name")
@@ -30,7 +31,7 @@ serve() {
   url="redis://$address"
 }
 
-# serve_postgres: the same for PostgreSQL. Each test makes a database of its own on it.
+# serve_postgres: does the same for PostgreSQL. Each test makes a database of its own on it.
 serve_postgres() {
   local name="jackpot-test-postgres-$$"
   containers+=("$name")
@@ -38,7 +39,7 @@ serve_postgres() {
     --env PGDATA=/var/lib/postgresql/data/main --tmpfs /var/lib/postgresql/data "$POSTGRES_IMAGE" \
     postgres -c "max_connections=$POSTGRES_CONNECTIONS" >/dev/null
   local deadline=$((SECONDS + SERVER_DEADLINE_S))
-  # Over TCP: the server that the published image starts for itself first does not listen there.
+  # Over TCP, because the image first starts a server for its own setup, which does not listen there.
   until docker exec "$name" pg_isready --quiet --host=127.0.0.1; do
     ((SECONDS < deadline)) || die "$name is not ready: $(docker logs --tail 3 "$name" 2>&1)"
     sleep 0.1
@@ -46,7 +47,7 @@ serve_postgres() {
   url="postgres://postgres:$POSTGRES_PASSWORD@$(docker port "$name" 5432/tcp | head -n 1)/postgres"
 }
 
-# Without an engine the tests start redis-server, valkey-server and postgres themselves.
+# Without a Docker engine the tests start redis-server, valkey-server and postgres themselves.
 find_servers() {
   if scripts/docker-up.sh; then
     scripts/images.sh
@@ -81,13 +82,13 @@ fi
 
 log="$TOOLS_DIR/nextest.log"
 mkdir -p "$TOOLS_DIR"
-# Colours survive the pipe only when asked for.
+# cargo writes colours into a pipe only on request.
 [[ -t 2 ]] && export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-always}
 cargo nextest run --no-fail-fast "${without_valkey[@]}" "$@" 2>&1 | tee "$log" >&2
 (($#)) && exit 0
 cargo test --quiet --doc
 scripts/acceptance.sh
 scripts/api.sh
-# Last, because the black-box checks have pushed it out of sight.
+# Again at the end, because the black-box checks print many lines after it.
 say "$(grep -E 'Summary' "$log" | tail -n 1)"
 say "all tests passed; Valkey: $valkey"

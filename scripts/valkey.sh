@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Puts a valkey-server into target/tools/valkey where the machine has none, without installing anything: the
-# package is only unpacked. Exit 1 when no package can be had.
+# Puts a valkey-server into target/tools/valkey if the machine has none. It unpacks the package and installs nothing. Exit 1
+# if there is no package.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
@@ -10,7 +10,7 @@ DEST="$TOOLS_DIR/valkey"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# fetch APT-OPTION…: the packages, unpacked; false when apt has none or the program does not run here.
+# fetch APT-OPTION…: downloads and unpacks the packages; false if apt has none or the program does not run here.
 fetch() {
   (cd "$work" && rm -f ./*.deb && apt-get "$@" download valkey-server valkey-tools) >/dev/null 2>&1 || return 1
   mkdir -p "$DEST"
@@ -20,7 +20,7 @@ fetch() {
   return 1
 }
 
-# Debian 12 has Valkey in its backports: read through lists of our own, so that the machine's stay as they are.
+# Debian 12 has Valkey in its backports. This reads them with package lists of its own and leaves the machine's unchanged.
 fetch_from_backports() {
   # shellcheck source=/dev/null
   local suite && suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")

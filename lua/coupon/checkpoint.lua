@@ -1,10 +1,10 @@
--- Writes down in the stream what Redis holds at this instant, for the ledger to compare with what the events say.
+-- Appends an event with what Redis holds at this instant. The ledger compares it with the result of the events.
 --
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok', mark}
---       event: `state` a line "name value" for each field of the state and each count (state.lua), before it
--- Invariants: changes nothing but the event number. In every status.
+--       event: `state` a line "name value" for each field of the state and each count (state.lua), before this event
+-- Invariants: changes nothing but the event number. Runs in every status.
 -- Cost: O(1).
 
 local state, ended = known_state(KEYS[1])

@@ -1,10 +1,11 @@
 -- Lists dead letters, by arrival number.
 --
 -- KEYS  the six of the coupon (state.lua)
--- ARGV  1 known mark  2 only behind this arrival number  3 how many at most, 1 to 1,000
+-- ARGV  1 known mark  2 list from the number after this arrival number  3 most dead letters, 1 to 1,000
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, last arrival number looked at or '', request id, record ('' for one that is lost), ...}
--- Cost: O(log n + how many).
+--       {'ok', mark, last arrival number looked at or '', request id, record ('' for a lost record), ...}
+-- Invariants: changes nothing.
+-- Cost: O(log n + most dead letters).
 
 local state, ended = known_state(KEYS[1])
 if not state then

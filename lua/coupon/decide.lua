@@ -1,9 +1,10 @@
 -- Shared by issue.lua and serve.lua: the decision on one request, in memory.
 
--- Decides a request at this instant: window of time, user, stock. `stamp`: the instant as text; `held`: the user's
--- record, false for none. Returns the request's record, what the event says of it behind the user, and the user's
--- record when it changes: a unit was issued, or the clock was set back. nil: the user's record cannot be read, so
--- nothing is decided.
+-- Decides a request at the instant `at`, in this order: window of time, user, stock. `stamp` is `at` as text. `held` is
+-- the user's record, false for none. Returns three values:
+--   the request's record; nil when the user's record cannot be read: then nothing is decided
+--   the end of the request's line in the event, after the user
+--   the user's record if it changes: the script issued a unit, or the clock was set back
 local function decide(state, at, stamp, request, user, code, held)
   if (state.starts and at < state.starts) or (state.ends and at >= state.ends) then
     return 'n ' .. stamp .. ' ' .. user, ' n'

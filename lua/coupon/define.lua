@@ -6,15 +6,15 @@
 --       6 starts in ms or ''  7 ends in ms or ''
 --       8 wanted: '' any | 'absent' only create | 'present' only change | ',3,4,' only change from one of these
 --       9 last version the caller has read, '' for none  10 nonce: one for this PUT and all its repeats
---       11 who  12 request id  13 history, 14 retention in seconds, of a coupon that this creates; a change leaves what
---       it has
+--       11 who  12 request id  13 history, 14 retention in seconds: for a coupon that this call creates; a change keeps
+--       the coupon's own
 -- Reply {'created' | 'changed' | 'same', mark, version}
---       {'mismatch', mark} what was wanted is not so | {'ended', mark} | {'behind' | 'restoring' | 'stale', mark}
---       {'below', mark, issued - voided} a stock below what is out
--- Invariants: stock >= seq - voided always. A repeat of a PUT that was done (same nonce) answers as the first did and
--- changes nothing, also when another PUT came between; one that was held up on its way changes nothing when another
--- was acknowledged meanwhile ('stale', by the last version). In status open and suspended. Issues that a window has
--- let go of do not count again when it is made longer.
+--       {'mismatch', mark} `wanted` does not hold | {'ended', mark} | {'behind' | 'restoring' | 'stale', mark}
+--       {'below', mark, issued - voided} the stock is below the number of outstanding units
+-- Invariants: stock >= seq - voided always. A repeat of a PUT (same nonce) answers as the first did and changes
+-- nothing, even after another PUT. A delayed PUT changes nothing if another one was acknowledged meanwhile ('stale', by
+-- the last version). Runs in status open and suspended. An issue that left the window does not count again when the
+-- window is made longer.
 -- Cost: O(1).
 
 local FIELDS = { 'stock', 'per_user', 'window', 'starts', 'ends' } -- ARGV[3] and on
@@ -27,7 +27,7 @@ for i, field in ipairs(FIELDS) do
   must(exact(text) or (i > 2 and text == '') or nil, 'JP_ARGUMENT ' .. field)
 end
 
--- Appends the event and writes the state; what is put is in force with it.
+-- Appends the event and writes the state. The definition is in force from here.
 local function put(state, mode, puts)
   local version = num(state.version)
   append_event(KEYS[6], state, at, 'define', {
@@ -98,7 +98,7 @@ if state.status == 'ended' then
   return { 'ended', mark(state) }
 end
 if kept[1] == json and wanted ~= 'absent' then
-  -- Also when its version was not expected: what is asked for is so (RFC 9110, 13.1.1).
+  -- Also with an unexpected version: the requested state is already there (RFC 9110, 13.1.1).
   return { 'same', mark(state), last }
 end
 if last ~= ARGV[9] then

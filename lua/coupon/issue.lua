@@ -1,22 +1,22 @@
--- Issues units to users, in the order in which they ask: one request or many, each decided as if it came alone behind
--- the one before it. A request that is known is answered by its record; who asks while others are in the line, or asks
--- for the line, joins it at its end.
+-- Issues units to users in the order of their requests: one request or many, each decided as if it came alone after the
+-- one before it. A known request is answered by its record. A new request joins the queue at its end if others are in
+-- it, or if it asks for the queue.
 --
 -- KEYS  the six of the coupon (state.lua)
--- ARGV  1 known mark  2 requests of this call, 1 to 1,000  3 modes: '' when all want to be decided now, else a letter
---       each: n now | l line
---       4.. request ids, then as many users, then as many codes; a code is used only where a unit is issued
+-- ARGV  1 known mark  2 number of requests, 1 to 1,000  3 modes: '' when all ask for a decision now, else a letter for
+--       each: n now | l queue
+--       4.. request ids, then as many users, then as many codes; a code is used only if a unit is issued
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {code, mark, known, record of each ('' not taken), place, text, ...}
---         code: 'ok' | 'suspended' | 'ended': why those with '' were not taken
---         known: places in the call, from 1, with commas, of those that this call did not write
---         record: "? ..." for one whose user's record, which follows, cannot be read: nothing was decided
+--         code: 'ok' | 'suspended' | 'ended': why the requests with '' were not taken
+--         known: places in the call, from 1, with commas, of the requests that this call did not write
+--         record: "? ..." when the user's record, which follows, cannot be read: nothing was decided
 --         place, text: details of the record at this place (append_details in record.lua)
--- Invariants: read, decide, then write; what is refused leaves no trace, and a final refusal leaves its record. One
--- event for all that were decided or joined the line, in their order. Which user a record is of is for the caller to
--- compare.
--- Cost: HMGET of ids and of users, HSET of those, one XADD, one HSET of the state; a ZRANK for each known one in the
--- line.
+-- Invariants: read, decide, then write. A request that is not taken leaves no trace. A final refusal leaves its record.
+-- One event for all requests that were decided or joined the queue, in their order. The caller must compare the user of
+-- a record with its own.
+-- Cost: HMGET of ids and of users, HSET of those, one XADD, one HSET of the state; a ZRANK for each known request in
+-- the queue.
 
 local state, ended = known_state(KEYS[1])
 if not state then
@@ -28,23 +28,23 @@ local FIRST_USER, FIRST_CODE = FIRST + count, FIRST + 2 * count
 local refusal = state.status ~= 'open' and state.status or nil
 local held = redis.call('HMGET', KEYS[2], unpack(ARGV, FIRST, FIRST_USER - 1))
 
--- In lists with their lengths beside them: `#` searches for the end each time.
-local HEAD = 3 -- of the reply, in front of the records
+-- Lists have their lengths beside them, because `#` searches for the end each time.
+local HEAD = 3 -- values of the reply before the records
 local reply, known, lines, taken, missed = {}, {}, {}, 0, false
 local records, users, issued = {}, {}, 0 -- for HSET
-local new_users = 0 -- of them those that had no record
+local new_users = 0 -- users without a record before this call
 local joined, queued = {}, 0 -- for ZADD
 local written, written_users = {}, {} -- by id
 
 local at, stamp, line, held_users
--- Reads what deciding needs, once there is something to decide.
+-- Reads clock, queue and users once there is a request to decide.
 local function prepare()
   at, line = now_ms(), redis.call('ZCARD', KEYS[4])
   stamp = num(at)
   held_users = redis.call('HMGET', KEYS[3], unpack(ARGV, FIRST_USER, FIRST_CODE - 1))
 end
 
--- Decides one that is new, or puts it into the line; its record, or '? ' and that of its user, which cannot be read.
+-- Decides a new request, or puts it into the queue. Returns its record, or '? ' and its user's unreadable record.
 local function take(i, id)
   local user = ARGV[FIRST_USER + i - 1]
   local text, tail, of_user

@@ -2,9 +2,11 @@
 --
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark  2 request id
--- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'missing', mark} | {'ended', mark} it may have been dropped
+-- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'missing', mark}
+--       {'ended', mark} no record: retire.lua may have dropped it
 --       {'ok', mark, '1', record, place, text}  place, text: its details, if any (record.lua)
--- Cost: O(log n of the line).
+-- Invariants: changes nothing.
+-- Cost: O(log n of the queue).
 
 local state, ended = known_state(KEYS[1])
 if not state then

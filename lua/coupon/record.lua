@@ -1,16 +1,16 @@
--- Shared by the scripts that read or move a request: its record, and that of its user.
+-- Shared by the scripts that read or change a request: its record, and the record of its user.
 --
 -- A request, in the hash `requests` by its id, times in ms:
 --   i seq at code user             issued
---   v seq at code voided_at user   issued, and taken back
---   a at first user                the user had as many as a user may have; first: the request of the oldest of them
+--   v seq at code voided_at user   issued and voided
+--   a at first user                already issued: the user has reached the limit; first: request of the oldest issue
 --   o at user                      out of stock
 --   n at user                      not open: before `starts`, or from `ends` on
---   q arrival attempts take at user   in the line since `at`; take: of the last call that took it, "-" for none
---   d arrival attempts at user     dead letter, in the line since `at`
--- A user, in the hash `users` by the user's id: "request at;" of each issue that counts, the oldest first. A time that
--- is later than now was written before the clock was set back. It becomes now, so that the window runs from there:
--- nobody gets more than may be had within a window, and nobody waits for the length of the jump.
+--   q arrival attempts take at user   in the queue since `at`; take: the last call that took it, "-" for none
+--   d arrival attempts at user     dead letter, in the queue since `at`
+-- A user, in the hash `users` by the user's id: "request at;" of each issue that counts, oldest first. A time in the
+-- future was written before the clock was set back. It becomes now, so the window runs from there. So no user gets more
+-- than the window allows, and no user waits for the length of the jump.
 
 local function parse_queued(text)
   local arrival, attempts, take, at, user = string.match(text or '', '^q (%d+) (%d+) (%S+) (%d+) (%S+)$')
@@ -25,8 +25,9 @@ local function queued_text(queued)
   return 'q ' .. line .. ' ' .. queued.at .. ' ' .. queued.user
 end
 
--- Of the issues in a user's record those that count after `since`: how many, the request of the first, and the record
--- with them alone, none of them later than `at`; and whether one was. nil when it cannot be read.
+-- Counts the issues in a user's record that are later than `since`. Returns how many, the request of the first, the
+-- record with only these, and whether a time was later than `at` (the record then has `at` in its place). nil when the
+-- record cannot be read.
 local function count_issues(text, since, at)
   local only, only_at = string.match(text, '^(%S+) (%d+);$') -- most users have one
   if only then
@@ -57,9 +58,9 @@ end
 
 local ALREADY, QUEUED = string.byte('aq', 1, 2)
 
--- What answers need beside the records, of which a reply has `count` behind its first `head` values: behind one of a
--- user who has had enough the record of the first issue, behind one in the line how many are before it. Appends
--- "place, text" of each, place being that among the records, from 1. The ids are in ARGV, behind its first `before`.
+-- Appends details of records to a reply, as place, text. The reply has `count` records after its first `head` values,
+-- and their ids are in ARGV after its first `before`. place: among the records, from 1. text: for an already issued
+-- request the record of the first issue; for a request in the queue how many are before it.
 local function append_details(reply, head, count, before)
   local firsts, places, length = {}, {}, head + count
   for i = 1, count do

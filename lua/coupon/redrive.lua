@@ -1,14 +1,14 @@
--- Puts a dead letter back into the line, where it was: with its arrival number, and no tries counted.
+-- Puts a dead letter back into the queue, at its old place: with its arrival number, and no tries.
 --
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark  2 request id of the dead letter  3 who  4 request id of the operator's request
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'missing', mark} no such request
---       {'ok', mark, '', record, place, text} it is in the line
---       {'same', mark, '1', record, place, text} it is in the line already
+--       {'ok', mark, '', record, place, text} it is in the queue
+--       {'same', mark, '1', record, place, text} it was in the queue already
 --       {'not-dead', mark, '1', record, place, text} it has been decided; with its details, if any (record.lua)
 --       {'suspended' | 'ended', mark}
--- Invariants: who came later and was served meanwhile stays served; who is in the line behind it waits for it.
--- Cost: O(log n of the line).
+-- Invariants: later requests that were served meanwhile stay served. Later requests in the queue wait for it.
+-- Cost: O(log n of the queue).
 
 local state, ended = known_state(KEYS[1])
 if not state then
@@ -27,7 +27,7 @@ end
 if state.status ~= 'open' then
   return { state.status, mark(state) }
 end
-redis.call('ZCARD', KEYS[4]) -- their types, before the first write
+redis.call('ZCARD', KEYS[4]) -- checks the keys' types before the first write
 redis.call('ZCARD', KEYS[5])
 
 append_event(KEYS[6], state, now_ms(), 'redrive', {

@@ -1,16 +1,16 @@
--- Ends a restore: writes the state, appends the event `restore`, and lets the other scripts in again.
+-- Ends a restore: writes the state, appends the event `restore`, and lets the other scripts run again.
 --
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 token of the restore  2 who  3 request id  4 reason
---       5..8 how many there must be of requests, users, in the line, dead
+--       5..8 how many requests, users, queued requests and dead letters there must be
 --       9.. all fields of the state (state.lua), `json` and `puts`, as name, value, ...; n, restores: the ledger's;
 --         history: a new one
--- Reply {'unknown'} | {'other', mark} this restore is not the one that is going on
+-- Reply {'unknown'} | {'other', mark} another restore is running
 --       {'incomplete', mark} Redis lost records since they were written: begin again
 --       {'ok', mark} done | {'same', mark} done before
--- Invariants: the event has the ledger's number and one restore more than anybody has seen; the status is written
--- with all else, so that no script ever sees a part. Nobody has the consumer's lease, and nobody is taken: both were of
--- the Redis that was lost. Runs when memory is full: what is big is there already.
+-- Invariants: the event has the ledger's number and one more restore than any instance has seen. The status is written
+-- with the rest, so no script sees a part. No consumer has the lease and no request is taken: both belonged to the
+-- lost Redis. Runs when memory is full, because the large keys are already there.
 -- Cost: O(1).
 
 local MAX_RESTORES = 8191 -- 2^13 - 1, so that a mark stays below 2^53

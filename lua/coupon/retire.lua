@@ -1,23 +1,23 @@
--- Ends a coupon for good, some time behind its end: drops requests, users and both lists. The state stays, so that the
--- id is not used for something else, and so does the stream, in which the ledger finds its place.
+-- Ends a coupon for good, one retention after its end: drops requests, users, queue and dead letters. The state stays,
+-- so nothing else can use the id. The stream stays, because the ledger finds its place in it.
 --
--- The retention is the longest that any caller was set to. It is counted from the first call that found this definition
--- over: each call adds the step since the last one, from 0 to 60 s (`over_version`, `over_age`, `over_looked`). So an
--- end that was put into the past, a service that was away, or a clock that jumps ahead drops nothing that was answered
--- a moment ago, and draws that have yet to record what they were told have that long. Not in the ledger: a restore
--- counts anew.
+-- The retention is the longest setting of any caller. It counts from the first call that found this definition over:
+-- each call adds the time since the last call, from 0 to 60 s (`over_version`, `over_age`, `over_looked`). So an end
+-- that was put into the past, a service that was away, or a clock that jumps ahead drops no recent answer. Draws have
+-- the same time to record their answers. The ledger does not have this age, so a restore counts anew.
 --
 -- KEYS  the six of the coupon (state.lua)
--- ARGV  1 known mark  2 number of the last event that the ledger has  3 retention that the caller is set to, seconds
+-- ARGV  1 known mark  2 number of the last event in the ledger  3 the caller's retention setting, seconds
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok' | 'same', mark}
---       {'raised', mark, seconds}  the coupon's retention was that, shorter than the caller's; it is the caller's now
---       {'not-over', mark, ms or '', seconds}  there is so much left; '' it has no end; the coupon's retention
---       {'line', mark, requests}  so many wait to be told that it is over | {'ledger', mark}  it lacks events
+--       {'raised', mark, seconds}  the coupon's retention was this, shorter than the caller's; now it is the caller's
+--       {'not-over', mark, ms or '', seconds}  time left, '' without an end; the coupon's retention
+--       {'line', mark, requests}  so many requests are still in the queue: serve.lua must answer them first
+--       {'ledger', mark}  the ledger lacks events
 --       {'suspended', mark}
--- Invariants: nothing is dropped that the ledger lacks. Runs when memory is full: it frees some.
--- Cost: O(1); the content is freed in the background.
+-- Invariants: drops nothing that the ledger lacks. Runs when memory is full, because it frees memory.
+-- Cost: O(1); Redis frees the content in the background.
 
-local MAX_STEP = 60000 -- ms counted between two looks
+local MAX_STEP = 60000 -- most ms counted between two calls
 
 local state, ended = known_state(KEYS[1])
 if not state then

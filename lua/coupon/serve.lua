@@ -1,25 +1,24 @@
--- One step of the line's consumer: serves those its last call took, acknowledges them, and takes the next.
+-- One step of the queue's consumer: serves the requests that its last call took, acknowledges them, and takes the next.
 --
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark  2 token of the consumer  3 lease in ms; 0 gives it back, and takes nothing
 --       4 take id: one for this call and all its repeats  5 how many to take, 0 to 256  6 how many to serve, 0 to 256
---       7.. ids of those to serve, as the last call gave them, then as many codes
+--       7.. ids of the requests to serve, as the last call gave them, then as many codes
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'suspended' | 'ended', mark}: nothing was served or taken
---       {'held', mark, ms}  another consumer has the lease, for so long
---       {'ok', mark, in the line now, taken, (request id, user, tries) of each taken, known, record of each to serve,
---         place, text, ...}
---         known: places among those to serve, with commas, of those that this call did not decide
---         record: of one that is still in the line (q) its code is not to be used: it was not the head of the line any
---         more, or its user's record cannot be read; '' none
+--       {'held', mark, ms}  another consumer has the lease for this time
+--       {'ok', mark, length of the queue, taken, (request id, user, tries) of each taken, known, record of each to
+--         serve, place, text, ...}
+--         known: places among the requests to serve, with commas, that this call did not decide
+--         record: still queued (q) if the request was no longer the head of the queue, or its user's record cannot be
+--           read: then its code was not used; '' for no record
 --         place, text: details of the record at this place (append_details in record.lua)
--- Invariants: only the head of the line is served, in order; decision, acknowledgement and event are one. Being taken
--- is what counts a try, once for each take id; not for one that its living consumer could not serve because others
--- came back in front of it (redrive.lua). Taken for the fourth time means dead letter instead. One that has been
--- taken before is taken alone, so that it brings nobody else down with it. A call that finds nobody in the line
--- writes nothing. The lease is by Redis' clock; it has no event, and neither has a take: both are of this Redis. It is
--- kept as "token end length": one that ends later than its length from now was given before the clock was set back, and
--- is over.
--- Runs when memory is full: who is in the line was told so.
+-- Invariants: only the head of the queue is served, in order. Decision, acknowledgement and event are one. A take
+-- counts as a try, once for each take id. It does not count if redriven requests came in front, so that a living
+-- consumer could not serve the request. The fourth take makes it a dead letter instead. A request that was taken before
+-- is taken alone, so that it costs no other request a try. A call that finds an empty queue writes nothing.
+-- The lease is by Redis' clock. Leases and takes have no event: they belong to this Redis. The lease is "token end
+-- length". One that ends later than its length from now was given before the clock was set back, and is over.
+-- Runs when memory is full, because queued requests were accepted.
 -- Cost: O(served + taken): HMGET and HSET of them, one XADD.
 
 local MAX_TRIES = 3
@@ -45,8 +44,8 @@ if holder and holder ~= token and left > 0 and left <= tonumber(length) then
 end
 
 local line = redis.call('ZCARD', KEYS[4])
-redis.call('ZCARD', KEYS[5]) -- its type, before the first write
-local heads = redis.call('ZRANGE', KEYS[4], 0, count + wish) -- one more, so that there is something to ask for
+redis.call('ZCARD', KEYS[5]) -- checks the key's type before the first write
+local heads = redis.call('ZRANGE', KEYS[4], 0, count + wish) -- one more, so that HMGET has an id
 local ids, asked = {}, {}
 for i = 1, count do
   ids[i], asked[i] = ARGV[FIRST + i - 1], ARGV[FIRST + i - 1]
@@ -56,9 +55,9 @@ for _, id in ipairs(heads) do
 end
 local held = #asked > 0 and redis.call('HMGET', KEYS[2], unpack(asked)) or {}
 
--- Serving: what is decided, in memory.
+-- Serves: decides in memory.
 local known, texts, lines, gone, dead = {}, {}, {}, {}, {}
-local records, users, new_users = {}, {}, 0 -- for HSET; users that had no record
+local records, users, new_users = {}, {}, 0 -- for HSET; users without a record before this call
 local written, written_users = {}, {}
 local head, stuck, decided = 1, false, {}
 
@@ -68,7 +67,7 @@ local function write_record(id, text)
   records[#records + 1] = text
 end
 
--- One that its consumer could not serve because of those in front of it: its last take does not count.
+-- Takes back the last try of a request that its consumer could not serve because others are in front of it.
 local function excuse(id, queued)
   if queued.take ~= '-' and queued.take ~= take_id then
     queued.attempts, queued.take = math.max(queued.attempts - 1, 0), '-'
@@ -110,7 +109,7 @@ for i = 1, count do
   texts[i] = written[id] or held[i] or ''
 end
 
--- Taking: the next of the line, or those that this call took when it came for the first time.
+-- Takes the next of the queue. A repeat takes what its first call took.
 local taken = {}
 local last_head = math.min(#heads, head + wish - 1)
 for h = head, lease > 0 and last_head or 0 do

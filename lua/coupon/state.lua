@@ -1,32 +1,32 @@
 -- Shared by every script of a coupon: its state.
 --
--- Part of a script, behind lua/stream/events.lua. All scripts get the six keys of the coupon, in this order:
+-- Part of a script, after lua/stream/events.lua. All scripts get the six keys of the coupon, in this order:
 --   1 state  2 requests  3 users  4 queue  5 dead  6 events
--- and the known mark in ARGV[1]. There is no fence: nothing of a decision is made by the caller.
+-- and the known mark in ARGV[1]. There is no fence, because the caller decides nothing.
 
 local STATE = {
   'n', -- number of the last event, dense from 1
-  'restores', -- how often it was rebuilt from the ledger
+  'restores', -- how often it was restored from the ledger
   'version', -- of the definition
-  'stock', -- units that may be out at once
-  'per_user', -- issues that may count for a user
-  'window', -- ms for which an issue counts for its user, '' for as long as there is the coupon
-  'starts', -- ms, '' for always
-  'ends', -- ms, from here on nothing is issued; '' for never
-  'seq', -- issues ever
-  'voided', -- of them
-  'arrivals', -- requests that ever joined the line
-  'retention', -- seconds that records are kept behind the end, by the longest setting that any instance had
+  'stock', -- most units outstanding at once
+  'per_user', -- most issues that count for a user
+  'window', -- ms for which an issue counts for its user, '' for as long as the coupon exists
+  'starts', -- ms: no issue before, '' for none
+  'ends', -- ms: no issue from here on, '' for never
+  'seq', -- issues so far
+  'voided', -- how many of them were voided
+  'arrivals', -- requests that have joined the queue so far
+  'retention', -- seconds for which records are kept after the end: the longest setting of any instance
   'history', -- 16 hexadecimal digits, made at creation and at every restore
-  'status', -- open | suspended | ended; restoring: n and restores are all there is
+  'status', -- open | suspended | ended; restoring: it has only n and restores
 }
--- Beside them: `json`, the definition as operators read it; `puts` (lua/stream/puts.lua); `consumer` (serve.lua);
+-- The hash also has: `json`, the definition as operators read it; `puts` (lua/stream/puts.lua); `consumer` (serve.lua);
 -- `over_version`, `over_age`, `over_looked` (retire.lua).
 
-local TEXTS = 2 -- the last of them, which are no numbers
+local TEXTS = 2 -- the last fields are texts
 local OPTIONAL = { window = true, starts = true, ends = true }
 
--- The state as a table, `nil` for an optional number that is not set; or nil when there is no such coupon.
+-- Reads the state, with nil for an optional number that is not set; nil when the coupon does not exist.
 local function read_state(key)
   local values = redis.call('HMGET', key, unpack(STATE))
   if not values[1] then
@@ -43,7 +43,7 @@ local function read_state(key)
   return state
 end
 
--- The state, or nil and the reply that ends the call.
+-- Reads the state; or nil and the reply that ends the call.
 local function known_state(key)
   local state = read_state(key)
   local ended = ended_by(state)
@@ -53,7 +53,7 @@ local function known_state(key)
   return state
 end
 
--- All that the ledger compares, and more: the state as name, value, ..., and how many records there are.
+-- What a checkpoint and a view report: the fields of the state as name, value, ..., and the sizes of the other keys.
 local function told(state)
   local out = {}
   for _, field in ipairs(STATE) do
@@ -69,7 +69,7 @@ local function told(state)
   return out
 end
 
--- Writes what a decision moves.
+-- Writes the fields that a decision changes.
 local function write_counts(key, state)
   redis.call(
     'HSET',

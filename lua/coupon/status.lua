@@ -2,8 +2,8 @@
 --
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark  2 wanted: open | suspended  3 reason  4 who  5 request id
--- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok' | 'same', mark} | {'ended', mark} it is over for good
--- Invariants: both are the service's doing (design: stop on mismatch). Runs when memory is full.
+-- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok' | 'same', mark} | {'ended', mark} over for good
+-- Invariants: only the service calls it (design: stop on mismatch). Runs when memory is full.
 -- Cost: O(1).
 
 local state, ended = known_state(KEYS[1])

@@ -1,9 +1,10 @@
--- Reads a coupon whole, at one instant.
+-- Reads a whole coupon at one instant.
 --
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'ok', mark, now ms, definition (JSON), state and counts (state.lua) as name, value, ...}
+-- Invariants: changes nothing.
 -- Cost: O(1).
 
 local state, ended = known_state(KEYS[1])

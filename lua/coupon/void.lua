@@ -1,4 +1,4 @@
--- Takes an issued unit back: it returns to the stock, and its user may be issued another by a new request.
+-- Voids an issued unit: it returns to the stock, and a new request of its user may be issued another unit.
 --
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark  2 request id of the issue  3 who  4 request id of the operator's request
@@ -6,7 +6,7 @@
 --       {'ok', mark, '', record} voided | {'same', mark, '1', record} it was voided before
 --       {'not-issued', mark, '1', record, place, text} in any other state; with its details, if any (record.lua)
 --       {'suspended' | 'ended', mark}
--- Invariants: final for its request; its sequence and its code are never used again. Runs when memory is full.
+-- Invariants: final for its request. Its sequence and its code are never used again. Runs when memory is full.
 -- Cost: O(issues that count for the user).
 
 local state, ended = known_state(KEYS[1])
@@ -31,7 +31,7 @@ end
 local seq, issued_at, code, user = string.match(text, '^i (%d+) (%d+) (%S+) (%S+)$')
 must(seq, 'JP_DAMAGED request')
 
--- The user's record without this issue; a window may have let go of it before.
+-- The user's record without this issue. The issue may have left the window before.
 local held, kept = redis.call('HGET', KEYS[3], user) or '', {}
 must(count_issues(held, -1, MAX), 'JP_DAMAGED user')
 for request, counted_at in string.gmatch(held, '(%S+) (%d+);') do

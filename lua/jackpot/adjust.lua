@@ -1,15 +1,17 @@
--- An operator's change of one meter (fund, correct), or a move between two meters of a tier. Once per adjustment id.
+-- Changes one meter for an operator (fund, correct), or moves money between two meters of a tier. An adjustment id
+-- works once.
 --
 -- KEYS  1 state  2 meters  3 adjustments  4 events  5.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 adjustment id  6 digest of its content  7 tier
---       8 from: meter or ''  9 to: meter or ''  (pool | reserve | overflow; '' is the world outside)
+--       8 from: meter or ''  9 to: meter or ''  (pool | reserve | overflow; '' is outside the jackpot)
 --       10 amount, 1 to 2^53-1, minor units  11 reason  12 who  13 request id
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
---       {'ok', mark, at} done, at in ms | {'same', mark, at} done before | {'reused', mark} that id did something else
+--       {'ok', mark, at} done, at in ms | {'same', mark, at} done before
+--       {'reused', mark} the id was used with another content
 --       {'below-zero', mark, held} the meter holds less | {'above-cap', mark, cap} | {'too-large', mark} past 2^53-1
 --       {'no-tier', mark}
--- Invariants: a meter is never below 0, a pool never raised above its cap; what comes from or goes to the world is
--- in `funded`; what is moved is not.
+-- Invariants: a meter is never below 0, and no adjustment raises a pool above its cap. `funded` counts money that
+-- enters or leaves the jackpot. A move does not change it.
 -- Cost: O(tiers).
 
 local state, ended = known_state(KEYS[1])

@@ -1,13 +1,13 @@
--- Shared by the scripts that answer a batch: its record, and those of the entries that drew a prize.
+-- Shared by the scripts that answer a batch: the record of the batch, and the records of its winners.
 --
 -- The record of a batch is the field "<batch id>:", which no client can send as an id:
 --   first count fingerprint epoch totals winners
--- first: sequence of its first entry. totals: "tier+amount+pool" of each tier, comma-separated; amount is by how many
--- whole units the tier's contributions grew, pool what it held behind the last entry. winners: indexes (from 1) of all
--- entries that drew a prize, comma-separated, "-" for none; each has a record of its own as "<batch id>:<index>"
--- (record.lua). Those that drew nothing have none: they follow from the event.
+-- first: sequence of the batch's first entry. totals: "tier+amount+pool" of each tier, comma-separated; amount: whole
+-- units by which the tier's contributions grew; pool: its amount after the batch. winners: indexes (from 1) of all
+-- entries that drew a prize, comma-separated, "-" for none. A winner has a record of its own, "<batch id>:<index>"
+-- (record.lua). Other entries have none: their results follow from the event.
 
-local AT_ONCE = 4000 -- values of one call: `unpack` takes about 8,000
+local AT_ONCE = 4000 -- values of one call; `unpack` fails above some 8,000
 
 local function call_in_parts(values, call)
   for from = 1, #values, AT_ONCE do
@@ -15,7 +15,7 @@ local function call_in_parts(values, call)
   end
 end
 
--- The reply for a batch that was taken before: its record, then those of its winners, in order.
+-- The reply to a repeated batch: its record, then the records of its winners, in order.
 local function batch_reply(state, record, key, batch_id)
   local out, ids = { 'ok', mark(state), '=' .. record }, {}
   for index in string.gmatch(string.match(record, '(%S+)$'), '%d+') do

@@ -1,4 +1,4 @@
--- Writes down in the stream what Redis holds at this instant, for the ledger to compare with what the events say.
+-- Appends an event with what Redis holds at this instant. The ledger compares it with the result of the events.
 --
 -- KEYS  1 state  2 meters  3 pending  4 events  5 seen:a  6 seen:b  7 definitions  8 adjustments
 --       9.. pool of each tier, in the definition's order
@@ -6,7 +6,7 @@
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark} | {'ok', mark}
 --       event: `state` a line "name value" for each field of the state and each count (state.lua), before this event;
 --       `tiers` "name pool reserve ... wins pool_written;" of each tier in force, in the order of METERS (tiers.lua)
--- Invariants: changes nothing but the event number. In every status.
+-- Invariants: changes nothing but the event number. Runs in every status.
 -- Cost: O(tiers).
 
 local state, ended = known_state(KEYS[1])

@@ -1,13 +1,13 @@
--- One claim of a redraw: takes the prize, or records its `retry`, for an entry that is pending.
+-- Makes one claim of a redraw for a pending entry: takes the prize, or records that the rank refused (`retry`).
 --
 -- KEYS  1 state  2 meters  3 seen:a  4 seen:b  5 pending  6 events  7.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 entry id  6 attempt  7 rank  8 prize: "tier kind value min", as it was pinned
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
---       {'missing', mark}             no such entry is remembered
---       {'ok', mark, '+record'}       done now: paid, or still pending with one refusal more
+--       {'missing', mark}             no record of this entry
+--       {'ok', mark, '+record'}       done now: paid, or still pending with one more refusal
 --       {'ok', mark, '=record'}       nothing to do: the entry has its outcome, or this rank refused it before
--- Invariants: a rank refuses an entry once and for ever, whatever the pool holds later; an entry is paid at most
--- once; runs in every status and when memory is full, because what was drawn is owed.
+-- Invariants: a rank refuses an entry once and for ever, whatever the pool holds later. An entry is paid at most once.
+-- Runs in every status and when memory is full, because a drawn prize is owed.
 -- Cost: O(tiers).
 
 local state, ended = known_state(KEYS[1])
@@ -28,7 +28,7 @@ if not pending or has_refused(pending, rank) then
   return { 'ok', mark(state), '=' .. text }
 end
 
-redis.call('ZCARD', KEYS[5]) -- its type, before the first write
+redis.call('ZCARD', KEYS[5]) -- checks the key's type before the first write
 local tiers = read_tiers(state.tiers, KEYS[2], 7)
 local prize, at = parse_prize(ARGV[8]), now_ms()
 local amount, before = take(state, tiers, prize)

@@ -1,14 +1,14 @@
--- Records for a pending entry what the script of a coupon said of its request for a unit.
+-- Records for a pending entry how a coupon's script answered the request for a unit.
 --
 -- KEYS  1 state  2 meters  3 seen:a  4 seen:b  5 pending  6 events  7.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 entry id  6 attempt  7 rank  8 coupon id
---       9 issued | out-of-stock | already-issued | not-open  10 sequence of the issue, 11 its code, '' if there is none
+--       9 issued | out-of-stock | already-issued | not-open  10 sequence of the issue, 11 its code; both '' for none
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
---       {'missing', mark}             no such entry is remembered
---       {'ok', mark, '+record'}       done now: it has its coupon, or is still pending with one refusal more
+--       {'missing', mark}             no record of this entry
+--       {'ok', mark, '+record'}       done now: the entry has its coupon, or is still pending with one more refusal
 --       {'ok', mark, '=record'}       nothing to do: the entry has its outcome, or this rank refused it before
--- Invariants: the coupon decides, once for each entry and coupon: this only records, and a repeat records nothing. Runs
--- in every status and when memory is full, because what was drawn is owed.
+-- Invariants: the coupon decides, once for each entry and coupon. This script only records; a repeat records nothing.
+-- Runs in every status and when memory is full, because a drawn prize is owed.
 -- Cost: O(tiers).
 
 local LETTERS = { ['out-of-stock'] = 'o', ['already-issued'] = 'a', ['not-open'] = 'n' }
@@ -33,8 +33,8 @@ if not pending or has_refused(pending, rank) then
   return { 'ok', mark(state), '=' .. text }
 end
 
-redis.call('ZCARD', KEYS[5]) -- its type, before the first write
--- No pool decides here, unless a definition comes into force: one that was changed by hand holds up no outcome.
+redis.call('ZCARD', KEYS[5]) -- checks the key's type before the first write
+-- Pools decide here only if a definition comes into force. Otherwise a pool changed by hand must not delay an outcome.
 local tiers = read_tiers(state.tiers, KEYS[2], 7, nil, state.next == '')
 local record
 if issued then

@@ -1,5 +1,6 @@
--- Creates a jackpot, or changes its definition: at once when no money or odds of a live pool are touched, else with
--- the next take of all (or at once while paused with nothing pending, unless a cap is below the pool).
+-- Creates a jackpot, or changes its definition. A change applies at once if it touches neither money nor odds of a live
+-- pool. Otherwise it waits for the next take of all. While paused with nothing pending it applies at once, unless a cap
+-- is below the pool.
 --
 -- KEYS  1 state  2 meters  3 definitions  4 epochs  5 pending  6 events  7.. pool of each tier of the NEW definition
 -- ARGV  1..4 fence (state.lua); for a jackpot that does not exist: 0, 1, commitment of epoch 1, ''
@@ -8,18 +9,18 @@
 --       9 wanted: '' any | 'absent' only create | 'present' only change | ',3,4,' only change from one of these
 --       10 status when created: open | paused  11 who  12 request id
 --       13 last version the caller has read, '' for none  14 nonce: one for this PUT and all its repeats
---       15 history  16 nonce  17 secret id: of a jackpot that this creates, and of its epoch 1
---       18 retention, seconds, of a jackpot that is created; a change leaves what it has
+--       15 history  16 nonce  17 secret id: for a jackpot that this call creates, and its epoch 1
+--       18 retention, seconds, for a jackpot that this call creates; a change keeps the jackpot's own
 -- Reply {'created' | 'changed' | 'waits' | 'same', mark, last version}
---       {'mismatch', mark} what was wanted is not so | {'closed', mark}
+--       {'mismatch', mark} `wanted` does not hold | {'closed', mark}
 --       {'behind' | 'restoring' | 'stale', mark}
---       {'status', mark} a jackpot is created open or paused
---       {'tier-removed', mark, tier} a tier stays, because money may be in it
---       {'currency', mark, currency} not changed once money has been there
--- Invariants: `definitions` holds every version that an entry still remembered was drawn under; the last PUT is
--- the target: it replaces a definition that waits. A repeat of a PUT that was done (same nonce) answers as the first
--- did and changes nothing, also when another PUT came between; one that was held up on its way changes nothing when
--- another was acknowledged meanwhile ('stale', by the last version).
+--       {'status', mark} a new jackpot must be open or paused
+--       {'tier-removed', mark, tier} a tier must stay, because money may be in it
+--       {'currency', mark, currency} the currency must stay once money has been in the jackpot
+-- Invariants: `definitions` holds every version under which a remembered entry was drawn. The last PUT is the target:
+-- it replaces a waiting definition. A repeat of a PUT (same nonce) answers as the first did and changes nothing, even
+-- after another PUT. A delayed PUT changes nothing if another one was acknowledged meanwhile ('stale', by the last
+-- version).
 -- Cost: O(tiers).
 
 local FIRST_POOL = 7
@@ -148,7 +149,7 @@ local last = num(state.last_version)
 local target = state.next ~= '' and state.next or state.version
 local same = redis.call('HGET', KEYS[3], target) == json
 if same and wanted ~= 'absent' and state.status ~= 'closed' then
-  -- Also when its version was not expected: what is asked for is so (RFC 9110, 13.1.1).
+  -- Also with an unexpected version: the requested state is already there (RFC 9110, 13.1.1).
   return { 'same', mark(state), last }
 end
 if refusal or last ~= ARGV[13] then

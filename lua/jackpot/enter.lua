@@ -1,30 +1,32 @@
--- Takes entries: adds their contributions, numbers them, and runs the first claim of each that drew a pool or
--- fixed prize, in sequence. One entry or many; a repeated id, in Redis or earlier in this call, changes nothing.
+-- Takes entries: adds their contributions, numbers them, and makes the first claim of each entry that drew a pool or
+-- fixed prize, in sequence. One entry or many. A repeated id, in Redis or earlier in this call, changes nothing.
 --
--- The caller has drawn. It sends entries that drew nothing and follow one another as one sum, a run, so that the work
--- is that of the winners and of looking the ids up.
+-- The caller has drawn. It sends consecutive entries that drew nothing as one sum, a run. So the work is the winners
+-- and the look-ups of ids.
 --
 -- KEYS  1 state  2 meters  3 seen:a  4 seen:b  5 pending  6 events  7.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)
---       5 entries of this call, 1 to 1,000  6 its name, the same for no two calls; its record is ":<name>" (record.lua)
+--       5 number of entries, 1 to 1,000  6 name of this call, different for every call; its record is ":<name>"
+--         (record.lua)
 --       7 block: these entries, encoded by the caller, for the event
---       8 "rows of the entries|amounts": which row each entry adds, "1,2,1,..." or '' when all add the first; and the
---         amounts of those rows, "pu,pm,ru,rm/...;" each; for the event, and for the record of the call
---       9 rows of amounts: those, then the sums of runs  10 steps
+--       8 "rows of the entries|amounts", for the event and for the record of the call. rows: which row each entry adds,
+--         "1,2,1,..." or '' when all add the first. amounts: the amounts of those rows, "pu,pm,ru,rm/...;" each
+--       9 number of rows of amounts: rows of entries, then the sums of runs  10 number of steps
 --       11.. rows of (pool units, pool millionths, reserve units, reserve millionths) for each tier
 --       then the steps of (entries, row, prize): one entry with its own row, or a run, whose row is its sum
---         prize: '' drew nothing | "fingerprint|rank|who|tier kind value min" | "fingerprint|rank|who|" for one that is
---         not money; who: "player stake client_seed"
+--         prize: '' drew nothing | "fingerprint|rank|who|tier kind value min" | "fingerprint|rank|who|" for a prize
+--         that is not money; who: "player stake client_seed"
 --       then for each entry: id, ":<name> place fingerprint", its record if it ends up in a run; place from 1
--- Reply {'unknown'}                there is no such jackpot
---       {'behind' | 'restoring', mark}  this Redis lost events, or is getting them back: nothing was read further
---       {code, mark, first, runs, place, text, ...}  of those taken now: sequence of the first, and where their runs
---         begin (run.lua), the first of them having index 1. Then a text for each entry that was not simply taken
---         without a prize: '+record' taken now with a prize, '=record' seen before, '@place' repeats that one of this
---         call, '' not taken
---         code 'ok' | why the first '' was not taken: 'paused', 'suspended', 'closed', 'stale',
---         'too-large' (a meter would pass 2^53-1). Entries behind it are not tried: send them again.
--- Invariants: read, decide, then write; what is refused leaves no trace; one event for all that were taken.
+-- Reply {'unknown'}                the jackpot does not exist
+--       {'behind' | 'restoring', mark}  this Redis lost events, or a restore is running: nothing more was read
+--       {code, mark, first, runs, place, text, ...}
+--         first: sequence of the first entry taken now. runs: where their runs begin (run.lua); the first entry taken
+--           has index 1
+--         place, text: for each entry except those taken now without a prize: '+record' taken now with a prize,
+--           '=record' seen before, '@place' repeats the entry at this place of the call, '' not taken
+--         code: 'ok' | why the first '' was not taken: 'paused', 'suspended', 'closed', 'stale',
+--           'too-large' (a meter would pass 2^53-1). The script does not try the entries after it: send them again.
+-- Invariants: read, decide, then write. A refused entry leaves no trace. One event for all entries taken.
 -- Cost: two HMGET of the ids and their HSET; O(steps) arithmetic, O(winners) claims; one XADD, one HSET of meters.
 
 local state, ended = known_state(KEYS[1])
@@ -43,7 +45,7 @@ local step_count = tonumber(ARGV[10])
 local first_step = FIRST_ROW + tonumber(ARGV[9]) * width
 local first_entry = first_step + step_count * 3
 
-must(#ARGV == first_entry + 2 * count - 1 or nil, 'JP_ARGUMENT entries') -- HSET takes pairs out of it
+must(#ARGV == first_entry + 2 * count - 1 or nil, 'JP_ARGUMENT entries') -- HSET reads pairs from it
 
 local ids, place_of, twice = {}, {}, false
 for i = 1, count do
@@ -55,7 +57,7 @@ for i = 1, count do
     place_of[id] = i
   end
 end
-ids[count + 1] = call -- whose name it is, if it has been given before
+ids[count + 1] = call -- finds a record that has this name already
 local seen_now, seen_before = KEYS[3], KEYS[4]
 if state.gen == 'b' then
   seen_now, seen_before = KEYS[4], KEYS[3]
@@ -63,7 +65,7 @@ end
 local current = redis.call('HMGET', seen_now, unpack(ids))
 local older = redis.call('HMGET', seen_before, unpack(ids))
 
--- What is said of entries that are not to be taken, or that drew a prize.
+-- The texts of the reply: entries that are not taken, or that drew a prize.
 local texts, repeats = {}, 0
 for i = 1, count do
   if current[i] then
@@ -74,7 +76,7 @@ for i = 1, count do
     texts[i], repeats = '@' .. place_of[ids[i]], repeats + 1
   end
 end
--- A name that was given before is nobody's now: each entry gets a record of its own.
+-- If another call has this name, each entry gets a record of its own.
 local may_run = not (current[count + 1] or older[count + 1])
 
 local tiers, at
@@ -83,7 +85,7 @@ local records, pendings, runs, claims, run_places, skipped = {}, {}, {}, {}, {},
 local version, first_seq, stamp = state.version, state.seq + 1, ' ' .. state.epoch .. '.' .. state.version .. ' '
 
 local next_run
--- Reads what taking needs, once there is something to take, and where a run begins, if the next entry begins one.
+-- Reads tiers and clock once there is an entry to take. Notes the tiers' state if the next entry begins a run.
 local function prepare()
   if not tiers then
     tiers = read_tiers(state.tiers, KEYS[2], FIRST_POOL)
@@ -100,7 +102,8 @@ local function took(entries)
   state.seq, taken = state.seq + entries, taken + entries
 end
 
--- The tail of the record of one that drew a prize, after its claim if it is for money; and whether it is pending.
+-- Settles an entry that drew a prize: makes the claim if the prize is money. Returns the tail of the record, and
+-- whether the entry is pending.
 local function settle(rank, who, money)
   local seq = num(state.seq)
   if money == '' then
@@ -117,7 +120,7 @@ local function settle(rank, who, money)
   return ' p ' .. rank .. 'r ' .. num(at) .. ' ' .. who, true
 end
 
--- Takes one entry, in memory; what is to be said of it, nil when it simply drew nothing.
+-- Takes one entry, in memory. Returns its text for the reply, nil if it drew nothing.
 local function take_one(i, row, prize)
   prepare()
   local pools = contribute(tiers, row)
@@ -137,7 +140,7 @@ local function take_one(i, row, prize)
       pendings[#pendings + 1] = ids[i]
     end
     if state.applied then
-      refusal = 'stale' -- those behind it drew from the odds that were in force before this take
+      refusal = 'stale' -- the entries after it were drawn from the odds before this take
     end
   end
   records[#records + 1] = ids[i]
@@ -145,7 +148,7 @@ local function take_one(i, row, prize)
   return fingerprint and '+' .. record
 end
 
--- Takes a run by its sum, if all of it is to be taken; whether it was.
+-- Takes a run by its sum if all its entries can be taken. Returns whether it did.
 local function take_run(from, to, row)
   if refusal or not may_run then
     return false
@@ -167,7 +170,7 @@ local function take_run(from, to, row)
 end
 
 local rows_of_entries
--- The row that an entry of a run adds by itself.
+-- The row of a single entry of a run.
 local function own_row(i)
   if not rows_of_entries then
     rows_of_entries = {}
@@ -201,7 +204,7 @@ must(i == count or nil, 'JP_ARGUMENT steps')
 
 if taken > 0 then
   if #pendings > 0 then
-    redis.call('ZCARD', KEYS[5]) -- its type, before the first write
+    redis.call('ZCARD', KEYS[5]) -- checks the key's type before the first write
   end
   local skip, runs_text = table.concat(skipped, ','), table.concat(runs)
   append_event(KEYS[6], state, at, 'enter', {

@@ -1,30 +1,31 @@
--- Takes a batch of entries, all or none, with exactly the result of its entries one after the other: adds their
--- contributions, numbers them, and settles those that drew a prize in sequence, each to its outcome, redraws included.
+-- Takes a batch of entries, all or none. The result is exactly that of its entries one after the other. The script adds
+-- their contributions, numbers them, and settles each entry that drew a prize, in sequence, redraws included.
 --
--- The caller has drawn everything. It sends runs of losers as one sum, and for each entry that drew a prize the chain
--- of its attempts: the first of each rank (a rank that refused refuses again), up to the one that draws nothing.
+-- The caller has drawn everything. It sends runs of losers as one sum. For each entry that drew a prize it sends the
+-- chain of attempts up to the one that draws nothing: the first attempt of each rank, because a rank that refused once
+-- refuses again.
 --
 -- KEYS  1 state  2 meters  3 seen:a  4 seen:b  5 pending  6 events  7.. pool of each tier of the first segment's
---       definition, in its order, then of those tiers that only the second has, in its order
+--       definition, in its order, then of the tiers that only the second segment has, in its order
 -- ARGV  1..4 fence (state.lua)  5 batch id  6 fingerprint  7 entries in all, 1 to 10,000  8 segments, 1 or 2
 --       then for each segment:
---         stamp: "version digest" of the definition it was drawn under  entries of it
+--         stamp: "version digest" of the definition under which it was drawn  number of its entries
 --         block: "player stake client_seed" a line  amounts: "stake=pu,pm,ru,rm/...;"  both for the event
 --         prizes: "rank tier kind value min;" of the money prizes that its attempts name
---         rows of amounts  steps
+--         number of rows of amounts  number of steps
 --         rows of (pool units, pool millionths, reserve units, reserve millionths) for each tier
---         steps of (entries, row (from 1), winner): winner '' for a run of losers, whose row is their sum, or one
---           entry that drew a prize: "fingerprint|who|attempt rank;attempt rank;...", where rank 0 ends it with no
---           prize and one that is not in `prizes` leaves it pending; who: "player stake client_seed" for those alone
+--         steps of (entries, row (from 1), winner): winner '' for a run of losers, whose row is their sum; or one entry
+--           that drew a prize: "fingerprint|who|attempt rank;attempt rank;...". Rank 0 ends it with no prize. A rank
+--           that is not in `prizes` leaves it pending. who: "player stake client_seed" for pending entries alone
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'ok', mark, '+record' | '=record', winner record, ...}  taken now | taken before (batch.lua)
 --       {'paused' | 'suspended' | 'closed' | 'stale' | 'too-large', mark}  refused whole
---       {'too-many', mark}            refused whole: its entries make more claims than one call may
+--       {'too-many', mark}      refused whole: its entries make more claims than one call may
 --       {'split', mark, index}  the entry at this index (from 1) took all and put the waiting definition in force: draw
---         those behind it under that one, and send them as the second segment
--- Invariants: read, decide, then write; what is refused leaves no trace; a repeat is answered before anything else is
--- looked at; one event for each segment, in the same call.
--- Cost: O(steps * tiers), two XADD at most, HSET and ZADD of the winners; and the copying of the blocks.
+--         the entries after it under that definition, and send them as the second segment
+-- Invariants: read, decide, then write. A refused batch leaves no trace. The script answers a repeat before any other
+-- check. One event for each segment, in the same call.
+-- Cost: O(steps * tiers), at most two XADD, HSET and ZADD of the winners; and the copying of the blocks.
 
 local state, ended = known_state(KEYS[1])
 if not state then
@@ -44,10 +45,10 @@ if refusal then
 end
 
 local FIRST_POOL = 7
-local MAX_CLAIMS = 100000 -- some 0.2 s of Redis' time; only where most prizes are refused does a batch come near
+local MAX_CLAIMS = 100000 -- some 0.2 s of Redis' time; a batch comes near it only if most prizes are refused
 local at, first_seq = now_ms(), state.seq + 1
 local tiers = read_tiers(state.tiers, KEYS[2], FIRST_POOL)
-local groups = { tiers } -- each with pools that follow one another in KEYS
+local groups = { tiers } -- the pools of a group are consecutive in KEYS
 local index, next_arg, claim_count = 0, 9, 0
 local events, winners, records, pendings = {}, {}, {}, {}
 
@@ -56,7 +57,7 @@ local function argument()
   return ARGV[next_arg - 1]
 end
 
--- Takes an entry that drew a prize along its attempts; adds its record and its claims. Whether it was paid.
+-- Makes the attempts of an entry that drew a prize, and adds its record and its claims. Returns whether it was paid.
 local function settle(winner, pools, segment)
   local fingerprint, who, attempts = string.match(winner, '^([^|]+)|([^|]*)|(.+)$')
   local id, seq, refused, tail = batch_id .. ':' .. index, num(state.seq), {}, nil
@@ -96,7 +97,7 @@ local function settle(winner, pools, segment)
   return paid
 end
 
--- The head of a segment, whose tiers are those of the definition in force.
+-- Reads the head of a segment. Its tiers are the tiers of the definition in force.
 local function read_segment(stamp)
   local segment = { stamp = stamp, version = state.version, first = state.seq + 1, from = index + 1 }
   segment.claims, segment.runs, segment.tiers, segment.rows, segment.prizes = {}, {}, {}, {}, {}
@@ -116,7 +117,7 @@ local function read_segment(stamp)
   return segment
 end
 
--- A row of amounts, read when it is first named.
+-- A row of amounts, read at its first use.
 local function row_of(segment, i)
   local row = segment.rows[i]
   if not row then
@@ -126,7 +127,7 @@ local function row_of(segment, i)
   return row
 end
 
--- Takes the entries of a segment, in memory; the reply that ends the call, or nil.
+-- Takes the entries of a segment, in memory. Returns the reply that ends the call, or nil.
 local function enter(segment)
   local waiting, run_begins = state.next ~= '', true
   for _ = 1, segment.steps do
@@ -145,7 +146,7 @@ local function enter(segment)
     if claim_count > MAX_CLAIMS then
       return { 'too-many', mark(state) }
     end
-    -- Those behind this take are drawn from odds that come into force with it.
+    -- The entries after this take must be drawn from the odds that it puts in force.
     local ends_here = segment_count == 2 and index == segment.from + segment.count - 1
     if waiting and state.applied then
       if index < total and not ends_here then
@@ -159,7 +160,7 @@ local function enter(segment)
   return nil
 end
 
--- The tiers of the definition that came into force, those that it adds read now; changes are counted from here.
+-- The tiers of the definition that came into force. Reads the tiers that it adds. Changes are counted from here.
 local function next_tiers()
   local added, ordered = {}, { by_name = {} }
   for name, seed, cap in rows_of(state.tiers) do
@@ -213,10 +214,10 @@ local record = table.concat({
 
 must(state.n + #events <= MAX_N or nil, 'JP_EVENTS no number is left')
 if #pendings > 0 then
-  redis.call('ZCARD', KEYS[5]) -- its type, before the first write
+  redis.call('ZCARD', KEYS[5]) -- checks the key's type before the first write
 end
 for s, segment in ipairs(events) do
-  state.seq = segment.last -- it is part of the event's id
+  state.seq = segment.last -- part of the event's id
   append_event(KEYS[6], state, at, 'enter', {
     'epoch',
     state.epoch,

@@ -1,10 +1,11 @@
 -- Ends a pending entry with no prize: its last draw gave nothing, or it has no redraw left.
 --
 -- KEYS  1 state  2 meters  3 seen:a  4 seen:b  5 pending  6 events  7.. pool of each tier, in the definition's order
--- ARGV  1..4 fence (state.lua)  5 entry id  6 the last attempt that was made
--- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark} | {'missing', mark}
+-- ARGV  1..4 fence (state.lua)  5 entry id  6 the last attempt made
+-- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark} | {'missing', mark} no record of this entry
 --       {'ok', mark, '+record'} ended now | {'ok', mark, '=record'} it had its outcome before
--- Invariants: an outcome never changes. Runs in every status and when memory is full: it ends what was begun.
+-- Invariants: an outcome never changes. Runs in every status and when memory is full, because it finishes a pending
+-- entry.
 -- Cost: O(tiers).
 
 local state, ended = known_state(KEYS[1])
@@ -25,8 +26,8 @@ if not pending then
   return { 'ok', mark(state), '=' .. text }
 end
 
-redis.call('ZCARD', KEYS[5]) -- its type, before the first write
--- No pool decides here, unless a definition comes into force: one that was changed by hand holds up no outcome.
+redis.call('ZCARD', KEYS[5]) -- checks the key's type before the first write
+-- Pools decide here only if a definition comes into force. Otherwise a pool changed by hand must not delay an outcome.
 local tiers = read_tiers(state.tiers, KEYS[2], 7, nil, state.next == '')
 apply_when_settled(state, tiers, KEYS[5])
 local record = pending.head .. ' n ' .. pending.refusals

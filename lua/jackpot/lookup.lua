@@ -1,11 +1,13 @@
--- Reads one entry: its record, and what was sent, from the event that took it.
+-- Reads one entry: its record, and the request, from the event that took it.
 --
 -- KEYS  1 state  2 seen:a  3 seen:b  4 events
 -- ARGV  1 known mark  2 entry id
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'missing', mark}
---       {'ok', mark, record, sequence, value, ...}  record: '' for an entry of a batch that drew no prize, which has
---       none: the record of its batch says its sequence. Then the values of FIELDS of its event, false for one that it
---       does not have; all false when the stream has been trimmed that far
+--       {'ok', mark, record, sequence, value, ...}
+--         record: '' for an entry of a batch that drew no prize: it has none, and its batch's record has its sequence
+--         value: the values of FIELDS of its event, false for a missing field; all false when the stream has been
+--           trimmed past it
+-- Invariants: changes nothing.
 -- Cost: O(log n of the stream) and the size of the event.
 
 local FIELDS = { 'first', 'skip', 'block', 'epoch', 'version', 'batch', 'from', 'tiers', 'amounts', 'runs' }
@@ -25,7 +27,7 @@ if not record then
   end
   seq = num(tonumber(first) + tonumber(index) - 1)
 end
--- The first event at or behind <seq>-0 is the one that raised the sequence to seq or beyond: that of this entry.
+-- The first event at or after <seq>-0 raised the sequence to seq or beyond, so it is the event of this entry.
 local found = redis.call('XRANGE', KEYS[4], seq .. '-0', '+', 'COUNT', 1)[1]
 local fields = {}
 if found then

@@ -1,9 +1,10 @@
--- Reads one batch: its record, and those of the entries that drew a prize.
+-- Reads one batch: its record, and the records of its winners.
 --
 -- KEYS  1 state  2 seen:a  3 seen:b
 -- ARGV  1 known mark  2 batch id
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'missing', mark}
 --       {'ok', mark, '=record', winner record, ...}  as enter_batch.lua answers a repeat
+-- Invariants: changes nothing.
 -- Cost: O(winners).
 
 local state, ended = known_state(KEYS[1])

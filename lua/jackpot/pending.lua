@@ -1,11 +1,12 @@
--- Lists entries without a final outcome, the oldest first.
+-- Lists entries without a final outcome, oldest first.
 --
 -- KEYS  1 state  2 seen:a  3 seen:b  4 pending
--- ARGV  1 known mark  2 only behind this sequence  3 age in ms, at least  4 how many at most, 1 to 1,000
+-- ARGV  1 known mark  2 list from the entry after this sequence  3 smallest age in ms  4 most entries, 1 to 1,000
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'ok', mark, last sequence looked at or '', entry id, record, ...}
--- An entry that was taken later than now was taken before the clock was set back: it is old enough.
--- Cost: O(how many).
+-- Invariants: changes nothing. An entry with a time in the future was taken before the clock was set back. It counts as
+-- old enough.
+-- Cost: O(most entries).
 
 local state, ended = known_state(KEYS[1])
 if not state then
@@ -17,7 +18,7 @@ local out = { 'ok', mark(state), '' }
 for i = 1, #found, 2 do
   local record = find_record(state, KEYS[2], KEYS[3], found[i])
   local entered = record and string.match(record, '^%S+ %S+ %S+ %S+ p %S+ (%d+) ')
-  -- One that is no pending record is damage: it is told, not passed over, because it blocks the rotation.
+  -- A record that is not pending is damage. The reply has it, because it blocks the rotation.
   local old = not entered or tonumber(entered) <= at - age or tonumber(entered) > at
   if old then
     out[#out + 1] = found[i]

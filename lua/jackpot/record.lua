@@ -1,28 +1,29 @@
--- Shared by the scripts that take entries and end what they began: the idempotency record of an entry.
+-- Shared by the scripts that take entries and finish them: the idempotency record of an entry.
 --
---   seq epoch.version fingerprint pool+amount,...                        drew nothing (one pool+amount a tier)
---   ... p refusals entered_ms player stake client_seed                  pending: the next attempt is to be made
+--   seq epoch.version fingerprint pool+amount,...                        drew nothing (one pool+amount for each tier)
+--   ... p refusals entered_ms player stake client_seed                  pending: the next attempt must be made
 --   ... n refusals                                                       ended with no prize
 --   ... w refusals rank tier amount order history                        paid, in this history
---   ... c refusals rank coupon sequence code                             a unit of a coupon
+--   ... c refusals rank coupon sequence code                             won a unit of a coupon
 --
--- refusals: "-" or rank and letter, "1r,3o" (r retry; of a coupon: o out of stock, a
--- already issued, n not open). client_seed: "*" for null.
+-- refusals: "-", or rank and letter of each, "1r,3o". Letters: r retry; of a coupon o out of stock, a already issued,
+-- n not open. client_seed: "*" for null.
 --
--- An entry that was taken in a run of others that drew nothing has, in place of the first form,
---   :call place fingerprint                                              its place among those of the call, from 1
--- and the call has, in the field ":call" of the same hash, which no client can send as an id, what they share:
+-- An entry that was taken in a run has this form in place of the first:
+--   :call place fingerprint                                              its place in the call, from 1
+-- The call's record is the field ":call" of the same hash, which no client can send as an id:
 --   first|epoch.version|skipped|rows of the entries|amounts|runs
--- first: sequence of the first that was taken. skipped: places that were not taken, ascending, with commas. Rows and
--- amounts as enter.lua gets them, runs as in run.lua. Scripts reply with both parts, one space between them.
+-- first: sequence of the first entry taken. skipped: places that were not taken, ascending, with commas. rows and
+-- amounts: as in ARGV[8] of enter.lua. runs: as in run.lua. Replies have both parts, with one space between them.
 
--- A record as replies have it: with that of its call, if it was taken in a run. Whose call is lost is unreadable.
+-- A record as replies have it: with the record of its call, if it was taken in a run. Without the call's record it is
+-- unreadable.
 local function whole_record(text, key)
   local call = string.match(text, '^:%S+')
   return call and text .. ' ' .. (redis.call('HGET', key, call) or '') or text
 end
 
--- The sequence of a record that whole_record gave; nil for one that is damaged.
+-- The sequence of a record from whole_record; nil for a damaged record.
 local function sequence_of(text)
   local place, first, skipped = string.match(text, '^:%S+ (%d+) %S+ (%d+)|[^|]+|([%d,]*)|')
   if not place then
@@ -47,7 +48,7 @@ local function find_record(state, seen_a, seen_b, entry_id)
   return nil
 end
 
--- The parts of a pending record, or nil when the entry has its outcome.
+-- The parts of a pending record; nil when the entry has its outcome.
 local function parse_pending(text)
   local head, refusals, tail = string.match(text, '^(%S+ %S+ %S+ %S+) p (%S+) (.+)$')
   if not head then
@@ -65,8 +66,8 @@ local function add_refusal(pending, rank, letter)
   return list .. rank .. letter
 end
 
--- A paused jackpot with nothing pending takes its waiting definition at once, if its caps hold the pools; asked before
--- the writes of the call that ends the last pending entry.
+-- Puts the waiting definition of a paused jackpot in force, if this call ends its last pending entry and the caps hold
+-- the pools. Call it before the writes.
 local function apply_when_settled(state, tiers, pending_key)
   local settled = state.status == 'paused' and state.next ~= '' and redis.call('ZCARD', pending_key) == 1
   if settled and caps_hold(state.next_tiers, tiers) then

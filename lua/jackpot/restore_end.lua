@@ -1,27 +1,27 @@
--- Ends a restore: writes money and state, appends the event `restore`, and lets the other scripts in again.
+-- Ends a restore: writes money and state, appends the event `restore`, and lets the other scripts run again.
 --
 -- KEYS  1 state  2 meters  3 events  4 definitions  5 epochs  6 seen:a  7 seen:b  8 adjustments  9 pending
 --       10.. pools
 -- ARGV  1 token of the restore  2 who  3 request id  4 reason
---       5 history  6 epoch  7 commitment  8 nonce  9 secret id: a new history, and the epoch that is opened
---       10..15 how many there must be of KEYS[4] to KEYS[9]
+--       5 new history; of the epoch to open: 6 number  7 commitment  8 nonce  9 secret id
+--       10..15 how many members KEYS[4] to KEYS[9] must have
 --       16 how many pools  17 how many names and values of meters
---       18.. the pools, the meters as name, value, ..., then all fields of the state (state.lua) but gen_age
---       and gen_looked, and `puts`, as name, value, ...; all as the ledger has it, its open epoch too
--- Reply {'unknown'} | {'other', mark} this restore is not the one that is going on
+--       18.. the pools; the meters as name, value, ...; then all fields of the state (state.lua) except gen_age and
+--       gen_looked, and `puts`, as name, value, ...; all as the ledger has it, its open epoch too
+-- Reply {'unknown'} | {'other', mark} another restore is running
 --       {'incomplete', mark} Redis lost records since they were written: begin again
---       {'early', mark, ms} the number of the epoch is a second that has not passed, so long: nothing was written
+--       {'early', mark, ms} the epoch's number is a second that passes in this time: nothing was written
 --       {'ok', mark} done | {'same', mark} done before
--- Invariants: no epoch is ever open again, because its seed may be public: all that were open are closed, and another
--- one is opened. Its number is at least EPOCH_GAP above all others, or the second of Redis' clock in which the restore
--- began; that second is over when play goes on, so that a second restore of the same ledger gets another number.
--- The event has the ledger's number and one restore more than anybody has seen; the status is written with all else,
--- so that no script ever sees a part. The age of the newer generation begins at 0: that much is sure. Runs when memory
--- is full: what is big is there already.
+-- Invariants: no epoch is ever open again, because its seed may be public. The script closes all open epochs and opens
+-- another one. Its number is at least EPOCH_GAP above all others, or the second of Redis' clock in which the restore
+-- began. That second has passed when play goes on, so a second restore of the same ledger gets another number.
+-- The event has the ledger's number and one more restore than any instance has seen. The status is written with the
+-- rest, so no script sees a part. The age of the newer generation begins at 0, its smallest possible value. Runs when
+-- memory is full, because the large keys are already there.
 -- Cost: O(tiers + epochs).
 
 local MAX_RESTORES = 8191 -- 2^13 - 1, so that a mark stays below 2^53
-local EPOCH_GAP = 1000 -- more epochs than were opened and lost since the ledger's last event
+local EPOCH_GAP = 1000 -- more epochs than Redis can have opened and lost since the ledger's last event
 local FIRST_COUNTED, COUNTED, FIRST_POOL, FIRST_COUNT, FIRST_VALUE = 4, 6, 10, 10, 18
 
 local was = read_state(KEYS[1])

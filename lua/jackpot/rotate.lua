@@ -1,24 +1,23 @@
--- Closes the epoch and opens the next: by an operator, at any time, keeping all records; or by retention, together
--- with dropping the older generation of idempotency records (an id used again after that is a new entry: its draw
--- must be a new one).
+-- Closes the epoch and opens the next. Kind epoch: for an operator, at any time; keeps all records. Kind generation: by
+-- retention; also drops the older generation of idempotency records. An id used again after that is a new entry and
+-- needs a new draw.
 --
 -- KEYS  1 state  2 definitions  3 epochs  4 seen:a  5 seen:b  6 pending  7 events
 -- ARGV  1..4 fence (state.lua)  5 kind: epoch | generation  6 commitment of the next epoch
---       7 retention that the caller is set to, seconds (generation)  8 reason  9 who  10 request id
+--       7 the caller's retention setting, seconds (generation)  8 reason  9 who  10 request id
 --       11 nonce  12 secret id: of the next epoch
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok', mark, epoch} the epoch that is open now
---       {'raised', mark, seconds} the jackpot's retention was that, shorter than the caller's; it is the caller's now
---       {'early', mark, ms, seconds} the newer generation is younger than the jackpot's retention (seconds), by that
---       much
+--       {'raised', mark, seconds} the jackpot's retention was this, shorter than the caller's; now it is the caller's
+--       {'early', mark, ms, seconds} the newer generation reaches the jackpot's retention (seconds) in this time (ms)
 --       {'pending', mark} the older generation holds entries without an outcome
 --       {'idle', mark} both generations are empty: nothing to drop
--- Invariants: a record stays for at least one retention, and the jackpot's retention is the longest that any caller was
--- set to; an epoch is never opened twice. Runs when memory is full.
--- The age of a generation is no difference of two times: each call of kind generation, of any instance, adds the step
--- since the last one, from 0 to 60 s. So a clock that jumps ahead drops nothing early, and one that is set back delays
--- by what it did not count. These looks have no event: a restore begins the age at 0.
--- Cost: O(definitions kept), at most 1,000 of them dropped; the records are freed in the background (UNLINK).
+-- Invariants: a record stays for at least one retention. The jackpot's retention is the longest setting of any caller.
+-- An epoch never opens twice. Runs when memory is full.
+-- The age of a generation is a sum of steps: each call of kind generation, of any instance, adds the time since the
+-- last such call, from 0 to 60 s. So a clock that jumps ahead drops nothing early. A clock that is set back delays the
+-- rotation. These calls have no event, so a restore begins the age at 0.
+-- Cost: O(definitions kept), at most 1,000 of them dropped; Redis frees the records in the background (UNLINK).
 
 local state, ended = known_state(KEYS[1])
 if not state then
@@ -28,8 +27,8 @@ local refusal = fence(state)
 if refusal then
   return { refusal, mark(state) }
 end
-local MAX_PRUNED = 1000 -- definitions dropped by one call, what unpack surely takes; the next one drops the rest
-local MAX_STEP = 60000 -- ms counted between two looks
+local MAX_PRUNED = 1000 -- definitions dropped by one call, within the limit of unpack; the next call drops more
+local MAX_STEP = 60000 -- most ms counted between two calls
 local kind, at = ARGV[5], now_ms()
 local older = state.gen == 'a' and KEYS[5] or KEYS[4]
 
@@ -68,7 +67,7 @@ local opened = string.match(redis.call('HGET', KEYS[3], closed) or '', '^%S+ (%d
 must(opened, 'JP_DAMAGED epoch')
 opening(ARGV[11], ARGV[12])
 local closed_text = epoch_text(commitment, opened, num(at), state.nonce, state.secret)
-local kept_from = tonumber(state.gen_version) -- the older generation goes; what stays began under this definition
+local kept_from = tonumber(state.gen_version) -- the remaining generation began under this definition
 state.epoch = num(tonumber(closed) + 1)
 state.commitment, state.nonce, state.secret = ARGV[6], ARGV[11], ARGV[12]
 local fields = { 'epoch', state.epoch, 'commitment', state.commitment, 'nonce', state.nonce, 'secret', state.secret }

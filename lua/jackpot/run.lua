@@ -1,10 +1,10 @@
 -- Shared by the scripts that take entries: what an entry or a sum of entries adds, and where runs begin.
 --
--- A run is what lies between two paid claims: within it only contributions move the meters. So what each entry of it
--- added follows from where the tiers stood at its beginning and from the amounts, and is not written entry by entry.
+-- A run lies between two paid claims: within it only contributions change the meters. So the tiers at its beginning and
+-- the amounts determine what each of its entries added. The script does not write it for each entry.
 
--- Where the tiers stand in front of the entry with this index: "index pool,pool_micro,contributed_micro,cap/...;", a
--- place for each tier, cap "-" for none.
+-- The tiers before the entry with this index: "index pool,pool_micro,contributed_micro,cap/...;", one part for each
+-- tier, cap "-" for none.
 local function run_text(tiers, index)
   local places = {}
   for t, tier in ipairs(tiers) do
@@ -14,7 +14,8 @@ local function run_text(tiers, index)
   return num(index) .. ' ' .. table.concat(places, '/') .. ';'
 end
 
--- Whether a row of amounts fits: pool units, pool millionths, reserve units, reserve millionths for each tier.
+-- Whether no meter passes MAX with this row: pool units, pool millionths, reserve units, reserve millionths for each
+-- tier.
 local function row_fits(tiers, row)
   for t, tier in ipairs(tiers) do
     local a = (t - 1) * 4
@@ -25,7 +26,7 @@ local function row_fits(tiers, row)
   return true
 end
 
--- Adds one row of amounts; "pool+amount,..." behind it, or nil when it does not fit.
+-- Adds one row of amounts. Returns "pool+amount,..." after it, or nil when it does not fit.
 local function contribute(tiers, row)
   if not row_fits(tiers, row) then
     return nil
@@ -39,7 +40,7 @@ local function contribute(tiers, row)
   return table.concat(parts, ',')
 end
 
--- A row of amounts out of ARGV, of `width` numbers.
+-- Reads a row of `width` amounts from ARGV.
 local function read_row(first, width)
   local row = {}
   for a = 1, width do

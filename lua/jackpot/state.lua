@@ -1,38 +1,38 @@
 -- Shared by every script that changes a jackpot: its state, and the fence.
 --
--- Part of a script, put in front of it when compiled in, behind lua/stream/events.lua. Reads ARGV[1..4], alike in all:
---   1 known mark  the highest mark the caller has seen of this jackpot
---   2 epoch       the epoch the caller draws in
---   3 commitment  of that epoch, from a master secret of the caller's own
---   4 version     of the definition the caller knows, and its money digest: "3 5f0c..."; it decides which pools KEYS
---                 names. The digest tells two definitions apart that got one version, before and after a loss
+-- Part of a script, after lua/stream/events.lua. Reads ARGV[1..4], the same in all scripts:
+--   1 known mark  the highest mark of this jackpot that the caller has seen
+--   2 epoch       the epoch in which the caller draws
+--   3 commitment  of that epoch, from the caller's own master secret
+--   4 version     of the definition that the caller knows, and its money digest: "3 5f0c...". It decides which pools
+--                 KEYS names. The digest distinguishes two definitions with one version, before and after a loss
 
 local STATE = {
   'n', -- number of the last event, dense from 1
-  'restores', -- how often it was rebuilt from the ledger
-  'status', -- open | paused | suspended | closed; restoring: n and restores are all there is (restore_begin.lua)
+  'restores', -- how often it was restored from the ledger
+  'status', -- open | paused | suspended | closed; restoring: it has only n and restores (restore_begin.lua)
   'version', -- definition in force
   'tiers', -- its tiers: "name seed cap;" each, cap "-" for none
-  'money', -- digest of the parts of it that touch money or odds
-  'next', -- definition that waits for the next take of all, or ''
+  'money', -- digest of its parts that touch money or odds
+  'next', -- version of the definition that waits for the next take of all, or ''
   'next_tiers',
   'next_money',
-  'last_version', -- highest version ever given
+  'last_version', -- highest version so far
   'currency',
   'seq', -- entries so far
   'order', -- paid claims so far
-  'epoch', -- the open one, from 1
+  'epoch', -- number of the open epoch, from 1
   'commitment', -- of its seed
-  'nonce', -- its public part of the seed, 32 hexadecimal digits
-  'secret', -- id of the master secret that its seed is derived from, 16 hexadecimal digits
+  'nonce', -- the public input of its seed, 32 hexadecimal digits
+  'secret', -- id of the master secret of its seed, 16 hexadecimal digits
   'history', -- 16 hexadecimal digits, made at creation and at every restore
-  'gen', -- generation of idempotency records written now: a | b
-  'gen_start', -- seq when it was opened: records up to here are in the older one
+  'gen', -- generation of idempotency records to write: a | b
+  'gen_start', -- seq when it was opened: records up to here are in the older generation
   'gen_opened', -- ms
   'gen_version', -- definition in force when it was opened
-  'gen_age', -- ms since then, counted from look to look (rotate.lua)
-  'gen_looked', -- ms, when it was last counted
-  'retention', -- seconds that ids are remembered at least, by the longest setting that any instance had
+  'gen_age', -- ms since then, a sum of steps (rotate.lua)
+  'gen_looked', -- ms, time of the last step
+  'retention', -- shortest time for which ids are remembered, seconds: the longest setting of any instance
 }
 
 local NUMBERS = {
@@ -49,7 +49,7 @@ local NUMBERS = {
 }
 local BEFORE_RESTORE = { 'n', 'restores' }
 
--- The state as a table, or nil when there is no such jackpot.
+-- Reads the state; nil when the jackpot does not exist.
 local function read_state(key)
   local values = redis.call('HMGET', key, unpack(STATE))
   if not values[1] then
@@ -65,7 +65,7 @@ local function read_state(key)
   return state
 end
 
--- The state, or nil and the reply that ends the call.
+-- Reads the state; or nil and the reply that ends the call.
 local function known_state(key)
   local state = read_state(key)
   local ended = ended_by(state)
@@ -75,8 +75,7 @@ local function known_state(key)
   return state
 end
 
--- All that the ledger compares, and more: the state as name, value, ..., and how many there are of what it does not
--- name.
+-- What a checkpoint and a view report: the fields of the state as name, value, ..., and the sizes of the other keys.
 local function told(state, pending, seen_a, seen_b, definitions, adjustments)
   local out = {}
   for _, field in ipairs(STATE) do
@@ -93,8 +92,9 @@ local function told(state, pending, seen_a, seen_b, definitions, adjustments)
   return out
 end
 
--- Why this caller may not write, or nil. 'stale': it must read again. The same epoch number with another commitment is
--- another epoch: of another history, or opened by whoever came first. Who reads finds out whether it has the secret.
+-- Returns 'stale' when the caller must read again before it writes, else nil. The same epoch number with another
+-- commitment is another epoch: of another history, or opened by another instance. When the caller reads again, it finds
+-- out whether it has the secret.
 local function fence(state)
   local same_epoch = state.epoch == ARGV[2] and state.commitment == ARGV[3]
   if not same_epoch or state.version .. ' ' .. state.money ~= ARGV[4] then
@@ -103,12 +103,13 @@ local function fence(state)
   return nil
 end
 
--- An epoch as the hash of epochs holds it: "commitment opened closed nonce secret", times in ms, closed "-" while open.
+-- The value of an epoch in the hash of epochs: "commitment opened closed nonce secret", times in ms, closed "-" while
+-- open.
 local function epoch_text(commitment, opened, closed, nonce, secret)
   return table.concat({ commitment, opened, closed, nonce, secret }, ' ')
 end
 
--- What a caller brings to open an epoch, checked: scripts can't make randomness.
+-- Checks the nonce and secret id of an epoch to open. The caller makes the nonce, because scripts have no randomness.
 local function opening(nonce, secret)
   must(#nonce == 32 and not find(nonce, '[^0-9a-f]') or nil, 'JP_ARGUMENT nonce')
   must(#secret == 16 and not find(secret, '[^0-9a-f]') or nil, 'JP_ARGUMENT secret')

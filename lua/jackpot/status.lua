@@ -1,13 +1,13 @@
--- Pauses, resumes, suspends or closes a jackpot. Pausing with nothing pending puts a waiting definition in force,
--- unless a cap of it is below the pool: that one waits for the next take of all.
+-- Pauses, resumes, suspends or closes a jackpot. A pause with nothing pending puts a waiting definition in force,
+-- unless one of its caps is below the pool. That definition waits for the next take of all.
 --
 -- KEYS  1 state  2 meters  3 pending  4 events  5.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 wanted: open | paused | suspended (by the service) | closed  6 reason  7 who
---       8 request id  9 '1' when Redis and the ledger were found to agree: only then is a suspended one resumed
+--       8 request id  9 '1' when a reconciliation was clean; a suspended jackpot resumes only then
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok', mark} done | {'same', mark} it had that status | {'closed', mark} closed is final
---       {'suspended', mark} it is neither paused, nor resumed without having been reconciled
--- Invariants: what is pending is finished in every status. Runs when memory is full: stopping must always work.
+--       {'suspended', mark} a suspended jackpot is not paused, and resumes only after a clean reconciliation
+-- Invariants: pending entries are finished in every status. Runs when memory is full: stopping must always work.
 -- Cost: O(tiers).
 
 local state, ended = known_state(KEYS[1])
@@ -27,7 +27,7 @@ if state.status == 'closed' or (state.status == 'suspended' and not freed) then
   return { state.status, mark(state) }
 end
 
--- The tiers are read only when they may change: a jackpot with a damaged meter can be paused all the same.
+-- The script reads the tiers only if they may change, so a jackpot with a damaged meter can still be paused.
 local tiers = { first_pool = 5 }
 local before = state.status
 state.status = wanted

@@ -1,23 +1,24 @@
--- The claim: GET, guard, DECRBY. One piece of code for `enter` (the first claim of a drawn winner, in the same
--- step as its entry) and for `claim` (that of a redraw). The GET is read_tiers, the DECRBY write_tiers; both are in
--- the same call as this guard, so that no other winner is ever between them.
+-- The claim: GET, guard, DECRBY. `enter` uses it for the first claim of a drawn winner, in the same step as its entry,
+-- and `claim` for a redraw. The GET is read_tiers, the DECRBY write_tiers. Both are in the same call as this guard, so
+-- no other winner comes between them.
 
--- floor(pool * ppm / 1,000,000) without leaving the integers of a double: fmod is exact, and so is the division of
--- what is left by the million that divides it.
+-- floor(pool * ppm / 1,000,000) within the exact integers of a double. fmod is exact. The division is exact too,
+-- because its dividend is a multiple of a million.
 local function share(pool, ppm)
   local low = math.fmod(pool, MICRO)
   return (pool - low) / MICRO * ppm + math.floor(low * ppm / MICRO)
 end
 
--- The prize as `play` writes it: "tier kind value min", kind all | share (value in ppm) | fixed (value in minor units).
+-- Parses a prize: "tier kind value min", kind all | share (value in ppm) | fixed (value in minor units); min in minor
+-- units.
 local function parse_prize(text)
   local tier, kind, value, min = string.match(text, '^(%S+) (%S+) (%d+) (%d+)$')
   return { tier = tier, kind = kind, value = tonumber(value), min = tonumber(min) }
 end
 
--- Takes the prize out of its pool, if the pool holds it: returns the amount or nil for retry, and the pool before.
--- After a take of all the waiting definition comes into force and the pool restarts at its seed, from the reserve,
--- then the overflow, which also refills it up to the cap.
+-- Takes the prize from its pool if the pool holds it. Returns the amount, or nil for retry, and the pool before.
+-- After a take of all, the waiting definition comes into force and the pool restarts at its seed. The seed comes from
+-- the reserve, then from the overflow. The overflow also refills the pool up to the cap.
 local function take(state, tiers, prize)
   local tier = tiers.by_name[prize.tier]
   local before = tier.pool

@@ -1,10 +1,10 @@
 -- Shared by the scripts that move money: the tiers, read once, changed in memory, written once.
 --
--- Pools are plain integers under their own keys; everything else of a tier is in the hash `meters`, and there, as
--- "<tier>:pool", what a script last wrote to the pool. A pool that is something else was changed by hand: no script
--- decides by it. Of each tier and at every instant, in millionths:
+-- Pools are plain integers under their own keys. The hash `meters` has everything else of a tier, and as "<tier>:pool"
+-- the value that a script last wrote to the pool. If a pool differs from it, the pool was changed by hand, and no
+-- script decides by it. For each tier, at every instant, in millionths:
 --   contributed + funded = pool + reserve + overflow + the two remainders + paid
--- contributed + funded stays at most MAX, which bounds every other term: a claim can never fail on a bound.
+-- contributed + funded stays at most MAX. This bounds every other term, so a claim can never fail on a bound.
 
 local MICRO = 1000000 -- millionths of a minor unit
 
@@ -13,9 +13,9 @@ local METERS = {
   'overflow', -- contributions beyond the cap
   'pool_micro', -- fraction not yet in the pool, millionths
   'reserve_micro', -- fraction not yet in the reserve, millionths
-  'contributed', -- exact sum of contributions, whole units ...
+  'contributed', -- exact sum of contributions, whole units, ...
   'contributed_micro', -- ... and its millionths
-  'funded', -- put in less taken out by operators, signed
+  'funded', -- paid in minus taken out by operators, signed
   'paid',
   'wins', -- takes of all
 }
@@ -24,9 +24,9 @@ local function rows_of(text)
   return string.gmatch(text, '(%S+) (%d+) (%S+);')
 end
 
--- The tiers of `text` in order. Their pools are KEYS[first_pool], KEYS[first_pool + 1], ...; `fresh` names tiers
--- that may not exist yet and then start at nothing. A meter that is missing elsewhere is damage, not zero. With
--- `only_look` a pool that no script wrote is no error: the caller decides nothing by it.
+-- Reads the tiers of `text`, in order. Their pools are KEYS[first_pool], KEYS[first_pool + 1], ... `fresh` names tiers
+-- that may not exist yet and then start at 0. Any other missing meter is damage, not zero. With `only_look` a pool that
+-- was changed by hand is no error, because the caller decides nothing by it.
 local function read_tiers(text, meters_key, first_pool, fresh, only_look)
   local tiers, fields, pools = { by_name = {}, first_pool = first_pool }, {}, {}
   for name, seed, cap in rows_of(text) do
@@ -59,7 +59,7 @@ local function read_tiers(text, meters_key, first_pool, fresh, only_look)
   return tiers
 end
 
--- What changed since read_tiers, as text for the event: "tier meter:delta ...;". Before the writes.
+-- The changes since read_tiers, as text for the event: "tier meter:delta ...;". Call it before the writes.
 local function changes(tiers)
   local out = {}
   for _, tier in ipairs(tiers) do
@@ -104,8 +104,8 @@ local function write_tiers(tiers, meters_key)
   end
 end
 
--- Money of one entry for one tier, whole units and millionths for the pool and for the reserve. `fits` first:
--- false when a meter would pass MAX. Then `accrue`, which returns by how much `contributed` grew.
+-- Both take the money of one entry for one tier: whole units and millionths for the pool and for the reserve. Call
+-- `fits` first: false when a meter would pass MAX. Then call `accrue`, which returns by how much `contributed` grew.
 local function fits(tier, pool, pool_micro, reserve, reserve_micro)
   local carry = math.floor((tier.contributed_micro + pool_micro + reserve_micro) / MICRO)
   local contributed = tier.contributed + pool + reserve + carry
@@ -132,8 +132,8 @@ local function accrue(tier, pool, pool_micro, reserve, reserve_micro)
   return amount
 end
 
--- Whether the caps of a definition, given by its tiers' text, hold what is in the pools now. Where one does not, only a
--- take of all puts the definition in force: what players see never shrinks without one.
+-- Whether the pools fit the caps of a definition, given by its tiers' text. If one does not, only a take of all puts
+-- the definition in force: a pool that players see never shrinks without one.
 local function caps_hold(text, tiers)
   for name, _, cap in rows_of(text) do
     local tier, limit = tiers.by_name[name], tonumber(cap)
@@ -144,8 +144,8 @@ local function caps_hold(text, tiers)
   return true
 end
 
--- Puts the waiting definition in force: new seeds and caps; what a lower cap no longer holds overflows. Tiers
--- that it adds were made, empty, when it was defined. Returns its version for the event.
+-- Puts the waiting definition in force: new seeds and caps. The part of a pool above a lower cap moves to the overflow.
+-- The PUT has already made the tiers that it adds. Sets `state.applied` to its version, for the event.
 local function apply_next(state, tiers)
   for name, seed, cap in rows_of(state.next_tiers) do
     local tier = tiers.by_name[name]
@@ -161,7 +161,7 @@ local function apply_next(state, tiers)
   state.applied = state.version
 end
 
--- The fields of the state that a script with money in it may have changed.
+-- Writes the fields of the state that a script with money in it may have changed.
 local function write_state(key, state)
   local fields = { 'n', num(state.n), 'seq', num(state.seq), 'order', num(state.order) }
   if state.applied then

@@ -1,13 +1,14 @@
--- Reads a jackpot whole, at one instant.
+-- Reads a whole jackpot at one instant.
 --
 -- KEYS  1 state  2 meters  3 definitions  4 pending  5 seen:a  6 seen:b  7 adjustments
 --       8.. pool of each tier of the definition ARGV[2]
 -- ARGV  1 known mark  2 version the caller knows, '' for none
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'stale', mark, version, tiers}  the caller named the pools of another version: call again with these
---       {'ok', mark, now ms, JSON, JSON that waits or '', state and counts (state.lua) as name, value, ..., '|', then
---        per tier name, pool, reserve, overflow, pool_micro, reserve_micro, contributed, contributed_micro, funded,
---        paid, wins, pool_written}
+--       {'ok', mark, now ms, definition (JSON), waiting definition (JSON) or '', state and counts (state.lua) as name,
+--        value, ..., '|', then for each tier name, pool, reserve, overflow, pool_micro, reserve_micro, contributed,
+--        contributed_micro, funded, paid, wins, pool_written}
+-- Invariants: changes nothing.
 -- Cost: O(tiers).
 
 local state, ended = known_state(KEYS[1])

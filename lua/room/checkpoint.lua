@@ -1,11 +1,11 @@
--- Writes down in the stream what Redis holds at this instant, for the ledger to compare with what the events say.
+-- Appends an event with what Redis holds at this instant. The ledger compares it with the result of the events.
 --
 -- KEYS  the eleven of the room (state.lua)
 -- ARGV  1 known mark
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok', mark}
 --       event: `state`, before it: "status version capacity session waiting_timeout rate opens passes_until commitment
 --         collected_sha256", - for none
--- Invariants: changes nothing but the event number and the time shown. In every status.
+-- Invariants: changes nothing but the event number and the time shown. Runs in every status.
 -- Cost: O(1).
 
 local state, ended = known_state(KEYS[1])

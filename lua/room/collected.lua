@@ -1,10 +1,11 @@
--- Lists the tickets that were made before the opening, by their number on the list, whatever became of them.
+-- Lists the tickets that were made before the opening, by their number on the list, in whatever state they are now.
 --
 -- KEYS  the eleven of the room (state.lua)
--- ARGV  1 known mark  2 only behind this number  3 how many at most, 1 to 10,000
+-- ARGV  1 known mark  2 list from the ticket after this number  3 most tickets, 1 to 10,000
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'ok', mark, Redis' clock in ms, opens in ms or '' once it has passed, number, ticket, ...}
--- Cost: O(log n + how many).
+-- Invariants: changes nothing.
+-- Cost: O(log n + most tickets).
 
 local state, ended = known_state(KEYS[1])
 if not state then

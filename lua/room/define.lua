@@ -6,16 +6,15 @@
 --       6 admissions in any 60 s or ''  7 opens_at in ms or ''
 --       8 wanted: '' any | 'absent' only create | 'present' only change | ',3,4,' only change from one of these
 --       9 last version the caller has read, '' for none  10 nonce: one for this PUT and all its repeats
---       11 who  12 request id  13 commitment of the seed with this nonce  14 history of a room that this creates
+--       11 who  12 request id  13 commitment of the seed with this nonce  14 history of a room that this call creates
 -- Reply {'created' | 'changed' | 'same', mark, version}
---       {'mismatch', mark} what was wanted is not so | {'behind' | 'restoring' | 'stale', mark}
---       {'opened', mark} it has opened, so that opens_at can only stay or become none
--- Invariants: a PUT that creates the room, or sets a new opens_at before it opens, makes the nonce of the order: its
--- own. Tickets that were made before get their new order by reorder.lua. A room opens once, when its opens_at comes, or
--- when a definition without one is put; what was collected until then keeps its order. Ends no session. A repeat of a
--- PUT that was done (same nonce) answers as the first did and changes nothing, also when another PUT came between; one
--- that was held up on its way changes nothing when another was acknowledged meanwhile ('stale', by the last version).
--- In status open and suspended.
+--       {'mismatch', mark} `wanted` does not hold | {'behind' | 'restoring' | 'stale', mark}
+--       {'opened', mark} the room has opened: opens_at can stay or be removed, not set again
+-- Invariants: a PUT that creates the room, or sets a new opens_at before it opens, makes its nonce the nonce of the
+-- order. reorder.lua then gives earlier tickets their new order. A room opens once: when its opens_at comes, or with a
+-- PUT without one. Collected tickets keep their order. No PUT ends a session. A repeat of a PUT (same nonce) answers as
+-- the first did and changes nothing, even after another PUT. A delayed PUT changes nothing if another one was
+-- acknowledged meanwhile ('stale', by the last version). Runs in status open and suspended.
 -- Cost: O(1).
 
 local NUMBERS = { capacity = 3, session = 4, waiting_timeout = 5, rate = 6, opens_at = 7 } -- in ARGV
@@ -27,10 +26,10 @@ for field, i in pairs(NUMBERS) do
   must(exact(ARGV[i]) or (OPTIONAL[field] and ARGV[i] == '') or nil, 'JP_ARGUMENT ' .. field)
 end
 local opens_at = exact(ARGV[NUMBERS.opens_at])
-redis.call('LLEN', KEYS[9]) -- its type, before the first write
+redis.call('LLEN', KEYS[9]) -- checks the key's type before the first write
 local collected = redis.call('ZCARD', KEYS[10])
 
--- Appends the event and writes these fields of the state; what is put is in force with it.
+-- Appends the event and writes these fields of the state. The definition is in force from here.
 local function put(state, mode, puts, fields)
   local version = num(state.version)
   append(state, wall, 'define', {
@@ -59,7 +58,7 @@ local function put(state, mode, puts, fields)
   fields.clock, fields.ahead = num(state.clock), num(state.ahead)
   fields.order_nonce, fields.commitment = state.order_nonce, state.commitment
   if not state.was_open then
-    fields.defined = fields.n -- it opens by this one, when no other comes before
+    fields.defined = fields.n -- this event opens the room unless another one comes first
   end
   fields.opened = has_opened(state, wall) and '1' or '0'
   for field, i in pairs(NUMBERS) do
@@ -67,7 +66,7 @@ local function put(state, mode, puts, fields)
   end
   redis.call('HSET', KEYS[1], unpack(list_of(fields)))
   if ARGV[NUMBERS.rate] == '' then
-    redis.call('UNLINK', KEYS[9]) -- a rate counts from when it is set
+    redis.call('UNLINK', KEYS[9]) -- a rate counts from the PUT that sets it
   end
   return { mode, mark(state), version }
 end
@@ -98,7 +97,7 @@ if mode then
   return { mode, mark(state), put_version }
 end
 if kept[1] == json and wanted ~= 'absent' then
-  -- Also when its version was not expected: what is asked for is so (RFC 9110, 13.1.1).
+  -- Also with an unexpected version: the requested state is already there (RFC 9110, 13.1.1).
   return { 'same', mark(state), last }
 end
 if last ~= ARGV[9] then
@@ -121,9 +120,9 @@ if is_new then
   fields.to_order, fields.ordered = num(collected), '0'
 end
 if not state.was_open then
-  state.opens = math.max(opens_at or wall, wall) -- never before now: the list is kept for a while from here on
+  state.opens = math.max(opens_at or wall, wall) -- not before now: the list is kept for a retention from here
 else
-  state.passes_until = math.max(state.passes_until, whole_second(at + state.session)) -- of the sessions until now
+  state.passes_until = math.max(state.passes_until, whole_second(at + state.session)) -- of earlier passes
 end
 state.version = state.version + 1
 return put(state, 'changed', puts, fields)

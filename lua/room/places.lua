@@ -1,28 +1,28 @@
--- Shared by visit.lua: the places of a room in memory, read once, and what may become of one.
+-- Shared by visit.lua: the places of a room in memory, read once, and each change that a place can have.
 --
--- Part of a script, behind state.lua and record.lua. A step is a table, the first argument of all here:
---   state, at, retention   of the room, its time in ms, how long ended records are kept
---   opened, opens          whether the room has, and when it does or did, of its time
---   moved, put_back        ms since the highest time that was kept, and whether Redis' clock was put back since
---   active, waiting        how many
---   behind, ended_behind   whether it did not come to all whose time has come, or whose record is to be dropped
---   places                 by ticket; false: it has none. A ticket without a record that can be read has no place: it
---                          goes without a word, and its user may join again
---   tickets, busy          of users: ticket or false; and the time in ms up to which their leaving counts against them,
+-- Part of a script, after state.lua and record.lua. Every function here takes a step first. A step is a table:
+--   state, at, retention   the room's state, its time in ms, how long ended records are kept
+--   opened, opens          whether the room has opened; when it opens or opened, in room time
+--   moved, put_back        ms since the highest time kept; whether Redis' clock was set back since
+--   active, waiting        how many are in, how many wait
+--   behind, ended_behind   whether a bound left due places, or due records, for the next step
+--   places                 by ticket; false: the ticket has no place. A ticket without a readable record has no place.
+--                          It goes silently, and its user may join again
+--   tickets, busy          by user: ticket or false; and the time in ms until which leaving counts against the user,
 --                          nil for none (limited_ms)
---   doubt, waited          whether visits before were not confirmed; whether somebody waited when the step began
---   changed, owners        places, and users, to be written, in order
---   gone                   by key: members to be taken out of the sorted set; of 7 their records too
---   kept                   of 7: score, member, ... of those that stay longer
---   revoked, collected     number, member, ... to be added
+--   doubt, waited          whether earlier visits were not confirmed; whether somebody waited when the step began
+--   changed, owners        places, and users, to write, in order
+--   gone                   by key: members to remove from the sorted set; for 7 their records too
+--   kept                   for 7: score, member, ... of tickets that stay longer
+--   revoked, collected     number, member, ... to add
 --   revoked_gone, drop_collected, collected_before, revoked_before
---                          how many of the former go, whether all of the latter do, how many of each there were
+--                          how many revoked passes go; whether the list goes; how many of each there were
 --   line, line_next, line_read
---                          the head of `waiting`, as it was before this call; its next; how much of it was read
---   arrivals, arrival_next behind it: who joined in this call, and the next of them
---   called, admitted       how many waiters were called to the door, and came in
---   dirty                  whether the state is to be written
--- Nothing is written here (write.lua), so nothing is half done when a record or a key turns out to be damaged.
+--                          the head of `waiting`, as it was before this call; index of its next; how much was read
+--   arrivals, arrival_next tickets that joined in this call, after `line`; index of the next
+--   called, admitted       how many waiting tickets were called, and how many were admitted
+--   dirty                  whether the state must be written
+-- Nothing is written here (write.lua). So a damaged record or key leaves nothing half done.
 
 local function new_step(state, wall, seen_ms, retention)
   local clock, ahead = state.clock, state.ahead
@@ -70,7 +70,7 @@ local function add(list, first, second)
   list[#list + 1] = second
 end
 
--- Reads the places of these tickets, those that are not known yet.
+-- Reads the places of these tickets that are not in the step yet.
 local function read_places(step, tickets)
   local places, missing, count = step.places, {}, 0
   for _, ticket in ipairs(tickets) do
@@ -91,16 +91,15 @@ local function read_places(step, tickets)
   end
 end
 
--- Who leaves and joins again works Redis, fills the records of those who are over and the list of passes that were
--- taken back. Each time somebody leaves counts for LEFT_MS; whose times add up to more than BUSY_MS - LEFT_MS does not
--- join. So six times at once are free, and one in ten seconds for good. No more than the shortest retention: a record
--- that says until when somebody is busy outlasts that time.
+-- A user who leaves and joins again and again costs Redis time, ended records and revoked passes. So each leave counts
+-- LEFT_MS against the user, and a user with more than BUSY_MS - LEFT_MS cannot join. Six leaves at once are free, and
+-- then one in ten seconds. BUSY_MS is at most the shortest retention, so the record with the time outlasts it.
 local LEFT_MS = 10000
 local BUSY_MS = 60000
 
 -- Reads the tickets of these users, and their places.
 --
--- A user in the hash `users`: `<ticket>`, `<ticket> <busy until, ms>`, or `- <busy until, ms>` without a place.
+-- A user's value in the hash `users`: `<ticket>`, `<ticket> <busy until, ms>`, or `- <busy until, ms>` without a place.
 local function read_users(step, users)
   local found = {}
   for i, text in ipairs(redis.call('HMGET', KEYS[3], unpack(users))) do
@@ -115,15 +114,14 @@ local function read_users(step, users)
   read_places(step, found)
 end
 
--- How long a user who wants a new place has to wait, nil for not at all. A time that the clock can't have made counts
--- as the latest that it can.
+-- Ms that a user must wait for a new place, nil for none. A stored time beyond BUSY_MS from now counts as BUSY_MS.
 local function limited_ms(step, user)
   local busy = math.min(step.busy[user] or 0, step.at + BUSY_MS)
   local wait = busy - (BUSY_MS - LEFT_MS) - step.at
   return wait > 0 and wait or nil
 end
 
--- Counts that a user leaves.
+-- Counts a leave against the user.
 local function count_left(step, user)
   step.busy[user] = math.min(math.max(step.busy[user] or 0, step.at) + LEFT_MS, step.at + BUSY_MS)
 end
@@ -140,7 +138,7 @@ local function set_ticket(step, user, ticket)
   step.owners[#step.owners + 1] = user
 end
 
--- Takes a ticket out of those who are in (6), or of those who wait.
+-- Removes a ticket from the active ones (6) or the waiting ones (4, and 5).
 local function take_out(step, key, ticket)
   local gone = step.gone
   gone[key][#gone[key] + 1] = ticket
@@ -151,8 +149,8 @@ end
 
 local COUNTED = { e = 'expired', b = 'abandoned', l = 'left' }
 
--- Ends a place: e expired, b abandoned, l left. Before the opening the user keeps it, over as it is: who joins again is
--- known to have had his chance.
+-- Ends a place: e expired, b abandoned, l left. Before the opening the user's entry keeps the ended ticket, so that a
+-- second join is recognized.
 local function finish(step, place, kind, ended_at)
   local state, field = step.state, COUNTED[kind]
   state[field] = state[field] + 1
@@ -164,7 +162,7 @@ local function finish(step, place, kind, ended_at)
   place.kind, place.at, step.dirty = kind, num(ended_at), true
   if step.opened then
     if kind ~= 'l' then
-      -- A whole session, or the time in which nobody asked, has passed.
+      -- A whole session or waiting timeout has passed, so earlier leaves count no more.
       step.busy[place.user] = nil
     end
     set_ticket(step, place.user, false)
@@ -172,12 +170,12 @@ local function finish(step, place, kind, ended_at)
   change(step, place)
 end
 
--- Whether waiters that were not seen are abandoned now. Not while they could not ask (begin_step).
+-- Whether silent waiting tickets are abandoned now. Not while their users could not ask (begin_step).
 local function abandons(step)
   return step.at >= step.state.grace
 end
 
--- Ends a place whose time has come, where the step could not reap all of them.
+-- Ends a place whose time has come, if the step's bound did not reach it.
 local function settle(step, place)
   if place.kind == 'a' and tonumber(place.ends) <= step.at then
     finish(step, place, 'e', place.ends)
@@ -189,14 +187,14 @@ local function settle(step, place)
   end
 end
 
--- Keeps the place of one who waits.
+-- Keeps a waiting place alive.
 local function keep(step, place)
   place.until_ms = step.at + step.state.waiting_timeout
   change(step, place)
 end
 
--- Makes the place of a new ticket, behind all who wait; before the opening where `order` says, unless the user `had` a
--- place that is over: nobody gets another chance by leaving and coming back.
+-- Makes the place of a new ticket, after all waiting ones. Before the opening its place is by `order`, unless the user
+-- `had` an ended place: leaving and joining again gives no second chance.
 local function add_place(step, ticket, user, order, had)
   local state = step.state
   state.joins = state.joins + 1
@@ -204,7 +202,7 @@ local function add_place(step, ticket, user, order, had)
   local place = { ticket = ticket, kind = 'w', join = join, joined = num(step.at), user = user, order = join }
   if not step.opened and not had then
     place.order = num(must(exact(order), 'JP_ARGUMENT order'))
-    -- Dense, unlike the join numbers: so it shows when one is missing.
+    -- These numbers are dense, unlike join numbers, so a missing one shows.
     add(step.collected, num(step.collected_before + #step.collected / 2 + 1), ticket)
   end
   step.places[ticket] = place
@@ -216,14 +214,14 @@ local function add_place(step, ticket, user, order, had)
   return place
 end
 
--- Counts a pass that is given or taken back.
+-- Counts a pass that is given or revoked.
 local function count_pass(step)
   local state = step.state
   must(state.passes < MAX or nil, 'JP_PASSES no number is left')
   state.passes, step.dirty = state.passes + 1, true
 end
 
--- Lets one who waits in. `fresh`: has only just come.
+-- Admits a waiting place. `fresh`: it joined in this visit.
 local function let_in(step, place, fresh)
   local state = step.state
   place.kind, place.admitted, place.ends = 'a', num(step.at), num(whole_second(step.at + state.session))
@@ -237,14 +235,14 @@ local function let_in(step, place, fresh)
   change(step, place)
 end
 
--- Begins the session of one who is in anew; never ends it sooner.
+-- Starts the session of an active place again. Its end never moves back.
 local function renew(step, place)
   place.ends = num(math.max(whole_second(step.at + step.state.session), tonumber(place.ends)))
   count_pass(step)
   change(step, place)
 end
 
--- Ends the place of one who leaves, whose user was read, and takes the pass back, if there is one.
+-- Ends a place because its user leaves, and revokes its pass, if any. read_users must have read the user.
 local function leave(step, place)
   count_left(step, place.user)
   if place.kind == 'a' then

@@ -1,12 +1,12 @@
--- Puts the list of those who joined before the opening into the ledger: how many, and the SHA-256 of their tickets.
+-- Puts the list of tickets from before the opening into the ledger: how many, and the SHA-256 of the list.
 --
 -- KEYS  the eleven of the room (state.lua)
--- ARGV  1 known mark  2 how many tickets the caller has read  3 SHA-256 of each and a line feed, in join order
+-- ARGV  1 known mark  2 how many tickets the caller has read  3 SHA-256 of each ticket and a line feed, in join order
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark} done | {'same', mark} it was done before | {'early', mark} it has not opened, or not all have
---        their order yet
---       {'changed', mark} the list is another than the caller has read
--- Invariants: once, and behind the opening, from which on nobody is collected. In every status.
+--       {'ok', mark} done | {'same', mark} done before
+--       {'early', mark} the room has not opened, or some tickets do not have their order yet
+--       {'changed', mark} the caller has read another list
+-- Invariants: once, and after the opening, when no ticket joins the list any more. Runs in every status.
 -- Cost: O(1).
 
 local state, ended = known_state(KEYS[1])

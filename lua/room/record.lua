@@ -1,13 +1,13 @@
--- Shared by the scripts that read or move a place: its record.
+-- Shared by the scripts that read or change a place: its record.
 --
--- A ticket's, in the hash `tickets`, times in ms:
+-- A ticket's record, in the hash `tickets`, times in ms:
 --   w join joined user              waits
 --   a admitted ends joined user     is in
---   e at user                       was in until its session came to its end
---   b at user                       waited, and was not seen in time
+--   e at user                       expired: was in until its session ended
+--   b at user                       abandoned: waited, and was not seen in time
 --   l at user                       left, in or waiting
 
--- The place that a record tells, its numbers as text; or nil: no record, or none that a script of ours wrote.
+-- Parses a record into a place, with its numbers as text; nil for no record, or one that no script of ours wrote.
 local function parse_place(text)
   local kind = text and string.sub(text, 1, 1)
   if kind == 'w' then

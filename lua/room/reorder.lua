@@ -1,14 +1,15 @@
--- Gives tickets that were made before the opening, under another nonce, their order under the room's: a page of them.
+-- Gives tickets from before the opening, made under another nonce, their order under the room's nonce: one page of
+-- them.
 --
 -- KEYS  the eleven of the room (state.lua)
--- ARGV  1 known mark  2 nonce of the orders  3 number of the last ticket that has its order, as far as the caller knows
---       4.. ticket, score, ... of those with the next numbers, in order; the scores negative
+-- ARGV  1 known mark  2 nonce of the orders  3 number of the last ticket with its order, as far as the caller knows
+--       4.. ticket, score, ... of the tickets with the next numbers, in order; the scores are negative
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'nonce', mark} the room has another nonce by now
---       {'ok', mark, number of the last that has its order, of the last that needs one}; it is another one than was
---        said where others have done some: the caller goes on from there
--- Invariants: in order, each once. Until the last has its order nobody is admitted (step.lua). Users who joined again
--- are not on the list with that: they stand behind all who are. Runs when memory is full.
+--       {'ok', mark, number of the last ticket with its order, number of the last that needs one}; if others have
+--        ordered some, the first number differs from ARGV[3] and the caller goes on from there
+-- Invariants: in order, each ticket once. Until the last one has its order nobody is admitted (step.lua). Tickets of
+-- users who joined again are not on the list, so they stand after all tickets on it. Runs when memory is full.
 -- Cost: O(log n) for each.
 
 local FIRST = 4
@@ -29,7 +30,7 @@ if from == state.ordered and count > 0 and from < state.to_order then
     must(score < 0 or nil, 'JP_ARGUMENT order')
     orders[#orders + 1], orders[#orders + 2] = ARGV[i + 1], ARGV[i]
   end
-  redis.call('ZADD', KEYS[4], 'XX', unpack(orders)) -- who waits no longer is not there
+  redis.call('ZADD', KEYS[4], 'XX', unpack(orders)) -- XX: an ended ticket stays out
   state.ordered = from + count
   redis.call('HSET', KEYS[1], 'ordered', num(state.ordered))
 end

@@ -1,20 +1,20 @@
--- Ends a restore: writes the state, appends the event `restore`, and lets the other scripts in again.
+-- Ends a restore: writes the state, appends the event `restore`, and lets the other scripts run again.
 --
 -- KEYS  the eleven of the room (state.lua)
 -- ARGV  1 token of the restore  2 who  3 request id  4 reason
 --       5 '1' when Redis had events that the ledger lacks, as far as the caller knows
---       6 a new nonce of the order before the opening, and  7 the commitment of its seed
---       8.. what the ledger says, as name, value, ...: n, restores, status, version, json, order_nonce, commitment,
---         passes_until (or what the caller knows of them, if that is later), clock (the highest time of the room that
---         the ledger and the caller have seen), puts, collected_sha256 ('' for none), a new history, and the numbers of
---         the definition: capacity, session, waiting_timeout, rate and opens_at ('' for none)
--- Reply {'unknown'} | {'other', mark} this restore is not the one that is going on
+--       6 a new nonce of the order before the opening  7 the commitment of its seed
+--       8.. the ledger's state as name, value, ...: n, restores, status, version, json, order_nonce, commitment,
+--         passes_until (or the caller's, if that is later), clock (the highest time of the room that the ledger and the
+--         caller have seen), puts, collected_sha256 ('' for none), a new history, and the numbers of the definition:
+--         capacity, session, waiting_timeout, rate and opens_at ('' for none)
+-- Reply {'unknown'} | {'other', mark} another restore is running
 --       {'ok', mark} done | {'same', mark} done before
--- Invariants: the event has the ledger's number and one restore more than anybody has seen; the status is written
--- with all else, so that no script ever sees a part. Nobody is in or waits, and until every pass that Redis forgot has
--- expired nobody is admitted; where it has not opened and no event is lost, there are none. A room that has not opened
--- gets a new nonce: the seed of the one before may have been published in what was lost. Pass numbers go on above all
--- that there were. Runs when memory is full.
+-- Invariants: the event has the ledger's number and one more restore than any instance has seen. The status is written
+-- with the rest, so no script sees a part. No ticket is in or waits. Nobody is admitted until every pass that Redis
+-- forgot has expired; a room that has not opened has none, if no event is lost. A room that has not opened gets a new
+-- nonce, because the old one's seed may have been published in the lost time. Pass numbers go on above all earlier
+-- ones. Runs when memory is full.
 -- Cost: O(1).
 
 local MAX_RESTORES = 8191 -- 2^13 - 1, so that a mark stays below 2^53

@@ -1,14 +1,13 @@
--- Lists passes that were taken back before they expired, by revocation number.
+-- Lists passes that were revoked before they expired, by revocation number.
 --
 -- KEYS  the eleven of the room (state.lua)
--- ARGV  1 known mark  2 only behind this number  3 how many at most, 1 to 10,000
+-- ARGV  1 known mark  2 list from the pass after this number  3 most passes, 1 to 10,000
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, the room's time in ms, passes, hold in ms, last number up to which the caller has all now, '1'
---        when that is the last of all, number, ticket, ms at which the pass expires, ms at which it was taken back,
---        ...}
--- Invariants: numbers only grow, but for a Redis that lost some, which moves `hold` too: a caller who sees another hold
--- than before reads all anew, from 0. Those that have expired may be missing.
--- Cost: O(log n + how many).
+--       {'ok', mark, the room's time in ms, passes, hold in ms, number up to which the caller has all now, '1' when
+--        that is the last one, number, ticket, ms at which the pass expires, ms at which it was revoked, ...}
+-- Invariants: numbers only grow, unless Redis lost some. Such a loss moves `hold`: a caller that sees another hold than
+-- before reads all again, from 0. Expired passes may be missing. Changes nothing.
+-- Cost: O(log n + most passes).
 
 local state, ended = known_state(KEYS[1])
 if not state then

@@ -1,53 +1,53 @@
 -- Shared by every script of a room: its state.
 --
--- Part of a script, behind lua/stream/events.lua. All scripts get the eleven keys of the room, in this order:
+-- Part of a script, after lua/stream/events.lua. All scripts get the eleven keys of the room, in this order:
 --   1 state  2 tickets  3 users  4 waiting  5 seen  6 active  7 ended  8 revoked  9 recent  10 collected  11 events
--- and the known mark in ARGV[1]. What each key holds is in docs/decisions/0016-rooms.md.
+-- and the known mark in ARGV[1]. docs/decisions/0016-rooms.md says what each key holds.
 
 local STATE = {
   'n', -- number of the last event, dense from 1
-  'restores', -- how often it was rebuilt from the ledger
+  'restores', -- how often it was restored from the ledger
   'version', -- of the definition
   'capacity', -- sessions at once
   'session', -- ms
   'waiting_timeout', -- ms
-  'rate', -- admissions in any 60 s, '' for as many as there is room for
-  'opens', -- ms of Redis' clock: nobody is admitted before, and who joins before is collected
+  'rate', -- most admissions in any 60 s, '' for no limit
+  'opens', -- ms of Redis' clock: nobody is admitted before, and earlier joins are collected
   'opened', -- 1 once it has opened, whatever the clock does afterwards; 0 before
-  'defined', -- number of the event that makes its opening final: of the last nonce, or what opened it, or of its list
-  'passes_until', -- ms: when the last pass of former definitions, or of before a restore, has expired; 0 for none
-  'joins', -- tickets ever: the join number of the last
-  'passes', -- passes given, by admissions and renewals, and taken back; behind a restore from restores * 2^40 on
+  'defined', -- number of the event that makes the opening final: of the last nonce, of the opening, or of its list
+  'passes_until', -- ms: when the last pass of earlier definitions, or from before a restore, expires; 0 for none
+  'joins', -- tickets so far, the join number of the last
+  'passes', -- passes given, by admissions and renewals, and revoked; after a restore from restores * 2^40 on
   'admitted', -- sessions begun
-  'promoted', -- of them those that had waited
-  'expired', -- sessions that came to their end
-  'abandoned', -- waiters that were not seen
-  'left', -- who left, in or waiting
+  'promoted', -- how many of them had waited
+  'expired', -- sessions that reached their end
+  'abandoned', -- waiting tickets that were not seen in time
+  'left', -- tickets whose user left, in or waiting
   'waited_ms', -- sum over the promoted
-  'revocations', -- number of the last pass that was taken back, 0 for none
+  'revocations', -- number of the last revoked pass, 0 for none
   'hold', -- ms: nobody is admitted before; 0 for never
-  'stepped', -- ms: the last step behind which somebody waited; 0 for none
+  'stepped', -- ms: the last step after which somebody waited; 0 for none
   'grace', -- ms: nobody is abandoned before; 0 for never
   'clock', -- ms: the highest time that the room has shown
-  'ahead', -- ms by which its time is ahead of Redis' clock
-  'to_order', -- those collected up to this number came under another nonce than the last; 0 for none
+  'ahead', -- ms by which the room's time is ahead of Redis' clock
+  'to_order', -- tickets collected up to this number were made under an earlier nonce; 0 for none
   'ordered', -- up to this number they have their order under the last nonce
   'history', -- 16 hexadecimal digits, made at creation and at every restore
-  'collected_sha256', -- of the list of those collected, '' until it is published
-  'status', -- open | suspended; restoring: n and restores are all there is
+  'collected_sha256', -- of the list of collected tickets, '' until it is published
+  'status', -- open | suspended; restoring: it has only n and restores
 }
--- Beside them: `json`, the definition as operators read it; `opens_at` (ms, '' for none), as it says;
+-- The hash also has: `json`, the definition as operators read it; `opens_at` of the definition (ms, '' for none);
 -- `order_nonce` and `commitment` of the seed; `puts` (lua/stream/puts.lua).
 
-local TEXTS = 3 -- the last of them, which are no numbers
+local TEXTS = 3 -- the last fields are texts
 
--- As `exact`, which takes three times as long: a state has many numbers, and no script of ours writes an exponent.
+-- Like `exact` in a third of the time, for the many numbers of a state. No script of ours writes an exponent.
 local function whole(text)
   local value = tonumber(text)
   return value and value % 1 == 0 and value <= MAX and value or nil
 end
 
--- The state as a table, `nil` for no rate; or nil when there is no such room.
+-- Reads the state, with nil for no rate; nil when the room does not exist.
 local function read_state(key)
   local values = redis.call('HMGET', key, unpack(STATE))
   if not values[1] then
@@ -64,7 +64,7 @@ local function read_state(key)
   return state
 end
 
--- The state, or nil and the reply that ends the call.
+-- Reads the state; or nil and the reply that ends the call.
 local function known_state(key)
   local state = read_state(key)
   local ended = ended_by(state)
@@ -74,8 +74,8 @@ local function known_state(key)
   return state
 end
 
--- The time of the room in ms: Redis' clock `wall` plus all by which that was put back so far. It never goes back, and
--- goes on at the pace of Redis' clock (docs/decisions/0020-room-clock.md). All times of the room but `opens` are of it.
+-- The room's time in ms: Redis' clock `wall` plus every set-back of that clock so far. It never goes back, and goes on
+-- at the pace of Redis' clock (docs/decisions/0020-room-clock.md). All times of the room except `opens` are room times.
 -- `seen_ms`: the highest time that the caller has seen. A script that writes anything writes `clock` and `ahead` too.
 local function room_ms(state, wall, seen_ms)
   local at = math.max(wall + state.ahead, state.clock, seen_ms or 0)
@@ -83,7 +83,7 @@ local function room_ms(state, wall, seen_ms)
   return at
 end
 
--- Appends an event, at Redis' clock: both parts of its id are its number.
+-- Appends an event, with the time of Redis' clock. Both parts of its id are its number.
 local function append(state, wall, kind, fields)
   state.seq = state.n + 1
   fields[#fields + 1] = 'clock'
@@ -91,20 +91,20 @@ local function append(state, wall, kind, fields)
   append_event(KEYS[11], state, wall, kind, fields)
 end
 
-local RATE_MS = 60000 -- the time in which a rate counts
+local RATE_MS = 60000 -- length of the interval of a rate
 
--- Sessions, and the time in which nobody is admitted, end on a whole second: a pass says its end in seconds.
+-- Sessions and holds end on a whole second, because a pass has its end in seconds.
 local function whole_second(ms)
   return math.ceil(ms / 1000) * 1000
 end
 
--- Whether it has opened, by Redis' clock `wall`: operators mean that one, whatever jumps there were. It opens once: the
--- clock of a Redis may go back, the seed of the order is known.
+-- Whether the room has opened, by Redis' clock `wall`, because operators mean that clock. A room opens once: the clock
+-- may go back, but the seed of the order is public.
 local function has_opened(state, wall)
   return state.opened == 1 or wall >= state.opens
 end
 
--- The fields of a room in which nobody has been, as text. `passes`: from where on they are counted.
+-- The counters of a room without any visit yet, as text. `passes`: the number from which its passes count.
 local function fresh_fields(passes)
   local fields = { passes = num(passes), collected_sha256 = '' }
   local zero = { 'joins', 'admitted', 'promoted', 'expired', 'abandoned', 'left', 'waited_ms', 'to_order', 'ordered' }
@@ -115,7 +115,7 @@ local function fresh_fields(passes)
   return fields
 end
 
--- Names and values in a list, as HSET takes them.
+-- Names and values as a list, for HSET.
 local function list_of(fields)
   local list = {}
   for field, value in pairs(fields) do
@@ -125,14 +125,14 @@ local function list_of(fields)
   return list
 end
 
--- Until when nobody is admitted to a room that lost tickets: as long as a pass may be out that is not known here, and,
--- with a rate, an admission may count that is not known here.
+-- The end of the hold of a room that lost tickets: the latest time at which a lost pass can still be valid, and, with a
+-- rate, a lost admission can still count.
 local function lost_until(at, state)
   local counts = state.rate and RATE_MS + 1 or 0
   return math.max(whole_second(at + math.max(state.session, counts)), state.passes_until)
 end
 
--- All that decides who may be in, and when, as the ledger compares it.
+-- The fields that decide who may be in, and when, as text for a checkpoint.
 local function decides(state, commitment)
   return table.concat({
     state.status,

@@ -1,9 +1,9 @@
--- Suspends a room whose definition is not that of the ledger, or opens it again once it is.
+-- Suspends a room whose definition differs from the ledger's, or opens it again once they agree.
 --
 -- KEYS  the eleven of the room (state.lua)
 -- ARGV  1 known mark  2 wanted: open | suspended  3 reason  4 who  5 request id
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok' | 'same', mark}
--- Invariants: both are the service's doing (design: stop on mismatch). Runs when memory is full.
+-- Invariants: only the service calls it (design: stop on mismatch). Runs when memory is full.
 -- Cost: O(1).
 
 local state, ended = known_state(KEYS[1])

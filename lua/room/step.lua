@@ -1,22 +1,22 @@
--- Shared by visit.lua: what happens in a room by itself. Who is over goes, and who is next comes in.
+-- Shared by visit.lua: what a room does without a visit. It ends due places and admits the next users.
 --
--- Part of a script, behind places.lua.
+-- Part of a script, after places.lua.
 
 local MAX_REAPED = 256 -- of each kind in one call
-local MAX_CALLED = 512 -- waiters called to the door in one call
--- A step so long behind the last one while somebody waits: Redis or all instances were away, since every instance steps
--- such a room once a second.
+local MAX_CALLED = 512 -- waiting tickets called in one call
+-- A longer pause between steps while somebody waits is an outage of Redis or all instances: each instance steps such a
+-- room once a second.
 local AWAY_MS = 5000
--- With so many passes taken back that have not expired, nobody is admitted: instances remember all of them, some 70 MB;
--- with those of a room of 1,000,000 who all leave, twice that.
+-- With this many revoked and unexpired passes nobody is admitted. Instances remember all of them, in some 70 MB. With
+-- the users of a room of 1,000,000 who all leave it is twice that.
 local MAX_REVOKED = 1000000
 
 local function until_now(step, key)
   return redis.call('ZRANGEBYSCORE', KEYS[key], '-inf', num(step.at), 'LIMIT', 0, MAX_REAPED)
 end
 
--- How many passes that were taken back have expired, from the front on. They go in order, though one that was taken
--- back later may expire first: each goes within the longest session.
+-- How many revoked passes at the front of the list have expired. They are dropped in order, though a later one may
+-- expire first. So each is dropped within the longest session.
 local function count_gone(step)
   local function is_gone(member)
     return (tonumber(string.match(member, '^%x+ (%d+) ')) or 0) <= step.at
@@ -33,8 +33,8 @@ local function count_gone(step)
   return count
 end
 
--- Drops the records of those who are over for long enough; before the opening not the one by which a user is known to
--- have had his chance: that is met again a retention behind it.
+-- Drops ended records whose time has come. Before the opening it keeps each user's last ended ticket, by which a second
+-- join is recognized. That record comes up again one retention after the opening.
 local function drop_ended(step)
   local tickets = until_now(step, 7)
   step.ended_behind = #tickets == MAX_REAPED
@@ -59,7 +59,7 @@ local function drop_ended(step)
     end
   end
   for _, user in ipairs(users) do
-    -- Whose ticket has no place any more, or who had none and has waited long enough to join again.
+    -- The user's ticket has no place any more; or the user had none, and earlier leaves count no more.
     local ticket = step.tickets[user]
     if (ticket and not step.places[ticket]) or (not ticket and step.busy[user]) then
       set_ticket(step, user, false)
@@ -67,7 +67,7 @@ local function drop_ended(step)
   end
 end
 
--- Ends the sessions that are over.
+-- Ends the sessions whose end has come.
 local function expire(step)
   local over = until_now(step, 6)
   step.behind = step.behind or #over == MAX_REAPED
@@ -83,7 +83,7 @@ local function expire(step)
   end
 end
 
--- Ends the places of those who wait and were not seen.
+-- Ends waiting places that were not seen in time.
 local function abandon(step)
   local silent = abandons(step) and until_now(step, 5) or {}
   step.behind = step.behind or #silent == MAX_REAPED
@@ -100,7 +100,8 @@ local function abandon(step)
   end
 end
 
--- Looks at every key, so that one of a wrong type ends the call before it writes, and ends what is over.
+-- Begins a step: reads the size of every key, so that a wrong type ends the call before it writes; then ends due
+-- places.
 local function begin_step(step)
   local state = step.state
   redis.call('HLEN', KEYS[2])
@@ -120,10 +121,10 @@ local function begin_step(step)
   end
   local away = step.at - state.stepped
   if step.waited and away > AWAY_MS then
-    -- Who waits may have asked all the time: everybody gets the whole time to be seen.
+    -- Waiting users may have asked all the time, so each gets a whole timeout again.
     state.grace, step.dirty = step.at + state.waiting_timeout, true
   elseif step.waited and step.doubt and away > 0 then
-    -- Everybody gets as long again as nothing was confirmed.
+    -- Each waiting user gets the unconfirmed time again.
     state.grace, step.dirty = math.max(state.grace, step.at + math.min(away, state.waiting_timeout)), true
   end
   drop_ended(step)
@@ -131,8 +132,9 @@ local function begin_step(step)
   abandon(step)
 end
 
--- From when on the rate allows one more: now or before when it does now. Times are whole ms, so one that is 60 s old
--- may be a bit less: more than that is asked. The list has all admissions that count, the newest first.
+-- The time from which the rate allows one more admission; now or earlier if it does now. Times are whole ms, so a
+-- difference of 60 s may be a bit less. So the rule asks for more than 60 s. The list has all admissions that count,
+-- newest first.
 local function rate_allows_ms(step)
   local rate = step.state.rate
   if not rate then
@@ -145,7 +147,7 @@ local function rate_allows_ms(step)
   return before and must(exact(before), 'JP_DAMAGED recent') + RATE_MS + 1 or step.at
 end
 
--- When the one at the front may come in; nil when there is no room, or nobody.
+-- When the ticket at the front can be admitted; nil when the room is full or not open, or nobody waits.
 local function admits_ms(step)
   local state = step.state
   if state.status ~= 'open' or step.waiting <= 0 or step.active >= state.capacity or state.ordered < state.to_order then
@@ -155,7 +157,7 @@ local function admits_ms(step)
   return math.max(step.opened and 0 or step.opens, state.hold, rate_allows_ms(step), full and step.at + 1000 or 0)
 end
 
--- Reads on in the line; whether there was more.
+-- Reads the next part of the queue. Returns whether it had any.
 local function read_line(step)
   local wish = math.max(math.min(step.state.capacity - step.active, MAX_REAPED), 1)
   local more = redis.call('ZRANGE', KEYS[4], step.line_read, step.line_read + wish - 1)
@@ -167,7 +169,8 @@ local function read_line(step)
   return #more > 0
 end
 
--- The next who waits, or nil, also when as many were looked at as may be in one call. Who has no place goes.
+-- Returns the next waiting place, nil at the end of the queue or at the bound of one call. Removes tickets without a
+-- place.
 local function next_waiter(step)
   while step.called < MAX_CALLED and (step.line_next <= step.line_read or read_line(step)) do
     local ticket = step.line[step.line_next]
@@ -193,8 +196,8 @@ local function next_waiter(step)
   return nil
 end
 
--- Admits from the front as far as there is room, but in doubt nobody out of a line: they might not hear of it before
--- their sessions end. `fresh`: who has only just come.
+-- Admits from the front while the room allows it. In doubt it admits nobody from a queue: the answer might not reach
+-- the user before the session ends. `fresh`: the place that joined in this visit.
 local function admit(step, fresh)
   if step.doubt and step.waited then
     return

@@ -1,13 +1,13 @@
--- Reads a room whole, at one instant.
+-- Reads a whole room at one instant.
 --
 -- KEYS  the eleven of the room (state.lua)
 -- ARGV  1 known mark
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'ok', mark, the room's time and Redis' clock in ms, status, version, definition (JSON), nonce and commitment
---        of the order before the opening, what a checkpoint would say, number of the event that makes its opening
---        final, opens and hold in ms or '' once they have passed, active, waiting, admitted, promoted, expired,
---        abandoned, left, waited ms, how many were collected and are kept, SHA-256 of their list or ''}
--- Invariants: changes nothing, so who is over and was not reaped yet is counted as before.
+--        of the order before the opening, state as in a checkpoint, number of the event that makes the opening final,
+--        opens and hold in ms or '' once they have passed, active, waiting, admitted, promoted, expired, abandoned,
+--        left, waited ms, how many tickets of the list are kept, SHA-256 of the list or ''}
+-- Invariants: changes nothing. So due places that no step has ended yet count as before.
 -- Cost: O(1).
 
 local state, ended = known_state(KEYS[1])

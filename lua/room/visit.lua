@@ -1,33 +1,32 @@
--- One step of a room: who is over goes, who is next comes in, and up to 256 visits are answered.
+-- One step of a room: ends due places, admits the next users, and answers up to 256 visits.
 --
 -- KEYS  the eleven of the room (state.lua)
--- ARGV  1 known mark  2 passes that the caller knows of, and  3 the highest time of the room that it has seen, ms
+-- ARGV  1 known mark  2 passes that the caller knows of  3 the highest time of the room that the caller has seen, ms
 --       4 retention of ended records in ms
---       5 '1' in doubt: visits that the caller sent before were not confirmed, so users may have asked unseen
+--       5 '1' in doubt: earlier visits of the caller were not confirmed, so users may have asked unseen
 --       6 a letter for each visit: j join | k look | r renew | l leave; '' for none
---       7.. the ticket of each: of a join, the one that it makes, new and random
---       then user, order and nonce of each join: the score that it has before the opening, negative, under that nonce
+--       7.. the ticket of each visit; for a join, the ticket to make, new and random
+--       then user, order and nonce of each join: the order is its score before the opening, negative, under that nonce
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'ok', mark, the room's time and Redis' clock in ms, passes, revocations, status, active, waiting, admitted,
 --        promoted, expired, abandoned, left, waited ms, opens and hold in ms or '' once they have passed, waiting
---        timeout, session, capacity, rate or '', ms when something is due next or '', 1 when this call could not do all
---        that is due, 1 when the list of those collected is to be published, 1 when some of them are to get another
---        order, nonce and commitment of the order or '' once it has opened, and of each visit: code, ticket, record,
---        how many are ahead}
---         code: 's' seen | 'n' a renewal of one who is not in | 'u' no such ticket | 'c' suspended, so nobody joins
---         | 'l' this user has left too often; instead of how many are ahead: ms after which the user may join
---         | 'o' another nonce is the room's: joining again with its order is right
--- Invariants: read, decide, then write. Sessions in `active` are at most the capacity behind each admission; whoever is
--- over and not reaped yet counts. Nobody is admitted before one who stands in
--- front of him. A user has one ticket that waits or is in; a join finds it. Every repeat is safe: a join whose ticket
--- is there is answered by its record, also when it is over. A caller that knows of more passes than there are here
--- shows that some were lost: until all that may be out have expired nobody is admitted. A waiter is abandoned when he
--- was not seen though he could be. In doubt no time runs against those who wait, and none of them is admitted: the
--- answer that says so may not reach them. Passes that are out or were taken back are at most 1,000,000 and the
--- capacity. Compiled to run when memory is full, for calls without joins: those grow by nothing but what they take
--- away.
--- Cost: O(log n) for each that goes, comes in or visits. At most 256 sessions end, 256 waiters are abandoned because of
--- their time and 512 are called to the door, who come in or are abandoned there.
+--        timeout, session, capacity, rate or '', ms when the next thing is due or '', 1 when a bound left due work,
+--        1 when the list of collected tickets must be published, 1 when some of them need another order, nonce and
+--        commitment of the order or '' once the room has opened, and for each visit: code, ticket, record, how many
+--        are ahead}
+--         code: 's' seen | 'n' renewal of a ticket that is not in | 'u' no such ticket | 'c' suspended: nobody joins
+--         | 'l' this user has left too often; the last value is then ms after which the user may join
+--         | 'o' the room has another nonce: join again with an order under that nonce
+-- Invariants: read, decide, then write. After each admission `active` has at most `capacity` sessions, including ended
+-- ones that no step has dropped yet. Nobody is admitted before a user in front. A user has one ticket that waits or is
+-- in, and a join finds it. Every repeat is safe: a join whose ticket exists is answered by its record, even an ended
+-- one. If the caller knows more passes than the state has, Redis lost some. Then nobody is admitted until every pass
+-- that may be outstanding has expired. A ticket is abandoned only if it was not seen although it could be. In doubt no
+-- time runs against waiting users, and none of them is admitted, because the answer may not reach them. Outstanding and
+-- revoked passes are at most 1,000,000 plus the capacity. Calls without joins run when memory is full, because they add
+-- no more than they remove.
+-- Cost: O(log n) for each ticket that ends, is admitted or visits. At most 256 sessions end, 256 waiting tickets are
+-- abandoned by time, and 512 are called, which admits or abandons them.
 
 local FIRST = 7
 
@@ -68,11 +67,11 @@ if #named > 0 then
   read_users(step, named)
 end
 
--- What the order before the opening goes by.
+-- Nonce and commitment of the order before the opening.
 local order_of = step.opened and { '', '' } or redis.call('HMGET', KEYS[1], 'order_nonce', 'commitment')
 
--- The place that a join has now; or nil: the room is suspended or goes by another nonce, or ms that the user has to
--- wait.
+-- Makes a join. Returns its place; or nil when the room is suspended or has another nonce; or nil and the ms that the
+-- user must wait.
 local function join(ticket, user, order, nonce)
   local place = step.tickets[user] and step.places[step.tickets[user]]
   if place then
@@ -130,7 +129,7 @@ end
 local next_ms = admits_ms(step)
 write_step(step)
 
--- When something is due next: an end, a silence, an admission; where nobody is there, a record to be dropped.
+-- When the next thing is due: an end, an abandoned wait, an admission; in an empty room, a record to drop.
 local function first_of(key)
   return tonumber(redis.call('ZRANGE', KEYS[key], 0, 0, 'WITHSCORES')[2])
 end
@@ -141,7 +140,7 @@ if due == MAX then
 end
 local more = step.behind or step.ended_behind or (next_ms or MAX) <= at
 
--- Numbers as they are: a reply has whole ones exactly up to 2^53.
+-- Numbers go out as they are: a reply has integers exactly up to 2^53.
 local reply = {
   'ok',
   mark(state),

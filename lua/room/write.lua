@@ -1,9 +1,9 @@
--- Shared by visit.lua: writes what a step and the visits behind it decided. From here on nothing can fail.
+-- Shared by visit.lua: writes what a step and its visits decided. From here on nothing can fail.
 --
--- Part of a script, behind step.lua.
+-- Part of a script, after step.lua.
 
 local MORE_GONE = 16
-local STEPPED_EVERY_MS = 1000 -- how exactly the time of a step that changes nothing is kept: less than AWAY_MS by far
+local STEPPED_EVERY_MS = 1000 -- how often a step that changes nothing writes its time: far less than AWAY_MS
 
 local function send(command, key, list)
   if #list > 0 then
@@ -59,7 +59,8 @@ local function write_users(step)
   send('HSET', KEYS[3], here)
 end
 
--- Those that the rate counts no more go from the end of the list, a few more than came: so it gets shorter again.
+-- Adds the admissions of this step, and drops old ones that the rate counts no more. It can drop MORE_GONE more than it
+-- adds, so the list gets shorter again.
 local function write_recent(step)
   local count, times = step.admitted, {}
   if not step.state.rate or count == 0 then
@@ -96,8 +97,8 @@ local MOVED = {
   'ahead',
 }
 
--- What was decided at a time holds at every later one alone: so that is kept with all that is written, and, where
--- somebody may be told of it, once it has moved.
+-- Whether the room's time must be written. A decision holds only at its time and later, so each write keeps the time.
+-- In an occupied room a step also keeps it after it has moved by STEPPED_EVERY_MS, because replies show it.
 local function is_to_keep(step)
   local gone = step.gone
   return step.put_back
@@ -108,7 +109,7 @@ end
 
 local function write_state(step)
   local state, fields = step.state, {}
-  -- In doubt those who wait could not be seen: such a step is none for them.
+  -- In doubt waiting users could not be seen, so such a step does not count.
   local seen = step.waiting > 0 and not (step.doubt and step.waited)
   local steps = seen and math.abs(step.at - state.stepped) >= STEPPED_EVERY_MS
   if steps then

@@ -1,18 +1,18 @@
--- Shared by every script of what has a stream of events, a jackpot, a coupon or a room: numbers, the mark, the event.
+-- Shared by every script of a subject with a stream of events (jackpot, coupon, room): numbers, the mark, the event.
 --
--- Part of a script, put in front of it when compiled in. ARGV[1] is, in all of them, the highest mark the caller has
--- seen: what every reply has second.
+-- Part of a script: the compiler puts it in front. In all scripts, ARGV[1] is the highest mark that the caller has
+-- seen. Every reply has the mark second.
 --
--- The mark is restores * 2^40 + n, below 2^53: n is the number of the last event, and a Redis that was restored from
--- the ledger goes before all that was there, though it may have fewer events.
+-- The mark is restores * 2^40 + n, below 2^53; n is the number of the last event. So a Redis restored from the ledger
+-- outranks every earlier state, though it may have fewer events.
 --
--- A Lua number is a double: exact below 2^53, so every amount is bounded by MAX before it is written, and never
--- written with tostring (1e15 + 1 gives 1e+15).
+-- A Lua number is a double and exact below 2^53. So scripts bound every amount by MAX before they write it. They never
+-- write it with tostring, which gives 1e+15 for 1e15 + 1.
 
 local MAX = 9007199254740991 -- 2^53 - 1, the largest amount there is, in minor units
-local MAX_N = 1099511627775 -- 2^40 - 1 events of a jackpot: a million a second for twelve days, a thousand for 34 years
+local MAX_N = 1099511627775 -- 2^40 - 1 events of a jackpot: 1,000,000 a second for 12 days, 1,000 for 34 years
 
--- '%d' takes half the time, and is as exact where a C long has 64 bits, which this server is asked here.
+-- '%d' takes half the time of '%.0f'. It is as exact where a C long has 64 bits; this line tests that.
 local INTEGER = string.format('%d', MAX) == '9007199254740991' and '%d' or '%.0f'
 local format, find, tonumber = string.format, string.find, tonumber
 
@@ -20,7 +20,7 @@ local function num(value)
   return format(INTEGER, value + 0) -- + 0 turns -0 into 0
 end
 
--- An integer of at most 53 bits from its text, or nil: nothing else is taken for money.
+-- Parses an integer of at most 53 bits; nil for any other text. Scripts read money only with this.
 local function exact(text)
   if not text or not find(text, '^-?%d+$') then
     return nil
@@ -32,7 +32,7 @@ local function exact(text)
   return value
 end
 
--- Ends the script, before its first write, with an error that no client library takes for one of Redis' own.
+-- Ends the script before its first write. The error code is none of Redis' own, so client libraries do not misread it.
 local function must(value, what)
   if value == nil then
     error({ err = what })
@@ -44,8 +44,8 @@ local function mark(state)
   return num(state.restores * (MAX_N + 1) + state.n)
 end
 
--- The reply that ends the call, or nil: there is no such thing, it is being restored, or this Redis lost events that
--- the caller has seen ('behind').
+-- Returns the reply that ends the call, or nil: the subject does not exist, a restore is running, or this Redis lost
+-- events that the caller has seen ('behind').
 local function ended_by(state)
   if not state then
     return { 'unknown' }
@@ -59,21 +59,22 @@ local function ended_by(state)
   return nil
 end
 
--- Whether a text is the name of a history.
+-- Whether a text has the form of a history: 16 hexadecimal digits.
 local function is_history(text)
   return text ~= nil and #text == 16 and not find(text, '[^0-9a-f]')
 end
 
--- Milliseconds of Redis' own clock, so that instances with different clocks agree.
+-- The time in ms by Redis' clock, so that instances with different clocks agree.
 local function now_ms()
   local time = redis.call('TIME')
   return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 
--- Appends the event of this call and numbers it. The first write of every script: it is the only one that can
--- fail (an id that does not grow), and then nothing has been written. The id is <seq>-<n>, so that the event of
--- an entry or an issue is found by its sequence and the reader's place by the number. Every event names the history
--- that it belongs to: 16 hexadecimal digits of randomness, made at creation and at every restore, and kept in the
+-- Numbers the event of this call and appends it. This is the first write of every script, because it is the only one
+-- that can fail: Redis refuses an id that does not grow. Then nothing has been written.
+--
+-- The id is <seq>-<n>. So the sequence finds the event of an entry or an issue, and the number is a reader's place.
+-- Every event names its history: 16 random hexadecimal digits, made at creation and at every restore, kept in the
 -- state.
 local function append_event(key, state, at, kind, fields)
   must(state.n < MAX_N or nil, 'JP_EVENTS no number is left')

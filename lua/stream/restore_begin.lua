@@ -1,12 +1,13 @@
--- Begins to rebuild what has a stream from the ledger: takes away what Redis has of it, and stops all its scripts.
+-- Begins a restore from the ledger: deletes the subject's keys in Redis and makes all its other scripts refuse.
 --
--- KEYS  1 state  2.. every other key of it; of a jackpot also the pool of each tier that any definition named
+-- KEYS  1 state  2.. every other key of the subject; for a jackpot also the pool of each tier that any definition named
 -- ARGV  1 token of this restore  2 mark of Redis as the caller saw it, '' for none
--- Reply {'ok', mark, now in ms} begun | {'changed', mark} Redis is not as the caller saw it: nothing was done
--- Invariants: one restore at a time: the newest token has it. One that was begun and not ended is taken over by any
--- other. What Redis had is gone after this, so the caller holds the stream's lease and has read all of it.
--- A state that no other script can read ('JP_DAMAGED') has the mark of the parts that can be read.
--- Cost: O(keys); their content is freed in the background.
+-- Reply {'ok', mark, now in ms} begun
+--       {'changed', mark} Redis has another mark than the caller saw: nothing was done
+-- Invariants: one restore runs at a time, and the newest token owns it. Any other restore may take over one that did
+-- not end. The script deletes what Redis had, so the caller holds the stream's lease and has read all events.
+-- If the state is damaged ('JP_DAMAGED' in other scripts), the mark uses the parts that can be read.
+-- Cost: O(keys); Redis frees their content in the background.
 
 local had = redis.call('HMGET', KEYS[1], 'n', 'restores', 'status', 'restore_from')
 local exists = redis.call('EXISTS', KEYS[1]) == 1

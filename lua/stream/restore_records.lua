@@ -1,10 +1,10 @@
--- Writes records of a jackpot, a coupon or a room that is being restored.
+-- Writes records of a subject that is being restored.
 --
--- KEYS  1 state  2 the hash or the sorted set that they belong to
--- ARGV  1 token of the restore  2 hash | scores  3.. name, value pairs, at most 1,000; scores: score, member
--- Reply {'unknown'} | {'other', mark} this restore is over, or another has taken over | {'ok', mark}
--- Invariants: repeating it changes nothing. Needs memory, so it is refused when there is none: a restore that does not
--- fit stays 'restoring', and goes on when there is room.
+-- KEYS  1 state  2 the hash or sorted set of the records
+-- ARGV  1 token of the restore  2 hash | scores  3.. name, value pairs, at most 1,000; for scores: score, member
+-- Reply {'unknown'} | {'other', mark} this restore is over, or another one took over | {'ok', mark}
+-- Invariants: a repeat changes nothing. It needs memory, so Redis refuses it when memory is full. Then the subject
+-- stays 'restoring', and the restore goes on when there is room.
 -- Cost: O(pairs).
 
 local held = redis.call('HMGET', KEYS[1], 'n', 'restores', 'status', 'restore_token')

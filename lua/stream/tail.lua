@@ -1,19 +1,19 @@
--- Reads the events behind one that the ledger has, and drops from the front of the stream what it no longer needs.
+-- Reads the events after the caller's last one, and trims events from the front of the stream that SQL has.
 --
 -- KEYS  1 state  2 events
 -- ARGV  1 known mark  2 stream id of the last event the caller has, '' for none
---       3 events at most, 1 to 1,000  4 bytes of field names and values at most; one event is given in any case, and
---       both segments of a batch, so that nobody ever has half of one
---       5 stream id: events before it may go, because SQL has them; '' for none
+--       3 most events, 1 to 1,000  4 most bytes of field names and values. The reply has at least one event, and always
+--       both segments of a batch, so that no reader has half of a batch
+--       5 stream id: events before it may be trimmed, because SQL has them; '' for none
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, stream id, {name, value, ...}, stream id, {...}, ...}; no event behind: just {'ok', mark}
--- Invariants: reads in every status, and when memory is full, because the backlog must drain then above all. What it
--- read is on a replica before the caller has it (durability = replicated), as of every script: the caller's WAIT
--- comes behind a write of its own on the same connection (src/store/script.rs), and so covers all that was there to
--- read. The ledger never holds an event that a failover takes back.
--- Cost: O(bytes); at most MAX_TRIMMED events go in one call, whole nodes of the stream only.
+--       {'ok', mark, stream id, {name, value, ...}, stream id, {...}, ...}; without a new event just {'ok', mark}
+-- Invariants: runs in every status and when memory is full, because the backlog must drain then above all. With
+-- durability = replicated, a replica has every event before the caller reads it. The caller's WAIT comes after a write
+-- of its own on the same connection (src/store/script.rs), so it covers every event that this script could read. So the
+-- ledger never holds an event that a failover takes back.
+-- Cost: O(bytes). One call trims at most MAX_TRIMMED events, in whole nodes of the stream.
 
-local CHUNK = 16 -- events of one XRANGE: what is read beyond the limit of bytes is at most this many
+local CHUNK = 16 -- events of one XRANGE: at most this many are read beyond the limit of bytes
 local MAX_TRIMMED = 1000
 
 local values = redis.call('HMGET', KEYS[1], 'n', 'restores', 'status')
@@ -32,7 +32,7 @@ local left, bytes = tonumber(ARGV[3]), tonumber(ARGV[4])
 local out = { 'ok', mark(state) }
 local more, half = true, false -- half: the last event given is the first segment of a batch
 
--- Counts the bytes of an event; whether it is such a segment.
+-- Counts the bytes of an event. Returns whether it is the first segment of a batch.
 local function count(fields)
   local batch, record = false, ''
   for i = 1, #fields, 2 do
