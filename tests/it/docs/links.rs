@@ -192,6 +192,8 @@ fn every_document_that_a_file_names_exists() {
         }
     }
     files.extend(files_below(&top().join("docs"), "md"));
+    // Here documents are made up.
+    files.retain(|file| !file.ends_with("tests/it/docs/links.rs"));
     let mut missing = Vec::new();
     for file in files {
         let text = fs::read_to_string(&file).expect("a file");
