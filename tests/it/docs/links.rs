@@ -158,12 +158,29 @@ fn broken(root: &Path, path: &Path, text: &str) -> Vec<String> {
     links(text).into_iter().filter_map(wrong).collect()
 }
 
-/// Paths of documents that a text names, `docs/…​.md`.
-fn documents_named(text: &str) -> Vec<&str> {
+/// Folders in which the documentation names files.
+const FOLDERS: [&str; 9] = [
+    "docs/",
+    "src/",
+    "crates/",
+    "lua/",
+    "tests/",
+    "benches/",
+    "scripts/",
+    "config/",
+    "migrations/",
+];
+
+/// Files that a text names by their paths: words that begin with a folder and end with an extension.
+fn files_named(text: &str) -> Vec<&str> {
     let path_letter = |letter: char| letter.is_ascii_alphanumeric() || "-_./".contains(letter);
     let words = text.split(|letter: char| !path_letter(letter));
-    let document = |word: &&str| word.starts_with("docs/") && Path::new(word).extension().is_some_and(|it| it == "md");
-    words.map(|word| word.trim_end_matches('.')).filter(document).collect()
+    let words = words.map(|word| word.trim_end_matches('.'));
+    let named = |word: &&str| FOLDERS.iter().any(|folder| word.starts_with(folder));
+    words
+        .filter(named)
+        .filter(|word| Path::new(word).extension().is_some())
+        .collect()
 }
 
 #[test]
@@ -183,24 +200,29 @@ fn every_link_leads_somewhere() {
 }
 
 #[test]
-fn every_document_that_a_file_names_exists() {
-    let mut files = vec![top().join("Makefile"), top().join("Cargo.toml")];
+fn every_file_that_the_documentation_names_exists() {
+    let mut documents: Vec<PathBuf> = AT_THE_TOP.iter().map(|name| top().join(name)).collect();
+    documents.extend(files_below(&top().join("docs"), "md"));
+    let mut sources = vec![top().join("Makefile"), top().join("Cargo.toml")];
     for (folder, extension) in NAMING {
         let folder = top().join(folder);
         if folder.is_dir() {
-            files.extend(files_below(&folder, extension));
+            sources.extend(files_below(&folder, extension));
         }
     }
-    files.extend(files_below(&top().join("docs"), "md"));
     // Here documents are made up.
-    files.retain(|file| !file.ends_with("tests/it/docs/links.rs"));
+    sources.retain(|file| !file.ends_with("tests/it/docs/links.rs"));
     let mut missing = Vec::new();
-    for file in files {
-        let text = fs::read_to_string(&file).expect("a file");
-        let gone = documents_named(&text)
-            .into_iter()
-            .filter(|name| !top().join(name).exists());
-        missing.extend(gone.map(|name| format!("{}: {name}", file.display())));
+    for (file, of_docs) in documents
+        .iter()
+        .map(|file| (file, false))
+        .chain(sources.iter().map(|file| (file, true)))
+    {
+        let text = fs::read_to_string(file).expect("a file");
+        let named = files_named(&text).into_iter();
+        let named = named.filter(|name| !of_docs || name.starts_with("docs/"));
+        let gone = named.filter(|name| !top().join(name).exists());
+        missing.extend(gone.map(|name| format!("{} names {name}", file.display())));
     }
     assert!(missing.is_empty(), "{}", missing.join("\n"));
 }
@@ -245,12 +267,7 @@ fn anchors_are_those_of_github() {
 }
 
 #[test]
-fn a_document_is_known_by_its_path() {
-    let folder = "docs";
-    let text =
-        format!("//! See `{folder}/a/b.md`, Part. ({folder}/c.md) and {folder}/decisions/0001: no {folder}/x.svg.");
-    assert_eq!(
-        documents_named(&text),
-        [format!("{folder}/a/b.md"), format!("{folder}/c.md")]
-    );
+fn a_file_is_known_by_its_path() {
+    let text = "See `docs/a/b.md`, Part. (src/c.rs) and lua/d.lua. No path: docs/decisions/0001, a/src/e.rs, src/f.";
+    assert_eq!(files_named(text), ["docs/a/b.md", "src/c.rs", "lua/d.lua"]);
 }
