@@ -1,4 +1,4 @@
-//! What operators say of a room. Pure.
+//! A room's definition, as operators put it. Pure.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -8,16 +8,16 @@ use super::return_to::{Origin, ReturnTo};
 use crate::clock::{parse_rfc3339, rfc3339};
 use crate::violation::{Violation, check_new_name};
 
-/// Most sessions at once: as many tickets take some 0.5 GB of Redis.
+/// Most sessions at once. As many tickets take some 0.5 GB of Redis.
 pub const MAX_CAPACITY: u64 = 1_000_000;
-/// Longest session: so long nobody is admitted to a room whose tickets were lost.
+/// Longest session. A room whose tickets were lost admits nobody for this time.
 pub const MAX_SESSION_S: u64 = 86_400;
-/// Longest time for which the place of a silent waiter is kept.
+/// Longest time for which the place of a silent waiting user is kept.
 pub const MAX_WAITING_TIMEOUT_S: u64 = 86_400;
-/// Highest rate: so many times are remembered.
+/// Highest rate. Redis keeps as many times.
 pub const MAX_ADMISSIONS_PER_MINUTE: u64 = 1_000_000;
 
-/// Most origins that a room lists: the definition is read whole.
+/// Most origins that a room lists, because the definition is read whole.
 pub const MAX_RETURN_ORIGINS: usize = 100;
 
 /// A room as operators put and read it.
@@ -59,7 +59,7 @@ pub struct Document {
     pub return_origins: Vec<String>,
 }
 
-/// A document that was checked, its time and its link read.
+/// A checked document, with its time and its link parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Definition {
     document: Document,
@@ -67,10 +67,10 @@ pub struct Definition {
     back: Option<ReturnTo>,
 }
 
-/// A definition that Redis or the ledger has and that cannot be read.
+/// A definition in Redis or the ledger that cannot be read.
 #[derive(Debug, Error)]
 pub enum DefinitionError {
-    /// It is no JSON of a definition.
+    /// It is not the JSON of a definition.
     #[error("not a definition: {0}")]
     Json(#[from] serde_json::Error),
     /// It breaks a rule.
@@ -79,7 +79,7 @@ pub enum DefinitionError {
 }
 
 impl Definition {
-    /// Checks a document against every rule, and names all that it breaks.
+    /// Checks a document against every rule, and names all rules that it breaks.
     pub fn check(mut document: Document) -> Result<Self, Vec<Violation>> {
         let mut wrong = Vec::new();
         let mut range = |field: &str, value: u64, least: u64, most: u64| {
@@ -127,18 +127,18 @@ impl Definition {
         })
     }
 
-    /// From [`Definition::to_json`].
+    /// Parses the result of [`Definition::to_json`].
     pub fn from_json(json: &str) -> Result<Self, DefinitionError> {
         Self::check(serde_json::from_str(json)?).map_err(DefinitionError::Invalid)
     }
 
-    /// Two definitions that say the same have the same JSON: every field is there, times are in UTC.
+    /// The JSON. Equal definitions have equal JSON: every field is there, times are in UTC.
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string(&self.document).expect("plain data is JSON")
     }
 
-    /// As operators read it.
+    /// The document, as operators read it.
     #[must_use]
     pub fn document(&self) -> &Document {
         &self.document
@@ -150,13 +150,13 @@ impl Definition {
         self.document.capacity
     }
 
-    /// Of a session.
+    /// Length of a session.
     #[must_use]
     pub fn session_ms(&self) -> u64 {
         self.document.session_s * 1_000
     }
 
-    /// For which the place of a silent waiter is kept.
+    /// How long the place of a silent waiting user is kept.
     #[must_use]
     pub fn waiting_timeout_ms(&self) -> u64 {
         self.document.waiting_timeout_s * 1_000
@@ -168,7 +168,7 @@ impl Definition {
         self.document.admissions_per_minute
     }
 
-    /// Where the waiting page's link back leads.
+    /// Target of the waiting page's link back.
     #[must_use]
     pub fn back(&self) -> Option<&ReturnTo> {
         self.back.as_ref()
@@ -191,7 +191,7 @@ impl Definition {
     }
 }
 
-/// The origins as browsers name them; `wrong` gets what is wrong with them.
+/// The origins as browsers name them. `wrong` gets what is wrong with them.
 fn check_origins(texts: &[String], wrong: &mut Vec<Violation>) -> Vec<String> {
     if texts.len() > MAX_RETURN_ORIGINS {
         let rule = format!("must have at most {MAX_RETURN_ORIGINS} items");

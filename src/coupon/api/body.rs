@@ -53,13 +53,13 @@ pub(crate) struct IssueBody {
     attempts: Option<u32>,
 }
 
-/// A code, or null for those who may not see it.
+/// A code, or null for a caller who may not see it.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 struct Shown(Option<Code>);
 
 impl IssueBody {
-    /// The same for this caller.
+    /// The same body for this caller.
     pub(crate) fn shown_to(mut self, caller: &Caller) -> Self {
         if !caller.sees_codes() {
             self.hide_codes();
@@ -76,7 +76,7 @@ impl IssueBody {
         }
     }
 
-    /// With everything that is known of it.
+    /// With all its details.
     pub(crate) fn of(request: Request) -> Self {
         let Record { user, state } = request.record;
         let body = Self {
@@ -124,8 +124,8 @@ impl IssueBody {
     }
 }
 
-/// The first issue of a user who has had enough, as it was made: a refusal says the same for ever, also when that issue
-/// is voided later.
+/// The first issue of a user who has reached the limit, as it was made. A refusal says the same for ever, even if that
+/// issue is voided later.
 pub(super) fn first((request_id, record): (String, Record)) -> Option<IssueBody> {
     let (State::Issued(issue) | State::Voided(issue, _)) = record.state else {
         return None;

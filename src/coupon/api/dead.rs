@@ -1,4 +1,4 @@
-//! Dead letters: list, return to the line.
+//! Dead letters: list them, return one to the queue.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;

@@ -130,13 +130,13 @@ pub(crate) async fn put(
     let by = operator(&caller, &request_id);
     let put = api.coupons.define(&id, &definition, wanted, &by).await?;
     let mut answer = if put.created {
-        // The limit of the backlog holds from its first event on, also when the database stops answering now.
+        // So the limit of the backlog holds from its first event, even if the database stops answering now.
         api.coupons.registry.known(&id).count_backlog();
         HttpResponse::Created()
     } else {
         HttpResponse::Ok()
     };
-    // The tag of what this PUT made: another one may have come between it and this read.
+    // The tag of this PUT's own version: another PUT may have come between it and this read.
     Ok(answer
         .insert_header((ETAG, etag(put.version)))
         .json(read(&api, &id).await?))

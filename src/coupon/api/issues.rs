@@ -21,7 +21,7 @@ use crate::http::request_id::RequestId;
 use crate::ids::{Id, RequestRef};
 use crate::telemetry::request;
 
-/// Header of an answer that was given before.
+/// Header of a repeated answer.
 const REPLAYED: (&str, &str) = ("Idempotency-Replayed", "true");
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 /// RFC 7240, 4.1: the client asks for 202 instead of waiting.
@@ -111,19 +111,19 @@ pub(crate) async fn delete(
     Ok(HttpResponse::Ok().json(IssueBody::of(voided)))
 }
 
-/// What became of a request, as the answer to the one who made it.
+/// Turns the result of a request into an answer for its client.
 fn answer(id: &Id, request: Request) -> HttpResponse {
     let replayed = request.replayed;
     let mut answer = match &request.record.state {
         State::Issued(_) if !replayed => HttpResponse::Created().json(IssueBody::of(request)),
-        // As it was answered first, also when it was voided since: that is told by GET.
+        // Repeats the first answer, even for a unit that was voided since. GET shows the void.
         State::Issued(_) | State::Voided(..) => HttpResponse::Ok().json(first((request.request_id, request.record))),
         State::AlreadyIssued { .. } => already_issued(&request.first.and_then(first)),
         State::OutOfStock { .. } => out_of_stock().into_response(),
         State::NotOpen { .. } => {
             not_open("the coupon is not issued at this time; this is final for the request").into_response()
         }
-        // Nobody works on it until an operator returns it to the line: it is not accepted for anything.
+        // Nobody works on it until an operator returns it to the queue, so it is not `202 Accepted`.
         State::Dead { .. } => HttpResponse::Ok().json(IssueBody::of(request)),
         State::Queued { .. } => HttpResponse::Accepted()
             .insert_header((LOCATION, format!("/v1/coupons/{id}/issues/{}", request.request_id)))

@@ -60,7 +60,7 @@ pub(crate) enum PlaceBody {
 }
 
 impl TicketBody {
-    /// With a pass of its own for one who is in.
+    /// With a new pass for a ticket that is in.
     pub(crate) fn of(room: &Id, now: &TicketNow, tokens: &Tokens) -> Self {
         let Seen {
             ticket, user, place, ..

@@ -93,9 +93,10 @@ pub(crate) struct Room {
     held_until: Option<String>,
 }
 
-/// The seed of the order before the opening, in hexadecimal digits; `None` before it, and until the ledger has what makes
-/// the opening final: the list of those who joined, or, where there is none, what opened the room. A Redis that lost that,
-/// or whose clock was put back, opens no order again whose seed is known. `None` too where no secret here is that of it.
+/// The seed of the order before the opening, in hexadecimal digits. `None` before the opening, and until the ledger has
+/// the event that makes it final: the list, or the definition that opened a room without one. So a Redis that lost this
+/// event, or whose clock was set back, never opens an order with a public seed. `None` too if no secret here makes that
+/// seed.
 pub(super) fn seed(api: &Api, id: &Id, definition: &Definition, snapshot: &Snapshot) -> Option<String> {
     let ledger_n = api.rooms.registry.known(id).ledger_n();
     let opened = snapshot.opens_ms.is_none() && ledger_n.is_some_and(|n| n >= snapshot.defined);
@@ -144,7 +145,7 @@ impl Room {
             nonce: snapshot.order.nonce,
             commitment: snapshot.order.commitment,
             seed,
-            // By Redis' clock, which the room's time may be ahead of.
+            // By Redis' clock; the room's time may be ahead of it.
             held_until: snapshot
                 .hold_ms
                 .map(|hold_ms| rfc3339(hold_ms - (snapshot.now_ms - snapshot.wall_ms))),
@@ -186,7 +187,7 @@ pub(crate) async fn put(
     } else {
         HttpResponse::Ok()
     };
-    // The tag of what this PUT made: another one may have come between it and this read.
+    // The tag of this PUT's own version: another PUT may have come between it and this read.
     Ok(answer
         .insert_header((ETAG, etag(put.version)))
         .json(read(&api, &id).await?))

@@ -1,4 +1,4 @@
-//! Who joined before the opening, and in which order: for `jackpot verify`.
+//! The list of users who joined before the opening, with its order, for `jackpot verify`.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Bytes, Data};
@@ -30,7 +30,7 @@ pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -
         yield Ok::<_, Problem>(Bytes::from(line(&heading)));
         let mut after = 0;
         loop {
-            // An error breaks the answer off, which its reader notices by the count.
+            // An error breaks the answer off. Its reader notices by the count.
             let page = api.rooms.collected(&id, after).await?;
             after = page.items.last().map_or(after, |(join, _)| *join);
             let lines = page.items.iter().map(|&(join, ticket)| line(&Join { join, ticket }));
@@ -69,7 +69,7 @@ async fn heading(api: &Api, id: &Id) -> Result<Heading, RoomError> {
             joined,
             sha256,
         }),
-        // The ledger does not have its opening yet.
+        // The ledger does not have the opening yet.
         (Some(_), Some(_), None) if is_ours => Err(RoomError::NotOpen),
         _ => Err(RoomError::NoPreQueue),
     }

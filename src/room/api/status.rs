@@ -1,4 +1,4 @@
-//! How a room is, for everybody.
+//! The public state of a room.
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
@@ -18,7 +18,7 @@ use crate::room::rooms::RoomNow;
 use crate::room::status::Status;
 use crate::stream::ScriptError;
 
-/// How long a client, or what stands between, may keep the answer, in seconds.
+/// How long a client, or a cache in between, may keep the answer, in seconds.
 const MAX_AGE_S: u32 = 1;
 
 /// A room as everybody may see it.
