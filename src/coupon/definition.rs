@@ -20,25 +20,25 @@ pub const MAX_WINDOW_S: u64 = 10 * 366 * 24 * 3_600;
 #[serde(deny_unknown_fields)]
 #[schema(as = CouponDefinition)]
 pub struct Document {
-    /// For people: 1 to 200 characters.
+    /// A name for people, 1 to 200 characters.
     #[schema(example = "A free coffee", min_length = 1, max_length = 200)]
     pub name: String,
-    /// Units that may be out at once, 0 to 2^53-1. May change, but not below what is out.
+    /// Most units outstanding at once, 0 to 2^53-1. It cannot go below the number of outstanding units.
     #[schema(example = 100, maximum = 9_007_199_254_740_991_u64)]
     pub stock: u64,
-    /// Units that a user may have, 1 to 100.
+    /// Most units that count for a user, 1 to 100.
     #[serde(default = "one")]
     #[schema(default = 1, minimum = 1, maximum = 100)]
     pub per_user: u32,
-    /// Seconds after which a unit does not count for its user any more, 1 to ten years; null: it always does.
+    /// Seconds for which a unit counts for its user, 1 to ten years; null: for ever.
     #[serde(default)]
     #[schema(minimum = 1, maximum = 316_224_000, example = json!(null))]
     pub per_user_window_s: Option<u64>,
-    /// RFC 3339: nothing is issued before; null: from now on.
+    /// Nothing is issued before this time (RFC 3339); null: from now on.
     #[serde(default)]
     #[schema(format = "date-time", example = "2026-12-01T00:00:00.000Z")]
     pub starts_at: Option<String>,
-    /// RFC 3339, behind `starts_at`: nothing is issued from here on; null: it does not end.
+    /// Nothing is issued from this time on (RFC 3339), which is after `starts_at`; null: it does not end.
     #[serde(default)]
     #[schema(format = "date-time", example = "2027-01-01T00:00:00.000Z")]
     pub ends_at: Option<String>,

@@ -40,7 +40,7 @@ const TRY_AGAIN: Duration = IDLE;
 /// The answer to one line, or why no further line is read.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct BulkLine {
-    /// Number of the line in the upload, from 1; blank lines are counted, and not answered.
+    /// Number of the line in the upload, from 1. Blank lines count, but have no answer.
     #[schema(example = 1)]
     line: u64,
     #[serde(flatten)]
@@ -50,12 +50,12 @@ pub(crate) struct BulkLine {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum LineAnswer {
-    /// What became of the request.
+    /// The request and its result.
     Issue(Box<IssueBody>),
     /// Nothing was done for this line.
     Refused {
-        /// `refused`: the next lines are not concerned. `stopped`: this line and all behind it were not read, or nothing
-        /// is known of them; send the list again.
+        /// `refused`: this line only; the next lines go on. `stopped`: this line and all lines after it were not read,
+        /// or their results are unknown. Send the list again.
         #[schema(example = "refused")]
         result: &'static str,
         /// Code of the problem.
@@ -78,17 +78,17 @@ impl LineAnswer {
     }
 }
 
-/// Issues to a list of users: a line `{"request_id", "user_id"}` each, answered by a line each, in order, while the
+/// Issues units to a list of users: each line `{"request_id", "user_id"}` has a line as its answer, in order, while the
 /// list is read.
 ///
-/// The answer to a line is the request as it is read by its id; refusals are among the answers, and so are the places of
-/// those that joined the line because others were in it. A line that is no request is answered `refused`, with its
-/// number, and those behind it go on. When something ends the work early, the last line of the answer says `stopped`.
-/// Sending the same list again is safe, and goes on where it ended: what was decided is answered as before.
+/// The answer to a line is the request, as `GET` of its id shows it. It may be a refusal, or a place in the queue if
+/// others are in it. A line that is not a request is answered `refused`, with its number, and the next lines go on.
+/// When something ends the work early, the last line of the answer says `stopped`. It is safe to send the same list
+/// again: decided requests get the same answers, and the rest goes on.
 ///
-/// Read the answer while sending, as curl does: a list of more than some 40,000 lines is read no further otherwise. A
-/// client that neither sends nor reads for 15 s is stopped, and so is one that sends less than 1,024 bytes and 10 lines in
-/// 30 s of waiting, and one that takes more than an hour. A key may have 4 uploads at work (429), all keys 16 (503).
+/// Read the answer while sending, as curl does. Otherwise the service stops reading a list after some 40,000 lines. It
+/// stops a client that neither sends nor reads for 15 s, that sends less than 1,024 bytes and 10 lines in 30 s of
+/// waiting, or that takes more than an hour. A key may have 4 uploads at once (429), all keys 16 (503).
 #[utoipa::path(post, path = "/v1/coupons/{id}/bulk-issues", operation_id = "issue_in_bulk", tag = "coupons", security(("bearer" = [])),
     params(("id" = String, Path)),
     request_body(content = String, content_type = "application/x-ndjson"),

@@ -15,10 +15,11 @@ use crate::room::operate::{COLLECTED_PAGE, joined, parse_definition};
 use crate::telemetry::request;
 use crate::verify::pre_queue::{FORMAT, Heading, Join};
 
-/// Who joined before the opening, as lines of JSON: the first with the seed of the order, how many joined, and the
-/// SHA-256 of the list; then one for each ticket, `{"join":1,"ticket":"…"}`, in the order in which they joined.
+/// The tickets from before the opening, as lines of JSON. The first line has the seed of the order, the number of
+/// tickets, and the SHA-256 of the list. Then there is a line for each ticket, `{"join":1,"ticket":"…"}`, in join
+/// order.
 ///
-/// The list is kept for `rooms.retention_s` behind the opening, its hash for ever in the ledger.
+/// The list is kept for `rooms.retention_s` after the opening. The ledger keeps its hash for ever.
 #[utoipa::path(get, path = "/v1/rooms/{id}/pre-queue", operation_id = "get_room_pre_queue", tag = "rooms", security(("bearer" = [])), params(("id" = String, Path)),
     responses((status = 200, description = "The list", content_type = "application/x-ndjson", body = String),
         (status = 404, description = "`room-not-found`, `pre-queue-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),

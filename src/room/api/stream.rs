@@ -24,8 +24,9 @@ use crate::telemetry::request;
 /// Until the next look after a failed one.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
-/// A ticket, as long as it waits or is in: `event: ticket` at once and when it has changed, as often as `poll_after_s` says
-/// at most, and a last one when it is over; a comment where nothing has changed. The data is the ticket, as it is read by its id. A stream keeps the place alive.
+/// A ticket while it waits or is in. Sends `event: ticket` at once and when it has changed, at most once in
+/// `poll_after_s`, and a last one at its end; a comment if nothing has changed. The data is the ticket, as `GET` shows
+/// it. A stream keeps the place alive.
 #[utoipa::path(get, path = "/v1/rooms/{id}/tickets/{ticket}/stream", operation_id = "stream_ticket", tag = "rooms", security(("bearer" = [])),
     params(("id" = String, Path), ("ticket" = String, Path)),
     responses((status = 200, description = "Events until it is over", content_type = "text/event-stream", body = String),

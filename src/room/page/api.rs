@@ -62,12 +62,12 @@ pub fn routes(config: &mut ServiceConfig, api: &Api) {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct JoinTokenWish {
-    /// Who joins.
+    /// The user who joins.
     #[schema(value_type = String, example = "u-1", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
     user_id: Id,
-    /// Where the page sends the user once let in, with the pass as the parameter `room_pass`: an absolute https URL
+    /// Where the page sends the admitted user, with the pass as the parameter `room_pass`: an absolute https URL
     /// without user, password and fragment; http only for localhost and 127.0.0.1. Its origin must be one of the room's
-    /// `return_origins`, now and when the user is sent there.
+    /// `return_origins`, now and when the page sends the user.
     #[schema(value_type = String, format = "uri", max_length = 2_000, example = "https://shop.example/play")]
     return_to: ReturnTo,
 }
@@ -77,17 +77,17 @@ impl Described for JoinTokenWish {}
 /// A token that opens the waiting page.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct JoinToken {
-    /// JWT of the type `join+jwt`. Whoever has it joins as this user: it is for the user's browser alone.
+    /// JWT of the type `join+jwt`. Its holder can join as this user, so give it to the user's browser alone.
     token: String,
     /// Path of the page, with the token; for this service's origin.
     #[schema(example = "/rooms/lobby/wait?token=eyJhbGciOiJFZERTQSJ9")]
     url: String,
-    /// From when on it opens nothing, RFC 3339.
+    /// When it expires, RFC 3339.
     #[schema(example = "2026-11-22T10:02:00.000Z")]
     expires_at: String,
 }
 
-/// Makes a short-lived token with which a user opens the waiting page. It joins nobody yet: the page does.
+/// Makes a short-lived token with which a user opens the waiting page. The user joins when the page opens.
 #[utoipa::path(post, path = "/v1/rooms/{id}/join-tokens", operation_id = "create_join_token", tag = "rooms", security(("bearer" = [])),
     params(("id" = String, Path)),
     request_body(content = JoinTokenWish),
@@ -128,9 +128,9 @@ pub(crate) async fn issue(
 
 /// The waiting page.
 ///
-/// With a join token it joins its user, as `POST …/tickets` does, and goes on to the page of the place, with a token of
-/// its own that names no user and ends with the ticket. That page shows the place and goes on to `return_to` with the pass
-/// when the user is let in.
+/// With a join token it joins its user, as `POST …/tickets` does. Then it goes on to the page of the place, whose own
+/// token names no user and ends with the ticket. That page shows the place. When the user is admitted, it goes on to
+/// `return_to` with the pass.
 #[utoipa::path(get, path = "/rooms/{id}/wait", operation_id = "waiting_page", tag = "rooms", extensions(("x-acts" = json!(true))),
     params(("id" = String, Path),
         ("token" = Option<String>, Query, description = "Of `POST /v1/rooms/{id}/join-tokens`"),
@@ -185,7 +185,7 @@ pub(crate) async fn events(
         .streaming(Box::pin(events)))
 }
 
-/// Gives the place up, and goes back to its page, which says so.
+/// Gives the place up, and goes back to its page, which confirms it.
 #[utoipa::path(post, path = "/rooms/{id}/wait/leave", operation_id = "leave_by_page", tag = "rooms",
     params(("id" = String, Path), ("place" = String, Query)),
     responses((status = 303, description = "To the page of the place"),

@@ -22,9 +22,9 @@ use crate::telemetry::GaugeGuard;
 /// Until the next look after a failed one: often enough for the shortest useful timeout of a room.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
-/// `place` with the texts of the page, at once and then as often as a program would ask; it is sent also
-/// when nothing has changed, so that proxies keep the connection and the page notices when it is dead. `moved`, and the
-/// end, when there is anything else to see than a place. Who listens is there: each look keeps the place alive.
+/// Sends `place` with the texts of the page, at once and then as often as a program would ask. It sends them even
+/// without a change, so that proxies keep the connection and the page notices a dead one. Sends `moved` and ends when
+/// there is no place to show any more. A listener counts as present: each look keeps the place alive.
 pub(super) fn events(
     rooms: Rooms,
     place: PlaceClaims,
