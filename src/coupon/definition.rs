@@ -105,7 +105,7 @@ impl Definition {
         let starts_ms = time("starts_at", &document.starts_at);
         let ends_ms = time("ends_at", &document.ends_at);
         let in_order = starts_ms.zip(ends_ms).is_none_or(|(starts, ends)| starts < ends);
-        rule(in_order, "ends_at", "must be behind starts_at".to_owned());
+        rule(in_order, "ends_at", "must be after starts_at".to_owned());
         if !wrong.is_empty() {
             return Err(wrong);
         }

@@ -86,7 +86,7 @@ impl Line {
                     let (task, turn) = match ended {
                         Ok((task, turn)) => (task, turn),
                         Err(error) => {
-                            error!(%error, "serving a line ended with an error");
+                            error!(%error, "serving a queue ended with an error");
                             (error.id(), Turn::Damaged)
                         }
                     };

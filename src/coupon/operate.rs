@@ -144,14 +144,14 @@ impl Coupons {
         let (_, retired) = self.registry.heard(&known, retired)?;
         match retired {
             Retired::Raised(before_s) => {
-                info!(coupon_id = %id, before_s, retention_s = own_s, "its records are kept for longer behind its end from now on");
+                info!(coupon_id = %id, before_s, retention_s = own_s, "its records are kept for longer after its end from now on");
             }
             Retired::NotOver {
                 retention_s: kept_s, ..
             } if kept_s > own_s && known.is_first_warning() => {
                 warn!(
                     coupon_id = %id, kept_s, coupons_retention_s = own_s,
-                    "its records are kept for longer than this instance is set to; its setting drops nothing",
+                    "its records are kept for longer than this instance's setting, which drops nothing",
                 );
             }
             _ => {}

@@ -98,11 +98,11 @@ impl Serving {
         match self.serve().await {
             Ok(turn) => turn,
             Err(CouponError::Script(error)) if is_damage(&error) => {
-                error!(%error, "the head of the line can't be read; it waits for an operator");
+                error!(%error, "the head of the queue can't be read; it waits for an operator");
                 Turn::Damaged
             }
             Err(error) => {
-                debug!(%error, "the line is not served");
+                debug!(%error, "the queue is not served");
                 Turn::Over
             }
         }
@@ -142,7 +142,7 @@ impl Serving {
                     step.served = with_codes(taken)?;
                 }
                 Ok(Served::Held { free_in_ms, .. }) => {
-                    debug!(free_in_ms, "another instance serves this line");
+                    debug!(free_in_ms, "another instance serves this queue");
                     return Ok(Turn::Held);
                 }
                 Ok(Served::Stopped { refusal, .. }) => {
@@ -150,7 +150,7 @@ impl Serving {
                     return Ok(Turn::Over);
                 }
                 Err(error) if is_damage(&error) && !step.last && step.failures + 1 < MAX_FAILURES => {
-                    warn!(%error, "a call of the line's consumer failed; going on with one request at a time");
+                    warn!(%error, "a call of the queue's consumer failed; going on with one request at a time");
                     step.served.clear();
                     step.careful = MAX_TAKEN;
                     step.failures += 1;

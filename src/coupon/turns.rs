@@ -76,7 +76,7 @@ impl Turns {
                 Ok(head) => {
                     sender.send_if_modified(|last| std::mem::replace(last, head) != head);
                 }
-                Err(error) => debug!(coupon_id = %id, %error, "the line could not be read; those who wait in it wait"),
+                Err(error) => debug!(coupon_id = %id, %error, "the queue could not be read; its requests wait"),
             }
             sleep(READ_EVERY).await;
             let mut heads = self.heads.lock().unwrap_or_else(PoisonError::into_inner);

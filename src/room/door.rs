@@ -212,7 +212,7 @@ impl Guard {
             Some(Ok(())) => Ok(()),
             Some(Err(Over::Expired)) => Err(DoorError::Expired("the session of the pass has ended: join again")),
             Some(Err(Over::Revoked)) => Err(DoorError::Expired("the user of the pass has left the room: join again")),
-            None => Err(DoorError::Unknown("what was taken back is not known yet".to_owned())),
+            None => Err(DoorError::Unknown("the revocations are not known yet".to_owned())),
         }
     }
 
@@ -275,7 +275,7 @@ impl Guard {
             let began = Instant::now();
             let read = self.read_now(&shared).await;
             if let Err(error) = &read {
-                debug!(room_id = %self.id, %error, "what was taken back could not be read");
+                debug!(room_id = %self.id, %error, "the revocations could not be read");
             }
             *failed = read.err().map(|error| (began, error));
         }

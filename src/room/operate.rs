@@ -117,7 +117,7 @@ impl Rooms {
             match self.registry.heard(&known, done)?.1 {
                 Reordered::UpTo { ordered, to_order } if ordered < to_order && ordered != after => after = ordered,
                 Reordered::UpTo { ordered, to_order } if ordered < to_order => {
-                    let what = format!("ticket {} of those who joined before its opening", ordered + 1);
+                    let what = format!("ticket {} of the list from before its opening", ordered + 1);
                     return Err(RoomError::Lost { id: id.clone(), what });
                 }
                 Reordered::UpTo { .. } | Reordered::OtherNonce => break,

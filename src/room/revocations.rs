@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(
             known.judge(&pass(0, 0, 90), sent, 0),
             Some(Ok(())),
-            "whoever else is in"
+            "a pass of another user who is in"
         );
     }
 

@@ -154,7 +154,7 @@ impl Worker {
         let span = info_span!("room", room_id = %id);
         let work = async {
             if let Err(error) = self.rooms.reorder(&id).await {
-                warn!(%error, "those who joined before the opening was moved have no order yet; it is tried again");
+                warn!(%error, "tickets from before the opening was moved have no order yet; trying again");
             }
         };
         work.instrument(span).await;
@@ -163,8 +163,8 @@ impl Worker {
     async fn try_publish(&self, id: &Id) {
         match timeout(PUBLISH_EVERY, self.rooms.opened(id)).await {
             Ok(Ok(_)) => {}
-            Ok(Err(error)) => warn!(%error, "who joined before the opening was not published; it is tried again"),
-            Err(_late) => warn!("who joined before the opening was not published in time; it is tried again"),
+            Ok(Err(error)) => warn!(%error, "the list from before the opening was not published; trying again"),
+            Err(_late) => warn!("the list from before the opening was not published in time; trying again"),
         }
     }
 
