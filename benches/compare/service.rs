@@ -122,7 +122,7 @@ impl Service {
     /// Entries that the ledger has, read from its database.
     pub(crate) async fn recorded(&self) -> Outcome<u64> {
         let mut connection = self.sql().await?;
-        let all: Vec<String> = sqlx::query_scalar("SELECT books FROM jackpots")
+        let all: Vec<String> = sqlx::query_scalar("SELECT books FROM streams WHERE kind = 'jackpot'")
             .fetch_all(&mut connection)
             .await?;
         connection.close().await?;
@@ -200,7 +200,7 @@ impl Service {
     /// Whether the index of entries by player is behind the events.
     async fn is_indexing(&self) -> Outcome<bool> {
         let mut connection = self.sql().await?;
-        let behind: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM jackpots WHERE indexed_n < n")
+        let behind: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM streams WHERE kind = 'jackpot' AND indexed_n < n")
             .fetch_one(&mut connection)
             .await?;
         connection.close().await?;

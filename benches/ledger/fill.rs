@@ -31,8 +31,8 @@ pub(crate) async fn entries(sql: &Sql, rows: u64) -> Outcome {
     );
     chunks(&mut connection, &index, rows).await?;
     let events = format!(
-        "INSERT INTO events (jackpot_id, n, stream_id, at_ms, type, last_sequence, hash, body) NUMBERS SELECT \
-         'before', i, (i * {BLOCK}) || '-' || i, {at} + i, 'enter', i * {BLOCK}, '{}', '{}' FROM c",
+        "INSERT INTO events (kind, id, n, stream_id, at_ms, type, last_sequence, hash, body) NUMBERS SELECT \
+         'jackpot', 'before', i, (i * {BLOCK}) || '-' || i, {at} + i, 'enter', i * {BLOCK}, '{}', '{}' FROM c",
         "ab".repeat(32),
         body()
     );

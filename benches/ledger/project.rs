@@ -208,14 +208,14 @@ fn entry(tag: &str, number: u64, player: u64) -> Outcome<EnterEntry> {
 
 /// Rows of the record.
 async fn count(place: &Place) -> Outcome<i64> {
-    let text = "SELECT (SELECT count(*) FROM events WHERE jackpot_id <> 'before') + (SELECT count(*) FROM postings WHERE \
+    let text = "SELECT (SELECT count(*) FROM events WHERE id <> 'before') + (SELECT count(*) FROM postings WHERE \
                 jackpot_id <> 'before') + (SELECT count(*) FROM payouts)";
     Ok(sqlx::query_scalar(text).fetch_one(place.ledger.sql.reader()).await?)
 }
 
 /// The ledger has all entries, and the same money as Redis.
 async fn check(place: &Place, id: &Id, entries: u64) -> Outcome {
-    let books: String = sqlx::query_scalar("SELECT books FROM jackpots WHERE jackpot_id = $1")
+    let books: String = sqlx::query_scalar("SELECT books FROM streams WHERE kind = 'jackpot' AND id = $1")
         .bind(id.as_str())
         .fetch_one(place.ledger.sql.reader())
         .await?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use futures_util::TryStreamExt;
-use sqlx::{AssertSqlSafe, Row, query, query_scalar};
+use sqlx::{Row, query, query_scalar};
 use thiserror::Error;
 
 use super::manifest::Held;
@@ -52,15 +52,11 @@ pub async fn read_back(sql: &Sql) -> Result<Vec<Held>, CheckError> {
     let mut held = Vec::new();
     for streams in Streams::ALL {
         let tables = streams.tables();
-        let text = format!(
-            "SELECT {id} AS id, n, hash FROM {heads} ORDER BY {id}",
-            id = tables.id,
-            heads = tables.heads
-        );
-        for row in query(AssertSqlSafe(text)).fetch_all(sql.reader()).await? {
+        let rows = query("SELECT id, n, hash FROM streams WHERE kind = $1 ORDER BY id").bind(tables.what);
+        for row in rows.fetch_all(sql.reader()).await? {
             let (n, hash): (i64, String) = (row.try_get("n")?, row.try_get("hash")?);
             let Ok(id) = Id::parse(row.try_get("id")?) else {
-                return Err(CheckError::Damaged(format!("{} has a row of no id", tables.heads)));
+                return Err(CheckError::Damaged("streams has a row without an id".to_owned()));
             };
             // Redis has had it, and the ledger nothing of it yet.
             if n == 0 {
@@ -93,11 +89,10 @@ async fn chain(sql: &Sql, streams: Streams, id: &Id, last: i64, head: &str) -> R
         subject: subject.clone(),
         what,
     };
-    let text = format!(
-        "SELECT n, at_ms, hash, body FROM {} WHERE {} = $1 ORDER BY n",
-        tables.events, tables.id
-    );
-    let mut rows = query(AssertSqlSafe(text)).bind(id.as_str()).fetch(sql.reader());
+    let mut rows = query("SELECT n, at_ms, hash, body FROM events WHERE kind = $1 AND id = $2 ORDER BY n")
+        .bind(tables.what)
+        .bind(id.as_str())
+        .fetch(sql.reader());
     let (mut n, mut at_ms, mut hash) = (0, 0, ChainHash::of(&tables.subject(id)));
     while let Some(row) = rows.try_next().await? {
         n += 1;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use sqlx::{AssertSqlSafe, Row, query};
+use sqlx::{Row, query};
 use thiserror::Error;
 
 use crate::ids::Id;
@@ -155,9 +155,10 @@ async fn behind(sql: &Sql, redis: &Marks) -> Result<Vec<Lacking>, MarksError> {
 
 /// Why its stream has stopped, if it has.
 async fn stopped(sql: &Sql, streams: Streams, id: &Id) -> Result<Option<String>, sqlx::Error> {
-    let tables = streams.tables();
-    let text = AssertSqlSafe(format!("SELECT stopped FROM {} WHERE {} = $1", tables.heads, tables.id));
-    let row = query(text).bind(id.as_str()).fetch_optional(sql.reader());
+    let row = query("SELECT stopped FROM streams WHERE kind = $1 AND id = $2")
+        .bind(streams.tables().what)
+        .bind(id.as_str())
+        .fetch_optional(sql.reader());
     let stopped: Option<String> = sql.reading(row).await?.map(|row| row.try_get("stopped")).transpose()?;
     Ok(stopped.filter(|why| !why.is_empty()))
 }

@@ -185,7 +185,7 @@ fn ledger(args: &Args, trusted: &Trusted) -> Verdict {
 }
 
 async fn page(ledger: &Ledger, after: &str) -> Result<Vec<String>, sqlx::Error> {
-    sqlx::query_scalar("SELECT jackpot_id FROM jackpots WHERE jackpot_id > $1 ORDER BY jackpot_id LIMIT $2")
+    sqlx::query_scalar("SELECT id FROM streams WHERE kind = 'jackpot' AND id > $1 ORDER BY id LIMIT $2")
         .bind(after)
         .bind(JACKPOTS_PAGE)
         .fetch_all(ledger.sql.reader())

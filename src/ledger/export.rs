@@ -66,7 +66,7 @@ impl Export {
     /// Reads and signs the head; everything else is as of its event.
     pub async fn begin(sql: Sql, id: Id, key: &KeyPair) -> Result<Self, ExportError> {
         let statement = format!(
-            "SELECT n, hash, books, {} FROM jackpots WHERE jackpot_id = $1",
+            "SELECT n, hash, books, {} FROM streams WHERE kind = 'jackpot' AND id = $1",
             sql.now_ms()
         );
         let select = sqlx::query_as(sqlx::AssertSqlSafe(statement)).bind(id.as_str());
@@ -154,7 +154,8 @@ impl Export {
 
     async fn events(&self, id: &Id, after: u64) -> Result<Vec<EventLine>, ExportError> {
         let end = event_page::end(&self.sql, id, signed(after), signed(self.head.n)).await?;
-        let text = "SELECT n, hash, body FROM events WHERE jackpot_id = $1 AND n > $2 AND n <= $3 ORDER BY n";
+        let text =
+            "SELECT n, hash, body FROM events WHERE kind = 'jackpot' AND id = $1 AND n > $2 AND n <= $3 ORDER BY n";
         let select = sqlx::query_as(text)
             .bind(id.as_str())
             .bind(signed(after))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sqlx::{AssertSqlSafe, Row};
+use sqlx::Row;
 
 use super::Ledger;
 use super::event::{Event, Kind};
@@ -44,8 +44,9 @@ pub struct Taken {
 impl Ledger {
     /// How far the ledger is with one of a kind; `None` when it has never seen an event of it.
     pub async fn mark(&self, of: Tables, id: &Id) -> Result<Option<Mark>, LedgerError> {
-        let text = format!("SELECT n, restores FROM {} WHERE {} = $1 AND n > 0", of.heads, of.id);
-        let row = sqlx::query(AssertSqlSafe(text)).bind(id.as_str());
+        let row = sqlx::query("SELECT n, restores FROM streams WHERE kind = $1 AND id = $2 AND n > 0")
+            .bind(of.what)
+            .bind(id.as_str());
         let row = row.fetch_optional(self.sql.reader());
         let Some(row) = self.sql.reading(row).await? else {
             return Ok(None);
@@ -59,16 +60,17 @@ impl Ledger {
         let Ok(version) = i64::try_from(version) else {
             return Ok(None);
         };
-        let json = sqlx::query_scalar("SELECT json FROM definitions WHERE jackpot_id = $1 AND version = $2")
-            .bind(jackpot.as_str())
-            .bind(version)
-            .fetch_optional(self.sql.reader());
+        let json =
+            sqlx::query_scalar("SELECT json FROM definitions WHERE kind = 'jackpot' AND id = $1 AND version = $2")
+                .bind(jackpot.as_str())
+                .bind(version)
+                .fetch_optional(self.sql.reader());
         Ok(self.sql.reading(json).await?)
     }
 
     /// The reason of the last action that gave a jackpot another status, if that was this one.
     pub async fn stopped_because(&self, jackpot: &Id, status: &str) -> Result<Option<String>, LedgerError> {
-        let text = "SELECT after, reason FROM audit WHERE jackpot_id = $1 AND action IN ('pause', 'resume', 'suspend', 'close') \
+        let text = "SELECT after, reason FROM audit WHERE subject = $1 AND action IN ('pause', 'resume', 'suspend', 'close') \
                     ORDER BY at_ms DESC, n DESC LIMIT 1";
         let row = sqlx::query(text)
             .bind(jackpot.as_str())
@@ -83,7 +85,7 @@ impl Ledger {
 
     /// An entry as it was taken, from the event that took it.
     pub async fn taken(&self, jackpot: &Id, entry_id: &str, sequence: u64) -> Result<Taken, LedgerError> {
-        let text = "SELECT body FROM events WHERE jackpot_id = $1 AND type = 'enter' AND last_sequence >= $2 \
+        let text = "SELECT body FROM events WHERE kind = 'jackpot' AND id = $1 AND type = 'enter' AND last_sequence >= $2 \
                     ORDER BY last_sequence LIMIT 1";
         let row = sqlx::query(text)
             .bind(jackpot.as_str())
@@ -101,7 +103,7 @@ impl Ledger {
 
     /// The same of one whose event was skipped.
     async fn taken_and_skipped(&self, jackpot: &Id, entry_id: &str, sequence: u64) -> Result<Taken, LedgerError> {
-        let text = "SELECT body FROM events WHERE jackpot_id = $1 AND type = 'skipped' AND last_sequence >= $2 \
+        let text = "SELECT body FROM events WHERE kind = 'jackpot' AND id = $1 AND type = 'skipped' AND last_sequence >= $2 \
                     ORDER BY n LIMIT 1";
         let row = sqlx::query(text)
             .bind(jackpot.as_str())

@@ -243,7 +243,7 @@ impl Restorer {
 
     /// Those that Redis keeps (`kept` is 1), or all (0).
     async fn definitions(&self, jackpot: &Id, kept: i64) -> Result<BTreeMap<u64, String>, RestoreError> {
-        let rows = query("SELECT version, json FROM definitions WHERE jackpot_id = $1 AND kept >= $2")
+        let rows = query("SELECT version, json FROM definitions WHERE kind = 'jackpot' AND id = $1 AND kept >= $2")
             .bind(jackpot.as_str())
             .bind(kept)
             .fetch_all(self.sql.reader());
@@ -323,11 +323,12 @@ impl Restorer {
         let Some(end) = event_page::end(&self.sql, jackpot, signed(after), signed(last)).await? else {
             return Ok(Vec::new());
         };
-        let rows = query("SELECT body FROM events WHERE jackpot_id = $1 AND n > $2 AND n <= $3 ORDER BY n")
-            .bind(jackpot.as_str())
-            .bind(signed(after))
-            .bind(end)
-            .fetch_all(self.sql.reader());
+        let rows =
+            query("SELECT body FROM events WHERE kind = 'jackpot' AND id = $1 AND n > $2 AND n <= $3 ORDER BY n")
+                .bind(jackpot.as_str())
+                .bind(signed(after))
+                .bind(end)
+                .fetch_all(self.sql.reader());
         let rows = self.sql.reading(rows).await?;
         let mut events = Vec::with_capacity(rows.len());
         for row in rows {

@@ -1,4 +1,4 @@
-//! Which kinds of streams there are, and where the ledger keeps what it has of each.
+//! Which kinds of streams there are, and what the ledger calls them.
 
 use serde::Serialize;
 
@@ -7,16 +7,10 @@ use crate::ids::Id;
 /// Names of a kind of streams. They are written in this program, and become part of statements.
 #[derive(Debug, Clone, Copy)]
 pub struct Tables {
-    /// What one of the kind is called: label of metrics, and in messages.
+    /// What one of the kind is called: the column `kind` of tables, a label of metrics, a word of messages.
     pub what: &'static str,
-    /// Table with a row for each: cursor, books, lease.
-    pub heads: &'static str,
-    /// Table of the events.
-    pub events: &'static str,
-    /// Column of the id in both.
-    pub id: &'static str,
-    /// Column of a second cursor in `heads`, of what is written behind the events.
-    pub behind: Option<&'static str>,
+    /// Whether its entries are in the index by player, which has a cursor of its own.
+    pub indexed: bool,
     /// In front of the id wherever ids of all kinds are together.
     prefix: &'static str,
 }
@@ -24,30 +18,21 @@ pub struct Tables {
 /// Of jackpots.
 pub const JACKPOTS: Tables = Tables {
     what: "jackpot",
-    heads: "jackpots",
-    events: "events",
-    id: "jackpot_id",
-    behind: Some("indexed_n"),
+    indexed: true,
     prefix: "",
 };
 
 /// Of coupons.
 pub const COUPONS: Tables = Tables {
     what: "coupon",
-    heads: "coupons",
-    events: "coupon_events",
-    id: "coupon_id",
-    behind: None,
+    indexed: false,
     prefix: "coupon:",
 };
 
 /// Of rooms.
 pub const ROOMS: Tables = Tables {
     what: "room",
-    heads: "rooms",
-    events: "room_events",
-    id: "room_id",
-    behind: None,
+    indexed: false,
     prefix: "room:",
 };
 
@@ -82,15 +67,6 @@ impl Tables {
     #[must_use]
     pub fn subject(&self, id: &Id) -> String {
         format!("{}{id}", self.prefix)
-    }
-
-    /// The same in SQL, of this column.
-    #[must_use]
-    pub fn subject_of(&self, column: &str) -> String {
-        match self.prefix {
-            "" => column.to_owned(),
-            prefix => format!("'{prefix}' || {column}"),
-        }
     }
 }
 

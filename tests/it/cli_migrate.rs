@@ -4,7 +4,10 @@ use std::process::{Command, Output};
 
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
-on_both_databases!(migrate_says_what_it_did);
+on_both_databases!(
+    migrate_says_what_it_did,
+    a_ledger_from_before_the_first_release_is_refused,
+);
 
 fn migrate(db: &LedgerDb, environment: &[(&str, &str)]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_jackpot"))
@@ -36,6 +39,22 @@ async fn migrate_says_what_it_did(db: LedgerDb) {
         "{second:?}"
     );
     db.open().await.close().await;
+}
+
+async fn a_ledger_from_before_the_first_release_is_refused(db: LedgerDb) {
+    assert!(migrate(&db, &[db.environment()]).status.success());
+    let sql = db.open().await;
+    let earlier = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+                   SELECT 9, 'store', success, checksum, 0 FROM _sqlx_migrations";
+    sql.execute(sqlx::query(earlier)).await.expect("an earlier version");
+    sql.close().await;
+    let refused = migrate(&db, &[db.environment()]);
+    let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(
+        text.contains("before the first release: begin with an empty database"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -64,8 +64,8 @@ async fn one_byte_of_a_stored_event_that_was_changed_is_named_at_the_start() {
     // Still an event that can be read: only the chain shows it.
     change(
         &service,
-        "UPDATE events SET body = REPLACE(body, 'p1', 'p2') WHERE jackpot_id = 'forged' AND n = \
-         (SELECT MIN(n) FROM events WHERE jackpot_id = 'forged' AND n > 6 AND body LIKE '%p1%')",
+        "UPDATE events SET body = REPLACE(body, 'p1', 'p2') WHERE kind = 'jackpot' AND id = 'forged' AND n = \
+         (SELECT MIN(n) FROM events WHERE kind = 'jackpot' AND id = 'forged' AND n > 6 AND body LIKE '%p1%')",
     )
     .await;
     service.restart().await;
@@ -88,7 +88,11 @@ async fn one_byte_of_a_stored_event_that_was_changed_is_named_at_the_start() {
 async fn an_event_taken_out_of_the_ledger_is_named_at_the_start() {
     let (mut service, _) = two_jackpots().await;
     assert!(service.stop().await.success());
-    change(&service, "DELETE FROM events WHERE jackpot_id = 'forged' AND n = 9").await;
+    change(
+        &service,
+        "DELETE FROM events WHERE kind = 'jackpot' AND id = 'forged' AND n = 9",
+    )
+    .await;
     service.restart().await;
     assert_only_this_one_stops(&service).await;
     assert!(
@@ -149,7 +153,7 @@ async fn heavy_one_byte_changed_in_the_middle_of_the_ledger_is_named_by_verify()
     .await;
     load.finish().await;
     // A checkpoint may come between any two entries: the event is found by what it holds.
-    let text = "SELECT MIN(n) FROM events WHERE jackpot_id = 'forged' AND n > 6 AND body LIKE '%p1%'";
+    let text = "SELECT MIN(n) FROM events WHERE kind = 'jackpot' AND id = 'forged' AND n > 6 AND body LIKE '%p1%'";
     let n: i64 = sqlx::query_scalar(text)
         .fetch_one(sql.reader())
         .await
@@ -161,8 +165,8 @@ async fn heavy_one_byte_changed_in_the_middle_of_the_ledger_is_named_by_verify()
 
     change(
         &service,
-        "UPDATE events SET body = REPLACE(body, 'p1', 'p2') WHERE jackpot_id = 'forged' AND n = \
-         (SELECT MIN(n) FROM events WHERE jackpot_id = 'forged' AND n > 6 AND body LIKE '%p1%')",
+        "UPDATE events SET body = REPLACE(body, 'p1', 'p2') WHERE kind = 'jackpot' AND id = 'forged' AND n = \
+         (SELECT MIN(n) FROM events WHERE kind = 'jackpot' AND id = 'forged' AND n > 6 AND body LIKE '%p1%')",
     )
     .await;
     let exported = service.command(&["export", JACKPOT, "--output", "forged.export"]);

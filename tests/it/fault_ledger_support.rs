@@ -60,7 +60,7 @@ pub async fn until_clean(service: &Service, sql: &Sql, jackpot: &str) {
 
 /// Number of the last event that the ledger has of a jackpot.
 pub async fn cursor(sql: &Sql, jackpot: &str) -> i64 {
-    let n = sqlx::query_scalar("SELECT n FROM jackpots WHERE jackpot_id = $1")
+    let n = sqlx::query_scalar("SELECT n FROM streams WHERE kind = 'jackpot' AND id = $1")
         .bind(jackpot)
         .fetch_optional(sql.reader())
         .await
@@ -101,7 +101,7 @@ pub async fn history(sql: &Sql, jackpot: &str) -> History {
     let id = Id::parse(jackpot).expect("an id");
     let (mut all, mut hash) = (History::default(), ChainHash::first(&id));
     loop {
-        let text = "SELECT n, hash, body FROM events WHERE jackpot_id = $1 AND n > $2 ORDER BY n LIMIT $3";
+        let text = "SELECT n, hash, body FROM events WHERE kind = 'jackpot' AND id = $1 AND n > $2 ORDER BY n LIMIT $3";
         let rows = sqlx::query(text)
             .bind(jackpot)
             .bind(i64::try_from(all.books.n).expect("small"))
@@ -128,7 +128,7 @@ pub async fn history(sql: &Sql, jackpot: &str) -> History {
             }
         }
     }
-    let row = sqlx::query("SELECT n, hash, books, stopped FROM jackpots WHERE jackpot_id = $1")
+    let row = sqlx::query("SELECT n, hash, books, stopped FROM streams WHERE kind = 'jackpot' AND id = $1")
         .bind(jackpot)
         .fetch_one(sql.reader())
         .await

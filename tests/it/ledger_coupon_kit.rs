@@ -29,20 +29,17 @@ use crate::support::redis::TestRedis;
 
 /// Every table of the ledger that holds what happened to coupons, with its columns.
 const TABLES: [(&str, &str); 5] = [
-    (
-        "coupon_events",
-        "coupon_id n stream_id at_ms type last_sequence hash body",
-    ),
+    ("events", "id n stream_id at_ms type last_sequence hash body"),
     (
         "coupon_issues",
         "coupon_id sequence request_id user_id code issued_at_ms n voided_at_ms voided_n",
     ),
-    ("coupon_definitions", "coupon_id version n at_ms json"),
+    ("definitions", "id version n at_ms json"),
     (
         "audit",
-        "jackpot_id n at_ms who action target before after reason request_id",
+        "subject n at_ms who action target before after reason request_id",
     ),
-    ("coupons", "coupon_id n hash stream_id restores books stopped"),
+    ("streams", "id n hash stream_id restores books stopped"),
 ];
 
 /// A row of text, column after column.
@@ -148,18 +145,17 @@ impl CouponKit {
     /// Rows of the coupon in an order of their own.
     pub async fn table(&self, table: &str, columns: &str, order: &str) -> Vec<Texts> {
         let columns: Vec<_> = columns.split(' ').map(|name| format!("CAST({name} AS TEXT)")).collect();
-        let (key, id) = match table {
-            "audit" | "reconciliations" => ("jackpot_id", format!("coupon:{}", self.id)),
-            _ => ("coupon_id", self.id.to_string()),
+        let own = match table {
+            "audit" => format!("subject = 'coupon:{}'", self.id),
+            "coupon_issues" => format!("coupon_id = '{}'", self.id),
+            _ => format!("kind = 'coupon' AND id = '{}'", self.id),
         };
         let columns = columns.join(", ");
         // By the table's columns, not by the texts that are read of them.
         let order: Vec<_> = order.split(' ').map(|name| format!("{table}.{name}")).collect();
         let order = order.join(", ");
-        self.rows(format!(
-            "SELECT {columns} FROM {table} WHERE {key} = '{id}' ORDER BY {order}"
-        ))
-        .await
+        self.rows(format!("SELECT {columns} FROM {table} WHERE {own} ORDER BY {order}"))
+            .await
     }
 
     /// All that the ledger holds of the coupon.
@@ -177,7 +173,7 @@ impl CouponKit {
 
     /// A column of the coupon's row.
     pub async fn place(&self, column: &str) -> String {
-        self.table("coupons", column, "n").await[0][0].clone()
+        self.table("streams", column, "n").await[0][0].clone()
     }
 
     pub async fn change(&self, sql: &str) {
@@ -220,7 +216,7 @@ impl CouponKit {
     /// the issues are in their order.
     pub async fn assert_complete(&self) {
         let (mut hash, mut books) = (ChainHash::of(&format!("coupon:{}", self.id)), Books::default());
-        let rows = self.table("coupon_events", "n hash body", "n").await;
+        let rows = self.table("events", "n hash body", "n").await;
         for (row, n) in rows.iter().zip(1..) {
             let fields: BTreeMap<String, String> = serde_json::from_str(&row[2]).expect("an object");
             hash = hash.next(&row[2]);

@@ -31,7 +31,7 @@ async fn every_kind_of_event_reaches_its_tables(db: LedgerDb) {
     live(&kit.bench).await;
     kit.project().await;
     kit.assert_complete().await;
-    let types = kit.table("coupon_events", "type", "n").await;
+    let types = kit.table("events", "type", "n").await;
     for kind in ["define", "issue", "serve", "redrive", "void", "status", "checkpoint"] {
         assert!(types.iter().any(|row| row[0] == kind), "{kind}: {types:?}");
     }
@@ -62,7 +62,7 @@ async fn every_kind_of_event_reaches_its_tables(db: LedgerDb) {
     ] {
         assert!(done(action, target), "{action} {target}: {audit:?}");
     }
-    assert_eq!(kit.table("coupon_definitions", "version", "version").await.len(), 4);
+    assert_eq!(kit.table("definitions", "version", "version").await.len(), 4);
     let report = kit.report().await;
     assert!(report.clean, "{report:?}");
     assert_eq!(kit.metric("ledger_lag_events"), "0");

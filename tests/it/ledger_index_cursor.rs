@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use jackpot::ledger::Ledger;
 use jackpot::ledger::projector::Projector;
 use serde_json::json;
 
@@ -18,7 +17,6 @@ on_both_databases!(
     a_stalled_holder_that_wakes_up_indexes_nothing,
     the_cursor_goes_along_while_there_is_no_index,
     an_index_ahead_of_its_events_is_damage,
-    what_was_indexed_before_there_was_a_cursor_is_not_indexed_again,
 );
 
 /// For what takes about a second.
@@ -43,7 +41,7 @@ async fn what_a_dead_projector_left_is_indexed_by_the_next(db: LedgerDb) {
     let (n, indexed) = cursors(&kit).await;
     assert!(0 < indexed && indexed < n, "{indexed} of {n}");
     assert!(kit.indexed().await.is_empty());
-    kit.change("UPDATE jackpots SET holder = '', lease_until_ms = 0").await;
+    kit.change("UPDATE streams SET holder = '', lease_until_ms = 0").await;
     kit.project().await;
     let (n, indexed) = cursors(&kit).await;
     assert_eq!(n, indexed);
@@ -108,7 +106,7 @@ async fn a_stalled_holder_that_wakes_up_indexes_nothing(db: LedgerDb) {
     let kit = Kit::with(db, &json!({})).await;
     let mut stalled = kit.projector_of(&kit.bench.operate, false);
     let played = until_some_wait(&kit, &mut stalled).await;
-    kit.change("UPDATE jackpots SET holder = '', lease_until_ms = 0").await;
+    kit.change("UPDATE streams SET holder = '', lease_until_ms = 0").await;
     kit.project().await;
     assert_eq!(
         kit.indexed().await.len(),
@@ -140,30 +138,8 @@ async fn an_index_ahead_of_its_events_is_damage(db: LedgerDb) {
     let kit = Kit::with(db, &json!({})).await;
     kit.bench.take("e", 0).await;
     kit.project().await;
-    kit.change("UPDATE jackpots SET indexed_n = n + 1").await;
+    kit.change("UPDATE streams SET indexed_n = n + 1").await;
     kit.project().await;
     let stopped = kit.place(&kit.bench.id, "stopped").await;
     assert!(stopped.contains("index of entries"), "{stopped}");
-}
-
-async fn what_was_indexed_before_there_was_a_cursor_is_not_indexed_again(db: LedgerDb) {
-    let mut kit = Kit::with(db, &json!({})).await;
-    kit.bench.take("before", 0).await;
-    kit.project().await;
-    for statement in [
-        "ALTER TABLE jackpots DROP COLUMN indexed_n",
-        "DELETE FROM _sqlx_migrations WHERE version = 2",
-    ] {
-        let changed = kit.ledger.sql.execute(sqlx::query(statement)).await;
-        changed.expect("changed");
-    }
-    kit.ledger.sql.close().await;
-    kit.ledger = Ledger::open(&kit.settings, kit.db.data_dir())
-        .await
-        .expect("the schema is brought up to date");
-    let (n, indexed) = cursors(&kit).await;
-    assert_eq!((n, indexed), (2, 2));
-    kit.bench.take("behind", 0).await;
-    kit.project().await;
-    assert_eq!(ids(&kit.indexed().await), ["before", "behind"]);
 }

@@ -27,9 +27,9 @@ use crate::support::redis::TestRedis;
 
 /// Every table of the ledger that holds what happened, with its columns.
 const TABLES: [(&str, &str); 8] = [
-    ("events", "jackpot_id n stream_id at_ms type last_sequence hash body"),
+    ("events", "kind id n stream_id at_ms type last_sequence hash body"),
     ("postings", "jackpot_id at_ms n line tier account amount micro"),
-    ("definitions", "jackpot_id version n at_ms json kept"),
+    ("definitions", "kind id version n at_ms json kept"),
     (
         "epochs",
         "jackpot_id epoch commitment nonce secret_id seed opened_ms closed_ms closed_n",
@@ -42,12 +42,9 @@ const TABLES: [(&str, &str); 8] = [
     ),
     (
         "audit",
-        "jackpot_id n at_ms who action target before after reason request_id",
+        "subject n at_ms who action target before after reason request_id",
     ),
-    (
-        "jackpots",
-        "jackpot_id n hash stream_id restores books indexed_n stopped",
-    ),
+    ("streams", "kind id n hash stream_id restores books indexed_n stopped"),
 ];
 const ENTRY_COLUMNS: &str =
     "player_id at_ms jackpot_id sequence entry_id stake client_seed n epoch version rank settled";
@@ -185,7 +182,7 @@ impl Kit {
 
     /// A column of the jackpot's row.
     pub async fn place(&self, id: &Id, column: &str) -> String {
-        let sql = format!("SELECT CAST({column} AS TEXT) FROM jackpots WHERE jackpot_id = '{id}'");
+        let sql = format!("SELECT CAST({column} AS TEXT) FROM streams WHERE kind = 'jackpot' AND id = '{id}'");
         self.rows(sql).await[0][0].clone()
     }
 
@@ -205,7 +202,7 @@ impl Kit {
 
     /// The events of a jackpot in SQL; each once, and the chain whole.
     pub async fn events_of(&self, id: &Id) -> Vec<Event> {
-        let sql = format!("SELECT n, hash, body FROM events WHERE jackpot_id = '{id}' ORDER BY n");
+        let sql = format!("SELECT n, hash, body FROM events WHERE kind = 'jackpot' AND id = '{id}' ORDER BY n");
         let rows = sqlx::query(AssertSqlSafe(sql))
             .fetch_all(self.ledger.sql.reader())
             .await;

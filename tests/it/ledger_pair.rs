@@ -10,12 +10,13 @@ use jackpot::ledger::start::LedgerOpenError;
 use jackpot::settings;
 use jackpot::store::Store;
 use jackpot::store::keys::LEDGER;
+use sqlx::AssertSqlSafe;
 use tempfile::TempDir;
 use uuid::Uuid;
 
 use crate::fault_support::own_redis;
 use crate::given::standalone;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::ledger_db::{LedgerDb, on_both_databases, stream_row};
 use crate::support::local::LocalServer;
 
 on_both_databases!(
@@ -87,11 +88,10 @@ async fn set_sql(ledger: &Ledger, store: &str) {
 }
 
 async fn played(ledger: &Ledger) {
-    let insert = "INSERT INTO rooms (room_id, n, hash, stream_id, restores, books, stopped, holder, lease_token, \
-                  lease_until_ms) VALUES ('lobby', 1, '', '', 0, '', '', '', 0, 0)";
+    let insert = stream_row(("room", "lobby"), (1, ""));
     ledger
         .sql
-        .execute(sqlx::query(insert))
+        .execute(sqlx::query(AssertSqlSafe(insert)))
         .await
         .expect("an event, as far as the rule looks");
 }

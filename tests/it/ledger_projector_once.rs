@@ -78,7 +78,7 @@ async fn two_at_once_take_each_event_once(db: LedgerDb) {
 /// Another instance has taken the stream over, though the first does not know yet.
 async fn take_over(kit: &Kit, holder: &str, for_ms: i64) {
     kit.change(&format!(
-        "UPDATE jackpots SET holder = '{holder}', lease_token = lease_token + 1, lease_until_ms = {} + {for_ms}",
+        "UPDATE streams SET holder = '{holder}', lease_token = lease_token + 1, lease_until_ms = {} + {for_ms}",
         kit.ledger.sql.now_ms()
     ))
     .await;
@@ -134,7 +134,7 @@ async fn a_lease_ends_with_its_time_or_when_it_is_given_back(db: LedgerDb) {
     play(&kit.bench, "a", 1).await;
     other.catch_up().await;
     assert_eq!(kit.n().await, n, "one has it");
-    kit.change("UPDATE jackpots SET lease_until_ms = 1").await;
+    kit.change("UPDATE streams SET lease_until_ms = 1").await;
     other.catch_up().await;
     assert_eq!(kit.n().await, n + 1, "its time was over");
     play(&kit.bench, "b", 1).await;
@@ -184,7 +184,7 @@ async fn a_clock_that_was_set_back_keeps_no_dead_holders_lease(db: LedgerDb) {
     dead.add(&kit.bench.id).await.expect("added");
     dead.take(&kit.bench.id, 0).await.expect("an answer").expect("taken");
     assert!(!is_free(&kit).await, "the longest lease that settings allow");
-    kit.change("UPDATE jackpots SET lease_until_ms = lease_until_ms + 3600000")
+    kit.change("UPDATE streams SET lease_until_ms = lease_until_ms + 3600000")
         .await;
     assert!(is_free(&kit).await);
 }
@@ -222,7 +222,7 @@ async fn a_database_that_was_put_back_gets_the_rest_again(db: LedgerDb) {
         kit.ledger.sql.execute(delete).await.expect("deleted");
     }
     kit.change(&format!(
-        "UPDATE jackpots SET n = {}, hash = '{}', stream_id = '{}', books = '{}', indexed_n = {}",
+        "UPDATE streams SET n = {}, hash = '{}', stream_id = '{}', books = '{}', indexed_n = {}",
         row[0], row[1], row[2], row[3], row[4]
     ))
     .await;

@@ -191,7 +191,7 @@ async fn damaged_rows_do(db: LedgerDb) {
     let (kit, good) = two(db, true).await;
     let id = &kit.bench.id;
     kit.change(&format!(
-        "UPDATE events SET body = body || ' ' WHERE jackpot_id = '{id}' AND n = 3"
+        "UPDATE events SET body = body || ' ' WHERE kind = 'jackpot' AND id = '{id}' AND n = 3"
     ))
     .await;
     kit.bench.take("not-on-top-of-it", 0).await;
@@ -219,7 +219,7 @@ async fn rows_that_are_no_text_stop_their_jackpot_only() {
     let (kit, good) = two(LedgerDb::sqlite(), true).await;
     let id = &kit.bench.id;
     kit.change(&format!(
-        "UPDATE events SET body = CAST(x'7bff' AS TEXT) WHERE jackpot_id = '{id}' AND n = 5"
+        "UPDATE events SET body = CAST(x'7bff' AS TEXT) WHERE kind = 'jackpot' AND id = '{id}' AND n = 5"
     ))
     .await;
     good.take("goes-on", 0).await;

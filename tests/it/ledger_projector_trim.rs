@@ -102,7 +102,7 @@ async fn while_sql_is_away_nothing_is_lost_and_the_backlog_is_bounded(db: Ledger
     assert_eq!(length(&kit.bench).await, before + MAX_BACKLOG + 1, "nothing is trimmed");
 
     kit.ledger = Ledger::open(&kit.settings, kit.data_dir()).await.expect("SQL is back");
-    kit.change("UPDATE jackpots SET lease_until_ms = 1").await;
+    kit.change("UPDATE streams SET lease_until_ms = 1").await;
     kit.projector_of(&kit.bench.operate, false).finish().await;
     assert!(!enter(&play, &kit.bench, "more").await.expect("taken again"));
     kit.project().await;

@@ -124,11 +124,11 @@ impl RoomKit {
     pub async fn table(&self, table: &str, columns: &str) -> Vec<Texts> {
         let columns: Vec<_> = columns.split(' ').map(|name| format!("CAST({name} AS TEXT)")).collect();
         let columns = columns.join(", ");
-        let (key, id) = match table {
-            "audit" | "reconciliations" => ("jackpot_id", format!("room:{}", self.bench.id)),
-            _ => ("room_id", self.bench.id.to_string()),
+        let own = match table {
+            "audit" => format!("subject = 'room:{}'", self.bench.id),
+            _ => format!("kind = 'room' AND id = '{}'", self.bench.id),
         };
-        let sql = format!("SELECT {columns} FROM {table} WHERE {key} = '{id}' ORDER BY {table}.n");
+        let sql = format!("SELECT {columns} FROM {table} WHERE {own} ORDER BY {table}.n");
         let rows = sqlx::query(AssertSqlSafe(sql)).fetch_all(self.ledger.sql.reader());
         let row = |row: &sqlx::any::AnyRow| (0..row.len()).map(|i| row.get::<String, _>(i)).collect();
         rows.await.expect("rows").iter().map(row).collect()
@@ -136,7 +136,7 @@ impl RoomKit {
 
     /// A column of the room's row.
     pub async fn place(&self, column: &str) -> String {
-        self.table("rooms", column).await[0][0].clone()
+        self.table("streams", column).await[0][0].clone()
     }
 
     /// In Redis, also when not all of it can be read.
@@ -156,7 +156,7 @@ impl RoomKit {
     pub async fn assert_complete(&self) {
         let id = &self.bench.id;
         let (mut hash, mut books) = (ChainHash::of(&format!("room:{id}")), Books::default());
-        let rows = self.table("room_events", "n hash body").await;
+        let rows = self.table("events", "n hash body").await;
         for (row, n) in rows.iter().zip(1..) {
             let fields: BTreeMap<String, String> = serde_json::from_str(&row[2]).expect("an object");
             hash = hash.next(&row[2]);

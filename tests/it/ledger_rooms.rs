@@ -25,7 +25,7 @@ async fn every_kind_of_event_reaches_its_tables(db: LedgerDb) {
     live(&kit.bench).await;
     kit.project().await;
     kit.assert_complete().await;
-    let types = kit.table("room_events", "type").await.concat();
+    let types = kit.table("events", "type").await.concat();
     let all = [
         "define",
         "define",
@@ -179,7 +179,7 @@ async fn many_rooms_are_read_at_once(db: LedgerDb) {
     }
     kit.registry.add_to_index(&ids).await.expect("in the index");
     kit.project().await;
-    let count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM room_events WHERE type = 'define'")
+    let count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM events WHERE kind = 'room' AND type = 'define'")
         .fetch_one(kit.ledger.sql.reader())
         .await
         .expect("a number");

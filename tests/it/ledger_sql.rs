@@ -112,7 +112,7 @@ async fn many_rows_are_inserted_whole_or_not_at_all(db: LedgerDb) {
 /// Rows 0 to `count`; their values need quoting in a text of SQL.
 async fn add_audit_rows(sql: &Sql, count: i64) -> Result<(), sqlx::Error> {
     const COLUMNS: [&str; 10] = [
-        "jackpot_id",
+        "subject",
         "n",
         "at_ms",
         "who",

@@ -144,7 +144,7 @@ async fn assert_clean(kit: &Kit, bench: &Bench) {
     bench.operate.checkpoint(&bench.id).await.expect("a checkpoint");
     kit.project().await;
     let sql = format!(
-        "SELECT CAST(clean AS TEXT), report FROM reconciliations WHERE jackpot_id = '{}'",
+        "SELECT CAST(clean AS TEXT), report FROM reconciliations WHERE kind = 'jackpot' AND id = '{}'",
         bench.id
     );
     let rows = kit.rows(sql).await;
@@ -325,7 +325,10 @@ async fn money_that_an_event_makes_is_booked_as_skipped(db: LedgerDb) {
         bench.id
     );
     assert_eq!(kit.rows(sql).await, [["0"]]);
-    let sql = format!("SELECT report FROM reconciliations WHERE jackpot_id = '{}'", bench.id);
+    let sql = format!(
+        "SELECT report FROM reconciliations WHERE kind = 'jackpot' AND id = '{}'",
+        bench.id
+    );
     let report = kit.rows(sql).await[0][0].clone();
     assert!(
         report.contains(r#"{"term":"skipped","redis":1000,"ledger":1000}"#),

@@ -71,7 +71,7 @@ async fn coupon(db: LedgerDb, n: u64) {
     let report = kit.report().await;
     assert!(report.clean, "event {n}: {:?}", report.faults());
     let mut books = Books::default();
-    for row in kit.table("coupon_events", "n body", "n").await {
+    for row in kit.table("events", "n body", "n").await {
         let fields = serde_json::from_str(&row[1]).expect("an object");
         books.apply(&Event::parse(&fields).expect("readable")).expect("follows");
     }

@@ -86,12 +86,12 @@ async fn an_event_with_a_nul_is_applied(db: LedgerDb) {
         .expect("there");
     let body = chain::body(&funded.1);
     let sql = format!(
-        "SELECT body FROM events WHERE jackpot_id = '{}' AND type = 'adjust'",
+        "SELECT body FROM events WHERE kind = 'jackpot' AND id = '{}' AND type = 'adjust'",
         kit.bench.id
     );
     assert_eq!(kit.rows(sql).await, [[body]]);
     let sql = format!(
-        "SELECT reason FROM audit WHERE jackpot_id = '{}' AND action = 'adjust'",
+        "SELECT reason FROM audit WHERE subject = '{}' AND action = 'adjust'",
         kit.bench.id
     );
     assert_eq!(kit.rows(sql).await, [["a\\u0000b\\\u{1}"]]);

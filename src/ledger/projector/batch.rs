@@ -3,8 +3,8 @@
 use thiserror::Error;
 
 use super::kind::{Folded, Kind};
-use super::rows::EventRow;
 pub use super::rows::{Cursor, Raw};
+use super::rows::{DefinitionRow, EventRow};
 use crate::ids::Id;
 use crate::ledger::audit::Action;
 use crate::ledger::books::FoldError;
@@ -36,6 +36,8 @@ pub struct Batch<K: Kind> {
     pub books: K::Books,
     /// The record.
     pub events: Vec<EventRow>,
+    /// Definitions that were put.
+    pub definitions: Vec<DefinitionRow>,
     /// Operators' actions, with event and time.
     pub actions: Vec<(u64, i64, Action)>,
     /// The last comparison with Redis: event, time, result.
@@ -68,6 +70,7 @@ impl<K: Kind> Batch<K> {
             to: start.cursor.clone(),
             books: start.books.clone(),
             events: Vec::with_capacity(events.len()),
+            definitions: Vec::new(),
             actions: Vec::new(),
             report: None,
             rows: K::begin(start),
@@ -89,6 +92,16 @@ impl<K: Kind> Batch<K> {
         }
         K::end(&mut batch, start);
         batch
+    }
+
+    /// A definition was put by event `n`.
+    pub(super) fn define(&mut self, version: u64, (n, at_ms): (u64, i64), json: String) {
+        self.definitions.push(DefinitionRow {
+            version,
+            n,
+            at_ms,
+            json,
+        });
     }
 
     fn add(&mut self, start: &Start<'_, K>, raw: &Raw) -> Result<(), Stop> {

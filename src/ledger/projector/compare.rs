@@ -85,7 +85,7 @@ impl<K: Kind> Projector<K> {
     async fn save(&self, compared: &[(Id, (u64, i64), Report)]) -> Result<(), sqlx::Error> {
         let mut tx = self.ledger.sql.begin().await?;
         for (id, at, report) in compared {
-            store::save(&mut tx, &K::TABLES.subject(id), *at, report).await?;
+            store::save(&mut tx, (K::TABLES, id), *at, report).await?;
         }
         tx.commit().await
     }

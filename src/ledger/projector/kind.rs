@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use super::Projector;
 use super::batch::{Batch, Start, Stop};
 use super::load::{LoadError, Loaded};
-use super::rows::{Cursor, Raw};
+use super::rows::{Cursor, DefinitionRow, Raw};
 use super::stream::Stream;
 use super::write::WriteError;
 use crate::ids::Id;
@@ -140,8 +140,8 @@ pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
     }
     /// Writes the rows of batches that are not common to all kinds.
     fn write(tx: &mut Tx<'static>, batches: &[&Batch<Self>]) -> impl Future<Output = Result<(), WriteError>>;
-    /// The batch with these rows was committed.
-    fn advance(_: &mut Self::Along, _: Self::Rows) {}
+    /// The batch was committed.
+    fn advance(_: &mut Self::Along, _: Self::Rows, _: Vec<DefinitionRow>) {}
 
     /// Compares what Redis holds with the books at the same event.
     fn compare(side: &Self::Side, books: &Self::Books) -> Report;

@@ -67,10 +67,10 @@ impl Leases {
     pub async fn add(&self, id: &Id) -> Result<(), sqlx::Error> {
         let hash = ChainHash::of(&self.tables.subject(id));
         let sql = format!(
-            "INSERT INTO {} ({column}, n, hash, stream_id, restores, books, stopped, holder, lease_token, \
-             lease_until_ms) VALUES ($1, 0, $2, '', 0, '', '', '', 0, 0) ON CONFLICT ({column}) DO NOTHING",
-            self.tables.heads,
-            column = self.tables.id
+            "INSERT INTO streams (kind, id, n, hash, stream_id, restores, books, status, stopped, indexed_n, holder, \
+             lease_token, lease_until_ms) VALUES ('{}', $1, 0, $2, '', 0, '', '', '', 0, '', 0, 0) \
+             ON CONFLICT (kind, id) DO NOTHING",
+            self.tables.what
         );
         let insert = sqlx::query(AssertSqlSafe(sql)).bind(id.as_str()).bind(hash.to_string());
         self.sql.execute(insert).await?;
@@ -80,11 +80,10 @@ impl Leases {
     /// All of the ledger, while it is this instance's: what another store did is nothing that this one's Redis lacks.
     pub async fn places(&self) -> Result<Vec<Place>, sqlx::Error> {
         let sql = format!(
-            "SELECT {id} AS id, n, restores, status, stopped, lease_token, \
+            "SELECT id, n, restores, status, stopped, lease_token, \
              (SELECT store_id FROM ledger WHERE one = 1) AS store_id, CASE WHEN holder = $1 OR holder = '' OR lease_until_ms < {now} \
-             OR lease_until_ms > {now} + {LONGEST_MS} THEN 1 ELSE 0 END AS free FROM {heads}",
-            id = self.tables.id,
-            heads = self.tables.heads,
+             OR lease_until_ms > {now} + {LONGEST_MS} THEN 1 ELSE 0 END AS free FROM streams WHERE kind = '{kind}'",
+            kind = self.tables.what,
             now = self.sql.now_ms()
         );
         let select = sqlx::query(AssertSqlSafe(sql))
@@ -117,11 +116,10 @@ impl Leases {
     /// Takes a stream over, if nobody did since `token` was read: the new token.
     pub async fn take(&self, id: &Id, token: i64) -> Result<Option<i64>, sqlx::Error> {
         let sql = format!(
-            "UPDATE {} SET holder = $1, lease_token = lease_token + 1, lease_until_ms = {} + $2 \
-             WHERE {} = $3 AND lease_token = $4",
-            self.tables.heads,
+            "UPDATE streams SET holder = $1, lease_token = lease_token + 1, lease_until_ms = {} + $2 \
+             WHERE kind = '{}' AND id = $3 AND lease_token = $4",
             self.sql.now_ms(),
-            self.tables.id
+            self.tables.what
         );
         let update = sqlx::query(AssertSqlSafe(sql))
             .bind(&self.instance)
@@ -135,8 +133,8 @@ impl Leases {
     /// Whether a lease that this instance took is still in force: nobody has taken it over.
     pub async fn holds(&self, id: &Id, token: i64) -> Result<bool, sqlx::Error> {
         let sql = format!(
-            "SELECT lease_token FROM {} WHERE {} = $1 AND holder = $2",
-            self.tables.heads, self.tables.id
+            "SELECT lease_token FROM streams WHERE kind = '{}' AND id = $1 AND holder = $2",
+            self.tables.what
         );
         let select = sqlx::query_scalar(AssertSqlSafe(sql))
             .bind(id.as_str())
@@ -156,9 +154,9 @@ impl Leases {
     /// Keeps what this instance holds.
     pub async fn renew(&self) -> Result<(), sqlx::Error> {
         let sql = format!(
-            "UPDATE {} SET lease_until_ms = {} + $1 WHERE holder = $2",
-            self.tables.heads,
-            self.sql.now_ms()
+            "UPDATE streams SET lease_until_ms = {} + $1 WHERE kind = '{}' AND holder = $2",
+            self.sql.now_ms(),
+            self.tables.what
         );
         let update = sqlx::query(AssertSqlSafe(sql)).bind(self.lease_ms).bind(&self.instance);
         self.sql.execute(update).await?;
@@ -188,19 +186,17 @@ impl Leases {
         if self.sql.kind() != Kind::Sqlite {
             return Ok(());
         }
-        let heads = self.tables.heads;
-        let sql = format!("UPDATE {heads} SET holder = '', lease_until_ms = 0 WHERE holder <> ''");
-        let update = sqlx::query(AssertSqlSafe(sql));
-        self.sql.execute(update).await?;
+        let update = sqlx::query("UPDATE streams SET holder = '', lease_until_ms = 0 WHERE kind = $1 AND holder <> ''");
+        self.sql.execute(update.bind(self.tables.what)).await?;
         Ok(())
     }
 
     /// Gives back what this instance holds, so that another one need not wait.
     pub async fn release(&self) -> Result<(), sqlx::Error> {
-        let heads = self.tables.heads;
-        let sql = format!("UPDATE {heads} SET holder = '', lease_until_ms = 0 WHERE holder = $1");
-        let update = sqlx::query(AssertSqlSafe(sql)).bind(&self.instance);
-        self.sql.execute(update).await?;
+        let update = sqlx::query("UPDATE streams SET holder = '', lease_until_ms = 0 WHERE kind = $1 AND holder = $2");
+        self.sql
+            .execute(update.bind(self.tables.what).bind(&self.instance))
+            .await?;
         Ok(())
     }
 }

@@ -63,11 +63,10 @@ pub struct LastEvent {
 /// Reads the last event alone; `None` where SQL has none.
 pub async fn last_event(sql: &Sql, of: Tables, id: &Id) -> Result<Option<LastEvent>, sqlx::Error> {
     let text = format!(
-        "SELECT h.restores AS restores, e.n AS n, e.stream_id AS stream_id, e.body AS body FROM {} AS h \
-         JOIN {} AS e ON e.{id} = h.{id} AND e.n <= h.n AND e.n >= h.n - 1 WHERE h.{id} = $1 ORDER BY e.n DESC",
-        of.heads,
-        of.events,
-        id = of.id
+        "SELECT s.restores AS restores, e.n AS n, e.stream_id AS stream_id, e.body AS body FROM streams AS s \
+         JOIN events AS e ON e.kind = s.kind AND e.id = s.id AND e.n <= s.n AND e.n >= s.n - 1 \
+         WHERE s.kind = '{}' AND s.id = $1 ORDER BY e.n DESC",
+        of.what
     );
     let rows = sqlx::query(AssertSqlSafe(text)).bind(id.as_str());
     let rows = sql.reading(rows.fetch_all(sql.reader())).await?;
@@ -91,15 +90,14 @@ pub async fn load<K: Kind>(sql: &Sql, id: &Id) -> Result<Loaded<K>, LoadError> {
 
 async fn load_within<K: Kind>(sql: &Sql, id: &Id) -> Result<Loaded<K>, LoadError> {
     let text = format!(
-        "SELECT n, hash, stream_id, books FROM {} WHERE {} = $1",
-        K::TABLES.heads,
-        K::TABLES.id
+        "SELECT n, hash, stream_id, books FROM streams WHERE kind = '{}' AND id = $1",
+        K::TABLES.what
     );
     let row = sqlx::query(AssertSqlSafe(text))
         .bind(id.as_str())
         .fetch_one(sql.reader())
         .await?;
-    let damaged = |what: String| damaged::<K>(id, &format!("{what} in table {}", K::TABLES.heads));
+    let damaged = |what: String| damaged::<K>(id, &format!("{what} in table streams"));
     let n = row.try_get::<i64, _>("n")?;
     let hash = ChainHash::parse(row.try_get("hash")?);
     let cursor = Cursor {
@@ -135,14 +133,13 @@ async fn load_within<K: Kind>(sql: &Sql, id: &Id) -> Result<Loaded<K>, LoadError
 
 /// Checks the hashes of the last events; returns the stream id of the one before the last, and the last one's body.
 async fn check_tail<K: Kind>(sql: &Sql, id: &Id, cursor: &Cursor) -> Result<(String, String), LoadError> {
-    let events = K::TABLES.events;
     let (mut previous_stream_id, mut last_body) = (String::new(), String::new());
     let mut last: Option<(i64, ChainHash)> = None;
     let mut after = tail_begins_behind::<K>(sql, id).await?;
     loop {
         let text = format!(
-            "SELECT n, stream_id, hash, body FROM {events} WHERE {} = $1 AND n > $2 ORDER BY n LIMIT $3",
-            K::TABLES.id
+            "SELECT n, stream_id, hash, body FROM events WHERE kind = '{}' AND id = $1 AND n > $2 ORDER BY n LIMIT $3",
+            K::TABLES.what
         );
         let rows = sqlx::query(AssertSqlSafe(text))
             .bind(id.as_str())
@@ -153,7 +150,7 @@ async fn check_tail<K: Kind>(sql: &Sql, id: &Id, cursor: &Cursor) -> Result<(Str
         (after, last_body) = (end.try_get("n")?, end.try_get("body")?);
         for row in &rows {
             let n: i64 = row.try_get("n")?;
-            let event = |text: &str| damaged::<K>(id, &format!("event {n} in table {events}: {text}"));
+            let event = |text: &str| damaged::<K>(id, &format!("event {n} in table events: {text}"));
             let hash = ChainHash::parse(row.try_get("hash")?).ok_or_else(|| event("its hash is none"))?;
             let before = match last {
                 Some((before, _)) if before + 1 != n => return Err(event("the event before it is missing")),
@@ -173,7 +170,7 @@ async fn check_tail<K: Kind>(sql: &Sql, id: &Id, cursor: &Cursor) -> Result<(Str
     if last.map(|(n, hash)| (n.unsigned_abs(), hash)) != Some((cursor.n, cursor.hash)) {
         let found = last.map_or_else(|| "none".to_owned(), |(n, _)| format!("event {n}"));
         let text = format!(
-            "the last event in table {events} is {found}, or has another hash than the cursor's event {}",
+            "the last event in table events is {found}, or has another hash than the cursor's event {}",
             cursor.n
         );
         return Err(damaged::<K>(id, &text));
@@ -184,9 +181,8 @@ async fn check_tail<K: Kind>(sql: &Sql, id: &Id, cursor: &Cursor) -> Result<(Str
 /// Number of the event behind which the tail begins.
 async fn tail_begins_behind<K: Kind>(sql: &Sql, id: &Id) -> Result<i64, LoadError> {
     let text = format!(
-        "SELECT n, CAST(LENGTH(body) AS BIGINT) FROM {} WHERE {} = $1 ORDER BY n DESC LIMIT $2",
-        K::TABLES.events,
-        K::TABLES.id
+        "SELECT n, CAST(LENGTH(body) AS BIGINT) FROM events WHERE kind = '{}' AND id = $1 ORDER BY n DESC LIMIT $2",
+        K::TABLES.what
     );
     let sizes = sqlx::query_as(AssertSqlSafe(text)).bind(id.as_str()).bind(TAIL + 1);
     let sizes: Vec<(i64, i64)> = sizes.fetch_all(sql.reader()).await?;

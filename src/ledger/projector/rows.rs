@@ -45,7 +45,7 @@ pub struct EventRow {
     pub body: String,
 }
 
-/// A definition, where every one of them is kept as it was put.
+/// A definition, kept as it was put.
 #[derive(Debug)]
 pub struct DefinitionRow {
     /// Its version.

@@ -245,7 +245,7 @@ impl<K: Kind> Stream<K> {
         self.last_body = last.body;
         self.cursor = batch.to;
         self.books = batch.books;
-        K::advance(&mut self.along, batch.rows);
+        K::advance(&mut self.along, batch.rows, batch.definitions);
         self.stopped_at = None;
     }
 }

@@ -43,9 +43,8 @@ impl<K: Kind> Projector<K> {
             return;
         }
         let sql = format!(
-            "UPDATE {} SET stopped = '' WHERE {} = $1 AND lease_token = $2",
-            K::TABLES.heads,
-            K::TABLES.id
+            "UPDATE streams SET stopped = '' WHERE kind = '{}' AND id = $1 AND lease_token = $2",
+            K::TABLES.what
         );
         let update = sqlx::query(AssertSqlSafe(sql)).bind(id.as_str()).bind(stream.token);
         match self.ledger.sql.execute(update).await {
@@ -69,9 +68,8 @@ impl<K: Kind> Projector<K> {
     pub(super) async fn tell_stopped(&self, id: &Id, reason: &str, token: i64, new: bool) -> Result<bool, sqlx::Error> {
         let short = printable(reason, MAX_REASON_CHARS);
         let sql = format!(
-            "UPDATE {} SET stopped = $1 WHERE {} = $2 AND lease_token = $3",
-            K::TABLES.heads,
-            K::TABLES.id
+            "UPDATE streams SET stopped = $1 WHERE kind = '{}' AND id = $2 AND lease_token = $3",
+            K::TABLES.what
         );
         let update = sqlx::query(AssertSqlSafe(sql))
             .bind(&short)

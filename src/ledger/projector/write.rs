@@ -4,7 +4,7 @@ use sqlx::{Any, AssertSqlSafe};
 
 use super::batch::Batch;
 use super::kind::{Folded, Kind};
-use super::rows::{Cursor, DefinitionRow};
+use super::rows::Cursor;
 use crate::ids::Id;
 use crate::ledger::reconcile;
 use crate::ledger::sql::{Sql, Tx, Value, insert_rows};
@@ -52,12 +52,12 @@ async fn write_all<K: Kind>(tx: &mut Tx<'static>, batches: &[(&Batch<K>, i64)]) 
     }
     let batches: Vec<&Batch<K>> = batches.iter().map(|(batch, _)| *batch).collect();
     record(tx, &batches).await?;
+    definitions(tx, &batches).await?;
     K::write(tx, &batches).await?;
     for batch in batches {
-        let subject = K::TABLES.subject(&batch.id);
-        actions(tx, &subject, batch).await?;
+        actions(tx, &K::TABLES.subject(&batch.id), batch).await?;
         if let Some((n, at_ms, report)) = batch.report.as_ref().filter(|_| !K::COUNTS) {
-            reconcile::store::save(tx, &subject, (*n, *at_ms), report).await?;
+            reconcile::store::save(tx, (K::TABLES, &batch.id), (*n, *at_ms), report).await?;
         }
     }
     Ok(())
@@ -68,13 +68,15 @@ async fn move_cursor<K: Kind>(tx: &mut Tx<'_>, batch: &Batch<K>, token: i64) -> 
     let Cursor { n, hash, stream_id } = &batch.to;
     let books = serde_json::to_string(&batch.books).expect("plain data is JSON");
     let tables = K::TABLES;
-    let (set, still) = tables.behind.map_or_else(Default::default, |behind| {
-        (format!(", {behind} = $11"), format!(" AND {behind} = $12"))
-    });
+    let (set, still) = if tables.indexed {
+        (", indexed_n = $11", " AND indexed_n = $12")
+    } else {
+        ("", "")
+    };
     let text = format!(
-        "UPDATE {} SET n = $1, hash = $2, stream_id = $3, restores = $4, books = $5, stopped = '', status = $10{set} \
-         WHERE {} = $6 AND n = $7 AND hash = $8 AND lease_token = $9{still}",
-        tables.heads, tables.id
+        "UPDATE streams SET n = $1, hash = $2, stream_id = $3, restores = $4, books = $5, stopped = '', status = $10{set} \
+         WHERE kind = '{}' AND id = $6 AND n = $7 AND hash = $8 AND lease_token = $9{still}",
+        tables.what
     );
     let mut update = sqlx::query::<Any>(AssertSqlSafe(text))
         .bind(int(*n))
@@ -87,7 +89,7 @@ async fn move_cursor<K: Kind>(tx: &mut Tx<'_>, batch: &Batch<K>, token: i64) -> 
         .bind(batch.from.hash.to_string())
         .bind(token)
         .bind(batch.books.status());
-    if tables.behind.is_some() {
+    if tables.indexed {
         let (before, after) = K::behind(&batch.rows);
         update = update.bind(int(after)).bind(int(before));
     }
@@ -107,6 +109,7 @@ async fn record<K: Kind>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(), s
     let hashes: Vec<_> = events.iter().map(|(_, event)| event.cursor.hash.to_string()).collect();
     let rows = events.iter().zip(&hashes).map(|((id, event), hash)| {
         [
+            Value::Text(K::TABLES.what),
             Value::Text(id.as_str()),
             Value::Int(int(event.cursor.n)),
             Value::Text(&event.cursor.stream_id),
@@ -118,7 +121,8 @@ async fn record<K: Kind>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(), s
         ]
     });
     let columns = [
-        K::TABLES.id,
+        "kind",
+        "id",
         "n",
         "stream_id",
         "at_ms",
@@ -127,7 +131,27 @@ async fn record<K: Kind>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(), s
         "hash",
         "body",
     ];
-    insert(tx, K::TABLES.events, &columns, rows).await
+    insert(tx, "events", &columns, rows).await
+}
+
+/// Definitions that were put; Redis keeps them.
+async fn definitions<K: Kind>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(), sqlx::Error> {
+    let all = batches
+        .iter()
+        .flat_map(|b| b.definitions.iter().map(|row| (&b.id, row)));
+    let rows = all.map(|(id, row)| {
+        [
+            Value::Text(K::TABLES.what),
+            Value::Text(id.as_str()),
+            Value::Int(int(row.version)),
+            Value::Int(int(row.n)),
+            Value::Int(row.at_ms),
+            Value::Text(&row.json),
+            Value::Int(1),
+        ]
+    });
+    let columns = ["kind", "id", "version", "n", "at_ms", "json", "kept"];
+    insert(tx, "definitions", &columns, rows).await
 }
 
 async fn actions<K: Kind>(tx: &mut Tx<'_>, subject: &str, batch: &Batch<K>) -> Result<(), sqlx::Error> {
@@ -146,7 +170,7 @@ async fn actions<K: Kind>(tx: &mut Tx<'_>, subject: &str, batch: &Batch<K>) -> R
         ]
     });
     let columns = [
-        "jackpot_id",
+        "subject",
         "n",
         "at_ms",
         "who",
@@ -158,26 +182,6 @@ async fn actions<K: Kind>(tx: &mut Tx<'_>, subject: &str, batch: &Batch<K>) -> R
         "request_id",
     ];
     insert(tx, "audit", &columns, rows).await
-}
-
-/// Definitions, into a table of a kind that keeps every one of them; `column`: the one of the id.
-pub(super) async fn definitions<'a>(
-    tx: &mut Tx<'_>,
-    table: &str,
-    column: &str,
-    batches: impl Iterator<Item = (&'a Id, &'a [DefinitionRow])>,
-) -> Result<(), sqlx::Error> {
-    let all = batches.flat_map(|(id, rows)| rows.iter().map(move |row| (id, row)));
-    let rows = all.map(|(id, row)| {
-        [
-            Value::Text(id.as_str()),
-            Value::Int(int(row.version)),
-            Value::Int(int(row.n)),
-            Value::Int(row.at_ms),
-            Value::Text(&row.json),
-        ]
-    });
-    insert(tx, table, &[column, "version", "n", "at_ms", "json"], rows).await
 }
 
 /// Rows of one table.

@@ -114,19 +114,19 @@ impl AuditFilters {
             .chain(room);
         let subject = subjects.next();
         let (index, fixed): (&'static [&'static str], _) = match subject {
-            Some(subject) => (&["jackpot_id", "at_ms", "n"], vec![("jackpot_id", subject)]),
-            None => (&["at_ms", "jackpot_id", "n"], Vec::new()),
+            Some(subject) => (&["subject", "at_ms", "n"], vec![("subject", subject)]),
+            None => (&["at_ms", "subject", "n"], Vec::new()),
         };
         // Several at once: nothing is on a jackpot and on a coupon.
-        let others = subjects.map(|other| ("jackpot_id =", other));
+        let others = subjects.map(|other| ("subject =", other));
         let who = self.who.as_ref().map(|who| ("who =", Value::from(who)));
         let action = self.action.as_ref().map(|action| ("action =", Value::from(action)));
         Scan {
             table: "audit".to_owned(),
-            select: "jackpot_id, n, at_ms, who, action, target, before, after, reason, request_id",
+            select: "subject, n, at_ms, who, action, target, before, after, reason, request_id",
             index,
             fixed,
-            key: ["at_ms", "jackpot_id", "n"],
+            key: ["at_ms", "subject", "n"],
             order: Order::NewestFirst,
             low: Key::before_id(self.between.from_ms()),
             high: Key::before_id(self.between.to_ms()),
@@ -151,10 +151,10 @@ impl Queries {
 }
 
 fn read(row: &AnyRow) -> Result<AuditRow, LedgerError> {
-    let (jackpot_id, n): (String, i64) = (row.try_get("jackpot_id")?, row.try_get("n")?);
+    let (subject, n): (String, i64) = (row.try_get("subject")?, row.try_get("n")?);
     let value = |column: &str| -> Result<serde_json::Value, LedgerError> {
         let text: String = row.try_get(column)?;
-        json(&text, || format!("'{column}' of audit row {jackpot_id}:{n}"))
+        json(&text, || format!("'{column}' of audit row {subject}:{n}"))
     };
     Ok(AuditRow {
         who: row.try_get("who")?,

@@ -251,7 +251,7 @@ impl Queries {
             return Ok(());
         }
         let found: Option<String> =
-            sqlx::query_scalar("SELECT json FROM definitions WHERE jackpot_id = $1 AND version = $2")
+            sqlx::query_scalar("SELECT json FROM definitions WHERE kind = 'jackpot' AND id = $1 AND version = $2")
                 .bind(jackpot)
                 .bind(version)
                 .fetch_optional(self.sql.reader())

@@ -25,7 +25,7 @@ impl Queries {
     /// The head of a jackpot's chain.
     pub async fn head(&self, id: &Id) -> Result<HeadFacts, LedgerError> {
         let now = self.sql.now_ms();
-        let text = format!("SELECT n, hash, {now} AS at_ms FROM jackpots WHERE jackpot_id = $1");
+        let text = format!("SELECT n, hash, {now} AS at_ms FROM streams WHERE kind = 'jackpot' AND id = $1");
         let found = sqlx::query(AssertSqlSafe(text)).bind(id.to_string());
         let row = self
             .sql

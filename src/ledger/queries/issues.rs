@@ -88,7 +88,7 @@ impl Queries {
 
     /// Whether the ledger has heard of a coupon.
     pub async fn knows_coupon(&self, id: &Id) -> Result<bool, LedgerError> {
-        let found = sqlx::query_scalar("SELECT n FROM coupons WHERE coupon_id = $1").bind(id.to_string());
+        let found = sqlx::query_scalar("SELECT n FROM streams WHERE kind = 'coupon' AND id = $1").bind(id.to_string());
         let found: Option<i64> = self.sql.reading(found.fetch_optional(self.sql.reader())).await?;
         Ok(found.is_some())
     }

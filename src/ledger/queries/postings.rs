@@ -89,7 +89,7 @@ impl Queries {
 
     /// An error for a jackpot that the ledger does not know.
     pub async fn expect_jackpot(&self, id: &Id) -> Result<(), LedgerError> {
-        let found = sqlx::query_scalar("SELECT n FROM jackpots WHERE jackpot_id = $1").bind(id.to_string());
+        let found = sqlx::query_scalar("SELECT n FROM streams WHERE kind = 'jackpot' AND id = $1").bind(id.to_string());
         let found: Option<i64> = self.sql.reading(found.fetch_optional(self.sql.reader())).await?;
         found
             .map(drop)

@@ -149,13 +149,12 @@ impl Queries {
     }
 
     async fn last(&self, kind: Tables, shows: impl Fn(&str) -> bool) -> Result<Vec<Last>, LedgerError> {
-        let (heads, id) = (kind.heads, kind.id);
         let text = format!(
-            "SELECT j.{id} AS id, j.stopped AS stopped, COALESCE(r.n, 0) AS n, \
+            "SELECT j.id AS id, j.stopped AS stopped, COALESCE(r.n, 0) AS n, \
              COALESCE(r.at_ms, 0) AS at_ms, COALESCE(r.clean, 0) AS clean, COALESCE(r.report, '') AS report \
-             FROM {heads} AS j LEFT JOIN reconciliations AS r ON r.jackpot_id = {} \
-             WHERE j.{id} > $1 ORDER BY j.{id} LIMIT {BATCH}",
-            kind.subject_of(&format!("j.{id}"))
+             FROM streams AS j LEFT JOIN reconciliations AS r ON r.kind = j.kind AND r.id = j.id \
+             WHERE j.kind = '{}' AND j.id > $1 ORDER BY j.id LIMIT {BATCH}",
+            kind.what
         );
         let mut all: Vec<Last> = Vec::new();
         let mut after = String::new();

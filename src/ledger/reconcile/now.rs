@@ -103,12 +103,11 @@ impl Ledger {
     async fn compared<K: Kind>(&self, id: &Id, n: u64) -> Result<Option<Reconciled>, LedgerError> {
         let text = format!(
             "SELECT j.stopped AS stopped, COALESCE(r.n, 0) AS n, COALESCE(r.report, '') AS report \
-             FROM {} AS j LEFT JOIN reconciliations AS r ON r.jackpot_id = $1 WHERE j.{} = $2",
-            K::TABLES.heads,
-            K::TABLES.id
+             FROM streams AS j LEFT JOIN reconciliations AS r ON r.kind = j.kind AND r.id = j.id \
+             WHERE j.kind = '{}' AND j.id = $1",
+            K::TABLES.what
         );
         let row = sqlx::query(AssertSqlSafe(text))
-            .bind(K::TABLES.subject(id))
             .bind(id.as_str())
             .fetch_optional(self.sql.reader());
         let Some(row) = self.sql.reading(row).await? else {

@@ -1,16 +1,24 @@
-//! The last comparison of each jackpot, coupon and room, in SQL: under the name that it has among all.
+//! The last comparison of each jackpot, coupon and room, in SQL.
 
 use super::report::Report;
+use crate::ids::Id;
 use crate::ledger::sql::Tx;
+use crate::ledger::streams::Tables;
 
 /// Replaces the last comparison, unless a later one is there.
-pub async fn save(tx: &mut Tx<'_>, subject: &str, (n, at_ms): (u64, i64), report: &Report) -> Result<(), sqlx::Error> {
+pub async fn save(
+    tx: &mut Tx<'_>,
+    (of, id): (Tables, &Id),
+    (n, at_ms): (u64, i64),
+    report: &Report,
+) -> Result<(), sqlx::Error> {
     let json = serde_json::to_string(report).expect("plain data is JSON");
-    let sql = "INSERT INTO reconciliations (jackpot_id, n, at_ms, clean, report) VALUES ($1, $2, $3, $4, $5) \
-               ON CONFLICT (jackpot_id) DO UPDATE SET n = excluded.n, at_ms = excluded.at_ms, clean = excluded.clean, \
+    let sql = "INSERT INTO reconciliations (kind, id, n, at_ms, clean, report) VALUES ($1, $2, $3, $4, $5, $6) \
+               ON CONFLICT (kind, id) DO UPDATE SET n = excluded.n, at_ms = excluded.at_ms, clean = excluded.clean, \
                report = excluded.report WHERE excluded.n >= reconciliations.n";
     sqlx::query(sql)
-        .bind(subject)
+        .bind(of.what)
+        .bind(id.as_str())
         .bind(i64::try_from(n).unwrap_or(i64::MAX))
         .bind(at_ms)
         .bind(i64::from(report.clean))

@@ -152,7 +152,7 @@ impl Restorer {
     }
 
     async fn windows(&self, coupon: &Id) -> Result<Windows, RestoreError> {
-        let rows = query("SELECT n, json FROM coupon_definitions WHERE coupon_id = $1 ORDER BY n")
+        let rows = query("SELECT n, json FROM definitions WHERE kind = 'coupon' AND id = $1 ORDER BY n")
             .bind(coupon.as_str())
             .fetch_all(self.sql.reader());
         let mut windows = Windows::default();
@@ -172,8 +172,7 @@ impl Restorer {
     ) -> Result<(), RestoreError> {
         let (mut waiting, mut after) = (Waiting::default(), 0);
         loop {
-            let text =
-                "SELECT n, body FROM coupon_events WHERE coupon_id = $1 AND n > $2 AND n <= $3 ORDER BY n LIMIT $4";
+            let text = "SELECT n, body FROM events WHERE kind = 'coupon' AND id = $1 AND n > $2 AND n <= $3 ORDER BY n LIMIT $4";
             let page = query(text).bind(coupon.as_str()).bind(after).bind(signed(books.n));
             let rows = self.sql.reading(page.bind(EVENTS).fetch_all(self.sql.reader())).await?;
             let Some(last) = rows.last() else { break };

@@ -15,7 +15,6 @@ use super::address::{Address, Mode};
 use super::file::{self, FileLock};
 use super::{Kind, SqlError, Tx, Value, insert_rows, pool, schema};
 use crate::ledger::entry_index;
-use crate::ledger::streams::Streams;
 use crate::settings;
 
 /// Rows of one insert.
@@ -76,14 +75,10 @@ pub async fn contents(settings: &settings::Ledger, data_dir: &Path) -> Result<Co
         Err(error) => return Err(error),
     };
     let mut connection = pool::connect(kind, &options, Mode::Read).await.map_err(sql(&place))?;
-    let mut rows = 0;
-    for streams in Streams::ALL {
-        let count = AssertSqlSafe(format!("SELECT COUNT(*) FROM {}", streams.tables().heads));
-        rows += sqlx::query_scalar::<_, i64>(count)
-            .fetch_one(&mut connection)
-            .await
-            .map_err(sql(&place))?;
-    }
+    let rows: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM streams")
+        .fetch_one(&mut connection)
+        .await
+        .map_err(sql(&place))?;
     connection.close().await.map_err(sql(&place))?;
     Ok(Contents::Ledger { id, bare: rows == 0 })
 }
@@ -111,11 +106,10 @@ pub async fn make_ready(staging: &Path) -> Result<String, SqlError> {
     let (options, place) = of_file(staging, Mode::Write)?;
     let (_, id) = schema::migrate(Kind::Sqlite, &options, &place).await?;
     let mut connection = alone(&options, &place).await?;
-    for streams in Streams::ALL {
-        let heads = streams.tables().heads;
-        let text = AssertSqlSafe(format!("UPDATE {heads} SET holder = '', lease_until_ms = 0"));
-        connection.execute(text).await.map_err(sql(&place))?;
-    }
+    connection
+        .execute("UPDATE streams SET holder = '', lease_until_ms = 0")
+        .await
+        .map_err(sql(&place))?;
     connection.close().await.map_err(sql(&place))?;
     synced(staging)?;
     Ok(id)

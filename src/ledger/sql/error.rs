@@ -75,6 +75,12 @@ pub enum SqlError {
         /// Version that is needed.
         known: i64,
     },
+    /// The schema is from before the first release, when it was still made anew.
+    #[error("{place} was made by a development build before the first release: begin with an empty database")]
+    Unreleased {
+        /// Which database.
+        place: String,
+    },
     /// The schema can't be brought up to date.
     #[error("{place}: schema: {source}")]
     Migrate {

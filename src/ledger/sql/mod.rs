@@ -16,12 +16,11 @@ use std::time::Duration;
 use sqlx::any::AnyArguments;
 use sqlx::pool::PoolConnection;
 use sqlx::query::Query;
-use sqlx::{Any, AnyPool, AssertSqlSafe, Row, Transaction};
+use sqlx::{Any, AnyPool, Row, Transaction};
 use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::pair::InSql;
-use super::streams::Streams;
 use crate::settings;
 
 use address::{Address, Mode};
@@ -206,12 +205,9 @@ impl Sql {
 
     /// Which store the ledger belongs to, and whether it has any event.
     pub async fn store(&self) -> Result<InSql, sqlx::Error> {
-        let used = Streams::ALL.map(|streams| format!("EXISTS (SELECT 1 FROM {} WHERE n > 0)", streams.tables().heads));
-        let text = format!(
-            "SELECT store_id, CASE WHEN {} THEN 1 ELSE 0 END AS used FROM ledger WHERE one = 1",
-            used.join(" OR ")
-        );
-        let row = sqlx::query(AssertSqlSafe(text)).fetch_one(&self.reader);
+        let text = "SELECT store_id, CASE WHEN EXISTS (SELECT 1 FROM streams WHERE n > 0) THEN 1 ELSE 0 END AS used \
+                    FROM ledger WHERE one = 1";
+        let row = sqlx::query(text).fetch_one(&self.reader);
         let row = self.reading(row).await?;
         let (store, used): (String, i64) = (row.try_get("store_id")?, row.try_get("used")?);
         Ok(InSql {
@@ -236,13 +232,9 @@ impl Sql {
             if named.rows_affected() == 0 {
                 return Ok(false);
             }
-            for streams in Streams::ALL {
-                let heads = streams.tables().heads;
-                let text = format!(
-                    "UPDATE {heads} SET holder = '', lease_until_ms = 0, lease_token = lease_token + 1 WHERE holder <> ''"
-                );
-                sqlx::query(AssertSqlSafe(text)).execute(&mut *tx).await?;
-            }
+            let release =
+                "UPDATE streams SET holder = '', lease_until_ms = 0, lease_token = lease_token + 1 WHERE holder <> ''";
+            sqlx::query(release).execute(&mut *tx).await?;
             tx.commit().await?;
             Ok(true)
         };

@@ -153,6 +153,9 @@ fn explain(error: MigrateError, place: &str) -> SqlError {
             found,
             known: newest(),
         },
+        MigrateError::VersionMissing(_) => SqlError::Unreleased {
+            place: place.to_owned(),
+        },
         source => SqlError::Migrate {
             place: place.to_owned(),
             source,

@@ -127,7 +127,7 @@ impl Known {
         }
         let mut after = 0_i64;
         loop {
-            let text = "SELECT n, body FROM coupon_events WHERE coupon_id = $1 AND n > $2 ORDER BY n LIMIT $3";
+            let text = "SELECT n, body FROM events WHERE kind = 'coupon' AND id = $1 AND n > $2 ORDER BY n LIMIT $3";
             let page = query(text).bind(id.as_str()).bind(after).bind(EVENTS);
             let rows = sql.reading(page.fetch_all(sql.reader())).await?;
             let Some(last) = rows.last() else { break };

@@ -138,7 +138,7 @@ impl Tables {
         let sql = &ledger.sql;
         let of = |text: &'static str| query_as::<_, (i64, i64)>(text).bind(id.as_str());
         let pairs = async |text| sql.reading(of(text).fetch_all(sql.reader())).await;
-        let definitions = pairs("SELECT version, kept FROM definitions WHERE jackpot_id = $1").await?;
+        let definitions = pairs("SELECT version, kept FROM definitions WHERE kind = 'jackpot' AND id = $1").await?;
         let epochs = pairs("SELECT epoch, closed_n FROM epochs WHERE jackpot_id = $1").await?;
         let paid = pairs("SELECT claim_order, sequence FROM payouts WHERE jackpot_id = $1").await?;
         let units = pairs("SELECT sequence, n FROM coupon_prizes WHERE jackpot_id = $1").await?;

@@ -151,7 +151,7 @@ async fn a_player_of_many_jackpots_is_shown_in_those_of_the_key(db: LedgerDb) {
 async fn audit(books: &Books, subject: &str, n: i64, who: &str) {
     books
         .run(&format!(
-            "INSERT INTO audit (jackpot_id, n, at_ms, who, action, target, before, after, reason, request_id) VALUES \
+            "INSERT INTO audit (subject, n, at_ms, who, action, target, before, after, reason, request_id) VALUES \
              ('{subject}', {n}, {T0} + {n} * 1000, '{who}', 'pause', '{subject}', 'null', 'null', 'r', 'q')"
         ))
         .await;
@@ -240,7 +240,7 @@ async fn only_own_mismatches_are_a_problem(db: LedgerDb) {
         books.jackpot(id).await;
     }
     books
-        .run("UPDATE jackpots SET stopped = 'broken' WHERE jackpot_id = 'winter'")
+        .run("UPDATE streams SET stopped = 'broken' WHERE kind = 'jackpot' AND id = 'winter'")
         .await;
     assert_eq!(books.get("/v1/reconciliation").await.0, 409);
     let bound = books.bound_key.clone();

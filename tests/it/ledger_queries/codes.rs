@@ -16,12 +16,7 @@ on_both_databases!(
 
 async fn a_list_of_issues_hides_its_codes(db: LedgerDb) {
     let mut books = books(db).await;
-    books
-        .run(
-            "INSERT INTO coupons (coupon_id, n, hash, stream_id, restores, books, stopped, holder, lease_token, \
-             lease_until_ms) VALUES ('coffee', 7, 'h', '0-0', 0, '', '', '', 0, 0)",
-        )
-        .await;
+    books.stream("coupon", "coffee").await;
     books
         .run(&format!(
             "INSERT INTO coupon_issues (coupon_id, sequence, request_id, user_id, code, issued_at_ms, n, voided_at_ms, \
@@ -70,7 +65,7 @@ async fn an_entry_hides_the_code_that_it_won(db: LedgerDb) {
     });
     books
         .run(&format!(
-            "INSERT INTO definitions (jackpot_id, version, n, at_ms, json, kept) VALUES ('spring', 3, 1, {T0}, \
+            "INSERT INTO definitions (kind, id, version, n, at_ms, json, kept) VALUES ('jackpot', 'spring', 3, 1, {T0}, \
              '{definition}', 1)"
         ))
         .await;
@@ -118,7 +113,7 @@ async fn an_export_with_codes_is_refused(db: LedgerDb) {
         let state = serde_json::to_string(&State::default()).unwrap();
         books
             .run(&format!(
-                "UPDATE jackpots SET books = '{state}' WHERE jackpot_id = '{id}'"
+                "UPDATE streams SET books = '{state}' WHERE kind = 'jackpot' AND id = '{id}'"
             ))
             .await;
     }
@@ -146,7 +141,7 @@ async fn a_skipped_event_is_not_shown(db: LedgerDb) {
     let mut books = books(db).await;
     books
         .run(&format!(
-            "INSERT INTO audit (jackpot_id, n, at_ms, who, action, target, before, after, reason, request_id) VALUES \
+            "INSERT INTO audit (subject, n, at_ms, who, action, target, before, after, reason, request_id) VALUES \
              ('coupon:coffee', 2, {T0}, 'op', 'skip', 'coffee/2', '{{\"why\":\"torn\",\"event\":{{\"record\":\"i 1 2 SECRET u\"}}}}', \
              'null', 'r', 'q')"
         ))

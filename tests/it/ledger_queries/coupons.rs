@@ -19,18 +19,9 @@ on_both_databases!(
     what_operators_did_to_coupons_is_paged_with_the_rest,
 );
 
-async fn coupon(books: &Books, id: &str) {
-    books
-        .run(&format!(
-            "INSERT INTO coupons (coupon_id, n, hash, stream_id, restores, books, stopped, holder, lease_token, \
-             lease_until_ms) VALUES ('{id}', 7, 'h', '0-0', 0, '', '', '', 0, 0)"
-        ))
-        .await;
-}
-
 /// Issues 1 to `count`, one each second; every fifth is voided.
 async fn issues(books: &Books, id: &str, count: u32) {
-    coupon(books, id).await;
+    books.stream("coupon", id).await;
     books
         .run(&format!(
             "INSERT INTO coupon_issues (coupon_id, sequence, request_id, user_id, code, issued_at_ms, n, voided_at_ms, \
@@ -52,7 +43,7 @@ async fn issues_are_in_order_in_every_form(db: LedgerDb) {
     let books = books(db).await;
     issues(&books, "coffee", 2_345).await;
     issues(&books, "tea", 3).await;
-    coupon(&books, "new").await;
+    books.stream("coupon", "new").await;
     let path = "/v1/coupons/coffee/issues";
     let rows = books.walk(&format!("{path}?limit=999"), async |_| ()).await;
     let sequences: Vec<_> = rows.iter().map(|row| row["sequence"].as_i64().unwrap()).collect();
@@ -112,7 +103,7 @@ async fn issues_are_counted_out_of_indexes() {
     let books = books(LedgerDb::sqlite()).await;
     issues(&books, "coffee", 1_000).await;
     books
-        .run("INSERT INTO coupon_events VALUES ('coffee', 901, '0-0', 1, 'issue', 900, 'h', '{}')")
+        .run("INSERT INTO events VALUES ('coupon', 'coffee', 901, '0-0', 1, 'issue', 900, 'h', '{}')")
         .await;
     let plan: Vec<String> = sqlx::query(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {COUNT}")))
         .fetch_all(books.sql.reader())
@@ -135,7 +126,7 @@ async fn a_coupon_that_does_not_agree_is_a_problem_with_all_of_both_kinds(db: Le
     let books = books(db).await;
     books.jackpot("spring").await;
     for id in ["coffee", "spring"] {
-        coupon(&books, id).await;
+        books.stream("coupon", id).await;
     }
     let store = async |issued| {
         let ledger = CouponBooks {
@@ -151,8 +142,8 @@ async fn a_coupon_that_does_not_agree_is_a_problem_with_all_of_both_kinds(db: Le
         books.run("DELETE FROM reconciliations").await;
         books
             .run(&format!(
-                "INSERT INTO reconciliations (jackpot_id, n, at_ms, clean, report) \
-                 VALUES ('coupon:coffee', 5, {T0}, {clean}, '{json}')"
+                "INSERT INTO reconciliations (kind, id, n, at_ms, clean, report) \
+                 VALUES ('coupon', 'coffee', 5, {T0}, {clean}, '{json}')"
             ))
             .await;
     };
@@ -185,7 +176,7 @@ async fn a_coupon_that_does_not_agree_is_a_problem_with_all_of_both_kinds(db: Le
 
     store(7).await;
     books
-        .run("UPDATE coupons SET stopped = 'event 9 is missing' WHERE coupon_id = 'spring'")
+        .run("UPDATE streams SET stopped = 'event 9 is missing' WHERE kind = 'coupon' AND id = 'spring'")
         .await;
     let (status, problem) = books.get("/v1/reconciliation").await;
     assert_eq!(
@@ -200,7 +191,7 @@ async fn what_operators_did_to_coupons_is_paged_with_the_rest(db: LedgerDb) {
         let (subject, target) = [("coupon:coffee", "coffee/r1"), ("spring", "spring")][n % 2];
         books
             .run(&format!(
-                "INSERT INTO audit (jackpot_id, n, at_ms, who, action, target, before, after, reason, request_id) VALUES \
+                "INSERT INTO audit (subject, n, at_ms, who, action, target, before, after, reason, request_id) VALUES \
                  ('{subject}', {n}, {T0}, 'anna', 'void', '{target}', 'null', 'null', '', 'q{n}')"
             ))
             .await;

@@ -107,7 +107,7 @@ async fn free_text_is_no_formula_in_csv(db: LedgerDb) {
     let books = books(db).await;
     books
         .run(&format!(
-            "INSERT INTO audit (jackpot_id, n, at_ms, who, action, target, before, after, reason, request_id) VALUES \
+            "INSERT INTO audit (subject, n, at_ms, who, action, target, before, after, reason, request_id) VALUES \
              ('spring', 2, {T0}, 'op', 'pause', 'spring', '{{\"status\":\"open\"}}', '{{\"status\":\"paused\"}}', \
              '=HYPERLINK(\"http://x\",\"y\")', 'r1')"
         ))

@@ -20,7 +20,7 @@ use serde_json::Value;
 use sqlx::AssertSqlSafe;
 use utoipa::OpenApi;
 
-use crate::support::ledger_db::LedgerDb;
+use crate::support::ledger_db::{LedgerDb, stream_row};
 
 /// 2025-11-21T00:00:00Z.
 pub const T0: i64 = 1_763_683_200_000;
@@ -206,12 +206,12 @@ impl Books {
     }
 
     pub async fn jackpot(&self, id: &str) {
-        let hash = "ab".repeat(32);
-        self.run(&format!(
-            "INSERT INTO jackpots (jackpot_id, n, hash, stream_id, restores, books, stopped, holder, lease_token, \
-             lease_until_ms) VALUES ('{id}', 7, '{hash}', '0-0', 0, '', '', '', 0, 0)"
-        ))
-        .await;
+        self.stream("jackpot", id).await;
+    }
+
+    /// A stream of seven events that nobody reads.
+    pub async fn stream(&self, kind: &str, id: &str) {
+        self.run(&stream_row((kind, id), (7, &"ab".repeat(32)))).await;
     }
 
     /// Payouts 1 to `count` of a jackpot: one each second from `from_ms`, of tiers and players by the given SQL over i.

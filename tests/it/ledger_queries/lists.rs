@@ -75,7 +75,7 @@ async fn an_entry_shows_its_outcome_once_it_is_final(db: LedgerDb) {
     });
     books
         .run(&format!(
-            "INSERT INTO definitions (jackpot_id, version, n, at_ms, json, kept) VALUES ('spring', 3, 1, {T0}, \
+            "INSERT INTO definitions (kind, id, version, n, at_ms, json, kept) VALUES ('jackpot', 'spring', 3, 1, {T0}, \
              '{definition}', 1)"
         ))
         .await;
@@ -186,7 +186,7 @@ async fn audit_is_the_newest_first_with_json_before_and_after(db: LedgerDb) {
         let action = ["pause", "resume"][n % 2];
         books
             .run(&format!(
-                "INSERT INTO audit (jackpot_id, n, at_ms, who, action, target, before, after, reason, request_id) VALUES \
+                "INSERT INTO audit (subject, n, at_ms, who, action, target, before, after, reason, request_id) VALUES \
                  ('{jackpot}', {n}, {T0} + {n}, '{who}', '{action}', '{jackpot}', 'null', '{{\"n\":{n}}}', 'r{n}', 'q{n}')"
             ))
             .await;
@@ -242,11 +242,14 @@ async fn a_mismatch_is_a_problem_with_all_items(db: LedgerDb) {
         let json = serde_json::to_string(&report).unwrap();
         let clean = i64::from(report.clean);
         books
-            .run(&format!("DELETE FROM reconciliations WHERE jackpot_id = '{jackpot}'"))
+            .run(&format!(
+                "DELETE FROM reconciliations WHERE kind = 'jackpot' AND id = '{jackpot}'"
+            ))
             .await;
         books
             .run(&format!(
-                "INSERT INTO reconciliations (jackpot_id, n, at_ms, clean, report) VALUES ('{jackpot}', 5, {T0}, {clean}, '{json}')"
+                "INSERT INTO reconciliations (kind, id, n, at_ms, clean, report) VALUES \
+                 ('jackpot', '{jackpot}', 5, {T0}, {clean}, '{json}')"
             ))
             .await;
     };
@@ -288,7 +291,7 @@ async fn a_mismatch_is_a_problem_with_all_items(db: LedgerDb) {
 
     store("spring", 41).await;
     books
-        .run("UPDATE jackpots SET stopped = 'event 9 is missing' WHERE jackpot_id = 'winter'")
+        .run("UPDATE streams SET stopped = 'event 9 is missing' WHERE kind = 'jackpot' AND id = 'winter'")
         .await;
     let (status, problem) = books.get("/v1/reconciliation").await;
     assert_eq!(

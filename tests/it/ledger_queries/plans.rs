@@ -97,12 +97,12 @@ async fn every_page_is_a_range_of_the_intended_index(db: LedgerDb) {
         jackpot_id: id("spring"),
         ..audit
     };
-    uses(&books, &audit.scan(), "audit_by_jackpot", "audit_by_jackpot").await;
+    uses(&books, &audit.scan(), "audit_by_subject", "audit_by_subject").await;
     let of_coupon = AuditFilters {
         coupon_id: id("coffee"),
         ..AuditFilters::default()
     };
-    uses(&books, &of_coupon.scan(), "audit_by_jackpot", "audit_by_jackpot").await;
+    uses(&books, &of_coupon.scan(), "audit_by_subject", "audit_by_subject").await;
 }
 
 /// Thousands of rows in each table, so that a database has a reason to choose.
@@ -124,7 +124,7 @@ async fn fill(books: &Books) {
              SELECT 'spring', {T0} + i, i, 0, 'grand', 'pool', 1, 0 FROM c"
         ),
         format!(
-            "INSERT INTO audit (jackpot_id, n, at_ms, who, action, target, before, after, reason, request_id) {numbers} \
+            "INSERT INTO audit (subject, n, at_ms, who, action, target, before, after, reason, request_id) {numbers} \
              SELECT CASE WHEN i % 2 = 0 THEN 'spring' ELSE 'coupon:coffee' END, i, {T0} + i, 'o', 'adjust', 'spring', 'null', \
              'null', 'r', 'q' FROM c"
         ),

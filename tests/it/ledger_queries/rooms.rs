@@ -7,7 +7,7 @@ use jackpot::room::known::OrderOf;
 use jackpot::room::status::Status;
 use serde_json::{Value, json};
 
-use super::kit::{Books, T0, books};
+use super::kit::{T0, books};
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
@@ -15,20 +15,11 @@ on_both_databases!(
     what_operators_did_to_rooms_is_paged_with_the_rest,
 );
 
-async fn room(books: &Books, id: &str) {
-    books
-        .run(&format!(
-            "INSERT INTO rooms (room_id, n, hash, stream_id, restores, books, stopped, holder, lease_token, \
-             lease_until_ms) VALUES ('{id}', 7, 'h', '0-0', 0, '', '', '', 0, 0)"
-        ))
-        .await;
-}
-
 async fn a_room_that_does_not_agree_is_a_problem_with_all_of_every_kind(db: LedgerDb) {
     let books = books(db).await;
     books.jackpot("spring").await;
     for id in ["lobby", "spring"] {
-        room(&books, id).await;
+        books.stream("room", id).await;
     }
     let store = async |passes_until_ms: i64| {
         let text = format!("open 1 2 300000 60000 - 0 {passes_until_ms} 5f -");
@@ -49,8 +40,8 @@ async fn a_room_that_does_not_agree_is_a_problem_with_all_of_every_kind(db: Ledg
         books.run("DELETE FROM reconciliations").await;
         books
             .run(&format!(
-                "INSERT INTO reconciliations (jackpot_id, n, at_ms, clean, report) \
-                 VALUES ('room:lobby', 5, {T0}, {clean}, '{json}')"
+                "INSERT INTO reconciliations (kind, id, n, at_ms, clean, report) \
+                 VALUES ('room', 'lobby', 5, {T0}, {clean}, '{json}')"
             ))
             .await;
     };
@@ -86,7 +77,7 @@ async fn a_room_that_does_not_agree_is_a_problem_with_all_of_every_kind(db: Ledg
 
     store(60_000).await;
     books
-        .run("UPDATE rooms SET stopped = 'event 9 is missing' WHERE room_id = 'spring'")
+        .run("UPDATE streams SET stopped = 'event 9 is missing' WHERE kind = 'room' AND id = 'spring'")
         .await;
     let (status, problem) = books.get("/v1/reconciliation").await;
     let stopped = &problem["rooms"][1]["stopped"];
@@ -99,7 +90,7 @@ async fn what_operators_did_to_rooms_is_paged_with_the_rest(db: LedgerDb) {
         let subject = ["room:spring", "spring", "coupon:spring"][n % 3];
         books
             .run(&format!(
-                "INSERT INTO audit (jackpot_id, n, at_ms, who, action, target, before, after, reason, request_id) VALUES \
+                "INSERT INTO audit (subject, n, at_ms, who, action, target, before, after, reason, request_id) VALUES \
                  ('{subject}', {n}, {T0}, 'anna', 'define', 'spring', 'null', 'null', '', 'q{n}')"
             ))
             .await;

@@ -37,7 +37,9 @@ async fn restored_twice(db: LedgerDb) -> Story {
     }
     kit.project().await;
     let rows = kit
-        .rows(format!("SELECT body FROM events WHERE jackpot_id = '{id}'"))
+        .rows(format!(
+            "SELECT body FROM events WHERE kind = 'jackpot' AND id = '{id}'"
+        ))
         .await;
     let parsed = rows.iter().map(|row| serde_json::from_str(&row[0]).expect("JSON"));
     let mut events: Vec<BTreeMap<String, String>> = parsed.collect();

@@ -8,7 +8,6 @@ use crate::ledger::coupons::audit;
 use crate::ledger::coupons::event::{Event, Kind, Line, What};
 use crate::ledger::coupons::report::{Side, compare};
 use crate::ledger::projector::batch::{self, Raw, Stop};
-use crate::ledger::projector::rows::DefinitionRow;
 use crate::ledger::skipped::CarriedCoupon;
 
 type Batch = batch::Batch<Coupons>;
@@ -53,8 +52,6 @@ pub struct Rows {
     pub issues: Vec<IssueRow>,
     /// Units that were taken back, of these or earlier ones.
     pub voids: Vec<VoidRow>,
-    /// Definitions that were put.
-    pub definitions: Vec<DefinitionRow>,
 }
 
 impl Batch {
@@ -70,12 +67,7 @@ impl Batch {
             self.actions.extend(action.map(|action| (n, at_ms, action)));
         }
         match event.kind {
-            Kind::Define(define) => self.rows.definitions.push(DefinitionRow {
-                version: define.version,
-                n,
-                at_ms,
-                json: define.json,
-            }),
+            Kind::Define(define) => self.define(define.version, (n, at_ms), define.json),
             Kind::Issue(lines, _) | Kind::Serve(lines, _) => {
                 let issued = lines.into_iter().filter_map(|line| issue((n, at_ms), line));
                 self.rows.issues.extend(issued);
@@ -136,15 +128,9 @@ impl Batch {
                 at_ms,
                 n,
             }));
-        let definitions = carried.definitions.into_iter();
-        self.rows
-            .definitions
-            .extend(definitions.map(|(version, json)| DefinitionRow {
-                version,
-                n,
-                at_ms,
-                json,
-            }));
+        for (version, json) in carried.definitions {
+            self.define(version, (n, at_ms), json);
+        }
     }
 }
 

@@ -31,7 +31,7 @@ pub use batch::{IssueRow, Rows, VoidRow};
 /// The issues of a coupon up to an event, and of them voided by then; out of two indexes alone, because in the table
 /// each row would be at another place.
 pub const COUNT: &str = "SELECT (SELECT COUNT(*) FROM coupon_issues WHERE coupon_id = $1 AND sequence <= \
-     (SELECT last_sequence FROM coupon_events WHERE coupon_id = $1 AND n = $2)) AS issued, \
+     (SELECT last_sequence FROM events WHERE kind = 'coupon' AND id = $1 AND n = $2)) AS issued, \
      (SELECT COUNT(*) FROM coupon_issues WHERE coupon_id = $1 AND voided_n > 0 AND voided_n <= $2) AS voided";
 
 /// The coupons, as this instance knows them.

@@ -5,16 +5,12 @@ use sqlx::Any;
 use super::Coupons;
 use super::batch::VoidRow;
 use crate::ledger::projector::batch::Batch;
-use crate::ledger::projector::write::{WriteError, definitions, insert, int};
+use crate::ledger::projector::write::{WriteError, insert, int};
 use crate::ledger::sql::{Tx, Value};
 
 /// All of them.
 pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Coupons>]) -> Result<(), WriteError> {
     issues(tx, batches).await?;
-    let all = batches
-        .iter()
-        .map(|batch| (&batch.id, batch.rows.definitions.as_slice()));
-    definitions(tx, "coupon_definitions", "coupon_id", all).await?;
     for batch in batches {
         for row in &batch.rows.voids {
             void(tx, batch.id.as_str(), row).await?;

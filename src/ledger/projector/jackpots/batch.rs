@@ -26,7 +26,7 @@ impl Batch {
         let before = Before::of(&event, &self.books);
         self.books.apply(&event)?;
         if let Some(books) = &before.books {
-            let put = self.rows.definitions.last().map(|(_, _, _, json)| json.as_str());
+            let put = self.definitions.last().map(|row| row.json.as_str());
             let last = put.unwrap_or(start.with.last_definition);
             let action = audit::action(start.id, &event, &raw.fields, (books, &self.books), last);
             self.actions.extend(action.map(|action| (event.n, event.at_ms, action)));
@@ -54,7 +54,7 @@ impl Batch {
                     self.rows.epochs.push((1, opening, at_ms));
                 }
                 self.rows.dropped_versions.extend(define.superseded);
-                self.rows.definitions.push((define.version, n, at_ms, define.json));
+                self.define(define.version, (n, at_ms), define.json);
             }
             Kind::Enter {
                 epoch,
@@ -124,10 +124,9 @@ impl Batch {
                 code: unit.code,
                 issued_at_ms: at_ms,
             }));
-        let definitions = carried.definitions.into_iter();
-        self.rows
-            .definitions
-            .extend(definitions.map(|(version, json)| (version, n, at_ms, json)));
+        for (version, json) in carried.definitions {
+            self.define(version, (n, at_ms), json);
+        }
         self.rows.dropped_versions.extend(carried.dropped_versions);
         let closed = carried
             .closed_epochs

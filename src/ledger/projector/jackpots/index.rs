@@ -157,7 +157,7 @@ async fn write_all(sql: &Sql, parts: &[Part<'_>]) -> Result<(), WriteError> {
 /// Compare and set on place and token.
 async fn move_cursor(tx: &mut Tx<'_>, part: &Part<'_>) -> Result<(), WriteError> {
     let moved = sqlx::query::<Any>(
-        "UPDATE jackpots SET indexed_n = $1 WHERE jackpot_id = $2 AND indexed_n = $3 AND n >= $1 AND lease_token = $4",
+        "UPDATE streams SET indexed_n = $1 WHERE kind = 'jackpot' AND id = $2 AND indexed_n = $3 AND n >= $1 AND lease_token = $4",
     )
     .bind(int(part.to))
     .bind(part.jackpot.as_str())
@@ -277,11 +277,12 @@ async fn page(ledger: &Ledger, jackpot: &Id, after: u64, last: u64) -> Result<(I
             &format!("the event behind event {after} is missing in table events"),
         )
     })?;
-    let select = sqlx::query("SELECT body FROM events WHERE jackpot_id = $1 AND n > $2 AND n <= $3 ORDER BY n")
-        .bind(jackpot.as_str())
-        .bind(int(after))
-        .bind(end)
-        .fetch_all(sql.reader());
+    let select =
+        sqlx::query("SELECT body FROM events WHERE kind = 'jackpot' AND id = $1 AND n > $2 AND n <= $3 ORDER BY n")
+            .bind(jackpot.as_str())
+            .bind(int(after))
+            .bind(end)
+            .fetch_all(sql.reader());
     let mut rows = IndexRows::default();
     for row in sql.reading(select).await? {
         let unreadable = |why: String| {

@@ -14,7 +14,7 @@ use super::Projector;
 use super::batch::{Batch, Start, Stop};
 use super::kind::{Folded, Kind, Look, Verdict};
 use super::load::{LoadError, Loaded, damaged};
-use super::rows::{Cursor, Raw};
+use super::rows::{Cursor, DefinitionRow, Raw};
 use super::stream::Stream;
 use super::write::WriteError;
 use crate::ids::Id;
@@ -168,7 +168,7 @@ impl Kind for Jackpots {
     }
 
     async fn along(sql: &Sql, id: &Id, cursor: &Cursor, books: &Books) -> Result<Along, LoadError> {
-        let indexed_n: i64 = sqlx::query("SELECT indexed_n FROM jackpots WHERE jackpot_id = $1")
+        let indexed_n: i64 = sqlx::query("SELECT indexed_n FROM streams WHERE kind = 'jackpot' AND id = $1")
             .bind(id.as_str())
             .fetch_one(sql.reader())
             .await?
@@ -187,12 +187,13 @@ impl Kind for Jackpots {
             );
             return Err(damaged::<Self>(id, &text));
         }
-        let last_definition = sqlx::query_scalar("SELECT json FROM definitions WHERE jackpot_id = $1 AND version = $2")
-            .bind(id.as_str())
-            .bind(i64::try_from(books.last_version).unwrap_or_default())
-            .fetch_optional(sql.reader())
-            .await?
-            .unwrap_or_default();
+        let last_definition =
+            sqlx::query_scalar("SELECT json FROM definitions WHERE kind = 'jackpot' AND id = $1 AND version = $2")
+                .bind(id.as_str())
+                .bind(i64::try_from(books.last_version).unwrap_or_default())
+                .fetch_optional(sql.reader())
+                .await?
+                .unwrap_or_default();
         Ok(Along {
             last_definition,
             indexed_n,
@@ -255,9 +256,9 @@ impl Kind for Jackpots {
         Ok(write::write(tx, batches).await?)
     }
 
-    fn advance(along: &mut Along, rows: Rows) {
-        if let Some((_, _, _, json)) = rows.definitions.into_iter().next_back() {
-            along.last_definition = json;
+    fn advance(along: &mut Along, rows: Rows, definitions: Vec<DefinitionRow>) {
+        if let Some(row) = definitions.into_iter().next_back() {
+            along.last_definition = row.json;
         }
         let closed = rows.closed_epochs.iter().map(|(epoch, _, _)| *epoch);
         along.unpublished.extend(closed);

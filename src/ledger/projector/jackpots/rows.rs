@@ -122,8 +122,6 @@ pub struct Rows {
     pub payouts: Vec<PayoutRow>,
     /// Units of coupons that entries won.
     pub coupons: Vec<CouponRow>,
-    /// Definitions: version, event, time, JSON.
-    pub definitions: Vec<(u64, u64, i64, String)>,
     /// Versions that Redis does not keep any more.
     pub dropped_versions: Vec<u64>,
     /// Epochs opened: number, what opened it, time.

@@ -39,19 +39,6 @@ async fn tables(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sql
         let (jackpot, rows) = (Value::Text(batch.id.as_str()), &batch.rows);
         payouts(tx, jackpot, &rows.payouts).await?;
         coupons(tx, jackpot, &rows.coupons).await?;
-        let definitions = rows.definitions.iter().map(|(version, n, at_ms, json)| {
-            let (version, n) = (Value::Int(int(*version)), Value::Int(int(*n)));
-            [
-                jackpot,
-                version,
-                n,
-                Value::Int(*at_ms),
-                Value::Text(json),
-                Value::Int(1),
-            ]
-        });
-        let columns = ["jackpot_id", "version", "n", "at_ms", "json", "kept"];
-        insert(tx, "definitions", &columns, definitions).await?;
         let epochs = rows.epochs.iter().map(|(epoch, opening, opened_ms)| {
             [
                 jackpot,
@@ -136,7 +123,7 @@ async fn payouts(tx: &mut Tx<'_>, jackpot: Value<'_>, rows: &[PayoutRow]) -> Res
 async fn changes(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
     for batch in batches {
         for version in &batch.rows.dropped_versions {
-            sqlx::query("UPDATE definitions SET kept = 0 WHERE jackpot_id = $1 AND version = $2")
+            sqlx::query("UPDATE definitions SET kept = 0 WHERE kind = 'jackpot' AND id = $1 AND version = $2")
                 .bind(batch.id.as_str())
                 .bind(int(*version))
                 .execute(&mut **tx)
