@@ -2,8 +2,9 @@
 //!
 //! # The map of the house
 //!
-//! `crates/core` (`jackpot-core`) is what is pure: ids. `crates/simulate` (`jackpot-simulate`) plays against the API from
-//! outside; of this crate's code it knows nothing. Here, a folder is a capability. Data flows one way: `http → jackpot → store → Redis`, and `Redis stream → ledger`.
+//! `crates/core` (`jackpot_core`) is pure: ids, money, the definition of a jackpot, its draw, records, the hash chain, receipts.
+//! `crates/simulate` (`jackpot_simulate`) plays against the API from outside and knows none of the code here. Here, a folder is
+//! a capability. Data flows one way: `http → jackpot → store → Redis`, and `Redis stream → ledger`.
 //!
 //! | where | what |
 //! | --- | --- |
@@ -11,7 +12,7 @@
 //! | [`app`] | puts the service together, starts it in order, stops it in reverse |
 //! | [`settings`] | `config/default.toml` ← a file ← the environment |
 //! | [`http`] | server, problem+json, keys and roles, limits, `OpenAPI`; no business rule |
-//! | [`jackpot`] | definition and draw (pure), play (enter → draw → claim → redraw), recovery, operators, their routes |
+//! | [`jackpot`] | play (enter → draw → claim → redraw), recovery, operators, their routes |
 //! | [`coupon`] | limited stock, first come, first served: definition, codes, records (pure), the line in front of it |
 //! | [`room`] | a waiting room with exact capacity: definition, tickets, passes, who is let in and when |
 //! | [`store`] | Redis: connection (embedded, standalone, cluster), keys, script calls, health |
@@ -20,24 +21,23 @@
 //! | [`ledger`] | the SQL system of record of jackpots, coupons and rooms: projector, queries, reconciliation, restore |
 //! | [`backup`] | the ledger and every secret in a directory, and an empty machine begun with it |
 //! | [`signing`] | Ed25519 keys: who signs receipts and heads, and the public keys at `/v1/keys` |
-//! //! | [`verify`] | an exported ledger checked offline: chain, books, draws, receipts; and the order before a room opens |
-//! | [`money`], [`text`], [`violation`], [`operator`], [`html`], [`rate`], [`single_flight`] | small things that everyone uses |
+//! | [`verify`] | an exported ledger checked offline: chain, books, draws, receipts; and the order before a room opens |
+//! | [`operator`], [`html`], [`rate`], [`single_flight`] | small things that everyone uses |
 //! | [`keys`], [`master_secret`], [`durable_file`], [`secret_file`], [`random`], [`tls`] | secrets, and the files they live in |
 //! | [`telemetry`], `signals`, [`stopping`], [`open_files`] | log lines and metrics; the signals to end; the limit on open files |
 //! | `lua/jackpot/`, `lua/coupon/`, `lua/room/`, `lua/stream/` | one file per decision, and the parts they share; each has its contract in its header |
 //!
 //! # The path of an entry
 //!
-//! [`jackpot::api`] parses and authorises → [`jackpot::play`] draws attempt 0 ([`jackpot::draw`], no Redis) → the [`combiner`] of
+//! [`jackpot::api`] parses and authorises → [`jackpot::play`] draws attempt 0 (`jackpot_core::jackpot::draw`, no Redis) → the [`combiner`] of
 //! that worker thread and jackpot sends it at once, or, while a call is in flight, with all that come meanwhile in the next,
 //! over the thread's own connection → one call of `enter.lua` ([`jackpot::scripts`]) adds the contributions, numbers the
 //! entries and makes their first claims → each its own answer; or, after a refused claim or for a coupon, which
-//! [`coupon::coupons`] is asked for, [`jackpot::steps`] says what is next, until an outcome stands.
+//! [`coupon::coupons`] is asked for, `jackpot_core::jackpot::steps` says what is next, until an outcome stands.
 
 pub mod app;
 pub mod backup;
 pub mod cli;
-pub mod clock;
 pub mod combiner;
 pub mod coupon;
 pub mod durable_file;
@@ -47,7 +47,6 @@ pub mod jackpot;
 pub mod keys;
 pub mod ledger;
 pub mod master_secret;
-pub mod money;
 pub mod open_files;
 pub mod operator;
 pub mod random;
@@ -62,12 +61,10 @@ pub mod stopping;
 pub mod store;
 pub mod stream;
 pub mod telemetry;
-pub mod text;
 pub mod tls;
 pub mod verify;
-pub mod violation;
 
-pub use jackpot_core::ids;
+pub use jackpot_core::{clock, ids, money, text, violation};
 
 /// For all that links the library, the benchmarks' peers too: a request is many small allocations. Measured in
 /// docs/decisions/0012.

@@ -1,97 +1,14 @@
 //! The secret behind every draw: from the settings, or made once in the data directory.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
+pub use jackpot_core::secret::{MasterSecret, Secrets};
 
 use crate::durable_file;
 use crate::random::{self, RandomError};
 use crate::secret_file::{self, Readers, SecretFileError};
 use crate::settings;
-
-/// 32 random bytes. Who knows them knows every draw: they are in no log and in no answer.
-#[derive(Clone)]
-pub struct MasterSecret([u8; 32]);
-
-impl MasterSecret {
-    /// Takes the bytes as they are.
-    #[must_use]
-    pub const fn new(bytes: [u8; 32]) -> Self {
-        Self(bytes)
-    }
-
-    /// The bytes, as the HMAC key of an epoch's seed.
-    #[must_use]
-    pub fn bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-
-    /// Its public name: the first 16 hexadecimal digits of `SHA-256("jackpot-secret\n" || secret)`.
-    #[must_use]
-    pub fn id(&self) -> String {
-        let digest = Sha256::new_with_prefix("jackpot-secret\n").chain_update(self.0);
-        hex::encode(&digest.finalize()[..8])
-    }
-}
-
-/// All secrets that this instance has: the current one, under which epochs are opened, and retired ones, under which
-/// what was begun is finished.
-#[derive(Debug, Clone)]
-pub struct Secrets(Arc<[(String, MasterSecret)]>);
-
-impl Secrets {
-    /// The current one and those before it.
-    #[must_use]
-    pub fn new(current: MasterSecret, previous: impl IntoIterator<Item = MasterSecret>) -> Self {
-        let mut all = vec![(current.id(), current)];
-        for secret in previous {
-            let id = secret.id();
-            if all.iter().all(|(known, _)| *known != id) {
-                all.push((id, secret));
-            }
-        }
-        Self(all.into())
-    }
-
-    /// The one under which epochs are opened.
-    #[must_use]
-    pub fn current(&self) -> &MasterSecret {
-        &self.0[0].1
-    }
-
-    /// Its id.
-    #[must_use]
-    pub fn current_id(&self) -> &str {
-        &self.0[0].0
-    }
-
-    /// All of them, the current one first.
-    pub fn iter(&self) -> impl Iterator<Item = &MasterSecret> {
-        self.0.iter().map(|(_, secret)| secret)
-    }
-
-    /// The secret with this id, if this instance has it.
-    #[must_use]
-    pub fn get(&self, id: &str) -> Option<&MasterSecret> {
-        let found = self.0.iter().find(|(known, _)| known == id);
-        found.map(|(_, secret)| secret)
-    }
-}
-
-impl From<MasterSecret> for Secrets {
-    fn from(current: MasterSecret) -> Self {
-        Self::new(current, [])
-    }
-}
-
-impl fmt::Debug for MasterSecret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("MasterSecret(hidden)")
-    }
-}
 
 /// Why there is no draw secret.
 #[derive(Debug, thiserror::Error)]
@@ -165,7 +82,7 @@ fn load_current(configured: &str, data_dir: &Path) -> Result<MasterSecret, Maste
 fn parse(text: &str, origin: impl FnOnce() -> String) -> Result<MasterSecret, MasterSecretError> {
     let mut secret = [0; 32];
     match hex::decode_to_slice(text, &mut secret) {
-        Ok(()) => Ok(MasterSecret(secret)),
+        Ok(()) => Ok(MasterSecret::new(secret)),
         Err(_) => Err(MasterSecretError::Malformed(origin())),
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::ids::Id;
 use crate::ledger::Ledger;
 use crate::master_secret::Secrets;
+use crate::random;
 use crate::store::Store;
 
 use serde::{Deserialize, Serialize};
@@ -255,7 +256,7 @@ impl Views {
 
     /// What opens an epoch of this number: under the current secret, with a nonce that was never used.
     pub fn opening(&self, id: &Id, epoch: u64) -> Result<Opening, PlayError> {
-        Ok(Opening::make(&self.secrets, id, epoch)?)
+        Ok(Opening::make(&self.secrets, id, epoch, random::bytes()?))
     }
 
     /// The definition of a version, in force or pinned by an entry.

@@ -3,9 +3,8 @@
 //! | where | what |
 //! | --- | --- |
 //! | [`event`], [`books`], [`records`], [`fold`] | an event as the scripts write it, and what events rebuild. Pure |
-//! | [`chain`], [`postings`], [`audit`] | hashes and rows of an event. Pure |
+//! | [`postings`], [`audit`] | rows of an event. Pure |
 //! | [`coupons`], [`rooms`] | the same of coupons and rooms. Pure |
-//! | [`receipt`] | signed receipts and heads |
 //! | [`streams`], [`sql`], [`entry_index`] | the kinds of streams and their tables; the database, and the entries by player in daily tables |
 //! | [`projector`] | stream → SQL, exactly once |
 //! | [`reconcile`] | Redis beside the ledger |
@@ -18,7 +17,6 @@
 pub mod api;
 pub mod audit;
 pub mod books;
-pub mod chain;
 pub mod coupons;
 pub mod entry_index;
 pub mod event;
@@ -31,7 +29,6 @@ pub mod pair;
 pub mod postings;
 pub mod projector;
 pub mod queries;
-pub mod receipt;
 pub mod reconcile;
 pub mod records;
 pub mod restore;
@@ -41,6 +38,8 @@ pub mod sql;
 pub mod start;
 pub mod streams;
 pub mod stuck;
+
+pub use jackpot_core::{chain, receipt};
 
 use std::path::Path;
 use std::sync::Arc;

@@ -176,7 +176,7 @@ impl Restorer {
         let begins = Begins {
             history: stream::new_history()?,
             epoch,
-            opening: Opening::make(secrets, jackpot, epoch)?,
+            opening: Opening::make(secrets, jackpot, epoch, random::bytes()?),
         };
         loop {
             match scripts::restore_end(&self.store, &keys, &token, &state, &begins, (by, reason)).await? {

@@ -9,12 +9,12 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 use utoipa::OpenApi;
 
-use super::jwks::{JwkSet, Jwks};
-use super::key::PublicKey;
 use super::published::published;
 use super::store::SigningKeys;
 use crate::http::cached::Page;
 use crate::ledger::sql::Sql;
+use jackpot_core::signing::PublicKey;
+use jackpot_core::signing::{JwkSet, Jwks};
 
 /// How long a client may keep the answer: a new key is known to all after a minute.
 const MAX_AGE_S: u32 = 60;

@@ -2,9 +2,9 @@
 
 use sqlx::AssertSqlSafe;
 
-use super::key::PublicKey;
 use super::store::SigningKeys;
 use crate::ledger::sql::Sql;
+use jackpot_core::signing::PublicKey;
 
 /// Keys that are read: far more than are ever made, so that a full table can't make the answer endless.
 const MAX_PUBLISHED: i64 = 10_000;

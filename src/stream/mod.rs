@@ -7,7 +7,6 @@
 
 mod heard;
 pub mod index;
-mod mark;
 mod registry;
 mod reply;
 pub mod restore;
@@ -15,7 +14,8 @@ mod tail;
 mod wanted;
 
 pub use heard::{Heard, Reason, Told};
-pub use mark::Mark;
+pub use jackpot_core::mark::Mark;
+pub use jackpot_core::unreadable::Unreadable;
 pub use registry::{Marked, Registry, Subject};
 pub use reply::Reply;
 pub use tail::{BASE64, MAX_EVENTS, Tail, TailWish, tail};
@@ -103,19 +103,6 @@ pub trait MaybeScript {
 impl MaybeScript for ScriptError {
     fn script(&self) -> Option<&ScriptError> {
         Some(self)
-    }
-}
-
-/// A record that no script of ours wrote.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("the record '{0}' cannot be read")]
-pub struct Unreadable(String);
-
-impl Unreadable {
-    /// This record.
-    #[must_use]
-    pub fn of(text: &str) -> Self {
-        Self(text.to_owned())
     }
 }
 

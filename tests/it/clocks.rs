@@ -2,7 +2,6 @@
 
 use jackpot::coupon::record::State;
 use jackpot::coupon::scripts::{Retired, Served};
-use jackpot::jackpot::epoch::Opening;
 use jackpot::jackpot::scripts::{self, Rotate, Rotated};
 use jackpot::stream::Mark;
 use serde_json::json;
@@ -48,7 +47,11 @@ async fn shift(raw: &mut redis::aio::MultiplexedConnection, key: &str, by_ms: i6
 
 async fn rotate(bench: &Bench, retention_s: u64) -> Rotated {
     let (known, view) = bench.fresh().await;
-    let next = Opening::make(&bench.operate.views.secrets, &bench.id, view.epoch + 1).expect("randomness");
+    let next = bench
+        .operate
+        .views
+        .opening(&bench.id, view.epoch + 1)
+        .expect("randomness");
     let why = Rotate::Retention { retention_s };
     scripts::rotate(&bench.store, &known.keys, &known.fence(&view), &next, &why)
         .await

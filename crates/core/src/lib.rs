@@ -1,3 +1,26 @@
-//! What is pure in Jackpot: text and numbers in, text and numbers out. No I/O, no clock, no HTTP, no Redis, no SQL.
+//! What is pure in Jackpot: text and numbers in, text and numbers out. No I/O, no clock, no randomness, no HTTP, no Redis, no SQL.
+//!
+//! The service writes with this code and `jackpot verify` reads with it. `jackpot simulate` and the black-box checks draw by
+//! code of their own, so that a mistake here shows as a difference.
+//!
+//! | where | what |
+//! | --- | --- |
+//! | [`ids`], [`money`], [`text`], [`violation`], [`clock`] | what a client sends, parsed once; times at the edge |
+//! | [`secret`] | the secret of every draw, in memory |
+//! | [`jackpot`] | definition, odds, draw, split, contributions, records, the next step of an entry |
+//! | [`mark`], [`chain`] | how far a stream has come; the hash chain of its events |
+//! | [`signing`], [`receipt`] | Ed25519 keys; signed receipts and heads |
+//! | [`unreadable`] | a record in Redis that no script wrote |
 
+pub mod chain;
+pub mod clock;
 pub mod ids;
+pub mod jackpot;
+pub mod mark;
+pub mod money;
+pub mod receipt;
+pub mod secret;
+pub mod signing;
+pub mod text;
+pub mod unreadable;
+pub mod violation;

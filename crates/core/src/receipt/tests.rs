@@ -5,15 +5,15 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::*;
-use crate::signing::SigningKeys;
+use crate::signing::{KeyPair, Seed};
 
 /// A seed for tests alone: its signatures are pinned here, and were checked with another implementation.
-fn keys() -> SigningKeys {
-    SigningKeys::load(&"5f".repeat(32), std::path::Path::new("none")).expect("a seed")
+fn key() -> KeyPair {
+    KeyPair::of(&Seed::new([0x5f; 32]))
 }
 
 fn published() -> Jwks {
-    Jwks::new(keys().public())
+    Jwks::new([key().public().clone()])
 }
 
 fn id(text: &str) -> Id {
@@ -41,7 +41,7 @@ fn receipt() -> Receipt {
         n: 8812,
         i: 2,
     }
-    .sign(&keys().current())
+    .sign(&key())
 }
 
 fn head() -> Head {
@@ -51,7 +51,7 @@ fn head() -> Head {
         "0c9a7c1e-2f0d-4d8e-9c1a-6f5b8a3d2e10",
         (0, chain),
         1_795_243_503_000,
-        &keys().current(),
+        &key(),
     )
 }
 
@@ -131,13 +131,13 @@ fn the_members_are_those_of_the_contract() {
 
 #[test]
 fn a_key_that_is_not_in_the_set_is_named() {
-    let other = SigningKeys::load(&"5e".repeat(32), std::path::Path::new("none")).expect("a seed");
-    let set = Jwks::new(other.public());
+    let other = KeyPair::of(&Seed::new([0x5e; 32]));
+    let set = Jwks::new([other.public().clone()]);
     let key_id = receipt().key_id;
     assert_eq!(receipt().verify(&set), Err(VerifyError::UnknownKey(key_id.clone())));
     assert_eq!(head().verify(&set), Err(VerifyError::UnknownKey(key_id)));
     // Signed by one key, in the name of another that is in the set.
     let mut renamed = receipt();
-    renamed.key_id = other.current().public().id().to_owned();
+    renamed.key_id = other.public().id().to_owned();
     assert!(matches!(renamed.verify(&set), Err(VerifyError::BadSignature(_))));
 }

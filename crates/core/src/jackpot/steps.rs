@@ -127,7 +127,7 @@ pub fn next_step_after(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::master_secret::MasterSecret;
+    use crate::secret::MasterSecret;
     use serde_json::json;
 
     fn always(max_redraws: u32) -> Definition {

@@ -52,7 +52,7 @@ pub enum MoneyKind {
 
 impl Definition {
     /// Checks a document that is put: its form, then whether it can work; names all that it breaks. Whether the room and
-    /// the coupons exist is for [`Named`](super::named::Named).
+    /// the coupons exist is for the service to ask.
     pub fn check(document: Document) -> Result<Self, Vec<Violation>> {
         let mut wrong = Vec::new();
         check_contribution(&document, &mut wrong);

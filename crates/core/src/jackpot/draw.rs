@@ -9,7 +9,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
 use crate::ids::{ClientSeed, Id};
-use crate::master_secret::MasterSecret;
+use crate::secret::MasterSecret;
 
 use super::odds::Odds;
 
@@ -188,11 +188,6 @@ mod tests {
             seed.commitment(),
             "7bc62f73fa0713a5e49ed900d4c2453ae26480e8d8267c84e6bb5ac81a10a258"
         );
-    }
-
-    #[test]
-    fn a_secret_is_named_by_its_published_id() {
-        assert_eq!(MasterSecret::new([0x5f; 32]).id(), "abc44bcf0634a438");
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub struct BatchRecord {
     pub first: u64,
     /// Entries.
     pub count: u64,
-    /// Of all that was sent ([`super::batch::Batch::fingerprint`]).
+    /// Of all that was sent (`Batch::fingerprint` of the service).
     pub fingerprint: String,
     /// Epoch it was drawn in.
     pub epoch: u64,

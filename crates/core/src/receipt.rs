@@ -10,7 +10,7 @@ use crate::jackpot::derived::event_id;
 use crate::money::Minor;
 use crate::signing::{Jwks, KeyPair, VerifyError, signed_text};
 
-use super::chain::ChainHash;
+use crate::chain::ChainHash;
 
 /// What a receipt says before it is signed.
 #[derive(Debug, Clone, PartialEq, Eq)]

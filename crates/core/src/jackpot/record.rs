@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::call_record;
 use crate::ids::{ClientSeed, Id};
 use crate::money::Minor;
-pub use crate::stream::Unreadable;
+pub use crate::unreadable::Unreadable;
 
 /// What an entry was, as its record tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -189,7 +189,7 @@ impl Sent {
     }
 
     /// [`Sent::to_text`] behind what `text` holds.
-    pub(super) fn write_text(&self, text: &mut String) {
+    pub fn write_text(&self, text: &mut String) {
         let seed = self.client_seed.as_ref().map_or("*", ClientSeed::as_str);
         write!(text, "{} {} {seed}", self.player, self.stake).expect("a string takes all that is written");
     }
@@ -220,7 +220,7 @@ impl Sent {
 }
 
 /// [`Sent::fingerprint`] of a text that [`Sent::to_text`] made.
-pub(super) fn fingerprint(text: &str) -> String {
+pub fn fingerprint(text: &str) -> String {
     use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
     use sha2::{Digest, Sha256};
     let digest = Sha256::digest(text);

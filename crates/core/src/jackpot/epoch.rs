@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::draw::EpochSeed;
 use crate::ids::Id;
-use crate::master_secret::Secrets;
-use crate::random::{self, RandomError};
+use crate::secret::Secrets;
 
 /// What opens an epoch. The service makes it, because scripts have no randomness; from then on all of it is public.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,17 +31,15 @@ pub struct Epoch {
 }
 
 impl Opening {
-    /// Opens an epoch of this number under the current secret, with a fresh nonce.
-    ///
-    /// # Errors
-    /// The system has no randomness.
-    pub fn make(secrets: &Secrets, jackpot: &Id, epoch: u64) -> Result<Self, RandomError> {
-        let nonce = hex::encode(random::bytes::<16>()?);
-        Ok(Self {
+    /// Opens an epoch of this number under the current secret. No nonce is used twice: it is 16 random bytes.
+    #[must_use]
+    pub fn make(secrets: &Secrets, jackpot: &Id, epoch: u64, nonce: [u8; 16]) -> Self {
+        let nonce = hex::encode(nonce);
+        Self {
             commitment: EpochSeed::derive(secrets.current(), jackpot, epoch, &nonce).commitment(),
             secret_id: secrets.current_id().to_owned(),
             nonce,
-        })
+        }
     }
 
     /// The seed of the epoch of this number, if the secret that it was opened under is known.

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 /// The 32 secret bytes that a key is made of; wiped when they go.
-pub(super) type Seed = Zeroizing<[u8; 32]>;
+pub type Seed = Zeroizing<[u8; 32]>;
 
 /// A key that signs. Its secret half is wiped when it goes, and is in no log.
 pub struct KeyPair {
@@ -27,7 +27,8 @@ pub struct Signature {
 }
 
 impl KeyPair {
-    pub(super) fn of(seed: &Seed) -> Self {
+    /// The key that these bytes make.
+    pub fn of(seed: &Seed) -> Self {
         let secret = SigningKey::from_bytes(seed);
         let public = PublicKey::of(secret.verifying_key());
         Self { secret, public }
