@@ -20,19 +20,18 @@ mod lines;
 mod pace;
 mod stream;
 
-/// What the handlers work with.
 #[derive(Debug, Clone)]
 pub struct Api {
     /// Issues units.
     pub coupons: Coupons,
-    /// What is not for Redis to decide.
+    /// For questions that Redis cannot answer.
     pub sql: Sql,
     /// Largest body of a bulk issue.
     pub max_bulk_bytes: u64,
 }
 
 impl Api {
-    /// Only the ledger can tell a new coupon from one that Redis has lost.
+    /// Only the ledger can distinguish a new coupon from one that Redis has lost.
     async fn learn(&self, id: &Id) -> Result<(), Problem> {
         let registry = &self.coupons.registry;
         if !registry.is_used(id)
@@ -55,14 +54,14 @@ impl Api {
 )]
 pub struct ApiDoc;
 
-/// Mounts what clients call most, before all other routes, as with jackpots.
+/// Mounts the most frequent routes before all other routes, as for jackpots.
 pub fn busy_routes(config: &mut ServiceConfig, api: &Api) {
     config
         .app_data(Data::new(api.clone()))
         .route("/v1/coupons/{id}/issues", web::post().to(issues::post));
 }
 
-/// Mounts the others, one by one, as those of jackpots are.
+/// Mounts the other routes, one by one, as for jackpots.
 pub fn routes(config: &mut ServiceConfig) {
     config
         .route(

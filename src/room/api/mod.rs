@@ -17,17 +17,16 @@ mod status;
 mod stream;
 mod tickets;
 
-/// What the handlers work with.
 #[derive(Debug, Clone)]
 pub struct Api {
-    /// Lets users in.
+    /// Admits users.
     pub rooms: Rooms,
-    /// What is not for Redis to decide.
+    /// For questions that Redis cannot answer.
     pub sql: Sql,
 }
 
 impl Api {
-    /// Only the ledger can tell a new room from one that Redis has lost.
+    /// Only the ledger can distinguish a new room from one that Redis has lost.
     async fn learn(&self, id: &Id) -> Result<(), Problem> {
         let registry = &self.rooms.registry;
         if !registry.is_used(id)
@@ -50,7 +49,7 @@ impl Api {
 )]
 pub struct ApiDoc;
 
-/// Mounts what clients call most, before all other routes, as with jackpots.
+/// Mounts the most frequent routes before all other routes, as for jackpots.
 pub fn busy_routes(config: &mut ServiceConfig, api: &Api) {
     config
         .app_data(Data::new(api.clone()))
@@ -61,7 +60,7 @@ pub fn busy_routes(config: &mut ServiceConfig, api: &Api) {
         );
 }
 
-/// Mounts the others, one by one, as those of jackpots are.
+/// Mounts the other routes, one by one, as for jackpots.
 pub fn routes(config: &mut ServiceConfig) {
     config
         .route("/v1/rooms/{id}/status", crate::http::get().to(status::get))
