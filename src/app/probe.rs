@@ -7,7 +7,7 @@ use crate::http::problem::FieldError;
 use crate::jackpot::view::Views;
 use crate::ledger::Ledger;
 use crate::store::{Health, Outcome, Store};
-use crate::stream::Heard;
+use crate::stream::Observed;
 use crate::stream::kinds::{COUPONS, JACKPOTS, ROOMS, Tables};
 use crate::telemetry::{Metrics, ScriptResult};
 use crate::{coupon, room};
@@ -65,7 +65,7 @@ impl Known {
 
 impl Found {
     /// Whether it is refused.
-    fn add(&mut self, known: &Heard, max_backlog: Option<u64>) -> bool {
+    fn add(&mut self, known: &Observed, max_backlog: Option<u64>) -> bool {
         self.lag_events = self.lag_events.max(known.lag());
         let Some((reason, detail)) = known.refusal(max_backlog) else {
             return false;

@@ -234,7 +234,7 @@ impl<K: Skips> Work<'_, K> {
             Self::say(id, "the ledger has not read all later events yet")?;
         }
         let place = self.place(leases, id).await?;
-        let stopped = place.told.stopped;
+        let stopped = place.view.stopped;
         if stopped.is_empty() {
             let what = K::TABLES.what;
             Self::say(

@@ -4,23 +4,23 @@ use std::time::Instant;
 
 use tokio::sync::oneshot;
 
-use super::{Joint, Told};
+use super::{Answered, Batchable};
 use crate::stream::ScriptError;
 
 /// A caller that waits for an answer.
-pub struct Waiter<J: Joint> {
+pub struct Waiter<J: Batchable> {
     pub(super) since: Instant,
-    pub(super) answer: oneshot::Sender<Told<J>>,
+    pub(super) answer: oneshot::Sender<Answered<J>>,
 }
 
-impl<J: Joint> Waiter<J> {
+impl<J: Batchable> Waiter<J> {
     /// Sends the answer, unless the caller has gone away.
-    pub fn tell(self, told: Told<J>) {
+    pub fn tell(self, told: Answered<J>) {
         drop(self.answer.send(told));
     }
 }
 
-pub struct Batch<J: Joint> {
+pub struct Batch<J: Batchable> {
     /// Their common part.
     pub under: J::Under,
     /// In order of arrival.
@@ -29,7 +29,7 @@ pub struct Batch<J: Joint> {
     pub waiters: Vec<Waiter<J>>,
 }
 
-impl<J: Joint> Batch<J> {
+impl<J: Batchable> Batch<J> {
     /// Sends the same error to all callers.
     pub(super) fn fail(self, error: &ScriptError) {
         for waiter in self.waiters {

@@ -5,7 +5,7 @@
 //! in a request's future. So a caller that goes away does not affect the others' answers, and a sent request is settled
 //! all the same. Threads share nothing.
 //!
-//! The subject decides what a call is and what it answers: [`Joint`]. `queue`: waiting requests. `batch`: the requests
+//! The subject decides what a call is and what it answers: [`Batchable`]. `queue`: waiting requests. `batch`: the requests
 //! of one call.
 
 mod batch;
@@ -29,7 +29,7 @@ use queue::Queue;
 
 /// Requests for one subject that one call can take. It keeps the subject alive, because queues are found by the
 /// subject's address.
-pub trait Joint: Sized + Send + Sync + 'static {
+pub trait Batchable: Sized + Send + Sync + 'static {
     /// The common part of all requests of one call.
     type Under: Clone + Send + Sync;
     /// A request. It comes back with its answer, so nobody copies it.
@@ -64,7 +64,7 @@ pub trait Joint: Sized + Send + Sync + 'static {
 }
 
 /// A request and its answer.
-pub type Told<J> = Result<(<J as Joint>::Request, <J as Joint>::Answer), ScriptError>;
+pub type Answered<J> = Result<(<J as Batchable>::Request, <J as Batchable>::Answer), ScriptError>;
 
 /// Why a request has no answer.
 #[derive(Debug, Error)]
@@ -79,7 +79,7 @@ pub enum CombineError {
 
 /// Sends a request, combined with others if there are any, and waits for its answer. `subject`: what `make` puts into
 /// the joint.
-pub async fn join<J: Joint, S>(
+pub async fn join<J: Batchable, S>(
     subject: &Arc<S>,
     make: impl FnOnce() -> J,
     under: &J::Under,
@@ -107,7 +107,7 @@ struct Queues {
 
 impl Queues {
     /// The calling thread's queue for a subject.
-    fn here<J: Joint>(address: usize, make: impl FnOnce() -> Queue<J>) -> Arc<Queue<J>> {
+    fn here<J: Batchable>(address: usize, make: impl FnOnce() -> Queue<J>) -> Arc<Queue<J>> {
         thread_local! {
             static QUEUES: RefCell<Queues> = RefCell::new(Queues {
                 live: HashMap::new(),
@@ -117,7 +117,7 @@ impl Queues {
         QUEUES.with_borrow_mut(|queues| queues.of(address, make))
     }
 
-    fn of<J: Joint>(&mut self, address: usize, make: impl FnOnce() -> Queue<J>) -> Arc<Queue<J>> {
+    fn of<J: Batchable>(&mut self, address: usize, make: impl FnOnce() -> Queue<J>) -> Arc<Queue<J>> {
         let live = self.live.get(&address).and_then(Weak::upgrade);
         if let Some(queue) = live.and_then(|queue| queue.downcast().ok()) {
             return queue;

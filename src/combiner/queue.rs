@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use tokio::sync::oneshot;
 
-use super::{Batch, CombineError, Joint, Told, Waiter};
+use super::{Answered, Batch, Batchable, CombineError, Waiter};
 use crate::store::StoreError;
 use crate::stream::ScriptError;
 
@@ -22,18 +22,18 @@ pub const MAX_BATCH: usize = 256;
 const MAX_WAITING: usize = 16 * MAX_BATCH;
 
 /// The waiting requests.
-pub(super) struct Queue<J: Joint> {
+pub(super) struct Queue<J: Batchable> {
     joint: J,
     state: Mutex<State<J>>,
 }
 
-struct State<J: Joint> {
+struct State<J: Batchable> {
     waiting: VecDeque<(J::Under, J::Request, Waiter<J>)>,
     /// Whether a task sends.
     sending: bool,
 }
 
-impl<J: Joint> Queue<J> {
+impl<J: Batchable> Queue<J> {
     pub(super) fn new(joint: J) -> Self {
         Self {
             joint,
@@ -49,7 +49,7 @@ impl<J: Joint> Queue<J> {
         self: Arc<Self>,
         under: &J::Under,
         request: J::Request,
-    ) -> Result<oneshot::Receiver<Told<J>>, CombineError> {
+    ) -> Result<oneshot::Receiver<Answered<J>>, CombineError> {
         let (answer, receiver) = oneshot::channel();
         let mut state = self.lock();
         if state.waiting.len() >= MAX_WAITING {
@@ -149,15 +149,15 @@ impl<J: Joint> Queue<J> {
 }
 
 /// The requests and the result of a call.
-type Settled<J> = (Batch<J>, Result<<J as Joint>::Reply, ScriptError>);
+type Settled<J> = (Batch<J>, Result<<J as Batchable>::Reply, ScriptError>);
 
 /// The sending task.
-struct Sending<J: Joint> {
+struct Sending<J: Batchable> {
     queue: Arc<Queue<J>>,
     done: bool,
 }
 
-impl<J: Joint> Sending<J> {
+impl<J: Batchable> Sending<J> {
     async fn run(mut self) {
         let mut settled = None;
         while let Some(batch) = self.next(&mut settled) {
@@ -198,7 +198,7 @@ impl<J: Joint> Sending<J> {
     }
 }
 
-impl<J: Joint> Drop for Sending<J> {
+impl<J: Batchable> Drop for Sending<J> {
     /// After an early end, by a panic or with its runtime: waiting callers notice the loss of their senders, and the
     /// next request starts another task.
     fn drop(&mut self) {

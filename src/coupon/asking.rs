@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::known::{Known, Registry};
 use super::scripts::{self, Ask, AskReply, Asked, MAX_REQUESTS, Refusal};
-use crate::combiner::{Batch, Joint, MAX_BATCH, Waiter};
+use crate::combiner::{Batch, Batchable, MAX_BATCH, Waiter};
 use crate::store::{Store, StoreError};
 use crate::stream::ScriptError;
 use crate::telemetry::Metrics;
@@ -29,7 +29,7 @@ pub(super) struct Asking {
 }
 
 /// The reply to one request, and why it was not taken, if it was not.
-pub(super) type Told = (AskReply, Option<Refusal>);
+pub(super) type AskAnswer = (AskReply, Option<Refusal>);
 
 impl Asking {
     /// Makes one call, and remembers the mark of its reply.
@@ -40,7 +40,7 @@ impl Asking {
             Cause::New => scripts::issue_here(store, &known.keys, mark, asks).await,
             Cause::Owed => scripts::issue_owed(store, &known.keys, mark, asks).await,
         };
-        self.registry.heard(known, asked)
+        self.registry.observe_reply(known, asked)
     }
 
     /// Makes one call for all requests. If damage fails it, makes calls for smaller and smaller parts, so that it fails
@@ -49,7 +49,7 @@ impl Asking {
         &self,
         cause: Cause,
         asks: &[Ask],
-    ) -> Result<Vec<Result<Told, ScriptError>>, ScriptError> {
+    ) -> Result<Vec<Result<AskAnswer, ScriptError>>, ScriptError> {
         let mut told = Vec::with_capacity(asks.len());
         let mut left = vec![(0, asks.len())];
         while let Some((start, end)) = left.pop() {
@@ -80,11 +80,11 @@ pub(super) fn is_damage(error: &ScriptError) -> bool {
     )
 }
 
-impl Joint for Asking {
+impl Batchable for Asking {
     type Under = Cause;
     type Request = Ask;
-    type Reply = Vec<Result<Told, ScriptError>>;
-    type Answer = Told;
+    type Reply = Vec<Result<AskAnswer, ScriptError>>;
+    type Answer = AskAnswer;
 
     const WHAT: &'static str = "coupon_issue";
 

@@ -252,7 +252,7 @@ impl Coupons {
     async fn find(&self, known: &Arc<Known>, request_id: &str) -> Result<Option<Request>, CouponError> {
         known.whole()?;
         let found = scripts::lookup(&self.store, &known.keys, known.mark(), request_id).await;
-        let (_, looked) = self.registry.heard(known, found)?;
+        let (_, looked) = self.registry.observe_reply(known, found)?;
         match looked {
             Looked::Found(answer) => Ok(Some(request(request_id.to_owned(), Answer { fresh: false, ..answer })?)),
             Looked::Missing => Ok(None),

@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::ids::Id;
 use crate::store::keys::{COUPON_INDEX, CouponKeys, StreamKeys};
-use crate::stream::{self, Heard, Subject};
+use crate::stream::{self, Observed, Subject};
 
 /// Everything remembered of one coupon.
 #[derive(Debug)]
 pub struct Known {
     pub keys: CouponKeys,
-    heard: Heard,
+    heard: Observed,
     /// Whether the warning about a shorter retention setting was logged.
     warned: AtomicBool,
 }
@@ -28,7 +28,7 @@ impl Subject for Known {
     fn new(id: &Id) -> Self {
         Self {
             keys: CouponKeys::new(id),
-            heard: Heard::new("coupon", id),
+            heard: Observed::new("coupon", id),
             warned: AtomicBool::default(),
         }
     }
@@ -39,9 +39,9 @@ impl Subject for Known {
 }
 
 impl std::ops::Deref for Known {
-    type Target = Heard;
+    type Target = Observed;
 
-    fn deref(&self) -> &Heard {
+    fn deref(&self) -> &Observed {
         &self.heard
     }
 }

@@ -60,7 +60,7 @@ impl Coupons {
             };
             let known = self.registry.known(id);
             let defined = scripts::define(&self.store, &known.keys, known.mark(), &wish).await;
-            match self.registry.heard(&known, defined) {
+            match self.registry.observe_reply(&known, defined) {
                 Err(ScriptError::Stale) => {}
                 Err(error) => return Err(error.into()),
                 Ok((_, defined)) => {
@@ -79,7 +79,7 @@ impl Coupons {
     pub async fn snapshot(&self, id: &Id) -> Result<Snapshot, CouponError> {
         let known = self.registry.whole(id)?;
         let read = scripts::snapshot(&self.store, &known.keys, known.mark()).await;
-        let snapshot = self.registry.heard(&known, read)?;
+        let snapshot = self.registry.observe_reply(&known, read)?;
         let coupon = self.metrics.coupons.coupon(id.as_str());
         coupon.line(snapshot.queued, snapshot.dead);
         Ok(snapshot)
@@ -90,7 +90,7 @@ impl Coupons {
         let known = self.registry.whole(id)?;
         let who = (by.who.as_str(), by.request_id.as_str());
         let voided = scripts::void(&self.store, &known.keys, known.mark(), request_id, who).await;
-        let (_, voided) = self.registry.heard(&known, voided)?;
+        let (_, voided) = self.registry.observe_reply(&known, voided)?;
         match voided {
             Voided::Done(answer) => Ok(request(request_id.to_owned(), answer)?),
             Voided::NotIssued(answer) => Err(CouponError::NotIssued {
@@ -113,7 +113,7 @@ impl Coupons {
         let known = self.registry.whole(id)?;
         let who = (by.who.as_str(), by.request_id.as_str());
         let redriven = scripts::redrive(&self.store, &known.keys, known.mark(), request_id, who).await;
-        let (_, redriven) = self.registry.heard(&known, redriven)?;
+        let (_, redriven) = self.registry.observe_reply(&known, redriven)?;
         match redriven {
             Redriven::Done(answer) => {
                 self.bell.ring(id);
@@ -130,7 +130,7 @@ impl Coupons {
     pub async fn dead_letters(&self, id: &Id, after: u64, limit: usize) -> Result<DeadPage, CouponError> {
         let known = self.registry.whole(id)?;
         let page = scripts::dead_letters(&self.store, &known.keys, known.mark(), after, limit).await;
-        Ok(self.registry.heard(&known, page)?)
+        Ok(self.registry.observe_reply(&known, page)?)
     }
 
     /// Retires a coupon one retention after its end, once the ledger has all its events: its own retention, or `own_s`
@@ -141,7 +141,7 @@ impl Coupons {
             return Ok(None);
         };
         let retired = scripts::retire(&self.store, &known.keys, known.mark(), ledger_n, own_s).await;
-        let (_, retired) = self.registry.heard(&known, retired)?;
+        let (_, retired) = self.registry.observe_reply(&known, retired)?;
         match retired {
             Retired::Raised(before_s) => {
                 info!(coupon_id = %id, before_s, retention_s = own_s, "its records are kept for longer after its end from now on");

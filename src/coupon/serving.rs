@@ -129,7 +129,7 @@ impl Serving {
                     taken,
                     waiting,
                 }) => {
-                    self.coupons.registry.learn(&self.id, mark);
+                    self.coupons.registry.observe(&self.id, mark);
                     self.count(&answers);
                     let joined_meanwhile = waiting > 0 && turn == Turn::Over && !self.stopping.has_begun();
                     if step.last && !joined_meanwhile {
@@ -181,7 +181,7 @@ impl Serving {
             let known = &self.known;
             known.whole()?;
             let served = scripts::serve(&self.coupons.store, &known.keys, known.mark(), &wish).await;
-            match known.note(served) {
+            match known.observe_loss(served) {
                 Err(ScriptError::Store(
                     StoreError::Unavailable { .. } | StoreError::Unconfirmed { .. } | StoreError::OutOfMemory,
                 )) if !self.stopping.has_begun() => {

@@ -9,7 +9,7 @@ use super::metrics::PlayMetrics;
 use super::record::Record;
 use super::scripts::{self, EnterEntry, Entered, EntryReply, MAX_ENTRIES, Refusal, ScriptError};
 use super::view::View;
-use crate::combiner::{self, Batch, CombineError, Joint, MAX_BATCH, Waiter};
+use crate::combiner::{self, Batch, Batchable, CombineError, MAX_BATCH, Waiter};
 use crate::store::Store;
 use crate::stream::Subject;
 
@@ -64,7 +64,7 @@ struct Entries {
     known: Arc<Known>,
 }
 
-impl Joint for Entries {
+impl Batchable for Entries {
     type Under = Arc<View>;
     type Request = EnterEntry;
     type Reply = Entered;
@@ -87,8 +87,8 @@ impl Joint for Entries {
         metrics.combined(entries.len());
         let fence = known.fence(view);
         let entering = scripts::enter_here(store, &known.keys, &fence, &view.definition, entries);
-        let entered = known.note(entering.await)?;
-        known.saw(entered.mark);
+        let entered = known.observe_loss(entering.await)?;
+        known.observe(entered.mark);
         Ok(entered)
     }
 

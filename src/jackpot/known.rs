@@ -11,7 +11,7 @@ use super::definition::Definition;
 use super::draw::EpochSeed;
 use super::scripts::Fence;
 use super::view::View;
-use crate::stream::{self, Heard, Subject};
+use crate::stream::{self, Observed, Subject};
 
 /// Definitions kept per jackpot for pending entries and repeats; an older one is read again when needed.
 const MAX_DEFINITIONS: usize = 16;
@@ -24,7 +24,7 @@ pub struct Known {
     pub keys: JackpotKeys,
     /// Held while its view is read again, so that one call reads for all that found it stale.
     pub(super) renewing: tokio::sync::Mutex<()>,
-    heard: Heard,
+    heard: Observed,
     /// Whether a warning that is given once was given: of the retention, of damage.
     warned: [AtomicBool; 2],
     view: RwLock<Option<Arc<View>>>,
@@ -33,9 +33,9 @@ pub struct Known {
 }
 
 impl std::ops::Deref for Known {
-    type Target = Heard;
+    type Target = Observed;
 
-    fn deref(&self) -> &Heard {
+    fn deref(&self) -> &Observed {
         &self.heard
     }
 }
@@ -47,7 +47,7 @@ impl Subject for Known {
         Self {
             keys: JackpotKeys::new(id),
             renewing: tokio::sync::Mutex::default(),
-            heard: Heard::new("jackpot", id),
+            heard: Observed::new("jackpot", id),
             warned: [AtomicBool::new(false), AtomicBool::new(false)],
             view: RwLock::default(),
             definitions: RwLock::default(),

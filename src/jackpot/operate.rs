@@ -102,11 +102,12 @@ impl Operate {
                 who,
                 request_id,
             };
-            let (mark, defined) = match known.note(scripts::define(&self.store, &known.keys, &fence, &wish).await) {
-                Err(ScriptError::Stale) => continue,
-                other => self.stop_if_damaged(id, other.map_err(PlayError::from)).await?,
-            };
-            known.saw(mark);
+            let (mark, defined) =
+                match known.observe_loss(scripts::define(&self.store, &known.keys, &fence, &wish).await) {
+                    Err(ScriptError::Stale) => continue,
+                    other => self.stop_if_damaged(id, other.map_err(PlayError::from)).await?,
+                };
+            known.observe(mark);
             if let Err(error) = self.views.refresh(id).await {
                 debug!(%error, "not read after a definition; the next call reads it");
             }
@@ -168,7 +169,7 @@ impl Operate {
             })
             .await?;
         let (StatusSet::Done(mark) | StatusSet::Closed(mark) | StatusSet::Suspended(mark)) = set;
-        self.views.registry.known(id).saw(mark);
+        self.views.registry.known(id).observe(mark);
         match set {
             StatusSet::Done(_) => {
                 info!(jackpot_id = %id, who, request_id, reason, status = wanted.as_str(), "status set");
@@ -187,7 +188,7 @@ impl Operate {
                 scripts::checkpoint(&self.store, &known.keys, &fence, tiers).await
             })
             .await?;
-        self.views.registry.known(id).saw(mark);
+        self.views.registry.known(id).observe(mark);
         Ok(mark)
     }
 
@@ -206,7 +207,7 @@ impl Operate {
             })
             .await;
         let (mark, adjusted) = self.stop_if_damaged(id, adjusted).await?;
-        self.views.registry.known(id).saw(mark);
+        self.views.registry.known(id).observe(mark);
         let invalid = |field: &str, rule: String| Err(PlayError::Invalid(vec![Violation::new(field, rule)]));
         match adjusted {
             Adjusted::Done { now, at_ms } => {
@@ -303,11 +304,11 @@ impl Operate {
         for _ in 0..MAX_STALE {
             let (fence, tiers) = (known.fence(&view), view.definition.tiers());
             let set = scripts::set_status(&self.store, &known.keys, &fence, tiers, &wish).await;
-            match known.note(set) {
+            match known.observe_loss(set) {
                 Err(ScriptError::Stale) => (known, view) = self.views.refresh(id).await?,
                 other => {
                     let (StatusSet::Done(mark) | StatusSet::Closed(mark) | StatusSet::Suspended(mark)) = other?;
-                    known.saw(mark);
+                    known.observe(mark);
                     return Ok(());
                 }
             }
@@ -322,10 +323,10 @@ impl Operate {
             if view.epoch != epoch {
                 return Ok(None);
             }
-            match known.note(scripts::rotate(&self.store, &known.keys, &known.fence(&view), &next, why).await) {
+            match known.observe_loss(scripts::rotate(&self.store, &known.keys, &known.fence(&view), &next, why).await) {
                 Err(ScriptError::Stale) => self.views.refresh(id).await?,
                 Ok((mark, rotated)) => {
-                    known.saw(mark);
+                    known.observe(mark);
                     self.views.refresh(id).await?;
                     return Ok(Some(rotated));
                 }
@@ -353,7 +354,7 @@ impl Operate {
     ) -> Result<T, PlayError> {
         let (mut known, mut view) = self.views.view(id).await?;
         for _ in 0..MAX_STALE {
-            match known.note(call(&known, &view).await) {
+            match known.observe_loss(call(&known, &view).await) {
                 Err(ScriptError::Stale) => (known, view) = self.views.refresh(id).await?,
                 other => return Ok(other?),
             }

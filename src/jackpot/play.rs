@@ -124,7 +124,7 @@ impl Play {
                 // instance last looked refuses nobody.
                 (known, view) = Box::pin(self.views.refresh(id)).await?;
                 let looking = Box::pin(scripts::lookup(&self.store, &known.keys, known.mark(), entry_id));
-                let found = known.note(looking.await)?;
+                let found = known.observe_loss(looking.await)?;
                 if let Some(record) = found.and_then(|found| found.record) {
                     return self.replay(&view, entry, record).await;
                 }
@@ -153,9 +153,9 @@ impl Play {
     /// An entry that was taken before: its record, and what was sent, unless its event has left the stream.
     pub async fn look_up(&self, id: &Id, entry_id: &str) -> Result<Found, PlayError> {
         let (known, _) = self.views.view(id).await?;
-        let found = known.note(scripts::lookup(&self.store, &known.keys, known.mark(), entry_id).await)?;
+        let found = known.observe_loss(scripts::lookup(&self.store, &known.keys, known.mark(), entry_id).await)?;
         let found = found.ok_or_else(|| PlayError::EntryNotFound(entry_id.to_owned()))?;
-        known.saw(found.mark);
+        known.observe(found.mark);
         Ok(found)
     }
 

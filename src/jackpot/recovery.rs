@@ -91,9 +91,9 @@ impl Recovery {
         while let Some(from) = after {
             let age = self.settings.recovery_after_ms;
             let found = scripts::pending(&self.store, &known.keys, known.mark(), (from, age, BATCH)).await;
-            let found = known.note(found)?;
+            let found = known.observe_loss(found)?;
             // Its records may be from behind a restore, and what is cached from before it.
-            known.saw(found.mark);
+            known.observe(found.mark);
             // Together: one that waits for its coupon's node does not hold up the money of the others.
             let finishing = found.entries.into_iter().map(|entry| async {
                 match entry {

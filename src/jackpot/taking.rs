@@ -37,7 +37,7 @@ impl Play {
                 .await
             {
                 Ok(finished) => {
-                    known.saw(finished.mark);
+                    known.observe(finished.mark);
                     let record = finished
                         .record
                         .ok_or_else(|| PlayError::EntryNotFound(entry_id.to_owned()))?;
@@ -69,7 +69,7 @@ impl Play {
                     what: format!("the prize of rank {rank}"),
                 };
                 let prize = pinned.money_prize(rank).ok_or_else(lost)?;
-                Ok(known.note(
+                Ok(known.observe_loss(
                     scripts::claim(
                         &self.store,
                         &known.keys,
@@ -81,9 +81,8 @@ impl Play {
                     .await,
                 )?)
             }
-            (&Step::Finish { attempt }, _) => {
-                Ok(known.note(scripts::finish(&self.store, &known.keys, &fence, tiers, (entry_id, attempt)).await)?)
-            }
+            (&Step::Finish { attempt }, _) => Ok(known
+                .observe_loss(scripts::finish(&self.store, &known.keys, &fence, tiers, (entry_id, attempt)).await)?),
             (
                 &Step::Issue {
                     attempt,
@@ -95,7 +94,7 @@ impl Play {
                 let entry = (entry_id, attempt, rank);
                 let recording =
                     scripts::record_coupon(&self.store, &known.keys, &fence, tiers, entry, (coupon_id, granted));
-                Ok(known.note(recording.await)?)
+                Ok(known.observe_loss(recording.await)?)
             }
             (Step::Answer(_) | Step::Issue { .. }, _) => Err(PlayError::Unsettled),
         }

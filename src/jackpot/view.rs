@@ -195,7 +195,7 @@ impl Views {
     pub async fn snapshot(&self, id: &Id) -> Result<Snapshot, PlayError> {
         let known = self.registry.whole(id)?;
         let snapshot = scripts::snapshot(&self.store, &known.keys, known.mark()).await;
-        Ok(self.registry.heard(&known, snapshot)?)
+        Ok(self.registry.observe_reply(&known, snapshot)?)
     }
 
     /// The seed of an epoch, by the secret that it was opened under and checked against its commitment.

@@ -100,9 +100,9 @@ impl Ledger {
         let leases = Leases::of(kind, self.sql.clone(), String::new(), 0);
         for place in leases.places().await?.into_iter().filter(|place| place.n > 0) {
             if let Some(mark) = Mark::new(place.restores, place.n) {
-                let known = registry.learn(&place.id, mark);
+                let known = registry.observe(&place.id, mark);
                 known.set_ledger_n(Some(mark.n()));
-                known.set_told(place.told);
+                known.set_ledger_view(place.view);
             }
         }
         Ok(())

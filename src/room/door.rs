@@ -246,7 +246,7 @@ impl Guard {
             let sent = Instant::now();
             let reading = scripts::revoked(&shared.store, &known, after, PAGE);
             let reply = timeout(WAIT, reading).await.map_err(late)?;
-            let reply = shared.registry.heard(&known, reply)?;
+            let reply = shared.registry.observe_reply(&known, reply)?;
             let mut revocations = self.revocations();
             let goes_on = revocations.take(&reply.items, (reply.last, reply.hold_ms), reply.now_ms);
             if goes_on && reply.complete {

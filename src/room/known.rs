@@ -10,7 +10,7 @@ use super::ticket::OrderSeed;
 use crate::ids::Id;
 use crate::master_secret::MasterSecret;
 use crate::store::keys::{ROOM_INDEX, RoomKeys, StreamKeys};
-use crate::stream::{self, Heard, Subject};
+use crate::stream::{self, Observed, Subject};
 
 /// Within this time an instance hears again from an occupied room: it looks at one each second, and waits a second for
 /// the answer.
@@ -20,7 +20,7 @@ const HEARD_AGAIN_MS: i64 = 2_000;
 #[derive(Debug)]
 pub struct Known {
     pub keys: RoomKeys,
-    heard: Heard,
+    heard: Observed,
     passes: AtomicU64,
     passes_until_ms: AtomicI64,
     shown_ms: AtomicI64,
@@ -147,7 +147,7 @@ impl Subject for Known {
     fn new(id: &Id) -> Self {
         Self {
             keys: RoomKeys::new(id),
-            heard: Heard::new("room", id),
+            heard: Observed::new("room", id),
             passes: AtomicU64::new(0),
             passes_until_ms: AtomicI64::new(0),
             shown_ms: AtomicI64::new(0),
@@ -163,9 +163,9 @@ impl Subject for Known {
 }
 
 impl std::ops::Deref for Known {
-    type Target = Heard;
+    type Target = Observed;
 
-    fn deref(&self) -> &Heard {
+    fn deref(&self) -> &Observed {
         &self.heard
     }
 }

@@ -67,7 +67,7 @@ impl Rooms {
             };
             let known = self.registry.known(id);
             let defined = scripts::define(&self.store, &known.keys, known.mark(), &wish).await;
-            match self.registry.heard(&known, defined) {
+            match self.registry.observe_reply(&known, defined) {
                 Err(ScriptError::Stale) => {}
                 Err(error) => return Err(error.into()),
                 Ok((_, defined)) => {
@@ -107,14 +107,14 @@ impl Rooms {
         loop {
             let known = self.registry.whole(id)?;
             let page = scripts::collected(&self.store, &known.keys, known.mark(), after, MAX_REORDERED).await;
-            let page = self.registry.heard(&known, page)?;
+            let page = self.registry.observe_reply(&known, page)?;
             let orders: Vec<_> = page
                 .items
                 .iter()
                 .map(|(_, ticket)| (*ticket, seed.order(*ticket)))
                 .collect();
             let done = scripts::reorder(&self.store, &known.keys, known.mark(), (&order.nonce, after), &orders).await;
-            match self.registry.heard(&known, done)?.1 {
+            match self.registry.observe_reply(&known, done)?.1 {
                 Reordered::UpTo { ordered, to_order } if ordered < to_order && ordered != after => after = ordered,
                 Reordered::UpTo { ordered, to_order } if ordered < to_order => {
                     let what = format!("ticket {} of the list from before its opening", ordered + 1);
@@ -132,7 +132,7 @@ impl Rooms {
     pub async fn snapshot(&self, id: &Id) -> Result<Snapshot, RoomError> {
         let known = self.registry.whole(id)?;
         let read = scripts::snapshot(&self.store, &known.keys, known.mark()).await;
-        let snapshot = self.registry.heard(&known, read)?;
+        let snapshot = self.registry.observe_reply(&known, read)?;
         known.hear_time(snapshot.now_ms);
         let board = self.boards.of(id, &self.metrics);
         board.count(snapshot.now_ms, &snapshot.counts);
@@ -143,7 +143,7 @@ impl Rooms {
     pub(super) async fn tick(&self, id: &Id) -> Result<Visited, RoomError> {
         let known = self.registry.whole(id)?;
         let visited = scripts::visit(&self.store, &known, self.retention_ms, &[]).await;
-        let visited = self.registry.heard(&known, visited)?;
+        let visited = self.registry.observe_reply(&known, visited)?;
         let board = self.boards.of(id, &self.metrics);
         board.count(visited.now_ms, &visited.counts);
         Ok(visited)
@@ -186,7 +186,7 @@ impl Rooms {
         let known = self.registry.known(id);
         let sha256 = hex::encode(hash.finalize());
         let published = scripts::publish(&self.store, &known.keys, known.mark(), joined, &sha256).await;
-        self.registry.heard(&known, published)?;
+        self.registry.observe_reply(&known, published)?;
         self.snapshot(id).await
     }
 
@@ -194,7 +194,7 @@ impl Rooms {
     pub async fn collected(&self, id: &Id, after: u64) -> Result<CollectedPage, RoomError> {
         let known = self.registry.whole(id)?;
         let page = scripts::collected(&self.store, &known.keys, known.mark(), after, COLLECTED_PAGE).await;
-        Ok(self.registry.heard(&known, page)?)
+        Ok(self.registry.observe_reply(&known, page)?)
     }
 }
 

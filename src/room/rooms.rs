@@ -17,7 +17,7 @@ use super::silent::Node;
 use super::status::Status;
 use super::ticket::{OrderSeed, Ticket};
 use super::tokens::Tokens;
-use super::visiting::{Told, Visiting};
+use super::visiting::{VisitAnswer, Visiting};
 use crate::combiner;
 use crate::ids::Id;
 use crate::master_secret::Secrets;
@@ -198,11 +198,11 @@ impl Rooms {
         self.told(id, reply, &room)
     }
 
-    async fn ask(&self, id: &Id, visit: Visit) -> Result<Told, RoomError> {
+    async fn ask(&self, id: &Id, visit: Visit) -> Result<VisitAnswer, RoomError> {
         let known = self.registry.known(id);
         known.whole()?;
         let visiting = || self.visiting(id, &known);
-        let (_, told): (_, Told) = combiner::join(&known, visiting, &(), visit).await?;
+        let (_, told): (_, VisitAnswer) = combiner::join(&known, visiting, &(), visit).await?;
         Ok(told)
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::board::Boards;
 use super::known::{Known, Registry};
 use super::scripts::{self, MAX_VISITS, Visit, VisitReply, Visited};
-use crate::combiner::{Batch, Joint, MAX_BATCH, Waiter};
+use crate::combiner::{Batch, Batchable, MAX_BATCH, Waiter};
 use crate::ids::Id;
 use crate::store::{Store, StoreError};
 use crate::stream::ScriptError;
@@ -25,20 +25,20 @@ pub(super) struct Visiting {
 }
 
 /// The result of one visit, and the call's other reply about the room.
-pub(super) type Told = (VisitReply, Arc<Visited>);
+pub(super) type VisitAnswer = (VisitReply, Arc<Visited>);
 
 impl Visiting {
     /// Makes one call, and remembers what its reply says of the room.
     async fn visit(&self, visits: &[Visit]) -> Result<Visited, ScriptError> {
         let visited = scripts::visit_here(&self.store, &self.known, self.retention_ms, visits).await;
-        let visited = self.registry.heard(&self.known, visited)?;
+        let visited = self.registry.observe_reply(&self.known, visited)?;
         self.boards.hear(&self.id, &visited, &self.metrics);
         Ok(visited)
     }
 
     /// Makes one call for all visits. If damage fails it, makes calls for smaller and smaller parts, so that it fails
     /// for the damaged visit alone. Results are in order.
-    async fn visit_all(&self, visits: &[Visit]) -> Result<Vec<Result<Told, ScriptError>>, ScriptError> {
+    async fn visit_all(&self, visits: &[Visit]) -> Result<Vec<Result<VisitAnswer, ScriptError>>, ScriptError> {
         let mut told = Vec::with_capacity(visits.len());
         let mut left = vec![(0, visits.len())];
         while let Some((start, end)) = left.pop() {
@@ -65,7 +65,10 @@ impl Visiting {
     }
 
     /// Makes the visits without joins when memory is too full for joins, so that users can still stay or leave.
-    async fn visit_without_joins(&self, visits: &[Visit]) -> Result<Vec<Result<Told, ScriptError>>, ScriptError> {
+    async fn visit_without_joins(
+        &self,
+        visits: &[Visit],
+    ) -> Result<Vec<Result<VisitAnswer, ScriptError>>, ScriptError> {
         let stay = visits
             .iter()
             .filter(|visit| !is_join(visit))
@@ -98,11 +101,11 @@ fn is_damage(error: &ScriptError) -> bool {
     )
 }
 
-impl Joint for Visiting {
+impl Batchable for Visiting {
     type Under = ();
     type Request = Visit;
-    type Reply = Vec<Result<Told, ScriptError>>;
-    type Answer = Told;
+    type Reply = Vec<Result<VisitAnswer, ScriptError>>;
+    type Answer = VisitAnswer;
 
     const WHAT: &'static str = "room_visit";
 

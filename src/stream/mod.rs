@@ -1,24 +1,24 @@
 //! What everything with a stream of events shares, jackpots, coupons and rooms: the mark, how scripts reply, the tail.
 //!
 //! [`mark`](Mark): how far it has come. [`run`], [`Reply`], [`ScriptError`]: a script called and its reply read.
-//! [`tail`]: the events behind one. [`restore`]: all of it rebuilt. [`Heard`]: what this instance remembers of
+//! [`tail`]: the events behind one. [`restore`]: all of it rebuilt. [`Observed`]: what this instance remembers of
 //! it; [`Registry`]: of all of a kind.
 //! [`index`]: the names of all of them. The parts in Lua: `lua/stream/`.
 
-mod heard;
 pub mod index;
 pub mod kinds;
 mod ledger_mark;
+mod observed;
 mod registry;
 mod reply;
 pub mod restore;
 mod tail;
 mod wanted;
 
-pub use heard::{Heard, Reason, Told};
 pub use jackpot_core::mark::Mark;
 pub use jackpot_core::unreadable::Unreadable;
 pub use ledger_mark::ledger_mark;
+pub use observed::{LedgerView, Observed, Reason};
 pub use registry::{Marked, Registry, Subject};
 pub use reply::Reply;
 pub use tail::{BASE64, MAX_EVENTS, Tail, TailWish, tail};

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use super::{Heard, Mark, ScriptError, TailWish, index, tail};
+use super::{Mark, Observed, ScriptError, TailWish, index, tail};
 use crate::ids::Id;
 use crate::single_flight::SingleFlight;
 use crate::store::Store;
@@ -19,7 +19,7 @@ const NAMES_FOR: Duration = Duration::from_secs(1);
 const NAMES_PAUSE: Duration = Duration::from_millis(100);
 
 /// What is remembered of one subject.
-pub trait Subject: Deref<Target = Heard> + Debug + Send + Sync + 'static {
+pub trait Subject: Deref<Target = Observed> + Debug + Send + Sync + 'static {
     /// Key of the index.
     const INDEX: &'static str;
 
@@ -32,8 +32,8 @@ pub trait Subject: Deref<Target = Heard> + Debug + Send + Sync + 'static {
     fn forget(&self) {}
 
     /// Remembers a mark from a reply or the ledger.
-    fn saw(&self, mark: Mark) {
-        if self.hear(mark) {
+    fn observe(&self, mark: Mark) {
+        if self.raise(mark) {
             self.forget();
         }
     }
@@ -74,7 +74,7 @@ impl<K: Subject> Registry<K> {
         }
     }
 
-    /// What is remembered of one subject. Only [`learn`](Self::learn) keeps a new, empty one, so a name that a client
+    /// What is remembered of one subject. Only [`observe`](Self::observe) keeps a new, empty one, so a name that a client
     /// sent takes no memory.
     pub fn known(&self, id: &Id) -> Arc<K> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
@@ -83,9 +83,9 @@ impl<K: Subject> Registry<K> {
 
     /// Remembers the mark of a subject, from a reply or the ledger. A Redis without the subject, or with a smaller
     /// mark, has lost events.
-    pub fn learn(&self, id: &Id, mark: Mark) -> Arc<K> {
+    pub fn observe(&self, id: &Id, mark: Mark) -> Arc<K> {
         let known = self.keep(&self.known(id));
-        known.saw(mark);
+        known.observe(mark);
         known
     }
 
@@ -108,10 +108,10 @@ impl<K: Subject> Registry<K> {
 
     /// Remembers the mark of a script's reply, or that Redis lost events. A subject without events does not exist and
     /// is not remembered.
-    pub fn heard<T: Marked>(&self, known: &Arc<K>, reply: Result<T, ScriptError>) -> Result<T, ScriptError> {
-        let reply = known.note(reply)?;
+    pub fn observe_reply<T: Marked>(&self, known: &Arc<K>, reply: Result<T, ScriptError>) -> Result<T, ScriptError> {
+        let reply = known.observe_loss(reply)?;
         if reply.mark() > Mark::ZERO {
-            self.keep(known).saw(reply.mark());
+            self.keep(known).observe(reply.mark());
         }
         Ok(reply)
     }
@@ -167,7 +167,7 @@ impl<K: Subject> Registry<K> {
         if whole {
             // Readings meanwhile were of the older state.
             known.forget();
-            known.saw(mark);
+            known.observe(mark);
         }
         whole
     }

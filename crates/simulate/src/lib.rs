@@ -25,6 +25,7 @@ mod game;
 mod kill;
 mod machine;
 mod numbers;
+mod overview;
 mod plan;
 mod players;
 mod pool;
@@ -37,7 +38,6 @@ mod service;
 mod summary;
 mod table;
 mod tls;
-mod told;
 
 pub use args::Args;
 pub use compare::{Plays, Seen, Take};
@@ -45,10 +45,10 @@ pub use error::SimulateError;
 pub use product::{Product, RoomKeys, Scripts};
 
 use client::Target;
+use overview::Overview;
 use report::plots::Plot;
 use serde_json::{Value, json};
 use service::PrivateService;
-use told::Told;
 
 /// What a run came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,11 +150,11 @@ impl Played {
         Ok(Self::Jackpot(Box::new(game::play(args, target, service).await?)))
     }
 
-    fn told(&self) -> Told<'_> {
+    fn told(&self) -> Overview<'_> {
         match self {
-            Self::Jackpot(played) => told::jackpot(&played.summary),
-            Self::Coupons(played) => coupons::told::coupons(&played.summary),
-            Self::Room(played) => rooms::told::room(&played.summary),
+            Self::Jackpot(played) => overview::jackpot(&played.summary),
+            Self::Coupons(played) => coupons::overview::coupons(&played.summary),
+            Self::Room(played) => rooms::overview::room(&played.summary),
         }
     }
 

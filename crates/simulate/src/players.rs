@@ -71,7 +71,7 @@ impl Progress {
 
 /// What one player, or all of them, brought home.
 #[derive(Debug, Default)]
-pub struct Haul {
+pub struct Results {
     pub records: Vec<Record>,
     pub repeated: Vec<Repeated>,
 }
@@ -105,13 +105,13 @@ impl Game {
     }
 
     /// Lets all players play to the end. The first that can't go on ends it for all.
-    pub async fn play(self: &Arc<Self>) -> Result<Haul, SimulateError> {
+    pub async fn play(self: &Arc<Self>) -> Result<Results, SimulateError> {
         let mut players = JoinSet::new();
         for number in 0..self.plan.players {
             let player = Player::new(Arc::clone(self), number)?;
             players.spawn(player.play());
         }
-        let mut all = Haul::default();
+        let mut all = Results::default();
         while let Some(ended) = players.join_next().await {
             let haul = ended??;
             all.records.extend(haul.records);
@@ -137,7 +137,7 @@ struct Player {
     api: Api,
     /// A second connection, to send one entry twice at once.
     twin: Api,
-    haul: Haul,
+    haul: Results,
     later: VecDeque<(Entry, Seen)>,
 }
 
@@ -150,12 +150,12 @@ impl Player {
             number,
             api,
             twin,
-            haul: Haul::default(),
+            haul: Results::default(),
             later: VecDeque::new(),
         })
     }
 
-    async fn play(mut self) -> Result<Haul, SimulateError> {
+    async fn play(mut self) -> Result<Results, SimulateError> {
         let game = Arc::clone(&self.game);
         let collisions = if self.number < game.plan.winners {
             game.plan.collisions

@@ -5,13 +5,13 @@ use comfy_table::{CellAlignment, ContentArrangement, Table};
 
 use super::Verdict;
 use super::finding::{Finding, Judged};
-use super::told::Told;
+use super::overview::Overview;
 
 /// Columns that a table may take; its cells wrap beyond.
 pub const WIDTH: u16 = 118;
 
 /// Counts, rates and latencies.
-pub fn numbers(told: &Told<'_>) -> String {
+pub fn numbers(told: &Overview<'_>) -> String {
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED);
     for (name, value) in &told.rows {

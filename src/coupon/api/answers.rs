@@ -16,7 +16,7 @@ use crate::http::problem::Problem;
 const MAX_UNREAD: usize = 128;
 
 /// The lines that answer a call, and the number of the first.
-type Told = (u64, Bytes);
+type NumberedAnswer = (u64, Bytes);
 
 /// The client has gone, or has not read for too long.
 #[derive(Debug)]
@@ -24,9 +24,9 @@ pub(super) struct Gone;
 
 /// Takes the answers.
 pub(super) struct Answers {
-    sender: mpsc::Sender<Told>,
+    sender: mpsc::Sender<NumberedAnswer>,
     // Weak, because the reader goes away with the body of the response.
-    receiver: Weak<Mutex<mpsc::Receiver<Told>>>,
+    receiver: Weak<Mutex<mpsc::Receiver<NumberedAnswer>>>,
 }
 
 /// An empty queue of answers, and the response body that reads from it.

@@ -175,7 +175,7 @@ struct Upload {
 /// Why the service reads no more of a list.
 enum Over {
     /// The last line of the answer says why.
-    Told,
+    Answered,
     Gone,
 }
 
@@ -189,7 +189,7 @@ impl Upload {
     /// Runs until the list ends and its answer is read, or the client has gone.
     async fn work(self, mut lines: Lines) {
         match self.read(&mut lines).await {
-            Ok(()) | Err(Over::Told) => self.answers.finish().await,
+            Ok(()) | Err(Over::Answered) => self.answers.finish().await,
             Err(Over::Gone) => {}
         }
     }
@@ -225,7 +225,7 @@ impl Upload {
                     }
                     let line = lines.number() + 1;
                     self.answers.tell(line, stopped(line, problem)).await?;
-                    return Err(Over::Told);
+                    return Err(Over::Answered);
                 }
             }
         }
@@ -268,7 +268,7 @@ impl Upload {
         };
         let line = undone.first().map_or(lines.number() + 1, |(line, _)| *line);
         self.answers.tell(line, stopped(line, problem)).await?;
-        Err(Over::Told)
+        Err(Over::Answered)
     }
 
     /// Decides and answers these lines. An error ends the answer.
@@ -306,7 +306,7 @@ impl Upload {
             told.push(BulkLine { line, answer });
             if ends {
                 self.tell(&told).await?;
-                return Err(Over::Told);
+                return Err(Over::Answered);
             }
         }
         Ok(self.tell(&told).await?)

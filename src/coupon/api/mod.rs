@@ -37,7 +37,7 @@ impl Api {
         if !registry.is_used(id)
             && let Some(mark) = ledger_mark(&self.sql, COUPONS, id).await?
         {
-            registry.learn(id, mark);
+            registry.observe(id, mark);
         }
         Ok(())
     }

@@ -211,7 +211,7 @@ pub(crate) async fn put(
     if !api.operate.views.registry.is_used(&id)
         && let Some(mark) = ledger_mark(&api.sql, JACKPOTS, &id).await?
     {
-        api.operate.views.registry.learn(&id, mark);
+        api.operate.views.registry.observe(&id, mark);
     }
     let put = api
         .operate

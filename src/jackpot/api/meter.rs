@@ -2,7 +2,7 @@
 //!
 //! A caller with a key gets what Redis says now. For all others, and for streams, an instance reads it for all: such an answer
 //! is at most a second old, and has all that this instance has acknowledged, because each acknowledged change raises the
-//! mark that the instance has heard of ([`crate::stream::Heard::mark`]).
+//! mark that the instance has heard of ([`crate::stream::Observed::mark`]).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};

@@ -89,7 +89,7 @@ impl Play {
                 (known, view) = self.views.refresh(id).await?;
                 let batch_id = batch.batch_id.as_str();
                 let found = scripts::lookup_batch(&self.store, &known.keys, known.mark(), batch_id).await;
-                if let Some(found) = known.note(found)? {
+                if let Some(found) = known.observe_loss(found)? {
                     return self.answer_batch(&view, batch, &fingerprint, found).await;
                 }
                 if view.stamp != before {
@@ -156,8 +156,8 @@ impl Play {
             segments: &segments.collect::<Vec<_>>(),
         };
         let reply = scripts::enter_batch(&self.store, &known.keys, &known.fence(view), &call).await;
-        let (mark, reply) = known.note(reply)?;
-        known.saw(mark);
+        let (mark, reply) = known.observe_loss(reply)?;
+        known.observe(mark);
         Ok(reply)
     }
 

@@ -16,7 +16,7 @@ use crate::jackpot::epoch::Epoch;
 use crate::jackpot::view::Views;
 use crate::signing::SigningKeys;
 use crate::sql::Sql;
-use crate::stream::Heard;
+use crate::stream::Observed;
 use crate::{coupon, room};
 
 mod answer;
@@ -108,7 +108,7 @@ impl Api {
     }
 }
 
-fn lag_of(known: &Heard) -> Option<u64> {
+fn lag_of(known: &Observed) -> Option<u64> {
     known.ledger_n().map(|_| known.lag())
 }
 

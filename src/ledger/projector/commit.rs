@@ -9,7 +9,7 @@ use super::write::{self, WriteError};
 use super::{Projector, ahead};
 use crate::ids::Id;
 use crate::sql::is_unavailable;
-use crate::stream::Told;
+use crate::stream::LedgerView;
 
 impl<K: Kind> Projector<K> {
     /// Commits the batches, all at once or, when one is at fault, each by itself.
@@ -80,10 +80,10 @@ impl<K: Kind> Projector<K> {
             let moved = !batch.events.is_empty();
             stream.advance(batch, self.settings.trim_margin_events);
             let (mark, n, status) = (stream.mark(), stream.cursor.n, stream.books.status());
-            let known = self.kind.registry().learn(&id, mark);
+            let known = self.kind.registry().observe(&id, mark);
             known.set_ledger_n(Some(n));
             if moved {
-                known.set_told(Told {
+                known.set_ledger_view(LedgerView {
                     status: status.to_owned(),
                     stopped: String::new(),
                 });

@@ -11,7 +11,7 @@ use tracing::warn;
 use crate::ids::Id;
 use crate::ledger::chain::ChainHash;
 use crate::sql::{Kind, Sql, Taken};
-use crate::stream::Told;
+use crate::stream::LedgerView;
 use crate::stream::kinds::{JACKPOTS, Tables};
 
 /// Longest lease that settings allow. One that ends later was given before the database's clock was set back: it
@@ -32,7 +32,7 @@ pub struct Place {
     /// The token in force.
     pub token: i64,
     /// What SQL says of it, for people.
-    pub told: Told,
+    pub view: LedgerView,
 }
 
 /// The leases of an instance.
@@ -96,7 +96,7 @@ impl Leases {
         let place = |row: &sqlx::any::AnyRow| {
             let (n, restores) = (row.try_get::<i64, _>("n")?, row.try_get::<i64, _>("restores")?);
             let (free, token) = (row.try_get::<i64, _>("free")? == 1, row.try_get("lease_token")?);
-            let told = Told {
+            let view = LedgerView {
                 status: row.try_get("status")?,
                 stopped: row.try_get("stopped")?,
             };
@@ -106,7 +106,7 @@ impl Leases {
                 restores: restores.unsigned_abs(),
                 free,
                 token,
-                told,
+                view,
             }))
         };
         let places = rows.iter().map(place).collect::<Result<Vec<_>, sqlx::Error>>()?;

@@ -257,14 +257,14 @@ impl<K: Kind> Projector<K> {
             let held = self.streams.get(&place.id);
             if place.n > 0 {
                 let mark = Mark::new(place.restores, place.n).unwrap_or_default();
-                let known = self.kind.registry().learn(&place.id, mark);
+                let known = self.kind.registry().observe(&place.id, mark);
                 known.set_ledger_n(Some(place.n));
-                known.set_told(place.told.clone());
+                known.set_ledger_view(place.view.clone());
             } else if self.kind.registry().is_used(&place.id) {
                 let known = self.kind.registry().known(&place.id);
                 // Or nothing would bound what waits while SQL is away.
                 known.set_ledger_n(Some(0));
-                known.set_told(place.told.clone());
+                known.set_ledger_view(place.view.clone());
             }
             self.added.insert(place.id.clone());
             self.look_again(&place.id).await;

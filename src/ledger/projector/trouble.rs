@@ -12,7 +12,7 @@ use crate::ids::Id;
 use crate::ledger::chain;
 use crate::ledger::pair::Standing;
 use crate::operator::Operator;
-use crate::stream::{self, Mark, ScriptError, Subject, TailWish, Told};
+use crate::stream::{self, LedgerView, Mark, ScriptError, Subject, TailWish};
 use crate::text::printable;
 
 /// Longest reason kept in SQL and in the event of the suspension, in characters.
@@ -54,9 +54,9 @@ impl<K: Kind> Projector<K> {
                 _ = self.streams.get_mut(id).map(Stream::go_on);
                 self.metrics.ledger.stopped(K::TABLES.what, id, false);
                 let known = self.kind.registry().known(id);
-                known.set_told(Told {
+                known.set_ledger_view(LedgerView {
                     stopped: String::new(),
-                    ..known.told()
+                    ..known.ledger_view()
                 });
             }
             Err(error) => warn!(what = K::TABLES.what, %id, %error, "not known whether this stream is still read here"),
@@ -83,9 +83,9 @@ impl<K: Kind> Projector<K> {
         }
         self.metrics.ledger.stopped(K::TABLES.what, id, true);
         let known = self.kind.registry().known(id);
-        known.set_told(Told {
+        known.set_ledger_view(LedgerView {
             stopped: short.clone(),
-            ..known.told()
+            ..known.ledger_view()
         });
         // Again at each look: it may have failed before.
         self.suspend(id, format!("the ledger can't go on: {short}")).await;
@@ -130,7 +130,7 @@ impl<K: Kind> Projector<K> {
         let seen = known.mark();
         // From here on this instance does not play it.
         if !self.auto_restore {
-            let _ = known.note::<()>(Err(ScriptError::Behind {
+            let _ = known.observe_loss::<()>(Err(ScriptError::Behind {
                 at,
                 known: seen.max(ledger),
             }));
@@ -183,7 +183,7 @@ impl<K: Kind> Projector<K> {
     }
 
     async fn after_restore(&self, id: &Id, mark: Mark) {
-        self.kind.registry().learn(id, mark);
+        self.kind.registry().observe(id, mark);
         if let Err(error) = self.kind.registry().add_to_index(std::slice::from_ref(id)).await {
             warn!(what = K::TABLES.what, %id, %error, "not in the index yet; recovery adds it");
         }

@@ -88,7 +88,7 @@ impl Skips for Coupons {
             books,
             raw: stuck.raw.as_ref(),
             held,
-            told: Told::of(&found.before, &found.later),
+            evidence: Evidence::of(&found.before, &found.later),
             known,
             at_ms: time(stuck.raw.as_ref(), books.at_ms),
         };
@@ -156,7 +156,7 @@ impl Known {
 
 /// What the other events that wait tell.
 #[derive(Default)]
-struct Told {
+struct Evidence {
     status: Option<Status>,
     version: Option<u64>,
     /// Stock and JSON of the next definition.
@@ -167,7 +167,7 @@ struct Told {
     dead: BTreeSet<String>,
     voided: BTreeSet<String>,
     /// Requests that leave the line or the dead letters behind the stuck event, without having joined behind it: who
-    /// asked, when that is told.
+    /// asked, when that is evidence.
     leave: BTreeMap<String, Option<Id>>,
     retired: bool,
     checkpoint: Option<(Shown, Moved)>,
@@ -201,22 +201,22 @@ struct Moved {
     defined: u64,
 }
 
-impl Told {
+impl Evidence {
     fn of(before: &[Raw], later: &[Raw]) -> Self {
-        let mut told = Self::default();
+        let mut evidence = Self::default();
         for raw in before {
             if let Ok(Event {
                 kind: Kind::Issue(lines, _) | Kind::Serve(lines, _),
                 ..
             }) = Event::parse(&raw.fields)
             {
-                told.decided.extend(lines.into_iter().map(|line| line.request));
+                evidence.decided.extend(lines.into_iter().map(|line| line.request));
             }
         }
         for event in later.iter().filter_map(|raw| Event::parse(&raw.fields).ok()) {
-            told.add(event);
+            evidence.add(event);
         }
-        told
+        evidence
     }
 
     fn add(&mut self, event: Event) {
@@ -303,7 +303,7 @@ struct Skip<'a> {
     books: &'a Books,
     raw: Option<&'a Raw>,
     held: &'a Held,
-    told: Told,
+    evidence: Evidence,
     known: Known,
     at_ms: i64,
 }
@@ -311,24 +311,26 @@ struct Skip<'a> {
 impl Skip<'_> {
     /// What Redis knows of requests and nothing else tells.
     fn records(&self) -> CarriedCoupon {
-        let (known, told) = (&self.known, &self.told);
+        let (known, evidence) = (&self.known, &self.evidence);
         let mut carried = CarriedCoupon::default();
         for (request, record) in &self.held.records {
             let waits = known.waiting.open.get(request).map(|record| &record.state);
             let new = match &record.state {
                 State::Issued(issue) | State::Voided(issue, _) => {
-                    let voided = matches!(record.state, State::Voided(..)) && !told.voided.contains(request);
+                    let voided = matches!(record.state, State::Voided(..)) && !evidence.voided.contains(request);
                     if voided && known.issued.get(&issue.sequence) != Some(&true) {
                         let who = (request.clone(), record.user.clone());
                         carried.voided.insert(issue.sequence, who);
                     }
-                    !known.issued.contains_key(&issue.sequence) && !told.decided.contains(request)
+                    !known.issued.contains_key(&issue.sequence) && !evidence.decided.contains(request)
                 }
                 State::AlreadyIssued { .. } | State::OutOfStock { .. } | State::NotOpen { .. } => {
-                    !known.refused.contains(request) && !told.decided.contains(request)
+                    !known.refused.contains(request) && !evidence.decided.contains(request)
                 }
-                State::Queued { .. } => !matches!(waits, Some(State::Queued { .. })) && !told.queued.contains(request),
-                State::Dead { .. } => !matches!(waits, Some(State::Dead { .. })) && !told.dead.contains(request),
+                State::Queued { .. } => {
+                    !matches!(waits, Some(State::Queued { .. })) && !evidence.queued.contains(request)
+                }
+                State::Dead { .. } => !matches!(waits, Some(State::Dead { .. })) && !evidence.dead.contains(request),
             };
             if new {
                 carried.records.insert(request.clone(), record.to_text());
@@ -336,7 +338,7 @@ impl Skip<'_> {
         }
         // Later events go on with these: the event has put them into the line.
         let mut arrival = self.books.arrivals;
-        let gone = told.leave.iter();
+        let gone = evidence.leave.iter();
         for (request, user) in gone.filter(|(request, _)| !known.waiting.open.contains_key(*request)) {
             let held = self.held.records.get(request).map(|record| record.user.clone());
             let Some(user) = user.clone().or(held) else { continue };
@@ -358,7 +360,7 @@ impl Skip<'_> {
     }
 
     fn books(&self, n: u64, carried: &mut CarriedCoupon) -> Result<(), StuckError> {
-        let Some((shown, moved)) = &self.told.checkpoint else {
+        let Some((shown, moved)) = &self.evidence.checkpoint else {
             let text = "no checkpoint behind it can be read: there is nothing to compare the counters with";
             return Err(StuckError::Refused(text.to_owned()));
         };
@@ -376,13 +378,13 @@ impl Skip<'_> {
         books.queued = less("queued", moved.queued)?;
         books.dead = less("dead", moved.dead)?;
         books.users = less("users", moved.users)?;
-        books.retention_s = self.told.retention_s.unwrap_or(books.retention_s);
-        if let Some(history) = &self.told.history {
+        books.retention_s = self.evidence.retention_s.unwrap_or(books.retention_s);
+        if let Some(history) = &self.evidence.history {
             books.history.clone_from(history);
         }
-        books.status = self.told.status.or(books.status);
+        books.status = self.evidence.status.or(books.status);
         let gone = shown.number("requests") == Some(0) && shown.status() == Some(Status::Ended);
-        if gone && books.requests() > 0 && !self.told.retired {
+        if gone && books.requests() > 0 && !self.evidence.retired {
             (books.retired, books.queued, books.dead, books.users) = (true, 0, 0, 0);
             carried.records.clear();
         }
@@ -394,7 +396,7 @@ impl Skip<'_> {
                 _ => {}
             }
         }
-        let version = self.told.version.unwrap_or(books.version);
+        let version = self.evidence.version.unwrap_or(books.version);
         if version != books.version {
             let json = self.definition(shown, version)?;
             let definition = Definition::from_json(&json).map_err(|error| StuckError::Refused(error.to_string()))?;
@@ -426,7 +428,11 @@ impl Skip<'_> {
         let before = Definition::from_json(&self.books.definition)
             .ok()
             .map(|own| (own.stock(), &self.books.definition));
-        let next = self.told.next_definition.as_ref().map(|(stock, json)| (*stock, json));
+        let next = self
+            .evidence
+            .next_definition
+            .as_ref()
+            .map(|(stock, json)| (*stock, json));
         let larger = before.into_iter().chain(next).max_by_key(|(stock, _)| *stock);
         let json = larger.map(|(_, json)| json.clone());
         json.ok_or_else(|| StuckError::Refused(format!("definition {version} can't be read anywhere")))

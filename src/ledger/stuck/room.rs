@@ -52,11 +52,11 @@ impl Skips for Rooms {
         let Some(stuck) = &found.stuck else {
             return Err(StuckError::Refused("nothing is stuck".to_owned()));
         };
-        let told = Told::of(&found.later);
+        let evidence = Evidence::of(&found.later);
         let raw = stuck.raw.as_ref();
         let mut after = books.clone();
         (after.n, after.at_ms) = (stuck.n, time(raw, books.at_ms));
-        told.carry(raw, held, &mut after)?;
+        evidence.carry(raw, held, &mut after)?;
         let lines = vec![format!(
             "the room as Redis has it: definition {}, {}",
             after.version,
@@ -79,7 +79,7 @@ impl Skips for Rooms {
 
 /// What later events tell of the room right after the stuck one.
 #[derive(Default)]
-struct Told {
+struct Evidence {
     status: Option<Status>,
     version: Option<u64>,
     /// Whether a later event changes the definition, publishes the list, or restores the room.
@@ -91,33 +91,33 @@ struct Told {
     checkpoint: Option<Checkpoint>,
 }
 
-impl Told {
+impl Evidence {
     fn of(later: &[Raw]) -> Self {
-        let mut told = Self::default();
+        let mut evidence = Self::default();
         for event in later.iter().filter_map(|raw| Event::parse(&raw.fields).ok()) {
-            told.history.get_or_insert(event.history);
+            evidence.history.get_or_insert(event.history);
             match event.kind {
                 Kind::Define(define) => {
-                    told.version.get_or_insert(define.version.saturating_sub(1));
-                    told.defined = true;
+                    evidence.version.get_or_insert(define.version.saturating_sub(1));
+                    evidence.defined = true;
                 }
-                Kind::Opened(_) => told.opened = true,
-                Kind::Status { before, .. } => _ = told.status.get_or_insert(before),
+                Kind::Opened(_) => evidence.opened = true,
+                Kind::Status { before, .. } => _ = evidence.status.get_or_insert(before),
                 Kind::Checkpoint(checkpoint) => {
-                    if told.restored {
+                    if evidence.restored {
                         continue;
                     }
-                    told.status.get_or_insert(checkpoint.status);
-                    if !told.defined {
-                        told.version.get_or_insert(checkpoint.version);
-                        told.checkpoint.get_or_insert(checkpoint);
+                    evidence.status.get_or_insert(checkpoint.status);
+                    if !evidence.defined {
+                        evidence.version.get_or_insert(checkpoint.version);
+                        evidence.checkpoint.get_or_insert(checkpoint);
                     }
                 }
-                Kind::Restore { .. } => told.restored = true,
+                Kind::Restore { .. } => evidence.restored = true,
                 Kind::Skipped(_) => {}
             }
         }
-        told
+        evidence
     }
 
     fn carry(&self, raw: Option<&Raw>, held: &HashMap<String, String>, books: &mut Books) -> Result<(), StuckError> {

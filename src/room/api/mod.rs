@@ -32,7 +32,7 @@ impl Api {
         if !registry.is_used(id)
             && let Some(mark) = ledger_mark(&self.sql, ROOMS, id).await?
         {
-            registry.learn(id, mark);
+            registry.observe(id, mark);
         }
         Ok(())
     }

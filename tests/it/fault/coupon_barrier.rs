@@ -10,7 +10,7 @@ use redis::streams::StreamRangeReply;
 use reqwest::{Method, StatusCode};
 use tokio::task::JoinSet;
 
-use crate::fault::coupon_support::{Client, Crowd, Told, assert_sold_out, requests};
+use crate::fault::coupon_support::{Answered, Client, Crowd, assert_sold_out, requests};
 use crate::fault::support::{PATIENCE, embedded, own_redis, service_on};
 use crate::support::eventually;
 use crate::support::local::LocalServer;
@@ -84,7 +84,7 @@ async fn a_line_whose_consumer_is_killed_serves_everyone_once_in_the_order_of_ar
         async move {
             let body = client.result("line", &request_id).await;
             let result = body["result"].as_str().expect("a result").to_owned();
-            Told {
+            Answered {
                 request_id,
                 user,
                 result,
@@ -92,7 +92,7 @@ async fn a_line_whose_consumer_is_killed_serves_everyone_once_in_the_order_of_ar
             }
         }
     };
-    let told: Vec<Told> = stream::iter(requests(USERS, EACH))
+    let told: Vec<Answered> = stream::iter(requests(USERS, EACH))
         .map(look)
         .buffered(WORKERS)
         .collect()

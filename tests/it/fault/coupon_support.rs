@@ -28,7 +28,7 @@ pub struct Client {
 
 /// What became of a request.
 #[derive(Debug, Clone)]
-pub struct Told {
+pub struct Answered {
     pub request_id: String,
     pub user: String,
     /// `issued`, or the code of the refusal.
@@ -98,7 +98,7 @@ impl Client {
     }
 
     /// Asks for a unit until something final is said; one in the line is asked for until its turn has come.
-    pub async fn ask(&self, coupon: &str, request_id: &str, user: &str) -> Told {
+    pub async fn ask(&self, coupon: &str, request_id: &str, user: &str) -> Answered {
         let body = json!({"request_id": request_id, "user_id": user});
         let (status, body) = self
             .call(Method::POST, &format!("/v1/coupons/{coupon}/issues"), Some(&body), true)
@@ -108,7 +108,7 @@ impl Client {
             StatusCode::CONFLICT | StatusCode::FORBIDDEN => body["code"].as_str(),
             other => panic!("{request_id}: {other} {body}"),
         };
-        Told {
+        Answered {
             request_id: request_id.to_owned(),
             user: user.to_owned(),
             result: result.expect("a result or a code").to_owned(),
@@ -154,7 +154,7 @@ impl Client {
 
 /// Requests of users, each user several times, by so many workers that all begin at one instant.
 pub struct Crowd {
-    told: JoinSet<Vec<Told>>,
+    told: JoinSet<Vec<Answered>>,
     answered: Arc<watch::Sender<usize>>,
 }
 
@@ -189,7 +189,7 @@ impl Crowd {
             .expect("the crowd is there");
     }
 
-    pub async fn told(self) -> Vec<Told> {
+    pub async fn told(self) -> Vec<Answered> {
         self.told.join_all().await.into_iter().flatten().collect()
     }
 }
@@ -201,11 +201,11 @@ pub fn requests(users: usize, each: usize) -> Vec<(String, String)> {
 }
 
 /// Exactly the stock was issued, to as many users, in the order of the ledger; all others were told why not.
-pub async fn assert_sold_out(client: &Client, coupon: &str, stock: usize, told: &[Told]) {
+pub async fn assert_sold_out(client: &Client, coupon: &str, stock: usize, told: &[Answered]) {
     let shown = client.get(&format!("/v1/coupons/{coupon}")).await;
     let counts = ["stock", "issued", "voided", "remaining", "queued", "dead"].map(|name| shown[name].as_u64());
     assert_eq!(counts, [stock as u64, stock as u64, 0, 0, 0, 0].map(Some), "{shown}");
-    let issued: BTreeMap<u64, &Told> = told
+    let issued: BTreeMap<u64, &Answered> = told
         .iter()
         .filter(|told| told.result == "issued")
         .map(|told| (told.body["sequence"].as_u64().expect("a sequence"), told))

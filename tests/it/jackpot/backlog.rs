@@ -41,7 +41,7 @@ async fn new_entries_wait_for_the_ledger_and_repeats_do_not() {
         .operate
         .views
         .registry
-        .learn(&bench.id, Mark::new(0, 2).expect("a mark"));
+        .observe(&bench.id, Mark::new(0, 2).expect("a mark"));
     assert_eq!(known.mark().n(), 6, "what was seen stays");
     known.set_ledger_n(Some(2));
     let before = bench.dump().await;
@@ -59,7 +59,7 @@ async fn new_entries_wait_for_the_ledger_and_repeats_do_not() {
 async fn a_redis_that_has_less_than_the_ledger_is_not_played_on() {
     let bench = Bench::with(&json!({})).await;
     let ahead = Mark::new(0, 2).expect("a mark");
-    let known = bench.operate.views.registry.learn(&bench.id, ahead);
+    let known = bench.operate.views.registry.observe(&bench.id, ahead);
     let before = bench.dump().await;
     let refused = enter(&bench, "e").await;
     assert!(
@@ -82,7 +82,7 @@ async fn a_jackpot_that_only_the_ledger_knows_is_lost_and_not_unknown() {
         .operate
         .views
         .registry
-        .learn(&gone, Mark::new(0, 1).expect("a mark"));
+        .observe(&gone, Mark::new(0, 1).expect("a mark"));
     let view = bench.operate.views.view(&gone).await.map(|_| ());
     assert!(
         matches!(view, Err(PlayError::Script(ScriptError::Behind { .. }))),

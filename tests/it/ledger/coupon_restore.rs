@@ -131,7 +131,10 @@ async fn a_lost_coupon_never_issues(db: LedgerDb) {
     wipe(&kit).await;
     // Another instance has heard of it from the ledger alone.
     let started = kit.other_instance();
-    let known = started.registry.learn(&kit.id, Mark::new(0, 2).expect("a mark")).mark();
+    let known = started
+        .registry
+        .observe(&kit.id, Mark::new(0, 2).expect("a mark"))
+        .mark();
     for coupons in [kit.coupons(), started] {
         assert_eq!(coupons.registry.known(&kit.id).mark(), known);
         kit.projector_of(coupons.clone(), false).finish().await;

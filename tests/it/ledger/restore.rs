@@ -183,7 +183,7 @@ async fn events_that_only_redis_had_are_given_up_and_play_goes_on(db: LedgerDb) 
         .await
         .expect("readable");
     let known = kit.bench.operate.views.registry.known(&kit.bench.id);
-    known.saw(kit.bench.snapshot().await.mark);
+    known.observe(kit.bench.snapshot().await.mark);
     assert_eq!(known.mark().restores(), 2);
     bring_back(&kit, &older).await;
     kit.heal().await;

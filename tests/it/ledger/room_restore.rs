@@ -125,7 +125,7 @@ async fn sessions_that_the_ledger_does_not_know_are_waited_for(db: LedgerDb) {
     let kit = RoomKit::with(db, &json!({"session_s": 5})).await;
     kit.project().await;
     kit.bench.define(&json!({"session_s": 300})).await;
-    let known = kit.registry.learn(&kit.bench.id, Mark::ZERO);
+    let known = kit.registry.observe(&kit.bench.id, Mark::ZERO);
     let visits = [kit.bench.join("u1")];
     let visited = scripts::visit(&kit.bench.store, &known, RETENTION_MS, &visits).await;
     assert!(visited.expect("a reply").counts.active == 1 && known.passes_until_ms() > 0);
@@ -157,7 +157,7 @@ async fn a_room_that_has_not_opened_is_not_held(db: LedgerDb) {
     kit.project().await;
     // It was opened, which the ledger does not know, but an instance has seen that there was something.
     kit.bench.define(&json!({"opens_at": null})).await;
-    kit.registry.learn(&kit.bench.id, kit.bench.snapshot().await.mark);
+    kit.registry.observe(&kit.bench.id, kit.bench.snapshot().await.mark);
     kit.wipe().await;
     kit.heal().await;
     let snapshot = kit.bench.snapshot().await;
@@ -200,9 +200,9 @@ async fn an_older_copy_with_all_events_is_waited_for_once(db: LedgerDb) {
     let kit = RoomKit::with(db, &json!({"capacity": 2, "session_s": 20})).await;
     kit.project().await;
     let older = kit.bench.dump().await;
-    let first = kit.rooms().registry.learn(&kit.bench.id, Mark::ZERO);
+    let first = kit.rooms().registry.observe(&kit.bench.id, Mark::ZERO);
     let started = kit.other_instance();
-    let other = started.registry.learn(&kit.bench.id, Mark::ZERO);
+    let other = started.registry.observe(&kit.bench.id, Mark::ZERO);
     let visit = async |known: &jackpot::room::known::Known, visits: &[Visit]| {
         let visited = scripts::visit(&kit.bench.store, known, RETENTION_MS, visits).await;
         visited.expect("a reply")
@@ -254,7 +254,7 @@ async fn a_lost_room_lets_nobody_in(db: LedgerDb) {
     let started = kit.other_instance();
     let known = started
         .registry
-        .learn(&kit.bench.id, Mark::new(0, 1).expect("a mark"))
+        .observe(&kit.bench.id, Mark::new(0, 1).expect("a mark"))
         .mark();
     for rooms in [kit.rooms(), started] {
         assert_eq!(rooms.registry.known(&kit.bench.id).mark(), known);

@@ -83,7 +83,7 @@ impl Progress {
 
 /// What they brought home.
 #[derive(Debug, Default)]
-pub struct Haul {
+pub struct Results {
     pub calls: Vec<Call>,
     pub voids: Vec<Void>,
 }
@@ -117,7 +117,7 @@ impl Crowd {
     }
 
     /// Lets all of them ask until the last request is decided. The first that can't go on ends it for all.
-    pub async fn play(self: &Arc<Self>) -> Result<Haul, SimulateError> {
+    pub async fn play(self: &Arc<Self>) -> Result<Results, SimulateError> {
         let (joined, line) = mpsc::unbounded_channel();
         let line = Arc::new(AsyncMutex::new(line));
         let mut tasks = JoinSet::new();
@@ -130,7 +130,7 @@ impl Crowd {
             tasks.spawn(Arc::clone(self).look_up_all(self.api()?, Arc::clone(&line)));
         }
         tasks.spawn(Arc::clone(self).void_all(self.api()?));
-        let mut all = Haul::default();
+        let mut all = Results::default();
         while let Some(ended) = tasks.join_next().await {
             let haul = ended??;
             all.calls.extend(haul.calls);
@@ -144,11 +144,15 @@ impl Crowd {
         Ok(if self.plan.queued { api.respond_async() } else { api })
     }
 
-    async fn ask_all(self: Arc<Self>, api: Api, joined: mpsc::UnboundedSender<Joined>) -> Result<Haul, SimulateError> {
+    async fn ask_all(
+        self: Arc<Self>,
+        api: Api,
+        joined: mpsc::UnboundedSender<Joined>,
+    ) -> Result<Results, SimulateError> {
         // Opens the connection, so that at the barrier nothing is left to do but to ask.
         api.call(Method::GET, &api.url("/healthz"), None).await?;
         self.barrier.wait().await;
-        let mut haul = Haul::default();
+        let mut haul = Results::default();
         while let Some(ask) = self.asks.get(self.next.fetch_add(1, Ordering::Relaxed)) {
             let (call, joined_ms) = self.ask(&api, *ask).await?;
             if self.plan.queued {
@@ -191,8 +195,8 @@ impl Crowd {
         self: Arc<Self>,
         api: Api,
         line: Arc<AsyncMutex<mpsc::UnboundedReceiver<Joined>>>,
-    ) -> Result<Haul, SimulateError> {
-        let mut haul = Haul::default();
+    ) -> Result<Results, SimulateError> {
+        let mut haul = Results::default();
         loop {
             // In the order of joining: who came first is decided first.
             let Some((mut call, joined_ms)) = line.lock().await.recv().await else {
@@ -247,9 +251,9 @@ impl Crowd {
     }
 
     /// Takes units back at their points of the run; fewer than planned when nothing is left to take back at its end.
-    async fn void_all(self: Arc<Self>, api: Api) -> Result<Haul, SimulateError> {
+    async fn void_all(self: Arc<Self>, api: Api) -> Result<Results, SimulateError> {
         let mut rng = StdRng::seed_from_u64(self.plan.seed);
-        let (mut haul, mut taken) = (Haul::default(), HashSet::new());
+        let (mut haul, mut taken) = (Results::default(), HashSet::new());
         let course = self.course();
         for point in self.plan.void_points(course.all) {
             while !course.has_reached(point) {

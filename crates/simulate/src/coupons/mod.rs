@@ -10,8 +10,8 @@ mod check;
 mod crowd;
 pub mod evidence;
 mod numbers;
+pub mod overview;
 mod plan;
-pub mod told;
 
 pub use args::CouponArgs;
 

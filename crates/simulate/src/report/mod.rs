@@ -6,13 +6,13 @@ pub mod plots;
 use serde_json::{Value, json};
 
 use super::compare::Way;
-use super::told::Told;
+use super::overview::Overview;
 use plots::Plot;
 
 /// What is reported: a run, a comparison, or both.
 #[derive(Debug, Clone, Copy)]
 pub struct Page<'p> {
-    pub told: Option<&'p Told<'p>>,
+    pub told: Option<&'p Overview<'p>>,
     /// Empty when nothing was compared.
     pub ways: &'p [Way],
 }

@@ -7,7 +7,7 @@ use super::plots::Plot;
 use crate::Verdict;
 use crate::compare::{Way, table as compared};
 use crate::finding::{self, Finding, Judged};
-use crate::told::Told;
+use crate::overview::Overview;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -34,7 +34,7 @@ pub fn html(page: &Page<'_>, plots: &[Plot], at: jiff::Timestamp) -> String {
     )
 }
 
-fn header(told: Option<&Told<'_>>, at: jiff::Timestamp) -> String {
+fn header(told: Option<&Overview<'_>>, at: jiff::Timestamp) -> String {
     let machine = told.map_or_else(String::new, |told| {
         let machine = told.machine;
         let memory = machine
@@ -74,7 +74,7 @@ fn verdict(findings: &[Finding]) -> String {
     )
 }
 
-fn cards(told: &Told<'_>) -> String {
+fn cards(told: &Overview<'_>) -> String {
     let cards = told
         .cards
         .iter()
@@ -111,7 +111,7 @@ fn plotted(plots: &[Plot]) -> String {
     html
 }
 
-fn checks(told: &Told<'_>) -> String {
+fn checks(told: &Overview<'_>) -> String {
     let rows = told
         .findings
         .iter()
@@ -179,7 +179,7 @@ fn comparison(ways: &[Way]) -> String {
     )
 }
 
-fn details(told: &Told<'_>) -> String {
+fn details(told: &Overview<'_>) -> String {
     let pairs = |rows: &[(String, String)]| -> String {
         let rows = rows
             .iter()

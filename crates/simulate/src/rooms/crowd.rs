@@ -39,7 +39,7 @@ pub struct Crowd {
 
 /// What the crowd has seen.
 #[derive(Debug)]
-pub struct Haul {
+pub struct Results {
     pub visits: Vec<Visit>,
     pub opening: Opening,
     /// That nobody came further for so long, in seconds, that those who waited were given up.
@@ -166,7 +166,7 @@ impl Crowd {
     }
 
     /// Lets all of them go their way, and waits until the room is empty. The first that can't go on ends it for all.
-    pub async fn play(self: &Arc<Self>) -> Result<Haul, SimulateError> {
+    pub async fn play(self: &Arc<Self>) -> Result<Results, SimulateError> {
         self.pool.open().await?;
         let mut users = JoinSet::new();
         let early = self.plan.early();
@@ -203,7 +203,7 @@ impl Crowd {
         if stood_still_s.is_none() {
             after::emptied(&*self.pool.lease().await, &self.plan).await?;
         }
-        Ok(Haul {
+        Ok(Results {
             visits,
             opening: opening.unwrap_or_default(),
             stood_still_s,

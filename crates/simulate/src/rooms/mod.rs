@@ -14,10 +14,10 @@ pub mod evidence;
 pub mod lag;
 mod monitor;
 mod numbers;
+pub mod overview;
 mod pass;
 mod plan;
 mod stream;
-pub mod told;
 mod visitor;
 
 pub use args::RoomArgs;

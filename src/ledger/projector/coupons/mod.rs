@@ -53,7 +53,7 @@ impl Coupons {
         };
         let known = self.registry.whole(id)?;
         let set = scripts::set_status(&self.store, &known.keys, known.mark(), &wish).await;
-        self.registry.heard(&known, set)?;
+        self.registry.observe_reply(&known, set)?;
         Ok(())
     }
 }
@@ -76,7 +76,7 @@ impl Kind for Coupons {
     async fn look(&self, id: &Id) -> Result<Look<Side>, ScriptError> {
         let known = self.registry.whole(id)?;
         let snapshot = scripts::snapshot(&self.store, &known.keys, known.mark()).await;
-        let redis = self.registry.heard(&known, snapshot)?;
+        let redis = self.registry.observe_reply(&known, snapshot)?;
         Ok(Look {
             mark: redis.mark,
             now_ms: redis.now_ms,
@@ -87,7 +87,7 @@ impl Kind for Coupons {
     async fn checkpoint(&self, id: &Id) -> Result<Mark, ScriptError> {
         let known = self.registry.whole(id)?;
         let put = scripts::checkpoint(&self.store, &known.keys, known.mark()).await;
-        self.registry.heard(&known, put)
+        self.registry.observe_reply(&known, put)
     }
 
     async fn suspend(&self, id: &Id, reason: String, by: &Operator) -> Result<(), ScriptError> {

@@ -42,7 +42,7 @@ pub fn counts_add_up(evidence: &Evidence) -> Judged {
     }
 }
 
-/// Told to wait, and gone with the next call: it may have been let in between.
+/// Overview to wait, and gone with the next call: it may have been let in between.
 fn may_have_been_in(visit: &Visit) -> bool {
     let has_left = visit.end().is_some_and(|end| end.how == How::Left);
     has_left && visit.admission.is_none()

@@ -1,12 +1,12 @@
 //! A run of coupons as people read it.
 
 use super::Summary;
+use crate::overview::{Overview, last_rows, latency_rows, usual_remarks};
 use crate::table::{duration, grouped, grouped_rate};
-use crate::told::{Told, last_rows, latency_rows, usual_remarks};
 
 /// What there is to say of it.
-pub fn coupons(summary: &Summary) -> Told<'_> {
-    Told {
+pub fn coupons(summary: &Summary) -> Overview<'_> {
+    Overview {
         machine: &summary.machine,
         findings: &summary.findings,
         shown: "lists",

@@ -13,7 +13,7 @@ const CLIENT_BOUND_PERCENT: f64 = 70.0;
 
 /// What there is to say of a run.
 #[derive(Debug)]
-pub struct Told<'s> {
+pub struct Overview<'s> {
     pub machine: &'s Machine,
     pub findings: &'s [Finding],
     /// What the service showed beside its answers.
@@ -31,8 +31,8 @@ pub struct Told<'s> {
 }
 
 /// A run of a jackpot.
-pub fn jackpot(summary: &Summary) -> Told<'_> {
-    Told {
+pub fn jackpot(summary: &Summary) -> Overview<'_> {
+    Overview {
         machine: &summary.machine,
         findings: &summary.findings,
         shown: "meters",

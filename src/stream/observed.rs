@@ -11,7 +11,7 @@ const NONE: u64 = u64::MAX;
 
 /// SQL's view of a subject, for people.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct LedgerView {
     /// Its status as of the last event in SQL; empty before the first.
     pub status: String,
     /// Why its next event can't be applied; empty while it can.
@@ -48,7 +48,7 @@ impl Reason {
 
 /// What is remembered of one jackpot, coupon or room.
 #[derive(Debug)]
-pub struct Heard {
+pub struct Observed {
     what: &'static str,
     id: Id,
     mark: AtomicU64,
@@ -59,10 +59,10 @@ pub struct Heard {
     ledger_n: AtomicU64,
     /// Last event in Redis at the last look apart from play, only for the lag.
     redis_n: AtomicU64,
-    told: RwLock<Told>,
+    ledger_view: RwLock<LedgerView>,
 }
 
-impl Heard {
+impl Observed {
     /// `what`: "jackpot", "coupon" or "room", for the log.
     #[must_use]
     pub fn new(what: &'static str, id: &Id) -> Self {
@@ -74,7 +74,7 @@ impl Heard {
             lost_to: AtomicU64::new(0),
             ledger_n: AtomicU64::new(NONE),
             redis_n: AtomicU64::new(0),
-            told: RwLock::default(),
+            ledger_view: RwLock::default(),
         }
     }
 
@@ -89,19 +89,19 @@ impl Heard {
 
     /// Highest mark that this instance has seen.
     pub fn mark(&self) -> Mark {
-        Mark::unpack(self.mark.load(Ordering::Relaxed)).expect("only `hear` writes it, from a mark")
+        Mark::unpack(self.mark.load(Ordering::Relaxed)).expect("only `raise` writes it, from a mark")
     }
 
     /// Remembers a mark from a reply or the ledger. Returns whether there was a restore since the highest one before.
     /// Then earlier readings may be of events that no longer exist.
-    pub fn hear(&self, mark: Mark) -> bool {
+    pub fn raise(&self, mark: Mark) -> bool {
         let before = self.mark.fetch_max(mark.packed(), Ordering::Relaxed);
         Mark::unpack(before).is_some_and(|before| before.restores() < mark.restores())
     }
 
     /// Remembers that Redis lost events. From then on this instance does not use the subject until it is restored, even
     /// when others have gone on from the older state and passed the known number.
-    pub fn note<T>(&self, result: Result<T, ScriptError>) -> Result<T, ScriptError> {
+    pub fn observe_loss<T>(&self, result: Result<T, ScriptError>) -> Result<T, ScriptError> {
         if let Err(error @ ScriptError::Behind { at: redis, .. }) = &result
             && self.lose(*redis)
         {
@@ -139,7 +139,7 @@ impl Heard {
         if mark.restores() <= lost_at || mark < self.mark() {
             return false;
         }
-        self.hear(mark);
+        self.raise(mark);
         self.lost_at
             .compare_exchange(lost_at, NONE, Ordering::Relaxed, Ordering::Relaxed)
             .is_ok()
@@ -176,14 +176,14 @@ impl Heard {
     }
 
     /// SQL's view at the last look.
-    pub fn told(&self) -> Told {
-        self.told.read().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn ledger_view(&self) -> LedgerView {
+        self.ledger_view.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Whether its next event can't be applied, by SQL's last view.
     pub fn is_ledger_stopped(&self) -> bool {
         !self
-            .told
+            .ledger_view
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .stopped
@@ -191,9 +191,9 @@ impl Heard {
     }
 
     /// Remembers SQL's view.
-    pub fn set_told(&self, told: Told) {
-        if *self.told.read().unwrap_or_else(PoisonError::into_inner) != told {
-            *self.told.write().unwrap_or_else(PoisonError::into_inner) = told;
+    pub fn set_ledger_view(&self, view: LedgerView) {
+        if *self.ledger_view.read().unwrap_or_else(PoisonError::into_inner) != view {
+            *self.ledger_view.write().unwrap_or_else(PoisonError::into_inner) = view;
         }
     }
 
@@ -217,15 +217,15 @@ impl Heard {
             let text = format!("Redis was at {at}, and {} was seen: it lost events", self.mark());
             return Some((Reason::Lost, text));
         }
-        let told = self.told.read().unwrap_or_else(PoisonError::into_inner);
-        if !told.stopped.is_empty() {
-            return Some((Reason::LedgerStopped, told.stopped.clone()));
+        let view = self.ledger_view.read().unwrap_or_else(PoisonError::into_inner);
+        if !view.stopped.is_empty() {
+            return Some((Reason::LedgerStopped, view.stopped.clone()));
         }
-        if told.status == "suspended" {
+        if view.status == "suspended" {
             let text = "Redis and the ledger do not agree; GET /v1/reconciliation says in what".to_owned();
             return Some((Reason::Suspended, text));
         }
-        drop(told);
+        drop(view);
         let waiting = self.backlog();
         max_backlog.filter(|most| waiting > *most).map(|most| {
             let text = format!("{waiting} of its events wait for the ledger; {most} are allowed");
@@ -235,8 +235,8 @@ impl Heard {
 
     /// Whether it can be used: nothing refuses it, and no operator stopped it.
     pub fn is_open(&self) -> bool {
-        let told = self.told.read().unwrap_or_else(PoisonError::into_inner);
-        matches!(told.status.as_str(), "" | "open")
+        let view = self.ledger_view.read().unwrap_or_else(PoisonError::into_inner);
+        matches!(view.status.as_str(), "" | "open")
     }
 
     /// Counts the backlog from the first event on, if nothing is known of the ledger yet.
@@ -260,11 +260,15 @@ mod tests {
         Mark::new(restores, n).expect("within its bounds")
     }
 
-    fn lost_at(seen: Mark) -> Heard {
-        let known = Heard::new("jackpot", &Id::parse("spring").expect("an id"));
-        known.hear(seen);
+    fn lost_at(seen: Mark) -> Observed {
+        let known = Observed::new("jackpot", &Id::parse("spring").expect("an id"));
+        known.raise(seen);
         let (at, seen) = (mark(0, 1), known.mark());
-        assert!(known.note::<()>(Err(ScriptError::Behind { at, known: seen })).is_err());
+        assert!(
+            known
+                .observe_loss::<()>(Err(ScriptError::Behind { at, known: seen }))
+                .is_err()
+        );
         known
     }
 
@@ -274,7 +278,7 @@ mod tests {
         for still in [mark(1, 120), mark(1, 200), mark(0, 500)] {
             assert!(!known.restored(1, still) && known.is_lost());
         }
-        known.hear(mark(2, 160)); // by what the ledger says
+        known.raise(mark(2, 160)); // by what the ledger says
         assert!(
             !known.restored(1, mark(2, 159)),
             "a restore of less than the ledger has"
@@ -295,28 +299,28 @@ mod tests {
     }
 
     #[test]
-    fn why_it_is_refused_is_told() {
-        let reason = |known: &Heard| known.refusal(Some(10)).map(|(reason, _)| reason);
+    fn a_refusal_says_why() {
+        let reason = |known: &Observed| known.refusal(Some(10)).map(|(reason, _)| reason);
         assert_eq!(reason(&lost_at(mark(0, 2))), Some(Reason::Lost));
-        let known = Heard::new("jackpot", &Id::parse("spring").expect("an id"));
-        known.hear(mark(0, 31));
+        let known = Observed::new("jackpot", &Id::parse("spring").expect("an id"));
+        known.raise(mark(0, 31));
         assert!(reason(&known).is_none() && known.is_open());
-        let told = |status: &str, stopped: &str| {
-            known.set_told(Told {
+        let view = |status: &str, stopped: &str| {
+            known.set_ledger_view(LedgerView {
                 status: status.to_owned(),
                 stopped: stopped.to_owned(),
             });
         };
-        told("paused", "");
+        view("paused", "");
         assert!(
             reason(&known).is_none() && !known.is_open(),
             "an operator's pause refuses nothing"
         );
-        told("suspended", "");
+        view("suspended", "");
         assert_eq!(reason(&known), Some(Reason::Suspended));
-        told("suspended", "a gap");
+        view("suspended", "a gap");
         assert_eq!(reason(&known), Some(Reason::LedgerStopped));
-        told("open", "");
+        view("open", "");
         known.set_ledger_n(Some(21));
         assert!(reason(&known).is_none());
         known.set_ledger_n(Some(20));
@@ -326,19 +330,19 @@ mod tests {
 
     #[test]
     fn the_lag_counts_what_others_wrote() {
-        let known = Heard::new("jackpot", &Id::parse("spring").expect("an id"));
+        let known = Observed::new("jackpot", &Id::parse("spring").expect("an id"));
         known.set_redis_n(70);
         assert_eq!(known.lag(), 0, "nothing is known of the ledger");
         known.set_ledger_n(Some(20));
         assert_eq!((known.lag(), known.backlog()), (50, 0));
-        known.hear(mark(0, 80));
+        known.raise(mark(0, 80));
         assert_eq!((known.lag(), known.backlog()), (60, 60));
     }
 
     #[test]
-    fn the_backlog_is_unknown_until_the_ledger_was_heard_of() {
-        let known = Heard::new("jackpot", &Id::parse("spring").expect("an id"));
-        known.hear(mark(3, 50));
+    fn the_backlog_is_unknown_until_the_ledger_is_known() {
+        let known = Observed::new("jackpot", &Id::parse("spring").expect("an id"));
+        known.raise(mark(3, 50));
         assert_eq!(known.backlog(), 0);
         known.set_ledger_n(Some(20));
         assert_eq!(known.backlog(), 30);

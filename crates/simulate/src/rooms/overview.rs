@@ -3,12 +3,12 @@
 use super::Summary;
 use super::plan::LISTENERS;
 use crate::numbers::Latency;
+use crate::overview::{Overview, last_rows, latency_rows, usual_remarks};
 use crate::table::{duration, grouped, grouped_rate};
-use crate::told::{Told, last_rows, latency_rows, usual_remarks};
 
 /// What there is to say of it.
-pub fn room(summary: &Summary) -> Told<'_> {
-    Told {
+pub fn room(summary: &Summary) -> Overview<'_> {
+    Overview {
         machine: &summary.machine,
         findings: &summary.findings,
         shown: "what the monitor saw",
