@@ -266,6 +266,13 @@ impl ResponseError for Problem {
     }
 }
 
+/// Every problem: its code, its title, and what `/problems/{code}` says of it.
+pub fn kinds() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    problem_kinds::KINDS
+        .iter()
+        .map(|kind| (kind.code, kind.title, kind.about))
+}
+
 /// What a problem code means.
 #[utoipa::path(get, path = "/problems/{code}", tag = "service", params(("code" = String, Path)),
     responses((status = 200, description = "What the code means", content_type = "text/plain", body = String,

@@ -1,4 +1,4 @@
-//! The export of a jackpot's ledger, line by line, as [`crate::verify`] reads it. docs/explanation/fairness.md has the format.
+//! The export of a jackpot's ledger, line by line, as [`crate::verify`] reads it. docs/reference/formats.md has the format.
 //!
 //! Read in pages by key, each in a transaction of its own, and consistent all the same: the head is read first, and
 //! what comes after its event is left out.

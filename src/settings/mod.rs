@@ -19,6 +19,7 @@ use serde::Deserialize;
 
 pub use error::SettingsError;
 pub use proxies::Proxies;
+pub use range::rule;
 
 /// All settings. `config/default.toml` documents each with its unit and range.
 #[derive(Debug, Clone, Deserialize)]

@@ -32,6 +32,7 @@ mod coupon_retire;
 mod coupon_serve;
 mod coupon_void;
 mod definitions;
+mod docs;
 mod epochs;
 mod fault_behind;
 mod fault_coupon_barrier;
