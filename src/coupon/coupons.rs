@@ -19,8 +19,8 @@ use super::scripts::{self, Answer, Ask, AskReply, Looked, Mode, Refusal, ScriptE
 use super::turns::Turns;
 use crate::combiner;
 use crate::ids::Id;
-use crate::ledger::sql::Sql;
 use crate::settings;
+use crate::sql::Sql;
 use crate::store::Store;
 use crate::telemetry::{IssueResult, Metrics};
 

@@ -1,4 +1,4 @@
-//! What can go wrong with a coupon, as values. `http/problem_of_coupon.rs` alone turns them into statuses.
+//! What can go wrong with a coupon, as values. `problem.rs` alone turns them into statuses.
 
 use thiserror::Error;
 

@@ -7,7 +7,7 @@ use super::coupons::Request;
 use super::error::CouponError;
 use super::record::{Issue, Record, State};
 use crate::ids::Id;
-use crate::ledger::sql::Sql;
+use crate::sql::Sql;
 
 /// The request, if a unit was issued to it. A coupon is retired only once the ledger has all its events, so none is
 /// missing here.

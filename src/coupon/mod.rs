@@ -18,6 +18,7 @@ mod kept;
 pub mod known;
 pub mod line;
 pub mod operate;
+mod problem;
 pub mod record;
 pub mod scripts;
 mod serving;

@@ -1,4 +1,4 @@
-//! What can go wrong with a room, as values. `http/problem_of_room.rs` alone turns them into statuses.
+//! What can go wrong with a room, as values. `problem.rs` alone turns them into statuses.
 
 use std::time::Duration;
 

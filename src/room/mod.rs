@@ -20,6 +20,8 @@ pub mod known;
 pub mod operate;
 pub mod page;
 pub mod pass;
+pub mod pre_queue_line;
+mod problem;
 pub mod record;
 pub mod return_to;
 mod revocations;

@@ -16,8 +16,8 @@ use tokio::time::{Instant, sleep, timeout};
 use super::pass::{self, Claims, PassError, Timed};
 use super::ticket::Ticket;
 use crate::ids::Id;
-use crate::ledger::sql::Sql;
 use crate::signing::{Published, SigningKeys, all_published};
+use crate::sql::Sql;
 
 /// From the end of one look for unknown keys to the next. So requests with made-up key names cost the database one
 /// query a second.

@@ -63,6 +63,7 @@ mod fault_support;
 mod fault_two_stores;
 mod given;
 mod heads;
+mod house;
 mod http;
 mod keys_http;
 mod ledger_batch;

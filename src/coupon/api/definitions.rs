@@ -19,7 +19,7 @@ use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
 use crate::ids::Id;
-use crate::ledger::streams::Streams;
+use crate::stream::kinds::Streams;
 use crate::violation::{Violation, check_new_name, name_and_rest};
 
 impl Described for Document {

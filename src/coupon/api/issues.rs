@@ -9,13 +9,13 @@ use utoipa::ToSchema;
 use super::Api;
 use super::body::{IssueBody, first};
 use crate::coupon::coupons::Request;
+use crate::coupon::problem::{already_issued, not_open, out_of_stock};
 use crate::coupon::record::State;
 use crate::coupon::scripts::Mode;
 use crate::http::Web;
 use crate::http::auth::{self, operator};
 use crate::http::body::{Body, Described};
 use crate::http::problem::Problem;
-use crate::http::problem_of_coupon::{already_issued, not_open, out_of_stock};
 use crate::http::query::PathOf;
 use crate::http::request_id::RequestId;
 use crate::ids::{Id, RequestRef};
@@ -53,7 +53,7 @@ impl Described for IssueWish {}
             `Idempotency-Replayed: true`", body = IssueBody),
         (status = 202, description = "In the line; `Location` says where it goes on", body = IssueBody),
         (status = 403, description = "`not-open`, `forbidden`, `wrong-subject`; with `Idempotency-Replayed: true` where it was refused before", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`already-issued` (with the first issue as `issue`), `out-of-stock`, `coupon-suspended`; with `Idempotency-Replayed: true` where it was refused before", body = crate::http::problem_of_coupon::AlreadyIssued<IssueBody>, content_type = "application/problem+json"),
+        (status = 409, description = "`already-issued` (with the first issue as `issue`), `out-of-stock`, `coupon-suspended`; with `Idempotency-Replayed: true` where it was refused before", body = crate::coupon::problem::AlreadyIssued<IssueBody>, content_type = "application/problem+json"),
         (status = 422, description = "`invalid-request`, `request-id-reused`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn post(
     _: auth::Play,

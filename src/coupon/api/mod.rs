@@ -6,8 +6,9 @@ use utoipa::OpenApi;
 use super::coupons::Coupons;
 use crate::http::problem::Problem;
 use crate::ids::Id;
-use crate::ledger::Ledger;
-use crate::ledger::streams::COUPONS;
+use crate::sql::Sql;
+use crate::stream::kinds::COUPONS;
+use crate::stream::ledger_mark;
 
 mod answers;
 mod body;
@@ -24,7 +25,7 @@ pub struct Api {
     /// Issues units.
     pub coupons: Coupons,
     /// For questions that Redis cannot answer.
-    pub ledger: Ledger,
+    pub sql: Sql,
     /// Largest body of a bulk issue.
     pub max_bulk_bytes: u64,
 }
@@ -34,7 +35,7 @@ impl Api {
     async fn learn(&self, id: &Id) -> Result<(), Problem> {
         let registry = &self.coupons.registry;
         if !registry.is_used(id)
-            && let Some(mark) = self.ledger.mark(COUPONS, id).await?
+            && let Some(mark) = ledger_mark(&self.sql, COUPONS, id).await?
         {
             registry.learn(id, mark);
         }

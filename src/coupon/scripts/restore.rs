@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::coupon::definition::Definition;
 use crate::coupon::status::Status;
-use crate::jackpot::operate::Operator;
+use crate::operator::Operator;
 use crate::store::keys::CouponKeys;
 use crate::store::{Call, Store};
 use crate::stream::restore::{self, RestoreEnded};

@@ -16,11 +16,11 @@ use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
 use crate::ids::Id;
-use crate::ledger::streams::Streams;
 use crate::room::definition::{Definition, Document};
 use crate::room::error::RoomError;
 use crate::room::operate::{has_list, parse_definition};
 use crate::room::scripts::Snapshot;
+use crate::stream::kinds::Streams;
 use crate::telemetry::request;
 use crate::violation::Violation;
 

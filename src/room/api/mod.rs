@@ -6,8 +6,9 @@ use utoipa::OpenApi;
 use super::rooms::Rooms;
 use crate::http::problem::Problem;
 use crate::ids::Id;
-use crate::ledger::Ledger;
-use crate::ledger::streams::ROOMS;
+use crate::sql::Sql;
+use crate::stream::kinds::ROOMS;
+use crate::stream::ledger_mark;
 
 mod body;
 mod definitions;
@@ -21,7 +22,7 @@ pub struct Api {
     /// Admits users.
     pub rooms: Rooms,
     /// For questions that Redis cannot answer.
-    pub ledger: Ledger,
+    pub sql: Sql,
 }
 
 impl Api {
@@ -29,7 +30,7 @@ impl Api {
     async fn learn(&self, id: &Id) -> Result<(), Problem> {
         let registry = &self.rooms.registry;
         if !registry.is_used(id)
-            && let Some(mark) = self.ledger.mark(ROOMS, id).await?
+            && let Some(mark) = ledger_mark(&self.sql, ROOMS, id).await?
         {
             registry.learn(id, mark);
         }

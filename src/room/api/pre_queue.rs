@@ -12,8 +12,8 @@ use crate::http::query::PathOf;
 use crate::ids::Id;
 use crate::room::error::RoomError;
 use crate::room::operate::{COLLECTED_PAGE, joined, parse_definition};
+use crate::room::pre_queue_line::{FORMAT, Heading, Join};
 use crate::telemetry::request;
-use crate::verify::pre_queue::{FORMAT, Heading, Join};
 
 /// The tickets from before the opening, as lines of JSON. The first line has the seed of the order, the number of
 /// tickets, and the SHA-256 of the list. Then there is a line for each ticket, `{"join":1,"ticket":"…"}`, in join
