@@ -180,7 +180,7 @@ async fn fill(
 
 async fn enter(place: &Place, known: &Known, view: &View, block: Vec<EnterEntry>) -> Outcome {
     let entered = scripts::enter(&place.store, &known.keys, &known.fence(view), &view.definition, &block).await?;
-    known.saw(entered.mark);
+    known.observe(entered.mark);
     // Seen: by the repeat of a call whose answer was late.
     let taken = |reply: &EntryReply| matches!(reply, EntryReply::Taken(_) | EntryReply::Seen(_));
     if entered.replies.iter().all(taken) {

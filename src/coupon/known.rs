@@ -10,7 +10,7 @@ use crate::stream::{self, Observed, Subject};
 #[derive(Debug)]
 pub struct Known {
     pub keys: CouponKeys,
-    heard: Observed,
+    observed: Observed,
     /// Whether the warning about a shorter retention setting was logged.
     warned: AtomicBool,
 }
@@ -28,7 +28,7 @@ impl Subject for Known {
     fn new(id: &Id) -> Self {
         Self {
             keys: CouponKeys::new(id),
-            heard: Observed::new("coupon", id),
+            observed: Observed::new("coupon", id),
             warned: AtomicBool::default(),
         }
     }
@@ -42,7 +42,7 @@ impl std::ops::Deref for Known {
     type Target = Observed;
 
     fn deref(&self) -> &Observed {
-        &self.heard
+        &self.observed
     }
 }
 

@@ -20,7 +20,7 @@ const HEARD_AGAIN_MS: i64 = 2_000;
 #[derive(Debug)]
 pub struct Known {
     pub keys: RoomKeys,
-    heard: Observed,
+    observed: Observed,
     passes: AtomicU64,
     passes_until_ms: AtomicI64,
     shown_ms: AtomicI64,
@@ -147,7 +147,7 @@ impl Subject for Known {
     fn new(id: &Id) -> Self {
         Self {
             keys: RoomKeys::new(id),
-            heard: Observed::new("room", id),
+            observed: Observed::new("room", id),
             passes: AtomicU64::new(0),
             passes_until_ms: AtomicI64::new(0),
             shown_ms: AtomicI64::new(0),
@@ -166,7 +166,7 @@ impl std::ops::Deref for Known {
     type Target = Observed;
 
     fn deref(&self) -> &Observed {
-        &self.heard
+        &self.observed
     }
 }
 

@@ -191,8 +191,8 @@ impl Direct {
             }];
             let fence = known.fence(&view);
             let call = scripts::enter(&self.store, &known.keys, &fence, &view.definition, &entry);
-            let entered = known.note(call.await)?;
-            known.saw(entered.mark);
+            let entered = known.observe_loss(call.await)?;
+            known.observe(entered.mark);
             match (entered.replies.into_iter().next(), entered.refusal) {
                 (Some(EntryReply::Taken(record) | EntryReply::Seen(record)), _) => {
                     return self.play.answer(id, &entry_id, sent, record).await;
