@@ -2,30 +2,63 @@
 //!
 //! # The map of the house
 //!
-//! `crates/core` (`jackpot_core`) is pure: ids, money, the definition of a jackpot, its draw, records, the hash chain, receipts.
-//! `crates/simulate` (`jackpot_simulate`) plays against the API from outside and knows none of the code here. Here, a folder is
-//! a capability. Data flows one way: `http → jackpot → store → Redis`, and `Redis stream → ledger`.
+//! A room is a folder or a file of `src/`, or a crate of `crates/`. It uses the rooms in its last column, those that
+//! everyone uses, and no others, so that no circle can form. `tests/it/house.rs` reads these tables and every path in the
+//! source, and fails where they differ. docs/decisions/0030 says why the arrows point this way.
 //!
-//! | where | what |
+//! | room | what | may use |
+//! | --- | --- | --- |
+//! | `main` | starts the program | `cli` |
+//! | [`cli`] | the command line: `serve`, `key`, `simulate`, `migrate`, `reconcile`, `backup`, `restore`, `ledger`, `export`, `verify` | `app`, `backup`, `coupon`, `jackpot`, `keys`, `ledger`, `master_secret`, `room`, `settings`, `signals`, `signing`, `sql`, `store`, `stream`, `telemetry`, `verify`, `crates/simulate` |
+//! | [`app`] | puts the service together, starts it in order, stops it in reverse | `backup`, `coupon`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `room`, `settings`, `signals`, `signing`, `store`, `stream`, `telemetry` |
+//! | [`backup`] | the ledger and every secret in a directory, and an empty machine that begins with it | `keys`, `ledger`, `master_secret`, `settings`, `signing`, `sql`, `store`, `stream` |
+//! | [`verify`] | checks an exported ledger offline: chain, books, draws, receipts; and the order before a room opens | `jackpot`, `ledger`, `room`, `signing` |
+//! | [`ledger`] | the SQL system of record of jackpots, coupons and rooms: projector, queries, reconciliation, restore | `coupon`, `http`, `jackpot`, `master_secret`, `room`, `settings`, `signing`, `sql`, `store`, `stream`, `telemetry` |
+//! | [`jackpot`] | play (enter → draw → claim → redraw), recovery, operators, their routes | `combiner`, `coupon`, `http`, `master_secret`, `room`, `settings`, `sql`, `store`, `stream`, `telemetry` |
+//! | [`coupon`] | limited stock, first come, first served: definition, codes, records (pure), the queue before it | `combiner`, `http`, `settings`, `sql`, `store`, `stream`, `telemetry` |
+//! | [`room`] | a waiting room with exact capacity: definition, tickets, passes, who enters and when | `combiner`, `http`, `master_secret`, `signing`, `sql`, `store`, `stream`, `telemetry` |
+//! | [`signing`] | Ed25519 keys: who signs receipts and heads, and the public keys at `/v1/keys` | `http`, `sql` |
+//! | [`http`] | server, problem+json, keys and roles, limits, `OpenAPI`; no business rule | `keys`, `settings`, `stream`, `telemetry` |
+//! | [`keys`] | API keys: roles, the subjects that a key is bound to, rates | `settings`, `stream` |
+//! | [`sql`] | the database: SQLite or PostgreSQL, schema, transactions, copies | `settings` |
+//! | [`combiner`] | joins requests into one call for each thread and jackpot or coupon | `store`, `stream` |
+//! | [`stream`] | what jackpots, coupons and rooms share: their kinds, the mark of events, replies of scripts, the tail of a stream | `sql`, `store` |
+//! | [`store`] | Redis: connection (embedded, standalone, cluster), keys, script calls, health | `settings` |
+//! | [`master_secret`] | the secrets that seeds come from | `settings` |
+//! | [`telemetry`] | log lines and metrics | `settings` |
+//! | [`settings`] | `config/default.toml` ← a file ← the environment | |
+//! | `signals` | the signals that end the program | |
+//! | [`durable_file`] | files that are written whole or not at all | everyone uses it |
+//! | [`html`] | escaped HTML | everyone uses it |
+//! | [`open_files`] | the limit on open files | everyone uses it |
+//! | [`operator`] | who asked for what operators do | everyone uses it |
+//! | [`random`] | random bytes | everyone uses it |
+//! | [`rate`] | limits on requests in time | everyone uses it |
+//! | [`secret_file`] | files that hold secrets | everyone uses it |
+//! | [`single_flight`] | one reading for all that ask | everyone uses it |
+//! | [`stopping`] | the end of the service, as its parts see it | everyone uses it |
+//! | [`tls`] | the roots of trust | everyone uses it |
+//! | `crates/simulate` | `jackpot_simulate`: plays against the API from outside, and knows none of the code here | `crates/core` |
+//! | `crates/core` | `jackpot_core`, which is pure: ids, money, the definition of a jackpot, its draw, records, the hash chain, receipts | everyone uses it |
+//!
+//! The scripts are in `lua/jackpot/`, `lua/coupon/`, `lua/room/` and `lua/stream/`: one file per decision, with its contract
+//! in its header.
+//!
+//! # Pure files
+//!
+//! They hold rules and no I/O: they use neither actix, Redis nor SQL. A name stands for a file and the folder of its parts.
+//!
+//! | room | pure files |
 //! | --- | --- |
-//! | `main.rs`, [`cli`] | the command line: `serve`, `key`, `simulate`, `migrate`, `reconcile`, `backup`, `restore`, `ledger`, `export`, `verify` |
-//! | [`app`] | puts the service together, starts it in order, stops it in reverse |
-//! | [`settings`] | `config/default.toml` ← a file ← the environment |
-//! | [`http`] | server, problem+json, keys and roles, limits, `OpenAPI`; no business rule |
-//! | [`jackpot`] | play (enter → draw → claim → redraw), recovery, operators, their routes |
-//! | [`coupon`] | limited stock, first come, first served: definition, codes, records (pure), the line in front of it |
-//! | [`room`] | a waiting room with exact capacity: definition, tickets, passes, who is let in and when |
-//! | [`store`] | Redis: connection (embedded, standalone, cluster), keys, script calls, health |
-//! | [`combiner`] | requests that come together, one call for each thread and jackpot or coupon |
-//! | [`stream`] | what jackpots, coupons and rooms share: the mark of events, replies of scripts, the tail of a stream |
-//! | [`ledger`] | the SQL system of record of jackpots, coupons and rooms: projector, queries, reconciliation, restore |
-//! | [`backup`] | the ledger and every secret in a directory, and an empty machine begun with it |
-//! | [`signing`] | Ed25519 keys: who signs receipts and heads, and the public keys at `/v1/keys` |
-//! | [`verify`] | an exported ledger checked offline: chain, books, draws, receipts; and the order before a room opens |
-//! | [`operator`], [`html`], [`rate`], [`single_flight`] | small things that everyone uses |
-//! | [`keys`], [`master_secret`], [`durable_file`], [`secret_file`], [`random`], [`tls`] | secrets, and the files they live in |
-//! | [`telemetry`], `signals`, [`stopping`], [`open_files`] | log lines and metrics; the signals to end; the limit on open files |
-//! | `lua/jackpot/`, `lua/coupon/`, `lua/room/`, `lua/stream/` | one file per decision, and the parts they share; each has its contract in its header |
+//! | `crates/core` | `all` |
+//! | [`jackpot`] | `batch/drawn`, `batch/entries`, `batch/splits` |
+//! | [`coupon`] | `bulk`, `code`, `definition`, `record`, `status` |
+//! | [`room`] | `definition`, `eta`, `page/claims`, `page/html`, `page/words`, `pass`, `pre_queue_line`, `record`, `return_to`, `status`, `ticket` |
+//! | [`ledger`] | `audit`, `books`, `coupons`, `event`, `export_line`, `fold`, `postings`, `reconcile/report`, `records`, `rooms`, `skipped`, `stuck/jackpot/evidence`, `stuck/jackpot/salvage` |
+//! | [`verify`] | `all` |
+//! | [`keys`] | `expiry`, `model`, `subjects` |
+//! | [`stream`] | `kinds`, `wanted` |
+//! | [`html`], [`operator`], [`rate`] | `all` |
 //!
 //! # The path of an entry
 //!
@@ -57,6 +90,7 @@ pub mod settings;
 mod signals;
 pub mod signing;
 pub mod single_flight;
+pub mod sql;
 pub mod stopping;
 pub mod store;
 pub mod stream;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use jackpot::ids::Id;
 use jackpot::ledger::queries::payouts::PayoutFilters;
 use jackpot::ledger::queries::scan::Statement;
-use jackpot::ledger::sql::{Kind, Sql};
+use jackpot::sql::{Kind, Sql};
 use reqwest::Client;
 use serde_json::Value;
 use sqlx::Row;

@@ -1,8 +1,8 @@
 //! Rows that are there before anything is measured, made by SQL in the shape in which the projector writes them.
 
 use jackpot::clock::parse_rfc3339;
-use jackpot::ledger::entry_index;
-use jackpot::ledger::sql::{Kind, Sql};
+use jackpot::sql::entry_days;
+use jackpot::sql::{Kind, Sql};
 use sqlx::{Any, AssertSqlSafe, Executor, pool::PoolConnection};
 
 use crate::Outcome;
@@ -18,7 +18,7 @@ const EACH: u64 = 10;
 pub(crate) async fn entries(sql: &Sql, rows: u64) -> Outcome {
     let day = today(sql).await?;
     let mut tx = sql.begin().await?;
-    entry_index::ensure(&mut tx, &day).await?;
+    entry_days::ensure(&mut tx, &day).await?;
     tx.commit().await?;
     let at = at_ms(&day)?;
     let mut connection = begin(sql).await?;
@@ -27,7 +27,7 @@ pub(crate) async fn entries(sql: &Sql, rows: u64) -> Outcome {
         "INSERT INTO {} (player_id, at_ms, jackpot_id, sequence, entry_id, stake, client_seed, n, epoch, version, rank, \
          settled) NUMBERS SELECT 'p' || ({FIRST_PLAYER} + (i - 1) / {EACH}), {at} + i, 'before', i, \
          '7b0c3a52-0000-4000-8000-' || (100000000000 + i), 1000, '', 1 + (i - 1) / {BLOCK}, 1, 1, 0, 1 FROM c",
-        entry_index::table(&day)
+        entry_days::table(&day)
     );
     chunks(&mut connection, &index, rows).await?;
     let events = format!(
@@ -116,7 +116,7 @@ async fn end(sql: &Sql, mut connection: PoolConnection<Any>) -> Outcome {
 async fn today(sql: &Sql) -> Outcome<String> {
     let text = format!("SELECT {}", sql.now_ms());
     let now: i64 = sqlx::query_scalar(AssertSqlSafe(text)).fetch_one(sql.reader()).await?;
-    Ok(entry_index::day_of(now))
+    Ok(entry_days::day_of(now))
 }
 
 /// The first instant of a day.

@@ -57,7 +57,7 @@ pub(super) async fn compose(
     ledger.claim(store).await?;
     let metrics = Arc::new(Metrics::new());
     observe(store, &metrics);
-    let views = Arc::new(Views::new(store.clone(), draw_secrets.clone()).with_published(ledger.clone()));
+    let views = Arc::new(Views::new(store.clone(), draw_secrets.clone()).with_published(ledger.sql.clone()));
     let known_coupons = Arc::new(coupon::known::Registry::new(store.clone()));
     let known_rooms = Arc::new(room::known::Registry::new(store.clone()));
     let known = probe::Known {
@@ -106,7 +106,7 @@ pub(super) async fn compose(
     let named = Named {
         coupons: coupons.clone(),
         rooms: rooms.clone(),
-        ledger: ledger.clone(),
+        sql: ledger.sql.clone(),
     };
     if !settings.jackpots.directory.is_empty() {
         files::define_from(Path::new(&settings.jackpots.directory), &operate, &named).await?;
@@ -123,20 +123,21 @@ pub(super) async fn compose(
         play,
         meters: Arc::new(Meters::new(operate.clone())),
         epochs: Arc::default(),
-        reasons: Reasons::new(ledger.clone()),
+        reasons: Reasons::new(ledger.sql.clone()),
         operate,
         named,
-        ledger: ledger.clone(),
+        sql: ledger.sql.clone(),
+        books: Arc::new(ledger.clone()),
     };
     let line = Line::new(coupons.clone(), settings.coupons.clone())?;
     let coupon_api = coupon::api::Api {
         coupons,
-        ledger: ledger.clone(),
+        sql: ledger.sql.clone(),
         max_bulk_bytes: settings.coupons.max_bulk_bytes,
     };
     let room_api = room::api::Api {
         rooms: rooms.clone(),
-        ledger: ledger.clone(),
+        sql: ledger.sql.clone(),
     };
     Ok(Parts {
         routes: routes(settings, ledger, (api, coupon_api, room_api)),

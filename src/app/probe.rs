@@ -6,9 +6,9 @@ use crate::http::health::{LedgerState, Readiness, ReadinessFn, RedisState, Refus
 use crate::http::problem::FieldError;
 use crate::jackpot::view::Views;
 use crate::ledger::Ledger;
-use crate::ledger::streams::{COUPONS, JACKPOTS, ROOMS, Tables};
 use crate::store::{Health, Outcome, Store};
 use crate::stream::Heard;
+use crate::stream::kinds::{COUPONS, JACKPOTS, ROOMS, Tables};
 use crate::telemetry::{Metrics, ScriptResult};
 use crate::{coupon, room};
 

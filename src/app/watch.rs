@@ -11,9 +11,9 @@ use super::probe::Known;
 use crate::ids::Id;
 use crate::ledger::Ledger;
 use crate::ledger::pair::Standing;
-use crate::ledger::streams::Streams;
 use crate::store::Store;
 use crate::stream::Reason;
+use crate::stream::kinds::Streams;
 use crate::telemetry::Metrics;
 
 /// Between two looks. An instance whose ledger was taken over must refuse within 5 s, and SQL may take 2 of them.

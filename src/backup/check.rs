@@ -13,8 +13,8 @@ use crate::ledger::projector::coupons::Coupons;
 use crate::ledger::projector::jackpots::Jackpots;
 use crate::ledger::projector::load::{self, LoadError};
 use crate::ledger::projector::rooms::Rooms;
-use crate::ledger::sql::Sql;
-use crate::ledger::streams::Streams;
+use crate::sql::Sql;
+use crate::stream::kinds::Streams;
 
 /// What is wrong with a copy.
 #[derive(Debug, Error)]

@@ -11,10 +11,10 @@ use thiserror::Error;
 
 use crate::ids::Id;
 use crate::ledger::projector::lease::Leases;
-use crate::ledger::sql::Sql;
-use crate::ledger::streams::Streams;
+use crate::sql::Sql;
 use crate::store::keys::{COUPON_INDEX, CouponKeys, JACKPOT_INDEX, JackpotKeys, ROOM_INDEX, RoomKeys};
 use crate::store::{Store, StoreError};
+use crate::stream::kinds::Streams;
 use crate::stream::{Mark, ScriptError, index};
 
 /// Longest wait for the ledger. In normal running it is a fraction of a second behind; a service that was stopped by force

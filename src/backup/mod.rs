@@ -9,7 +9,7 @@
 //! | [`check`] | the copy read back: chains, counts, keys |
 //! | [`restore`] | an empty data directory, database and Redis begun with it |
 //!
-//! The copy itself is [`crate::ledger::sql::copy`]. `jackpot backup` and `jackpot restore --from` put these together.
+//! The copy itself is [`crate::sql::copy`]. `jackpot backup` and `jackpot restore --from` put these together.
 
 pub mod check;
 pub mod directory;

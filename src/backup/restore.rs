@@ -22,9 +22,9 @@ use super::LEDGER;
 use super::manifest::{Manifest, ManifestError};
 use super::secrets::{Laying, SecretsError};
 use crate::durable_file;
-use crate::ledger::sql::SqlError;
-use crate::ledger::sql::copy::{self, Contents};
 use crate::settings::Settings;
+use crate::sql::SqlError;
+use crate::sql::copy::{self, Contents};
 
 /// Name of the mark in the data directory.
 const MARK: &str = "restore.unfinished";

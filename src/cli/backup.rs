@@ -11,8 +11,8 @@ use crate::backup::directory::Partial;
 use crate::backup::manifest::{FORMAT, FileEntry, Manifest};
 use crate::backup::secrets::{self, Secrets};
 use crate::backup::{LEDGER, check, inside, marks, restore};
-use crate::ledger::sql::{Kind, Sql, copy};
 use crate::settings::Settings;
+use crate::sql::{Kind, Sql, copy};
 use crate::store::Store;
 
 type Done<T> = Result<T, Box<dyn std::error::Error>>;

@@ -10,10 +10,10 @@ use crate::ids::Id;
 use crate::jackpot::epoch::Epoch;
 use crate::ledger::books::Books;
 use crate::ledger::export::{Export, ExportError, may_be_published};
-use crate::ledger::sql::Sql;
 use crate::master_secret::{self, Secrets};
 use crate::settings::Settings;
 use crate::signing::SigningKeys;
+use crate::sql::Sql;
 
 /// Write the ledger of a jackpot out, for `jackpot verify`: events, receipts, epochs with the seeds that may be known.
 #[derive(clap::Args)]

@@ -11,14 +11,14 @@ use super::only::Only;
 use super::session::Session;
 use super::{SettingsArgs, failed, until_signalled};
 use crate::ids::Id;
-use crate::jackpot::operate::Operator;
 use crate::ledger::projector::coupons::Coupons;
 use crate::ledger::projector::jackpots::Jackpots;
 use crate::ledger::projector::lease::{Leases, Place};
 use crate::ledger::projector::rooms::Rooms;
-use crate::ledger::streams::Streams;
 use crate::ledger::stuck::{self, Found, Plan, Skips, StuckEvent};
+use crate::operator::Operator;
 use crate::settings::Settings;
+use crate::stream::kinds::Streams;
 use crate::text::{Reason, printable};
 
 /// Longest value of a field that is shown, in characters.

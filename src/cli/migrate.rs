@@ -3,8 +3,8 @@
 use std::io::Write as _;
 
 use super::{CommandResult, SettingsArgs};
-use crate::ledger::sql::Sql;
 use crate::settings::Settings;
+use crate::sql::Sql;
 
 pub(super) fn run(args: &SettingsArgs) -> CommandResult {
     let settings = Settings::load(args.config.as_deref())?;

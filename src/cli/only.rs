@@ -1,7 +1,7 @@
 //! The options that name one thing with a stream: `--jackpot`, `--coupon`, `--room`.
 
 use crate::ids::Id;
-use crate::ledger::streams::Streams;
+use crate::stream::kinds::Streams;
 
 /// The one that was named; or all, when none was.
 pub(super) struct Only(Option<(Streams, Id)>);

@@ -18,9 +18,9 @@ use crate::ledger::queries::reconciliation::{CouponReconciliation, Reconciliatio
 use crate::ledger::reconcile::now::Reconciled;
 use crate::ledger::reconcile::report::Report;
 use crate::ledger::reconcile::table;
-use crate::ledger::streams::Streams;
 use crate::secret_file::SecretFileError;
 use crate::settings::Settings;
+use crate::stream::kinds::Streams;
 use crate::tls;
 
 /// Compare Redis with the ledger: jackpots tier by tier and term by term, coupons and rooms number by number.

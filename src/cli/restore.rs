@@ -12,13 +12,13 @@ use super::session::Session;
 use super::{SettingsArgs, failed, until_signalled};
 use crate::backup::restore::refuse_unfinished;
 use crate::ids::Id;
-use crate::jackpot::operate::Operator;
 use crate::ledger::forgotten::Forgotten;
 use crate::ledger::pair::Adoption;
 use crate::ledger::projector::lease::{Leases, Place};
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
-use crate::ledger::streams::Streams;
+use crate::operator::Operator;
 use crate::settings::Settings;
+use crate::stream::kinds::Streams;
 use crate::text::Reason;
 
 /// Rebuild jackpots, coupons and rooms in Redis from the ledger: those that Redis lost or has less of; or one, when it is

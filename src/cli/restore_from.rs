@@ -6,8 +6,8 @@ use std::path::Path;
 use super::restore::{Args, adopt};
 use crate::backup::manifest::Manifest;
 use crate::backup::restore::From;
-use crate::ledger::sql::Sql;
 use crate::settings::{RedisMode, Settings};
+use crate::sql::Sql;
 use crate::store::{Store, keys};
 
 type Done<T> = Result<T, Box<dyn std::error::Error>>;

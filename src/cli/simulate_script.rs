@@ -11,12 +11,13 @@ use serde_json::{Value, json};
 use crate::ids::Id;
 use crate::jackpot::definition::Definition;
 use crate::jackpot::known::Known;
-use crate::jackpot::operate::{Operate, Operator};
+use crate::jackpot::operate::Operate;
 use crate::jackpot::record::{Sent, State};
 use crate::jackpot::scripts::{self, EnterEntry, EntryReply, Fence, Wanted};
 use crate::jackpot::view::{Status, View, Views};
 use crate::master_secret::MasterSecret;
 use crate::money::Minor;
+use crate::operator::Operator;
 use crate::settings;
 use crate::store::Store;
 

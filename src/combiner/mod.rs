@@ -1,11 +1,12 @@
-//! Joins the requests that arrive on a thread while a call for their subject is in flight into the next call.
+//! Combines requests that arrive on a thread during a call for their subject into the next call.
 //!
-//! One call is in flight for each thread and subject, a jackpot or a coupon: a lone request goes out at once, and a hot
-//! subject, however many requests wait, takes one turn like any other. The call runs in a task of its own, never in a
-//! request's future: who goes away leaves the others' answers alone, and what was sent is settled all the same. Nothing
-//! is shared between threads.
+//! One call is in flight for each thread and subject (a jackpot, a coupon or a room). A lone request goes out at once.
+//! A hot subject takes one turn like any other, however many requests wait. The call runs in a task of its own, never
+//! in a request's future. So a caller that goes away does not affect the others' answers, and a sent request is settled
+//! all the same. Threads share nothing.
 //!
-//! What a call is and what it answers is the subject's: [`Joint`]. `queue`: those that wait. `batch`: those of one call.
+//! The subject decides what a call is and what it answers: [`Joint`]. `queue`: waiting requests. `batch`: the requests
+//! of one call.
 
 mod batch;
 mod queue;
@@ -26,25 +27,25 @@ pub use queue::MAX_BATCH;
 
 use queue::Queue;
 
-/// Requests for one subject that can go out together. It keeps the subject, by whose address its queues are found, from
-/// going away.
+/// Requests for one subject that one call can take. It keeps the subject alive, because queues are found by the
+/// subject's address.
 pub trait Joint: Sized + Send + Sync + 'static {
-    /// What all requests of one call have in common.
+    /// The common part of all requests of one call.
     type Under: Clone + Send + Sync;
-    /// One of them; it is given back with its answer, so that nobody copies it.
+    /// A request. It comes back with its answer, so nobody copies it.
     type Request: Send + Sync;
-    /// Of the call.
+    /// The reply of a call.
     type Reply: Send;
-    /// Of each.
+    /// The answer to a request.
     type Answer: Send;
 
     /// Name of the call, for messages.
     const WHAT: &'static str;
 
-    /// Whether one call can take requests of both.
+    /// Whether one call can take requests under both.
     fn is_same(one: &Self::Under, other: &Self::Under) -> bool;
 
-    /// The longest that a call takes, and so that a request waits.
+    /// The longest time of a call, and so of a request's wait.
     fn limit(&self) -> Duration;
 
     /// Makes the call, of 1 to [`MAX_BATCH`] requests.
@@ -54,32 +55,30 @@ pub trait Joint: Sized + Send + Sync + 'static {
         requests: &[Self::Request],
     ) -> impl Future<Output = Result<Self::Reply, ScriptError>> + Send;
 
-    /// Whether every request of the call was tried, so that the next call can be made before these are told.
+    /// Whether every request of the call was tried. Then the next call can be made before these are answered.
     fn all_tried(reply: &Self::Reply) -> bool;
 
-    /// Gives each request its answer. What is given back, in its order, was not tried and comes first in the next call.
+    /// Sends each request its answer. Returns the requests that were not tried, in order. They come first in the next
+    /// call.
     fn share(batch: Batch<Self>, reply: Self::Reply) -> Vec<(Self::Request, Waiter<Self>)>;
 }
 
-/// A request as it was given, and what became of it.
+/// A request and its answer.
 pub type Told<J> = Result<(<J as Joint>::Request, <J as Joint>::Answer), ScriptError>;
 
 /// Why a request has no answer.
 #[derive(Debug, Error)]
 pub enum CombineError {
-    /// As many wait as may; it was not sent.
+    /// The largest number of requests already waits; this one was not sent.
     #[error("{waiting} requests wait for Redis")]
-    Crowded {
-        /// How many.
-        waiting: usize,
-    },
-    /// Its call did nothing, or it is not known whether it did.
+    Crowded { waiting: usize },
+    /// Its call did nothing, or its result is unknown.
     #[error(transparent)]
     Script(#[from] ScriptError),
 }
 
-/// Sends a request, together with others where they come together, and waits for its own answer. `subject`: what `make`
-/// puts into the joint.
+/// Sends a request, combined with others if there are any, and waits for its answer. `subject`: what `make` puts into
+/// the joint.
 pub async fn join<J: Joint, S>(
     subject: &Arc<S>,
     make: impl FnOnce() -> J,
@@ -88,7 +87,7 @@ pub async fn join<J: Joint, S>(
 ) -> Result<(J::Request, J::Answer), CombineError> {
     let queue = Queues::here(Arc::as_ptr(subject).addr(), || Queue::new(make()));
     let answer = queue.join(under, request)?;
-    // Its sender goes unused only when the call's task ended early, with its runtime or by a panic.
+    // The sender is lost only if the call's task ended early, with its runtime or by a panic.
     let cut_off = |_| StoreError::Unavailable {
         what: J::WHAT.to_owned(),
         cause: "the call was cut off".to_owned(),
@@ -96,11 +95,11 @@ pub async fn join<J: Joint, S>(
     Ok(answer.await.map_err(cut_off).map_err(ScriptError::from)??)
 }
 
-/// Queues that a thread remembers before it looks which of them are done.
+/// Queues that a thread keeps before it drops idle ones.
 const QUEUES_BEFORE_TIDYING: usize = 64;
 
-/// A thread's queues, of every kind, by the address of what is known of the subject: a queue that lives holds that in its
-/// place. A queue lives while a call of it is in flight, so that idle subjects take no memory.
+/// A thread's queues, of every kind, by the address of the known subject. A live queue keeps that subject in its place.
+/// A queue lives while a call of it is in flight, so idle subjects take no memory.
 struct Queues {
     live: HashMap<usize, Weak<dyn Any + Send + Sync>>,
     tidy_at: usize,

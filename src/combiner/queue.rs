@@ -13,15 +13,15 @@ use super::{Batch, CombineError, Joint, Told, Waiter};
 use crate::store::StoreError;
 use crate::stream::ScriptError;
 
-/// Most requests of one call. What a call costs whatever its size is spread over so many that it hardly counts, and
-/// everyone else's calls wait for Redis a few milliseconds at most.
+/// Most requests of one call. They share the fixed cost of a call so that it hardly counts, and delay others' calls by
+/// a few milliseconds at most.
 pub const MAX_BATCH: usize = 256;
 
-/// Most requests that wait on one thread for one subject: sixteen calls, some 2 MB. More come only when the store is far
-/// too slow for them, and then waiting longer helps nobody.
+/// Most requests that wait on one thread for one subject: sixteen calls, some 2 MB. More come only when the store is
+/// far too slow for them, and a longer queue would not help.
 const MAX_WAITING: usize = 16 * MAX_BATCH;
 
-/// What waits.
+/// The waiting requests.
 pub(super) struct Queue<J: Joint> {
     joint: J,
     state: Mutex<State<J>>,
@@ -44,7 +44,7 @@ impl<J: Joint> Queue<J> {
         }
     }
 
-    /// Puts a request at the end, and starts the task that sends when there is none.
+    /// Appends a request, and starts the sending task if there is none.
     pub(super) fn join(
         self: Arc<Self>,
         under: &J::Under,
@@ -77,7 +77,7 @@ impl<J: Joint> Queue<J> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next call's requests, in the order of their arrival; `None`, and nobody sends any longer, when none wait.
+    /// The requests of the next call, in order of arrival; `None`, and the task has ended, when none wait.
     fn next(&self) -> Option<Batch<J>> {
         let limit = self.joint.limit();
         let mut state = self.lock();
@@ -96,7 +96,8 @@ impl<J: Joint> Queue<J> {
                 let Some((_, request, waiter)) = state.waiting.pop_front_if(same) else {
                     break;
                 };
-                // Who has gone away before it was sent has asked for nothing; and nobody waits longer than a call may take.
+                // A request whose caller has gone away before it was sent is dropped. And no request waits longer than
+                // a call may take.
                 if waiter.answer.is_closed() {
                     continue;
                 }
@@ -117,7 +118,7 @@ impl<J: Joint> Queue<J> {
         }
     }
 
-    /// Gives everyone of a call its answer; those that were not tried come first in the next.
+    /// Sends each answer of a call. Requests that were not tried come first in the next call.
     fn tell(&self, batch: Batch<J>, result: Result<J::Reply, ScriptError>) {
         match result {
             Ok(reply) => {
@@ -137,8 +138,8 @@ impl<J: Joint> Queue<J> {
         }
     }
 
-    /// They wait for the same node that has not answered within the limit: in a call of their own they would have waited
-    /// as long in vain, and behind this one longer than the limit.
+    /// They wait for the same node, which has not answered within the limit. A call of their own would fail too, and
+    /// after this one it would exceed the limit.
     fn fail_waiting(&self, error: &ScriptError) {
         let waiting = std::mem::take(&mut self.lock().waiting);
         for (_, _, waiter) in waiting {
@@ -147,10 +148,10 @@ impl<J: Joint> Queue<J> {
     }
 }
 
-/// A call's requests and what became of them.
+/// The requests and the result of a call.
 type Settled<J> = (Batch<J>, Result<<J as Joint>::Reply, ScriptError>);
 
-/// The task that sends.
+/// The sending task.
 struct Sending<J: Joint> {
     queue: Arc<Queue<J>>,
     done: bool,
@@ -162,8 +163,8 @@ impl<J: Joint> Sending<J> {
         while let Some(batch) = self.next(&mut settled) {
             let result = {
                 let mut call = pin!(self.queue.joint.call(&batch.under, &batch.requests));
-                // It is on its way before those of the last call are woken: Redis would else be idle while this thread
-                // writes their answers.
+                // It is sent before the callers of the last call are woken. Otherwise Redis would be idle while this
+                // thread writes their answers.
                 let begun = poll_fn(|context| Poll::Ready(call.as_mut().poll(context))).await;
                 self.tell(settled.take());
                 match begun {
@@ -176,8 +177,8 @@ impl<J: Joint> Sending<J> {
         self.done = true;
     }
 
-    /// The next call's requests. Who waits for the answers of the last call is told first where there is no next one, or
-    /// where the last one says what becomes of those that wait.
+    /// The requests of the next call. The callers of the last call are answered first if there is no next call, or if
+    /// the last one decides what happens to the waiting requests.
     fn next(&self, settled: &mut Option<Settled<J>>) -> Option<Batch<J>> {
         let all_tried = |(_, result): &Settled<J>| result.as_ref().is_ok_and(J::all_tried);
         if !settled.as_ref().is_some_and(all_tried) {
@@ -198,7 +199,7 @@ impl<J: Joint> Sending<J> {
 }
 
 impl<J: Joint> Drop for Sending<J> {
-    /// After an early end, by a panic or with its runtime: those that wait are told by the loss of their senders, and the
+    /// After an early end, by a panic or with its runtime: waiting callers notice the loss of their senders, and the
     /// next request starts another task.
     fn drop(&mut self) {
         if !self.done {

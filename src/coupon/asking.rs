@@ -1,4 +1,4 @@
-//! Requests for one coupon that go out together: one call of `issue`, and each its own answer.
+//! Combines requests for one coupon into one call of `issue`, and gives each its own answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,16 +12,15 @@ use crate::telemetry::Metrics;
 
 const _: () = assert!(MAX_BATCH <= MAX_REQUESTS);
 
-/// Why a request is made: those of one kind go out together.
+/// Why a request is made. One call has requests of one cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cause {
-    /// Somebody asks.
+    /// A client asks.
     New,
-    /// A draw owes it: it ends what was begun, also when memory is full.
+    /// A draw owes it. It finishes a pending entry, so it also runs when memory is full.
     Owed,
 }
 
-/// The requests for one coupon.
 pub(super) struct Asking {
     pub(super) store: Store,
     pub(super) registry: Arc<Registry>,
@@ -29,11 +28,11 @@ pub(super) struct Asking {
     pub(super) known: Arc<Known>,
 }
 
-/// What became of one request, and why it was not taken, if it was not.
+/// The reply to one request, and why it was not taken, if it was not.
 pub(super) type Told = (AskReply, Option<Refusal>);
 
 impl Asking {
-    /// One call. What it says of how far the coupon has come is remembered.
+    /// Makes one call, and remembers the mark of its reply.
     pub(super) async fn ask(&self, cause: Cause, asks: &[Ask]) -> Result<Asked, ScriptError> {
         let (store, known) = (&self.store, &self.known);
         let mark = known.mark();
@@ -44,8 +43,8 @@ impl Asking {
         self.registry.heard(known, asked)
     }
 
-    /// All of them in one call; in smaller and smaller ones where a call fails for what is damaged, so that it fails
-    /// for that request alone. In their order.
+    /// Makes one call for all requests. If damage fails it, makes calls for smaller and smaller parts, so that it fails
+    /// for the damaged request alone. Results are in order.
     pub(super) async fn ask_all(
         &self,
         cause: Cause,
@@ -71,7 +70,7 @@ impl Asking {
     }
 }
 
-/// Whether the call failed for what it found, so that a repeat fails as well.
+/// Whether the call failed because of damaged data, so that a repeat fails too.
 pub(super) fn is_damage(error: &ScriptError) -> bool {
     matches!(
         error,
@@ -102,7 +101,7 @@ impl Joint for Asking {
         self.ask_all(*cause, asks).await
     }
 
-    /// What is not taken is told so.
+    /// Also a request that is not taken has its answer.
     fn all_tried(_: &Self::Reply) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! Tells the line's worker of this instance that somebody joined a line, so that it does not have to look.
+//! Wakes this instance's queue worker when a request joins a queue, so that the worker does not have to poll.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 
 use crate::ids::Id;
 
-/// Coupons whose line is to be looked at.
+/// Coupons whose queue the worker must look at.
 #[derive(Debug, Default)]
 pub struct Bell {
     rung: Mutex<BTreeSet<Id>>,
@@ -15,8 +15,8 @@ pub struct Bell {
 }
 
 impl Bell {
-    /// Somebody is in the line of this coupon. Its name must be that of one that is there: names are kept until the
-    /// worker has looked.
+    /// Reports a request in the queue of this coupon. The coupon must exist, because its name is kept until the worker
+    /// has looked.
     pub fn ring(&self, id: &Id) {
         let mut rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
         if !rung.contains(id) {
@@ -25,7 +25,7 @@ impl Bell {
         }
     }
 
-    /// Waits until it is rung; for which coupons.
+    /// Waits for the next ring. Returns the coupons.
     pub async fn rung(&self) -> BTreeSet<Id> {
         loop {
             let rung = std::mem::take(&mut *self.rung.lock().unwrap_or_else(PoisonError::into_inner));

@@ -8,16 +8,16 @@ use super::scripts::{Ask, Mode};
 use crate::combiner::MAX_BATCH;
 use crate::ids::Id;
 
-/// Most requests of one call: as many as go out together otherwise, so that nobody waits longer for Redis beside an
-/// upload.
+/// Most requests of one call: as many as the combiner sends, so that an upload does not make others wait longer for
+/// Redis.
 pub const MAX_BULK: usize = MAX_BATCH;
 
 impl Coupons {
-    /// Decides requests in their order, as if they came one by one: each has its own answer. While others are in the
-    /// line, new ones join it.
+    /// Decides requests in their order, as if they came one by one, each with its own answer. While others are in the
+    /// queue, new ones join it.
     ///
     /// # Errors
-    /// What concerns all of them; then nothing is known of any, and repeating them is safe.
+    /// A failure of the whole call. The result of each request is unknown, and repeating them is safe.
     ///
     /// # Panics
     /// When there are none, or more than [`MAX_BULK`].
@@ -52,7 +52,7 @@ impl Coupons {
                 .map_err(CouponError::from)
                 .and_then(|told| answered(ask.request_id, told));
             let answer = match answer {
-                // Its records are gone: the ledger has what was issued.
+                // Its records are gone: the ledger has its issues.
                 Err(CouponError::Ended) => self.kept(id, &request_id).await?.ok_or(CouponError::Ended),
                 other => other,
             };

@@ -1,4 +1,4 @@
-//! The code of an issued unit: unique, not to be guessed, and checkable without a look-up. Pure but for [`Code::random`].
+//! The code of an issued unit: unique, unguessable, and checkable without a look-up. Pure except for [`Code::random`].
 
 use std::fmt;
 
@@ -9,23 +9,23 @@ use crate::random::{self, RandomError};
 
 /// Crockford's base32 (<https://www.crockford.com/base32.html>): no I, L, O, U.
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-/// Characters that carry the random bits, 5 each.
+/// Characters with the random bits, 5 each.
 const RANDOM_CHARS: usize = RANDOM_BYTES * 8 / 5;
-/// 80 bits: with a billion codes of one coupon the odds that any two are alike are one in two million.
+/// 80 bits: among a billion codes of one coupon, the odds of two equal ones are one in two million.
 const RANDOM_BYTES: usize = 10;
-/// Those and the two check characters.
+/// The characters of the bits, and the two check characters.
 const CHARS: usize = RANDOM_CHARS + 2;
-/// A `-` stands behind each group of so many.
+/// A `-` separates groups of this length.
 const GROUP: usize = 6;
-/// The largest prime below 32². The places of a character differ by factors of 32, so that it divides neither what one
-/// wrong character changes, d·32^k with d below 32, nor what two exchanged neighbours do, 31·d·32^k.
+/// The largest prime below 32². The places of a character differ by factors of 32. So it does not divide the change of
+/// one wrong character, d·32^k with d below 32, or of two exchanged neighbours, 31·d·32^k.
 const MODULUS: u128 = 1021;
 
 /// A code: 80 random bits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code(u128);
 
-/// What a text that is no code should have been.
+/// The expected form, for a text that is no code.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("must be 18 characters of Crockford's base32 in three groups, the last two being right for the others")]
 pub struct InvalidCode;

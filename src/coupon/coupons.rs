@@ -1,6 +1,6 @@
-//! What clients and draws ask of coupons: a unit, and what became of it. What operators ask: `operate`.
+//! Requests of clients and draws: issue a unit, look one up. For operators: `operate`.
 //!
-//! A request is answered from its record before anything else is looked at, here as in Redis: also while new ones are
+//! A request is answered from its record first, here as in Redis. So a repeat is answered even while new requests are
 //! refused.
 
 use std::sync::Arc;
@@ -19,24 +19,22 @@ use super::scripts::{self, Answer, Ask, AskReply, Looked, Mode, Refusal, ScriptE
 use super::turns::Turns;
 use crate::combiner;
 use crate::ids::Id;
-use crate::ledger::sql::Sql;
 use crate::settings;
+use crate::sql::Sql;
 use crate::store::Store;
 use crate::telemetry::{IssueResult, Metrics};
 
-/// Between two looks at a request whose turn has passed, but whose record does not say so yet.
+/// Between two looks at a request whose turn has passed, until its record says so.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-/// A request, and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// Its id.
     pub request_id: String,
-    /// Who asked, and how far it has come.
+    /// Its user, and its state.
     pub record: Record,
-    /// Of a user who has had enough: request id and record of the first issue that counted.
+    /// Of a user who has reached the limit: request id and record of the first issue that counted.
     pub first: Option<(String, Record)>,
-    /// Of one in the line: how many are before it.
+    /// Of a queued request: how many are before it.
     pub place: Option<u64>,
     /// Whether it had been answered before this call.
     pub replayed: bool,
@@ -50,7 +48,7 @@ impl Request {
     }
 }
 
-/// What a draw is told of a coupon.
+/// A coupon's answer to a draw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DrawAnswer {
     /// The player has a unit.
@@ -60,18 +58,17 @@ pub enum DrawAnswer {
         /// Its code.
         code: Code,
     },
-    /// Nothing was left.
+    /// The stock is used up.
     OutOfStock,
-    /// The player has as many as a user may have.
+    /// The player has reached the limit.
     AlreadyIssued,
-    /// It has not started, it is over, or there is no such coupon.
+    /// The coupon has not started, is over, or does not exist.
     NotOpen,
 }
 
 /// Issues units.
 #[derive(Clone)]
 pub struct Coupons {
-    /// What this instance knows of the coupons.
     pub registry: Arc<Registry>,
     pub(super) store: Store,
     pub(super) metrics: Arc<Metrics>,
@@ -89,7 +86,7 @@ impl std::fmt::Debug for Coupons {
 }
 
 impl Coupons {
-    /// Issues on this store, while the ledger is at most `max_backlog_events` of a coupon behind.
+    /// Issues on this store, while the ledger lags by at most `max_backlog_events` of a coupon.
     #[must_use]
     pub fn new(
         store: Store,
@@ -110,7 +107,7 @@ impl Coupons {
         }
     }
 
-    /// The same with the ledger, in which what a coupon issued can be found after its records are gone.
+    /// The same with the ledger, which has a coupon's issues after its records are gone.
     #[must_use]
     pub fn backed_by(self, ledger: Sql) -> Self {
         Self {
@@ -119,7 +116,7 @@ impl Coupons {
         }
     }
 
-    /// The same for draws that somebody comes back to: none waits for its turn in a line.
+    /// The same for draws that a recovery repeats: none waits for its turn in a queue.
     #[must_use]
     pub fn without_waiting(&self) -> Self {
         let settings = settings::Coupons {
@@ -132,28 +129,27 @@ impl Coupons {
         }
     }
 
-    /// Decides a request, or puts it into the line: with [`Mode::Line`], and where others are in the line. Safe to
-    /// repeat: the same id gives the same answer.
+    /// Decides a request. Puts it into the queue with [`Mode::Line`], or if others are in the queue. Safe to repeat:
+    /// the same id gives the same answer.
     pub async fn issue(&self, id: &Id, request_id: &Id, user: &Id, mode: Mode) -> Result<Request, CouponError> {
         self.counted(id, self.ask(id, request_id.as_str(), user, mode, Cause::New).await)
     }
 
-    /// Waits until a request in the line has had its turn, `coupons.turn_wait_ms` at most, and says what became of it.
+    /// Waits until a queued request has had its turn, for at most `coupons.turn_wait_ms`. Returns the result.
     pub async fn its_turn(&self, id: &Id, request: Request) -> Result<Request, CouponError> {
         self.turn_within(id, request, Duration::from_millis(self.settings.turn_wait_ms))
             .await
     }
 
-    /// The unit that a draw owes to a player: the request `draw:{jackpot}:{entry}`, which no client can send. Safe to
-    /// repeat; refusals are final for the request too. Runs when memory is full and the ledger is behind, because it
-    /// ends what was begun.
+    /// Issues the unit that a draw owes to a player, with the request id `draw:{jackpot}:{entry}`, which no client can
+    /// send. Safe to repeat; refusals are final for the request too. Runs when memory is full and the ledger lags,
+    /// because it finishes a pending entry.
     ///
-    /// Where others are in the line it waits for its turn, `coupons.draw_wait_ms` at most; then it is an error, the
-    /// request stays in the line, and a repeat finds it there or decided.
+    /// If others are in the queue, it waits for its turn, for at most `coupons.draw_wait_ms`. Then it is an error, the
+    /// request stays in the queue, and a repeat finds it there or decided.
     ///
-    /// A coupon that does not exist, or was retired, is [`DrawAnswer::NotOpen`]. Of that the coupon keeps no record,
-    /// there being none to keep it in: it is final by what the jackpot records of the attempt. One that Redis has lost
-    /// is an error.
+    /// A coupon that does not exist, or was retired, is [`DrawAnswer::NotOpen`]. There is no place for a record of that
+    /// answer; the jackpot's record of the attempt makes it final. A coupon that Redis has lost is an error.
     pub async fn issue_for_draw(&self, id: &Id, request_id: &str, user: &Id) -> Result<DrawAnswer, CouponError> {
         let asked = self.ask(id, request_id, user, Mode::Now, Cause::Owed).await;
         let request = match self.counted(id, asked) {
@@ -163,7 +159,7 @@ impl Coupons {
         let limit = Duration::from_millis(self.settings.draw_wait_ms);
         let request = self.turn_within(id, request, limit).await?;
         match request.record.state {
-            // A unit that was taken back since was issued all the same: the outcome of an entry does not change.
+            // A unit that was voided since was still issued: the outcome of an entry does not change.
             State::Issued(issue) | State::Voided(issue, _) => Ok(DrawAnswer::Issued {
                 sequence: issue.sequence,
                 code: issue.code,
@@ -176,14 +172,14 @@ impl Coupons {
         }
     }
 
-    /// What became of a request.
+    /// Looks a request up.
     pub async fn look_up(&self, id: &Id, request_id: &str) -> Result<Request, CouponError> {
         let known = self.registry.known(id);
         let found = self.find(&known, request_id).await?;
         found.ok_or_else(|| CouponError::RequestNotFound(request_id.to_owned()))
     }
 
-    /// The same, for at most `limit`; 0: no wait at all.
+    /// Waits for at most `limit`; 0: not at all.
     pub async fn turn_within(&self, id: &Id, mut request: Request, limit: Duration) -> Result<Request, CouponError> {
         let until = Instant::now() + limit;
         let known = self.registry.known(id);
@@ -191,7 +187,7 @@ impl Coupons {
             && let State::Queued { arrival, .. } = request.record.state
         {
             let mut head = self.turns.watch(id, &known);
-            // What it gives keeps the head from being written for as long as it lives.
+            // The guard of `borrow` blocks the writer of the head while it lives.
             let in_time = timeout_at(until, head.wait_for(|head| head.is_behind(arrival)))
                 .await
                 .is_ok();
@@ -202,7 +198,7 @@ impl Coupons {
             if !in_time {
                 break;
             }
-            // A head that was read before the request had joined: the next one is more than a moment away.
+            // The head may have been read before the request joined. Then the next one is more than a moment away.
             if request.is_in_line() {
                 sleep(LOOK_AGAIN).await;
             }
@@ -264,7 +260,7 @@ impl Coupons {
         }
     }
 
-    /// What a coupon issued to a request before its records were dropped.
+    /// The unit that a coupon issued to a request, from the ledger, after its records were dropped.
     pub(super) async fn kept(&self, id: &Id, request_id: &str) -> Result<Option<Request>, CouponError> {
         match &self.ledger {
             Some(sql) => kept::issued(sql, id, request_id).await,
@@ -272,7 +268,7 @@ impl Coupons {
         }
     }
 
-    /// Why no new requests are taken now, whatever they are.
+    /// Why no new requests are taken now.
     pub(super) fn busy(&self, known: &Known) -> Option<CouponError> {
         let health = self.store.health();
         if health.refuse_entries {
@@ -285,7 +281,7 @@ impl Coupons {
         (waiting > self.max_backlog_events).then_some(CouponError::Backlog { waiting })
     }
 
-    /// Counts what became of a request; not for a coupon that nobody has heard of: its name is only a client's.
+    /// Counts the result of a request. Not for a coupon that does not exist, because a client chose its name.
     pub(super) fn counted(&self, id: &Id, result: Result<Request, CouponError>) -> Result<Request, CouponError> {
         if self.registry.is_used(id) {
             let kind = match &result {
@@ -299,7 +295,7 @@ impl Coupons {
     }
 }
 
-/// What a request counts as.
+/// The label of a request in the metrics.
 pub(super) fn kind_of(state: &State) -> IssueResult {
     match state {
         State::Issued(_) | State::Voided(..) => IssueResult::Issued,
@@ -310,7 +306,7 @@ pub(super) fn kind_of(state: &State) -> IssueResult {
     }
 }
 
-/// A request of somebody else is not shown.
+/// Hides a request of another user.
 pub(super) fn of_user(request: Request, user: &Id) -> Result<Request, CouponError> {
     if request.record.user == *user {
         Ok(request)
@@ -319,7 +315,6 @@ pub(super) fn of_user(request: Request, user: &Id) -> Result<Request, CouponErro
     }
 }
 
-/// A script's answer to a request.
 pub(super) fn answered(
     request_id: String,
     (reply, refusal): (AskReply, Option<Refusal>),
@@ -334,7 +329,6 @@ pub(super) fn answered(
     }
 }
 
-/// A request as a script tells of it.
 pub(super) fn request(request_id: String, answer: Answer) -> Result<Request, ScriptError> {
     Ok(Request {
         request_id,
@@ -345,7 +339,7 @@ pub(super) fn request(request_id: String, answer: Answer) -> Result<Request, Scr
     })
 }
 
-/// Why a coupon takes nothing, as an error.
+/// Turns a script's refusal into an error.
 pub(super) fn refused(refusal: Refusal) -> CouponError {
     match refusal {
         Refusal::Suspended => CouponError::Suspended,

@@ -1,4 +1,4 @@
-//! What operators say of a coupon. Pure.
+//! A coupon's definition, as operators put it. Pure.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -8,9 +8,9 @@ use crate::clock::{parse_rfc3339, rfc3339};
 use crate::money::MAX_MINOR;
 use crate::violation::{Violation, check_name};
 
-/// Most issues that may count for a user at once: the record of a user is read whole with each request.
+/// Most issues that may count for a user at once. Each request reads the whole record of its user.
 pub const MAX_PER_USER: u32 = 100;
-/// Largest stock: what Lua's numbers hold exactly.
+/// Largest stock: the largest integer that Lua represents exactly.
 pub const MAX_STOCK: u64 = MAX_MINOR;
 /// Longest window: ten years.
 pub const MAX_WINDOW_S: u64 = 10 * 366 * 24 * 3_600;
@@ -20,25 +20,25 @@ pub const MAX_WINDOW_S: u64 = 10 * 366 * 24 * 3_600;
 #[serde(deny_unknown_fields)]
 #[schema(as = CouponDefinition)]
 pub struct Document {
-    /// For people: 1 to 200 characters.
+    /// A name for people, 1 to 200 characters.
     #[schema(example = "A free coffee", min_length = 1, max_length = 200)]
     pub name: String,
-    /// Units that may be out at once, 0 to 2^53-1. May change, but not below what is out.
+    /// Most units outstanding at once, 0 to 2^53-1. It cannot go below the number of outstanding units.
     #[schema(example = 100, maximum = 9_007_199_254_740_991_u64)]
     pub stock: u64,
-    /// Units that a user may have, 1 to 100.
+    /// Most units that count for a user, 1 to 100.
     #[serde(default = "one")]
     #[schema(default = 1, minimum = 1, maximum = 100)]
     pub per_user: u32,
-    /// Seconds after which a unit does not count for its user any more, 1 to ten years; null: it always does.
+    /// Seconds for which a unit counts for its user, 1 to ten years; null: for ever.
     #[serde(default)]
     #[schema(minimum = 1, maximum = 316_224_000, example = json!(null))]
     pub per_user_window_s: Option<u64>,
-    /// RFC 3339: nothing is issued before; null: from now on.
+    /// Nothing is issued before this time (RFC 3339); null: from now on.
     #[serde(default)]
     #[schema(format = "date-time", example = "2026-12-01T00:00:00.000Z")]
     pub starts_at: Option<String>,
-    /// RFC 3339, behind `starts_at`: nothing is issued from here on; null: it does not end.
+    /// Nothing is issued from this time on (RFC 3339), which is after `starts_at`; null: it does not end.
     #[serde(default)]
     #[schema(format = "date-time", example = "2027-01-01T00:00:00.000Z")]
     pub ends_at: Option<String>,
@@ -48,7 +48,7 @@ fn one() -> u32 {
     1
 }
 
-/// A document that was checked, its times read.
+/// A checked document, with its times parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Definition {
     document: Document,
@@ -56,10 +56,10 @@ pub struct Definition {
     ends_ms: Option<i64>,
 }
 
-/// A definition that Redis or the ledger has and that cannot be read.
+/// A definition in Redis or the ledger that cannot be read.
 #[derive(Debug, Error)]
 pub enum DefinitionError {
-    /// It is no JSON of a definition.
+    /// It is not the JSON of a definition.
     #[error("not a definition: {0}")]
     Json(#[from] serde_json::Error),
     /// It breaks a rule.
@@ -68,7 +68,7 @@ pub enum DefinitionError {
 }
 
 impl Definition {
-    /// Checks a document against every rule, and names all that it breaks.
+    /// Checks a document against every rule, and names all rules that it breaks.
     pub fn check(document: Document) -> Result<Self, Vec<Violation>> {
         let mut wrong = Vec::from_iter(check_name(&document.name));
         let mut rule = |holds: bool, field: &str, rule: String| {
@@ -105,7 +105,7 @@ impl Definition {
         let starts_ms = time("starts_at", &document.starts_at);
         let ends_ms = time("ends_at", &document.ends_at);
         let in_order = starts_ms.zip(ends_ms).is_none_or(|(starts, ends)| starts < ends);
-        rule(in_order, "ends_at", "must be behind starts_at".to_owned());
+        rule(in_order, "ends_at", "must be after starts_at".to_owned());
         if !wrong.is_empty() {
             return Err(wrong);
         }
@@ -121,48 +121,48 @@ impl Definition {
         })
     }
 
-    /// From [`Definition::to_json`].
+    /// Parses the result of [`Definition::to_json`].
     pub fn from_json(json: &str) -> Result<Self, DefinitionError> {
         Self::check(serde_json::from_str(json)?).map_err(DefinitionError::Invalid)
     }
 
-    /// Two definitions that say the same have the same JSON: every field is there, times are in UTC.
+    /// The JSON. Equal definitions have equal JSON: every field is there, times are in UTC.
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string(&self.document).expect("plain data is JSON")
     }
 
-    /// As operators read it.
+    /// The document, as operators read it.
     #[must_use]
     pub fn document(&self) -> &Document {
         &self.document
     }
 
-    /// Units that may be out at once.
+    /// Most units outstanding at once.
     #[must_use]
     pub fn stock(&self) -> u64 {
         self.document.stock
     }
 
-    /// Issues that may count for a user.
+    /// Most issues that count for a user.
     #[must_use]
     pub fn per_user(&self) -> u32 {
         self.document.per_user
     }
 
-    /// ms for which an issue counts for its user; `None`: always.
+    /// Ms for which an issue counts for its user; `None`: always.
     #[must_use]
     pub fn window_ms(&self) -> Option<u64> {
         self.document.per_user_window_s.map(|s| s * 1_000)
     }
 
-    /// ms of Redis' clock from which on it issues; `None`: from the beginning.
+    /// Ms of Redis' clock from which on it issues; `None`: from the beginning.
     #[must_use]
     pub fn starts_ms(&self) -> Option<i64> {
         self.starts_ms
     }
 
-    /// ms of Redis' clock from which on it issues nothing; `None`: it does not end.
+    /// Ms of Redis' clock from which on it issues nothing; `None`: it does not end.
     #[must_use]
     pub fn ends_ms(&self) -> Option<i64> {
         self.ends_ms

@@ -1,4 +1,4 @@
-//! What can go wrong with a coupon, as values. `http/problem_of_coupon.rs` alone turns them into statuses.
+//! What can go wrong with a coupon, as values. `problem.rs` alone turns them into statuses.
 
 use thiserror::Error;
 
@@ -10,41 +10,40 @@ use crate::stream::MaybeScript;
 use crate::stream::ScriptError;
 use crate::violation::Violation;
 
-/// Why a request or an operator's wish was not done.
+/// Why a request of a client or operator failed.
 #[derive(Debug, Error)]
 pub enum CouponError {
-    /// The script did nothing, or it is not known whether it did.
+    /// The script did nothing, or its result is unknown.
     #[error(transparent)]
     Script(#[from] ScriptError),
-    /// Its books do not agree.
+    /// Suspended: its books do not agree.
     #[error("the coupon is suspended")]
     Suspended,
-    /// It was retired: its end and the retention have passed, and its records are gone.
+    /// Retired: one retention has passed after its end, and its records are gone.
     #[error("the coupon ended, and its records are no longer kept")]
     Ended,
-    /// The same, to an operator who would change it.
+    /// The same, for an operator's change.
     #[error(
         "coupon '{0}' was retired: it ended, its records are dropped, and its id is used up. Create a coupon with another id."
     )]
     Retired(Id),
-    /// There is no such request, or it is no longer remembered.
+    /// There is no such request, or its record was dropped.
     #[error("no request '{0}' is remembered")]
     RequestNotFound(String),
-    /// The request id was used for another user.
+    /// Another user has used this request id.
     #[error("request id '{0}' was used before for another user")]
     RequestIdReused(String),
-    /// There is nothing to take back.
+    /// There is no issued unit to void.
     #[error("request '{request_id}' is {state}: nothing was issued")]
     NotIssued {
-        /// Which request.
         request_id: String,
-        /// As answers name it.
+        /// Its state, as answers name it.
         state: &'static str,
     },
-    /// It joined the line, and its turn did not come in time. It stays there.
+    /// It joined the queue, and its turn did not come in time. It stays there.
     #[error("request '{0}' is in the line, and its turn did not come in time")]
     Waiting(String),
-    /// It was taken three times and could not be served; an operator has to look.
+    /// Dead letter: taken three times and not served. An operator must look at it.
     #[error("request '{0}' is a dead letter until an operator returns it to the line")]
     Dead(String),
     /// Fields break rules.
@@ -53,36 +52,32 @@ pub enum CouponError {
     /// `If-Match` or `If-None-Match` does not hold.
     #[error("the definition is not the one that was expected")]
     PreconditionFailed,
-    /// Redis is near its memory limit or down: new requests are refused, what was begun is finished.
+    /// Redis is near its memory limit or down: new requests are refused, pending ones are finished.
     #[error("new requests are refused: {0}")]
     Refusing(String),
-    /// As many requests for the coupon wait for Redis as may.
+    /// The largest number of requests for the coupon already waits for Redis.
     #[error("{waiting} requests for the coupon wait for Redis")]
-    Crowded {
-        /// How many.
-        waiting: usize,
-    },
-    /// The ledger is too far behind: new requests are refused until it has caught up.
+    Crowded { waiting: usize },
+    /// The ledger lags too far: new requests are refused until it has caught up.
     #[error("new requests are refused: {waiting} events wait for the ledger")]
     Backlog {
-        /// Events of the coupon that it does not have yet.
+        /// Events of the coupon that the ledger does not have yet.
         waiting: u64,
     },
-    /// Something that must be in Redis is not.
+    /// Redis lacks data that must be there.
     #[error("coupon '{id}' has lost {what}")]
     Lost {
-        /// Which coupon.
         id: Id,
-        /// What it should have.
+        /// The missing data.
         what: String,
     },
-    /// The ledger's database, which knows what a coupon issued after its records are gone.
+    /// The ledger's database failed. It has a coupon's issues after its records are gone.
     #[error("the ledger: {0}")]
     Ledger(#[from] sqlx::Error),
     /// The system has no randomness.
     #[error(transparent)]
     Random(#[from] RandomError),
-    /// The definition changed more often than a call is repeated.
+    /// The definition changed more often than the service repeats a call.
     #[error("the definition kept changing")]
     Unsettled,
 }

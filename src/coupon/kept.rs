@@ -1,4 +1,4 @@
-//! What was issued, out of the ledger: behind the retention of a coupon that ended, Redis has no record of a request.
+//! Issues from the ledger. After the retention of a coupon that ended, Redis has no records of its requests.
 
 use sqlx::Row;
 
@@ -7,9 +7,9 @@ use super::coupons::Request;
 use super::error::CouponError;
 use super::record::{Issue, Record, State};
 use crate::ids::Id;
-use crate::ledger::sql::Sql;
+use crate::sql::Sql;
 
-/// The request, if a unit was issued to it. A coupon is retired only once the ledger has all its events, so that none is
+/// The request, if a unit was issued to it. A coupon is retired only once the ledger has all its events, so none is
 /// missing here.
 pub(super) async fn issued(sql: &Sql, coupon: &Id, request_id: &str) -> Result<Option<Request>, CouponError> {
     let text = "SELECT sequence, user_id, code, issued_at_ms, voided_at_ms FROM coupon_issues \

@@ -1,4 +1,4 @@
-//! What this instance remembers of coupons: their keys, how far each had come, and how far the ledger is with it.
+//! What this instance remembers of coupons: their keys, the highest mark of each, and the ledger's progress.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,15 +9,14 @@ use crate::stream::{self, Heard, Subject};
 /// Everything remembered of one coupon.
 #[derive(Debug)]
 pub struct Known {
-    /// Its keys.
     pub keys: CouponKeys,
     heard: Heard,
-    /// Whether the warning of a shorter setting of the retention was given.
+    /// Whether the warning about a shorter retention setting was logged.
     warned: AtomicBool,
 }
 
 impl Known {
-    /// Whether this is the first time that a shorter setting of the retention is found.
+    /// Whether this is the first call, so that the warning is logged once.
     pub(super) fn is_first_warning(&self) -> bool {
         !self.warned.swap(true, Ordering::Relaxed)
     }

@@ -1,8 +1,8 @@
-//! The worker of the lines: this instance serves those of all coupons whose lease it gets.
+//! The worker of the queues: this instance serves the queues of all coupons whose lease it gets.
 //!
-//! Any number of instances do this at once: each line is served by the one that holds its lease in Redis, and by
-//! another one within that time of its death. A line that somebody joins here is looked at at once; all others are
-//! looked at every second.
+//! Any number of instances do this at once. The instance with the lease in Redis serves a queue. If it dies, another
+//! one takes over when the lease ends. The worker looks at a queue at once when a request joins it here, and at all
+//! queues every second.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,20 +24,20 @@ use crate::random::{self, RandomError};
 use crate::settings;
 use crate::stopping::Stopping;
 
-/// Between two looks at all lines.
+/// Between two sweeps over all queues.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
-/// Sweeps between two looks at what is over for long enough, at the index, and between two lines of the log about one
-/// and the same trouble.
+/// Sweeps between two full ones. A full sweep retires coupons, reads the index, and logs a lasting trouble again.
 const SWEEPS_PER_ROUND: u64 = 10;
-/// Lines looked at at the same time: one on a frozen node must not hold up the others.
+/// Queues looked at in parallel, so that one on a frozen node does not delay the others.
 const LOOKED_AT_ONCE: usize = 32;
-/// How long a sweep waits for one coupon: behind a frozen node the lines of the other nodes wait.
+/// How long a sweep waits for one coupon, because the queues on other nodes wait for a frozen one.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long a line whose head can't be read is left alone.
+/// How long a queue whose head can't be read rests.
 const REST: Duration = Duration::from_secs(10);
-/// After another instance was found serving a line: however many join it here, it is not asked for more often.
+/// Pause after another instance was found serving a queue. However many requests join it here, this instance does not
+/// ask more often.
 const HELD_PAUSE: Duration = Duration::from_millis(50);
-/// Lines served at the same time; with more, those take turns.
+/// Queues served at once. If there are more, they take turns.
 const SERVED_AT_ONCE: usize = 64;
 
 /// The worker of an instance.
@@ -47,12 +47,11 @@ pub struct Line {
     settings: settings::Coupons,
     /// Of this instance, for its leases.
     token: Arc<str>,
-    /// Coupons that are over for good, which only grow in number: nobody is in their lines.
+    /// Retired coupons. Their queues are empty for good, so the set only grows.
     over: Arc<Mutex<HashSet<Id>>>,
 }
 
 impl Line {
-    /// A worker with a token of its own.
     pub fn new(coupons: Coupons, settings: settings::Coupons) -> Result<Self, RandomError> {
         Ok(Self {
             coupons,
@@ -62,7 +61,7 @@ impl Line {
         })
     }
 
-    /// Works until the service stops; gives its leases back then.
+    /// Works until the service stops, and then gives its leases back.
     pub async fn run(self, stopping: Stopping) {
         let mut all = AllLines::default();
         let mut sweeps = interval(SWEEP_EVERY);
@@ -72,7 +71,7 @@ impl Line {
         loop {
             tokio::select! {
                 () = stopping.wait() => break,
-                // One that is slow, because a node is frozen, is waited for; its bell rings all the same.
+                // The loop waits for a slow sweep (a frozen node), but the bell still rings.
                 _ = sweeps.tick(), if sweeping.is_empty() => {
                     sweeping.spawn(self.clone().sweep(round));
                     round += 1;
@@ -87,7 +86,7 @@ impl Line {
                     let (task, turn) = match ended {
                         Ok((task, turn)) => (task, turn),
                         Err(error) => {
-                            error!(%error, "serving a line ended with an error");
+                            error!(%error, "serving a queue ended with an error");
                             (error.id(), Turn::Damaged)
                         }
                     };
@@ -99,7 +98,7 @@ impl Line {
         while all.tasks.join_next().await.is_some() {}
     }
 
-    /// Looks at all lines once, and rings for those that somebody is in.
+    /// Looks at all queues once, and rings for those with requests.
     async fn sweep(self, number: u64) {
         let full = number.is_multiple_of(SWEEPS_PER_ROUND);
         let look = |id: Id| {
@@ -107,7 +106,7 @@ impl Line {
             async move {
                 let span = info_span!("line", coupon_id = %id);
                 if let Err(error) = this.look(&id, full).instrument(span.clone()).await {
-                    // Said in every tenth round: a frozen node or a suspended coupon lasts.
+                    // Logged in every tenth sweep, because a frozen node or a suspended coupon lasts.
                     span.in_scope(|| match error {
                         CouponError::Script(ScriptError::Unknown) => {}
                         error if full => warn!(%error, "this coupon was passed over"),
@@ -142,14 +141,14 @@ impl Line {
     }
 }
 
-/// The lines that are served, each by a task of its own.
+/// The queues in service, each with a task of its own.
 struct AllLines {
     tasks: JoinSet<Turn>,
     of_task: HashMap<task::Id, Id>,
     serving: HashSet<Id>,
-    /// Rung for again while they were served: their task may have found the line empty before.
+    /// Rung again while in service: the task may have found the queue empty before.
     again: HashSet<Id>,
-    /// Until when lines that failed are left alone.
+    /// Until when failed queues rest.
     resting: HashMap<Id, Instant>,
     places: Arc<Semaphore>,
 }
@@ -211,7 +210,7 @@ impl AllLines {
         match turn {
             Turn::Over | Turn::Held if rung => self.begin(line, id, stopping),
             Turn::Over | Turn::Held => {}
-            // Behind those that wait for a place.
+            // After the queues that wait for a place.
             Turn::Yielded => self.begin(line, id, stopping),
             Turn::Damaged => {
                 self.resting.insert(id, Instant::now() + REST);

@@ -1,11 +1,10 @@
-//! Coupons: limited stock, first come, first served, once per user, with a line in front of it.
+//! Coupons: limited stock, first come, first served, once per user, with a queue.
 //!
-//! Pure: `definition` (the JSON, checked), `code` (of a unit), `record` (what Redis keeps of a request), `status`. With
-//! Redis: `scripts` (wrappers of `lua/coupon/`), `known` (what this instance remembers of each), `coupons` (what clients
-//! and draws ask for), `operate` (what operators do), `kept` (what the ledger
-//! knows after the records are gone), `asking` (requests that come together, one call). The line: `line` (its consumer),
-//! `serving` (of one coupon), `turns` (who waits in it), `bell`. `api` joins them to HTTP. Why it is as it is:
-//! `docs/decisions/0015-coupons.md`.
+//! Pure: `definition` (the JSON, checked), `code` (of a unit), `record` (Redis' record of a request), `status`. With
+//! Redis: `scripts` (wrappers of `lua/coupon/`), `known` (what this instance remembers of each), `coupons` (requests of
+//! clients and draws), `operate` (requests of operators), `kept` (issues in the ledger after the records are gone),
+//! `asking` (combines requests into one call). The queue: `line` (its worker), `serving` (the consumer of one queue),
+//! `turns` (requests that wait in it), `bell`. `api` joins them to HTTP. Why: `docs/decisions/0015-coupons.md`.
 
 pub mod api;
 mod asking;
@@ -19,6 +18,7 @@ mod kept;
 pub mod known;
 pub mod line;
 pub mod operate;
+mod problem;
 pub mod record;
 pub mod scripts;
 mod serving;

@@ -1,4 +1,4 @@
-//! What operators do with coupons: define, look, take units back, return dead letters to the line.
+//! Requests of operators: define, view, void units, return dead letters to the queue.
 
 use tracing::{info, warn};
 
@@ -15,10 +15,9 @@ use crate::random;
 use crate::stream;
 use crate::violation::Violation;
 
-/// Repeats of a PUT whose definition changed meanwhile.
+/// Largest number of repeats of a PUT whose definition changed meanwhile.
 const MAX_STALE: usize = 16;
 
-/// A definition that was put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Put {
     /// Whether the coupon is new.
@@ -28,7 +27,7 @@ pub struct Put {
 }
 
 impl Coupons {
-    /// Creates a coupon or changes its definition. Repeating it changes nothing.
+    /// Creates a coupon or changes its definition. A repeat changes nothing.
     pub async fn define(
         &self,
         id: &Id,
@@ -37,10 +36,10 @@ impl Coupons {
         by: &Operator,
     ) -> Result<Put, CouponError> {
         if matches!(wanted, Wanted::Any | Wanted::Absent) {
-            // The index first: a crash in between leaves a name without a coupon, which listing passes over.
+            // The index first: a crash in between leaves a name without a coupon, and listing skips it.
             self.registry.add_to_index(std::slice::from_ref(id)).await?;
         }
-        // A repeat, here or in the store after a lost reply, is told from another PUT by this.
+        // The nonce distinguishes a repeat, here or in the store after a lost reply, from another PUT.
         let nonce = hex::encode(random::bytes::<16>()?);
         let history = stream::new_history()?;
         for _ in 0..MAX_STALE {
@@ -76,7 +75,7 @@ impl Coupons {
         Err(CouponError::Unsettled)
     }
 
-    /// Reads a coupon whole.
+    /// Reads a whole coupon.
     pub async fn snapshot(&self, id: &Id) -> Result<Snapshot, CouponError> {
         let known = self.registry.whole(id)?;
         let read = scripts::snapshot(&self.store, &known.keys, known.mark()).await;
@@ -86,7 +85,7 @@ impl Coupons {
         Ok(snapshot)
     }
 
-    /// Takes an issued unit back: it returns to the stock. Repeating it changes nothing.
+    /// Voids an issued unit, which returns to the stock. A repeat changes nothing.
     pub async fn void(&self, id: &Id, request_id: &str, by: &Operator) -> Result<Request, CouponError> {
         let known = self.registry.whole(id)?;
         let who = (by.who.as_str(), by.request_id.as_str());
@@ -99,7 +98,7 @@ impl Coupons {
                 state: answer.record.map_err(ScriptError::from)?.state.as_str(),
             }),
             Voided::Missing => Err(CouponError::RequestNotFound(request_id.to_owned())),
-            // A repeat of a void is answered for as long as there is a ledger.
+            // With a ledger, a repeat of a void is answered for ever.
             Voided::Stopped(Refusal::Ended) => match self.kept(id, request_id).await? {
                 Some(request) if matches!(request.record.state, State::Voided(..)) => Ok(request),
                 _ => Err(CouponError::Retired(id.clone())),
@@ -108,8 +107,8 @@ impl Coupons {
         }
     }
 
-    /// Puts a dead letter back into the line, where it was. One that is in the line or was decided since is told as it
-    /// is: repeating it changes nothing.
+    /// Puts a dead letter back at its old place in the queue. If it is queued or decided by now, the result says so and
+    /// nothing changes.
     pub async fn redrive(&self, id: &Id, request_id: &str, by: &Operator) -> Result<Request, CouponError> {
         let known = self.registry.whole(id)?;
         let who = (by.who.as_str(), by.request_id.as_str());
@@ -127,15 +126,15 @@ impl Coupons {
         }
     }
 
-    /// Dead letters behind an arrival number, by arrival number; `limit` from 1 to [`scripts::MAX_DEAD`].
+    /// Lists dead letters after an arrival number. `limit` from 1 to [`scripts::MAX_DEAD`].
     pub async fn dead_letters(&self, id: &Id, after: u64, limit: usize) -> Result<DeadPage, CouponError> {
         let known = self.registry.whole(id)?;
         let page = scripts::dead_letters(&self.store, &known.keys, known.mark(), after, limit).await;
         Ok(self.registry.heard(&known, page)?)
     }
 
-    /// Ends a coupon whose end is a retention ago, its own or the longer `own_s`, once the ledger has all its events;
-    /// `None` while nothing is known of the ledger.
+    /// Retires a coupon one retention after its end, once the ledger has all its events: its own retention, or `own_s`
+    /// if that is longer. `None` while the ledger's progress is unknown.
     pub(super) async fn retire(&self, id: &Id, own_s: u64) -> Result<Option<Retired>, CouponError> {
         let known = self.registry.whole(id)?;
         let Some(ledger_n) = known.ledger_n() else {
@@ -145,14 +144,14 @@ impl Coupons {
         let (_, retired) = self.registry.heard(&known, retired)?;
         match retired {
             Retired::Raised(before_s) => {
-                info!(coupon_id = %id, before_s, retention_s = own_s, "its records are kept for longer behind its end from now on");
+                info!(coupon_id = %id, before_s, retention_s = own_s, "its records are kept for longer after its end from now on");
             }
             Retired::NotOver {
                 retention_s: kept_s, ..
             } if kept_s > own_s && known.is_first_warning() => {
                 warn!(
                     coupon_id = %id, kept_s, coupons_retention_s = own_s,
-                    "its records are kept for longer than this instance is set to; its setting drops nothing",
+                    "its records are kept for longer than this instance's setting, which drops nothing",
                 );
             }
             _ => {}

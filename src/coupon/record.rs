@@ -1,56 +1,54 @@
-//! What Redis keeps of a request, as `lua/coupon/record.lua` writes it. Pure.
+//! Redis' record of a request, as `lua/coupon/record.lua` writes it. Pure.
 
 use super::code::Code;
 use crate::ids::Id;
 use crate::stream::Unreadable;
 
-/// What became of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     /// Who asked.
     pub user: Id,
-    /// How far it has come.
     pub state: State,
 }
 
-/// How far a request has come. Times are ms of Redis' clock.
+/// The state of a request. Times are ms of Redis' clock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
-    /// A unit was given.
+    /// A unit was issued.
     Issued(Issue),
-    /// It was taken back at this time.
+    /// Issued, and voided at this time.
     Voided(Issue, i64),
-    /// The user had as many as a user may have.
+    /// The user had reached the limit.
     AlreadyIssued {
-        /// When that was decided.
+        /// Time of the decision.
         at_ms: i64,
         /// Request id of the oldest issue that counted.
         first: String,
     },
-    /// Nothing was left.
+    /// The stock was used up.
     OutOfStock {
-        /// When that was decided.
+        /// Time of the decision.
         at_ms: i64,
     },
     /// The coupon had not started, or was over.
     NotOpen {
-        /// When that was decided.
+        /// Time of the decision.
         at_ms: i64,
     },
-    /// In the line.
+    /// In the queue.
     Queued {
-        /// Its number among all that ever joined the line, from 1.
+        /// Arrival number in the queue, from 1.
         arrival: u64,
-        /// How often it was taken.
+        /// How often a consumer took it.
         attempts: u32,
         /// When it joined.
         at_ms: i64,
     },
-    /// Taken too often without being served.
+    /// Dead letter: taken too often without being served.
     Dead {
-        /// Its number among all that ever joined the line, from 1.
+        /// Arrival number in the queue, from 1.
         arrival: u64,
-        /// How often it was taken.
+        /// How often a consumer took it.
         attempts: u32,
         /// When it joined.
         at_ms: i64,
@@ -58,7 +56,7 @@ pub enum State {
 }
 
 impl State {
-    /// As answers name it.
+    /// Its name in answers.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -73,24 +71,23 @@ impl State {
     }
 }
 
-/// A unit that was given.
+/// An issued unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Issue {
     /// Its number within the coupon, from 1.
     pub sequence: u64,
-    /// When, ms of Redis' clock.
+    /// Time of the issue, ms of Redis' clock.
     pub at_ms: i64,
-    /// Its code.
     pub code: Code,
 }
 
 impl Record {
-    /// Reads a record as scripts reply with it.
+    /// Parses a record from a script's reply.
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
         parse(text).ok_or_else(|| Unreadable::of(text))
     }
 
-    /// Writes the record, which [`Record::parse`] reads; one in the line as nobody's take.
+    /// Writes the record for [`Record::parse`]. A queued request has no take.
     #[must_use]
     pub fn to_text(&self) -> String {
         let user = &self.user;

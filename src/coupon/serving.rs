@@ -1,7 +1,7 @@
-//! Serving one line: each call serves those that the last one took, in order, and takes the next.
+//! Serves the queue of one coupon: each call serves the requests that the last call took, in order, and takes the next.
 //!
-//! A call without an answer is repeated as it was: what it did is done once, whoever repeats it. A call that fails for
-//! what it found is followed by calls that take one request at a time, so that only the one at fault is tried in vain.
+//! A call without an answer is repeated unchanged, and has its effect once. After a call that damage failed, calls take
+//! one request at a time, so that only the damaged request uses up its tries.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,28 +21,28 @@ use crate::ids::Id;
 use crate::stopping::Stopping;
 use crate::store::StoreError;
 
-/// Pause before a call without an answer is repeated: the store has repeated it itself for some seconds by then.
+/// Pause before a call without an answer is repeated. The store has repeated it for some seconds by then.
 const REPEAT_AFTER: Duration = Duration::from_millis(200);
-/// How long a line may keep its place while others wait for one.
+/// How long a queue may keep its place while other queues wait for one.
 const TURN: Duration = Duration::from_secs(1);
-/// Calls in a row that fail for what they find, the first of many requests, the next of one: then the head itself can't
-/// be read, and the line is left alone for a while.
+/// Calls in a row that damage may fail: the first takes many requests, the next one. Then the head itself can't be
+/// read, and the queue rests for a while.
 const MAX_FAILURES: usize = 2;
 
-/// How serving a line ended.
+/// How serving a queue ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// The line is empty, it serves nobody now, or the service stops.
+    /// The queue is empty, the coupon serves nobody now, or the service stops.
     Over,
-    /// Another instance serves it, and sees whoever is in the line before it gives its lease back.
+    /// Another instance serves the queue, and sees every request in it before it gives its lease back.
     Held,
-    /// Others waited; there is more to do.
+    /// Other queues waited; this one has more to do.
     Yielded,
     /// Its head can't be read.
     Damaged,
 }
 
-/// The consumer of one line.
+/// The consumer of one queue.
 pub(super) struct Serving {
     pub(super) place: Place,
     pub(super) coupons: Coupons,
@@ -53,14 +53,13 @@ pub(super) struct Serving {
     pub(super) stopping: Stopping,
 }
 
-/// One of the places that an instance has for serving.
+/// One of an instance's places for serving queues.
 pub(super) struct Place {
     places: Arc<Semaphore>,
     held: Option<OwnedSemaphorePermit>,
 }
 
 impl Place {
-    /// None held yet.
     pub(super) fn of(places: &Arc<Semaphore>) -> Self {
         Self {
             places: Arc::clone(places),
@@ -68,7 +67,7 @@ impl Place {
         }
     }
 
-    /// Waits for one, behind those that wait already.
+    /// Waits for a place, after earlier waiters.
     async fn take(&mut self) {
         self.held = Arc::clone(&self.places).acquire_owned().await.ok();
     }
@@ -77,33 +76,33 @@ impl Place {
         self.held = None;
     }
 
-    /// Whether other lines wait for one.
+    /// Whether other queues wait for a place.
     fn is_crowded(&self) -> bool {
         self.places.available_permits() == 0
     }
 }
 
-/// What the next call is to do.
+/// The next call.
 struct Step {
     served: Vec<(String, Code)>,
-    /// Requests that are still to be taken one at a time.
+    /// How many more requests to take one at a time.
     careful: usize,
     failures: usize,
     last: bool,
 }
 
 impl Serving {
-    /// Serves until the line is empty.
+    /// Serves until the queue is empty.
     pub(super) async fn run(mut self) -> Turn {
         self.place.take().await;
         match self.serve().await {
             Ok(turn) => turn,
             Err(CouponError::Script(error)) if is_damage(&error) => {
-                error!(%error, "the head of the line can't be read; it waits for an operator");
+                error!(%error, "the head of the queue can't be read; it waits for an operator");
                 Turn::Damaged
             }
             Err(error) => {
-                debug!(%error, "the line is not served");
+                debug!(%error, "the queue is not served");
                 Turn::Over
             }
         }
@@ -138,12 +137,12 @@ impl Serving {
                     }
                     step.careful = step.careful.saturating_sub(step.served.len().max(1));
                     step.failures = 0;
-                    // Given back at once, so that whichever instance is joined next need not wait for this one.
+                    // Given back at once, so that the instance where the next request joins need not wait for this one.
                     step.last = taken.is_empty() && waiting == 0;
                     step.served = with_codes(taken)?;
                 }
                 Ok(Served::Held { free_in_ms, .. }) => {
-                    debug!(free_in_ms, "another instance serves this line");
+                    debug!(free_in_ms, "another instance serves this queue");
                     return Ok(Turn::Held);
                 }
                 Ok(Served::Stopped { refusal, .. }) => {
@@ -151,7 +150,7 @@ impl Serving {
                     return Ok(Turn::Over);
                 }
                 Err(error) if is_damage(&error) && !step.last && step.failures + 1 < MAX_FAILURES => {
-                    warn!(%error, "a call of the line's consumer failed; going on with one request at a time");
+                    warn!(%error, "a call of the queue's consumer failed; going on with one request at a time");
                     step.served.clear();
                     step.careful = MAX_TAKEN;
                     step.failures += 1;
@@ -161,13 +160,13 @@ impl Serving {
         }
     }
 
-    /// One call, repeated as it is until there is an answer. Meanwhile the place is others': lines on a node that is away
-    /// must not keep those of the other nodes from being served.
+    /// Makes one call, and repeats it unchanged until there is an answer. Meanwhile it gives its place back, so that
+    /// queues on an unreachable node do not delay queues on other nodes.
     async fn call(&mut self, step: &Step) -> Result<Served, ScriptError> {
         let next = match step.careful {
             _ if step.last => 0,
             0 => MAX_TAKEN,
-            // Nobody is served by a call that may fail for the one behind.
+            // A call that may fail for the next request must not serve one.
             _ if !step.served.is_empty() => 0,
             _ => 1,
         };
@@ -210,13 +209,13 @@ impl Serving {
     }
 }
 
-/// Each of those that were taken with the code of its unit, if it gets one.
+/// Makes a code for each taken request. The script uses it only if it issues a unit.
 fn with_codes(taken: Vec<Taken>) -> Result<Vec<(String, Code)>, CouponError> {
     let one = |taken: Taken| Ok((taken.request_id, Code::random()?));
     taken.into_iter().map(one).collect()
 }
 
-/// One for each call, and for its repeats; counted within this process, which the token tells from others.
+/// A new id for a call and its repeats. The number is unique in this process, and the token among processes.
 fn take_id(token: &str) -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     format!("{token}-{}", COUNT.fetch_add(1, Ordering::Relaxed))

@@ -1,21 +1,20 @@
-//! Whether a coupon issues.
+//! Whether a coupon issues units.
 
 use serde::{Deserialize, Serialize};
 
-/// Whether a coupon issues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// It does, within its window of time.
+    /// Within its window of time.
     Open,
     /// Stopped by the service, because its books do not agree.
     Suspended,
-    /// For ever: its records were dropped some time behind its end.
+    /// Over for good: its records were dropped one retention after its end.
     Ended,
 }
 
 impl Status {
-    /// As answers and Redis name it.
+    /// Its name in answers and in Redis.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

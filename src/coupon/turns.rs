@@ -1,4 +1,5 @@
-//! Whose turn it is in the lines that somebody waits in: the head of each is read once for all who wait here.
+//! Tells waiting requests when their turn has passed. It reads the head of each queue once for all requests that wait
+//! here.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,23 +14,23 @@ use crate::ids::Id;
 use crate::store::Store;
 use crate::stream::ScriptError;
 
-/// How often the head of a line is read: what is decided is told so much later at most.
+/// How often the head of a queue is read, and so the delay of an answer at most.
 const READ_EVERY: Duration = Duration::from_millis(20);
 
-/// Who is at the head of a line.
+/// The head of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Head {
     /// Not read yet.
     Unknown,
-    /// Nobody: the line is empty.
+    /// The queue is empty.
     Nobody,
     /// The request with this arrival number.
     Arrival(u64),
 }
 
 impl Head {
-    /// Whether a request has left the line, by its turn or as a dead letter: it was in it, and all that are in it now
-    /// came later.
+    /// Whether a request has left the queue, by its turn or as a dead letter: it joined the queue, and all requests in
+    /// it now came later.
     #[must_use]
     pub fn is_behind(self, arrival: u64) -> bool {
         match self {
@@ -40,7 +41,7 @@ impl Head {
     }
 }
 
-/// The heads of the lines that somebody waits in.
+/// The heads of the queues in which requests wait.
 #[derive(Debug)]
 pub struct Turns {
     store: Store,
@@ -48,7 +49,6 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// Nobody waits yet.
     #[must_use]
     pub fn new(store: Store) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl Turns {
         }
     }
 
-    /// The head of a coupon's line, from now on.
+    /// Watches the head of a coupon's queue from now on.
     pub fn watch(self: &Arc<Self>, id: &Id, known: &Arc<Known>) -> watch::Receiver<Head> {
         let mut heads = self.heads.lock().unwrap_or_else(PoisonError::into_inner);
         // A reader whose task has ended has dropped its sender.
@@ -76,11 +76,11 @@ impl Turns {
                 Ok(head) => {
                     sender.send_if_modified(|last| std::mem::replace(last, head) != head);
                 }
-                Err(error) => debug!(coupon_id = %id, %error, "the line could not be read; those who wait in it wait"),
+                Err(error) => debug!(coupon_id = %id, %error, "the queue could not be read; its requests wait"),
             }
             sleep(READ_EVERY).await;
             let mut heads = self.heads.lock().unwrap_or_else(PoisonError::into_inner);
-            // One receiver is the map's own.
+            // The map itself has one receiver.
             if sender.receiver_count() <= 1 {
                 heads.remove(&id);
                 return;

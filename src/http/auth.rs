@@ -22,9 +22,9 @@ use super::request_id::RequestId;
 use crate::ids::Id;
 pub use crate::keys::Role;
 use crate::keys::{Known, Subjects};
-use crate::ledger::streams::Streams;
 use crate::operator::Operator;
 use crate::rate::{Left, Moment};
+use crate::stream::kinds::Streams;
 use crate::telemetry::{Limit, request};
 
 /// Longer keys are none of ours; they are not even hashed.

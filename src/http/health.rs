@@ -13,7 +13,7 @@ use super::Web;
 use super::auth::AnyoneFiltered;
 use super::problem::{CONTENT_TYPE, FieldError, Problem, ProblemBody};
 use crate::ids::Id;
-use crate::ledger::streams::Streams;
+use crate::stream::kinds::Streams;
 
 /// When to ask a not ready instance again, in seconds.
 const NOT_READY_RETRY_S: u32 = 1;

@@ -1,4 +1,5 @@
-//! Errors as clients see them: RFC 9457 `application/problem+json`. Nothing else turns an error into a status.
+//! Errors as clients see them: RFC 9457 `application/problem+json`. A capability's `problem.rs` makes one of each of its
+//! errors.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use utoipa::ToSchema;
 
 use super::cached::Page;
 use super::problem_kinds;
+use crate::violation::Violation;
 
 /// The media type of problems.
 pub const CONTENT_TYPE: &str = "application/problem+json";
@@ -44,6 +46,12 @@ impl FieldError {
             field: field.into(),
             rule: rule.into(),
         }
+    }
+}
+
+impl From<Violation> for FieldError {
+    fn from(violation: Violation) -> Self {
+        Self::new(violation.field, violation.rule)
     }
 }
 
@@ -193,7 +201,7 @@ impl Problem {
     }
 
     /// What the answer says.
-    pub(super) fn body(&self) -> ProblemBody<'_> {
+    pub(crate) fn body(&self) -> ProblemBody<'_> {
         ProblemBody {
             kind: format!("/problems/{}", self.code),
             title: problem_kinds::find(self.code).map_or(self.code, |kind| kind.title),
@@ -225,6 +233,16 @@ impl fmt::Display for Problem {
 }
 
 impl std::error::Error for Problem {}
+
+impl From<sqlx::Error> for Problem {
+    fn from(error: sqlx::Error) -> Self {
+        tracing::error!(
+            error = format!("the ledger's database: {error}"),
+            "the ledger's database did not answer"
+        );
+        Self::store_unavailable("the ledger's database does not answer; try again")
+    }
+}
 
 /// The body of an error answer.
 #[derive(Serialize, ToSchema)]
@@ -264,6 +282,13 @@ impl ResponseError for Problem {
         }
         answer.body(serde_json::to_string(&self.body()).unwrap_or_default())
     }
+}
+
+/// Every problem: its code, its title, and what `/problems/{code}` says of it.
+pub fn kinds() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    problem_kinds::KINDS
+        .iter()
+        .map(|kind| (kind.code, kind.title, kind.about))
 }
 
 /// What a problem code means.

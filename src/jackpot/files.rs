@@ -9,9 +9,10 @@ use super::definition::{Definition, Violation};
 use super::document::Document;
 use super::error::PlayError;
 use super::named::{Named, NamedError};
-use super::operate::{Operate, Operator};
+use super::operate::Operate;
 use super::scripts::{ScriptError, Wanted};
 use super::view::Status;
+use crate::operator::Operator;
 use crate::violation::check_new_name;
 
 /// Why a file defines no jackpot.

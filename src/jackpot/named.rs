@@ -10,11 +10,10 @@ use super::document::Document;
 use super::error::PlayError;
 use crate::coupon::coupons::Coupons;
 use crate::ids::Id;
-use crate::ledger::Ledger;
-use crate::ledger::queries::LedgerError;
-use crate::ledger::streams::{COUPONS, ROOMS, Tables};
 use crate::room::rooms::Rooms;
-use crate::stream::{MaybeScript, ScriptError};
+use crate::sql::Sql;
+use crate::stream::kinds::{COUPONS, ROOMS, Tables};
+use crate::stream::{MaybeScript, ScriptError, ledger_mark};
 
 /// Why it is not known whether something exists.
 #[derive(Debug, Error)]
@@ -23,8 +22,8 @@ pub enum NamedError {
     #[error(transparent)]
     Play(#[from] PlayError),
     /// The ledger does not say.
-    #[error(transparent)]
-    Ledger(#[from] LedgerError),
+    #[error("the ledger's database: {0}")]
+    Ledger(#[from] sqlx::Error),
 }
 
 /// The rooms and coupons that there are.
@@ -32,7 +31,7 @@ pub enum NamedError {
 pub struct Named {
     pub coupons: Coupons,
     pub rooms: Rooms,
-    pub ledger: Ledger,
+    pub sql: Sql,
 }
 
 impl Named {
@@ -63,7 +62,7 @@ impl Named {
     /// Redis says so, or the ledger of what Redis lost. One that can't be used now exists all the same.
     async fn exists<T, E: MaybeScript>(&self, of: Tables, id: &Id, read: &Result<T, E>) -> Result<bool, NamedError> {
         match read.as_ref().map_err(MaybeScript::script) {
-            Err(Some(ScriptError::Unknown)) => Ok(self.ledger.mark(of, id).await?.is_some()),
+            Err(Some(ScriptError::Unknown)) => Ok(ledger_mark(&self.sql, of, id).await?.is_some()),
             Err(Some(error @ ScriptError::Store(_))) => Err(PlayError::from(error.clone()).into()),
             Ok(_) | Err(_) => Ok(true),
         }

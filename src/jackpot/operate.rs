@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tracing::{debug, error, info, warn};
 
 use crate::ids::Id;
-pub use crate::operator::Operator;
+use crate::operator::Operator;
 use crate::random;
 use crate::store::{Store, StoreError};
 

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use crate::ids::Id;
-use crate::ledger::Ledger;
 use crate::master_secret::Secrets;
 use crate::random;
+use crate::sql::Sql;
 use crate::store::Store;
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,7 @@ use super::document::{Document, PutStatus};
 use super::draw::EpochSeed;
 use super::epoch::{Epoch, Opening};
 use super::error::PlayError;
+use super::kept;
 use super::known::{Known, Registry};
 use super::scripts::{self, ScriptError, Snapshot};
 
@@ -121,7 +122,7 @@ pub struct Views {
     store: Store,
     /// The draw secrets of this instance.
     pub secrets: Secrets,
-    ledger: Option<Ledger>,
+    ledger: Option<Sql>,
     /// What is remembered of each.
     pub registry: Registry,
 }
@@ -141,7 +142,7 @@ impl Views {
     /// The same with the seeds that this ledger has published: entries that were drawn with one can be answered without
     /// the secret it was derived from, which may have been retired for good.
     #[must_use]
-    pub fn with_published(self, ledger: Ledger) -> Self {
+    pub fn with_published(self, ledger: Sql) -> Self {
         Self {
             ledger: Some(ledger),
             ..self
@@ -246,7 +247,7 @@ impl Views {
     }
 
     async fn published(&self, id: &Id, epoch: u64, opening: &Opening) -> Option<EpochSeed> {
-        let published = self.ledger.as_ref()?.published_seed(id, epoch).await;
+        let published = kept::published_seed(self.ledger.as_ref()?, id, epoch).await;
         let published = published.inspect_err(
             |error| tracing::warn!(jackpot_id = %id, epoch, %error, "not known whether its seed is published"),
         );

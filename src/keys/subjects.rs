@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::Id;
-use crate::ledger::streams::Streams;
+use crate::stream::kinds::Streams;
 
 /// Subjects of one key: each request compares with them, and a message can still name them.
 pub const MAX_SUBJECTS: usize = 100;

@@ -3,28 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
-use sqlx::{AnyPool, AssertSqlSafe};
+use sqlx::AssertSqlSafe;
 
-use super::sql::{Sql, Tx, Value, insert_rows};
+use crate::sql::entry_days::{COLUMNS, day_of, days, ensure, table};
+use crate::sql::{Sql, Tx, Value, insert_rows};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
-
-/// In the order of [`IndexRow`] and of the table, and whether each is a text. The others are integers.
-pub(super) const COLUMNS: [(&str, bool); 12] = [
-    ("player_id", true),
-    ("at_ms", false),
-    ("jackpot_id", true),
-    ("sequence", false),
-    ("entry_id", true),
-    ("stake", false),
-    ("client_seed", true),
-    ("n", false),
-    ("epoch", false),
-    ("version", false),
-    ("rank", false),
-    ("settled", false),
-];
 
 /// An entry, as it is found by its player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,40 +44,6 @@ pub struct RowKey<'a> {
     pub jackpot_id: &'a str,
     /// Its number there.
     pub sequence: i64,
-}
-
-/// The UTC day of a time, `YYYYMMDD`. Times before 1970 count as its first day.
-pub fn day_of(at_ms: i64) -> String {
-    let at = Timestamp::from_millisecond(at_ms.max(0)).unwrap_or(Timestamp::MAX);
-    at.strftime("%Y%m%d").to_string()
-}
-
-/// Name of the table of a day that [`day_of`] or [`days`] has named.
-pub fn table(day: &str) -> String {
-    format!("entries_{day}")
-}
-
-/// Makes the table of a day where there is none.
-///
-/// Two projectors may do it at once: the second waits at the row of the day until the first has committed. Who makes
-/// several takes them in their order.
-pub async fn ensure(tx: &mut Tx<'_>, day: &str) -> Result<(), sqlx::Error> {
-    let made = sqlx::query("INSERT INTO entry_days (day) VALUES ($1) ON CONFLICT DO NOTHING")
-        .bind(day)
-        .execute(&mut **tx)
-        .await?;
-    if made.rows_affected() == 0 {
-        return Ok(());
-    }
-    let statement = format!(
-        "CREATE TABLE {} (player_id TEXT NOT NULL, at_ms BIGINT NOT NULL, jackpot_id TEXT NOT NULL, \
-         sequence BIGINT NOT NULL, entry_id TEXT NOT NULL, stake BIGINT NOT NULL, client_seed TEXT NOT NULL, \
-         n BIGINT NOT NULL, epoch BIGINT NOT NULL, version BIGINT NOT NULL, rank BIGINT NOT NULL, \
-         settled BIGINT NOT NULL, PRIMARY KEY (player_id, at_ms, jackpot_id, sequence))",
-        table(day)
-    );
-    sqlx::query(AssertSqlSafe(statement)).execute(&mut **tx).await?;
-    Ok(())
 }
 
 /// Adds rows, each to the table of its day, which is made where there is none. A row that is there already is an error.
@@ -157,21 +107,6 @@ pub async fn settle(tx: &mut Tx<'_>, key: &RowKey<'_>, rank: i64) -> Result<bool
     Ok(written.rows_affected() == 1)
 }
 
-/// The days that have a table, oldest first. One may expire before it is read.
-pub async fn days(pool: &AnyPool) -> Result<Vec<String>, sqlx::Error> {
-    let mut days: Vec<String> = sqlx::query_scalar("SELECT day FROM entry_days ORDER BY day")
-        .fetch_all(pool)
-        .await?;
-    // They become names of tables: nothing else that got into the database may.
-    days.retain(|day| is_day(day));
-    Ok(days)
-}
-
-/// Whether it is the name of a day, which may become part of a table's.
-pub(super) fn is_day(text: &str) -> bool {
-    text.len() == "YYYYMMDD".len() && text.bytes().all(|b| b.is_ascii_digit())
-}
-
 /// Drops the tables of all days that ended more than `keep_days` days before `now_ms`; with 0 all of them. Answers
 /// which days went. Each goes in a transaction of its own.
 pub async fn expire(sql: &Sql, keep_days: u32, now_ms: i64) -> Result<Vec<String>, sqlx::Error> {
@@ -197,18 +132,4 @@ async fn drop_day(sql: &Sql, day: &str) -> Result<(), sqlx::Error> {
     let statement = format!("DROP TABLE IF EXISTS {}", table(day));
     sqlx::query(AssertSqlSafe(statement)).execute(&mut *tx).await?;
     tx.commit().await
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_day_is_the_utc_one() {
-        assert_eq!(day_of(1_763_700_000_000), "20251121");
-        assert_eq!(day_of(1_763_683_199_999), "20251120");
-        assert_eq!(day_of(1_763_683_200_000), "20251121");
-        assert_eq!(day_of(-1), "19700101");
-        assert!(is_day("20251121") && !is_day("2025112;") && !is_day(""));
-    }
 }

@@ -2,7 +2,7 @@
 
 use crate::ids::Id;
 
-use super::sql::Sql;
+use crate::sql::Sql;
 
 /// Events of a page.
 const EVENTS: i64 = 64;

@@ -1,4 +1,4 @@
-//! The export of a jackpot's ledger, line by line, as [`crate::verify`] reads it. docs/explanation/fairness.md has the format.
+//! The export of a jackpot's ledger, line by line, as [`crate::verify`] reads it. docs/reference/formats.md has the format.
 //!
 //! Read in pages by key, each in a transaction of its own, and consistent all the same: the head is read first, and
 //! what comes after its event is left out.
@@ -15,15 +15,15 @@ use thiserror::Error;
 use super::books::Books;
 use super::chain::ChainHash;
 use super::event_page;
-use super::lookup;
+use super::export_line::{EpochLine, EventLine, FORMAT, Heading, Line};
 use super::receipt::{Head, Receipt};
-use super::sql::Sql;
 use crate::clock::rfc3339;
 use crate::ids::Id;
 use crate::jackpot::epoch::Epoch;
+use crate::jackpot::kept;
 use crate::money::Minor;
 use crate::signing::{Jwks, KeyPair, published};
-use crate::verify::{EpochLine, EventLine, FORMAT, Heading, Line};
+use crate::sql::Sql;
 
 /// Receipts, or epochs, of one page: some hundred bytes each.
 const ROWS_PAGE: i64 = 1_000;
@@ -139,7 +139,7 @@ impl Export {
         let mut epochs = Vec::new();
         let mut next = None;
         for row in &rows {
-            let (closed_n, mut epoch): (i64, Epoch) = (row.try_get("closed_n")?, lookup::epoch(row)?);
+            let (closed_n, mut epoch): (i64, Epoch) = (row.try_get("closed_n")?, kept::epoch(row)?);
             let closed = closed_n > 0 && u64::try_from(closed_n).is_ok_and(|n| n <= self.head.n);
             epoch.closed_ms = epoch.closed_ms.filter(|_| closed);
             next = closed.then_some(signed(epoch.epoch));

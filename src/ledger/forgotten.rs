@@ -12,7 +12,7 @@ use crate::text::printable;
 use super::coupons;
 use super::event::{Claim, ClaimResult, Event, Kind};
 use super::projector::rows::Raw;
-use super::streams::Streams;
+use crate::stream::kinds::Streams;
 
 /// Bytes of events read in one call.
 const MAX_BYTES: usize = 4 << 20;

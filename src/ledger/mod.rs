@@ -5,7 +5,7 @@
 //! | [`event`], [`books`], [`records`], [`fold`] | an event as the scripts write it, and what events rebuild. Pure |
 //! | [`postings`], [`audit`] | rows of an event. Pure |
 //! | [`coupons`], [`rooms`] | the same of coupons and rooms. Pure |
-//! | [`streams`], [`sql`], [`entry_index`] | the kinds of streams and their tables; the database, and the entries by player in daily tables |
+//! | [`entry_index`] | the entries by player in daily tables |
 //! | [`projector`] | stream → SQL, exactly once |
 //! | [`reconcile`] | Redis beside the ledger |
 //! | [`restore`], [`forgotten`] | a lost Redis rebuilt; what is given up when it is one that was ahead |
@@ -22,11 +22,13 @@ pub mod entry_index;
 pub mod event;
 mod event_page;
 pub mod export;
+pub mod export_line;
 pub mod fold;
 pub mod forgotten;
 pub mod lookup;
 pub mod pair;
 pub mod postings;
+mod problem;
 pub mod projector;
 pub mod queries;
 pub mod reconcile;
@@ -34,9 +36,7 @@ pub mod records;
 pub mod restore;
 pub mod rooms;
 pub mod skipped;
-pub mod sql;
 pub mod start;
-pub mod streams;
 pub mod stuck;
 
 pub use jackpot_core::{chain, receipt};
@@ -45,7 +45,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::signing::SigningKeys;
-use sql::Sql;
+use crate::sql::Sql;
 
 /// What all parts of the ledger share.
 #[derive(Debug, Clone)]

@@ -4,7 +4,7 @@
 //! it makes one write, each by compare-and-set, and looks again, so that a start that died between two writes is gone
 //! on with by the next one, and of two starts at once one wins. [`Ledger::adopt`] ties another Redis to the ledger.
 //! [`Ledger::still_ours`] is the look of a running instance. In SQL every transaction that writes checks the UUID
-//! ([`Sql::begin`](super::sql::Sql::begin)): the old pair commits nothing after an adopt. Why: docs/decisions/0022.
+//! ([`Sql::begin`](crate::sql::Sql::begin)): the old pair commits nothing after an adopt. Why: docs/decisions/0022.
 
 use std::fmt;
 use std::io;
@@ -19,6 +19,7 @@ use uuid::Uuid;
 
 use super::Ledger;
 use super::start::LedgerOpenError;
+use crate::sql::InSql;
 use crate::store::keys::LEDGER;
 use crate::store::{Call, Script, Store, StoreError};
 use crate::{durable_file, random, signing};
@@ -42,15 +43,6 @@ const MAX_LOOKS: usize = 16;
 
 /// How long a running instance waits for SQL to name the store: a database that is away stops nobody by this.
 const SQL_LIMIT: Duration = Duration::from_secs(2);
-
-/// What SQL says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct InSql {
-    /// The store; `None` before the first start that names one.
-    pub store: Option<Uuid>,
-    /// Whether it has any event.
-    pub has_events: bool,
-}
 
 /// What Redis says.
 #[derive(Debug, Clone, PartialEq, Eq)]

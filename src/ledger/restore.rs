@@ -22,21 +22,22 @@ use super::projector::jackpots::Jackpots;
 use super::projector::load::{self, LoadError};
 use super::projector::stream::is_damage;
 use super::records::Records;
-use super::sql::Sql;
-use super::streams::JACKPOTS;
 use crate::ids::Id;
 use crate::jackpot::definition::Definition;
 use crate::jackpot::epoch::Opening;
 use crate::jackpot::error::PlayError;
-use crate::jackpot::operate::Operator;
+use crate::jackpot::kept;
 use crate::jackpot::scripts::{
     self, Begins, EPOCH_GAP, Part, RestoreBegun, RestoreEnded, RestoredState, ScriptError, Stamped,
 };
 use crate::jackpot::view::{Status, parse_definition};
 use crate::master_secret::Secrets;
+use crate::operator::Operator;
 use crate::random::{self, RandomError};
+use crate::sql::Sql;
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
+use crate::stream::kinds::JACKPOTS;
 use crate::stream::{self, Mark};
 use writer::Writer;
 
@@ -261,7 +262,7 @@ impl Restorer {
         let epochs = query(text).bind(jackpot.as_str()).fetch_all(self.sql.reader());
         let mut last_epoch = 0;
         for row in self.sql.reading(epochs).await? {
-            let epoch = super::lookup::epoch(&row)?;
+            let epoch = kept::epoch(&row)?;
             last_epoch = last_epoch.max(epoch.epoch);
             let text = epoch.to_text();
             writer.add(Part::Epochs, epoch.epoch.to_string(), text).await?;

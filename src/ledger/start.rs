@@ -8,12 +8,12 @@ use thiserror::Error;
 use super::Ledger;
 use super::pair::Refusal;
 use super::projector::lease::Leases;
-use super::sql::{Sql, SqlError};
-use super::streams::{COUPONS, JACKPOTS, ROOMS, Streams, Tables};
 use crate::random::RandomError;
 use crate::settings;
 use crate::signing::{SigningKeys, SigningKeysError};
+use crate::sql::{Sql, SqlError};
 use crate::store::StoreError;
+use crate::stream::kinds::{COUPONS, JACKPOTS, ROOMS, Streams, Tables};
 use crate::stream::{Mark, Registry, Subject};
 use crate::{coupon, jackpot, room};
 

@@ -1,4 +1,4 @@
-//! Tells the worker of this instance that something in a room is due earlier than it thinks.
+//! Wakes this instance's worker when something in a room is due earlier than planned.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::ids::Id;
 
-/// Rooms, and when each is to be looked at.
+/// Rooms, and when to look at each.
 #[derive(Debug, Default)]
 pub(super) struct Alarm {
     set: Mutex<BTreeMap<Id, Instant>>,
@@ -16,8 +16,8 @@ pub(super) struct Alarm {
 }
 
 impl Alarm {
-    /// Something is due in this room at that time. Its name must be that of one that is there: names are kept until
-    /// the worker has taken them.
+    /// Reports that something is due in this room at that time. The room must exist, because its name is kept until the
+    /// worker has taken it.
     pub(super) fn set(&self, id: &Id, at: Instant) {
         let mut set = self.set.lock().unwrap_or_else(PoisonError::into_inner);
         let earliest = set.get(id).is_none_or(|before| at < *before);
@@ -27,7 +27,7 @@ impl Alarm {
         }
     }
 
-    /// Waits until one is set; all that were.
+    /// Waits until a room is reported. Returns all that were.
     pub(super) async fn taken(&self) -> BTreeMap<Id, Instant> {
         loop {
             let set = std::mem::take(&mut *self.set.lock().unwrap_or_else(PoisonError::into_inner));

@@ -1,4 +1,4 @@
-//! What this instance last saw of each room: how often a session ends, when something is due, how it is.
+//! What this instance last saw of each room: how often a session ends, when something is due, its public state.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -13,45 +13,45 @@ use crate::ids::Id;
 use crate::stream::ScriptError;
 use crate::telemetry::{Metrics, OneRoom, RoomNews};
 
-/// A room where somebody is in or waits is looked at at least so often: what another instance promised and did not do is
-/// done, a loss is noticed, and the line knows that it was not left alone (`lua/room/step.lua`).
+/// Most time between two looks at an occupied room. So work that another instance did not do is done, a loss is
+/// noticed, and the queue is not taken for abandoned (`lua/room/step.lua`).
 const WITH_SOMEBODY: Duration = Duration::from_secs(1);
-/// And all others.
+/// The same for all other rooms.
 const WITHOUT: Duration = Duration::from_secs(5);
-/// Between two tries to publish who joined before the opening, and how long one may take: a million tickets take some
-/// seconds.
+/// Between two tries to publish the list of tickets from before the opening, and the longest time of one try. A million
+/// tickets take some seconds.
 pub(super) const PUBLISH_EVERY: Duration = Duration::from_secs(10);
-/// Replies that are mixed up are not so far apart.
+/// Replies that arrive out of order are closer together than this.
 const NEW_COUNT_AFTER_MS: i64 = 1_000;
 /// Least time between two looks at a room.
 const LEAST: Duration = Duration::from_millis(1);
-/// A little earlier is not worth a word to the worker.
+/// The worker is not woken for less than this.
 const SLACK: Duration = Duration::from_millis(2);
 
-/// All of them. Grows by one for each room that is there and was visited.
+/// The boards of all rooms. Grows by one for each existing room that is visited.
 #[derive(Default)]
 pub(super) struct Boards {
     boards: RwLock<HashMap<Id, Arc<Board>>>,
     pub(super) alarm: Alarm,
 }
 
-/// That of one room.
+/// The board of one room.
 pub(super) struct Board {
     ends: Mutex<Ends>,
-    /// When the worker will look at the room; `None`: not at all yet, or now.
+    /// When the worker will look at the room; `None`: not yet planned, or now.
     due: Mutex<Option<Instant>>,
-    /// Held while reading, so that one reads for all.
+    /// Held while reading, so that one request reads for all.
     pub(super) shown: tokio::sync::Mutex<Shown>,
-    /// Held while those who joined before the opening get another order.
+    /// Held while tickets from before the opening get another order.
     pub(super) ordering: tokio::sync::Mutex<()>,
-    /// When the list of those who joined before the opening was last tried to be published.
+    /// When publication of the list from before the opening was last tried.
     published: Mutex<Option<Instant>>,
-    /// Time of Redis' clock and counts, as last told to the metrics.
+    /// Time of Redis' clock and counts, as last reported to the metrics.
     counted: Mutex<(i64, Counts)>,
     metrics: Arc<OneRoom>,
 }
 
-/// A room as read for everybody, and when that reading began.
+/// A shared reading of a room, and when it began.
 #[derive(Default)]
 pub(super) enum Shown {
     /// It was not read yet.
@@ -64,7 +64,7 @@ pub(super) enum Shown {
 }
 
 impl Boards {
-    /// The board of a room that is there: a name that a client made up must not take memory.
+    /// The board of an existing room. A name that a client made up must not take memory.
     pub(super) fn of(&self, id: &Id, metrics: &Metrics) -> Arc<Board> {
         let boards = self.boards.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(board) = boards.get(id) {
@@ -86,7 +86,7 @@ impl Boards {
         Arc::clone(boards.entry(id.clone()).or_insert_with(make))
     }
 
-    /// Takes what a visit said of its room, and tells the worker if that is due earlier than it thinks.
+    /// Takes a visit's reply about its room, and wakes the worker if something is due earlier than it has planned.
     pub(super) fn hear(&self, id: &Id, visited: &Visited, metrics: &Metrics) {
         let board = self.of(id, metrics);
         board.count(visited.now_ms, &visited.counts);
@@ -108,7 +108,7 @@ impl Board {
         let (last_ms, last) = *counted;
         let fell = counts.admitted < last.admitted;
         let went_back = last_ms - now_ms >= CLOCK_BACK_MS;
-        // Another call was faster, or, behind a while, Redis lost some and counts from a new beginning.
+        // Another call was faster; or, after a while, Redis lost some and counts again.
         if !went_back && (now_ms < last_ms || (fell && now_ms < last_ms + NEW_COUNT_AFTER_MS)) {
             return;
         }
@@ -125,7 +125,7 @@ impl Board {
         });
     }
 
-    /// Whether the list of those who joined before the opening may be tried to be published.
+    /// Whether it is time to try to publish the list from before the opening.
     pub(super) fn may_publish(&self, now: Instant) -> bool {
         let mut tried = lock(&self.published);
         let may = tried.is_none_or(|tried| now - tried >= PUBLISH_EVERY);
@@ -135,23 +135,23 @@ impl Board {
         may
     }
 
-    /// The worker will look at the room at that time; `None`: it does so now.
+    /// The worker will look at the room at that time; `None`: it looks now.
     pub(super) fn is_due(&self, at: Option<Instant>) {
         *lock(&self.due) = at;
     }
 
-    /// Seconds until somebody at this place is admitted, where that is known.
+    /// Seconds until this place is admitted, if known.
     pub(super) fn eta_s(&self, now_ms: i64, line: Line) -> Option<u64> {
         lock(&self.ends).eta_s(now_ms, line)
     }
 
-    /// Counts those who joined.
+    /// Counts joins.
     pub(super) fn metrics(&self) -> &OneRoom {
         &self.metrics
     }
 }
 
-/// How long nothing has to be done in a room behind this reply.
+/// How long a room has nothing due after this reply.
 pub(super) fn pause(visited: &Visited) -> Duration {
     if visited.more {
         return LEAST;

@@ -1,4 +1,4 @@
-//! Tokens whose signature was checked, and what they say.
+//! Tokens whose signature was checked, and their claims.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -7,13 +7,13 @@ use sha2::{Digest, Sha256};
 
 use super::pass::Claims;
 
-/// Tokens of one generation: two of them are kept, some 20 MB.
+/// Tokens of one generation. Two generations are kept, some 20 MB.
 const GENERATION: usize = 32_768;
 
-/// SHA-256 of a token: nobody finds another text with the same.
+/// SHA-256 of a token; another text with the same hash cannot be found.
 pub type TokenDigest = [u8; 32];
 
-/// Those that were checked lately.
+/// Tokens checked recently.
 #[derive(Debug, Default)]
 pub struct Checked {
     generations: RwLock<Generations>,
@@ -26,19 +26,19 @@ struct Generations {
 }
 
 impl Checked {
-    /// Of a token, signature and all.
+    /// Hashes a token with its signature.
     pub fn digest(token: &str) -> TokenDigest {
         Sha256::digest(token).into()
     }
 
-    /// What a token says that was checked.
+    /// The claims of a checked token.
     pub fn get(&self, digest: &TokenDigest) -> Option<Arc<Claims>> {
         let generations = self.generations.read().unwrap_or_else(PoisonError::into_inner);
         let found = generations.young.get(digest).or_else(|| generations.old.get(digest));
         found.cloned()
     }
 
-    /// Remembers one that was checked.
+    /// Remembers a checked token.
     pub fn keep(&self, digest: TokenDigest, claims: Arc<Claims>) {
         let mut generations = self.generations.write().unwrap_or_else(PoisonError::into_inner);
         if generations.young.len() >= GENERATION {

@@ -1,4 +1,4 @@
-//! What operators say of a room. Pure.
+//! A room's definition, as operators put it. Pure.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -8,16 +8,16 @@ use super::return_to::{Origin, ReturnTo};
 use crate::clock::{parse_rfc3339, rfc3339};
 use crate::violation::{Violation, check_new_name};
 
-/// Most sessions at once: as many tickets take some 0.5 GB of Redis.
+/// Most sessions at once. As many tickets take some 0.5 GB of Redis.
 pub const MAX_CAPACITY: u64 = 1_000_000;
-/// Longest session: so long nobody is admitted to a room whose tickets were lost.
+/// Longest session. A room whose tickets were lost admits nobody for this time.
 pub const MAX_SESSION_S: u64 = 86_400;
-/// Longest time for which the place of a silent waiter is kept.
+/// Longest time for which the place of a silent waiting user is kept.
 pub const MAX_WAITING_TIMEOUT_S: u64 = 86_400;
-/// Highest rate: so many times are remembered.
+/// Highest rate. Redis keeps as many times.
 pub const MAX_ADMISSIONS_PER_MINUTE: u64 = 1_000_000;
 
-/// Most origins that a room lists: the definition is read whole.
+/// Most origins that a room lists, because the definition is read whole.
 pub const MAX_RETURN_ORIGINS: usize = 100;
 
 /// A room as operators put and read it.
@@ -25,41 +25,42 @@ pub const MAX_RETURN_ORIGINS: usize = 100;
 #[serde(deny_unknown_fields)]
 #[schema(as = RoomDefinition)]
 pub struct Document {
-    /// Sessions at once, 0 to 1,000,000. A lower one ends no session: it admits nobody until enough have ended.
+    /// Most sessions at once, 0 to 1,000,000. A lower value ends no session: nobody is admitted until enough have
+    /// ended.
     #[schema(example = 1000, maximum = 1_000_000)]
     pub capacity: u64,
-    /// Seconds of a session, from admission or renewal to the next whole second, 1 to 86,400.
+    /// Length of a session in seconds, from admission or renewal to the next whole second, 1 to 86,400.
     #[schema(example = 300, minimum = 1, maximum = 86_400)]
     pub session_s: u64,
-    /// Seconds after which a waiter who was not seen is abandoned, 1 to 86,400.
+    /// Seconds after which the place of a silent waiting user is lost, 1 to 86,400.
     #[schema(example = 60, minimum = 1, maximum = 86_400)]
     pub waiting_timeout_s: u64,
-    /// Most admissions in any 60 s, 1 to 1,000,000; null: as many as there is room for.
+    /// Most admissions in any 60 s, 1 to 1,000,000; null: no limit but the capacity.
     #[serde(default)]
     #[schema(minimum = 1, maximum = 1_000_000, example = json!(null))]
     pub admissions_per_minute: Option<u64>,
-    /// RFC 3339: who joins before is put in an order of chance then, and nobody is admitted before; null: it is open.
-    /// May be moved until it is reached; afterwards it stays, or becomes null.
+    /// Opening time (RFC 3339): nobody is admitted before it, and users who join before it are ordered at random; null:
+    /// it is open. It can be moved until it is reached. Then it can stay or become null.
     #[serde(default)]
     #[schema(format = "date-time", example = json!(null))]
     pub opens_at: Option<String>,
-    /// For people: 1 to 200 characters, shown on the waiting page; null: none.
+    /// A name for people, 1 to 200 characters, shown on the waiting page; null: none.
     #[serde(default)]
     #[schema(example = "The spring lobby", min_length = 1, max_length = 200)]
     pub name: Option<String>,
-    /// Where the waiting page's link back leads: an absolute https URL as `return_to` of a join token; null: nowhere. It
-    /// needs no entry in `return_origins`.
+    /// Target of the waiting page's link back: an absolute https URL like `return_to` of a join token; null: no link.
+    /// It needs no entry in `return_origins`.
     #[serde(default)]
     #[schema(format = "uri", max_length = 2_000, example = "https://shop.example/")]
     pub back: Option<String>,
-    /// Origins, `scheme://host` or `scheme://host:port`, to which the waiting page may send users with their pass: at most
-    /// 100, https, or http for localhost and 127.0.0.1. Empty: it sends nobody, and no join token is made.
+    /// Origins to which the waiting page may send users with their pass, `scheme://host` or `scheme://host:port`. At
+    /// most 100; https, or http for localhost and 127.0.0.1. Empty: the page sends nobody, and no join token is made.
     #[serde(default)]
     #[schema(max_items = 100, example = json!(["https://shop.example"]))]
     pub return_origins: Vec<String>,
 }
 
-/// A document that was checked, its time and its link read.
+/// A checked document, with its time and its link parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Definition {
     document: Document,
@@ -67,10 +68,10 @@ pub struct Definition {
     back: Option<ReturnTo>,
 }
 
-/// A definition that Redis or the ledger has and that cannot be read.
+/// A definition in Redis or the ledger that cannot be read.
 #[derive(Debug, Error)]
 pub enum DefinitionError {
-    /// It is no JSON of a definition.
+    /// It is not the JSON of a definition.
     #[error("not a definition: {0}")]
     Json(#[from] serde_json::Error),
     /// It breaks a rule.
@@ -79,7 +80,7 @@ pub enum DefinitionError {
 }
 
 impl Definition {
-    /// Checks a document against every rule, and names all that it breaks.
+    /// Checks a document against every rule, and names all rules that it breaks.
     pub fn check(mut document: Document) -> Result<Self, Vec<Violation>> {
         let mut wrong = Vec::new();
         let mut range = |field: &str, value: u64, least: u64, most: u64| {
@@ -127,18 +128,18 @@ impl Definition {
         })
     }
 
-    /// From [`Definition::to_json`].
+    /// Parses the result of [`Definition::to_json`].
     pub fn from_json(json: &str) -> Result<Self, DefinitionError> {
         Self::check(serde_json::from_str(json)?).map_err(DefinitionError::Invalid)
     }
 
-    /// Two definitions that say the same have the same JSON: every field is there, times are in UTC.
+    /// The JSON. Equal definitions have equal JSON: every field is there, times are in UTC.
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string(&self.document).expect("plain data is JSON")
     }
 
-    /// As operators read it.
+    /// The document, as operators read it.
     #[must_use]
     pub fn document(&self) -> &Document {
         &self.document
@@ -150,13 +151,13 @@ impl Definition {
         self.document.capacity
     }
 
-    /// Of a session.
+    /// Length of a session.
     #[must_use]
     pub fn session_ms(&self) -> u64 {
         self.document.session_s * 1_000
     }
 
-    /// For which the place of a silent waiter is kept.
+    /// How long the place of a silent waiting user is kept.
     #[must_use]
     pub fn waiting_timeout_ms(&self) -> u64 {
         self.document.waiting_timeout_s * 1_000
@@ -168,7 +169,7 @@ impl Definition {
         self.document.admissions_per_minute
     }
 
-    /// Where the waiting page's link back leads.
+    /// Target of the waiting page's link back.
     #[must_use]
     pub fn back(&self) -> Option<&ReturnTo> {
         self.back.as_ref()
@@ -191,7 +192,7 @@ impl Definition {
     }
 }
 
-/// The origins as browsers name them; `wrong` gets what is wrong with them.
+/// The origins as browsers name them. `wrong` gets what is wrong with them.
 fn check_origins(texts: &[String], wrong: &mut Vec<Violation>) -> Vec<String> {
     if texts.len() > MAX_RETURN_ORIGINS {
         let rule = format!("must have at most {MAX_RETURN_ORIGINS} items");

@@ -1,9 +1,10 @@
-//! The door of a room: whether a pass lets its holder play, decided in memory.
+//! The door of a room: decides in memory whether a pass lets its holder play.
 //!
-//! A signature is checked once and remembered. What was taken back is read from Redis while passes of the room are checked,
-//! a few times a second, so that no pass is good here a second after it was taken back anywhere; while that can't be
-//! read, nobody is let in. Time is the room's: what a call said last, and what has passed since that was sent, or the
-//! highest that this instance has seen, if that is later: a clock of Redis that was put back revives nothing.
+//! A signature is checked once and remembered. While passes of a room are checked, the door reads the room's
+//! revocations from Redis a few times a second. So no pass is valid here a second after its revocation anywhere. While
+//! the door can't read them, it accepts no pass. Time is the room's: the time in the last reply, plus what has passed
+//! since that call was sent; or the highest time that this instance has seen, if that is later. So a Redis clock that
+//! was set back revives nothing.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -25,29 +26,29 @@ use crate::ids::Id;
 use crate::store::{Store, StoreError};
 use crate::stream::ScriptError;
 
-/// How often what was taken back is read, while passes are checked.
+/// How often revocations are read while passes are checked.
 const READ_EVERY: Duration = Duration::from_millis(300);
-/// How often while none are checked, but some that were taken back would still be good.
+/// How often while none are checked, but some revoked passes would still be valid.
 const READ_IDLE: Duration = Duration::from_secs(5);
-/// What is older is read again before a pass is checked.
+/// An older reading is renewed before a pass is checked.
 const MAX_AGE: Duration = Duration::from_secs(1);
 /// How long a check waits for Redis.
 const WAIT: Duration = Duration::from_secs(1);
-/// For so long without a check the reading goes on.
+/// How long reading goes on without a check.
 const IDLE: Duration = Duration::from_secs(10);
-/// Read at a time: some hundred kilobytes.
+/// Revocations in one page: some hundred kilobytes.
 const PAGE: usize = 5_000;
 
-/// Why somebody is not let in.
+/// Why a pass is refused.
 #[derive(Debug, Error)]
 pub enum DoorError {
-    /// There is no pass of this player for this room.
+    /// No pass of this player for this room.
     #[error("{0}")]
     Required(NoPass),
-    /// The pass was good once.
+    /// The pass was valid earlier.
     #[error("{0}")]
     Expired(&'static str),
-    /// It is not known now whether the pass is good.
+    /// It is unknown now whether the pass is valid.
     #[error("the pass can't be checked now: {0}")]
     Unknown(String),
 }
@@ -58,19 +59,19 @@ pub enum NoPass {
     /// None was sent.
     #[error("the jackpot is behind a waiting room: a pass of it is needed")]
     None,
-    /// A batch can't bring any.
+    /// A batch can't have one.
     #[error("the jackpot is behind a waiting room: it takes no batches, each entry needs the pass of its player")]
     Batch,
-    /// It was not made by this service, or was changed.
+    /// This service did not make it, or it was changed.
     #[error("the pass is not good: {0}")]
     NotOurs(#[from] PassError),
-    /// It was made under another name of the service.
+    /// It was made under another issuer.
     #[error("the pass is of another issuer")]
     OtherIssuer,
-    /// It lets into another room.
+    /// It is for another room.
     #[error("the pass is of another waiting room")]
     OtherRoom,
-    /// It is somebody else's.
+    /// It is another user's.
     #[error("the pass belongs to another player")]
     OtherPlayer,
 }
@@ -94,7 +95,7 @@ struct Shared {
 struct Guard {
     id: Id,
     revocations: RwLock<Revocations>,
-    /// Held while reading; when the last reading that failed had begun, and why it did.
+    /// Held while reading. When the last failed reading began, and its error.
     reading: Mutex<Option<(Instant, ScriptError)>>,
     /// When a pass was last checked, in ms since the door was made.
     used_ms: AtomicU64,
@@ -109,7 +110,6 @@ impl std::fmt::Debug for Door {
 }
 
 impl Door {
-    /// For the rooms of this store.
     #[must_use]
     pub fn new(store: Store, registry: Arc<Registry>, tokens: Arc<Tokens>) -> Self {
         let shared = Shared {
@@ -125,7 +125,7 @@ impl Door {
         }
     }
 
-    /// Whether this pass lets this player play behind this room.
+    /// Whether this pass lets this player play in this room's jackpots.
     pub async fn check(&self, room: &Id, player: &Id, pass: Option<&str>) -> Result<(), DoorError> {
         let pass = pass.ok_or(DoorError::Required(NoPass::None))?;
         let claims = self.claims(pass).await?;
@@ -169,7 +169,7 @@ impl Door {
         Ok(claims)
     }
 
-    /// Asked for only with a pass of the room: a name that a client made up takes no memory.
+    /// Made only for a pass of the room: a name that a client made up takes no memory.
     fn guard(&self, room: &Id) -> Arc<Guard> {
         let rooms = self.shared.rooms.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(guard) = rooms.get(room) {
@@ -212,12 +212,12 @@ impl Guard {
             Some(Ok(())) => Ok(()),
             Some(Err(Over::Expired)) => Err(DoorError::Expired("the session of the pass has ended: join again")),
             Some(Err(Over::Revoked)) => Err(DoorError::Expired("the user of the pass has left the room: join again")),
-            None => Err(DoorError::Unknown("what was taken back is not known yet".to_owned())),
+            None => Err(DoorError::Unknown("the revocations are not known yet".to_owned())),
         }
     }
 
-    /// Reads what was taken back since the last time. Of those that wait for it one reads; and where that fails, those
-    /// who came before it began are told the same.
+    /// Reads the revocations since the last reading. One of the waiting checks reads. If that fails, checks that came
+    /// before it began get the same error.
     async fn read(&self, shared: &Shared) -> Result<(), ScriptError> {
         let asked = Instant::now();
         let mut failed = self.reading.lock().await;
@@ -260,14 +260,14 @@ impl Guard {
         self.revocations.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether nothing is lost by forgetting it: nobody asks, and what was taken back is over. A Redis that lost tickets
-    /// can't tell again what was taken back before.
+    /// Whether nothing is lost by forgetting it: nobody asks, and the revoked passes have expired. A Redis that lost
+    /// tickets cannot report earlier revocations again.
     fn is_over(&self, shared: &Shared) -> bool {
         let known = self.revocations.read().unwrap_or_else(PoisonError::into_inner);
         self.idle(shared) && known.is_empty(Instant::now())
     }
 
-    /// Reads on for as long as passes are checked, or were taken back.
+    /// Reads on while passes are checked, or revoked ones have not expired.
     async fn follow(self: Arc<Self>, shared: Arc<Shared>) {
         while !self.is_over(&shared) {
             sleep(if self.idle(&shared) { READ_IDLE } else { READ_EVERY }).await;
@@ -275,11 +275,11 @@ impl Guard {
             let began = Instant::now();
             let read = self.read_now(&shared).await;
             if let Err(error) = &read {
-                debug!(room_id = %self.id, %error, "what was taken back could not be read");
+                debug!(room_id = %self.id, %error, "the revocations could not be read");
             }
             *failed = read.err().map(|error| (began, error));
         }
-        // The next check makes another one, which reads from the beginning.
+        // The next check starts another one, which reads from the beginning.
         let mut rooms = shared.rooms.write().unwrap_or_else(PoisonError::into_inner);
         rooms.remove(&self.id);
     }

@@ -1,4 +1,4 @@
-//! What can go wrong with a room, as values. `http/problem_of_room.rs` alone turns them into statuses.
+//! What can go wrong with a room, as values. `problem.rs` alone turns them into statuses.
 
 use std::time::Duration;
 
@@ -12,34 +12,35 @@ use crate::stream::MaybeScript;
 use crate::stream::ScriptError;
 use crate::violation::Violation;
 
-/// Why a visit or an operator's wish was not done.
+/// Why a request of a user or operator failed.
 #[derive(Debug, Error)]
 pub enum RoomError {
-    /// The script did nothing, or it is not known whether it did.
+    /// The script did nothing, or its result is unknown.
     #[error(transparent)]
     Script(#[from] ScriptError),
     /// Redis and the ledger do not agree about it.
     #[error("the room is suspended: nobody joins it now")]
     Suspended,
-    /// A join of a user who has left this room so often of late that it is for programs only.
+    /// A join of a user who has left this room so often recently that only a program does so.
     #[error("this user has left the room too often: join again in {} s", wait.as_millis().div_ceil(1_000))]
     TooOften {
-        /// Until the user may.
+        /// Until the user may join.
         wait: Duration,
     },
-    /// There is no such ticket, or it is no longer remembered. It is not named: who knows one holds its place.
+    /// There is no such ticket, or its record was dropped. The message does not name it, because a ticket's name holds
+    /// its place.
     #[error("no such ticket is remembered; join again")]
     TicketNotFound,
-    /// Only a session is renewed.
+    /// Only a session can be renewed.
     #[error("the ticket is {state}: only one that is admitted is renewed")]
     NotAdmitted {
-        /// As answers name it.
+        /// Its state, as answers name it.
         state: &'static str,
     },
-    /// Its order is told once the ledger has its opening.
+    /// The service shows the order once the ledger has the opening.
     #[error("the room has not opened yet, or the ledger does not have it yet")]
     NotOpen,
-    /// It opened at once, or the list was dropped.
+    /// The room opened at once, or the list was dropped.
     #[error("the room has no list of who joined before its opening, or not any more")]
     NoPreQueue,
     /// Fields break rules.
@@ -48,27 +49,23 @@ pub enum RoomError {
     /// `If-Match` or `If-None-Match` does not hold.
     #[error("the definition is not the one that was expected")]
     PreconditionFailed,
-    /// Redis is near its memory limit or down: nobody joins, whoever is there stays.
+    /// Redis is near its memory limit or down: nobody joins, and nobody loses a place.
     #[error("nobody joins now: {0}")]
     Refusing(String),
-    /// As many visits of the room wait for Redis as may.
+    /// The largest number of visits of the room already waits for Redis.
     #[error("{waiting} visits of the room wait for Redis")]
-    Crowded {
-        /// How many.
-        waiting: usize,
-    },
-    /// Something that must be in Redis is not.
+    Crowded { waiting: usize },
+    /// Redis lacks data that must be there.
     #[error("room '{id}' has lost {what}")]
     Lost {
-        /// Which room.
         id: Id,
-        /// What it should have.
+        /// The missing data.
         what: String,
     },
     /// The system has no randomness.
     #[error(transparent)]
     Random(#[from] RandomError),
-    /// The definition changed more often than a call is repeated.
+    /// The definition changed more often than the service repeats a call.
     #[error("the definition kept changing")]
     Unsettled,
 }

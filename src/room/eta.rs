@@ -1,29 +1,29 @@
-//! How long it may take, and when to ask again. Pure.
+//! Estimates the wait, and says when to ask again. Pure.
 //!
-//! The rate is measured, never guessed: by how many sessions ended in the last minute, each of which makes room for one
-//! who waits. A burst, as an opening or a raised capacity lets in, says nothing of those behind it and does not count. Where
-//! no session ended, nothing is said.
+//! The rate is measured: how many sessions ended in the last minute. Each end makes room for one waiting user.
+//! Admissions do not count, because an opening or a raised capacity admits many at once and says nothing of the users
+//! after them. If no session ended, there is no estimate.
 
 use std::collections::VecDeque;
 
-/// Ends of so long count.
+/// Session ends of this time count.
 const WINDOW_MS: i64 = 60_000;
-/// One sample for so long.
+/// One sample for each such time.
 const STEP_MS: i64 = 1_000;
-/// No reply is so late: the clock went back.
+/// No reply is this late: the clock went back.
 pub(super) const CLOCK_BACK_MS: i64 = 10_000;
 
 /// How often sessions ended, as samples of a count that only grows.
 #[derive(Debug, Clone, Default)]
 pub struct Ends {
-    /// Time of Redis' clock, and how many had ended by then; the oldest is at the window's beginning or before.
+    /// Time of Redis' clock, and how many had ended by then. The oldest sample is at the window's beginning or before.
     samples: VecDeque<(i64, u64)>,
 }
 
-/// Somebody's place in front of a room where somebody is let in whenever there is room.
+/// A place in the queue of a room that admits whenever it has room.
 #[derive(Debug, Clone, Copy)]
 pub struct Line {
-    /// How many are before.
+    /// How many are ahead.
     pub ahead: u64,
     /// Sessions now.
     pub active: u64,
@@ -34,7 +34,7 @@ pub struct Line {
 }
 
 impl Ends {
-    /// Takes the count of sessions that ever ended, at `now_ms`.
+    /// Adds a sample: the number of sessions that ended so far, at `now_ms`.
     pub fn hear(&mut self, now_ms: i64, ended: u64) {
         if let Some(&(last_ms, last)) = self.samples.back() {
             if now_ms < last_ms {
@@ -47,7 +47,7 @@ impl Ends {
                 if now_ms - last_ms < STEP_MS {
                     return;
                 }
-                // Redis lost some: what was counted before belongs to another count.
+                // Redis lost some. Earlier samples belong to another count.
                 self.samples.clear();
             }
         }
@@ -61,7 +61,7 @@ impl Ends {
         }
     }
 
-    /// Seconds until somebody at this place is admitted, rounded up.
+    /// Seconds until this place is admitted, rounded up.
     #[must_use]
     pub fn eta_s(&self, now_ms: i64, line: Line) -> Option<u64> {
         if line.capacity == 0 {
@@ -71,7 +71,7 @@ impl Ends {
         let limited = line
             .limit
             .map_or(0, |limit| (turn * 60).div_ceil(u128::from(limit.max(1))));
-        // For the first of them there may be room already; where the capacity was lowered, more than that must end.
+        // There may be room already for the first ones. After a lowered capacity, more sessions must end.
         let must_end = (turn + u128::from(line.active)).saturating_sub(u128::from(line.capacity));
         let measured = if must_end == 0 {
             0
@@ -81,27 +81,28 @@ impl Ends {
         u64::try_from(measured.max(limited)).ok()
     }
 
-    /// Seconds until so many have ended.
+    /// Seconds until this many sessions have ended.
     fn until(&self, now_ms: i64, must_end: u128) -> Option<u128> {
         let (&(first_ms, first), &(last_ms, last)) = (self.samples.front()?, self.samples.back()?);
         if last == first || last_ms <= now_ms - WINDOW_MS {
             return None;
         }
-        // Of less than a second nothing can be told.
+        // Less than a second is too short for a rate.
         let span_ms = (now_ms - first_ms).max(STEP_MS).unsigned_abs();
         Some((must_end * u128::from(span_ms)).div_ceil(u128::from(last - first) * 1_000))
     }
 }
 
-/// Waiters for each second that a poll may wait: with 100,000 of them some 1,000 polls a second, where the times allow.
+/// Waiting users for each second of a poll: with 100,000 of them, some 1,000 polls a second, if the times allow.
 const AHEAD_PER_S: f64 = 1_000.0;
-/// The largest part that a poll waits of the time after which a place is lost: a poll that is lost leaves time for the next.
+/// The largest part of the waiting timeout that a poll may wait. So after a lost poll there is time for the next one.
 const PART: f64 = 0.4;
 
-/// Seconds after which somebody with `ahead` before should ask again: one near the front, more further behind. Who does
-/// so keeps the place, and, let in right behind a poll, learns of it while the session lasts: whoever could be let in by
-/// then. That is the whole line where the capacity is 0, because any may come; else those who fit in, and further behind
-/// it takes a capacity raised to more than twice. Or a hundred thousand in front of short sessions would ask at once.
+/// Seconds after which a user with `ahead` others in front should ask again: one near the front, more further back. A
+/// user who asks then keeps the place. If admitted right after a poll, the user learns of it during the session. That
+/// rule applies to users who can be admitted by then: the whole queue at capacity 0, because any number may come; else
+/// users who fit into the room. Users further back need a capacity raised to more than twice. Without this difference,
+/// a hundred thousand users with short sessions would ask at once.
 #[must_use]
 pub fn poll_after_s(ahead: u64, capacity: u64, waiting_timeout_ms: u64, session_ms: u64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "all far below 2^52")]
@@ -118,7 +119,7 @@ pub fn poll_after_s(ahead: u64, capacity: u64, waiting_timeout_ms: u64, session_
     };
     let kept_s = place_s.min(stay_s * times);
     let seconds = (1.0 + ahead / AHEAD_PER_S).min(kept_s * PART);
-    // To tenths, downwards.
+    // To tenths, rounded down.
     (seconds * 10.0).floor() / 10.0
 }
 
@@ -206,7 +207,7 @@ mod tests {
         // Lowered by ten: those must go first.
         assert_eq!(ends.eta_s(60_000, line(0, 20, 10)), Some(11));
         assert_eq!(ends.eta_s(60_000, line(0, 0, 0)), None, "nobody is let in");
-        // Behind an opening nobody has gone yet.
+        // After an opening no session has ended yet.
         assert_eq!(steady(60, 0).eta_s(60_000, line(0, 10, 10)), None);
         // Where only the limit makes them wait, it says how long.
         let limited = Line {

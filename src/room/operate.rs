@@ -1,4 +1,4 @@
-//! What operators do with rooms: define, look, and read who joined before the opening.
+//! Requests of operators: define, view, and read the list from before the opening.
 
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
@@ -15,12 +15,11 @@ use crate::random;
 use crate::stream::{self, ScriptError, Wanted};
 use crate::violation::Violation;
 
-/// Repeats of a PUT whose definition changed meanwhile.
+/// Largest number of repeats of a PUT whose definition changed meanwhile.
 const MAX_STALE: usize = 16;
-/// Tickets of the list read at a time: some hundred kilobytes.
+/// Tickets of the list in one page: some hundred kilobytes.
 pub const COLLECTED_PAGE: usize = 5_000;
 
-/// A definition that was put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Put {
     /// Whether the room is new.
@@ -30,7 +29,7 @@ pub struct Put {
 }
 
 impl Rooms {
-    /// Creates a room or changes its definition. Repeating it changes nothing.
+    /// Creates a room or changes its definition. A repeat changes nothing.
     pub async fn define(
         &self,
         id: &Id,
@@ -39,11 +38,11 @@ impl Rooms {
         by: &Operator,
     ) -> Result<Put, RoomError> {
         if matches!(wanted, Wanted::Any | Wanted::Absent) {
-            // The index first: a crash in between leaves a name without a room, which listing passes over.
+            // The index first: a crash in between leaves a name without a room, and listing skips it.
             self.registry.add_to_index(std::slice::from_ref(id)).await?;
         }
-        // A repeat, here or in the store after a lost reply, is told from another PUT by this; and a new opening has the
-        // order that it gives.
+        // The nonce distinguishes a repeat, here or in the store after a lost reply, from another PUT. A new opening
+        // gets its order from it.
         let nonce = hex::encode(random::bytes::<16>()?);
         let order = self.new_order(id, nonce);
         let history = stream::new_history()?;
@@ -72,7 +71,7 @@ impl Rooms {
                 Err(ScriptError::Stale) => {}
                 Err(error) => return Err(error.into()),
                 Ok((_, defined)) => {
-                    // More may fit now, and what was read for all is that of before.
+                    // More users may fit now, and the shared reading is old.
                     self.boards.alarm.set(id, Instant::now());
                     *self.boards.of(id, &self.metrics).shown.lock().await = Shown::Nothing;
                     let put = put(&defined)?;
@@ -86,8 +85,8 @@ impl Rooms {
         Err(RoomError::Unsettled)
     }
 
-    /// Refuses to work on a room that has not opened, when none of the secrets here is that of its order: nobody could be
-    /// put in it.
+    /// Refuses to work on a room that has not opened, if none of the secrets here makes its order: no user could get a
+    /// place in it.
     pub fn check_order(&self, id: &Id, snapshot: &Snapshot) -> Result<(), ScriptError> {
         if snapshot.opens_ms.is_some() && self.order_seed(id, &snapshot.order).is_none() {
             return Err(ScriptError::Secret);
@@ -95,10 +94,10 @@ impl Rooms {
         Ok(())
     }
 
-    /// Gives those who joined before the opening was moved their order under the new nonce, as far as others have not.
+    /// Gives tickets from before a moved opening their order under the new nonce, unless others have done so.
     pub(super) async fn reorder(&self, id: &Id) -> Result<(), RoomError> {
         let board = self.boards.of(id, &self.metrics);
-        // One at a time; whoever comes while one is at it has nothing to do.
+        // One at a time. Later callers have nothing to do meanwhile.
         let Ok(_ordering) = board.ordering.try_lock() else {
             return Ok(());
         };
@@ -118,18 +117,18 @@ impl Rooms {
             match self.registry.heard(&known, done)?.1 {
                 Reordered::UpTo { ordered, to_order } if ordered < to_order && ordered != after => after = ordered,
                 Reordered::UpTo { ordered, to_order } if ordered < to_order => {
-                    let what = format!("ticket {} of those who joined before its opening", ordered + 1);
+                    let what = format!("ticket {} of the list from before its opening", ordered + 1);
                     return Err(RoomError::Lost { id: id.clone(), what });
                 }
                 Reordered::UpTo { .. } | Reordered::OtherNonce => break,
             }
         }
-        // More may be admitted now, or a newer nonce is to be gone by.
+        // More users may be admitted now, or there is a newer nonce.
         self.boards.alarm.set(id, Instant::now());
         Ok(())
     }
 
-    /// Reads a room whole.
+    /// Reads a whole room.
     pub async fn snapshot(&self, id: &Id) -> Result<Snapshot, RoomError> {
         let known = self.registry.whole(id)?;
         let read = scripts::snapshot(&self.store, &known.keys, known.mark()).await;
@@ -140,7 +139,7 @@ impl Rooms {
         Ok(snapshot)
     }
 
-    /// Lets in and out who is due, though nobody asks.
+    /// Makes a step without a visit: ends and admits due tickets.
     pub(super) async fn tick(&self, id: &Id) -> Result<Visited, RoomError> {
         let known = self.registry.whole(id)?;
         let visited = scripts::visit(&self.store, &known, self.retention_ms, &[]).await;
@@ -150,20 +149,20 @@ impl Rooms {
         Ok(visited)
     }
 
-    /// The worker will look at it at that time; `None`: it does so now.
+    /// The worker will look at it at that time; `None`: it looks now.
     pub(super) fn is_due(&self, id: &Id, at: Option<Instant>) {
         if self.registry.is_used(id) {
             self.boards.of(id, &self.metrics).is_due(at);
         }
     }
 
-    /// Whether the list of those who joined before the opening may be published now.
+    /// Whether it is time to publish the list from before the opening.
     pub(super) fn may_publish(&self, id: &Id) -> bool {
         self.boards.of(id, &self.metrics).may_publish(Instant::now())
     }
 
-    /// A room behind its opening, the list of those who joined before being in the ledger: put there now if it was not,
-    /// once, whoever does it.
+    /// Returns a room whose list from before the opening is in the ledger. If it is not, publishes it, once for all
+    /// instances.
     pub async fn opened(&self, id: &Id) -> Result<Snapshot, RoomError> {
         let snapshot = self.snapshot(id).await?;
         if snapshot.opens_ms.is_some() {
@@ -191,7 +190,7 @@ impl Rooms {
         self.snapshot(id).await
     }
 
-    /// Tickets made before the opening, by their number on the list, behind this one; [`COLLECTED_PAGE`] at most.
+    /// Tickets from before the opening, after this number on the list; at most [`COLLECTED_PAGE`].
     pub async fn collected(&self, id: &Id, after: u64) -> Result<CollectedPage, RoomError> {
         let known = self.registry.whole(id)?;
         let page = scripts::collected(&self.store, &known.keys, known.mark(), after, COLLECTED_PAGE).await;
@@ -199,16 +198,16 @@ impl Rooms {
     }
 }
 
-/// Whether there is a list of those who joined before the opening, to be published behind it. Of a room that was restored
-/// it is lost, unless some joined since: an empty one would be wrong for ever.
+/// Whether there is a list from before the opening to publish. A restored room has lost it, unless some joined since;
+/// an empty list would be wrong for ever.
 #[must_use]
 pub fn has_list(definition: &Definition, snapshot: &Snapshot) -> bool {
     let is_whole = snapshot.mark.restores() == 0 && definition.opens_ms().is_some();
     is_whole || snapshot.collected > 0
 }
 
-/// How many joined before the opening, once their list is published and as long as it is kept. One that was dropped is empty
-/// too, but has another hash.
+/// How many tickets the list has, once it is published and while it is kept. A dropped list is empty too, but has
+/// another hash.
 #[must_use]
 pub fn joined(snapshot: &Snapshot) -> Option<u64> {
     let sha256 = snapshot.collected_sha256.as_ref()?;

@@ -1,7 +1,7 @@
 //! Tokens of rooms: JSON Web Tokens (RFC 7519) in their compact form (RFC 7515), signed with Ed25519 (RFC 8037).
 //!
-//! Nothing of a token is negotiated: one algorithm, the service's own keys, and a type that tells a pass from a join
-//! token. There is one text for a token: what decodes to the same in another form is refused.
+//! Nothing of a token is negotiated: one algorithm, the service's own keys, and a type that distinguishes a pass from a
+//! join token. A token has one text: another encoding of the same content is refused.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -14,7 +14,7 @@ use super::ticket::Ticket;
 use crate::ids::Id;
 use crate::signing::{KeyPair, PublicKey};
 
-/// Type of a pass: it lets its holder play.
+/// Type of a pass: its holder may play.
 pub const PASS: &str = "room-pass+jwt";
 /// Type of a join token: it opens the waiting page.
 pub const JOIN: &str = "join+jwt";
@@ -22,17 +22,16 @@ pub const JOIN: &str = "join+jwt";
 /// The algorithm (RFC 8037, 3.1).
 const ALGORITHM: &str = "EdDSA";
 
-/// Longer tokens are none of ours; they are not even hashed. The longest that we make is a join token that carries an
-/// address.
+/// Longer tokens are not ours and are not even hashed. Our longest token is a join token with an address.
 pub const MAX_TOKEN_BYTES: usize = 6_144;
 
-/// What a pass says.
+/// The claims of a pass.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claims {
     /// `rooms.issuer`.
     pub iss: String,
-    /// The room. Tokens of the waiting page have an audience that is no room.
+    /// The room. Tokens of the waiting page have an audience that is not a room.
     pub aud: Id,
     /// The user.
     pub sub: Id,
@@ -40,14 +39,14 @@ pub struct Claims {
     pub jti: Ticket,
     /// When it was made, in seconds of the room's time.
     pub iat: i64,
-    /// From when on it is over, likewise: the end of the session.
+    /// When it expires, likewise: the end of the session.
     pub exp: i64,
 }
 
-/// Why a text is no token of ours.
+/// Why a text is not a token of ours.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PassError {
-    /// It has another form, or says what a token of ours does not.
+    /// It has another form, or claims that our tokens do not have.
     #[error("it is no token of this service")]
     Malformed,
     /// Another algorithm or another type.
@@ -56,28 +55,28 @@ pub enum PassError {
     /// No key of ours has this id.
     #[error("no key of this service has its kid")]
     UnknownKey,
-    /// It was not signed by the key that it names, or it was changed since.
+    /// The key that it names did not sign it, or it was changed since.
     #[error("its signature does not match")]
     BadSignature,
-    /// Who has stolen a key makes no tokens with it once it is retired.
+    /// A stolen key makes no tokens once it is retired.
     #[error("its key was retired before it was made")]
     Retired,
-    /// Nor any that are good for longer than ours are.
+    /// It is valid for longer than our tokens are.
     #[error("it is good for longer than any token of this service")]
     TooLong,
 }
 
-/// What a token says of its time.
+/// The times of a token.
 pub trait Timed {
     /// The longest from its `iat` to its `exp`, in seconds.
     const LONGEST_S: i64;
 
-    /// Its `iat` and its `exp`; `None` for one that ends with its ticket.
+    /// Its `iat` and its `exp`; `None` for a token that ends with its ticket.
     fn times(&self) -> Option<(i64, i64)>;
 }
 
 impl Timed for Claims {
-    // A session ends on a whole second, the one behind it where it does not end on one.
+    // A session ends on a whole second, so it may be up to a second longer.
     const LONGEST_S: i64 = MAX_SESSION_S.cast_signed() + 1;
 
     fn times(&self) -> Option<(i64, i64)> {
@@ -114,7 +113,7 @@ pub fn sign<C: Serialize>(key: &KeyPair, typ: &str, claims: &C) -> String {
     token
 }
 
-/// What a token of this type says. `find`: our key of an id. Times are not looked at.
+/// Reads the claims of a token of this type. `find`: our key with an id. It does not check times.
 pub fn open<C: DeserializeOwned>(
     find: impl FnOnce(&str) -> Option<PublicKey>,
     typ: &str,
@@ -135,7 +134,7 @@ pub fn open<C: DeserializeOwned>(
     serde_json::from_slice(&decode(claims)?).map_err(|_| PassError::Malformed)
 }
 
-/// The key that a token names. It may be any text: nothing of the token was checked.
+/// The key that a token names. It may be any text, because nothing of the token was checked.
 pub fn key_of(token: &str) -> Result<String, PassError> {
     let (header, _) = token.split_once('.').ok_or(PassError::Malformed)?;
     let header = decode(header)?;

@@ -1,58 +1,55 @@
-//! What Redis keeps of a ticket, as `lua/room/record.lua` writes it. Pure.
+//! Redis' record of a ticket, as `lua/room/record.lua` writes it. Pure.
 
 use crate::ids::Id;
 use crate::stream::Unreadable;
 
-/// What became of a ticket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// Whose it is.
+    /// Its user.
     pub user: Id,
-    /// How far it has come.
     pub state: State,
 }
 
-/// How far a ticket has come. Times are ms of Redis' clock.
+/// The state of a ticket. Times are ms of the room's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// In front of the door.
+    /// It waits.
     Waiting {
-        /// Its number among all that were ever made in the room, from 1.
+        /// Join number in the room, from 1.
         join: u64,
         /// When it was made.
         joined_ms: i64,
     },
-    /// In the room.
+    /// It is in.
     Admitted {
-        /// Since when.
+        /// Time of admission.
         admitted_ms: i64,
         /// End of the session, on a whole second.
         end_ms: i64,
         /// When the ticket was made.
         joined_ms: i64,
     },
-    /// Over.
+    /// It has ended.
     Ended {
-        /// Why.
         how: End,
-        /// Since when.
+        /// Time of the end.
         at_ms: i64,
     },
 }
 
-/// Why a ticket is over.
+/// Why a ticket has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// The session came to its end.
+    /// The session reached its end.
     Expired,
     /// It waited, and was not seen in time.
     Abandoned,
-    /// Its holder left, in the room or in front of it.
+    /// Its holder left, in or waiting.
     Left,
 }
 
 impl End {
-    /// As answers name it.
+    /// Its name in answers.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -64,7 +61,7 @@ impl End {
 }
 
 impl Record {
-    /// Reads a record as scripts reply with it.
+    /// Parses a record from a script's reply.
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
         parse(text).ok_or_else(|| Unreadable::of(text))
     }

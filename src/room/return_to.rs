@@ -5,43 +5,43 @@ use thiserror::Error;
 use url::form_urlencoded::{byte_serialize, parse};
 use url::{Host, Url};
 
-/// Longest address, in characters: with the pass behind it still far below what browsers and proxies take.
+/// Longest address, in characters. With the pass after it, it is far below the limits of browsers and proxies.
 pub const MAX_CHARS: usize = 2_000;
-/// The parameter that takes the pass there.
+/// The parameter with the pass.
 pub const PASS_PARAMETER: &str = "room_pass";
 
-/// An address that was checked, in the form in which browsers read it (the URL Standard).
+/// A checked address, in the form in which browsers read it (the URL Standard).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ReturnTo(Url);
 
-/// What an address that was refused should have been.
+/// Why an address was refused.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum InvalidReturnTo {
     /// Longer than [`MAX_CHARS`], as it is or with its characters encoded.
     #[error("must have at most {MAX_CHARS} characters")]
     TooLong,
-    /// No scheme, another one, no host, or characters that some read one way and some another.
+    /// No scheme, another scheme, no host, or characters that programs read in different ways.
     #[error("must be an absolute http or https URL, without blanks, control characters and backslashes")]
     NoUrl,
-    /// The pass would go over the network for everybody to read.
+    /// The pass would cross the network unencrypted.
     #[error("must be https, except for localhost and 127.0.0.1")]
     NotSecure,
     /// `https://user:password@host`.
     #[error("must name no user and no password")]
     UserInfo,
-    /// What stands behind `#`.
+    /// The part after `#`.
     #[error("must have no fragment (#)")]
     Fragment,
 }
 
 impl ReturnTo {
-    /// Checks an address that a back end sent.
+    /// Checks an address from a back end.
     pub fn parse(text: &str) -> Result<Self, InvalidReturnTo> {
         if text.len() > 4 * MAX_CHARS || text.chars().count() > MAX_CHARS {
             return Err(InvalidReturnTo::TooLong);
         }
-        // Browsers repair all kinds of text; what needs it is a mistake, or a trick.
+        // Browsers repair many texts. An address that needs repair is a mistake or an attack.
         let lower = text.get(..8).unwrap_or(text).to_ascii_lowercase();
         let absolute = lower.starts_with("https://") || lower.starts_with("http://");
         let odd = |c: char| c.is_control() || c.is_whitespace() || c == '\\';
@@ -77,7 +77,7 @@ impl ReturnTo {
         Origin(self.0.origin().ascii_serialization())
     }
 
-    /// Its host, and its port where it names one.
+    /// Its host, and its port if it names one.
     #[must_use]
     pub fn site(&self) -> String {
         let host = self.0.host_str().unwrap_or_default();
@@ -87,7 +87,7 @@ impl ReturnTo {
         }
     }
 
-    /// The address with a pass, behind the parameters that it has.
+    /// The address with a pass, after its own parameters.
     #[must_use]
     pub fn with_pass(&self, pass: &str) -> String {
         let joint = match self.0.query() {
@@ -106,32 +106,33 @@ fn is_secure(url: &Url) -> bool {
     url.scheme() == "https" || local
 }
 
-/// An origin in the form in which browsers name it (RFC 6454, 6.2): `scheme://host`, with a port other than the scheme's.
+/// An origin in the form in which browsers name it (RFC 6454, 6.2): `scheme://host`, and the port unless it is the
+/// scheme's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin(String);
 
 /// Longest origin, in characters: the longest host name has 253.
 pub const MAX_ORIGIN_CHARS: usize = 300;
 
-/// What an origin that was refused should have been.
+/// Why an origin was refused.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum InvalidOrigin {
-    /// Anything else than scheme, host and port.
+    /// It has more than scheme, host and port.
     #[error(
         "must be an origin of at most {MAX_ORIGIN_CHARS} characters, such as https://shop.example or \
          https://shop.example:8443: a scheme, one host and perhaps a port, without path, user and wildcards"
     )]
     NoOrigin,
-    /// Passes would go over the network for everybody to read.
+    /// Passes would cross the network unencrypted.
     #[error("must be https, except for localhost and 127.0.0.1")]
     NotSecure,
 }
 
 impl Origin {
-    /// Checks an origin that an operator put.
+    /// Checks an origin from an operator.
     pub fn parse(text: &str) -> Result<Self, InvalidOrigin> {
         let (scheme, authority) = text.split_once("://").ok_or(InvalidOrigin::NoOrigin)?;
-        // With any of these it would be more than an origin, or text that browsers repair.
+        // With any of these it would be more than an origin, or a text that browsers repair.
         let odd = |c: char| c.is_control() || c.is_whitespace() || "/\\?#@*".contains(c);
         if text.chars().count() > MAX_ORIGIN_CHARS || scheme.contains(odd) || authority.contains(odd) {
             return Err(InvalidOrigin::NoOrigin);
@@ -153,8 +154,8 @@ impl Origin {
     }
 }
 
-/// A pass of before, which a back end that names its present page as the way back would have in it: with two of them it
-/// would be anyone's guess which counts. The other parameters stay as they are written.
+/// Removes an earlier pass. A back end that uses its current page as the way back may send one. With two passes it
+/// would be unclear which counts. The other parameters stay as they are written.
 fn drop_pass(url: &mut Url) {
     let is_pass = |part: &str| parse(part.as_bytes()).any(|(name, _)| name == PASS_PARAMETER);
     let Some(query) = url.query() else { return };

@@ -1,7 +1,8 @@
-//! The passes of a room that were taken back, as far as an instance knows, and the room's time. Pure.
+//! The revoked passes of a room that an instance knows, and the room's time. Pure.
 //!
-//! All of them are remembered until they expire: forgetting one would let its holder in, and to refuse others instead would
-//! punish those who did not leave. Redis bounds how many there are (`MAX_REVOKED` in `lua/room/step.lua`), some 70 bytes each at most.
+//! An instance remembers all of them until they expire. If it forgot one, it would admit the holder; if it refused
+//! others instead, it would hurt users who did not leave. Redis bounds their number (`MAX_REVOKED` in
+//! `lua/room/step.lua`); each takes at most some 70 bytes.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -12,35 +13,34 @@ use super::pass::Claims;
 use super::scripts::RevokedPass;
 use super::ticket::Ticket;
 
-/// Those that have expired are looked for when there are so many, and then at each doubling of those that have not.
+/// Expired ones are dropped at this number, and then at each doubling of the rest.
 const TIDY_AT: usize = 1_000;
 
-/// What an instance knows of one room.
 #[derive(Debug, Default)]
 pub struct Revocations {
-    /// When the last complete reading was sent, and what time it was there.
+    /// When the last complete reading was sent, and the room's time in its reply.
     read: Option<(Instant, i64)>,
-    /// Number of the last one that was read.
+    /// Number of the last one read.
     last: u64,
-    /// Until when nobody is or was admitted, as the last page said: it moves when Redis has lost some.
+    /// The hold in the last page: it moves when Redis has lost some.
     hold_ms: i64,
-    /// When the pass of each is over anyway, ms.
+    /// The expiry of each pass, ms.
     tickets: HashMap<Ticket, i64>,
-    /// With so many of them those that are over are dropped.
+    /// At this number, expired ones are dropped.
     tidy_at: usize,
 }
 
-/// Why a pass is over.
+/// Why a pass is no longer valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Over {
     /// Its session has ended.
     Expired,
-    /// It was taken back: the user has left.
+    /// It was revoked: the user has left.
     Revoked,
 }
 
 impl Revocations {
-    /// Number of the last one that was read: those behind it come next.
+    /// Number of the last one read. The next page begins after it.
     pub fn last(&self) -> u64 {
         self.last
     }
@@ -50,9 +50,9 @@ impl Revocations {
         self.read.map(|(sent, _)| at.saturating_duration_since(sent))
     }
 
-    /// Takes a page that was read at `now_ms`: its items, up to which number all are known with it, and the room's hold.
-    /// Whether it goes on from there; not so where Redis has lost some, and gives their numbers to others: then all is
-    /// to be read from the beginning.
+    /// Adds a page that was read at `now_ms`: its items, the number up to which all are known with it, and the room's
+    /// hold. Returns whether the next page continues. It does not if Redis has lost some and uses their numbers again:
+    /// then read all from the beginning.
     pub fn take(&mut self, items: &[RevokedPass], (last, hold_ms): (u64, i64), now_ms: i64) -> bool {
         let began = self.last == 0;
         let goes_on = last >= self.last && (began || hold_ms == self.hold_ms);
@@ -67,26 +67,26 @@ impl Revocations {
         goes_on
     }
 
-    /// Whether all passes that were taken back, as far as is known here, would be over by now anyway.
+    /// Whether all revoked passes known here would have expired by now.
     pub fn is_empty(&self, at: Instant) -> bool {
         let now_ms = self.now_ms(at).unwrap_or(i64::MIN);
         self.tickets.values().all(|exp_ms| *exp_ms <= now_ms)
     }
 
-    /// All there were have been read, by a call that was sent at `sent` and said `now_ms`.
+    /// Ends a complete reading, by a call that was sent at `sent` and replied `now_ms`.
     pub fn complete(&mut self, sent: Instant, now_ms: i64) {
         self.read = Some((sent, now_ms));
     }
 
-    /// The room's time at this moment, never early.
+    /// The room's time now, never early.
     fn now_ms(&self, at: Instant) -> Option<i64> {
         let (sent, then_ms) = self.read?;
         let since = i64::try_from(at.saturating_duration_since(sent).as_millis()).unwrap_or(i64::MAX);
         Some(then_ms.saturating_add(since))
     }
 
-    /// Whether a pass is good at this moment; never later than the room's time would say so. `None` before the first
-    /// reading. `shown_ms`: the highest time of the room that this instance has seen.
+    /// Whether a pass is valid now. It never accepts a pass for longer than the room's time allows. `None` before the
+    /// first reading. `shown_ms`: the highest time of the room that this instance has seen.
     pub fn judge(&self, pass: &Claims, at: Instant, shown_ms: i64) -> Option<Result<(), Over>> {
         let now_ms = self.now_ms(at)?.max(shown_ms);
         Some(if pass.exp.saturating_mul(1_000) <= now_ms {
@@ -119,7 +119,7 @@ mod tests {
         }
     }
 
-    /// Of number, ticket, end of the pass and when it was taken back, in ms.
+    /// Number, ticket, expiry of the pass and time of the revocation, in ms.
     fn revoked<const N: usize>(all: [(u64, u64, i64, i64); N]) -> [RevokedPass; N] {
         all.map(|(number, of, exp_ms, at_ms)| RevokedPass {
             number,
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(
             known.judge(&pass(0, 0, 90), sent, 0),
             Some(Ok(())),
-            "whoever else is in"
+            "a pass of another user who is in"
         );
     }
 

@@ -1,4 +1,4 @@
-//! What users ask of rooms: a place, how it is, more time, and to go. What operators ask: `operate`.
+//! Requests of users: join, look, renew, leave. For operators: `operate`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,41 +27,40 @@ use crate::telemetry::{JoinResult, Metrics};
 
 /// Repeats of a join whose opening is moved meanwhile.
 const MAX_NONCES: usize = 16;
-/// What everybody may see of a room is at most so old.
+/// Largest age of a room's shared reading.
 const SHOWN_FOR: Duration = Duration::from_secs(1);
-/// Places that one join token makes: the first, and another one for a user who lost it while the token is good.
+/// Places that one join token makes: the first, and another one for a user who lost it while the token is valid.
 const JOINS_OF_A_TOKEN: u32 = 2;
 
 /// A ticket as it is now.
 #[derive(Debug, Clone)]
 pub struct TicketNow {
-    /// What Redis says of it.
+    /// Its record in Redis.
     pub seen: Seen,
-    /// When, by the room's time.
+    /// The time of the reply, by the room's time.
     pub now_ms: i64,
-    /// When, by Redis' clock.
+    /// The time of the reply, by Redis' clock.
     pub wall_ms: i64,
-    /// Of one that waits: seconds until it is admitted, where that is known.
+    /// For a waiting ticket: seconds until its admission, if known.
     pub eta_s: Option<u64>,
-    /// After how many seconds to ask again.
+    /// Seconds after which to ask again.
     pub poll_after_s: f64,
 }
 
-/// How a room is, for everybody.
+/// The public state of a room.
 #[derive(Debug, Clone)]
 pub struct RoomNow {
-    /// As Redis said it, at most a second ago.
+    /// From Redis, at most a second ago.
     pub snapshot: Arc<Snapshot>,
     /// Its definition.
     pub definition: Definition,
-    /// Seconds until somebody who joins now is admitted, where that is known.
+    /// Seconds until a user who joins now is admitted, if known.
     pub eta_s: Option<u64>,
 }
 
-/// Lets users in.
+/// Admits users.
 #[derive(Clone)]
 pub struct Rooms {
-    /// What this instance knows of the rooms.
     pub registry: Arc<Registry>,
     /// Makes their passes.
     pub tokens: Arc<Tokens>,
@@ -79,7 +78,7 @@ impl std::fmt::Debug for Rooms {
 }
 
 impl Rooms {
-    /// Rooms on this store; `retention_s`: how long a ticket that is over can be asked for.
+    /// Rooms on this store. `retention_s`: how long an ended ticket can be asked for.
     #[must_use]
     pub fn new(
         store: Store,
@@ -100,7 +99,7 @@ impl Rooms {
         }
     }
 
-    /// The seed that this is the nonce and the commitment of, under one of the secrets that this instance has.
+    /// The seed with this nonce and commitment, under one of this instance's secrets.
     #[must_use]
     pub fn order_seed(&self, id: &Id, order: &OrderOf) -> Option<OrderSeed> {
         let mut seeds = self
@@ -110,17 +109,17 @@ impl Rooms {
         seeds.find(|seed| seed.commitment() == order.commitment)
     }
 
-    /// What a new order goes by, under the current secret.
+    /// Nonce and commitment of a new order, under the current secret.
     pub(super) fn new_order(&self, id: &Id, nonce: String) -> OrderOf {
         OrderOf::new(self.secrets.current(), id, nonce)
     }
 
-    /// A place for a user: in at once, or in the line; the one that the user has, if there is one.
+    /// Gives a user a place: admitted at once, or in the queue; or the place that the user has.
     pub async fn join(&self, id: &Id, user: &Id) -> Result<TicketNow, RoomError> {
         self.join_as(id, user, Ticket::random()?).await
     }
 
-    /// The same by a join token with this random part, which makes two places at most; `None`: it has.
+    /// The same by a join token with this random part, which makes at most two places. `None`: it has made them.
     pub async fn join_by_token(&self, id: &Id, user: &Id, jti: &str) -> Result<Option<TicketNow>, RoomError> {
         for nth in 1..=JOINS_OF_A_TOKEN {
             let ticket = Ticket::of_token(id, user, jti, nth);
@@ -135,7 +134,7 @@ impl Rooms {
 
     async fn join_as(&self, id: &Id, user: &Id, ticket: Ticket) -> Result<TicketNow, RoomError> {
         let joined = self.try_join(id, user, ticket).await;
-        // The name of a room that nobody has heard of is only a client's; it must not become a label.
+        // A client may have made up this name, and it must not become a label.
         if self.registry.is_used(id) {
             let result = match &joined {
                 Ok(now) if !now.seen.new => JoinResult::Replayed,
@@ -157,7 +156,7 @@ impl Rooms {
         }
         for _ in 0..MAX_NONCES {
             let known = self.registry.known(id).order();
-            // Nothing is known of a room that has opened, where it counts for nothing, or that was not asked for yet.
+            // No order is known of a room that has opened, where it does not count, or of a room not asked for yet.
             let (order, nonce) = match known.as_deref() {
                 None => (0, String::new()),
                 Some(known) => {
@@ -179,17 +178,17 @@ impl Rooms {
         Err(RoomError::Unsettled)
     }
 
-    /// How a ticket is; keeps its place alive.
+    /// Looks at a ticket, which keeps its place alive.
     pub async fn look(&self, id: &Id, ticket: Ticket) -> Result<TicketNow, RoomError> {
         self.visit(id, Visit::Look(ticket)).await
     }
 
-    /// More time for one who is in.
+    /// Renews the session of a ticket that is in.
     pub async fn renew(&self, id: &Id, ticket: Ticket) -> Result<TicketNow, RoomError> {
         self.visit(id, Visit::Renew(ticket)).await
     }
 
-    /// Gives the place up. Of one that is over it changes nothing.
+    /// Gives the place up. An ended ticket does not change.
     pub async fn leave(&self, id: &Id, ticket: Ticket) -> Result<TicketNow, RoomError> {
         self.visit(id, Visit::Leave(ticket)).await
     }
@@ -260,8 +259,8 @@ impl Rooms {
         }
     }
 
-    /// Whether the waiting page may send users of a room to this address. One that the room was put to list a moment ago,
-    /// by another instance, is found too; one that was taken out there is refused within a second.
+    /// Whether the waiting page may send users of a room to this address. Finds an origin that another instance added a
+    /// moment ago. Refuses one that another instance removed within a second.
     pub async fn sends_to(&self, id: &Id, address: &ReturnTo) -> Result<bool, RoomError> {
         if self.shown(id).await?.definition.sends_to(address) {
             return Ok(true);
@@ -270,10 +269,10 @@ impl Rooms {
         Ok(parse_definition(id, &now.definition)?.sends_to(address))
     }
 
-    /// How a room is, for everybody: read at most once a second.
+    /// The public state of a room, read at most once a second.
     pub async fn shown(&self, id: &Id) -> Result<RoomNow, RoomError> {
         if !self.registry.is_used(id) {
-            // The first to ask for it; a name of which there is nothing is not remembered.
+            // The first request for it. A name without a room is not remembered.
             self.snapshot(id).await?;
         }
         let board = self.boards.of(id, &self.metrics);
@@ -295,8 +294,8 @@ impl Rooms {
         })
     }
 
-    /// What was read last, or is read now: of those that wait for it one reads, and where that fails, those who came
-    /// before it began are told the same.
+    /// Returns the last reading, or reads now. One of the waiting requests reads. If that fails, requests that came
+    /// before it began get the same error.
     async fn read_for_all(&self, id: &Id, board: &Board) -> Result<Arc<Snapshot>, RoomError> {
         let came = Instant::now();
         let mut shown = board.shown.lock().await;
@@ -315,12 +314,12 @@ impl Rooms {
         read.map(Arc::new)
     }
 
-    /// The node that has this room.
+    /// The node of this room.
     pub(super) fn node_of(&self, id: &Id) -> Node {
         self.store.node_of(&self.registry.known(id).keys.state)
     }
 
-    /// Why nobody joins now, whoever it is.
+    /// Why nobody can join now.
     fn full(&self) -> Option<RoomError> {
         let health = self.store.health();
         let full = || format!("Redis' memory is at {} % of its limit", health.memory_pct());
@@ -330,7 +329,7 @@ impl Rooms {
     }
 }
 
-/// As answers name it.
+/// The name in answers.
 #[must_use]
 pub fn state_of(place: &Place) -> &'static str {
     match place {

@@ -1,7 +1,7 @@
-//! Rooms on nodes of Redis that do not answer: they wait until one of them is answered. Pure.
+//! Rooms on Redis nodes that do not answer wait until one of them is answered. Pure.
 //!
-//! Of each such node one room is tried at a time, so that many rooms on a frozen node take no time from those on others,
-//! and all of them go on at the first sign that it is back.
+//! Of each such node, one room at a time is tried. So many rooms on a frozen node take no time from rooms on other
+//! nodes, and all go on at the first sign that it is back.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::ids::Id;
 /// Between two tries of a node.
 const TRY_EVERY: Duration = Duration::from_secs(1);
 
-/// The name of a node; `None` while nobody has the slot.
+/// The name of a node; `None` while no node has the slot.
 pub(super) type Node = Option<Arc<str>>;
 
-/// Those nodes, and the rooms that wait for them.
+/// These nodes, and the rooms that wait for them.
 #[derive(Debug, Default)]
 pub(super) struct Silent {
     nodes: HashMap<Node, Waiting>,
@@ -27,7 +27,7 @@ pub(super) struct Silent {
 #[derive(Debug)]
 struct Waiting {
     rooms: VecDeque<Id>,
-    /// When the next of them is tried; `None`: one is being tried.
+    /// When the next room is tried; `None`: one is being tried.
     at: Option<Instant>,
 }
 
@@ -37,12 +37,12 @@ impl Silent {
         self.of.contains_key(id)
     }
 
-    /// Whether this node does not answer.
+    /// Whether this node is silent.
     pub(super) fn is_silent(&self, node: &Node) -> bool {
         self.nodes.contains_key(node)
     }
 
-    /// This room waits for its node, which did not answer; `tried`: as was found just now, by the room that was tried or by
+    /// Makes this room wait for its silent node. `tried`: the node was just found silent, by the room on trial or
     /// another one.
     pub(super) fn add(&mut self, node: &Node, id: Id, tried: bool, now: Instant) {
         let at = Some(now + TRY_EVERY);
@@ -58,7 +58,7 @@ impl Silent {
         self.of.insert(id, node.clone());
     }
 
-    /// The node answers: all that waited for it.
+    /// The node answers: returns all rooms that waited for it.
     pub(super) fn answered(&mut self, node: &Node) -> VecDeque<Id> {
         let rooms = self.nodes.remove(node).map(|waiting| waiting.rooms).unwrap_or_default();
         for id in &rooms {
@@ -67,13 +67,13 @@ impl Silent {
         rooms
     }
 
-    /// The same, where one of its rooms was answered to somebody else.
+    /// The same, after somebody else's call for one of its rooms was answered.
     pub(super) fn answered_of(&mut self, id: &Id) -> VecDeque<Id> {
         let node = self.of.get(id).cloned();
         node.map(|node| self.answered(&node)).unwrap_or_default()
     }
 
-    /// The room that was tried says nothing of its node: the next one is tried at once.
+    /// The room on trial says nothing about its node: the next room is tried at once.
     pub(super) fn passed(&mut self, node: &Node, now: Instant) {
         if let Some(waiting) = self.nodes.get_mut(node) {
             waiting.at = Some(now);
@@ -83,12 +83,12 @@ impl Silent {
         }
     }
 
-    /// When the next one is tried.
+    /// When the next room is tried.
     pub(super) fn next(&self) -> Option<Instant> {
         self.nodes.values().filter_map(|waiting| waiting.at).min()
     }
 
-    /// A room to be tried now, and its node.
+    /// A room to try now, and its node.
     pub(super) fn take_due(&mut self, now: Instant) -> Option<(Node, Id)> {
         let is_due = |waiting: &Waiting| waiting.at.is_some_and(|at| at <= now);
         let (node, waiting) = self.nodes.iter_mut().find(|(_, waiting)| is_due(waiting))?;

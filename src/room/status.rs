@@ -1,19 +1,18 @@
-//! Whether a room takes anybody.
+//! Whether a room takes visitors.
 
 use serde::{Deserialize, Serialize};
 
-/// Whether a room takes anybody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// It does.
+    /// It takes them.
     Open,
     /// Stopped by the service, because Redis and the ledger do not agree: nobody joins or is admitted.
     Suspended,
 }
 
 impl Status {
-    /// As answers and Redis name it.
+    /// Its name in answers and in Redis.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

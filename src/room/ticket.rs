@@ -1,4 +1,4 @@
-//! A place in a room: its id, and the order that chance gives it before the opening. Pure but for [`Ticket::random`].
+//! A ticket's id, and its random order before the opening. Pure except for [`Ticket::random`].
 
 use std::fmt;
 
@@ -11,12 +11,12 @@ use crate::ids::Id;
 use crate::master_secret::MasterSecret;
 use crate::random::{self, RandomError};
 
-/// 128 random bits, as 32 lower-case hexadecimal digits: who knows a ticket holds its place.
+/// 128 random bits, as 32 lower-case hexadecimal digits. A ticket is a secret: knowing it is holding its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Ticket(u128);
 
-/// What a text that is no ticket should have been.
+/// The expected form, for a text that is no ticket.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("must be 32 hexadecimal digits in lower case")]
 pub struct InvalidTicket;
@@ -27,8 +27,8 @@ impl Ticket {
         random::bytes().map(|bytes| Self(u128::from_be_bytes(bytes)))
     }
 
-    /// That of the nth join by a join token, `jti` being its random part: a repeated request finds what the first has made,
-    /// and how often the token joins is known without keeping tokens.
+    /// The ticket of the nth join by a join token; `jti` is the token's random part. So a repeated request finds the
+    /// first one's ticket, and the number of joins is known without a list of tokens.
     #[must_use]
     pub fn of_token(room: &Id, user: &Id, jti: &str, nth: u32) -> Self {
         let digest = Sha256::digest(format!("join-token\n{room}\n{user}\n{nth}\n{jti}"));
@@ -36,7 +36,7 @@ impl Ticket {
         Self(half.iter().fold(0, |number, byte| number << 8 | u128::from(*byte)))
     }
 
-    /// Reads one.
+    /// Parses a ticket.
     pub fn parse(text: &str) -> Result<Self, InvalidTicket> {
         let digits = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         if text.len() != 32 || !digits {
@@ -66,11 +66,11 @@ impl TryFrom<String> for Ticket {
     }
 }
 
-/// The secret behind the order of those who join a room before its opening: published behind it.
+/// The secret of the order before the opening, published after it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct OrderSeed([u8; 32]);
 
-/// Bits of an order: what a score of Redis holds exactly, with a sign.
+/// Bits of an order: a Redis score holds as many exactly, with a sign.
 const ORDER_BITS: u32 = 52;
 
 impl OrderSeed {
@@ -80,7 +80,7 @@ impl OrderSeed {
         Self(hmac(secret.bytes(), &format!("room-order\n{room}\n{nonce}")))
     }
 
-    /// From its hexadecimal digits, as published.
+    /// Parses its hexadecimal digits, as published.
     #[must_use]
     pub fn from_hex(text: &str) -> Option<Self> {
         let mut bytes = [0; 32];
@@ -88,20 +88,20 @@ impl OrderSeed {
         Some(Self(bytes))
     }
 
-    /// What is published before the opening: SHA-256 of the seed, in hexadecimal digits.
+    /// The commitment, published before the opening: SHA-256 of the seed, in hexadecimal digits.
     #[must_use]
     pub fn commitment(&self) -> String {
         hex::encode(Sha256::digest(self.0))
     }
 
-    /// The seed itself, in hexadecimal digits: only behind the opening.
+    /// The seed itself, in hexadecimal digits: only after the opening.
     #[must_use]
     pub fn reveal(&self) -> String {
         hex::encode(self.0)
     }
 
-    /// Place of a ticket among those that were made before the opening, the smallest first: the first 52 bits of
-    /// HMAC-SHA256(seed, ticket), less 2^52, so that all of them are below zero and stand before all later ones.
+    /// The order of a ticket among those made before the opening, smallest first: the first 52 bits of
+    /// HMAC-SHA256(seed, ticket), minus 2^52. So all are below zero and stand before all later ones.
     #[must_use]
     pub fn order(&self, ticket: Ticket) -> i64 {
         let hash = hmac(&self.0, &ticket.to_string());

@@ -1,4 +1,5 @@
-//! Tokens made and opened with the keys of the service: this instance's own, and those of the others, which the ledger has.
+//! Makes and opens tokens with the keys of the service: this instance's own, and the other instances' keys, from the
+//! ledger.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -15,27 +16,26 @@ use tokio::time::{Instant, sleep, timeout};
 use super::pass::{self, Claims, PassError, Timed};
 use super::ticket::Ticket;
 use crate::ids::Id;
-use crate::ledger::sql::Sql;
 use crate::signing::{Published, SigningKeys, all_published};
+use crate::sql::Sql;
 
-/// From the end of one look for keys that this instance does not know to the next: requests with made-up names of keys make
-/// the database work once a second.
+/// From the end of one look for unknown keys to the next. So requests with made-up key names cost the database one
+/// query a second.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// How long the name of a key that the ledger did not have is refused without another look. A key is in the ledger before it
-/// signs, so a real one is not among them; and if it were, a pass of it is good after this time.
+/// How long a key name that the ledger did not have is refused without another look. A key is in the ledger before it
+/// signs, so no real key is among them. If one were, its passes would be valid after this time.
 const UNKNOWN_FOR: Duration = Duration::from_secs(10);
-/// Most such names that are remembered, some 100 kB; the tokens of others wait for the next look each time.
+/// Most such names that are remembered, some 100 kB. A token with another name waits for the next look.
 const MAX_UNKNOWN: usize = 1_000;
-/// Our names of keys are shorter; longer ones are not remembered.
+/// Our key names are shorter. Longer names are not remembered.
 const MAX_NAME: usize = 64;
-/// How long a token waits for the database before it is not decided.
+/// How long a token waits for the database. Then it is not decided.
 const WAIT: Duration = Duration::from_secs(1);
 /// How long it may take until this instance knows that a key was retired.
 const REFRESH_EVERY: Duration = Duration::from_secs(30);
-/// For so long behind its retirement a key's tokens are taken, in ms: clocks differ, and not all know of it at once.
+/// Grace period after retirement, in ms: clocks differ, and some instances learn of it later.
 const LATE_MS: i64 = 60_000;
 
-/// Makes and opens tokens.
 #[derive(Debug)]
 pub struct Tokens {
     issuer: String,
@@ -51,9 +51,9 @@ pub struct Tokens {
 struct Others {
     /// By their ids.
     keys: HashMap<String, Published>,
-    /// When that began; `None` before the first time.
+    /// When that reading began; `None` before the first.
     read: Option<Instant>,
-    /// Names that the ledger did not have, and when it said so.
+    /// Names that the ledger did not have, and when it was asked.
     unknown: HashMap<String, Instant>,
 }
 
@@ -72,7 +72,7 @@ impl Others {
     }
 }
 
-/// When the ledger was last asked, and what it said to that.
+/// When the ledger was last asked, and its answer.
 #[derive(Debug)]
 struct Asked {
     began: Instant,
@@ -80,19 +80,19 @@ struct Asked {
     said: Result<(), String>,
 }
 
-/// Why a token says nothing.
+/// Why a token was not accepted.
 #[derive(Debug, Error)]
 pub enum TokenError {
-    /// It is none of ours.
+    /// It is not ours.
     #[error(transparent)]
     Refused(#[from] PassError),
-    /// It may be that of another instance, whose keys can't be read now.
+    /// It may be a token of another instance, whose keys can't be read now.
     #[error("the keys of the other instances can't be read: {0}")]
     NoKeys(String),
 }
 
 impl Tokens {
-    /// Those of this issuer.
+    /// Tokens of this issuer.
     pub fn new(issuer: String, signing: Arc<SigningKeys>, sql: Sql) -> Self {
         Self {
             issuer,
@@ -114,7 +114,7 @@ impl Tokens {
         &self.issuer
     }
 
-    /// The pass of a user who is in until `end_ms`, made at `now_ms`, both of the room's time.
+    /// The pass of a user who is in until `end_ms`, made at `now_ms`, both in room time.
     pub fn pass(&self, room: &Id, user: &Id, ticket: Ticket, (now_ms, end_ms): (i64, i64)) -> String {
         let claims = Claims {
             iss: self.issuer.clone(),
@@ -133,11 +133,11 @@ impl Tokens {
         pass::sign(&self.signing.current(), typ, claims)
     }
 
-    /// What a token of this type says. That it was made in time and is not good for too long is seen to; whether it is good
-    /// now and for whom is not.
+    /// Reads the claims of a token of this type. It checks that the token was made in time and is not valid for too
+    /// long. It does not check whether the token is valid now, and for whom.
     ///
-    /// A token whose key this instance does not know is decided by one look into the ledger that began after the token came.
-    /// It waits for that look, `LOOK_EVERY` and `WAIT` at most.
+    /// A token with a key that this instance does not know is decided by one look into the ledger that began after the
+    /// token came. It waits for that look, at most `LOOK_EVERY` and `WAIT`.
     pub async fn open<C: DeserializeOwned + Timed>(self: &Arc<Self>, typ: &str, token: &str) -> Result<C, TokenError> {
         let came = Instant::now();
         let opened = self.open_known(typ, token);
@@ -183,8 +183,8 @@ impl Tokens {
         Ok(claims)
     }
 
-    /// The key that signs here, or one that the ledger has: of all but the first, only the ledger knows whether they still
-    /// sign.
+    /// The key that signs here, or one from the ledger. For all keys but the first, only the ledger knows whether they
+    /// still sign.
     fn find(self: &Arc<Self>, id: &str) -> Option<Published> {
         let current = self.signing.current();
         if current.public().id() == id {
@@ -200,19 +200,19 @@ impl Tokens {
         Some(found)
     }
 
-    /// Reads the ledger's keys again, beside all that goes on.
+    /// Reads the ledger's keys again, in the background.
     fn refresh(self: &Arc<Self>) {
         let mut others = self.others.write().unwrap_or_else(PoisonError::into_inner);
-        // Whoever comes meanwhile need not; where it fails it is tried again as late.
+        // Later calls need not start another reading. After a failure, the next try is as late.
         others.read = Some(Instant::now());
         drop(others);
         let tokens = Arc::clone(self);
         tokio::spawn(async move { tokens.ask(Instant::now()).await });
     }
 
-    /// Reads the ledger's keys for all who came before the reading began, [`LOOK_EVERY`] after the last one at the earliest.
-    /// A database that did not answer is not asked again before that: the error is everybody's until then. Held while
-    /// waiting and reading, so that of many who ask at once one reads, and the others have its answer.
+    /// Reads the ledger's keys for all callers that came before the reading began, at the earliest [`LOOK_EVERY`] after
+    /// the last one. A database that did not answer is not asked again before that; until then every caller gets its
+    /// error. The lock is held while waiting and reading, so one of many callers reads, and the others have its answer.
     async fn ask(&self, came: Instant) -> Result<(), String> {
         let mut asked = self.asked.lock().await;
         if let Some(last) = &*asked {

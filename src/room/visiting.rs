@@ -1,4 +1,4 @@
-//! Visits of one room that go out together: one call of `visit`, and each its own answer.
+//! Combines visits of one room into one call of `visit`, and gives each its own answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,6 @@ use crate::telemetry::Metrics;
 
 const _: () = assert!(MAX_BATCH <= MAX_VISITS);
 
-/// The visits of one room.
 pub(super) struct Visiting {
     pub(super) store: Store,
     pub(super) registry: Arc<Registry>,
@@ -25,11 +24,11 @@ pub(super) struct Visiting {
     pub(super) retention_ms: u64,
 }
 
-/// What became of one visit, and what the same call said of the room, its own replies taken out.
+/// The result of one visit, and the call's other reply about the room.
 pub(super) type Told = (VisitReply, Arc<Visited>);
 
 impl Visiting {
-    /// One call. What it says of the room is remembered.
+    /// Makes one call, and remembers what its reply says of the room.
     async fn visit(&self, visits: &[Visit]) -> Result<Visited, ScriptError> {
         let visited = scripts::visit_here(&self.store, &self.known, self.retention_ms, visits).await;
         let visited = self.registry.heard(&self.known, visited)?;
@@ -37,8 +36,8 @@ impl Visiting {
         Ok(visited)
     }
 
-    /// All of them in one call; in smaller and smaller ones where a call fails for what is damaged, so that it fails
-    /// for that visit alone. In their order.
+    /// Makes one call for all visits. If damage fails it, makes calls for smaller and smaller parts, so that it fails
+    /// for the damaged visit alone. Results are in order.
     async fn visit_all(&self, visits: &[Visit]) -> Result<Vec<Result<Told, ScriptError>>, ScriptError> {
         let mut told = Vec::with_capacity(visits.len());
         let mut left = vec![(0, visits.len())];
@@ -51,7 +50,7 @@ impl Visiting {
                 }
                 Err(error) if is_damage(&error) && end - start > 1 => {
                     if end - start == visits.len() {
-                        // Where nobody is the matter, the room is: then it is for all of them.
+                        // If no visit is at fault, the room is: then the error is for all of them.
                         self.visit(&[]).await?;
                     }
                     let middle = start.midpoint(end);
@@ -65,7 +64,7 @@ impl Visiting {
         Ok(told)
     }
 
-    /// The others, where memory is too full for joins: nobody is kept from staying or leaving.
+    /// Makes the visits without joins when memory is too full for joins, so that users can still stay or leave.
     async fn visit_without_joins(&self, visits: &[Visit]) -> Result<Vec<Result<Told, ScriptError>>, ScriptError> {
         let stay = visits
             .iter()
@@ -89,7 +88,7 @@ fn is_join(visit: &Visit) -> bool {
     matches!(visit, Visit::Join { .. })
 }
 
-/// Whether the call failed for what it found, so that a repeat fails as well.
+/// Whether the call failed because of damaged data, so that a repeat fails too.
 fn is_damage(error: &ScriptError) -> bool {
     matches!(
         error,
@@ -125,7 +124,7 @@ impl Joint for Visiting {
         }
     }
 
-    /// What is not done is told so.
+    /// Also a visit that is not done has its answer.
     fn all_tried(_: &Self::Reply) -> bool {
         true
     }

@@ -1,8 +1,8 @@
-//! The worker of the rooms: whoever is due is let in or out, though nobody asks.
+//! The worker of the rooms: ends and admits due tickets when nobody asks.
 //!
-//! Every instance does this for every room, and what is due is done once, whoever comes first. A room is looked at when
-//! its last reply said that something is due, every second where somebody waits, and every few seconds else: so others
-//! go on within that time of the death of an instance.
+//! Every instance does this for every room. Due work is done once, by the first instance. The worker looks at a room
+//! when its last reply said that something is due, every second if somebody waits, and otherwise every few seconds. So
+//! after the death of an instance the others go on within that time.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -22,15 +22,15 @@ use crate::stream::MaybeScript;
 
 /// Between two looks at the index.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
-/// Sweeps between two repairs of the index, and between two lines of the log about it.
+/// Sweeps between two repairs of the index, and between two log lines about it.
 const SWEEPS_PER_ROUND: u64 = 10;
-/// Rooms looked at at the same time: one on a frozen node must not hold up the others.
+/// Rooms looked at in parallel, so that one on a frozen node does not delay the others.
 const LOOKED_AT_ONCE: usize = 32;
-/// How long one room is waited for.
+/// Longest wait for one room.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long a room that can't be looked at is left alone.
+/// How long a room that can't be looked at rests.
 const REST: Duration = Duration::from_secs(1);
-/// Rooms where nothing is due that are looked at in a second: with ten thousand of them that is some percent of a Redis.
+/// Looks a second at rooms where nothing is due. With ten thousand such rooms this is some percent of a Redis.
 const IDLE_PER_S: usize = 500;
 
 /// The worker of an instance.
@@ -40,7 +40,6 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// For these rooms.
     #[must_use]
     pub fn new(rooms: Rooms) -> Self {
         Self { rooms }
@@ -62,7 +61,7 @@ impl Worker {
             let next_try = silent.next();
             tokio::select! {
                 () = stopping.wait() => break,
-                // One that is slow, because a node is frozen, is waited for; what is due is done all the same.
+                // The loop waits for a slow look (a frozen node), but due work is still done.
                 _ = sweeps.tick(), if sweeping.is_empty() => {
                     let registry = Arc::clone(&self.rooms.registry);
                     let repair = round.is_multiple_of(SWEEPS_PER_ROUND);
@@ -78,7 +77,7 @@ impl Worker {
                 }
                 alarms = self.rooms.boards.alarm.taken() => {
                     for (id, at) in alarms {
-                        // Whoever was answered has heard from its node.
+                        // Somebody else's call was answered, so the node answers.
                         schedule.set_all(silent.answered_of(&id), Instant::now());
                         if !looks.hurry(&id, at) {
                             schedule.set_earlier(id, at);
@@ -87,7 +86,7 @@ impl Worker {
                 }
                 () = sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => {
                     if let Some(id) = schedule.take_due(Instant::now()) {
-                        // Whatever is said meanwhile counts.
+                        // What is said meanwhile counts.
                         self.rooms.is_due(&id, None);
                         let node = self.rooms.node_of(&id);
                         if silent.is_silent(&node) {
@@ -98,7 +97,7 @@ impl Worker {
                     }
                 }
                 () = sleep_until(next_try.unwrap_or_else(Instant::now)), if next_try.is_some() => {
-                    // Beside the others, whose places may all be taken.
+                    // Apart from the others, whose places may all be taken.
                     if let Some((node, id)) = silent.take_due(Instant::now()) {
                         looks.begin(&self, id, (node, true));
                     }
@@ -121,7 +120,7 @@ impl Worker {
                         && visited.unpublished
                         && self.rooms.may_publish(&id)
                     {
-                        // Beside the looks: a long list takes seconds, and the room is open meanwhile.
+                        // Apart from the looks, because a long list takes seconds and the room is open meanwhile.
                         publishing.spawn(self.clone().publish(id.clone()));
                     }
                     if let Look::Seen(visited) = &look
@@ -144,18 +143,18 @@ impl Worker {
         while looks.tasks.join_next().await.is_some() {}
     }
 
-    /// Puts the list of those who joined before the opening into the ledger.
+    /// Publishes the list of tickets from before the opening in the ledger.
     async fn publish(self, id: Id) {
         let span = info_span!("room", room_id = %id);
         async move { self.try_publish(&id).await }.instrument(span).await;
     }
 
-    /// Puts those who joined before the opening was moved into their new order.
+    /// Gives tickets from before a moved opening their new order.
     async fn reorder(self, id: Id) {
         let span = info_span!("room", room_id = %id);
         let work = async {
             if let Err(error) = self.rooms.reorder(&id).await {
-                warn!(%error, "those who joined before the opening was moved have no order yet; it is tried again");
+                warn!(%error, "tickets from before the opening was moved have no order yet; trying again");
             }
         };
         work.instrument(span).await;
@@ -164,8 +163,8 @@ impl Worker {
     async fn try_publish(&self, id: &Id) {
         match timeout(PUBLISH_EVERY, self.rooms.opened(id)).await {
             Ok(Ok(_)) => {}
-            Ok(Err(error)) => warn!(%error, "who joined before the opening was not published; it is tried again"),
-            Err(_late) => warn!("who joined before the opening was not published in time; it is tried again"),
+            Ok(Err(error)) => warn!(%error, "the list from before the opening was not published; trying again"),
+            Err(_late) => warn!("the list from before the opening was not published in time; trying again"),
         }
     }
 
@@ -174,7 +173,7 @@ impl Worker {
         let visited = match timeout(LOOK, self.rooms.tick(id)).await {
             Ok(Ok(visited)) => visited,
             Ok(Err(error)) => {
-                // A name without a room, or one that was lost: others say so.
+                // A name without a room, or a lost room. Others report it.
                 debug!(%error, "this room was passed over");
                 return if error.is_unavailable() {
                     Look::Late
@@ -193,7 +192,7 @@ impl Worker {
     }
 }
 
-/// When each room is to be looked at.
+/// When to look at each room.
 #[derive(Default)]
 struct Schedule {
     by_time: BTreeSet<(Instant, Id)>,
@@ -242,11 +241,11 @@ impl Schedule {
     }
 }
 
-/// What a look at a room found.
+/// The result of a look at a room.
 enum Look {
-    /// This is how it is.
+    /// It was looked at.
     Seen(Box<Visited>),
-    /// There is no room of this name: whoever finds the name again looks again.
+    /// There is no room of this name. When the index has the name again, the worker looks again.
     Gone,
     /// It can't be looked at now.
     Passed,
@@ -254,7 +253,7 @@ enum Look {
     Late,
 }
 
-/// How long a room is left alone; `None`: it is forgotten. `count`: rooms that wait for their time.
+/// How long a room rests; `None`: it is forgotten. `count`: rooms that wait for their time.
 fn rest(look: &Look, count: usize) -> Option<Duration> {
     match look {
         Look::Seen(visited) if visited.counts.active + visited.counts.waiting == 0 && !visited.more => {
@@ -271,19 +270,19 @@ fn rest(look: &Look, count: usize) -> Option<Duration> {
 #[derive(Default)]
 struct Looks {
     tasks: JoinSet<Look>,
-    /// Each of them, its node, and whether it is looked at only to try that.
+    /// Each of them, its node, and whether the look only tries the node.
     of_task: HashMap<task::Id, (Id, (Node, bool))>,
-    /// When each is due again as far as was said meanwhile.
+    /// When each is due again, from what was said during the look.
     due: HashMap<Id, Option<Instant>>,
 }
 
-/// A look that has ended.
+/// A finished look.
 struct Ended {
     id: Id,
     node: Node,
     tried: bool,
     look: Look,
-    /// When the room is due again, as was said meanwhile.
+    /// When the room is due again, from what was said during the look.
     hurry: Option<Instant>,
 }
 
@@ -292,7 +291,7 @@ impl Looks {
         self.due.contains_key(id)
     }
 
-    /// Whether this room is being looked at; then it is looked at again at that time.
+    /// Whether this room is being looked at. If it is, it is looked at again at that time.
     fn hurry(&mut self, id: &Id, at: Instant) -> bool {
         let Some(due) = self.due.get_mut(id) else {
             return false;

@@ -19,6 +19,7 @@ use serde::Deserialize;
 
 pub use error::SettingsError;
 pub use proxies::Proxies;
+pub use range::rule;
 
 /// Everything that can be set. `config/default.toml` says what each means, its unit and its range.
 #[derive(Debug, Clone, Deserialize)]

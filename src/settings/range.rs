@@ -62,6 +62,16 @@ const WORDS: &[(&str, &[&str])] = &[
     ("log.format", &["pretty", "json"]),
 ];
 
+/// What a key takes: the range of an integer, or its words. `None`: any value of its type.
+pub fn rule(key: &str) -> Option<String> {
+    if let Some(Range(_, low, high, zero)) = RANGES.iter().find(|range| range.0 == key) {
+        let also = if *zero == Zero::Also { "0 or " } else { "" };
+        return Some(format!("{also}{low} to {high}"));
+    }
+    let (_, words) = WORDS.iter().find(|words| words.0 == key)?;
+    Some(words.join(" or "))
+}
+
 /// Refuses the first value outside its range.
 pub(super) fn check(merged: &Layer) -> Result<(), SettingsError> {
     integers(merged)?;
@@ -77,7 +87,7 @@ fn words(merged: &Layer) -> Result<(), SettingsError> {
             return Err(SettingsError::OutOfRange {
                 key: (*key).to_owned(),
                 value: format!(" = {word:?}"),
-                rule: words.join(" or "),
+                rule: rule(key).unwrap_or_default(),
             });
         }
     }
@@ -95,11 +105,10 @@ fn integers(merged: &Layer) -> Result<(), SettingsError> {
         };
         let allowed = (*low..=*high).contains(&number) || (*zero == Zero::Also && number == 0);
         if !allowed {
-            let also = if *zero == Zero::Also { "0 or " } else { "" };
             return Err(SettingsError::OutOfRange {
                 key: key.clone(),
                 value: format!(" = {number}"),
-                rule: format!("{also}{low} to {high}"),
+                rule: rule(key).unwrap_or_default(),
             });
         }
     }

@@ -12,7 +12,7 @@ use utoipa::OpenApi;
 use super::published::published;
 use super::store::SigningKeys;
 use crate::http::cached::Page;
-use crate::ledger::sql::Sql;
+use crate::sql::Sql;
 use jackpot_core::signing::PublicKey;
 use jackpot_core::signing::{JwkSet, Jwks};
 

@@ -3,7 +3,7 @@
 use sqlx::AssertSqlSafe;
 
 use super::store::SigningKeys;
-use crate::ledger::sql::Sql;
+use crate::sql::Sql;
 use jackpot_core::signing::PublicKey;
 
 /// Keys that are read: far more than are ever made, so that a full table can't make the answer endless.

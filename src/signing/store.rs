@@ -9,7 +9,7 @@ use arc_swap::ArcSwap;
 use super::file::{Ring, SigningFile, SigningKeysError};
 use super::published::publish_all;
 use crate::durable_file::Stamp;
-use crate::ledger::sql::Sql;
+use crate::sql::Sql;
 use jackpot_core::signing::{KeyPair, PublicKey};
 
 /// How often the file is looked at; a change counts within this and the time to read and to publish it.

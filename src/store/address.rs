@@ -1,4 +1,4 @@
-//! From settings to clients: URLs, TLS, credentials. Nothing here puts a URL into a message, as it may hold a password.
+//! Makes clients from settings: URLs, TLS, credentials. No message here contains a URL, because it may hold a password.
 
 use std::path::Path;
 
@@ -59,7 +59,7 @@ pub(super) fn host(client: &Client) -> Option<&str> {
 }
 
 fn client(info: ConnectionInfo, certificates: Option<&TlsCertificates>) -> Result<Client, RedisError> {
-    // RESP2, whatever the URL says: the shapes of script replies depend on it.
+    // RESP2, whatever the URL says: the form of script replies depends on it.
     let handshake = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP2);
     let info = info
         .set_tcp_settings(TcpSettings::default().set_nodelay(true))

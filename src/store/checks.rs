@@ -1,4 +1,4 @@
-//! What a server must be like before money is put on it. Each refusal says what would be lost and what to set.
+//! Checks of a server before money is put on it. Each refusal says what would be lost and what to set.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::error::Failure;
 use super::health::info;
 use super::topology::Topology;
 
-/// Oldest servers with script flags and CONFIG GET of several names.
+/// Oldest servers with script flags and with CONFIG GET of several names.
 const OLDEST_REDIS: (u32, u32) = (7, 0);
 const OLDEST_VALKEY: (u32, u32) = (7, 2);
 
@@ -55,9 +55,8 @@ pub enum CheckError {
     /// The version lacks what the scripts need.
     #[error("{node}: version {found} is too old: Redis 7.0 or Valkey 7.2 is the oldest that works")]
     Version {
-        /// Address.
         node: Arc<str>,
-        /// What INFO says.
+        /// The version in INFO.
         found: String,
     },
     /// A setting would lose money.
@@ -65,13 +64,10 @@ pub enum CheckError {
         "{node}: {name} is {found:?}, it must be {needed:?}: {otherwise}. Set it by CONFIG SET {name} {needed} and in the server's configuration file"
     )]
     Setting {
-        /// Address.
         node: Arc<str>,
-        /// Name of the server's setting.
         name: &'static str,
-        /// Its value.
         found: String,
-        /// The value it must have.
+        /// The required value.
         needed: &'static str,
         /// What would be lost.
         otherwise: &'static str,
@@ -79,63 +75,42 @@ pub enum CheckError {
     /// The server is in cluster mode and `redis.mode` is not, or the reverse.
     #[error("{node}: the server runs in {found} mode: set redis.mode = {set:?}")]
     Mode {
-        /// Address.
         node: Arc<str>,
         /// `redis_mode` of INFO.
         found: String,
-        /// What `redis.mode` should be.
+        /// The required `redis.mode`.
         set: &'static str,
     },
     /// The server takes no writes.
     #[error("{node}: this is a replica and takes no writes: redis.urls must name its primary")]
-    Replica {
-        /// Address.
-        node: Arc<str>,
-    },
-    /// A failover could lose what only the primary has.
+    Replica { node: Arc<str> },
+    /// A failover could lose writes that only the primary has.
     #[error(
         "{node}: {replicas} replica(s) are connected and redis.durability is \"local\": a failover would lose acknowledged entries and payouts that no replica has yet. Set redis.durability = \"replicated\", required when replicas exist"
     )]
-    Durability {
-        /// Address.
-        node: Arc<str>,
-        /// How many replicas are connected.
-        replicas: u32,
-    },
-    /// The account may not look or may not run scripts.
+    Durability { node: Arc<str>, replicas: u32 },
+    /// The user may not read the server's settings, or may not run scripts.
     #[error("{node}: {command} is refused ({answer}): grant it by ACL SETUSER <user> {grant}")]
     Forbidden {
-        /// Address.
         node: Arc<str>,
-        /// The command tried.
         command: &'static str,
-        /// The server's answer.
         answer: String,
         /// The ACL rules to add.
         grant: &'static str,
     },
-    /// The server has no CONFIG command, as some managed ones.
+    /// The server has no CONFIG command, like some managed ones.
     #[error(
         "{node}: CONFIG GET does not exist here ({answer}), so that appendfsync can't be checked: use a server that answers it"
     )]
-    NoConfig {
-        /// Address.
-        node: Arc<str>,
-        /// The server's answer.
-        answer: String,
-    },
-    /// Part of the key space belongs to no node.
+    NoConfig { node: Arc<str>, answer: String },
+    /// Some slots have no owner.
     #[error("the cluster serves {covered} of {SLOTS} slots: assign the others (redis-cli --cluster fix)")]
-    Slots {
-        /// How many slots have an owner.
-        covered: usize,
-    },
-    /// No answer.
+    Slots { covered: usize },
     #[error("can't check the server: {0}")]
     NoAnswer(String),
 }
 
-/// What this instance expects of the servers.
+/// The requirements of this instance.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
     pub(super) mode: RedisMode,
@@ -156,7 +131,7 @@ impl Rules {
         }
     }
 
-    /// The same while running: which rule is broken, if one is. That a node does not answer breaks none.
+    /// Checks while running: the first broken rule, if any. A silent node breaks no rule.
     pub(super) async fn broken(self, topology: &Topology) -> Option<String> {
         for node in topology.primaries() {
             match self.check_node(&node).await {
@@ -167,7 +142,7 @@ impl Rules {
         None
     }
 
-    /// One server; also used before a cluster's nodes are known.
+    /// Checks one server, also before a cluster's nodes are known.
     pub(super) async fn check_node(self, link: &Link) -> Result<(), CheckError> {
         let node = || Arc::clone(link.node());
         let server = info(link, "server")

@@ -1,12 +1,12 @@
-//! A Redis Cluster: which node owns which slot, and a link of its own to each.
+//! A Redis Cluster: which node owns which slot, and a link to each node.
 //!
-//! Not redis-rs' cluster client. That one repeats silently a command whose reply was lost, holds every call back while
-//! it looks the slots up again, and keeps sending to a frozen primary after its replica took over, as a timeout
-//! teaches it nothing. Here a node is a [`Link`] like any single server, the repeats of a call are counted in one
-//! place ([`super::dispatch`]), and each failure asks the *other* nodes who owns the slots now.
+//! It does not use redis-rs' cluster client. That client repeats a command whose reply was lost without saying so. It
+//! holds every call back while it looks the slots up again. And it keeps sending to a frozen primary after its replica
+//! took over, because it learns nothing from a time-out. Here a node is a [`Link`] like any single server, one place
+//! counts the retries of a call ([`super::dispatch`]), and each failure asks the *other* nodes for the slots' owners.
 //!
 //! Nodes may disagree: a primary that its peers cannot reach still names itself after its replica was promoted. So
-//! several are asked, and the one that knows the latest epoch and sees its cluster working is believed.
+//! several nodes are asked. The answer of the node with the latest epoch and a working cluster wins.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,24 +25,24 @@ use super::health::table;
 /// Slots of a cluster, by the cluster specification.
 pub(super) const SLOTS: usize = 16384;
 
-/// How long the other nodes may take once one has answered; a frozen one delays a look by no more than this.
+/// How long the other nodes may take once one has answered. A frozen node delays a look by at most this.
 const OTHERS_WAIT: Duration = Duration::from_millis(100);
-/// The shortest time between two looks, so that a thousand failing calls do not become a thousand looks.
+/// Shortest time between two looks, so that a thousand failing calls do not become a thousand looks.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
-/// Nodes remembered while no whole map is at hand; a cluster has at most about this many.
+/// Nodes remembered without a complete map. A cluster has at most about this many.
 const MAX_KNOWN: usize = 1000;
 
-/// The nodes of a cluster and who owns what.
+/// The nodes of a cluster and the owners of its slots.
 pub(super) struct Cluster {
     seeds: Vec<Arc<Link>>,
     map: ArcSwap<Map>,
-    /// Every node that a call was sent to, by address, so that its connection outlives a change of the map.
+    /// Every node to which a call was sent, by address, so that its connection outlives a change of the map.
     known: Mutex<HashMap<(String, u16), Arc<Link>>>,
     /// When the last look ended.
     refreshing: tokio::sync::Mutex<Option<Instant>>,
 }
 
-/// The owners of the slots, as one node told at one moment.
+/// The owners of the slots, from one node at one moment.
 #[derive(Default)]
 pub(super) struct Map {
     ranges: Vec<Range>,
@@ -50,9 +50,9 @@ pub(super) struct Map {
     standing: Standing,
 }
 
-/// How far a node's view of the cluster is to be believed. The order of the fields is the order of their weight: a
-/// node cut off from its peers knows that it is (`cluster_state:fail`) a node timeout later; a node that has just
-/// joined knows the latest epoch and few of the slots; and of two that see everything, the later epoch is right.
+/// How credible a node's view of the cluster is. The fields are in the order of their weight. A node that is cut off
+/// from its peers knows it (`cluster_state:fail`) one node timeout later. A node that has just joined knows the latest
+/// epoch and few of the slots. Of two nodes that see everything, the later epoch is right.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Standing {
     state_ok: bool,
@@ -74,8 +74,8 @@ impl Standing {
         }
     }
 
-    /// Whether the best answer of a look is better than what is known. Where only a cut-off node answered in time,
-    /// it is not. A whole and working cluster counts whatever its epoch, as it may have been built anew.
+    /// Whether the best answer of a look is better than the known map. It is not if only a cut-off node answered in
+    /// time. A complete and working cluster counts whatever its epoch, because it may be a new one.
     fn replaces(self, known: Self) -> bool {
         self.state_ok && (self.whole || self.epoch >= known.epoch)
             || self.epoch >= known.epoch && self.covered >= known.covered
@@ -112,7 +112,7 @@ impl Map {
 }
 
 impl Cluster {
-    /// A cluster known by its seed nodes; [`Cluster::refresh`] learns the rest.
+    /// A cluster with only its seed nodes; [`Cluster::refresh`] learns the rest.
     pub(super) fn new(seeds: Vec<Client>, limits: Limits) -> Self {
         Self {
             seeds: seeds
@@ -125,7 +125,7 @@ impl Cluster {
         }
     }
 
-    /// The nodes given in the settings.
+    /// The nodes in the settings.
     pub(super) fn seeds(&self) -> &[Arc<Link>] {
         &self.seeds
     }
@@ -134,8 +134,8 @@ impl Cluster {
         self.map.load_full()
     }
 
-    /// Asks all nodes at once who owns the slots and takes the most credible of the answers that come in time.
-    /// Does nothing when the map is no longer the one that the caller `seen` failing, or was looked at just now.
+    /// Asks all nodes at once for the slots' owners and takes the most credible answer that comes in time. Does nothing
+    /// if the map has changed since the caller's `seen`, or was renewed just now.
     pub(super) async fn refresh(&self, seen: &Arc<Map>) -> Result<(), Failure> {
         let mut last_look = self.refreshing.lock().await;
         let known = self.map.load_full();
@@ -153,8 +153,8 @@ impl Cluster {
         Ok(())
     }
 
-    /// All answers, or those within [`OTHERS_WAIT`] of the first usable one, so that a frozen node delays nobody for
-    /// long; the best of them.
+    /// The best of all answers, or of the answers within [`OTHERS_WAIT`] of the first usable one, so that a frozen node
+    /// delays nobody for long.
     async fn best_map(&self) -> Result<Map, Failure> {
         let mut answers: FuturesUnordered<_> = self.candidates().into_iter().map(ask).collect();
         let mut failure = Failure::NoOwner;
@@ -179,7 +179,7 @@ impl Cluster {
         }
     }
 
-    /// The link to a node that another one named; an empty host means the host of the one who `told`.
+    /// The link to a node that another node named. An empty host is the host of the answering node, `told`.
     pub(super) fn link_to(&self, told: &Link, host: &str, port: u16) -> Result<Arc<Link>, RedisError> {
         let host = if host.is_empty() || host == "?" {
             told.host().unwrap_or_default()
@@ -200,8 +200,8 @@ impl Cluster {
         self.seeds.iter().chain(known.values()).map(Arc::clone).collect()
     }
 
-    /// Without this the table of nodes would grow with every node that ever was. Not by a partial map, though: the
-    /// nodes it leaves out are those that may know better.
+    /// Drops nodes that are not in the map; otherwise the table would grow with every node. A partial map drops none:
+    /// the missing nodes may know better.
     fn forget_others(&self, map: &Map) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if !(map.standing.state_ok && map.standing.whole) && known.len() <= MAX_KNOWN {
@@ -210,8 +210,8 @@ impl Cluster {
         known.retain(|_, link| map.primaries.iter().any(|primary| Arc::ptr_eq(primary, link)));
     }
 
-    /// Reads the answers to CLUSTER SLOTS, `[[first, last, [host, port, …], replicas…], …]`, and to CLUSTER INFO; a
-    /// node that may not answer the latter is believed last.
+    /// Reads the answers to CLUSTER SLOTS, `[[first, last, [host, port, …], replicas…], …]`, and to CLUSTER INFO. A
+    /// node that may not answer the latter is the least credible.
     fn read(&self, told: &Link, slots: &Value, info: &Value) -> Result<Map, Failure> {
         let mut map = Map::default();
         let Value::Array(rows) = slots else {
@@ -233,7 +233,7 @@ impl Cluster {
     }
 }
 
-/// What a node says of the slots and of itself; on the connection that calls and the watcher keep open.
+/// A node's view of the slots and of itself, over the connection that calls and the watcher keep open.
 async fn ask(link: Arc<Link>) -> (Arc<Link>, Result<(Value, Value), Failure>) {
     let [mut slots, mut info] = [redis::cmd("CLUSTER"), redis::cmd("CLUSTER")];
     let (slots, info) = join(link.send(slots.arg("SLOTS")), link.send(info.arg("INFO"))).await;

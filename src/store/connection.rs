@@ -1,7 +1,7 @@
-//! The link to one server: connects when first used, shares its connections, leaves one when it fails.
+//! The link to one server. It connects at first use, shares its connections, and leaves one that fails.
 //!
 //! redis-rs' `ConnectionManager` is not used: it fails the first call after a loss, and keeps a connection whose
-//! answers merely stopped. Here whoever decides that a connection is bad says so, and the next call opens another.
+//! answers merely stopped. Here the caller reports a bad connection, and the next call opens another.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use super::address;
 use super::error::Failure;
 use super::lane::{Lane, LinkMark, OwnLanes, Via};
 
-/// Calls that may wait in front of one connection's socket before callers wait themselves.
+/// Calls that may wait for one connection's socket. Further callers wait themselves.
 const PIPELINE_BUFFER: usize = 4096;
 
 /// Time limits of a link.
@@ -24,26 +24,26 @@ pub(super) struct Limits {
     pub(super) connect: Duration,
     /// For one answer.
     pub(super) response: Duration,
-    /// For a call with all its repeats.
+    /// For a call with all its retries.
     pub(super) total: Duration,
 }
 
 /// The link to one server.
 pub(super) struct Link {
-    /// Address for messages; never holds credentials.
+    /// Address for messages, without credentials.
     node: Arc<str>,
     client: Client,
     config: AsyncConnectionConfig,
-    /// Where the tasks of shared connections run: the runtime that opened the store. On that of the caller, a worker
-    /// thread that stops first would take everyone's connection with it.
+    /// Where the tasks of shared connections run: the runtime that opened the store. On a caller's runtime, the first
+    /// worker thread that stops would end everyone's connection.
     home: tokio::runtime::Handle,
     /// For single commands.
     plain: Lane,
-    /// For commands sent together. A WAIT among them holds up all that comes behind it on its connection, and must
-    /// not hold up reads and the health watcher while a replica is away.
+    /// For commands sent together. A WAIT delays everything after it on its connection. It must not delay reads and the
+    /// health watcher while a replica is away.
     together: Lane,
     mark: LinkMark,
-    /// The server has said last that no replica is connected to it.
+    /// Whether the server's last report had no connected replica.
     alone: AtomicBool,
 }
 
@@ -76,7 +76,7 @@ impl Link {
         }
     }
 
-    /// Whether the server has said last that no replica is connected to it.
+    /// Whether the server's last report had no connected replica.
     pub(super) fn is_alone(&self) -> bool {
         self.alone.load(Ordering::Relaxed)
     }
@@ -91,7 +91,7 @@ impl Link {
         &self.node
     }
 
-    /// The host of the address, where it has one.
+    /// The host of the address, if it has one.
     pub(super) fn host(&self) -> Option<&str> {
         address::host(&self.client)
     }
@@ -109,8 +109,8 @@ impl Link {
         }
     }
 
-    /// Sends commands together on one connection and returns each one's answer, errors among them as values. `key` is
-    /// the one that decides their slot.
+    /// Sends commands together on one connection. Returns the answer of each, errors among them as values. `key`
+    /// decides their slot.
     pub(super) async fn send_all(
         &self,
         via: Via,
@@ -139,7 +139,7 @@ impl Link {
         let answer = MultiplexedConnection::clone(&connection)
             .send_packed_commands(pipeline, 0, pipeline.len())
             .await;
-        // Among several answers the refusal of a replica is a value, and calls for another connection all the same.
+        // Among several answers the refusal by a replica is a value, and still calls for another connection.
         let demoted = |answer: &Value| matches!(answer, Value::ServerError(error) if error.code() == "READONLY");
         if answer.as_ref().is_ok_and(|answers| answers.iter().any(demoted)) {
             lane.leave(&connection);
@@ -155,7 +155,7 @@ impl Link {
         }
     }
 
-    /// Leaves the connection after a failure that it may be the cause of; calls in flight on it are not cut off.
+    /// Leaves the connection after a failure that it may have caused. Calls in flight on it are not cut off.
     fn judge<T>(
         &self,
         lane: &Lane,
@@ -179,8 +179,8 @@ impl Link {
         if let Some(connection) = lane.current.load_full() {
             return Ok(connection);
         }
-        // An attempt that began after we asked failed while we waited: with a frozen server each of a thousand
-        // callers would otherwise wait for a connect timeout of its own, one after the other.
+        // An attempt that began after this request failed while it waited. Otherwise, with a frozen server, each of a
+        // thousand callers would wait for a connect timeout of its own, one after the other.
         if let Some((began_at, failure)) = last_failure.as_ref()
             && *began_at >= asked_at
         {

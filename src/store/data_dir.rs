@@ -1,4 +1,4 @@
-//! The lock on the data directory: one instance per directory.
+//! The lock on the data directory: one instance for each directory.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -10,37 +10,31 @@ use thiserror::Error;
 use crate::durable_file::make_private_dir;
 
 const LOCK_FILE: &str = "jackpot.lock";
-/// More than any process id has digits.
+/// More than the digits of any process id.
 const LONGEST_PID: u64 = 20;
 
-/// Why the data directory can't be held.
+/// Why the data directory can't be locked.
 #[derive(Debug, Error)]
 pub enum DataDirError {
     /// Another instance holds it.
     #[error("the data directory {} is held by another instance (process {pid}): stop it, or set another data_dir", path.display())]
     Held {
-        /// The directory.
         path: PathBuf,
-        /// Process id of the holder, as it wrote it.
+        /// Process id in the lock file.
         pid: String,
     },
-    /// It can't be made, opened or locked.
+    /// The directory can't be made, opened or locked.
     #[error("can't use the data directory {}", path.display())]
-    Io {
-        /// The directory.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
-/// Held from start to stop. The kernel frees it when the process dies, however it dies.
+/// Held from start to stop. The kernel frees it when the process dies in any way.
 pub(super) struct DataDirLock {
     _file: File,
 }
 
 impl DataDirLock {
-    /// Makes the directory where it does not exist (mode 0700), locks it and writes this process' id into the lock.
+    /// Makes the directory if it does not exist (mode 0700), locks it and writes this process' id into the lock.
     pub(super) fn take(data_dir: &Path) -> Result<Self, DataDirError> {
         let failed = |source| DataDirError::Io {
             path: data_dir.to_owned(),

@@ -1,8 +1,8 @@
-//! One call to its end: attempts until an answer, a final refusal, or the total time limit.
+//! Takes one call to its end: attempts until an answer, a final refusal, or the total time limit.
 //!
-//! A lost reply leaves the outcome unknown. Every script that writes is idempotent by the ids in its arguments, so
-//! repeating it is right in each case, and not repeating it would only hand the question to the caller. A call that was
-//! applied, and that only lacks a replica, is not sent again to the same server: only the confirmation is asked for again.
+//! A lost reply leaves the outcome unknown. Every script that writes is idempotent by the ids in its arguments, so a
+//! retry is always right. Without it the caller would have to retry. A call that was applied, and that only lacks a
+//! replica, is not sent again to the same server: only the confirmation is asked for again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,25 +16,24 @@ use super::lane::Via;
 use super::script::{By, Call, Marked, confirmation};
 use super::topology::{Seen, Topology};
 
-/// Pause before the first repeat, doubled for each further one.
+/// Pause before the first retry, doubled for each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
-/// The longest pause; shorter than a failover, so that its end is met soon.
+/// The longest pause. It is shorter than a failover, so its end is noticed soon.
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
-/// Redirections followed at once; beyond it two nodes disagree and need time.
+/// Redirections followed at once. After more, two nodes disagree and need time.
 const REDIRECTS_AT_ONCE: u32 = 2;
 
-/// What is to be done.
 #[derive(Clone, Copy)]
 pub(super) enum Request<'a> {
     Script(&'a Call<'a>),
     Plain(&'a Cmd),
 }
 
-/// How long WAIT waits at a server that has said that no replica is connected, in milliseconds: long enough to say 0, and
-/// so short that it holds up nothing else on its connection.
+/// How long WAIT waits at a server without a connected replica, in milliseconds: long enough to reply 0, and too short
+/// to delay anything else on its connection.
 const WAIT_ALONE_MS: u64 = 1;
 
-/// Sends requests to the right node and repeats what may be repeated.
+/// Sends requests to the right node, and retries.
 pub(super) struct Dispatcher {
     pub(super) topology: Topology,
     pub(super) limits: Limits,
@@ -42,22 +41,22 @@ pub(super) struct Dispatcher {
     pub(super) wait_ms: Option<u64>,
 }
 
-/// An answer of a call that was applied, and that no replica has confirmed.
+/// The answer of a call that was applied, and that no replica has confirmed.
 #[derive(Clone)]
 struct Applied {
     answer: Value,
     link: Arc<Link>,
-    /// Of the server, where it said so: what was applied is there as long as the server goes on with it.
+    /// The server's history, if it sent one. The call's effect stays while the server keeps this history.
     history: Option<String>,
 }
 
-/// What came of an attempt.
+/// The result of an attempt.
 enum Tried {
     /// The call is answered, and durable.
     Done(Value),
     /// It was applied, and no replica confirmed it in time.
     Unconfirmed(Applied),
-    /// The server has another history than when the call was applied: the effect may be gone.
+    /// The server's history has changed since the call was applied: the effect may be lost.
     Lost,
 }
 
@@ -70,7 +69,7 @@ struct Aim {
 }
 
 impl Dispatcher {
-    /// Never takes longer than the total limit.
+    /// Ends within the total limit.
     pub(super) async fn perform(&self, request: Request<'_>, via: Via) -> Result<Value, StoreError> {
         let deadline = Instant::now() + self.limits.total;
         let mut last = None;
@@ -135,7 +134,7 @@ impl Dispatcher {
         }
     }
 
-    /// Prepares the next attempt, or says why there is none.
+    /// Prepares the next attempt, or returns why there is none.
     async fn after(
         &self,
         failure: &Failure,
@@ -146,7 +145,7 @@ impl Dispatcher {
     ) -> Result<(), Verdict> {
         match (failure.next(), link) {
             (Next::GiveUp(verdict), _) => return Err(verdict),
-            // To the same node: only there the script is missing, and only it can answer.
+            // To the same node: the script is missing only there, and only it can answer.
             (Next::SendSource, Some(link)) if aim.by == By::Hash => {
                 aim.by = By::Source;
                 aim.redirect = Some((link, asking));
@@ -208,7 +207,7 @@ impl Dispatcher {
         let Some(replicas) = replicas else {
             return Ok(Tried::Done(answer));
         };
-        // Without its marker WAIT may answer for a connection that has written nothing.
+        // Without its marker, WAIT may answer for a connection that has written nothing.
         let was_written = marker
             .as_ref()
             .is_none_or(|marker| !matches!(marker, Value::ServerError(_)));
@@ -219,12 +218,12 @@ impl Dispatcher {
         Ok(Tried::Unconfirmed(Applied {
             answer,
             link: Arc::clone(link),
-            // A slot on its way to this node: what comes next goes to the node that it comes from.
+            // The slot is moving to this node. Later calls still go to its current node.
             history: said.filter(|_| !asking).map(|said| said.history),
         }))
     }
 
-    /// Asks again whether a replica has what was applied, which is not sent again.
+    /// Asks again whether a replica has the applied call, which is not sent again.
     async fn confirm(
         &self,
         via: Via,
@@ -252,7 +251,7 @@ impl Dispatcher {
     }
 }
 
-/// Whether one replica has it, as WAIT says. Remembers whether there are any.
+/// Whether one replica has it, by WAIT. Remembers whether any is connected.
 fn is_enough(link: &Link, replicas: Value, said: Option<&Marked>) -> Result<bool, Failure> {
     if let Some(said) = said {
         link.set_alone(said.replicas == 0);
@@ -263,7 +262,7 @@ fn is_enough(link: &Link, replicas: Value, said: Option<&Marked>) -> Result<bool
     }
 }
 
-/// How long WAIT waits: not longer than the call itself, since it holds up what comes after it on its connection.
+/// How long WAIT waits: at most as long as the call itself, because it delays what comes after it on its connection.
 fn wait_at(link: &Link, wait_ms: u64, deadline: Instant) -> u64 {
     if link.is_alone() {
         return WAIT_ALONE_MS;
@@ -304,8 +303,8 @@ impl Request<'_> {
         }
     }
 
-    /// The key that decides the slot. All our keys carry a hash tag, so in a plain command the first argument with
-    /// one is a key, wherever the command has it (`XREAD STREAMS key`).
+    /// The key that decides the slot. All our keys have a hash tag. So in a plain command the first argument with one
+    /// is a key, wherever it stands (`XREAD STREAMS key`).
     fn key(&self) -> Option<&[u8]> {
         match self {
             Self::Script(call) => call.first_key().map(str::as_bytes),
@@ -337,7 +336,7 @@ fn only(command: &Cmd) -> redis::Pipeline {
     pipeline
 }
 
-/// ASKING lets a node take the one command behind it for a slot that is on its way to it.
+/// ASKING permits the one command after it for a slot that is moving to the node.
 fn permitted(pipeline: &redis::Pipeline) -> redis::Pipeline {
     let mut permitted = redis::Pipeline::with_capacity(pipeline.len() * 2);
     for command in pipeline.cmd_iter() {
@@ -346,7 +345,7 @@ fn permitted(pipeline: &redis::Pipeline) -> redis::Pipeline {
     permitted
 }
 
-/// The answers of what [`permitted`] made, without those to ASKING, of which one is before each.
+/// The answers to the result of [`permitted`], without the answer to ASKING before each.
 fn without_permissions(answers: Vec<Value>) -> Vec<Value> {
     answers.into_iter().skip(1).step_by(2).collect()
 }

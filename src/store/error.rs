@@ -1,4 +1,4 @@
-//! What can go wrong with a call, and what an answer from Redis means for it.
+//! Errors of a call, and the meaning of Redis' answers.
 
 use std::sync::Arc;
 
@@ -8,27 +8,22 @@ use thiserror::Error;
 /// Why a call has no answer.
 #[derive(Debug, Clone, Error)]
 pub enum StoreError {
-    /// Nobody answered in time, or the answer is not durable: the outcome is *unknown*. Repeat with the same ids.
+    /// No answer in time, or the answer is not durable: the outcome is *unknown*. Repeat with the same ids.
     #[error("Redis is unavailable for {what}: {cause}")]
     Unavailable {
         /// The script or command.
         what: String,
-        /// The last thing that went wrong.
+        /// The last failure.
         cause: String,
     },
-    /// Redis has applied it, and no replica has confirmed it: of a call that does not wait until one does
+    /// Redis has applied it, and no replica has confirmed it. Only for calls that do not wait for one
     /// ([`super::Call::at_once`]). Repeat with the same ids.
     #[error("Redis {node} has applied {what}, but no replica confirms it")]
-    Unconfirmed {
-        /// The script.
-        what: String,
-        /// The server.
-        node: String,
-    },
+    Unconfirmed { what: String, node: String },
     /// Redis is at its memory limit and refused the call before it wrote anything.
     #[error("Redis is out of memory")]
     OutOfMemory,
-    /// Redis refused the call for a reason that a repeat does not cure: a defect, or a key of a wrong type.
+    /// Redis refused the call for a reason that a retry does not cure: a defect, or a key of a wrong type.
     #[error("Redis refused {what}: {code} {detail}")]
     Script {
         /// The script or command.
@@ -41,7 +36,6 @@ pub enum StoreError {
     /// A script answered with one of our own error codes (`JP_…`).
     #[error("script {what}: {code} {detail}")]
     Protocol {
-        /// The script.
         what: String,
         /// The code, beginning with `JP_`.
         code: String,
@@ -87,7 +81,7 @@ impl<T> From<&Result<T, StoreError>> for Outcome {
     }
 }
 
-/// One attempt's failure. Shared, because callers that wait for the same connection get the same one.
+/// The failure of one attempt. It is shared, because callers that wait for the same connection get the same one.
 #[derive(Debug, Clone, Error)]
 pub(super) enum Failure {
     #[error("{node}: {source}")]
@@ -102,20 +96,21 @@ pub(super) enum Failure {
     ClusterState { node: Arc<str>, state: String },
 }
 
-/// What a failed attempt calls for.
+/// The next step after a failed attempt.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// The server forgot the script: send the source to the same node.
     SendSource,
     /// Another node owns the slot, for good (`MOVED`) or while the slot moves (`ASK`).
     Redirect { to: (String, u16), asking: bool },
-    /// Wait a little, then repeat on the same connection.
+    /// Wait a little, then retry on the same connection.
     Repeat,
-    /// The node answers but may be cut off from its peers, and replaced: ask all nodes who owns the slots, then repeat.
+    /// The node answers but may be cut off from its peers and replaced: ask all nodes for the slots' owners, then
+    /// retry.
     LookAgain,
-    /// The connection, or the node behind it, is no good: leave both, then repeat.
+    /// The connection, or its node, has failed: leave both, then retry.
     Reconnect,
-    /// A repeat within this call changes nothing.
+    /// A retry within this call changes nothing.
     GiveUp(Verdict),
 }
 
@@ -134,12 +129,12 @@ impl Failure {
         match self {
             Self::Redis { source, .. } => after(source),
             Self::Connect { source, .. } => match source.code() {
-                // Credentials do not heal within a call; hammering may lock the account out.
+                // Wrong credentials stay wrong within a call, and many attempts may lock the account.
                 Some("WRONGPASS" | "NOAUTH" | "NOPERM" | "DENIED") => Next::GiveUp(Verdict::Unavailable),
                 _ if source.kind() == ErrorKind::AuthenticationFailed => Next::GiveUp(Verdict::Unavailable),
                 _ => Next::Reconnect,
             },
-            // The replica that no longer confirms may be the primary by now.
+            // The replica that does not confirm may be the primary by now.
             Self::NotReplicated { .. } | Self::ClusterState { .. } => Next::LookAgain,
             Self::NoOwner => Next::Reconnect,
         }
@@ -175,7 +170,7 @@ impl Failure {
 
 fn after(error: &RedisError) -> Next {
     let Some(code) = error.code() else {
-        // No answer, half an answer, or one that is not Redis' protocol: the connection is done for.
+        // No answer, half an answer, or another protocol: the connection is useless.
         return match error.kind() {
             ErrorKind::InvalidClientConfig | ErrorKind::Client => Next::GiveUp(Verdict::Script),
             _ => Next::Reconnect,
@@ -192,7 +187,7 @@ fn after(error: &RedisError) -> Next {
         },
         "LOADING" | "TRYAGAIN" | "BUSY" => Next::Repeat,
         "CLUSTERDOWN" | "MASTERDOWN" => Next::LookAgain,
-        // A replica now: behind a fixed address the new primary is found only by connecting again.
+        // It is a replica now. Behind a fixed address, only a new connection finds the new primary.
         "READONLY" => Next::Reconnect,
         "OOM" => Next::GiveUp(Verdict::OutOfMemory),
         "MISCONF" | "NOREPLICAS" | "NOAUTH" | "NOPERM" | "UNKILLABLE" => Next::GiveUp(Verdict::Unavailable),

@@ -1,4 +1,4 @@
-//! How Redis is: asked twice a second, read by everyone without a call.
+//! The state of Redis: asked twice a second, read by everyone without a call.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,23 +16,23 @@ use super::error::Failure;
 
 /// Time between two looks.
 const INTERVAL: Duration = Duration::from_millis(500);
-/// Every how many looks the start-up checks run again, beside each look after one that found something wrong: a
-/// failover can put a server with other settings behind the same address.
+/// Every how many looks the start-up checks run again; they also run after each look that found a problem. A failover
+/// can put a server with other settings at the same address.
 const RULES_EVERY: u32 = 20;
 
-/// How Redis is, as of half a second ago.
+/// The state of Redis, as of half a second ago.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Health {
     /// At least one primary answers. In a cluster the others may be down: see `cause`.
     pub up: bool,
-    /// What is wrong, if something is, also while `up`; names the node, holds no credentials.
+    /// The problem, if there is one, also while `up`. It names the node and holds no credentials.
     pub cause: Option<Arc<str>>,
     /// Memory that counts towards the limit, of the fullest node, in bytes.
     pub used_bytes: u64,
     /// The limit of that node in bytes: its `maxmemory`, or the machine's memory when that is 0.
     pub limit_bytes: u64,
-    /// New entries must get 503: memory is above `redis.refuse_entries_above_memory_pct`, nobody answers, or a
-    /// server no longer keeps the start-up checks' rules.
+    /// Whether new entries must get 503: memory is above `redis.refuse_entries_above_memory_pct`, no server answers, or
+    /// a server breaks a rule of the start-up checks.
     pub refuse_entries: bool,
 }
 
@@ -47,7 +47,7 @@ impl Health {
     }
 }
 
-/// What one look at one node found.
+/// The result of one look at one node.
 struct Look {
     used: u64,
     limit: u64,
@@ -75,7 +75,7 @@ async fn look(dispatcher: &Dispatcher, above_pct: u8, broken_rule: Option<&Arc<s
                 if let Some(trouble) = trouble {
                     health.cause = Some(trouble.to_string().into());
                 }
-                // Fractions compared without division: used/limit > the fullest so far.
+                // Compares fractions without division: used/limit > the fullest so far.
                 if u128::from(used) * u128::from(health.limit_bytes.max(1))
                     >= u128::from(health.used_bytes) * u128::from(limit)
                 {
@@ -111,8 +111,8 @@ async fn look_at(node: &Link, in_cluster: bool) -> Result<Look, Failure> {
     })
 }
 
-/// A primary cut off from its peers answers INFO as ever; only this tells. It makes no reason to refuse entries, as
-/// the other primaries may be well.
+/// A primary that is cut off from its peers still answers INFO normally; only this shows it. It is no reason to refuse
+/// entries, because the other primaries may work.
 async fn cluster_trouble(node: &Link) -> Result<Option<Failure>, Failure> {
     let mut question = redis::cmd("CLUSTER");
     question.arg("INFO");
@@ -130,7 +130,7 @@ pub(super) async fn info(node: &Link, section: &str) -> Result<HashMap<String, S
     Ok(table(&node.send(&question).await?))
 }
 
-/// The lines `key:value` of an answer; empty for an answer of another kind.
+/// The lines `key:value` of an answer; empty for another kind of answer.
 pub(super) fn table(answer: &Value) -> HashMap<String, String> {
     let text = match answer {
         Value::BulkString(bytes) => String::from_utf8_lossy(bytes).into_owned(),
@@ -143,12 +143,12 @@ pub(super) fn table(answer: &Value) -> HashMap<String, String> {
         .collect()
 }
 
-/// The first look, before anyone asks.
+/// The first look, before any request.
 pub(super) async fn first(dispatcher: &Dispatcher, above_pct: u8) -> Health {
     look(dispatcher, above_pct, None).await
 }
 
-/// Looks until it is dropped. Each look is bounded by the connect and response limits.
+/// Looks until it is dropped. The connect and response limits bound each look.
 pub(super) async fn watch(dispatcher: Arc<Dispatcher>, above_pct: u8, rules: Rules, current: Arc<ArcSwap<Health>>) {
     let mut ticks = tokio::time::interval(INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

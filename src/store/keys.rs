@@ -1,10 +1,11 @@
-//! Every key in Redis, built here and nowhere else.
+//! Builds every key in Redis; no other file does.
 //!
-//! All keys of a jackpot, a coupon or a room carry its hash tag `{id}`, so that one script touches one slot of a cluster.
+//! All keys of a jackpot, a coupon or a room carry its hash tag `{id}`, so that one script touches one slot of a
+//! cluster.
 
 use crate::ids::Id;
 
-/// Where the state and the events of something are: what the ledger reads of it.
+/// The state and the events of a subject: what the ledger reads.
 #[derive(Debug, Clone, Copy)]
 pub struct StreamKeys<'a> {
     /// Hash with `n`, `restores` and `status`.
@@ -57,7 +58,6 @@ impl JackpotKeys {
         }
     }
 
-    /// Where its state and its events are.
     #[must_use]
     pub fn stream(&self) -> StreamKeys<'_> {
         StreamKeys {
@@ -82,7 +82,7 @@ pub struct CouponKeys {
     pub requests: String,
     /// Hash: the issues that count for a user, by user id.
     pub users: String,
-    /// Sorted set: ids of requests in the line, by arrival number.
+    /// Sorted set: ids of queued requests, by arrival number.
     pub queue: String,
     /// Sorted set: ids of dead letters, by arrival number.
     pub dead: String,
@@ -105,7 +105,7 @@ impl CouponKeys {
         }
     }
 
-    /// All of them, in the order in which every script gets them.
+    /// All keys, in the order in which every script gets them.
     #[must_use]
     pub fn all(&self) -> [&str; 6] {
         [
@@ -118,7 +118,6 @@ impl CouponKeys {
         ]
     }
 
-    /// Where its state and its events are.
     #[must_use]
     pub fn stream(&self) -> StreamKeys<'_> {
         StreamKeys {
@@ -135,21 +134,21 @@ pub struct RoomKeys {
     pub state: String,
     /// Hash: record by ticket (`lua/room/record.lua`).
     pub tickets: String,
-    /// Hash: the ticket of a user who waits or is in; before the opening also of one who did.
+    /// Hash: the ticket of a user who waits or is in; before the opening, also of a user whose ticket ended.
     pub users: String,
-    /// Sorted set: tickets that wait, by their order.
+    /// Sorted set: waiting tickets, by their order.
     pub waiting: String,
-    /// Sorted set: tickets that wait, by the time (ms) from which on they are abandoned.
+    /// Sorted set: waiting tickets, by the time (ms) at which they become abandoned.
     pub seen: String,
     /// Sorted set: tickets that are in, by the end of their session (ms).
     pub active: String,
-    /// Sorted set: tickets that are over, by the time (ms) at which their record is dropped.
+    /// Sorted set: ended tickets, by the time (ms) at which their record is dropped.
     pub ended: String,
-    /// Sorted set: `ticket exp_ms at_ms` of passes taken back before they expired, by revocation number.
+    /// Sorted set: `ticket exp_ms at_ms` of passes revoked before they expired, by revocation number.
     pub revoked: String,
-    /// List: times (ms) of the last admissions, the newest first, where there is a rate.
+    /// List: times (ms) of the last admissions, newest first, if there is a rate.
     pub recent: String,
-    /// Sorted set: tickets made before the opening, by their number on the list, dense from 1.
+    /// Sorted set: tickets from before the opening, by their number on the list, dense from 1.
     pub collected: String,
     /// Stream of events, ids `<event number>-<event number>`.
     pub events: String,
@@ -175,7 +174,7 @@ impl RoomKeys {
         }
     }
 
-    /// All of them, in the order in which every script gets them.
+    /// All keys, in the order in which every script gets them.
     #[must_use]
     pub fn all(&self) -> [&str; 11] {
         [
@@ -193,7 +192,6 @@ impl RoomKeys {
         ]
     }
 
-    /// Where its state and its events are.
     #[must_use]
     pub fn stream(&self) -> StreamKeys<'_> {
         StreamKeys {
@@ -212,5 +210,5 @@ pub const COUPON_INDEX: &str = "cp:index";
 /// Sorted set with the ids of all jackpots, all with score 0, for listing in order.
 pub const JACKPOT_INDEX: &str = "jp:index";
 
-/// String: id of the ledger that this Redis belongs to, and of the store that it is (`lua/stream/name_store.lua`).
+/// String: id of the ledger that this Redis belongs to, and of this store (`lua/stream/name_store.lua`).
 pub const LEDGER: &str = "jp:ledger";

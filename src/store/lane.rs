@@ -1,7 +1,7 @@
-//! Connections of a link, opened when first used: shared by all threads, or the calling thread's own.
+//! Connections of a link, opened at first use: shared by all threads, or the calling thread's own.
 //!
-//! The task that drives a thread's own connection runs on that thread's own runtime, so that a call wakes no other
-//! thread on its way; a thread that ends takes only its own connections along.
+//! The task of a thread's own connection runs on that thread's own runtime, so that a call wakes no other thread. A
+//! thread that ends closes only its own connections.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
@@ -14,16 +14,16 @@ use tokio::sync::Mutex;
 use super::cluster::slot_of;
 use super::error::Failure;
 
-/// Connections that a thread has for commands sent together. A WAIT among them holds up what comes behind it on its
-/// connection for the way to a replica and back: with one for all, a hundred jackpots would wait for each other.
+/// Connections of a thread for commands sent together. A WAIT delays everything after it on its connection, for the way
+/// to a replica and back. With one connection, a hundred jackpots would wait for each other.
 const TOGETHER: usize = 8;
 
-/// Over which connection a request goes.
+/// The connection of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Via {
-    /// The one that all threads share.
+    /// The connection that all threads share.
     Shared,
-    /// The calling thread's own.
+    /// The calling thread's own connection.
     Own,
 }
 
@@ -31,12 +31,12 @@ pub(super) enum Via {
 #[derive(Default)]
 pub(super) struct Lane {
     pub(super) current: ArcSwapOption<MultiplexedConnection>,
-    /// Held while connecting, so that one caller connects for all; keeps the last failure for those that waited.
+    /// Held while connecting, so that one caller connects for all. Keeps the last failure for the callers that waited.
     pub(super) connecting: Mutex<Option<(Instant, Failure)>>,
 }
 
 impl Lane {
-    /// Leaves `used` unless another caller has opened a newer connection meanwhile.
+    /// Leaves `used`, unless another caller has opened a newer connection meanwhile.
     pub(super) fn leave(&self, used: &Arc<MultiplexedConnection>) {
         let current = self.current.load();
         if current.as_ref().is_some_and(|current| Arc::ptr_eq(current, used)) {
@@ -45,7 +45,7 @@ impl Lane {
     }
 }
 
-/// Names a link for as long as it lives.
+/// Identifies a link while it lives.
 #[derive(Default)]
 pub(super) struct LinkMark(Arc<()>);
 
@@ -59,10 +59,10 @@ pub(super) struct OwnLanes {
 }
 
 impl OwnLanes {
-    /// Those of the calling thread.
+    /// The calling thread's connections.
     pub(super) fn of(link: &LinkMark) -> Arc<Self> {
         thread_local! {
-            // As many as the thread's links; those of links that are gone go when the next one comes.
+            // One entry for each of the thread's links. Entries of dropped links go when the next one comes.
             static OWN: RefCell<Vec<(Weak<()>, Arc<OwnLanes>)>> = const { RefCell::new(Vec::new()) };
         }
         OWN.with_borrow_mut(|own| {

@@ -43,8 +43,8 @@ use dispatch::{Dispatcher, Request};
 use embedded::Embedded;
 use lane::Via;
 
-/// Called once for each call with the script's name (or "command"), how it ended, and how long it took with all its
-/// repeats.
+/// Called once for each call, with the script's name (or "command"), how it ended, and how long it took with all its
+/// retries.
 pub type Observer = Arc<dyn Fn(&'static str, Outcome, Duration) + Send + Sync>;
 
 /// The connection to Redis; clones share it.
@@ -58,7 +58,7 @@ struct Inner {
     health: Arc<ArcSwap<Health>>,
     watcher: AbortHandle,
     observer: OnceLock<Observer>,
-    /// Whether [`Inner::shut`] says why nothing is sent.
+    /// Whether [`Inner::shut`] has a reason to send nothing.
     is_shut: AtomicBool,
     shut: Mutex<Option<Arc<str>>>,
     embedded: Mutex<Option<Embedded>>,
@@ -66,8 +66,8 @@ struct Inner {
 }
 
 impl Store {
-    /// Runs one script. On a server that forgot it, sends its source; repeats it on connection loss, time-outs and
-    /// passing states until the total limit, so the script must be idempotent by its arguments.
+    /// Runs one script. If the server forgot it, sends its source. Retries on connection loss, time-outs and temporary
+    /// states until the total limit, so the script must be idempotent by its arguments.
     ///
     /// With `durability = replicated` an answer means that one replica has the effect too.
     pub async fn call(&self, call: &Call<'_>) -> Result<redis::Value, StoreError> {
@@ -75,35 +75,35 @@ impl Store {
         self.call_always(call).await
     }
 
-    /// The same when the store is [shut](Self::shut) too.
+    /// The same, even when the store is [shut](Self::shut).
     pub async fn call_always(&self, call: &Call<'_>) -> Result<redis::Value, StoreError> {
         self.observed(call.script_name(), Request::Script(call), Via::Shared)
             .await
     }
 
-    /// The same over the calling thread's own connection, so that no other thread is woken on the way: for calls that
-    /// each thread makes all the time.
+    /// The same over the calling thread's own connection, so that no other thread wakes: for frequent calls of each
+    /// thread.
     pub async fn call_here(&self, call: &Call<'_>) -> Result<redis::Value, StoreError> {
         self.is_open()?;
         self.observed(call.script_name(), Request::Script(call), Via::Own).await
     }
 
-    /// Runs one idempotent command, under the same limits and repeats. In a cluster it goes to the node of its first
-    /// argument that carries a hash tag. Not for blocking reads: they would hold up everyone's calls.
+    /// Runs one idempotent command, under the same limits and retries. In a cluster it goes to the node of its first
+    /// argument with a hash tag. Not for blocking reads: they would delay everyone's calls.
     pub async fn run(&self, command: &redis::Cmd) -> Result<redis::Value, StoreError> {
         self.is_open()?;
         self.run_always(command).await
     }
 
-    /// The same when the store is [shut](Self::shut) too.
+    /// The same, even when the store is [shut](Self::shut).
     pub async fn run_always(&self, command: &redis::Cmd) -> Result<redis::Value, StoreError> {
         self.observed("command", Request::Plain(command), Via::Shared).await
     }
 
-    /// How many keys all nodes have together, whoever made them.
+    /// How many keys all nodes have together, from any writer.
     ///
     /// # Errors
-    /// When one does not answer.
+    /// When a node does not answer.
     pub async fn count_keys(&self) -> Result<u64, StoreError> {
         let mut count = 0;
         for node in self.inner.dispatcher.topology.primaries() {
@@ -119,8 +119,8 @@ impl Store {
         Ok(count)
     }
 
-    /// From here on nothing is sent but what `…_always` sends: each call gets [`StoreError::Unavailable`]. `None`: it is
-    /// open again. Whether that is new.
+    /// Shuts the store: from here on only `…_always` sends, and each other call gets [`StoreError::Unavailable`].
+    /// `None` opens it again. Returns whether this is new.
     pub fn shut(&self, cause: Option<&str>) -> bool {
         let mut shut = self.inner.shut.lock().unwrap_or_else(PoisonError::into_inner);
         if shut.as_deref() == cause {
@@ -147,7 +147,7 @@ impl Store {
         })
     }
 
-    /// How Redis is, as of half a second ago; costs nothing.
+    /// The state of Redis, as of half a second ago; costs nothing.
     #[must_use]
     pub fn health(&self) -> Health {
         let health = Health::clone(&self.inner.health.load());
@@ -161,28 +161,28 @@ impl Store {
         }
     }
 
-    /// The name of the node that has a key, as last heard; `None` while nobody has it.
+    /// The name of the node that has a key, as last known; `None` while no node has it.
     #[must_use]
     pub fn node_of(&self, key: &str) -> Option<Arc<str>> {
         let (link, _) = self.inner.dispatcher.topology.pick(Some(key.as_bytes()));
         link.map(|link| Arc::clone(link.node()))
     }
 
-    /// The longest that a call takes, with all its repeats.
+    /// The longest time of a call, with all its retries.
     #[must_use]
     pub fn total_limit(&self) -> Duration {
         self.inner.dispatcher.limits.total
     }
 
-    /// Sets who is told of each call; only the first one set counts.
+    /// Sets the observer of calls. Only the first one set counts.
     pub fn observe(&self, observer: Observer) {
         if self.inner.observer.set(observer).is_err() {
             tracing::debug!("the store has an observer already");
         }
     }
 
-    /// Stops the health watcher and the embedded server, if this instance runs one, and frees the data directory.
-    /// Calls that come later fail.
+    /// Stops the health watcher and the embedded server, if this instance runs one, and unlocks the data directory.
+    /// Later calls fail.
     pub async fn close(&self) {
         self.inner.watcher.abort();
         let embedded = self
@@ -194,7 +194,7 @@ impl Store {
         if let Some(embedded) = embedded {
             embedded.stop().await;
         }
-        // Last: from here on another instance may start a server on the same files.
+        // Last, because from here on another instance may start a server on the same files.
         self.inner.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 

@@ -23,45 +23,39 @@ use super::health;
 use super::topology::Topology;
 use super::{Inner, Store};
 
-/// How long a server may load its data before it answers. Loading takes about a minute per 10 GiB.
+/// How long a server may load its data. Loading takes about a minute for 10 GiB.
 const LOADING_LIMIT: Duration = Duration::from_mins(5);
-/// Pause between two looks at a server that loads.
+/// Pause between two looks at a server that is loading.
 const LOADING_PAUSE: Duration = Duration::from_millis(20);
 
 /// Why the store can't be opened.
 #[derive(Debug, Error)]
 pub enum OpenError {
-    /// `redis.urls` is empty, or has several in standalone mode.
+    /// `redis.urls` is empty, or has several URLs in standalone mode.
     #[error("redis.urls needs {needed} in {mode} mode")]
-    Urls {
-        /// How many.
-        needed: &'static str,
-        /// The mode.
-        mode: &'static str,
-    },
-    /// A URL can't be used. The message does not repeat it, as it may hold a password.
+    Urls { needed: &'static str, mode: &'static str },
+    /// A URL can't be used. The message does not repeat it, because it may hold a password.
     #[error(
         "redis.urls[{index}] can't be used ({reason}): redis://[user[:password]@]host[:port][/db], rediss:// for TLS, redis+unix:///path for a socket"
     )]
     InvalidUrl {
-        /// Place in the list, from 0.
+        /// Its place in the list, from 0.
         index: usize,
-        /// What is wrong with it.
         reason: String,
     },
-    /// The data directory can't be held.
+    /// The data directory can't be locked.
     #[error(transparent)]
     DataDir(#[from] DataDirError),
-    /// The private server can't be had.
+    /// The private server can't be started or adopted.
     #[error(transparent)]
     Embedded(#[from] EmbeddedError),
-    /// Nobody answers.
+    /// No server answers.
     #[error("Redis does not answer: {cause}")]
     Unreachable {
         /// The last failure.
         cause: String,
     },
-    /// A server would lose money.
+    /// A server's settings could lose money.
     #[error(transparent)]
     Check(#[from] CheckError),
     /// A file can't be read.
@@ -69,14 +63,14 @@ pub enum OpenError {
     Io {
         /// What was tried.
         what: String,
-        /// Why it failed.
         source: std::io::Error,
     },
 }
 
 impl Store {
-    /// Opens the store: holds the data directory, in embedded mode starts or adopts the private server, and checks
-    /// every primary. Takes at most the total limit when nobody answers; a server that loads its data is waited for.
+    /// Opens the store: locks the data directory, starts or adopts the private server in embedded mode, and checks
+    /// every primary. Takes at most the total limit if no server answers. It waits longer for a server that is loading
+    /// its data.
     pub async fn open(settings: &settings::Redis, data_dir: &Path) -> Result<Self, OpenError> {
         let lock = DataDirLock::take(data_dir)?;
         let limits = limits(settings);
@@ -110,7 +104,7 @@ impl Store {
         }
     }
 
-    /// Connects beside the instance that holds the data directory, if there is one: nothing is held, started or stopped.
+    /// Connects without a lock, beside an instance that may hold the data directory. Starts and stops nothing.
     pub async fn beside(settings: &settings::Redis, data_dir: &Path) -> Result<Self, OpenError> {
         let limits = limits(settings);
         let topology = match settings.mode {
@@ -146,7 +140,8 @@ impl Store {
             durability: settings.durability,
         };
         rules.check(&topology).await?;
-        // The count must come before the connection's own time limit, or a slow replica would cost a connection.
+        // The wait for a replica must end before the connection's own time limit, or a slow replica would cost a
+        // connection.
         let wait_ms =
             (settings.durability == Durability::Replicated).then_some((settings.response_timeout_ms * 3 / 4).max(1));
         let dispatcher = Arc::new(Dispatcher {
@@ -204,7 +199,7 @@ async fn cluster(settings: &settings::Redis, limits: Limits) -> Result<Topology,
         Err(_) => Err(Failure::NoOwner),
     };
     if let Err(failure) = learned {
-        // A server that is no cluster node says so only in words; its INFO says it for certain.
+        // The error message alone is no proof that a server is not a cluster node. Its INFO is.
         for seed in cluster.seeds() {
             if let Ok(Err(error @ CheckError::Mode { .. })) = timeout(limits.total, rules.check_node(seed)).await {
                 return Err(error.into());
@@ -217,7 +212,7 @@ async fn cluster(settings: &settings::Redis, limits: Limits) -> Result<Topology,
     Ok(Topology::Cluster(cluster))
 }
 
-/// Waits until a server answers: the total limit for a first answer, longer while it says that it is loading.
+/// Waits until a server answers: for the total limit, or longer while it says that it is loading.
 async fn answering(node: &Link, limits: Limits) -> Result<(), OpenError> {
     let began_at = Instant::now();
     loop {
@@ -225,7 +220,7 @@ async fn answering(node: &Link, limits: Limits) -> Result<(), OpenError> {
             return Ok(());
         };
         let limit = match &failure {
-            // PING itself may be forbidden to this user; that is an answer, and the checks say what to grant.
+            // PING itself may be forbidden to this user. That is an answer, and the checks say which rules to add.
             Failure::Redis { source, .. } if source.code() == Some("NOPERM") => return Ok(()),
             Failure::Redis { source, .. } if source.code() == Some("LOADING") => LOADING_LIMIT,
             failure if matches!(failure.next(), super::error::Next::GiveUp(_)) => Duration::ZERO,

@@ -1,10 +1,10 @@
-//! A Lua script as sent to Redis, and one call of it being put together.
+//! A Lua script as it is sent to Redis, and a call of it.
 
 use std::borrow::Cow;
 
 use redis::{Arg, Cmd, Pipeline, ToRedisArgs, Value};
 
-/// A script: name, flags and Lua source, its SHA-1 computed once.
+/// A script: name, flags and Lua source. Its SHA-1 is computed once.
 #[derive(Debug)]
 pub struct Script {
     name: &'static str,
@@ -13,8 +13,8 @@ pub struct Script {
 }
 
 impl Script {
-    /// Joins `parts` behind a `#!lua` first line. With that line Redis refuses a script up front, before its first
-    /// write, when memory is full or a key was not declared; without it a script can half-run.
+    /// Joins `parts` after a first line `#!lua`. With that line Redis refuses a script before its first write when
+    /// memory is full or a key was not declared. Without it a script can stop half-way.
     ///
     /// `flags` is "" or Redis' script flags, comma-separated, such as "allow-oom" or "no-writes".
     #[must_use]
@@ -39,7 +39,7 @@ impl Script {
     }
 }
 
-/// One call of a script being put together: its keys, all in one slot, then its arguments.
+/// A call of a script: its keys, all in one slot, then its arguments.
 #[derive(Debug)]
 pub struct Call<'s> {
     script: &'s Script,
@@ -49,10 +49,10 @@ pub struct Call<'s> {
     at_once: bool,
 }
 
-/// Arguments of EVALSHA in front of the keys: its name, the hash, the count of keys.
+/// Arguments of EVALSHA before the keys: its name, the hash, the number of keys.
 const BEFORE_KEYS: usize = 3;
 
-/// What each attempt of a call sends first: the hash, or the whole source when the server forgot the script.
+/// What an attempt of a call sends first: the hash, or the whole source when the server forgot the script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
     Hash,
@@ -71,8 +71,8 @@ impl<'s> Call<'s> {
         }
     }
 
-    /// With `durability = replicated`: ends with [`super::StoreError::Unconfirmed`] as soon as no replica confirmed in
-    /// time, instead of waiting for one until the total limit. For calls behind which others wait.
+    /// With `durability = replicated`: ends with [`super::StoreError::Unconfirmed`] if no replica confirmed in time,
+    /// instead of waiting for one until the total limit. For calls that make others wait.
     #[must_use]
     pub fn at_once(mut self) -> Self {
         self.at_once = true;
@@ -97,12 +97,11 @@ impl<'s> Call<'s> {
         self
     }
 
-    /// Whether it does not wait for a replica to come back.
+    /// Whether it ends without waiting for a replica.
     pub(super) fn is_at_once(&self) -> bool {
         self.at_once
     }
 
-    /// The script that is called.
     pub(super) fn script_name(&self) -> &'static str {
         self.script.name
     }
@@ -141,11 +140,11 @@ impl<'s> Call<'s> {
         command
     }
 
-    /// The command, and after it on the same connection what makes Redis say whether a replica has its effect.
+    /// The command, and after it on the same connection the commands that report whether a replica has its effect.
     ///
-    /// WAIT covers what *this* connection wrote. A repeat, whose script finds its work done and writes nothing, may
-    /// come on a new connection that wrote nothing, and newer servers then answer at once though no replica has the
-    /// first call's effect. The marker write in between makes WAIT cover everything before it.
+    /// WAIT covers the writes of *this* connection. A retry may find its work done, write nothing, and use a new
+    /// connection. Newer servers then answer at once, though no replica has the first call's effect. The marker write
+    /// in between makes WAIT cover everything before it.
     pub(super) fn replicated(&self, by: By, wait_ms: u64) -> Pipeline {
         let mut pipeline = Pipeline::with_capacity(3);
         pipeline.add_command(self.command(by).into_owned());
@@ -157,7 +156,7 @@ impl<'s> Call<'s> {
     }
 }
 
-/// What makes Redis say whether a replica has all that was written to the slot of `key` before, without doing it again.
+/// The commands that report whether a replica has all earlier writes to the slot of `key`.
 pub(super) fn confirmation(key: &str, wait_ms: u64) -> Pipeline {
     let mut pipeline = Pipeline::with_capacity(2);
     mark(&mut pipeline, key);
@@ -169,23 +168,22 @@ fn mark(pipeline: &mut Pipeline, key: &str) {
     pipeline.cmd("EVAL").arg(MARK).arg(1).arg(marker_key(key));
 }
 
-/// Writes the marker also when memory is full, as the claims that must run then are to be replicated too. Returns what the
-/// server says of its replication, or an empty text where the user may not ask: the id of its history changes with each
-/// promotion, so that two markers of the same history have everything in between.
+/// Writes the marker also when memory is full, because claims run then and must be replicated too. Returns the server's
+/// `INFO replication`, or an empty text if the user may not ask. Each promotion changes the id of the history, so two
+/// markers of the same history have everything in between.
 const MARK: &str = "#!lua flags=allow-oom\nredis.call('SET', KEYS[1], '')\nlocal info = redis.pcall('INFO', 'replication')\n\
                     return type(info) == 'string' and info or ''";
 
-/// What a server said with a marker.
+/// A server's report with a marker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Marked {
-    /// The id of the history that the server writes.
+    /// The id of the server's history.
     pub(super) history: String,
-    /// How many replicas are connected to it.
     pub(super) replicas: u64,
 }
 
 impl Marked {
-    /// Reads it; `None` where the server did not say.
+    /// Parses the report; `None` if the server sent none.
     pub(super) fn read(value: &Value) -> Option<Self> {
         let Value::BulkString(text) = value else {
             return None;

@@ -1,4 +1,4 @@
-//! One server or many: who takes a call.
+//! One server or a cluster: which node takes a call.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ pub(super) enum Topology {
     Cluster(Cluster),
 }
 
-/// What a call saw of the topology, to tell later whether it has changed since.
+/// The topology as a call saw it, to find out later whether it has changed.
 pub(super) enum Seen {
     Single,
     Cluster(Arc<Map>),
 }
 
 impl Topology {
-    /// The node for `key`, any node without one; `None` while nobody owns the slot.
+    /// The node for `key`, or any node without one; `None` while no node owns the slot.
     pub(super) fn pick(&self, key: Option<&[u8]>) -> (Option<Arc<Link>>, Seen) {
         match self {
             Self::Single(link) => (Some(Arc::clone(link)), Seen::Single),
@@ -37,7 +37,7 @@ impl Topology {
         }
     }
 
-    /// After a failure: learns who owns the slots now. A failure of this is no news; the repeat will meet it.
+    /// After a failure: learns the slots' owners. A failure here is ignored; the retry will meet it.
     pub(super) async fn look_again(&self, seen: &Seen) {
         if let (Self::Cluster(cluster), Seen::Cluster(map)) = (self, seen) {
             let _ = cluster.refresh(map).await;

@@ -1,5 +1,4 @@
-//! What this instance remembers of something with a stream: how far it had come, whether Redis lost some of it, and how
-//! far the ledger is.
+//! What this instance remembers of a subject: its highest mark, whether Redis lost events, and the ledger's progress.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
@@ -7,10 +6,10 @@ use std::sync::{PoisonError, RwLock};
 use super::{Mark, ScriptError};
 use crate::ids::Id;
 
-/// Of a number that is not known; beyond every event number and every count of restores.
+/// Stands for an unknown number; beyond every event number and every count of restores.
 const NONE: u64 = u64::MAX;
 
-/// What SQL says of one, for people.
+/// SQL's view of a subject, for people.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Told {
     /// Its status as of the last event in SQL; empty before the first.
@@ -19,12 +18,12 @@ pub struct Told {
     pub stopped: String,
 }
 
-/// Why an instance refuses one: what no operator asked for.
+/// Why an instance refuses a subject without an operator's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
-    /// Redis has less of it than this instance has seen, or SQL has.
+    /// Redis has fewer events than this instance has seen, or than SQL has.
     Lost,
-    /// Its next event can't be applied: the ledger can't go on.
+    /// Its next event can't be applied, so the ledger can't go on.
     LedgerStopped,
     /// Redis and the ledger did not agree.
     Suspended,
@@ -33,10 +32,9 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::Lost, Self::LedgerStopped, Self::Suspended, Self::Backlog];
 
-    /// As answers and metrics name it.
+    /// Its name in answers and metrics.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -48,24 +46,24 @@ impl Reason {
     }
 }
 
-/// What was heard of one jackpot, coupon or room.
+/// What is remembered of one jackpot, coupon or room.
 #[derive(Debug)]
 pub struct Heard {
     what: &'static str,
     id: Id,
     mark: AtomicU64,
-    /// Restores at which Redis was seen behind; [`NONE`] while it was not.
+    /// The restores at which Redis was found behind; [`NONE`] while it was not.
     lost_at: AtomicU64,
-    /// Where Redis was then, packed.
+    /// Redis' mark then, packed.
     lost_to: AtomicU64,
     ledger_n: AtomicU64,
-    /// Last event in Redis at the last look beside play, for the lag alone.
+    /// Last event in Redis at the last look apart from play, only for the lag.
     redis_n: AtomicU64,
     told: RwLock<Told>,
 }
 
 impl Heard {
-    /// Nothing yet. `what`: "jackpot", "coupon" or "room", for the log.
+    /// `what`: "jackpot", "coupon" or "room", for the log.
     #[must_use]
     pub fn new(what: &'static str, id: &Id) -> Self {
         Self {
@@ -80,12 +78,11 @@ impl Heard {
         }
     }
 
-    /// Which kind: "jackpot", "coupon" or "room".
+    /// The kind: "jackpot", "coupon" or "room".
     pub fn what(&self) -> &'static str {
         self.what
     }
 
-    /// Of what.
     pub fn id(&self) -> &Id {
         &self.id
     }
@@ -95,26 +92,26 @@ impl Heard {
         Mark::unpack(self.mark.load(Ordering::Relaxed)).expect("only `hear` writes it, from a mark")
     }
 
-    /// Remembers a mark out of a reply, or out of the ledger. Whether there was a restore since the highest one before:
-    /// what was read earlier may be of events that are no more.
+    /// Remembers a mark from a reply or the ledger. Returns whether there was a restore since the highest one before.
+    /// Then earlier readings may be of events that no longer exist.
     pub fn hear(&self, mark: Mark) -> bool {
         let before = self.mark.fetch_max(mark.packed(), Ordering::Relaxed);
         Mark::unpack(before).is_some_and(|before| before.restores() < mark.restores())
     }
 
-    /// Remembers that Redis lost events: from then on this instance does not play it, also when others
-    /// have gone on from the older state and passed the number that this instance knows; until it is restored.
+    /// Remembers that Redis lost events. From then on this instance does not use the subject until it is restored, even
+    /// when others have gone on from the older state and passed the known number.
     pub fn note<T>(&self, result: Result<T, ScriptError>) -> Result<T, ScriptError> {
         if let Err(error @ ScriptError::Behind { at: redis, .. }) = &result
             && self.lose(*redis)
         {
-            // Also where no request's span names it.
+            // The log line names it, because there may be no request's span.
             tracing::error!(what = self.what, id = %self.id, %error, "it is suspended on this instance until its events are restored");
         }
         result
     }
 
-    /// The same without a line in the log, for a caller that restores it. Whether it was not known to be lost.
+    /// The same without a log line, for a caller that restores it. Returns whether the loss is new.
     pub fn lose(&self, redis: Mark) -> bool {
         let at = self.mark().restores();
         if !self.is_lost() {
@@ -126,17 +123,18 @@ impl Heard {
         first.is_ok()
     }
 
-    /// Whether this instance saw Redis behind and no restore since.
+    /// Whether this instance found Redis behind, and no restore since.
     pub fn is_lost(&self) -> bool {
         self.lost_at().is_some()
     }
 
-    /// How often it had been restored when Redis was seen behind.
+    /// How often it had been restored when Redis was found behind.
     pub fn lost_at(&self) -> Option<u64> {
         Some(self.lost_at.load(Ordering::Relaxed)).filter(|at| *at != NONE)
     }
 
-    /// Plays again if Redis, now at `mark`, was restored after it was seen behind at `lost_at`; whether it was.
+    /// Uses the subject again if Redis, now at `mark`, was restored after it was found behind at `lost_at`. Returns
+    /// whether it was.
     pub fn restored(&self, lost_at: u64, mark: Mark) -> bool {
         if mark.restores() <= lost_at || mark < self.mark() {
             return false;
@@ -147,8 +145,8 @@ impl Heard {
             .is_ok()
     }
 
-    /// Plays again because Redis holds SQL's last event again, and SQL is at `mark`; whether it is so: nothing that this
-    /// instance has seen may lie beyond it.
+    /// Uses the subject again because Redis holds SQL's last event again, and SQL is at `mark`. Returns whether it
+    /// does: nothing that this instance has seen may be after `mark`.
     pub fn found_whole(&self, lost_at: u64, mark: Mark) -> bool {
         mark >= self.mark()
             && self
@@ -157,7 +155,7 @@ impl Heard {
                 .is_ok()
     }
 
-    /// An error once Redis was seen behind.
+    /// An error once Redis was found behind.
     pub fn whole(&self) -> Result<(), ScriptError> {
         if self.is_lost() {
             let (at, known) = (Mark::ZERO, self.mark());
@@ -167,22 +165,22 @@ impl Heard {
         }
     }
 
-    /// Number of the last event that the ledger has, as last heard; `None` before that.
+    /// Number of the ledger's last event, as last known; `None` before that.
     pub fn ledger_n(&self) -> Option<u64> {
         Some(self.ledger_n.load(Ordering::Relaxed)).filter(|n| *n != NONE)
     }
 
-    /// Remembers the number of the last event that the ledger has; `None` when it is not known.
+    /// Remembers the number of the ledger's last event; `None` when unknown.
     pub fn set_ledger_n(&self, n: Option<u64>) {
         self.ledger_n.store(n.unwrap_or(NONE), Ordering::Relaxed);
     }
 
-    /// What SQL said of it when it was last asked.
+    /// SQL's view at the last look.
     pub fn told(&self) -> Told {
         self.told.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether its next event can't be applied, as far as SQL said.
+    /// Whether its next event can't be applied, by SQL's last view.
     pub fn is_ledger_stopped(&self) -> bool {
         !self
             .told
@@ -192,14 +190,14 @@ impl Heard {
             .is_empty()
     }
 
-    /// Remembers what SQL says of it.
+    /// Remembers SQL's view.
     pub fn set_told(&self, told: Told) {
         if *self.told.read().unwrap_or_else(PoisonError::into_inner) != told {
             *self.told.write().unwrap_or_else(PoisonError::into_inner) = told;
         }
     }
 
-    /// Remembers the number of the last event in Redis, of a look that nothing may be decided by.
+    /// Remembers the number of the last event in Redis, from a look by which nothing may be decided.
     pub fn set_redis_n(&self, n: u64) {
         self.redis_n.store(n, Ordering::Relaxed);
     }
@@ -212,7 +210,7 @@ impl Heard {
         self.backlog().max(beside)
     }
 
-    /// Why this instance refuses it, and what to know; `None` while it does not. `max_backlog`: where a backlog refuses.
+    /// Why this instance refuses it, with details; `None` while it does not. `max_backlog`: the backlog that refuses.
     pub fn refusal(&self, max_backlog: Option<u64>) -> Option<(Reason, String)> {
         if self.is_lost() {
             let at = Mark::unpack(self.lost_to.load(Ordering::Relaxed)).unwrap_or_default();
@@ -235,13 +233,13 @@ impl Heard {
         })
     }
 
-    /// Whether it takes anything: nothing refuses it, and no operator stopped it.
+    /// Whether it can be used: nothing refuses it, and no operator stopped it.
     pub fn is_open(&self) -> bool {
         let told = self.told.read().unwrap_or_else(PoisonError::into_inner);
         matches!(told.status.as_str(), "" | "open")
     }
 
-    /// Counts the backlog from the first event on, where nothing is known of the ledger yet.
+    /// Counts the backlog from the first event on, if nothing is known of the ledger yet.
     pub fn count_backlog(&self) {
         if self.ledger_n().is_none() {
             self.set_ledger_n(Some(0));

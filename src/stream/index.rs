@@ -1,4 +1,4 @@
-//! The sorted sets that name all jackpots, all coupons and all rooms, in order: every score is 0.
+//! The sorted sets with the ids of all jackpots, all coupons and all rooms, in order. Every score is 0.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::ScriptError;
 use crate::ids::Id;
 use crate::store::Store;
 
-/// Ids behind `after` in order, at most `limit`; names of what was never created may be among them.
+/// Ids after `after`, in order, at most `limit`. It may have names of subjects that were never created.
 pub async fn ids(store: &Store, index: &str, after: Option<&Id>, limit: usize) -> Result<Vec<Id>, ScriptError> {
     let from = after.map_or_else(|| "-".to_owned(), |id| format!("({id}"));
     let cmd = redis::cmd("ZRANGEBYLEX")
@@ -26,11 +26,12 @@ pub async fn ids(store: &Store, index: &str, after: Option<&Id>, limit: usize) -
     Ok(names.iter().filter_map(|name| Id::parse(name).ok()).collect())
 }
 
-/// Names read at a time.
+/// Names in one read.
 const PAGE: usize = 500;
 
-/// The names of an index, and of those that an instance has `used`: the index is on one node of a cluster, and when that is
-/// away, those on the others are worked on all the same. `repair`: adds what the index has lost, and says what is wrong.
+/// The names of an index, and the names that an instance has `used`. The index is on one node of a cluster. If that
+/// node is away, the work on subjects of other nodes goes on. `repair`: adds names that the index has lost, and logs
+/// problems.
 pub async fn all(store: &Store, index: &str, used: Vec<Id>, repair: bool) -> BTreeSet<Id> {
     let mut all = match whole(store, index).await {
         Ok(all) => all,
@@ -65,7 +66,7 @@ pub async fn whole(store: &Store, index: &str) -> Result<BTreeSet<Id>, ScriptErr
     }
 }
 
-/// Adds names. Repeating it changes nothing.
+/// Adds names. A repeat changes nothing.
 pub async fn add(store: &Store, index: &str, ids: &[Id]) -> Result<(), ScriptError> {
     let mut command = redis::cmd("ZADD");
     command.arg(index);

@@ -7,6 +7,8 @@
 
 mod heard;
 pub mod index;
+pub mod kinds;
+mod ledger_mark;
 mod registry;
 mod reply;
 pub mod restore;
@@ -16,6 +18,7 @@ mod wanted;
 pub use heard::{Heard, Reason, Told};
 pub use jackpot_core::mark::Mark;
 pub use jackpot_core::unreadable::Unreadable;
+pub use ledger_mark::ledger_mark;
 pub use registry::{Marked, Registry, Subject};
 pub use reply::Reply;
 pub use tail::{BASE64, MAX_EVENTS, Tail, TailWish, tail};

@@ -1,4 +1,4 @@
-//! What an instance remembers of all jackpots, coupons or rooms that it has used, by their ids.
+//! What an instance remembers of all jackpots, coupons or rooms that it has used, by id.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Debug;
@@ -12,26 +12,26 @@ use crate::single_flight::SingleFlight;
 use crate::store::Store;
 use crate::store::keys::StreamKeys;
 
-/// How long the names of the index count for strangers: one that another instance has made is found within it.
+/// How long a reading of the index answers requests without a key. A subject that another instance has made is found
+/// within this time.
 const NAMES_FOR: Duration = Duration::from_secs(1);
-/// Least time between two readings of the index for them, also where it can't be read.
+/// Least time between two such readings, also after a failure.
 const NAMES_PAUSE: Duration = Duration::from_millis(100);
 
-/// What is remembered of one.
+/// What is remembered of one subject.
 pub trait Subject: Deref<Target = Heard> + Debug + Send + Sync + 'static {
-    /// Key of the names of all of them.
+    /// Key of the index.
     const INDEX: &'static str;
 
-    /// Nothing yet.
     fn new(id: &Id) -> Self;
 
-    /// Where its state and its events are.
+    /// The keys of its state and its events.
     fn stream(&self) -> StreamKeys<'_>;
 
-    /// Drops what was read of it before a restore, which may be of events that are no more. By itself nothing is kept.
+    /// Drops readings from before a restore, which may be of events that no longer exist. By default there are none.
     fn forget(&self) {}
 
-    /// Remembers a mark out of a reply, or out of the ledger.
+    /// Remembers a mark from a reply or the ledger.
     fn saw(&self, mark: Mark) {
         if self.hear(mark) {
             self.forget();
@@ -39,9 +39,8 @@ pub trait Subject: Deref<Target = Heard> + Debug + Send + Sync + 'static {
     }
 }
 
-/// What tells how far something has come.
+/// A reply with a mark.
 pub trait Marked {
-    /// How far.
     fn mark(&self) -> Mark;
 }
 
@@ -57,7 +56,7 @@ impl<T> Marked for (Mark, T) {
     }
 }
 
-/// All of a kind that this instance has used.
+/// All subjects of a kind that this instance has used.
 #[derive(Debug)]
 pub struct Registry<K> {
     store: Store,
@@ -66,7 +65,6 @@ pub struct Registry<K> {
 }
 
 impl<K: Subject> Registry<K> {
-    /// None used yet.
     #[must_use]
     pub fn new(store: Store) -> Self {
         Self {
@@ -76,22 +74,22 @@ impl<K: Subject> Registry<K> {
         }
     }
 
-    /// What is remembered of one; a new, empty one is kept only by [`learn`](Self::learn): a name that a client
+    /// What is remembered of one subject. Only [`learn`](Self::learn) keeps a new, empty one, so a name that a client
     /// sent takes no memory.
     pub fn known(&self, id: &Id) -> Arc<K> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.get(id).cloned().unwrap_or_else(|| Arc::new(K::new(id)))
     }
 
-    /// Remembers how far one has come, out of a reply or out of the ledger: a Redis that lacks it, or has less,
-    /// lost events.
+    /// Remembers the mark of a subject, from a reply or the ledger. A Redis without the subject, or with a smaller
+    /// mark, has lost events.
     pub fn learn(&self, id: &Id, mark: Mark) -> Arc<K> {
         let known = self.keep(&self.known(id));
         known.saw(mark);
         known
     }
 
-    /// The one that is kept from now on: this, or the one that was kept before.
+    /// The record that is kept from now on: this one, or an earlier one.
     fn keep(&self, known: &Arc<K>) -> Arc<K> {
         let of = |all: &HashMap<Id, Arc<K>>| all.get(known.id()).cloned();
         if let Some(kept) = of(&self.known.read().unwrap_or_else(PoisonError::into_inner)) {
@@ -101,15 +99,15 @@ impl<K: Subject> Registry<K> {
         Arc::clone(all.entry(known.id().clone()).or_insert_with(|| Arc::clone(known)))
     }
 
-    /// What is remembered of one, unless this instance has seen that Redis lost some of it.
+    /// What is remembered of one subject, unless this instance found that Redis lost some of it.
     pub fn whole(&self, id: &Id) -> Result<Arc<K>, ScriptError> {
         let known = self.known(id);
         known.whole()?;
         Ok(known)
     }
 
-    /// Remembers what a script replied: how far it is, or that Redis lost some of it. What has no event is not there, and
-    /// not remembered.
+    /// Remembers the mark of a script's reply, or that Redis lost events. A subject without events does not exist and
+    /// is not remembered.
     pub fn heard<T: Marked>(&self, known: &Arc<K>, reply: Result<T, ScriptError>) -> Result<T, ScriptError> {
         let reply = known.note(reply)?;
         if reply.mark() > Mark::ZERO {
@@ -118,14 +116,14 @@ impl<K: Subject> Registry<K> {
         Ok(reply)
     }
 
-    /// Whether it is there, as far as this instance has heard.
+    /// Whether it exists, as far as this instance knows.
     pub fn is_used(&self, id: &Id) -> bool {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.contains_key(id)
     }
 
-    /// Whether it may be there, for who needs no key: used here, or named by the index, which is read at most once a second
-    /// however many ids are made up.
+    /// Whether it may exist, for requests without a key: used here, or in the index, which is read at most once a
+    /// second however many ids are made up.
     pub async fn may_exist(&self, id: &Id) -> Result<bool, ScriptError> {
         if self.is_used(id) {
             return Ok(true);
@@ -150,7 +148,6 @@ impl<K: Subject> Registry<K> {
         self.known.read().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Those used so far.
     pub fn used(&self) -> Vec<Id> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.keys().cloned().collect()
@@ -162,19 +159,20 @@ impl<K: Subject> Registry<K> {
         known.values().cloned().collect()
     }
 
-    /// Redis holds all again of one that this instance saw behind, SQL's last event at `mark`; whether it plays it now.
+    /// Redis holds all of a lost subject again, with SQL's last event at `mark`. Returns whether this instance uses it
+    /// now.
     pub fn is_whole(&self, id: &Id, lost_at: u64, mark: Mark) -> bool {
         let known = self.known(id);
         let whole = known.found_whole(lost_at, mark);
         if whole {
-            // Read of what was there meanwhile.
+            // Readings meanwhile were of the older state.
             known.forget();
             known.saw(mark);
         }
         whole
     }
 
-    /// Ids behind `after` in order, at most `limit`; names of which there is nothing may be among them.
+    /// Ids after `after`, in order, at most `limit`. Some may have no subject.
     pub async fn ids(&self, after: Option<&Id>, limit: usize) -> Result<Vec<Id>, ScriptError> {
         index::ids(&self.store, K::INDEX, after, limit).await
     }
@@ -189,19 +187,19 @@ impl<K: Subject> Registry<K> {
         index::whole(&self.store, K::INDEX).await
     }
 
-    /// The names of the index and those used so far; `repair`: see [`index::all`].
+    /// The names of the index and the used ones. `repair`: see [`index::all`].
     pub async fn all(&self, repair: bool) -> BTreeSet<Id> {
         index::all(&self.store, K::INDEX, self.used(), repair).await
     }
 
-    /// Looks whether one that this instance saw behind has been restored since, and if so works with it again.
-    /// Whether it does now.
+    /// Looks whether a subject that was found behind has been restored since. If so, uses it again. Returns whether it
+    /// does.
     pub async fn recheck(&self, id: &Id) -> Result<bool, ScriptError> {
         let known = self.known(id);
         let Some(lost_at) = known.lost_at() else {
             return Ok(true);
         };
-        // For its mark: the smallest look that there is.
+        // For its mark: the smallest possible read.
         let wish = TailWish {
             after: None,
             max_events: 1,

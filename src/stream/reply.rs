@@ -4,7 +4,7 @@ use redis::Value;
 
 use super::{Mark, ScriptError};
 
-/// A reply: its code, the mark, and what follows.
+/// A reply: its code, the mark, and the values after it.
 #[derive(Debug)]
 pub struct Reply {
     script: &'static str,
@@ -14,7 +14,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Splits a reply and turns the codes that any script may give into errors.
+    /// Splits a reply, and turns the codes that every script has into errors.
     pub fn parse(script: &'static str, value: Value, known: Mark) -> Result<Self, ScriptError> {
         let unexpected = |value: &Value| ScriptError::Reply {
             script,
@@ -25,7 +25,7 @@ impl Reply {
         };
         let mut items = items.into_iter();
         let code = items.next().and_then(text).ok_or_else(|| unexpected(&Value::Nil))?;
-        // What this instance has seen events of exists: a Redis that knows nothing of it has lost it.
+        // A subject whose events this instance has seen exists. A Redis without it has lost it.
         match code.as_str() {
             "unknown" if known > Mark::ZERO => {
                 let at = Mark::ZERO;
@@ -64,27 +64,25 @@ impl Reply {
         }
     }
 
-    /// The code.
     pub fn code(&self) -> &str {
         &self.code
     }
 
-    /// The mark.
     pub fn mark(&self) -> Mark {
         self.mark
     }
 
-    /// What follows.
+    /// The values after the mark.
     pub fn rest(&self) -> &[Value] {
         &self.rest
     }
 
-    /// What follows as text; `None` for a null.
+    /// The values as text; `None` for a null.
     pub fn texts(&self) -> Vec<Option<String>> {
         self.rest.iter().cloned().map(text).collect()
     }
 
-    /// What follows as text, without copying it; `None` for what is none.
+    /// The values as text, without copying; `None` for another type.
     pub fn strs(&self) -> impl Iterator<Item = Option<&str>> {
         self.rest.iter().map(|value| match value {
             Value::BulkString(bytes) => std::str::from_utf8(bytes).ok(),
@@ -92,7 +90,7 @@ impl Reply {
         })
     }
 
-    /// The i-th that follows, as text.
+    /// The i-th value, as text.
     pub fn text(&self, i: usize) -> Result<String, ScriptError> {
         self.rest
             .get(i)
@@ -101,12 +99,12 @@ impl Reply {
             .ok_or_else(|| self.unexpected())
     }
 
-    /// The i-th that follows, as a number.
+    /// The i-th value, as a number.
     pub fn number<T: std::str::FromStr>(&self, i: usize) -> Result<T, ScriptError> {
         self.text(i)?.parse().map_err(|_| self.unexpected())
     }
 
-    /// The error for a reply that the script does not give.
+    /// The error for a reply in another form.
     pub fn unexpected(&self) -> ScriptError {
         ScriptError::Reply {
             script: self.script,

@@ -1,5 +1,5 @@
-//! `lua/stream/restore_begin.lua` and `restore_records.lua`: something rebuilt from the ledger, up to its end, which is
-//! another one for each kind.
+//! The common part of restores from the ledger: `lua/stream/restore_begin.lua` and `restore_records.lua`. Each kind of
+//! subject has an end of its own.
 
 use std::sync::LazyLock;
 
@@ -16,36 +16,36 @@ static RECORDS: LazyLock<Script> = LazyLock::new(|| {
     Script::new("restore_records", "", &parts)
 });
 
-/// Most pairs of one call: its work stays in the range of a millisecond, and `unpack` within its stack.
+/// Most pairs of one call. It bounds the work to a millisecond, and stays within the stack of `unpack`.
 pub const MAX_PAIRS: usize = 1_000;
 
-/// What became of a begin.
+/// The result of a begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RestoreBegun {
-    /// It is restoring, and this token has it.
+    /// The restore runs under this token.
     Begun {
         /// Redis' clock, ms.
         at_ms: i64,
     },
-    /// Redis is at this mark, not where the caller saw it; nothing was done.
+    /// Redis has another mark than the caller saw: nothing was done.
     Changed(Mark),
 }
 
-/// What became of an end.
+/// The result of an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RestoreEnded {
-    /// It is as the ledger has it, at this mark.
+    /// The subject is as in the ledger, at this mark.
     Done(Mark),
     /// Another restore has taken over.
     Other,
     /// Redis has lost records since they were written: begin again.
     Incomplete,
-    /// The second that numbers the new epoch has not passed: again after so many ms.
+    /// The second that numbers the new epoch has not passed: repeat after this many ms.
     Early(u64),
 }
 
-/// Takes away what Redis has of something and makes it `restoring`. `keys`: its state, then every other key of it.
-/// `expected`: its mark, `None` when there is none. `token`: one for this restore and all its repeats.
+/// Deletes a subject's keys in Redis and makes it `restoring`. `keys`: its state, then every other key. `expected`: its
+/// mark, `None` if it has none. `token`: one for this restore and all its repeats.
 pub async fn restore_begin(
     store: &Store,
     keys: impl IntoIterator<Item = &str>,
@@ -64,11 +64,11 @@ pub async fn restore_begin(
     }
 }
 
-/// Writes records into the hash `key`, name and value each, or into the sorted set, where values are scores (`sorted`).
+/// Writes records into the hash `key` (name, value), or into the sorted set `key`, where values are scores (`sorted`).
 /// `false` when another restore has taken over.
 ///
 /// # Panics
-/// When there is none, or more than `MAX_PAIRS`.
+/// When there is no pair, or more than `MAX_PAIRS`.
 pub async fn restore_records(
     store: &Store,
     (state, key): (&str, &str),

@@ -21,10 +21,10 @@ static TAIL: LazyLock<Script> = LazyLock::new(|| {
     )
 });
 
-/// Most events of one call: each may hold as many entries as a call of `enter` takes.
+/// Most events of one call. Each may hold as many entries as a call of `enter` takes.
 pub const MAX_EVENTS: usize = 1_000;
 
-/// What is to be read, and what may go.
+/// What to read, and what to trim.
 #[derive(Debug, Clone, Copy)]
 pub struct TailWish<'a> {
     /// Stream id of the last event the caller has; `None`: from the start.
@@ -33,20 +33,20 @@ pub struct TailWish<'a> {
     pub max_events: usize,
     /// At most this many bytes of names and values; one event is read in any case, and both segments of a batch.
     pub max_bytes: usize,
-    /// Events before this stream id may be dropped, because SQL has them.
+    /// Events before this stream id may be trimmed, because SQL has them.
     pub trim_before: Option<&'a str>,
 }
 
-/// Events behind one.
+/// Events after the caller's last one.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Tail {
-    /// Its mark: n is the number of the last event in Redis, read or not.
+    /// The mark; n is the number of the last event in Redis, read or not.
     pub mark: Mark,
-    /// Stream id and fields of each, in order; one that is no UTF-8 as [`BASE64`] says.
+    /// Stream id and fields of each event, in order. [`BASE64`] says how an event without valid UTF-8 looks.
     pub events: Vec<(String, BTreeMap<String, String>)>,
 }
 
-/// Reads the events behind one. `known`: the highest mark this instance has seen.
+/// Reads the events after the caller's last one. `known`: the highest mark this instance has seen.
 ///
 /// # Panics
 /// When `max_events` is out of its range.
@@ -94,8 +94,8 @@ fn parse_event(pair: &[Value]) -> Option<(String, BTreeMap<String, String>)> {
     Some((id, pairs.collect::<Option<_>>()?))
 }
 
-/// What stands behind the name of a field whose name or value is no UTF-8, both of which are in Base64 then: an event
-/// keeps every byte, also one that no script of ours wrote.
+/// Suffix of a field whose name or value is not UTF-8; both are in Base64 then. So an event keeps every byte, even one
+/// that no script of ours wrote.
 pub const BASE64: &str = ":base64";
 
 fn as_text(name: &[u8], value: &[u8]) -> (String, String) {

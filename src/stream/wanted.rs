@@ -1,15 +1,14 @@
-//! What must be there before a definition is put.
+//! The precondition of a PUT of a definition.
 
-/// What must be there before a definition is put.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted {
-    /// Anything or nothing.
+    /// No precondition.
     Any,
-    /// Nothing (`If-None-Match: *`).
+    /// The subject must not exist (`If-None-Match: *`).
     Absent,
-    /// Something (`If-Match: *`).
+    /// The subject must exist (`If-Match: *`).
     Present,
-    /// One of these last versions (`If-Match`).
+    /// The last version must be one of these (`If-Match`).
     Versions(Vec<u64>),
 }
 

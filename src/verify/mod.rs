@@ -4,7 +4,7 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `line` | the lines of an export |
+//! | `line` | a line of a file, with a limit |
 //! | `chain` | every event in its place, every byte as it was hashed |
 //! | `replay`, `tiers` | contributions, claims and meters, recomputed |
 //! | `once` | what never comes twice: histories, nonces and numbers of epochs |
@@ -33,14 +33,16 @@ use crate::clock::rfc3339;
 use crate::ids::Id;
 use crate::ledger::books::Books;
 use crate::ledger::event::{Event, Kind};
+use crate::ledger::export_line::{EpochLine, EventLine, FORMAT, Line};
 use crate::ledger::receipt::Head;
 use crate::ledger::reconcile::report::compare;
 use crate::ledger::reconcile::sides;
+use crate::room::pre_queue_line;
 use crate::signing::Jwks;
 
 use chain::Chain;
 use draws::Draws;
-pub use line::{EpochLine, EventLine, FORMAT, Heading, Line, MAX_LINE};
+pub use line::MAX_LINE;
 pub use pre_queue::PreQueue;
 use receipts::Receipts;
 use replay::{Broken, Replay};
@@ -93,7 +95,7 @@ pub fn verify_any(mut reader: impl BufRead, trusted: Trusted) -> Result<Verified
     let mut first = String::new();
     line::read(&mut reader, &mut first)?;
     let kinded = serde_json::from_str::<Kinded>(&first);
-    if kinded.is_ok_and(|first| first.kind == pre_queue::KIND) {
+    if kinded.is_ok_and(|first| first.kind == pre_queue_line::KIND) {
         return pre_queue::verify(&first, reader, &trusted).map(|list| Verified::PreQueue(Box::new(list)));
     }
     rest(&first, reader, trusted).map(|report| Verified::Ledger(Box::new(report)))

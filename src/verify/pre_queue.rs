@@ -14,50 +14,13 @@ use sha2::{Digest, Sha256};
 use super::line;
 use super::report::section;
 use super::{Place, Problem, Trusted, VerifyError};
-use crate::ids::Id;
+use crate::room::pre_queue_line::{FORMAT, Heading, Join};
 use crate::room::ticket::{OrderSeed, Ticket};
-
-/// The format that this version writes and reads: 2 since the seed is made with a nonce.
-pub const FORMAT: u32 = 2;
-
-/// What the first line says that the file is.
-pub const KIND: &str = "room-pre-queue";
-
-/// The first line, with [`KIND`] in front.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(tag = "kind", rename = "room-pre-queue")]
-pub struct Heading {
-    /// [`FORMAT`].
-    pub format: u32,
-    /// Of which room.
-    pub room_id: Id,
-    /// RFC 3339; none when that was taken away while they joined, which opened the room.
-    pub opens_at: Option<String>,
-    /// What the seed was made with, and the secret: 32 hexadecimal digits, shown with the commitment.
-    pub nonce: String,
-    /// SHA-256 of the seed, hexadecimal: shown since the PUT of this opening.
-    pub commitment: String,
-    /// 32 bytes, hexadecimal.
-    pub seed: String,
-    /// How many joined.
-    pub joined: u64,
-    /// SHA-256 of their tickets in the order in which they joined, a line feed behind each; hexadecimal.
-    pub sha256: String,
-}
 
 /// What the first line of every format says.
 #[derive(Deserialize)]
 struct Formatted {
     format: u32,
-}
-
-/// Every other line: one who joined.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Join {
-    /// Number, dense from 1.
-    pub join: u64,
-    /// Their ticket.
-    pub ticket: Ticket,
 }
 
 /// A place in the order.

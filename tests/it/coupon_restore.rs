@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jackpot::coupon::scripts::{Part, RestoredState, ScriptError, restore_end};
 use jackpot::coupon::status::Status;
-use jackpot::jackpot::operate::Operator;
+use jackpot::operator::Operator;
 use jackpot::stream::Mark;
 use jackpot::stream::restore::{RestoreBegun, RestoreEnded, restore_begin, restore_records};
 use serde_json::json;

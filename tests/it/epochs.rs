@@ -66,7 +66,9 @@ async fn a_restore_never_opens_an_epoch_whose_seed_is_known(db: LedgerDb) {
         .await
         .expect("done");
     kit.project().await;
-    let epochs = kit.ledger.epochs(id).await.expect("epochs");
+    let epochs = jackpot::jackpot::kept::epochs(&kit.ledger.sql, id)
+        .await
+        .expect("epochs");
     let nonces: BTreeSet<_> = epochs.all.iter().map(|epoch| &epoch.opening.nonce).collect();
     assert_eq!(nonces.len(), 5);
     let (open, closed) = epochs.all.split_last().expect("epochs");
@@ -97,14 +99,18 @@ async fn an_entry_that_was_pending_at_a_restore_is_finished_under_its_own_epoch(
     assert_eq!(record.epoch, 1);
     let seed = bench.operate.views.seed_of(id, &view, 1).await.expect("known");
     assert_eq!(seed.commitment(), before.commitment);
-    let epochs = kit.ledger.epochs(id).await.expect("epochs");
+    let epochs = jackpot::jackpot::kept::epochs(&kit.ledger.sql, id)
+        .await
+        .expect("epochs");
     assert!(
         epochs.all[0].closed_ms.is_some() && epochs.seed(1).is_none(),
         "its seed is still needed"
     );
     assert!(bench.finish("owed", 1).await.done_now);
     kit.project().await;
-    let epochs = kit.ledger.epochs(id).await.expect("epochs");
+    let epochs = jackpot::jackpot::kept::epochs(&kit.ledger.sql, id)
+        .await
+        .expect("epochs");
     assert_eq!(epochs.seed(1), Some(&*seed.reveal()));
 }
 

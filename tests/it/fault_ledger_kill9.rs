@@ -54,7 +54,7 @@ async fn heavy_each_event_is_in_sql_once_after_kills_of_the_service(db: LedgerDb
 }
 
 /// Events in Redis that SQL does not have.
-async fn waiting(sql: &jackpot::ledger::sql::Sql, redis_url: &str) -> i64 {
+async fn waiting(sql: &jackpot::sql::Sql, redis_url: &str) -> i64 {
     let mut redis = crate::fault_support::connection(redis_url).await;
     let n: i64 = redis::cmd("HGET")
         .arg(crate::fault_support::key(JACKPOT, "state"))

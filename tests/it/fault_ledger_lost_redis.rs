@@ -194,7 +194,7 @@ async fn heavy_no_entry_is_accepted_against_an_empty_pool_when_redis_is_wiped_un
     assert_eq!(meter["contributed"].as_u64(), Some(history.books.sequence));
 }
 
-async fn sequence_in(sql: &jackpot::ledger::sql::Sql) -> u64 {
+async fn sequence_in(sql: &jackpot::sql::Sql) -> u64 {
     let text = "SELECT COALESCE(MAX(last_sequence), 0) FROM events WHERE kind = 'jackpot' AND id = $1";
     let last: i64 = sqlx::query_scalar(text)
         .bind(JACKPOT)

@@ -8,7 +8,7 @@ use jackpot::ids::Id;
 use jackpot::ledger::books::Books;
 use jackpot::ledger::chain::{self, ChainHash};
 use jackpot::ledger::event::{Event, Kind};
-use jackpot::ledger::sql::Sql;
+use jackpot::sql::Sql;
 use reqwest::StatusCode;
 use serde_json::Value;
 use sqlx::Row;

@@ -10,7 +10,7 @@ use jackpot::ledger::projector::lease::Leases;
 use jackpot::ledger::projector::load;
 use jackpot::ledger::projector::stream::Stream;
 use jackpot::ledger::projector::write::{self, WriteError};
-use jackpot::ledger::streams::COUPONS;
+use jackpot::stream::kinds::COUPONS;
 use serde_json::json;
 
 use crate::coupon_bench::{CouponBench, ask, code, issue_of};

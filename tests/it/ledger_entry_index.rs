@@ -1,7 +1,8 @@
 //! The index of entries by player: a table per day that expires whole.
 
-use jackpot::ledger::entry_index::{IndexRow, RowKey, day_of, days, ensure, expire, insert, settle, table};
-use jackpot::ledger::sql::Sql;
+use jackpot::ledger::entry_index::{IndexRow, RowKey, expire, insert, settle};
+use jackpot::sql::Sql;
+use jackpot::sql::entry_days::{day_of, days, ensure, table};
 use sqlx::AssertSqlSafe;
 
 use crate::support::ledger_db::{LedgerDb, on_both_databases};

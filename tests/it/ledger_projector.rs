@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use jackpot::jackpot::kept::{self, Epochs};
 use jackpot::jackpot::scripts::{EntryReply, Rotated};
 use jackpot::jackpot::view::Status;
-use jackpot::ledger::lookup::Epochs;
 use jackpot::ledger::projector::batch::Raw;
 use jackpot::ledger::projector::jackpots::Jackpots;
 use jackpot::ledger::projector::jackpots::index::go_on;
@@ -114,7 +114,7 @@ async fn every_kind_of_event_reaches_its_tables(db: LedgerDb) {
             .map(kept)
             .any(|(version, kept)| version == "4" && kept == "1")
     );
-    let epochs: Epochs = kit.ledger.epochs(&kit.bench.id).await.expect("epochs");
+    let epochs: Epochs = kept::epochs(&kit.ledger.sql, &kit.bench.id).await.expect("epochs");
     assert_eq!(
         epochs.all,
         kit.bench.operate.epochs(&kit.bench.id).await.expect("epochs")

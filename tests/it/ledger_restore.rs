@@ -9,9 +9,9 @@ use jackpot::jackpot::record::State;
 use jackpot::jackpot::scripts::{self, EntryReply, Part, RestoreBegun, ScriptError, Wanted};
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::restore::{Replace, RestoreError};
-use jackpot::ledger::streams::JACKPOTS;
 use jackpot::stream::Mark;
 use jackpot::stream::Subject;
+use jackpot::stream::kinds::JACKPOTS;
 use jackpot::{coupon, room};
 use serde_json::json;
 
@@ -255,7 +255,9 @@ async fn without_auto_restore_a_lost_jackpot_is_refused_and_never_created_anew(d
 
 async fn what_is_not_lost_is_not_replaced(db: LedgerDb) {
     let kit = Kit::with(db, &json!({})).await;
-    let unknown = kit.ledger.mark(JACKPOTS, &kit.bench.id).await.expect("an answer");
+    let unknown = jackpot::stream::ledger_mark(&kit.ledger.sql, JACKPOTS, &kit.bench.id)
+        .await
+        .expect("an answer");
     assert_eq!(unknown, None);
     kit.bench.take("e", 0).await;
     kit.project().await;

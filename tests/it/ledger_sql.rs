@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use jackpot::ledger::sql::{Sql, SqlError, Value, insert_rows};
+use jackpot::sql::{Sql, SqlError, Value, insert_rows};
 use sqlx::Row;
 
 use crate::support::eventually;

@@ -10,8 +10,8 @@ use jackpot::ledger::export::Export;
 use jackpot::ledger::projector::jackpots::Jackpots;
 use jackpot::ledger::projector::lease::Leases;
 use jackpot::ledger::restore::{Replace, Restorer};
-use jackpot::ledger::streams::JACKPOTS;
 use jackpot::ledger::stuck::{self, Found, Plan, StuckError};
+use jackpot::stream::kinds::JACKPOTS;
 use jackpot::verify;
 use serde_json::json;
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jackpot::ids::Id;
-use jackpot::ledger::sql::Sql;
 use jackpot::master_secret::MasterSecret;
 use jackpot::room::door::{Door, DoorError, NoPass};
 use jackpot::room::known::Registry;
@@ -14,6 +13,7 @@ use jackpot::room::rooms::{Rooms, TicketNow};
 use jackpot::room::scripts::{Place, Visit, Wanted};
 use jackpot::room::tokens::Tokens;
 use jackpot::signing::{self, SigningKeys};
+use jackpot::sql::Sql;
 use jackpot::store::Store;
 use jackpot::telemetry::Metrics;
 use serde_json::{Value, json};

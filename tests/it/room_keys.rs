@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use jackpot::ids::Id;
-use jackpot::ledger::sql::Sql;
 use jackpot::room::door::{DoorError, NoPass};
 use jackpot::room::pass::{self, Claims, PASS, PassError};
 use jackpot::room::scripts::Place;
 use jackpot::room::tokens::Tokens;
 use jackpot::signing::{self, SigningFile, SigningKeys};
+use jackpot::sql::Sql;
 use serde_json::json;
 use tokio::time::timeout;
 

@@ -1,6 +1,6 @@
 //! Passes that are taken back, passes that Redis lost, and a room restored from the ledger.
 
-use jackpot::jackpot::operate::Operator;
+use jackpot::operator::Operator;
 use jackpot::room::known::OrderOf;
 use jackpot::room::scripts::{self, End, RestoredState, ScriptError, Visit};
 use jackpot::room::status::Status;

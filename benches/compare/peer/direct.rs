@@ -81,7 +81,7 @@ pub(super) async fn serve(settings: &Settings) -> Outcome {
             secrets,
             settings.rooms.retention_s,
         ),
-        ledger: ledger.clone(),
+        sql: ledger.sql.clone(),
     };
     let play = Play::new(
         store.clone(),
@@ -120,10 +120,11 @@ pub(super) async fn serve(settings: &Settings) -> Outcome {
     let api = Api {
         play,
         meters: Arc::new(Meters::new(operate.clone())),
-        reasons: Reasons::new(ledger.clone()),
+        reasons: Reasons::new(ledger.sql.clone()),
         epochs: Arc::default(),
         operate,
-        ledger: ledger.clone(),
+        sql: ledger.sql.clone(),
+        books: Arc::new(ledger.clone()),
         named,
     };
     let served = super::until_signal(settings, web, routes(direct, api)).await;

@@ -1,4 +1,4 @@
-//! How far a jackpot has come: how often it was restored, and the number of its last event.
+//! The progress of a subject: how often it was restored, and the number of its last event.
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use std::fmt;
 const N_BITS: u32 = 40;
 /// Highest event number.
 const MAX_N: u64 = (1 << N_BITS) - 1;
-/// Most restores: with them a mark stays below 2^53, which Lua's numbers hold exactly.
+/// Most restores. With them a mark stays below 2^53, which Lua represents exactly.
 const MAX_RESTORES: u64 = (1 << 13) - 1;
 
-/// Restores and event number of a jackpot, in one number that is ordered by the restores first: a Redis that was
-/// restored from the ledger goes before all that was there, though it may have fewer events.
+/// Restores and event number of a subject in one number, ordered by restores first. A Redis restored from the ledger
+/// outranks every earlier state, though it may have fewer events.
 ///
-/// Packed as `restores << 40 | n`, as `mark` in `lua/jackpot/state.lua` does.
+/// Packed as `restores << 40 | n`, as `mark` in `lua/stream/events.lua` does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mark(u64);
 
@@ -26,13 +26,13 @@ impl Mark {
         (restores <= MAX_RESTORES && n <= MAX_N).then_some(Self(restores << N_BITS | n))
     }
 
-    /// From its packed form; `None` for 2^53 and beyond.
+    /// Unpacks it; `None` for 2^53 and beyond.
     #[must_use]
     pub fn unpack(packed: u64) -> Option<Self> {
         (packed >> N_BITS <= MAX_RESTORES).then_some(Self(packed))
     }
 
-    /// Its packed form, below 2^53.
+    /// Packs it, below 2^53.
     #[must_use]
     pub fn packed(self) -> u64 {
         self.0
@@ -44,7 +44,7 @@ impl Mark {
         self.0 & MAX_N
     }
 
-    /// How often the jackpot was restored.
+    /// How often the subject was restored.
     #[must_use]
     pub fn restores(self) -> u64 {
         self.0 >> N_BITS

@@ -11,25 +11,25 @@ use super::bulk::stopped;
 use super::pace::{self, IDLE};
 use crate::http::problem::Problem;
 
-/// Answers of whole calls that wait for the client to read them, some 64 KiB each: 8 MiB. Clients that read nothing
-/// before they have sent everything get through with that many lines, some 40,000.
+/// Answers of whole calls that wait for the client to read them, some 64 KiB each: 8 MiB. A client that reads nothing
+/// before it has sent everything can send some 40,000 lines.
 const MAX_UNREAD: usize = 128;
 
 /// The lines that answer a call, and the number of the first.
 type Told = (u64, Bytes);
 
-/// Nobody reads the answers any more, or nobody has for too long.
+/// The client has gone, or has not read for too long.
 #[derive(Debug)]
 pub(super) struct Gone;
 
-/// Where answers are put.
+/// Takes the answers.
 pub(super) struct Answers {
     sender: mpsc::Sender<Told>,
-    // Weak: with the body of the response goes the one who reads.
+    // Weak, because the reader goes away with the body of the response.
     receiver: Weak<Mutex<mpsc::Receiver<Told>>>,
 }
 
-/// No answers yet, and the body of the response that they make.
+/// An empty queue of answers, and the response body that reads from it.
 pub(super) fn channel() -> (Answers, impl Stream<Item = Result<Bytes, Problem>>) {
     let (sender, receiver) = mpsc::channel(MAX_UNREAD);
     let receiver = Arc::new(Mutex::new(receiver));
@@ -48,7 +48,7 @@ pub(super) fn channel() -> (Answers, impl Stream<Item = Result<Bytes, Problem>>)
 }
 
 impl Answers {
-    /// Puts lines behind the others, once the client has read enough of those.
+    /// Appends lines, once the client has read enough of the earlier ones.
     pub(super) async fn tell(&self, first_line: u64, text: Vec<u8>) -> Result<(), Gone> {
         match timeout(IDLE, self.sender.send((first_line, text.into()))).await {
             Ok(told) => told.map_err(|_| Gone),
@@ -59,12 +59,12 @@ impl Answers {
         }
     }
 
-    /// Waits until the client has read everything: until then it takes memory.
+    /// Waits until the client has read everything, because unread answers take memory.
     pub(super) async fn finish(&self) {
         loop {
             let free = self.sender.capacity();
             match timeout(IDLE, self.sender.reserve_many(MAX_UNREAD)).await {
-                // All is read, or nobody is there.
+                // All is read, or the client has gone.
                 Ok(_) => return,
                 Err(_late) if self.sender.capacity() > free => {}
                 Err(_late) => return self.give_up(),
@@ -72,17 +72,17 @@ impl Answers {
         }
     }
 
-    /// Returns when nobody reads any more.
+    /// Returns when the client has gone.
     pub(super) async fn gone(&self) {
         self.sender.closed().await;
     }
 
-    /// Drops what was not read; what is read instead says so.
+    /// Drops unread answers. The client reads `stopped` in their place.
     fn give_up(&self) {
         let Some(receiver) = self.receiver.upgrade() else {
             return;
         };
-        // The response holds it only while it waits for an answer: then there is none to drop.
+        // The response holds it only while it waits for an answer; then there is none to drop.
         let Ok(mut receiver) = receiver.try_lock() else {
             return;
         };
@@ -92,7 +92,7 @@ impl Answers {
         }
         drop(receiver);
         if let Some(line) = first {
-            // There is room: it was emptied.
+            // There is room, because it was emptied.
             let _told = self.sender.try_send((line, stopped(line, pace::unread()).into()));
         }
     }

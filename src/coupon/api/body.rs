@@ -10,7 +10,7 @@ use crate::coupon::record::{Issue, Record, State};
 use crate::http::auth::Caller;
 use crate::ids::Id;
 
-/// A request, and what became of it. Fields that its result has no use for are left out.
+/// A request and its result. A field that its result does not use is left out.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct IssueBody {
     /// issued, voided, already-issued, out-of-stock, not-open, queued or dead
@@ -24,8 +24,8 @@ pub(crate) struct IssueBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = 7)]
     sequence: Option<u64>,
-    /// Of the unit: 18 characters of Crockford's base32, the last two being check characters. Null for a `read` key made
-    /// without `--codes`.
+    /// Code of the unit: 18 characters of Crockford's base32, the last two being check characters. Null for a `read`
+    /// key made without `--codes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, example = "7KQ2XM-0V9TPB-3HWD1C")]
     code: Option<Shown>,
@@ -34,32 +34,32 @@ pub(crate) struct IssueBody {
     issued_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     voided_at: Option<String>,
-    /// When it was refused.
+    /// Time of the refusal.
     #[serde(skip_serializing_if = "Option::is_none")]
     decided_at: Option<String>,
-    /// Of a user who has had enough: the first issue that counted, as it was made.
+    /// For `already-issued`: the first issue that counts for the user, as it was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(no_recursion)]
     pub(super) issue: Option<Box<IssueBody>>,
-    /// Place in the line, from 1: the one who is served next.
+    /// Place in the queue, from 1: the next request to be served.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = 3)]
     pub(super) position: Option<u64>,
-    /// When it joined the line.
+    /// Time of joining the queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     queued_at: Option<String>,
-    /// How often the line's consumer has taken it.
+    /// How often the queue's consumer has taken it.
     #[serde(skip_serializing_if = "Option::is_none")]
     attempts: Option<u32>,
 }
 
-/// A code, or null for those who may not see it.
+/// A code, or null for a caller who may not see it.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 struct Shown(Option<Code>);
 
 impl IssueBody {
-    /// The same for this caller.
+    /// The same body for this caller.
     pub(crate) fn shown_to(mut self, caller: &Caller) -> Self {
         if !caller.sees_codes() {
             self.hide_codes();
@@ -76,7 +76,7 @@ impl IssueBody {
         }
     }
 
-    /// With everything that is known of it.
+    /// With all its details.
     pub(crate) fn of(request: Request) -> Self {
         let Record { user, state } = request.record;
         let body = Self {
@@ -124,8 +124,8 @@ impl IssueBody {
     }
 }
 
-/// The first issue of a user who has had enough, as it was made: a refusal says the same for ever, also when that issue
-/// is voided later.
+/// The first issue of a user who has reached the limit, as it was made. A refusal says the same for ever, even if that
+/// issue is voided later.
 pub(super) fn first((request_id, record): (String, Record)) -> Option<IssueBody> {
     let (State::Issued(issue) | State::Voided(issue, _)) = record.state else {
         return None;

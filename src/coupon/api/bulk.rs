@@ -29,18 +29,18 @@ use crate::ids::Id;
 use crate::stopping::Stopping;
 
 const NDJSON: &str = "application/x-ndjson";
-/// Uploads worked on at the same time. Each holds up to 8 MiB of answers that its client has not read: 128 MiB in all.
+/// Largest number of uploads at once. Each holds up to 8 MiB of unread answers: 128 MiB in all.
 const MAX_UPLOADS: usize = 16;
-/// Of one key: its clients may stall, others go on.
+/// Of one key, so that its stalled clients do not block other keys.
 const MAX_UPLOADS_OF_KEY: usize = 4;
 static UPLOADS: LazyLock<Budget> = LazyLock::new(|| Budget::new(MAX_UPLOADS, MAX_UPLOADS_OF_KEY));
-/// `Retry-After` where every place is taken: by then uploads that stall have been ended.
+/// `Retry-After` when every place is taken. By then stalled uploads have ended.
 const TRY_AGAIN: Duration = IDLE;
 
 /// The answer to one line, or why no further line is read.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct BulkLine {
-    /// Number of the line in the upload, from 1; blank lines are counted, and not answered.
+    /// Number of the line in the upload, from 1. Blank lines count, but have no answer.
     #[schema(example = 1)]
     line: u64,
     #[serde(flatten)]
@@ -50,12 +50,12 @@ pub(crate) struct BulkLine {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum LineAnswer {
-    /// What became of the request.
+    /// The request and its result.
     Issue(Box<IssueBody>),
     /// Nothing was done for this line.
     Refused {
-        /// `refused`: the next lines are not concerned. `stopped`: this line and all behind it were not read, or nothing
-        /// is known of them; send the list again.
+        /// `refused`: this line only; the next lines go on. `stopped`: this line and all lines after it were not read,
+        /// or their results are unknown. Send the list again.
         #[schema(example = "refused")]
         result: &'static str,
         /// Code of the problem.
@@ -78,17 +78,17 @@ impl LineAnswer {
     }
 }
 
-/// Issues to a list of users: a line `{"request_id", "user_id"}` each, answered by a line each, in order, while the
+/// Issues units to a list of users: each line `{"request_id", "user_id"}` has a line as its answer, in order, while the
 /// list is read.
 ///
-/// The answer to a line is the request as it is read by its id; refusals are among the answers, and so are the places of
-/// those that joined the line because others were in it. A line that is no request is answered `refused`, with its
-/// number, and those behind it go on. When something ends the work early, the last line of the answer says `stopped`.
-/// Sending the same list again is safe, and goes on where it ended: what was decided is answered as before.
+/// The answer to a line is the request, as `GET` of its id shows it. It may be a refusal, or a place in the queue if
+/// others are in it. A line that is not a request is answered `refused`, with its number, and the next lines go on.
+/// When something ends the work early, the last line of the answer says `stopped`. It is safe to send the same list
+/// again: decided requests get the same answers, and the rest goes on.
 ///
-/// Read the answer while sending, as curl does: a list of more than some 40,000 lines is read no further otherwise. A
-/// client that neither sends nor reads for 15 s is stopped, and so is one that sends less than 1,024 bytes and 10 lines in
-/// 30 s of waiting, and one that takes more than an hour. A key may have 4 uploads at work (429), all keys 16 (503).
+/// Read the answer while sending, as curl does. Otherwise the service stops reading a list after some 40,000 lines. It
+/// stops a client that neither sends nor reads for 15 s, that sends less than 1,024 bytes and 10 lines in 30 s of
+/// waiting, or that takes more than an hour. A key may have 4 uploads at once (429), all keys 16 (503).
 #[utoipa::path(post, path = "/v1/coupons/{id}/bulk-issues", operation_id = "issue_in_bulk", tag = "coupons", security(("bearer" = [])),
     params(("id" = String, Path)),
     request_body(content = String, content_type = "application/x-ndjson"),
@@ -107,7 +107,7 @@ pub(crate) async fn post(
 ) -> Result<HttpResponse, Problem> {
     check_head(&request, api.max_bulk_bytes)?;
     match api.coupons.snapshot(&id).await?.status {
-        // Of one that ended what it issued is answered.
+        // A key that has ended still gets answers for what it issued.
         Status::Open | Status::Ended => {}
         Status::Suspended => return Err(CouponError::Suspended.into()),
     }
@@ -158,21 +158,21 @@ fn check_head(request: &HttpRequest, limit: u64) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A line of the list: its number and what it says.
+/// A line of the list: its number and its request.
 type Wish = (u64, Result<IssueWish, Problem>);
 
-/// A list that is worked on.
+/// A list in work.
 struct Upload {
     id: Id,
     coupons: Coupons,
     answers: Answers,
     stopping: Stopping,
     key_end: auth::KeyEnd,
-    /// Until all answers are read, or nobody is there who reads them.
+    /// Runs until all answers are read, or the client has gone.
     _place: Share,
 }
 
-/// Why no more of a list is read.
+/// Why the service reads no more of a list.
 enum Over {
     /// The last line of the answer says why.
     Told,
@@ -186,7 +186,7 @@ impl From<Gone> for Over {
 }
 
 impl Upload {
-    /// Until the list ends and its answer is read, or nobody is there who reads it.
+    /// Runs until the list ends and its answer is read, or the client has gone.
     async fn work(self, mut lines: Lines) {
         match self.read(&mut lines).await {
             Ok(()) | Err(Over::Told) => self.answers.finish().await,
@@ -200,7 +200,7 @@ impl Upload {
         let mut wishes: Vec<Wish> = Vec::with_capacity(MAX_BULK);
         let mut key_ended = std::pin::pin!(self.key_end.clone().wait());
         loop {
-            // What has come is answered before more is waited for.
+            // Answers the lines that have come before it waits for more.
             if (lines.is_empty() && !wishes.is_empty()) || wishes.len() == MAX_BULK {
                 self.answer(std::mem::take(&mut wishes)).await?;
             }
@@ -231,7 +231,7 @@ impl Upload {
         }
     }
 
-    /// What comes next of the list, or why nothing more is read.
+    /// The next part of the list, or why to read no more.
     async fn next(&self, lines: &mut Lines, pace: &mut Pace, deadline: Instant) -> Result<Next, Over> {
         if !lines.is_empty() {
             return Ok(lines.next().await);
@@ -260,7 +260,7 @@ impl Upload {
         }))
     }
 
-    /// Does nothing more under a key that has ended.
+    /// Stops when the key has ended.
     async fn break_off(&self, undone: &[Wish], lines: &Lines) -> Result<(), Over> {
         let problem = Problem {
             detail: "the key was revoked or has expired; send the same list again with another".to_owned(),
@@ -271,7 +271,7 @@ impl Upload {
         Err(Over::Told)
     }
 
-    /// Decides and answers these lines; an error when that was the end.
+    /// Decides and answers these lines. An error ends the answer.
     async fn answer(&self, wishes: Vec<Wish>) -> Result<(), Over> {
         let asked = wishes.iter().filter_map(|(_, wish)| wish.as_ref().ok());
         let asked = asked
@@ -338,7 +338,6 @@ fn issue(request: Request) -> LineAnswer {
     LineAnswer::Issue(Box::new(IssueBody::of(request)))
 }
 
-/// The last line of an answer.
 fn break_with(stopped: &mut Option<Problem>) -> LineAnswer {
     LineAnswer::refused(stopped.take().unwrap_or_else(Problem::internal), "stopped")
 }

@@ -1,4 +1,4 @@
-//! Dead letters: list, return to the line.
+//! Dead letters: list them, return one to the queue.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -19,20 +19,20 @@ use crate::http::request_id::RequestId;
 use crate::ids::{Id, RequestRef};
 use crate::telemetry::request;
 
-/// A request that was taken three times and could not be served.
+/// A request that was taken three times without being served.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct DeadBody {
     #[schema(example = "r-1")]
     request_id: String,
-    /// Null, like all below, where its record can't be read.
+    /// Null, like all fields below, if its record can't be read.
     #[schema(value_type = Option<String>, example = "u-1")]
     user_id: Option<Id>,
-    /// Its number among all that ever joined the line: its place when it is returned.
+    /// Its arrival number in the queue, which decides its place after a redrive.
     #[schema(example = 12)]
     arrival: Option<u64>,
     #[schema(example = 3)]
     attempts: Option<u32>,
-    /// When it joined the line, RFC 3339.
+    /// Time of joining the queue, RFC 3339.
     queued_at: Option<String>,
 }
 
@@ -79,15 +79,15 @@ pub(crate) struct DeadPage {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct DeadQuery {
-    /// 1 to 1,000; 100 unless it says.
+    /// 1 to 1,000; default 100.
     #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
     limit: Option<Limit>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     #[param(value_type = Option<String>)]
     cursor: Option<u64>,
 }
 
-/// Requests that could not be served in three tries, in the order in which they joined the line.
+/// Requests that were not served in three tries, in the order in which they joined the queue.
 #[utoipa::path(get, path = "/v1/coupons/{id}/dead-letters", operation_id = "list_dead_letters", tag = "coupons", security(("bearer" = [])),
     params(("id" = String, Path), DeadQuery),
     responses((status = 200, description = "A page", body = DeadPage),
@@ -111,9 +111,9 @@ pub(crate) async fn list(
     }))
 }
 
-/// Returns a dead letter to the line, to the place that it had, with no tries counted.
+/// Returns a dead letter to its old place in the queue, with no tries counted.
 ///
-/// One that is no dead letter any more is told as it is, and left so.
+/// A request that is no dead letter any more is answered as it is, and does not change.
 #[utoipa::path(post, path = "/v1/coupons/{id}/dead-letters/{request_id}/redrive", operation_id = "redrive_dead_letter", tag = "coupons", security(("bearer" = [])),
     params(("id" = String, Path), ("request_id" = String, Path)),
     responses((status = 200, description = "In the line, or decided since", body = IssueBody),

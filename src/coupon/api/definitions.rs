@@ -19,7 +19,7 @@ use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
 use crate::ids::Id;
-use crate::ledger::streams::Streams;
+use crate::stream::kinds::Streams;
 use crate::violation::{Violation, check_new_name, name_and_rest};
 
 impl Described for Document {
@@ -30,7 +30,7 @@ impl Described for Document {
     }
 }
 
-/// A coupon: its definition, status and counts. The fields of the definition are spelled out, because a schema that
+/// A coupon: its definition, status and counts. The fields of the definition are repeated here, because a schema that
 /// refuses other fields can't be extended.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Coupon {
@@ -38,31 +38,31 @@ pub(crate) struct Coupon {
     id: Id,
     #[schema(example = "A free coffee")]
     name: String,
-    /// Units that may be out at once.
+    /// Most units outstanding at once.
     #[schema(example = 100)]
     stock: u64,
-    /// Units that a user may have.
+    /// Most units that count for a user.
     #[schema(example = 1)]
     per_user: u32,
     per_user_window_s: Option<u64>,
     starts_at: Option<String>,
     ends_at: Option<String>,
-    /// open, suspended, or ended: its records were dropped some time behind its end
+    /// open, suspended, or ended: its records were dropped one retention after its end
     #[schema(example = "open")]
     status: &'static str,
-    /// Of the definition.
+    /// Version of the definition.
     #[schema(example = 3)]
     version: u64,
-    /// Units ever issued.
+    /// Units issued so far.
     #[schema(example = 42)]
     issued: u64,
-    /// Of them taken back.
+    /// How many of them were voided.
     #[schema(example = 2)]
     voided: u64,
-    /// Units that can be issued: `stock` − `issued` + `voided`.
+    /// Units that can still be issued: `stock` − `issued` + `voided`.
     #[schema(example = 60)]
     remaining: u64,
-    /// Requests in the line.
+    /// Requests in the queue.
     queued: u64,
     /// Dead letters.
     dead: u64,
@@ -108,7 +108,7 @@ pub(crate) struct CouponPage {
 
 /// Creates a coupon, or changes its definition, which is in force at once.
 ///
-/// The stock never goes below the units that are out.
+/// The stock cannot go below the number of outstanding units.
 #[utoipa::path(put, path = "/v1/coupons/{id}", operation_id = "put_coupon", tag = "coupons", security(("bearer" = [])),
     params(("id" = String, Path), ("If-Match" = Option<String>, Header), ("If-None-Match" = Option<String>, Header)),
     request_body(content = Document),
@@ -130,19 +130,19 @@ pub(crate) async fn put(
     let by = operator(&caller, &request_id);
     let put = api.coupons.define(&id, &definition, wanted, &by).await?;
     let mut answer = if put.created {
-        // The limit of the backlog holds from its first event on, also when the database stops answering now.
+        // So the limit of the backlog holds from its first event, even if the database stops answering now.
         api.coupons.registry.known(&id).count_backlog();
         HttpResponse::Created()
     } else {
         HttpResponse::Ok()
     };
-    // The tag of what this PUT made: another one may have come between it and this read.
+    // The tag of this PUT's own version: another PUT may have come between it and this read.
     Ok(answer
         .insert_header((ETAG, etag(put.version)))
         .json(read(&api, &id).await?))
 }
 
-/// All coupons, in the order of their ids; to a bound key its own.
+/// All coupons, in the order of their ids; for a bound key its own.
 #[utoipa::path(get, path = "/v1/coupons", operation_id = "list_coupons", tag = "coupons", security(("bearer" = [])), params(PageQuery),
     responses((status = 200, description = "A page", body = CouponPage)))]
 pub(crate) async fn list(

@@ -9,19 +9,19 @@ use utoipa::ToSchema;
 use super::Api;
 use super::body::{IssueBody, first};
 use crate::coupon::coupons::Request;
+use crate::coupon::problem::{already_issued, not_open, out_of_stock};
 use crate::coupon::record::State;
 use crate::coupon::scripts::Mode;
 use crate::http::Web;
 use crate::http::auth::{self, operator};
 use crate::http::body::{Body, Described};
 use crate::http::problem::Problem;
-use crate::http::problem_of_coupon::{already_issued, not_open, out_of_stock};
 use crate::http::query::PathOf;
 use crate::http::request_id::RequestId;
 use crate::ids::{Id, RequestRef};
 use crate::telemetry::request;
 
-/// Header of an answer that was given before.
+/// Header of a repeated answer.
 const REPLAYED: (&str, &str) = ("Idempotency-Replayed", "true");
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 /// RFC 7240, 4.1: the client asks for 202 instead of waiting.
@@ -31,7 +31,7 @@ const RESPOND_ASYNC: &str = "respond-async";
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct IssueWish {
-    /// Chosen by the client: the same id is the same request, for as long as the coupon's records are kept.
+    /// Chosen by the client. The same id is the same request while the coupon's records are kept.
     #[schema(value_type = String, example = "r-1", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
     pub(super) request_id: Id,
     #[schema(value_type = String, example = "u-1")]
@@ -40,11 +40,11 @@ pub(crate) struct IssueWish {
 
 impl Described for IssueWish {}
 
-/// Asks for a unit. Safe to repeat with the same id: also a refusal is final for its request.
+/// Asks for a unit. Safe to repeat with the same id: a refusal is final for its request too.
 ///
-/// With `Prefer: respond-async` the request joins the coupon's line, which is served strictly in the order of arrival.
-/// While others are in the line every request joins it, at its end: without that header it is answered when its turn has
-/// come, or with 202 when that takes longer than `coupons.turn_wait_ms`.
+/// With `Prefer: respond-async` the request joins the coupon's queue, which is served strictly in the order of arrival.
+/// While others are in the queue, every request joins it at its end. Without that header it is answered when its turn
+/// has come, or with 202 after `coupons.turn_wait_ms`.
 #[utoipa::path(post, path = "/v1/coupons/{id}/issues", operation_id = "issue_coupon", tag = "coupons", security(("bearer" = [])),
     params(("id" = String, Path), ("Prefer" = Option<String>, Header, description = "`respond-async`: join the line")),
     request_body(content = IssueWish),
@@ -53,7 +53,7 @@ impl Described for IssueWish {}
             `Idempotency-Replayed: true`", body = IssueBody),
         (status = 202, description = "In the line; `Location` says where it goes on", body = IssueBody),
         (status = 403, description = "`not-open`, `forbidden`, `wrong-subject`; with `Idempotency-Replayed: true` where it was refused before", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`already-issued` (with the first issue as `issue`), `out-of-stock`, `coupon-suspended`; with `Idempotency-Replayed: true` where it was refused before", body = crate::http::problem_of_coupon::AlreadyIssued<IssueBody>, content_type = "application/problem+json"),
+        (status = 409, description = "`already-issued` (with the first issue as `issue`), `out-of-stock`, `coupon-suspended`; with `Idempotency-Replayed: true` where it was refused before", body = crate::coupon::problem::AlreadyIssued<IssueBody>, content_type = "application/problem+json"),
         (status = 422, description = "`invalid-request`, `request-id-reused`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn post(
     _: auth::Play,
@@ -76,7 +76,7 @@ pub(crate) async fn post(
     Ok(answer(&id, request))
 }
 
-/// A request that is remembered, and what became of it.
+/// A request and its result.
 #[utoipa::path(get, path = "/v1/coupons/{id}/issues/{request_id}", operation_id = "get_issue", tag = "coupons", security(("bearer" = [])),
     params(("id" = String, Path), ("request_id" = String, Path)),
     responses((status = 200, description = "The request", body = IssueBody),
@@ -91,9 +91,9 @@ pub(crate) async fn get(
     Ok(HttpResponse::Ok().json(IssueBody::of(found).shown_to(&caller)))
 }
 
-/// Takes an issued unit back: it returns to the stock, and its user may be issued another by a new request.
+/// Voids an issued unit: it returns to the stock, and a new request of its user may be issued another.
 ///
-/// Final for its request; its sequence is never used again. Repeating it changes nothing.
+/// Final for its request. Its sequence is never used again. A repeat changes nothing.
 #[utoipa::path(delete, path = "/v1/coupons/{id}/issues/{request_id}", operation_id = "void_issue", tag = "coupons", security(("bearer" = [])),
     params(("id" = String, Path), ("request_id" = String, Path)),
     responses((status = 200, description = "Voided", body = IssueBody),
@@ -111,19 +111,19 @@ pub(crate) async fn delete(
     Ok(HttpResponse::Ok().json(IssueBody::of(voided)))
 }
 
-/// What became of a request, as the answer to the one who made it.
+/// Turns the result of a request into an answer for its client.
 fn answer(id: &Id, request: Request) -> HttpResponse {
     let replayed = request.replayed;
     let mut answer = match &request.record.state {
         State::Issued(_) if !replayed => HttpResponse::Created().json(IssueBody::of(request)),
-        // As it was answered first, also when it was voided since: that is told by GET.
+        // Repeats the first answer, even for a unit that was voided since. GET shows the void.
         State::Issued(_) | State::Voided(..) => HttpResponse::Ok().json(first((request.request_id, request.record))),
         State::AlreadyIssued { .. } => already_issued(&request.first.and_then(first)),
         State::OutOfStock { .. } => out_of_stock().into_response(),
         State::NotOpen { .. } => {
             not_open("the coupon is not issued at this time; this is final for the request").into_response()
         }
-        // Nobody works on it until an operator returns it to the line: it is not accepted for anything.
+        // Nobody works on it until an operator returns it to the queue, so it is not `202 Accepted`.
         State::Dead { .. } => HttpResponse::Ok().json(IssueBody::of(request)),
         State::Queued { .. } => HttpResponse::Accepted()
             .insert_header((LOCATION, format!("/v1/coupons/{id}/issues/{}", request.request_id)))

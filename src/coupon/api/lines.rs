@@ -1,4 +1,4 @@
-//! The lines of a body, as they come: no more of it is held than one chunk and one line.
+//! Reads a body line by line, as it arrives. Holds at most one chunk and one line.
 
 use std::rc::Rc;
 
@@ -8,19 +8,19 @@ use futures_util::StreamExt;
 use crate::http::listener::state::{Asked, ConnectionState};
 use crate::http::problem::{FieldError, Problem};
 
-/// Longest line, in bytes: its longest form has 160, the rest is for spaces.
+/// Longest line, in bytes. The longest form has 160; the rest is for spaces.
 const MAX_LINE: usize = 1_024;
 
 /// What a client may send before any of it is read, in bytes.
 const AHEAD_BYTES: u64 = 64 * 1024;
 
-/// What comes next.
+/// The next part of a body.
 pub(super) enum Next {
     /// A line, without its end.
     Line(Bytes),
-    /// A line that is no request, whatever it says.
+    /// A line that is too long to be a request.
     TooLong(Problem),
-    /// More has come, but no whole line yet.
+    /// More bytes have come, but no whole line yet.
     Nothing,
     /// The body has ended.
     End,
@@ -31,13 +31,13 @@ pub(super) enum Next {
 /// A body that is read line by line.
 pub(super) struct Lines {
     payload: Payload,
-    /// What may be sent is asked for as what came is read.
+    /// As bytes are read, the client may send more.
     connection: Option<Rc<ConnectionState>>,
     held: BytesMut,
     number: u64,
     left: u64,
     limit: u64,
-    /// Within a line that was too long.
+    /// Whether the reader is within a line that was too long.
     skipping: bool,
     ended: bool,
 }
@@ -60,22 +60,22 @@ impl Lines {
         }
     }
 
-    /// Number of the last line that was given, from 1.
+    /// Number of the last line returned, from 1.
     pub(super) fn number(&self) -> u64 {
         self.number
     }
 
-    /// Bytes that have come.
+    /// Bytes read so far.
     pub(super) fn taken(&self) -> u64 {
         self.limit - self.left
     }
 
-    /// Whether the next line has to be waited for.
+    /// Whether the next line needs more bytes.
     pub(super) fn is_empty(&self) -> bool {
         !self.held.contains(&b'\n')
     }
 
-    /// The next line, or what else there is.
+    /// Returns the next line, or another [`Next`].
     pub(super) async fn next(&mut self) -> Next {
         if let Some(end) = self.held.iter().position(|byte| *byte == b'\n') {
             let line = self.held.split_to(end + 1).freeze();

@@ -6,8 +6,9 @@ use utoipa::OpenApi;
 use super::coupons::Coupons;
 use crate::http::problem::Problem;
 use crate::ids::Id;
-use crate::ledger::Ledger;
-use crate::ledger::streams::COUPONS;
+use crate::sql::Sql;
+use crate::stream::kinds::COUPONS;
+use crate::stream::ledger_mark;
 
 mod answers;
 mod body;
@@ -19,23 +20,22 @@ mod lines;
 mod pace;
 mod stream;
 
-/// What the handlers work with.
 #[derive(Debug, Clone)]
 pub struct Api {
     /// Issues units.
     pub coupons: Coupons,
-    /// What is not for Redis to decide.
-    pub ledger: Ledger,
+    /// For questions that Redis cannot answer.
+    pub sql: Sql,
     /// Largest body of a bulk issue.
     pub max_bulk_bytes: u64,
 }
 
 impl Api {
-    /// Only the ledger can tell a new coupon from one that Redis has lost.
+    /// Only the ledger can distinguish a new coupon from one that Redis has lost.
     async fn learn(&self, id: &Id) -> Result<(), Problem> {
         let registry = &self.coupons.registry;
         if !registry.is_used(id)
-            && let Some(mark) = self.ledger.mark(COUPONS, id).await?
+            && let Some(mark) = ledger_mark(&self.sql, COUPONS, id).await?
         {
             registry.learn(id, mark);
         }
@@ -54,14 +54,14 @@ impl Api {
 )]
 pub struct ApiDoc;
 
-/// Mounts what clients call most, before all other routes, as with jackpots.
+/// Mounts the most frequent routes before all other routes, as for jackpots.
 pub fn busy_routes(config: &mut ServiceConfig, api: &Api) {
     config
         .app_data(Data::new(api.clone()))
         .route("/v1/coupons/{id}/issues", web::post().to(issues::post));
 }
 
-/// Mounts the others, one by one, as those of jackpots are.
+/// Mounts the other routes, one by one, as for jackpots.
 pub fn routes(config: &mut ServiceConfig) {
     config
         .route(

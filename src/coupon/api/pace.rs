@@ -1,5 +1,5 @@
-//! How slow the client of a bulk issue may be. Pure: it is given how long each wait for the client took, and what came of it. What
-//! the service itself takes, also while Redis is away, does not count.
+//! The slowest pace of a bulk issue's client. Pure: the caller gives the length of each wait for the client, and its
+//! result. Time that the service takes does not count, even while Redis is away.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use crate::http::problem::Problem;
 
 /// How long a client may neither send nor read.
 pub(super) const IDLE: Duration = Duration::from_secs(15);
-/// Time over which the client's pace is looked at.
+/// The pace is measured over this time.
 const WINDOW: Duration = Duration::from_secs(30);
-/// What must come in each [`WINDOW`] of waiting: either of the two. A list that is written by hand is faster.
+/// What must come in each [`WINDOW`] of waiting: either of the two. A person who types a list is faster.
 const LEAST_BYTES: usize = 1_024;
 /// Likewise.
 const LEAST_LINES: usize = 10;
-/// How long an upload may take, all in all.
+/// Longest time for an upload.
 pub(super) const LONGEST: Duration = Duration::from_hours(1);
 
 /// What came since the window began.
@@ -25,18 +25,18 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// So long was waited for the client, and so many bytes have come.
+    /// Counts a wait for the client, and the bytes that came.
     pub(super) fn waited(&mut self, waited: Duration, bytes: usize) {
         self.waited += waited;
         self.bytes += bytes;
     }
 
-    /// A line of the list is whole.
+    /// Counts a whole line.
     pub(super) fn line(&mut self) {
         self.lines += 1;
     }
 
-    /// What is left of the window; it begins again once enough has come.
+    /// The rest of the window. A new one begins once enough has come.
     pub(super) fn left(&mut self) -> Duration {
         if self.bytes >= LEAST_BYTES || self.lines >= LEAST_LINES {
             *self = Self::default();

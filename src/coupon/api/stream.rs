@@ -1,4 +1,4 @@
-//! The way of a request through the line, as server-sent events.
+//! The progress of a request in the queue, as server-sent events.
 
 use std::time::Duration;
 
@@ -19,13 +19,13 @@ use crate::http::query::PathOf;
 use crate::ids::{Id, RequestRef};
 use crate::telemetry::request;
 
-/// Least time between two events that tell of a place.
+/// Least time between two events about a place.
 const PLACE_EVERY: Duration = Duration::from_secs(1);
-/// Silence after which a comment keeps proxies from closing the stream.
+/// After this silence, a comment keeps proxies from closing the stream.
 const COMMENT_AFTER: Duration = Duration::from_secs(15);
 
-/// The way of a request through the line: `event: place` at once and when its place has changed, at most once a second,
-/// then `event: result`, and the end. The data of both is the request, as it is read by its id.
+/// The progress of a request in the queue. Sends `event: place` at once and when its place has changed, at most once a
+/// second; then `event: result`, and the end. The data of both is the request, as `GET` of its id shows it.
 #[utoipa::path(get, path = "/v1/coupons/{id}/issues/{request_id}/stream", operation_id = "stream_issue", tag = "coupons", security(("bearer" = [])),
     params(("id" = String, Path), ("request_id" = String, Path)),
     responses((status = 200, description = "Events until it is decided, or a dead letter", content_type = "text/event-stream", body = String),

@@ -1,25 +1,26 @@
-//! What scripts say of requests: their records, and the details behind them.
+//! Reads what scripts reply about requests: their records and details.
 
 use crate::coupon::record::Record;
 use crate::stream::Unreadable;
 
 use super::{Reply, ScriptError};
 
-/// What became of one request.
+/// The reply about one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// Its record; or the record, of it or of its user, that cannot be read: nothing was decided, or nobody knows what.
+    /// Its record. `Err`: the unreadable record, of the request or of its user; then nothing was decided, or the result
+    /// is unknown.
     pub record: Result<Record, Unreadable>,
-    /// Decided, or put into the line, by this call.
+    /// Whether this call decided it, or put it into the queue.
     pub fresh: bool,
-    /// Of a user who has had enough: request id and record of the first issue that counted.
+    /// Of a user who has reached the limit: request id and record of the first issue that counted.
     pub first: Option<(String, Record)>,
-    /// Of one in the line: how many are before it.
+    /// Of a queued request: how many are before it.
     pub place: Option<u64>,
 }
 
-/// Reads `known, record of each, place, text, ...`: one for each of `count`, `None` for those without a record. And
-/// `None` in all for what no script gives.
+/// Reads `known, record of each, place, text, ...`: one answer for each of `count`, `None` for a request without a
+/// record. Returns `None` for a reply in another form.
 pub(super) fn parse<'a>(mut texts: impl Iterator<Item = Option<&'a str>>, count: usize) -> Option<Vec<Option<Answer>>> {
     let known = texts.next()??;
     let mut answers = (0..count)
@@ -57,7 +58,7 @@ fn at<'a>(answers: &'a mut [Option<Answer>], place: &str) -> Option<&'a mut Opti
     answers.get_mut(place.parse::<usize>().ok()?.checked_sub(1)?)
 }
 
-/// A first issue that is lost or cannot be read is none: the answer stands without it.
+/// A first issue that is lost or unreadable is left out: the answer is complete without it.
 fn add_detail(answer: &mut Answer, detail: &str) -> Option<()> {
     use crate::coupon::record::State;
     match answer.record.as_ref().map(|record| &record.state) {

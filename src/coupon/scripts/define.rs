@@ -6,49 +6,47 @@ use crate::store::keys::CouponKeys;
 
 use super::{DEFINE, Mark, ScriptError, Wanted, call, run};
 
-/// A definition to put.
 #[derive(Debug)]
 pub struct Define<'a> {
-    /// What is put.
+    /// The new definition.
     pub definition: &'a Definition,
-    /// What must be there.
+    /// The precondition.
     pub wanted: Wanted,
-    /// Version that this instance has read; `None`: there was no such coupon.
+    /// The version that this instance has read; `None`: no such coupon.
     pub last_version: Option<u64>,
     /// One for this PUT and all its repeats.
     pub nonce: &'a str,
-    /// Of a coupon that this creates.
+    /// History of a coupon that this call creates.
     pub history: &'a str,
     /// Name of the operator's key.
     pub who: &'a str,
-    /// Of the HTTP request.
+    /// Id of the HTTP request.
     pub request_id: &'a str,
-    /// Seconds that records of a coupon that this creates are kept behind its end.
+    /// Retention after the end, in seconds, of a coupon that this call creates.
     pub retention_s: u64,
 }
 
-/// What became of it.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Defined {
     /// The coupon is new.
     Created(u64),
-    /// In force, or as it was: the coupon was there. With its version.
+    /// The coupon existed: the new definition is in force, or was before. With its version.
     Changed(u64),
-    /// It is not what was expected.
+    /// The precondition does not hold.
     Mismatch,
-    /// It is over for good.
+    /// The coupon is retired.
     Ended,
-    /// The stock would be below the units that are out.
+    /// The stock would be below the number of outstanding units.
     Below {
         /// Issued and not voided.
         out: u64,
     },
 }
 
-/// Puts a definition; with the coupon's mark. `known`: the highest mark this instance has seen.
+/// Puts a definition. Returns the coupon's mark with the result. `known`: the highest mark this instance has seen.
 ///
 /// # Errors
-/// [`ScriptError::Stale`] when another version than the one read is there.
+/// [`ScriptError::Stale`] when Redis has another version than the one read.
 pub async fn define(
     store: &Store,
     keys: &CouponKeys,

@@ -9,37 +9,35 @@ use crate::stream::Marked;
 use super::answers::{self, Answer};
 use super::{ISSUE, ISSUE_OWED, Mark, Reply, ScriptError, call, run, run_here};
 
-/// Most requests of one call: its work stays in the range of a millisecond or two, and `unpack` within its stack.
+/// Most requests of one call. It bounds the work to a millisecond or two, and stays within the stack of `unpack`.
 pub const MAX_REQUESTS: usize = 1_000;
 
 /// A request for a unit.
 #[derive(Debug, Clone)]
 pub struct Ask {
-    /// Its id, of a client or derived (`draw:{jackpot}:{entry}`).
+    /// Its id: a client's, or derived (`draw:{jackpot}:{entry}`).
     pub request_id: String,
-    /// For whom.
+    /// The user.
     pub user: Id,
-    /// Of the unit, if one is issued.
+    /// Code of the unit, used if the script issues one.
     pub code: Code,
-    /// How it is decided.
     pub mode: Mode,
 }
 
-/// How a request is decided.
+/// When a request is decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// At once; behind those in the line, if there are any.
+    /// Now, unless others are in the queue: then after them.
     Now,
-    /// By the line's consumer.
+    /// By the queue's consumer.
     Line,
 }
 
-/// What became of one call.
+/// The reply of one call.
 #[derive(Debug)]
 pub struct Asked {
-    /// The coupon's mark.
     pub mark: Mark,
-    /// Why those that are [`AskReply::NotTaken`] were not taken.
+    /// Why the requests with [`AskReply::NotTaken`] were not taken.
     pub refusal: Option<Refusal>,
     /// One for each request, in order.
     pub answers: Vec<AskReply>,
@@ -51,26 +49,26 @@ impl Marked for Asked {
     }
 }
 
-/// What became of one request.
+/// The reply to one request.
 #[derive(Debug, PartialEq, Eq)]
 pub enum AskReply {
-    /// It has a record. Compare its user with the one who asks: an id that was another's is told its record too.
+    /// It has a record. Compare the record's user with the caller's: the id may be another user's.
     Answered(Answer),
-    /// Nothing of it was written.
+    /// The script wrote nothing for it.
     NotTaken,
 }
 
 /// Why a coupon takes no requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// Its books do not agree.
+    /// Suspended: its books do not agree.
     Suspended,
-    /// It is over for good, and its records may be gone.
+    /// Retired: its records may be gone.
     Ended,
 }
 
 impl Refusal {
-    /// From a reply's code.
+    /// Parses the code of a reply.
     pub(super) fn of(code: &str) -> Option<Self> {
         match code {
             "suspended" => Some(Self::Suspended),
@@ -89,7 +87,7 @@ pub async fn issue(store: &Store, keys: &CouponKeys, known: Mark, requests: &[As
     asked(&run(store, &ISSUE, call, known).await?, requests.len())
 }
 
-/// The same over the calling thread's own connection.
+/// Like `issue`, over the calling thread's own connection.
 ///
 /// # Panics
 /// When there are none or too many.
@@ -98,7 +96,7 @@ pub async fn issue_here(store: &Store, keys: &CouponKeys, known: Mark, requests:
     asked(&run_here(store, &ISSUE, call, known).await?, requests.len())
 }
 
-/// The same when memory is full: for the prizes of draws, which end what was begun.
+/// Like `issue`, also when memory is full: for prizes of draws, which finish pending entries.
 ///
 /// # Panics
 /// When there are none or too many.

@@ -1,5 +1,5 @@
-//! The Lua scripts of `lua/coupon/`, one wrapper each: it names the keys, orders the arguments and owns the codes of
-//! the replies. The header of each script is the reference.
+//! One wrapper for each Lua script of `lua/coupon/`. It names the keys, orders the arguments and owns the codes of the
+//! replies. The header of each script is the reference.
 
 use std::sync::LazyLock;
 
@@ -52,7 +52,7 @@ static CHECKPOINT: LazyLock<Script> = script!("coupon_checkpoint", "", "state", 
 static RETIRE: LazyLock<Script> = script!("coupon_retire", "allow-oom", "state", "retire");
 static RESTORE_END: LazyLock<Script> = script!("coupon_restore_end", "allow-oom", "state", "restore_end");
 
-/// A call of a coupon's script: all its keys, and what every script is told first.
+/// A call of a coupon's script, with all its keys and the known mark, which every script gets first.
 fn call<'s>(script: &'s Script, keys: &CouponKeys, known: Mark) -> Call<'s> {
     let call = keys.all().into_iter().fold(Call::new(script), Call::key);
     call.arg(known.packed())

@@ -1,4 +1,4 @@
-//! `lua/coupon/view.lua`, `lookup.lua` and `dead.lua`: what reads.
+//! Wrappers of the scripts that read: `lua/coupon/view.lua`, `lookup.lua` and `dead.lua`.
 
 use std::collections::BTreeMap;
 
@@ -15,31 +15,27 @@ use super::{DEAD, LOOKUP, Mark, Reply, ScriptError, VIEW, call, run};
 /// A coupon at one instant.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
-    /// The coupon's mark.
     pub mark: Mark,
     /// Redis' clock, ms.
     pub now_ms: i64,
-    /// Its status.
     pub status: Status,
-    /// Version of its definition.
     pub version: u64,
-    /// The definition, JSON.
+    /// As JSON.
     pub definition: String,
-    /// Units that may be out at once.
+    /// Most units outstanding at once.
     pub stock: u64,
-    /// Issues ever.
+    /// Issues so far.
     pub issued: u64,
-    /// Of them taken back.
+    /// How many of them were voided.
     pub voided: u64,
-    /// Requests that ever joined the line.
+    /// Requests that have joined the queue so far.
     pub arrivals: u64,
-    /// Requests in the line.
+    /// Requests in the queue.
     pub queued: u64,
-    /// Dead letters.
     pub dead: u64,
-    /// Requests that it remembers.
+    /// Requests with a record.
     pub requests: u64,
-    /// The state and the numbers of records, by their names in `lua/coupon/state.lua`.
+    /// The state and the sizes of the other keys, by their names in `lua/coupon/state.lua`.
     pub held: BTreeMap<String, String>,
 }
 
@@ -50,7 +46,7 @@ impl Marked for Snapshot {
 }
 
 impl Snapshot {
-    /// Units that can be issued.
+    /// Units that can still be issued.
     #[must_use]
     pub fn remaining(&self) -> u64 {
         (self.stock + self.voided).saturating_sub(self.issued)
@@ -86,18 +82,18 @@ pub async fn snapshot(store: &Store, keys: &CouponKeys, known: Mark) -> Result<S
     })
 }
 
-/// What is known of a request.
+/// The result of a look-up.
 #[derive(Debug)]
 pub enum Looked {
     /// Its record.
     Found(Answer),
-    /// Nothing.
+    /// No record.
     Missing,
-    /// The coupon was retired: the ledger has what was issued.
+    /// The coupon was retired: ask the ledger for its issues.
     Retired,
 }
 
-/// Looks a request up; with the coupon's mark.
+/// Looks a request up. Returns the coupon's mark with it.
 pub async fn lookup(
     store: &Store,
     keys: &CouponKeys,
@@ -120,20 +116,17 @@ pub const MAX_DEAD: usize = 1_000;
 /// A dead letter.
 #[derive(Debug)]
 pub struct DeadLetter {
-    /// Its request id.
     pub request_id: String,
-    /// Its record; one that cannot be read holds up none of the others.
+    /// Its record. An unreadable record does not hide the others.
     pub record: Result<Record, Unreadable>,
 }
 
 /// Dead letters, by arrival number.
 #[derive(Debug)]
 pub struct DeadPage {
-    /// The coupon's mark.
     pub mark: Mark,
     /// The last arrival number looked at, `None` at the end.
     pub last: Option<u64>,
-    /// The letters.
     pub letters: Vec<DeadLetter>,
 }
 
@@ -143,7 +136,7 @@ impl Marked for DeadPage {
     }
 }
 
-/// Lists at most `limit` dead letters, 1 to [`MAX_DEAD`], of those behind arrival number `after`.
+/// Lists at most `limit` dead letters, 1 to [`MAX_DEAD`], after arrival number `after`.
 ///
 /// # Panics
 /// When `limit` is out of its range.

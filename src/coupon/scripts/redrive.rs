@@ -6,12 +6,11 @@ use crate::store::keys::CouponKeys;
 use super::answers::{self, Answer};
 use super::{Mark, REDRIVE, Refusal, ScriptError, call, run};
 
-/// What became of it.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Redriven {
-    /// It is in the line, put there by this call (`fresh`) or before.
+    /// It is in the queue. `fresh`: this call put it there.
     Done(Answer),
-    /// It is no dead letter: this is what was decided.
+    /// It is no dead letter. This is its record.
     NotDead(Answer),
     /// There is no such request.
     Missing,
@@ -19,8 +18,8 @@ pub enum Redriven {
     Stopped(Refusal),
 }
 
-/// Puts a dead letter back into the line, where it was; with the coupon's mark. `who`: name of the operator's key;
-/// `by_request`: of the HTTP request.
+/// Puts a dead letter back at its old place in the queue. Returns the coupon's mark with the result. `who`: name of the
+/// operator's key. `by_request`: id of the HTTP request.
 pub async fn redrive(
     store: &Store,
     keys: &CouponKeys,

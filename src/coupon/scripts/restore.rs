@@ -1,36 +1,37 @@
-//! `lua/stream/restore_begin.lua`, `restore_records.lua` and `lua/coupon/restore_end.lua`: a coupon rebuilt from the ledger.
+//! Rebuilds a coupon from the ledger: `lua/stream/restore_begin.lua`, `restore_records.lua` and
+//! `lua/coupon/restore_end.lua`.
 //!
-//! Begin, then the records in any order and number of calls, then the end. Each may be repeated.
+//! Call begin, then write the records in any order and number of calls, then call end. Each may be repeated.
 
 use std::collections::BTreeMap;
 
 use crate::coupon::definition::Definition;
 use crate::coupon::status::Status;
-use crate::jackpot::operate::Operator;
+use crate::operator::Operator;
 use crate::store::keys::CouponKeys;
 use crate::store::{Call, Store};
 use crate::stream::restore::{self, RestoreEnded};
 
 use super::{RESTORE_END, ScriptError};
 
-/// Where records go.
+/// A part of the records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// Records by request id.
     Requests,
     /// Issues that count, by user id.
     Users,
-    /// Arrival numbers of those in the line, by request id.
+    /// Arrival numbers of queued requests, by request id.
     Queue,
     /// Arrival numbers of dead letters, by request id.
     Dead,
 }
 
 impl Part {
-    /// All, in the order of the counts of `restore_end.lua`.
+    /// All parts, in the order of the counts of `restore_end.lua`.
     const ALL: [Self; 4] = [Self::Requests, Self::Users, Self::Queue, Self::Dead];
 
-    /// The key that they are in.
+    /// The key of the part.
     pub fn key(self, keys: &CouponKeys) -> &str {
         match self {
             Self::Requests => &keys.requests,
@@ -40,45 +41,45 @@ impl Part {
         }
     }
 
-    /// Whether that is a sorted set.
+    /// Whether that key is a sorted set.
     pub fn is_sorted(self) -> bool {
         matches!(self, Self::Queue | Self::Dead)
     }
 }
 
-/// The state of a coupon, all of it, as the ledger's events tell it.
+/// The whole state of a coupon, from the ledger's events.
 #[derive(Debug, Clone)]
 pub struct RestoredState {
     /// Number of the ledger's last event.
     pub n: u64,
-    /// Restores before this one, as far as the ledger knows; Redis may know of more.
+    /// Restores before this one, as far as the ledger knows. Redis may know of more.
     pub restores: u64,
-    /// Its status when the restore has ended.
+    /// Its status after the restore.
     pub status: Status,
-    /// A new one.
+    /// The new history.
     pub history: String,
-    /// Of its definition.
+    /// Version of its definition.
     pub version: u64,
-    /// The definition as Redis kept it.
+    /// The definition's JSON, as Redis kept it.
     pub json: String,
-    /// The same, read.
+    /// The same, parsed.
     pub definition: Definition,
-    /// Issues ever.
+    /// Issues so far.
     pub sequence: u64,
-    /// Of them taken back.
+    /// How many of them were voided.
     pub voided: u64,
-    /// Requests that ever joined the line.
+    /// Requests that have joined the queue so far.
     pub arrivals: u64,
-    /// Seconds that records are kept behind the end.
+    /// Seconds for which records are kept after the end.
     pub retention_s: u64,
     /// The last PUTs.
     pub puts: String,
-    /// How many records were written of each part.
+    /// How many records were written to each part.
     pub written: BTreeMap<Part, u64>,
 }
 
 impl RestoredState {
-    /// As `STATE` in `lua/coupon/state.lua` names them.
+    /// The names are those of `STATE` in `lua/coupon/state.lua`.
     fn fields(&self) -> [(&'static str, String); 16] {
         let definition = &self.definition;
         let text = |number: Option<String>| number.unwrap_or_default();
@@ -103,7 +104,7 @@ impl RestoredState {
     }
 }
 
-/// Writes the state and lets the other scripts in again.
+/// Writes the state and lets the other scripts run again.
 pub async fn restore_end(
     store: &Store,
     keys: &CouponKeys,

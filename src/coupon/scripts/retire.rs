@@ -5,30 +5,30 @@ use crate::store::keys::CouponKeys;
 
 use super::{Mark, RETIRE, ScriptError, call, run};
 
-/// What became of it.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Retired {
     /// Its records are gone.
     Done,
-    /// The coupon's retention was this many seconds, shorter than the caller's: it is raised, and nothing else done.
+    /// The coupon's retention was this many seconds, shorter than the caller's. The script raised it and did nothing
+    /// else.
     Raised(u64),
-    /// It is not over for long enough.
+    /// The retention after its end has not passed.
     NotOver {
-        /// There are so many ms left; `None` without an end.
+        /// Ms left; `None` without an end.
         left_ms: Option<u64>,
         /// The coupon's retention, seconds.
         retention_s: u64,
     },
-    /// So many requests wait to be told that it is over.
+    /// So many requests are still in the queue. `serve` must answer them first.
     Line(u64),
     /// The ledger lacks events.
     Ledger,
-    /// It is suspended: its records may be needed.
+    /// Suspended: its records may be needed.
     Suspended,
 }
 
-/// Drops the records of a coupon that ended at least a retention ago, its own or the longer `retention_s`; with its mark.
-/// `ledger_n`: number of the last event that the ledger has.
+/// Drops the records of a coupon whose end is at least one retention ago: its own, or `retention_s` if that is longer.
+/// Returns the coupon's mark with the result. `ledger_n`: number of the last event in the ledger.
 pub async fn retire(
     store: &Store,
     keys: &CouponKeys,

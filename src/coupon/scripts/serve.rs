@@ -8,71 +8,65 @@ use crate::store::keys::CouponKeys;
 use super::answers::{self, Answer};
 use super::{Mark, Refusal, Reply, SERVE, ScriptError, call, run};
 
-/// Most requests that one call takes, and that one serves: its work stays below a millisecond.
+/// Most requests that one call takes, and that one serves. It bounds the call's work to a millisecond.
 pub const MAX_TAKEN: usize = 256;
 
-/// One step of the line's consumer.
+/// One step of the queue's consumer.
 #[derive(Debug)]
 pub struct Serve<'a> {
-    /// Of this consumer, one for its whole life.
+    /// Token of this consumer, for its whole life.
     pub token: &'a str,
-    /// For how long nobody else is to serve the line; 0 gives the lease back, with `next` 0.
+    /// Length of the lease, in ms. 0 gives it back, with `next` 0.
     pub lease_ms: u64,
     /// One for this call and all its repeats; never used by another.
     pub take_id: &'a str,
-    /// What the last call took, in its order, each with the code of its unit; at most [`MAX_TAKEN`].
+    /// What the last call took, in its order, each with the code of its unit. At most [`MAX_TAKEN`].
     pub served: &'a [(String, Code)],
     /// How many to take, at most [`MAX_TAKEN`].
     pub next: usize,
 }
 
-/// What became of it.
 #[derive(Debug)]
 pub enum Served {
     /// Done.
     Done {
-        /// The coupon's mark.
         mark: Mark,
-        /// One for each of `served`, in order; `None`: nothing is known of it. One that is still queued was not served,
-        /// and its code is not to be used: take it again.
+        /// One for each of `served`, in order; `None`: no record. A request that is still queued was not served, and
+        /// its code was not used: take it again.
         answers: Vec<Option<Answer>>,
-        /// To be served by the next call, the head of the line first. None when the line is empty, or when all that
-        /// would have been taken became dead letters: then there may be others behind them (`waiting`).
+        /// Requests for the next call to serve, the head of the queue first. Empty when the queue is empty, or when
+        /// every request that would have been taken became a dead letter. Then others may be left (`waiting`).
         taken: Vec<Taken>,
-        /// Requests in the line, with those taken.
+        /// Requests in the queue, including the taken ones.
         waiting: u64,
     },
     /// Another consumer has the lease; nothing was done.
     Held {
-        /// The coupon's mark.
         mark: Mark,
-        /// For so long, unless it is renewed.
+        /// Ms until the lease ends, unless it is renewed.
         free_in_ms: u64,
     },
-    /// The coupon serves nobody; nothing was done, and what was taken is still taken.
+    /// The coupon serves nobody now. Nothing was done, and taken requests stay taken.
     Stopped {
-        /// The coupon's mark.
         mark: Mark,
         /// Why.
         refusal: Refusal,
     },
 }
 
-/// A request that is to be served by the next call.
+/// A request for the next call to serve.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
-    /// Its id.
     pub request_id: String,
-    /// Who asked.
     pub user: Id,
-    /// How often it was taken, with this time.
+    /// How often it was taken, including this time.
     pub attempts: u32,
 }
 
-/// Serves those that the last call took, and takes the next. `known`: the highest mark this instance has seen.
+/// Serves the requests that the last call took, and takes the next. `known`: the highest mark this instance has seen.
 ///
 /// # Panics
-/// When it is asked for more than [`MAX_TAKEN`], or to take some without a lease.
+/// When it would serve or take more than [`MAX_TAKEN`], or take some without a lease.
 pub async fn serve(store: &Store, keys: &CouponKeys, known: Mark, wish: &Serve<'_>) -> Result<Served, ScriptError> {
     assert!(
         wish.served.len() <= MAX_TAKEN && wish.next <= MAX_TAKEN,

@@ -7,25 +7,23 @@ use crate::stream::Marked;
 
 use super::{Mark, STATUS, ScriptError, call, run};
 
-/// What the service wants.
 #[derive(Debug, Clone)]
 pub struct SetStatus {
-    /// Open or suspended.
+    /// The wanted status: open or suspended.
     pub wanted: Status,
-    /// Why.
     pub reason: String,
     /// Name of the operator's key, or of the part of the service.
     pub who: String,
-    /// Of the HTTP request; empty for none.
+    /// Id of the HTTP request; empty for none.
     pub request_id: String,
 }
 
-/// What became of it, with the coupon's mark.
+/// The result, with the coupon's mark.
 #[derive(Debug, PartialEq, Eq)]
 pub enum StatusSet {
-    /// Done, or it had that status.
+    /// Done, or it had that status before.
     Done(Mark),
-    /// It is over for good.
+    /// The coupon is retired.
     Ended(Mark),
 }
 

@@ -6,12 +6,11 @@ use crate::store::keys::CouponKeys;
 use super::answers::{self, Answer};
 use super::{Mark, Refusal, ScriptError, VOID, call, run};
 
-/// What became of it.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Voided {
-    /// It is voided now, by this call or by one before (`fresh`).
+    /// It is voided. `fresh`: this call did it.
     Done(Answer),
-    /// Only an issued unit is taken back; this is what the request is.
+    /// The request has no issued unit. This is its record.
     NotIssued(Answer),
     /// There is no such request.
     Missing,
@@ -19,8 +18,8 @@ pub enum Voided {
     Stopped(Refusal),
 }
 
-/// Takes an issued unit back; with the coupon's mark. `who`: name of the operator's key; `by_request`: of the HTTP
-/// request.
+/// Voids an issued unit. Returns the coupon's mark with the result. `who`: name of the operator's key. `by_request`: id
+/// of the HTTP request.
 pub async fn void(
     store: &Store,
     keys: &CouponKeys,

@@ -16,9 +16,9 @@ use crate::http::request_id::RequestId;
 use crate::ids::Id;
 use crate::jackpot::definition::Violation;
 use crate::jackpot::error::PlayError;
-use crate::jackpot::operate::Operator;
 use crate::jackpot::scripts::Adjust;
 use crate::money::Minor;
+use crate::operator::Operator;
 use crate::text::Reason;
 
 /// A meter that operators may change.

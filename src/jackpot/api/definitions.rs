@@ -19,10 +19,12 @@ use crate::ids::Id;
 use crate::jackpot::definition::{Definition, MAX_RANKS, Violation};
 use crate::jackpot::document::{Contribution, Document, OddsTable, Tier};
 use crate::jackpot::error::PlayError;
+use crate::jackpot::kept;
 use crate::jackpot::scripts::Snapshot;
 use crate::jackpot::view::{Meter, Status, parse_definition};
-use crate::ledger::streams::{JACKPOTS, Streams};
 use crate::money::Minor;
+use crate::stream::kinds::{JACKPOTS, Streams};
+use crate::stream::ledger_mark;
 use crate::violation::{check_new_name, name_and_rest};
 
 /// Bytes of a rank: its longest form has 173, the rest is for spaces.
@@ -207,7 +209,7 @@ pub(crate) async fn put(
     }
     // Only the ledger can tell a new jackpot from one that Redis has lost.
     if !api.operate.views.registry.is_used(&id)
-        && let Some(mark) = api.ledger.mark(JACKPOTS, &id).await?
+        && let Some(mark) = ledger_mark(&api.sql, JACKPOTS, &id).await?
     {
         api.operate.views.registry.learn(&id, mark);
     }
@@ -283,7 +285,7 @@ pub(crate) async fn of_version(
     // Redis has those that records need, the ledger all that it has read.
     let json = match api.operate.views.stored_definition(&known, version).await? {
         Some(json) => Some(json),
-        None => api.ledger.definition(&id, version).await?,
+        None => kept::definition(&api.sql, &id, version).await?,
     };
     let json = json.ok_or_else(|| PlayError::DefinitionNotFound {
         id: id.clone(),
@@ -308,7 +310,7 @@ async fn of_version_for_all(api: &Api, id: &Id, version: u64) -> Result<Page, Pr
         Ok(definition) => definition.document().clone(),
         // Redis has those that records need, the ledger all that it has read.
         Err(PlayError::Lost { .. }) => {
-            let json = api.ledger.definition(id, version).await?.ok_or_else(not_found)?;
+            let json = kept::definition(&api.sql, id, version).await?.ok_or_else(not_found)?;
             parse_definition(id, &json)?.document().clone()
         }
         Err(error) => return Err(error.into()),

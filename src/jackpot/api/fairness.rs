@@ -24,9 +24,9 @@ use crate::http::request_id::RequestId;
 use crate::ids::Id;
 use crate::jackpot::epoch::Epoch;
 use crate::jackpot::error::PlayError;
+use crate::jackpot::kept;
 use crate::jackpot::known::Known;
 use crate::jackpot::scripts::ScriptError;
-use crate::ledger::lookup;
 use crate::single_flight::SingleFlight;
 
 /// Epochs of one page.
@@ -225,12 +225,12 @@ async fn shown(api: &Api, id: &Id) -> Result<Shown, Problem> {
 async fn read(api: &Api, id: &Id) -> Result<Shown, Problem> {
     let restores = api.operate.views.registry.known(id).mark().restores();
     let redis = api.operate.epochs(id).await;
-    let known = match api.ledger.epochs(id).await {
+    let known = match kept::epochs(&api.sql, id).await {
         Ok(known) => known,
         // No seed is shown that the ledger does not vouch for; the commitments are all the same.
         Err(error) if redis.is_ok() => {
             tracing::warn!(%error, "epochs are shown without their seeds");
-            lookup::Epochs::default()
+            kept::Epochs::default()
         }
         Err(error) => return Err(error.into()),
     };

@@ -10,11 +10,12 @@ use super::operate::Operate;
 use super::play::Play;
 use crate::http::auth::operator;
 use crate::http::body::Described;
-use crate::ledger::Ledger;
+use crate::sql::Sql;
 use crate::text::Reason;
 
 mod adjustments;
 mod batches;
+mod books;
 mod definitions;
 mod entries;
 mod fairness;
@@ -23,6 +24,7 @@ mod reasons;
 mod room_pass;
 mod status;
 
+pub use books::Books;
 pub use fairness::Epochs;
 pub use meter::Meters;
 pub use reasons::Reasons;
@@ -43,7 +45,9 @@ pub struct Api {
     /// Says why a jackpot takes no entries.
     pub reasons: Reasons,
     /// What is not in Redis, or not for Redis to decide.
-    pub ledger: Ledger,
+    pub sql: Sql,
+    /// The ledger's books.
+    pub books: Arc<dyn Books>,
 }
 
 /// The routes, described. Every route must be listed.

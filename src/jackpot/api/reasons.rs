@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 use crate::http::problem::Problem;
 use crate::ids::Id;
 use crate::jackpot::error::PlayError;
+use crate::jackpot::kept;
 use crate::jackpot::view::Status;
-use crate::ledger::Ledger;
+use crate::sql::Sql;
 
 /// For how long an answer is kept: the ledger has what an instance just did by then, and what another one did is seen.
 const KEPT: Duration = Duration::from_secs(1);
@@ -31,16 +32,16 @@ struct Known {
 /// The reasons that were asked for.
 #[derive(Debug, Clone)]
 pub struct Reasons {
-    ledger: Ledger,
+    sql: Sql,
     known: Arc<Mutex<HashMap<Id, Known>>>,
 }
 
 impl Reasons {
     /// None yet.
     #[must_use]
-    pub fn new(ledger: Ledger) -> Self {
+    pub fn new(sql: Sql) -> Self {
         Self {
-            ledger,
+            sql,
             known: Arc::default(),
         }
     }
@@ -63,7 +64,7 @@ impl Reasons {
             Look::Known(reason) => return reason,
             Look::Ask(before) => before,
         };
-        let found = tokio::time::timeout(PATIENCE, self.ledger.stopped_because(id, status.as_str())).await;
+        let found = tokio::time::timeout(PATIENCE, kept::stopped_because(&self.sql, id, status.as_str())).await;
         let Ok(Ok(reason)) = found else {
             return before;
         };

@@ -45,7 +45,7 @@ pub(crate) async fn resume(
     match api.operate.set_status(&id, Status::Open, reason.clone(), &by).await {
         // What the service stopped, because the books did not agree, goes on only when they do.
         Err(PlayError::Stopped(Status::Suspended)) => {
-            api.ledger.reconcile(&api.operate, &id).await?.clean()?;
+            api.books.agree(&api.operate, &id).await?;
             api.operate.resume_suspended(&id, reason, &by).await?;
         }
         other => other?,

@@ -14,7 +14,7 @@ use crate::http::query::QueryOf;
 use crate::ids::Id;
 use crate::ledger::queries::Between;
 use crate::ledger::queries::audit::{AuditFilters, AuditRow};
-use crate::ledger::streams::Streams;
+use crate::stream::kinds::Streams;
 
 /// Which actions.
 #[derive(Debug, Deserialize, IntoParams)]

@@ -17,7 +17,7 @@ use super::format::Format;
 use crate::http::auth::KeyEnd;
 use crate::ledger::queries::scan::Page;
 use crate::ledger::queries::{Key, LedgerError};
-use crate::ledger::sql::is_unavailable;
+use crate::sql::is_unavailable;
 
 /// Rows read by one statement: some hundred KB.
 pub(super) const CHUNK: u32 = 1000;

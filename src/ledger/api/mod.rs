@@ -10,12 +10,12 @@ use utoipa::OpenApi;
 
 use super::Ledger;
 use super::queries::Queries;
-use super::sql::Sql;
 use crate::ids::Id;
 use crate::jackpot::draw::EpochSeed;
 use crate::jackpot::epoch::Epoch;
 use crate::jackpot::view::Views;
 use crate::signing::SigningKeys;
+use crate::sql::Sql;
 use crate::stream::Heard;
 use crate::{coupon, room};
 

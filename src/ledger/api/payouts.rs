@@ -14,7 +14,7 @@ use crate::http::query::{PathOf, QueryOf};
 use crate::ids::Id;
 use crate::ledger::queries::payouts::{PayoutFilters, PayoutRow};
 use crate::ledger::queries::{Between, LedgerError};
-use crate::ledger::streams::Streams;
+use crate::stream::kinds::Streams;
 use crate::text::Text;
 
 /// Longer ones are none of ours.

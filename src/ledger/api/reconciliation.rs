@@ -8,11 +8,11 @@ use utoipa::ToSchema;
 use super::Api;
 use crate::http::auth;
 use crate::http::problem::Problem;
-use crate::http::problem_of_ledger::{Mismatch, reconciliation_mismatch};
 use crate::http::query::{Nothing, QueryOf};
 use crate::ids::Id;
+use crate::ledger::problem::{Mismatch, reconciliation_mismatch};
 use crate::ledger::queries::reconciliation::{CouponReconciliation, Reconciliation, RoomReconciliation};
-use crate::ledger::streams::{COUPONS, ROOMS, Streams};
+use crate::stream::kinds::{COUPONS, ROOMS, Streams};
 
 /// The last reconciliation of every jackpot, coupon and room.
 #[derive(Debug, Serialize, ToSchema)]

@@ -26,7 +26,7 @@ const CHUNKS_AHEAD: usize = 1;
 const CLIENT_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The whole history of a jackpot as NDJSON: events with their hashes, receipts, epochs with the seeds that are
-/// published, and the signed head as the last line. `jackpot verify` checks it offline; docs/explanation/fairness.md has the format.
+/// published, and the signed head as the last line. `jackpot verify` checks it offline; docs/reference/formats.md has the format.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/ledger/export", operation_id = "export_ledger", tag = "ledger", security(("bearer" = [])),
     params(("id" = String, Path)),
     responses((status = 200, description = "The export", body = String, content_type = "application/x-ndjson"),

@@ -8,7 +8,7 @@ use super::kind::{Folded, Kind};
 use super::write::{self, WriteError};
 use super::{Projector, ahead};
 use crate::ids::Id;
-use crate::ledger::sql::is_unavailable;
+use crate::sql::is_unavailable;
 use crate::stream::Told;
 
 impl<K: Kind> Projector<K> {

@@ -13,11 +13,11 @@ use super::rows::{Cursor, DefinitionRow, Raw};
 use super::stream::Stream;
 use super::write::WriteError;
 use crate::ids::Id;
-use crate::jackpot::operate::Operator;
 use crate::ledger::reconcile::report::Report;
 use crate::ledger::restore::{RestoreError, Restored, Restorer};
-use crate::ledger::sql::{Sql, Tx};
-use crate::ledger::streams::Tables;
+use crate::operator::Operator;
+use crate::sql::{Sql, Tx};
+use crate::stream::kinds::Tables;
 use crate::stream::{Mark, MaybeScript, Registry, Subject};
 
 /// What the events of one stream tell, up to one of them.

@@ -10,9 +10,9 @@ use tracing::warn;
 
 use crate::ids::Id;
 use crate::ledger::chain::ChainHash;
-use crate::ledger::sql::{Kind, Sql, Taken};
-use crate::ledger::streams::{JACKPOTS, Tables};
+use crate::sql::{Kind, Sql, Taken};
 use crate::stream::Told;
+use crate::stream::kinds::{JACKPOTS, Tables};
 
 /// Longest lease that settings allow. One that ends later was given before the database's clock was set back: it
 /// would keep a dead holder's streams for as long.

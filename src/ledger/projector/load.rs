@@ -7,9 +7,9 @@ use super::kind::{Folded, Kind};
 use super::rows::Cursor;
 use crate::ids::Id;
 use crate::ledger::chain::ChainHash;
-use crate::ledger::sql::Sql;
-use crate::ledger::streams::Tables;
+use crate::sql::Sql;
 use crate::stream::Mark;
+use crate::stream::kinds::Tables;
 
 /// Events whose hashes are checked when a stream is taken over; `jackpot verify` checks all.
 const TAIL: i64 = 1_000;

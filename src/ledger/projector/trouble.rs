@@ -9,9 +9,9 @@ use super::load::last_event;
 use super::stream::Stream;
 use super::{AT_ONCE, Projector};
 use crate::ids::Id;
-use crate::jackpot::operate::Operator;
 use crate::ledger::chain;
 use crate::ledger::pair::Standing;
+use crate::operator::Operator;
 use crate::stream::{self, Mark, ScriptError, Subject, TailWish, Told};
 use crate::text::printable;
 

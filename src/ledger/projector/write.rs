@@ -7,7 +7,7 @@ use super::kind::{Folded, Kind};
 use super::rows::Cursor;
 use crate::ids::Id;
 use crate::ledger::reconcile;
-use crate::ledger::sql::{Sql, Tx, Value, insert_rows};
+use crate::sql::{Sql, Tx, Value, insert_rows};
 
 /// Why nothing was written.
 #[derive(Debug, thiserror::Error)]
@@ -197,4 +197,19 @@ pub(super) async fn insert<'a, const N: usize>(
 /// Event numbers, sequences and amounts are all below 2^53.
 pub(super) fn int(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::projector::load::LoadError;
+    use crate::sql::unavailable;
+
+    #[test]
+    fn a_database_that_is_down_is_found_in_the_errors_of_the_projector() {
+        assert!(unavailable(&WriteError::Sql(sqlx::Error::PoolTimedOut)).is_some());
+        assert!(unavailable(&LoadError::Sql(sqlx::Error::PoolTimedOut)).is_some());
+        assert!(unavailable(&WriteError::Sql(sqlx::Error::RowNotFound)).is_none());
+        assert!(unavailable(&LoadError::Damaged("a row".to_owned())).is_none());
+    }
 }

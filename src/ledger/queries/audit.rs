@@ -10,7 +10,7 @@ use super::scans::Scans;
 use super::{Between, Key, LedgerError, Listing, Queries, Value, json};
 use crate::clock::rfc3339;
 use crate::ids::Id;
-use crate::ledger::streams::{COUPONS, ROOMS, Streams};
+use crate::stream::kinds::{COUPONS, ROOMS, Streams};
 
 /// One action of an operator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::{LedgerError, Queries};
-use crate::ledger::entry_index;
+use crate::sql::entry_days;
 
 /// A day in UTC, `YYYYMMDD`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(super) struct Day(String);
 impl Day {
     /// The day of a time in ms.
     pub(super) fn of(at_ms: i64) -> Self {
-        Self(entry_index::day_of(at_ms))
+        Self(entry_days::day_of(at_ms))
     }
 
     /// As the table of days holds it; `None` for what is no day.
@@ -24,7 +24,7 @@ impl Day {
 
     /// The table with its entries.
     pub(super) fn table(&self) -> String {
-        entry_index::table(&self.0)
+        entry_days::table(&self.0)
     }
 
     /// Its first ms.

@@ -1,4 +1,4 @@
-//! What can go wrong with a question to the ledger. `http/problem_of_ledger.rs` alone turns it into a status.
+//! What can go wrong with a question to the ledger. `ledger/problem.rs` alone turns it into a status.
 
 use thiserror::Error;
 

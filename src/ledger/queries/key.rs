@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::LedgerError;
 use crate::ids::Id;
-use crate::ledger::streams;
+use crate::stream::kinds;
 
 /// Version of the form of cursors: one of another version is refused, never misread.
 const VERSION: u8 = 1;
@@ -67,7 +67,7 @@ impl Key {
     fn is_like(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).all(|pair| match pair {
             (Value::Int(_), Value::Int(_)) => true,
-            (Value::Text(text), Value::Text(_)) => text.is_empty() || streams::is_subject(text),
+            (Value::Text(text), Value::Text(_)) => text.is_empty() || kinds::is_subject(text),
             _ => false,
         })
     }

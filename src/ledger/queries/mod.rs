@@ -20,7 +20,7 @@ use serde::de::DeserializeOwned;
 pub use error::LedgerError;
 pub use key::{Key, Listing, Value};
 
-use super::sql::Sql;
+use crate::sql::Sql;
 
 /// Asks the ledger.
 #[derive(Debug, Clone)]

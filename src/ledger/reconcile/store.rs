@@ -2,8 +2,8 @@
 
 use super::report::Report;
 use crate::ids::Id;
-use crate::ledger::sql::Tx;
-use crate::ledger::streams::Tables;
+use crate::sql::Tx;
+use crate::stream::kinds::Tables;
 
 /// Replaces the last comparison, unless a later one is there.
 pub async fn save(

@@ -6,7 +6,6 @@ use crate::ids::Id;
 use crate::ledger::projector::load::{self, damaged};
 use crate::ledger::projector::rooms::Rooms;
 use crate::ledger::rooms::books::Books;
-use crate::ledger::streams::ROOMS;
 use crate::master_secret::MasterSecret;
 use crate::operator::Operator;
 use crate::random;
@@ -15,6 +14,7 @@ use crate::room::known::OrderOf;
 use crate::room::scripts::{self, RestoredState};
 use crate::room::status::Status;
 use crate::store::keys::RoomKeys;
+use crate::stream::kinds::ROOMS;
 use crate::stream::restore::{RestoreBegun, RestoreEnded, restore_begin};
 use crate::stream::{self, Mark};
 

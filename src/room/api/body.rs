@@ -10,10 +10,10 @@ use crate::room::scripts::{Place, Seen};
 use crate::room::ticket::Ticket;
 use crate::room::tokens::Tokens;
 
-/// A ticket, and where it is. Fields that its status has no use for are left out, except an `eta_s` that is not known.
+/// A ticket and its place. A field that its status does not use is left out, except an unknown `eta_s`.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TicketBody {
-    /// Its holder's secret: whoever knows it holds the place.
+    /// A secret: its holder has the place.
     #[schema(value_type = String, example = "0f8fad5bd9cb469fa16570867728950e", pattern = "^[0-9a-f]{32}$")]
     ticket: Ticket,
     /// admitted, waiting, expired, abandoned or left
@@ -23,36 +23,37 @@ pub(crate) struct TicketBody {
     place: PlaceBody,
 }
 
-/// What there is to say of a place.
+/// The place of a ticket, by its status.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum PlaceBody {
-    /// It is in.
+    /// The ticket is in.
     Admitted {
-        /// The pass: a JWT (RFC 7519) for the header `X-Room-Pass`, good until `expires_at`.
+        /// The pass: a JWT (RFC 7519) for the header `X-Room-Pass`, valid until `expires_at`.
         pass: String,
-        /// The end of the session, a whole second in RFC 3339, like all times here; renewing moves it.
+        /// The end of the session, a whole second in RFC 3339, like all times here. A renewal moves it.
         #[schema(example = "2026-12-01T00:05:00.000Z")]
         expires_at: String,
         admitted_at: String,
     },
-    /// It waits.
+    /// The ticket waits.
     Waiting {
-        /// Place in the line, from 1: the one who is let in next. Before the opening it changes with everyone who joins.
+        /// Place in the queue, from 1: the next ticket to be admitted. Before the opening each join may change it.
         #[schema(example = 18)]
         position: u64,
-        /// How many are before it.
+        /// How many tickets are ahead.
         #[schema(example = 17)]
         ahead: u64,
-        /// Seconds until it is let in, by how many sessions ended in the last minute; null when that is not known.
+        /// Seconds until admission, by the rate at which sessions ended in the last minute; null when unknown.
         #[schema(example = 40)]
         eta_s: Option<u64>,
-        /// Seconds after which to ask again: a place that nobody asks for is lost after `waiting_timeout_s`, and who is let
-        /// in has `session_s` to learn of it. Below half of both; far behind those who fit into the room, of the former alone.
+        /// Seconds after which to ask again. A place that nobody asks for is lost after `waiting_timeout_s`, and an
+        /// admitted user has `session_s` to learn of it. The value is below half of both. For places far from the front
+        /// it is below half of the former alone.
         #[schema(example = 1.0)]
         poll_after_s: f64,
     },
-    /// It is over.
+    /// The ticket has ended.
     Ended {
         #[schema(example = "2026-12-01T00:05:00.000Z")]
         ended_at: String,
@@ -60,7 +61,7 @@ pub(crate) enum PlaceBody {
 }
 
 impl TicketBody {
-    /// With a pass of its own for one who is in.
+    /// With a new pass for a ticket that is in.
     pub(crate) fn of(room: &Id, now: &TicketNow, tokens: &Tokens) -> Self {
         let Seen {
             ticket, user, place, ..

@@ -16,11 +16,11 @@ use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
 use crate::ids::Id;
-use crate::ledger::streams::Streams;
 use crate::room::definition::{Definition, Document};
 use crate::room::error::RoomError;
 use crate::room::operate::{has_list, parse_definition};
 use crate::room::scripts::Snapshot;
+use crate::stream::kinds::Streams;
 use crate::telemetry::request;
 use crate::violation::Violation;
 
@@ -30,72 +30,73 @@ impl Described for Document {
     }
 }
 
-/// A room: its definition, status and counts. The fields of the definition are spelled out, because a schema that
+/// A room: its definition, status and counts. The fields of the definition are repeated here, because a schema that
 /// refuses other fields can't be extended.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Room {
     #[schema(value_type = String, example = "lobby")]
     id: Id,
-    /// Sessions at once.
+    /// Most sessions at once.
     #[schema(example = 1000)]
     capacity: u64,
-    /// Seconds of a session.
+    /// Length of a session in seconds.
     #[schema(example = 300)]
     session_s: u64,
-    /// Seconds after which a waiter who was not seen is abandoned.
+    /// Seconds after which the place of a silent waiting user is lost.
     #[schema(example = 60)]
     waiting_timeout_s: u64,
     /// Most admissions in any 60 s.
     admissions_per_minute: Option<u64>,
-    /// Nobody is admitted before; RFC 3339, like all times here.
+    /// Nobody is admitted before this time; RFC 3339, like all times here.
     opens_at: Option<String>,
     /// Shown on the waiting page.
     #[schema(example = "The spring lobby")]
     name: Option<String>,
-    /// Where the waiting page's link back leads.
+    /// Target of the waiting page's link back.
     #[schema(example = "https://shop.example/")]
     back: Option<String>,
-    /// To which the waiting page may send users.
+    /// Origins to which the waiting page may send users.
     #[schema(example = json!(["https://shop.example"]))]
     return_origins: Vec<String>,
     /// open or suspended
     #[schema(example = "open")]
     status: &'static str,
-    /// Of the definition.
+    /// Version of the definition.
     #[schema(example = 3)]
     version: u64,
     /// Sessions now.
     #[schema(example = 1000)]
     active: u64,
-    /// Tickets in the line now.
+    /// Tickets in the queue now.
     #[schema(example = 17)]
     waiting: u64,
-    /// Sessions ever begun.
+    /// Sessions begun so far.
     #[schema(example = 5200)]
     admitted: u64,
-    /// Of them ended by their time.
+    /// How many of them reached their end.
     expired: u64,
-    /// Waiters who were not seen in time.
+    /// Waiting tickets that were not seen in time.
     abandoned: u64,
-    /// Who left, in or waiting.
+    /// Tickets whose user left, in or waiting.
     left: u64,
-    /// Seconds that those waited who were admitted out of the line, on average; null when there was nobody.
+    /// Mean wait of users who were admitted from the queue, in seconds; null when there was none.
     #[schema(example = 31.5)]
     mean_wait_s: Option<f64>,
-    /// What the seed of the order before the opening is made with: 32 hexadecimal digits, new with each new `opens_at`.
+    /// Public input of the seed of the order before the opening: 32 hexadecimal digits, new with each new `opens_at`.
     #[schema(example = "00112233445566778899aabbccddeeff")]
     nonce: String,
     /// SHA-256 of that seed.
     commitment: String,
-    /// That seed, once the opening is in the ledger.
+    /// The seed, once the ledger has the opening.
     seed: Option<String>,
-    /// Nobody is admitted before, because passes of before a loss of Redis may still be out.
+    /// Nobody is admitted before this time, because passes from before a loss of Redis may still be outstanding.
     held_until: Option<String>,
 }
 
-/// The seed of the order before the opening, in hexadecimal digits; `None` before it, and until the ledger has what makes
-/// the opening final: the list of those who joined, or, where there is none, what opened the room. A Redis that lost that,
-/// or whose clock was put back, opens no order again whose seed is known. `None` too where no secret here is that of it.
+/// The seed of the order before the opening, in hexadecimal digits. `None` before the opening, and until the ledger has
+/// the event that makes it final: the list, or the definition that opened a room without one. So a Redis that lost this
+/// event, or whose clock was set back, never opens an order with a public seed. `None` too if no secret here makes that
+/// seed.
 pub(super) fn seed(api: &Api, id: &Id, definition: &Definition, snapshot: &Snapshot) -> Option<String> {
     let ledger_n = api.rooms.registry.known(id).ledger_n();
     let opened = snapshot.opens_ms.is_none() && ledger_n.is_some_and(|n| n >= snapshot.defined);
@@ -144,7 +145,7 @@ impl Room {
             nonce: snapshot.order.nonce,
             commitment: snapshot.order.commitment,
             seed,
-            // By Redis' clock, which the room's time may be ahead of.
+            // By Redis' clock; the room's time may be ahead of it.
             held_until: snapshot
                 .hold_ms
                 .map(|hold_ms| rfc3339(hold_ms - (snapshot.now_ms - snapshot.wall_ms))),
@@ -162,7 +163,7 @@ pub(crate) struct RoomPage {
 
 /// Creates a room, or changes its definition, which is in force at once.
 ///
-/// A lower capacity ends no session. `opens_at` may be moved until it is reached; then it stays, or becomes null.
+/// A lower capacity ends no session. `opens_at` can be moved until it is reached. Then it can stay or become null.
 #[utoipa::path(put, path = "/v1/rooms/{id}", operation_id = "put_room", tag = "rooms", security(("bearer" = [])),
     params(("id" = String, Path), ("If-Match" = Option<String>, Header), ("If-None-Match" = Option<String>, Header)),
     request_body(content = Document),
@@ -186,13 +187,13 @@ pub(crate) async fn put(
     } else {
         HttpResponse::Ok()
     };
-    // The tag of what this PUT made: another one may have come between it and this read.
+    // The tag of this PUT's own version: another PUT may have come between it and this read.
     Ok(answer
         .insert_header((ETAG, etag(put.version)))
         .json(read(&api, &id).await?))
 }
 
-/// All rooms, in the order of their ids; to a bound key its own.
+/// All rooms, in the order of their ids; for a bound key its own.
 #[utoipa::path(get, path = "/v1/rooms", operation_id = "list_rooms", tag = "rooms", security(("bearer" = [])), params(PageQuery),
     responses((status = 200, description = "A page", body = RoomPage)))]
 pub(crate) async fn list(

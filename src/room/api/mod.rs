@@ -6,8 +6,9 @@ use utoipa::OpenApi;
 use super::rooms::Rooms;
 use crate::http::problem::Problem;
 use crate::ids::Id;
-use crate::ledger::Ledger;
-use crate::ledger::streams::ROOMS;
+use crate::sql::Sql;
+use crate::stream::kinds::ROOMS;
+use crate::stream::ledger_mark;
 
 mod body;
 mod definitions;
@@ -16,21 +17,20 @@ mod status;
 mod stream;
 mod tickets;
 
-/// What the handlers work with.
 #[derive(Debug, Clone)]
 pub struct Api {
-    /// Lets users in.
+    /// Admits users.
     pub rooms: Rooms,
-    /// What is not for Redis to decide.
-    pub ledger: Ledger,
+    /// For questions that Redis cannot answer.
+    pub sql: Sql,
 }
 
 impl Api {
-    /// Only the ledger can tell a new room from one that Redis has lost.
+    /// Only the ledger can distinguish a new room from one that Redis has lost.
     async fn learn(&self, id: &Id) -> Result<(), Problem> {
         let registry = &self.rooms.registry;
         if !registry.is_used(id)
-            && let Some(mark) = self.ledger.mark(ROOMS, id).await?
+            && let Some(mark) = ledger_mark(&self.sql, ROOMS, id).await?
         {
             registry.learn(id, mark);
         }
@@ -49,7 +49,7 @@ impl Api {
 )]
 pub struct ApiDoc;
 
-/// Mounts what clients call most, before all other routes, as with jackpots.
+/// Mounts the most frequent routes before all other routes, as for jackpots.
 pub fn busy_routes(config: &mut ServiceConfig, api: &Api) {
     config
         .app_data(Data::new(api.clone()))
@@ -60,7 +60,7 @@ pub fn busy_routes(config: &mut ServiceConfig, api: &Api) {
         );
 }
 
-/// Mounts the others, one by one, as those of jackpots are.
+/// Mounts the other routes, one by one, as for jackpots.
 pub fn routes(config: &mut ServiceConfig) {
     config
         .route("/v1/rooms/{id}/status", crate::http::get().to(status::get))

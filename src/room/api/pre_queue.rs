@@ -1,4 +1,4 @@
-//! Who joined before the opening, and in which order: for `jackpot verify`.
+//! The list of users who joined before the opening, with its order, for `jackpot verify`.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Bytes, Data};
@@ -12,13 +12,14 @@ use crate::http::query::PathOf;
 use crate::ids::Id;
 use crate::room::error::RoomError;
 use crate::room::operate::{COLLECTED_PAGE, joined, parse_definition};
+use crate::room::pre_queue_line::{FORMAT, Heading, Join};
 use crate::telemetry::request;
-use crate::verify::pre_queue::{FORMAT, Heading, Join};
 
-/// Who joined before the opening, as lines of JSON: the first with the seed of the order, how many joined, and the
-/// SHA-256 of the list; then one for each ticket, `{"join":1,"ticket":"…"}`, in the order in which they joined.
+/// The tickets from before the opening, as lines of JSON. The first line has the seed of the order, the number of
+/// tickets, and the SHA-256 of the list. Then there is a line for each ticket, `{"join":1,"ticket":"…"}`, in join
+/// order.
 ///
-/// The list is kept for `rooms.retention_s` behind the opening, its hash for ever in the ledger.
+/// The list is kept for `rooms.retention_s` after the opening. The ledger keeps its hash for ever.
 #[utoipa::path(get, path = "/v1/rooms/{id}/pre-queue", operation_id = "get_room_pre_queue", tag = "rooms", security(("bearer" = [])), params(("id" = String, Path)),
     responses((status = 200, description = "The list", content_type = "application/x-ndjson", body = String),
         (status = 404, description = "`room-not-found`, `pre-queue-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
@@ -30,7 +31,7 @@ pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -
         yield Ok::<_, Problem>(Bytes::from(line(&heading)));
         let mut after = 0;
         loop {
-            // An error breaks the answer off, which its reader notices by the count.
+            // An error breaks the answer off. Its reader notices by the count.
             let page = api.rooms.collected(&id, after).await?;
             after = page.items.last().map_or(after, |(join, _)| *join);
             let lines = page.items.iter().map(|&(join, ticket)| line(&Join { join, ticket }));
@@ -69,7 +70,7 @@ async fn heading(api: &Api, id: &Id) -> Result<Heading, RoomError> {
             joined,
             sha256,
         }),
-        // The ledger does not have its opening yet.
+        // The ledger does not have the opening yet.
         (Some(_), Some(_), None) if is_ours => Err(RoomError::NotOpen),
         _ => Err(RoomError::NoPreQueue),
     }

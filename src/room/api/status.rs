@@ -1,4 +1,4 @@
-//! How a room is, for everybody.
+//! The public state of a room.
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
@@ -18,15 +18,15 @@ use crate::room::rooms::RoomNow;
 use crate::room::status::Status;
 use crate::stream::ScriptError;
 
-/// How long a client, or what stands between, may keep the answer, in seconds.
+/// How long a client, or a cache in between, may keep the answer, in seconds.
 const MAX_AGE_S: u32 = 1;
 
-/// A room as everybody may see it.
+/// The public state of a room.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RoomStatus {
     #[schema(value_type = String, example = "lobby")]
     room_id: Id,
-    /// open; collecting: it opens later, in an order of chance; holding: nobody is admitted until all passes of before a
+    /// open; collecting: it opens later, in a random order; holding: nobody is admitted until all passes from before a
     /// loss of Redis have expired; suspended
     #[schema(example = "open")]
     status: &'static str,
@@ -35,30 +35,31 @@ pub(crate) struct RoomStatus {
     /// Sessions now.
     #[schema(example = 1000)]
     active: u64,
-    /// Tickets in the line.
+    /// Tickets in the queue.
     #[schema(example = 17)]
     waiting: u64,
-    /// Seconds until somebody who joins now is let in, by how many sessions ended in the last minute; null when that is not known.
+    /// Seconds until a user who joins now is admitted, by the rate at which sessions ended in the last minute; null
+    /// when unknown.
     #[schema(example = 40)]
     eta_s: Option<u64>,
     opens_at: Option<String>,
-    /// What the seed of the order before the opening is made with: 32 hexadecimal digits, new with each new `opens_at`.
+    /// Public input of the seed of the order before the opening: 32 hexadecimal digits, new with each new `opens_at`.
     #[schema(example = "00112233445566778899aabbccddeeff")]
     nonce: String,
     /// SHA-256 of that seed.
     commitment: String,
-    /// That seed, once the opening is in the ledger. With it and the list of `GET /v1/rooms/{id}/pre-queue` (role read), which
-    /// the operator can publish, anybody can check the order.
+    /// The seed, once the ledger has the opening. With it and the list of `GET /v1/rooms/{id}/pre-queue` (role read),
+    /// which the operator can publish, anybody can check the order.
     seed: Option<String>,
-    /// How many joined before the opening, once that is in the ledger and as long as the list is kept.
+    /// How many joined before the opening, once the ledger has it and while the list is kept.
     joined: Option<u64>,
-    /// SHA-256 of the list of their tickets, each with a line feed, in the order in which they joined.
+    /// SHA-256 of the list of their tickets, each with a line feed, in join order.
     sha256: Option<String>,
-    /// When this was so, RFC 3339 like all times here.
+    /// Time of this state, RFC 3339 like all times here.
     at: String,
 }
 
-/// How a room is. Needs no key, is a second old at most, and may be kept for as long by what stands between.
+/// The public state of a room. It needs no key and is at most a second old. Caches in between may keep it for a second.
 #[utoipa::path(get, path = "/v1/rooms/{id}/status", operation_id = "get_room_status", tag = "rooms", params(("id" = String, Path)),
     responses((status = 200, description = "How it is", body = RoomStatus,
             headers(("Cache-Control" = String, description = "`public, max-age=1`"),

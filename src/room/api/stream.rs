@@ -21,11 +21,12 @@ use crate::room::scripts::Place;
 use crate::room::ticket::Ticket;
 use crate::telemetry::request;
 
-/// Until the next look when the last one failed.
+/// Until the next look after a failed one.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
-/// A ticket, as long as it waits or is in: `event: ticket` at once and when it has changed, as often as `poll_after_s` says
-/// at most, and a last one when it is over; a comment where nothing has changed. The data is the ticket, as it is read by its id. A stream keeps the place alive.
+/// A ticket while it waits or is in. Sends `event: ticket` at once and when it has changed, at most once in
+/// `poll_after_s`, and a last one at its end; a comment if nothing has changed. The data is the ticket, as `GET` shows
+/// it. A stream keeps the place alive.
 #[utoipa::path(get, path = "/v1/rooms/{id}/tickets/{ticket}/stream", operation_id = "stream_ticket", tag = "rooms", security(("bearer" = [])),
     params(("id" = String, Path), ("ticket" = String, Path)),
     responses((status = 200, description = "Events until it is over", content_type = "text/event-stream", body = String),
@@ -47,7 +48,7 @@ pub(crate) async fn get(
         loop {
             let seen = Some((now.seen.place, now.eta_s));
             if shown == seen {
-                // Only writing tells that a listener has gone away, who must not keep a place.
+                // Only a write shows that a listener has gone away. Such a listener must not keep a place.
                 yield Ok::<_, Problem>(Bytes::from_static(b":\n\n"));
             } else {
                 shown = seen;
@@ -67,7 +68,7 @@ pub(crate) async fn get(
                         now = looked;
                         break;
                     }
-                    // It was over, and is forgotten by now.
+                    // The ticket had ended, and its record is dropped by now.
                     Err(RoomError::TicketNotFound) => return,
                     Err(error) => debug!(%error, "the ticket could not be read; its listener waits"),
                 }

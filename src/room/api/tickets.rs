@@ -16,18 +16,18 @@ use crate::room::rooms::TicketNow;
 use crate::room::ticket::Ticket;
 use crate::telemetry::request;
 
-/// Who wants in.
+/// A user who wants a place.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct JoinWish {
-    /// The player of the entries that the pass is for.
+    /// The user, and the player of entries with the pass.
     #[schema(value_type = String, example = "p7")]
     user_id: Id,
 }
 
 impl Described for JoinWish {}
 
-/// Joins: in at once, or in the line. A user has one place: joining again gives the same ticket until it is over.
+/// Joins: admitted at once, or in the queue. A user has one place: another join returns the same ticket until it ends.
 #[utoipa::path(post, path = "/v1/rooms/{id}/tickets", operation_id = "join_room", tag = "rooms", security(("bearer" = [])), params(("id" = String, Path)),
     request_body(content = JoinWish),
     responses((status = 201, description = "A new ticket", body = TicketBody),
@@ -50,7 +50,7 @@ pub(crate) async fn post(
     Ok(answer.json(body(&api, &id, &now)))
 }
 
-/// How a ticket is. Asking keeps its place in the line alive; a place that nobody asks for is lost after
+/// A ticket as it is now. Asking keeps its place in the queue alive. A place that nobody asks for is lost after
 /// `waiting_timeout_s`.
 #[utoipa::path(get, path = "/v1/rooms/{id}/tickets/{ticket}", operation_id = "get_ticket", tag = "rooms", security(("bearer" = [])), extensions(("x-acts" = json!(true))),
     params(("id" = String, Path), ("ticket" = String, Path)),
@@ -66,7 +66,7 @@ pub(crate) async fn get(
     Ok(HttpResponse::Ok().json(body(&api, &id, &now)))
 }
 
-/// A whole session from now on, with a new pass.
+/// Starts a whole session from now on, with a new pass.
 #[utoipa::path(post, path = "/v1/rooms/{id}/tickets/{ticket}/renew", operation_id = "renew_ticket", tag = "rooms", security(("bearer" = [])),
     params(("id" = String, Path), ("ticket" = String, Path)),
     responses((status = 200, description = "Renewed", body = TicketBody),
@@ -82,8 +82,8 @@ pub(crate) async fn renew(
     Ok(HttpResponse::Ok().json(body(&api, &id, &now)))
 }
 
-/// Leaves: the place is free at once, and the pass of one who was in is refused within a second. Repeating it, and
-/// leaving with a ticket that is over, changes nothing and says how it ended.
+/// Leaves: the place is free at once, and the pass is refused within a second. A repeat, or a leave with an ended
+/// ticket, changes nothing and says how the ticket ended.
 #[utoipa::path(delete, path = "/v1/rooms/{id}/tickets/{ticket}", operation_id = "leave_room", tag = "rooms", security(("bearer" = [])),
     params(("id" = String, Path), ("ticket" = String, Path)),
     responses((status = 200, description = "It is over", body = TicketBody),

@@ -1,7 +1,6 @@
 //! The routes of the waiting page, and of the tokens that open it.
 //!
-//! The page has no key: a token in its address is what its holder may do. Whoever opens it is answered with a page, also
-//! when something is wrong.
+//! The page needs no key: the token in its address authorizes its holder. Errors are pages too.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
@@ -37,7 +36,6 @@ use crate::telemetry::request;
 /// When a page that could not be made is loaded again, in seconds.
 const RETRY_S: u64 = 3;
 
-/// What the handlers work with.
 #[derive(Debug, Clone)]
 pub struct Api {
     rooms: Rooms,
@@ -64,12 +62,12 @@ pub fn routes(config: &mut ServiceConfig, api: &Api) {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct JoinTokenWish {
-    /// Who joins.
+    /// The user who joins.
     #[schema(value_type = String, example = "u-1", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
     user_id: Id,
-    /// Where the page sends the user once let in, with the pass as the parameter `room_pass`: an absolute https URL
+    /// Where the page sends the admitted user, with the pass as the parameter `room_pass`: an absolute https URL
     /// without user, password and fragment; http only for localhost and 127.0.0.1. Its origin must be one of the room's
-    /// `return_origins`, now and when the user is sent there.
+    /// `return_origins`, now and when the page sends the user.
     #[schema(value_type = String, format = "uri", max_length = 2_000, example = "https://shop.example/play")]
     return_to: ReturnTo,
 }
@@ -79,17 +77,17 @@ impl Described for JoinTokenWish {}
 /// A token that opens the waiting page.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct JoinToken {
-    /// JWT of the type `join+jwt`. Whoever has it joins as this user: it is for the user's browser alone.
+    /// JWT of the type `join+jwt`. Its holder can join as this user, so give it to the user's browser alone.
     token: String,
     /// Path of the page, with the token; for this service's origin.
     #[schema(example = "/rooms/lobby/wait?token=eyJhbGciOiJFZERTQSJ9")]
     url: String,
-    /// From when on it opens nothing, RFC 3339.
+    /// When it expires, RFC 3339.
     #[schema(example = "2026-11-22T10:02:00.000Z")]
     expires_at: String,
 }
 
-/// Makes a short-lived token with which a user opens the waiting page. It joins nobody yet: the page does.
+/// Makes a short-lived token with which a user opens the waiting page. The user joins when the page opens.
 #[utoipa::path(post, path = "/v1/rooms/{id}/join-tokens", operation_id = "create_join_token", tag = "rooms", security(("bearer" = [])),
     params(("id" = String, Path)),
     request_body(content = JoinTokenWish),
@@ -130,9 +128,9 @@ pub(crate) async fn issue(
 
 /// The waiting page.
 ///
-/// With a join token it joins its user, as `POST …/tickets` does, and goes on to the page of the place, with a token of
-/// its own that names no user and ends with the ticket. That page shows the place and goes on to `return_to` with the pass
-/// when the user is let in.
+/// With a join token it joins its user, as `POST …/tickets` does. Then it goes on to the page of the place, whose own
+/// token names no user and ends with the ticket. That page shows the place. When the user is admitted, it goes on to
+/// `return_to` with the pass.
 #[utoipa::path(get, path = "/rooms/{id}/wait", operation_id = "waiting_page", tag = "rooms", extensions(("x-acts" = json!(true))),
     params(("id" = String, Path),
         ("token" = Option<String>, Query, description = "Of `POST /v1/rooms/{id}/join-tokens`"),
@@ -187,7 +185,7 @@ pub(crate) async fn events(
         .streaming(Box::pin(events)))
 }
 
-/// Gives the place up, and goes back to its page, which says so.
+/// Gives the place up, and goes back to its page, which confirms it.
 #[utoipa::path(post, path = "/rooms/{id}/wait/leave", operation_id = "leave_by_page", tag = "rooms",
     params(("id" = String, Path), ("place" = String, Query)),
     responses((status = 303, description = "To the page of the place"),
@@ -203,7 +201,7 @@ pub(crate) async fn leave(id: Path<String>, request: HttpRequest, api: Data<Api>
     let page = format!("../wait?place={token}");
     match api.rooms.leave(&place.room, place.jti).await {
         Ok(_) => see_other(&page),
-        // What is loaded again is the page of the place: this address takes no GET, and the user may think again.
+        // A reload must load the place's page: this address has no GET, and the user may change their mind.
         Err(error) => {
             let refusal = Refusal::new(notice_of(error), place.return_to);
             let sign = api.sign_of(&id, &refusal).await;
@@ -213,7 +211,7 @@ pub(crate) async fn leave(id: Path<String>, request: HttpRequest, api: Data<Api>
 }
 
 impl Api {
-    /// Pages of these rooms; `join_token_s`: how long a join token opens one.
+    /// Pages of these rooms. `join_token_s`: how long a join token opens one.
     #[must_use]
     pub fn new(rooms: Rooms, join_token_s: u64) -> Self {
         Self {
@@ -230,7 +228,7 @@ impl Api {
         request::room(room.shared());
         let back = claims.return_to.clone();
         let refused = |error| Refusal::new(notice_of(error), back.clone());
-        // By Redis' clock, as all times of rooms are: instances whose own clocks differ agree. At most a second late.
+        // By Redis' clock, like all times of rooms, so that instances with other clocks agree. At most a second late.
         let now_ms = rooms.shown(room).await.map_err(refused)?.snapshot.now_ms;
         let claims = claims.check(issuer, room, now_ms)?;
         if !rooms.sends_to(room, &claims.return_to).await.map_err(refused)? {
@@ -266,7 +264,7 @@ impl Api {
         }
     }
 
-    /// The place of a request that takes no join token, and its token.
+    /// The place of a request that accepts no join token, and its token.
     async fn place_of(&self, room: &str, request: &HttpRequest) -> Result<(PlaceClaims, String), Refusal> {
         let room = Id::parse(room).map_err(|_| Notice::NoRoom)?;
         let Some(Link::Place(token)) = Link::of(request) else {
@@ -275,7 +273,7 @@ impl Api {
         Ok((self.open_place(&room, &token).await?, token))
     }
 
-    /// A refusal as a page, which names the room and links back where that is known.
+    /// A refusal as a page. It names the room and links back, if these are known.
     async fn refuse(&self, room: &str, refusal: Refusal) -> HttpResponse {
         let sign = self.sign_of(room, &refusal).await;
         refusal.page_at(&sign, "")
@@ -283,13 +281,13 @@ impl Api {
 
     async fn sign_of(&self, room: &str, refusal: &Refusal) -> Sign {
         match (Id::parse(room), refusal.notice) {
-            // There is nothing to read, or nothing that could be read.
+            // The token is missing or unreadable.
             (Err(_), _) | (_, Notice::NoRoom | Notice::Unavailable) => Sign::default(),
             (Ok(room), _) => self.sign(&room, refusal.back.as_ref()).await,
         }
     }
 
-    /// What a page shows of its room. It links to where a token says only where the room sends users there.
+    /// What a page shows of its room. It links to the token's site only if the room sends users there.
     async fn sign(&self, room: &Id, back: Option<&ReturnTo>) -> Sign {
         let Ok(now) = self.rooms.shown(room).await else {
             return Sign::default();
@@ -311,7 +309,7 @@ impl Api {
     }
 }
 
-/// The token in the address of a page. What others have added there, to count clicks for example, does no harm.
+/// Reads the token in the address of a page. Other parameters, for example click counters, do no harm.
 enum Link {
     Join(String),
     Place(String),
@@ -326,12 +324,12 @@ impl Link {
             _ => None,
         });
         let first = links.next();
-        // Of two it would be anyone's guess which counts.
+        // Of two tokens it would be unclear which counts.
         if links.next().is_some() { None } else { first }
     }
 }
 
-/// Why there is no place to show, and the way back where it is known.
+/// Why there is no place to show, and the way back, if known.
 #[derive(Debug)]
 struct Refusal {
     notice: Notice,
@@ -346,7 +344,7 @@ impl Refusal {
         }
     }
 
-    /// As a page that is loaded again where that helps; what is loaded then is at this address.
+    /// As a page. It is loaded again, from this address, if that can help.
     fn page_at(self, sign: &Sign, address: &str) -> HttpResponse {
         let (status, retry_s) = match self.notice {
             Notice::BadLink => (StatusCode::BAD_REQUEST, None),
@@ -389,7 +387,7 @@ impl From<TokenError> for Refusal {
     }
 }
 
-/// Not to be kept, framed, sniffed or named to where its links go.
+/// Not to be stored, framed or sniffed, and not sent as a referrer.
 fn with_headers(status: StatusCode) -> HttpResponseBuilder {
     let mut answer = HttpResponse::build(status);
     answer
@@ -406,7 +404,7 @@ fn html_page(status: StatusCode) -> HttpResponseBuilder {
     answer
 }
 
-/// Addresses of this service are relative, so that they hold behind a proxy that serves it under another path.
+/// Addresses of this service are relative, so that they work after a proxy that serves it under another path.
 fn see_other(address: &str) -> HttpResponse {
     with_headers(StatusCode::SEE_OTHER)
         .insert_header((LOCATION, address))

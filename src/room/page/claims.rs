@@ -1,10 +1,10 @@
-//! What the two tokens of the waiting page say. Pure.
+//! The claims of the two tokens of the waiting page. Pure.
 //!
-//! Their `aud` is no room but `join:<room>` and `place:<room>`: a back end that checks a pass as most libraries do, by
-//! `aud` and not by `typ`, takes neither for one.
+//! Their `aud` is not a room but `join:<room>` and `place:<room>`. Most libraries check a pass by `aud` and not by
+//! `typ`, and so such a back end accepts neither token for a pass.
 //!
-//! A join token stands for a user and lives for minutes; it is changed at once for a place token, which stands for a
-//! ticket: that one stays in the address bar, so that it names no user, and it is worth as much as the place is.
+//! A join token stands for a user and lives for minutes. The page exchanges it at once for a place token, which stands
+//! for a ticket. The place token stays in the address bar. It names no user, and it is worth as much as the place.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -17,7 +17,7 @@ use crate::room::ticket::Ticket;
 /// Type of a place token.
 pub const PLACE: &str = "place+jwt";
 
-/// What a join token says: this user may join this room.
+/// The claims of a join token: this user may join this room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JoinClaims {
@@ -30,16 +30,15 @@ pub struct JoinClaims {
     pub sub: Id,
     /// When it was made, in seconds of Redis' clock.
     pub iat: i64,
-    /// From when on it opens nothing, likewise.
+    /// When it expires, likewise.
     pub exp: i64,
-    /// Random: two tokens are never the same.
+    /// Random, so that two tokens are never equal.
     pub jti: String,
-    /// Where the user goes once let in.
+    /// Where the user goes once admitted.
     pub return_to: ReturnTo,
 }
 
-/// What a place token says: its holder has this ticket. It ends with the ticket, which is forgotten some time behind
-/// its end.
+/// The claims of a place token: its holder has this ticket. The token is valid while the ticket's record is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlaceClaims {
@@ -50,7 +49,7 @@ pub struct PlaceClaims {
     pub room: Id,
     /// The ticket.
     pub jti: Ticket,
-    /// Where the user goes once let in.
+    /// Where the user goes once admitted.
     pub return_to: ReturnTo,
 }
 
@@ -80,15 +79,15 @@ audience!(place_audience: "place:");
 /// Why a token of ours opens nothing here.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NotHere {
-    /// Made for another room, or by another service that has the same keys.
+    /// Made for another room, or by another service with the same keys.
     #[error("the token is for another room")]
     OtherRoom,
-    /// Too late; it says where its user came from.
+    /// Expired. It still says where its user came from.
     #[error("the token has expired")]
     Expired(ReturnTo),
 }
 
-/// The longest that `rooms.join_token_s` may be.
+/// The longest `rooms.join_token_s`.
 const LONGEST_JOIN_S: i64 = 3_600;
 
 impl Timed for JoinClaims {
@@ -99,7 +98,7 @@ impl Timed for JoinClaims {
     }
 }
 
-/// It has no time: who makes one with a key that was retired must know the ticket, and has the place with that alone.
+/// It has no time. To make one with a retired key, somebody must know the ticket, and the ticket alone gives the place.
 impl Timed for PlaceClaims {
     const LONGEST_S: i64 = 0;
 

@@ -1,6 +1,6 @@
 //! The waiting page as HTML. Pure.
 //!
-//! Nothing comes from elsewhere: style and script stand in the page, allowed by their hashes alone.
+//! Nothing comes from elsewhere: style and script are in the page, allowed only by their hashes.
 
 use std::sync::LazyLock;
 
@@ -29,12 +29,12 @@ fn hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
 }
 
-/// What a page shows of its room: both where they are known.
+/// What a page shows of its room, if it is known.
 #[derive(Debug, Clone, Default)]
 pub struct Sign {
     /// The room's name.
     pub name: Option<String>,
-    /// Where its link back leads.
+    /// Target of its link back.
     pub back: Option<ReturnTo>,
 }
 
@@ -53,7 +53,7 @@ impl Sign {
     }
 }
 
-/// The page of a place in the line. `leave`: where its form goes; `refresh_s`: when it is loaded again without scripts.
+/// The page of a place in the queue. `leave`: target of its form. `refresh_s`: when it is loaded again without scripts.
 pub fn line(texts: &Texts, sign: &Sign, leave: &str, refresh_s: u64) -> String {
     let Texts {
         title,
@@ -64,7 +64,7 @@ pub fn line(texts: &Texts, sign: &Sign, leave: &str, refresh_s: u64) -> String {
     } = texts;
     let (title, place, wait, note) = (escape(title), escape(place), escape(wait), escape(note));
     let leave = escape(leave);
-    // Inside `noscript`, because a refresh that has once been read can't be taken back by a script.
+    // Inside `noscript`, because a script cannot take back a refresh that the browser has read.
     let refresh = Refresh {
         seconds: refresh_s,
         address: "",
@@ -80,7 +80,7 @@ pub fn line(texts: &Texts, sign: &Sign, leave: &str, refresh_s: u64) -> String {
          <p class=\"hint\">Keep this page open: it goes on by itself when it is your turn. Closed, it loses your place after a while.</p>\n\
          <form method=\"post\" action=\"{leave}\"><button>Leave the line</button></form>\n{back}"
     );
-    // The script loads the page again as often, where its events don't come.
+    // The script loads the page again after this time if no events arrive.
     let script = format!("<script data-refresh=\"{refresh_s}\">{SCRIPT}</script>\n");
     document(&title, &refresh, &main, &script)
 }
@@ -88,9 +88,9 @@ pub fn line(texts: &Texts, sign: &Sign, leave: &str, refresh_s: u64) -> String {
 /// When a page is loaded again.
 #[derive(Debug, Clone, Copy)]
 pub struct Refresh<'a> {
-    /// So long after it was loaded.
+    /// Seconds after it was loaded.
     pub seconds: u64,
-    /// What is loaded then; empty: the same again.
+    /// The next address; empty: the same.
     pub address: &'a str,
 }
 
@@ -105,7 +105,7 @@ impl Refresh<'_> {
     }
 }
 
-/// A page that says what is the matter.
+/// A page with a message.
 pub fn notice(notice: Notice, sign: &Sign, refresh: Option<Refresh<'_>>) -> String {
     let (heading, text) = (notice.heading(), notice.text());
     let (name, back) = (sign.name(), sign.back());
@@ -114,7 +114,7 @@ pub fn notice(notice: Notice, sign: &Sign, refresh: Option<Refresh<'_>>) -> Stri
     document(heading, &head, &main, "")
 }
 
-/// All of it; the parts are HTML already.
+/// The whole page; the parts are HTML already.
 fn document(title: &str, refresh: &str, main: &str, script: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

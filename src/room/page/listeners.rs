@@ -1,18 +1,18 @@
-//! Who listens for which place: one holder of a place must not take all the streams of an instance.
+//! Counts the streams of each place, so that one holder cannot take all streams of an instance.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::room::ticket::Ticket;
 
-/// Most streams of one place: some tabs, and those of pages that were just loaded again.
+/// Most streams of one place: some tabs, and the streams of pages that were just loaded again.
 const MAX_OF_ONE: u8 = 4;
 
-/// The open streams of this instance, by their tickets.
+/// The open streams of this instance, by ticket.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Listeners(Arc<Mutex<HashMap<Ticket, u8>>>);
 
-/// One of them, for as long as this is there.
+/// One open stream, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Listener {
     all: Listeners,
@@ -20,7 +20,7 @@ pub(super) struct Listener {
 }
 
 impl Listeners {
-    /// One more; `None` where the place has as many as it may.
+    /// Opens one more; `None` if the place has its limit.
     pub(super) fn open(&self, ticket: Ticket) -> Option<Listener> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = open.entry(ticket).or_default();

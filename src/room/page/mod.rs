@@ -1,8 +1,8 @@
-//! The waiting page of a room: where a site sends its users until they are let in.
+//! The waiting page of a room: a site sends its users there until they are admitted.
 //!
-//! Pure: `claims` (what the tokens of the page say), `words`, `html` (with `page.css`
-//! and `page.js`). `sight` asks the room; `stream` keeps an open page up to date, `listeners` counts them; `api` joins them to HTTP. How a site uses
-//! it: `docs/how-to/waiting-rooms.md`.
+//! Pure: `claims` (of the page's tokens), `words`, `html` (with `page.css` and `page.js`). `sight` asks the room.
+//! `stream` keeps an open page up to date, and `listeners` counts the streams. `api` joins them to HTTP. How a site
+//! uses it: `docs/how-to/waiting-rooms.md`.
 
 pub mod api;
 pub mod claims;

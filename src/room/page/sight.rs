@@ -1,4 +1,4 @@
-//! What a place token shows at this moment.
+//! The current state of a place token, as the page shows it.
 
 use std::time::Duration;
 
@@ -11,28 +11,28 @@ use crate::room::scripts::Place;
 use crate::room::status::Status;
 use crate::stream::ScriptError;
 
-/// What is to be seen.
+/// What the page shows.
 #[derive(Debug)]
 pub(super) enum Sight {
-    /// A place in the line.
+    /// A place in the queue.
     Line {
-        /// In words.
+        /// The texts.
         texts: Texts,
-        /// After how many seconds to look again.
+        /// Seconds until the next look.
         poll_after_s: f64,
-        /// After how many seconds the page is loaded again where nothing else keeps it up to date.
+        /// Seconds until the page is loaded again, if nothing else keeps it up to date.
         refresh_s: u64,
     },
-    /// The user is in, and goes to this address, which has the pass.
+    /// The user is in and goes to this address, which has the pass.
     LetIn(String),
-    /// It is over.
+    /// The ticket has ended.
     Over(Notice),
 }
 
 impl Sight {
     /// Looks, which keeps the place alive.
     ///
-    /// A place from which its user can be sent nowhere is not looked at: it is given up like one that nobody asks for.
+    /// It does not look at a place whose user can be sent nowhere. That place ends like one whose user stops asking.
     pub(super) async fn of(rooms: &Rooms, place: &PlaceClaims) -> Result<Self, RoomError> {
         if !rooms.sends_to(&place.room, &place.return_to).await? {
             return Ok(Self::Over(Notice::NotSent));
@@ -63,19 +63,20 @@ impl Sight {
     }
 }
 
-/// Least time for which a page without scripts stays: each load takes the focus away from its button, so that one every
-/// second could not be used by keyboard.
+/// Least time for which a page without scripts stays. Each load takes the focus from its button, so a page that loads
+/// every second cannot be used by keyboard.
 const STAYS_S: u64 = 3;
 
-/// When such a page is loaded again, in seconds: as often as a program would ask, but not more often than it can be used,
-/// unless the place, or the session behind it, could be lost by then: that takes `lost_ms` at least.
+/// When such a page is loaded again, in seconds: as often as a program would ask, but not more often than the page can
+/// be used. The second rule does not apply if the place or its session could be lost by then, which takes at least
+/// `lost_ms`.
 fn refresh_s(poll_after_s: f64, lost_ms: u64) -> u64 {
     let asked = Duration::from_secs_f64(poll_after_s.ceil().max(1.0)).as_secs();
     let in_time = lost_ms / 2_500;
     asked.max(STAYS_S.min(in_time))
 }
 
-/// The room as everybody sees it may be a second old; the ticket is not.
+/// The room's shared reading may be a second old; the ticket is current.
 fn motion(room: &RoomNow, ticket: &TicketNow) -> Motion {
     let (now_ms, wall_ms) = (ticket.now_ms, ticket.wall_ms);
     if room.snapshot.status == Status::Suspended {
@@ -94,7 +95,7 @@ fn motion(room: &RoomNow, ticket: &TicketNow) -> Motion {
     }
 }
 
-/// What a page says when the room could not be asked.
+/// The texts of a page when the room could not be asked.
 pub(super) fn notice_of(error: RoomError) -> Notice {
     match error {
         RoomError::TicketNotFound => Notice::Forgotten,
@@ -104,7 +105,7 @@ pub(super) fn notice_of(error: RoomError) -> Notice {
             wait_s: wait.as_secs() + 1,
         },
         other => {
-            // What is our fault is logged where it becomes a problem; a browser is told in words.
+            // Our own faults are logged where they become a problem. The browser gets a text.
             let _logged = Problem::from(other);
             Notice::Unavailable
         }

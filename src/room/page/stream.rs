@@ -1,4 +1,4 @@
-//! An open page is kept up to date by server-sent events.
+//! Keeps an open page up to date with server-sent events.
 
 use std::time::Duration;
 
@@ -19,12 +19,12 @@ use crate::stopping::Stopping;
 use crate::stream::ScriptError;
 use crate::telemetry::GaugeGuard;
 
-/// Until the next look when the last one failed: often enough to be well within the least useful timeout of a room.
+/// Until the next look after a failed one: often enough for the shortest useful timeout of a room.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
-/// `place` with the texts of the page, at once and then as often as a program would ask; it is sent also
-/// when nothing has changed, so that proxies keep the connection and the page notices when it is dead. `moved`, and the
-/// end, when there is anything else to see than a place. Who listens is there: each look keeps the place alive.
+/// Sends `place` with the texts of the page, at once and then as often as a program would ask. It sends them even
+/// without a change, so that proxies keep the connection and the page notices a dead one. Sends `moved` and ends when
+/// there is no place to show any more. A listener counts as present: each look keeps the place alive.
 pub(super) fn events(
     rooms: Rooms,
     place: PlaceClaims,
@@ -43,7 +43,7 @@ pub(super) fn events(
                 }
                 Ok(Sight::LetIn(_) | Sight::Over(_))
                 | Err(RoomError::TicketNotFound | RoomError::Script(ScriptError::Unknown)) => break,
-                // Loaded again the page would have nothing to show, and all of them would ask at once.
+                // After a reload the page would have nothing to show, and all pages would ask at once.
                 Err(error) => {
                     debug!(%error, "the place could not be looked at; its listener waits");
                     AFTER_FAILURE

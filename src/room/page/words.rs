@@ -5,56 +5,56 @@ use serde::Serialize;
 
 use crate::room::scripts::End;
 
-/// A place in the line, as the page shows it.
+/// A place in the queue, as the page shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// From 1: the one who is let in next.
+    /// From 1: the next one to be admitted.
     pub position: u64,
-    /// Seconds until that, where it is known.
+    /// Seconds until admission, if known.
     pub eta_s: Option<u64>,
-    /// Whether the line moves.
+    /// Whether the queue moves.
     pub motion: Motion,
 }
 
-/// Whether the line moves.
+/// Whether the queue moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Motion {
-    /// Who is at the front is let in as soon as there is room.
+    /// The user at the front is admitted as soon as there is room.
     Moves,
-    /// The room opens then; both in ms of Redis' clock.
+    /// The room opens later; both in ms of Redis' clock.
     OpensAt {
         /// When it opens.
         opens_ms: i64,
         /// Now.
         now_ms: i64,
     },
-    /// Nobody is let in for so long.
+    /// Nobody is admitted for this time.
     HeldFor {
         /// In ms.
         ms: i64,
     },
-    /// Nobody is let in, and nobody knows for how long.
+    /// Nobody is admitted, for an unknown time.
     Stands,
 }
 
-/// The texts of a page that changes while it is open, by the ids of their elements. Its script only puts them there, so
-/// that the page with and without scripts says the same.
+/// The texts of a page that changes while it is open, by the ids of their elements. The script only puts them there, so
+/// a page says the same with and without scripts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Texts {
-    /// Of the tab.
+    /// The tab's title.
     pub title: String,
-    /// Above all.
+    /// The heading.
     pub heading: &'static str,
-    /// The place in the line.
+    /// The place in the queue.
     pub place: String,
-    /// How long it takes.
+    /// The estimate.
     pub wait: String,
-    /// What else is to be said; empty: nothing.
+    /// A further text; empty: none.
     pub note: String,
 }
 
 impl Line {
-    /// In words.
+    /// The texts.
     #[must_use]
     pub fn texts(&self) -> Texts {
         let place = self.position.to_string();
@@ -96,36 +96,36 @@ impl Line {
     }
 }
 
-/// What a page says that has no place to show.
+/// The message of a page without a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notice {
-    /// No token, or none of ours for this room.
+    /// No token, or no token of ours for this room.
     BadLink,
-    /// A join token that is too old.
+    /// An expired join token.
     LinkExpired,
-    /// A join token that has joined as often as it may.
+    /// A join token that has made all its places.
     LinkUsed,
-    /// Its user has left too often of late.
+    /// Its user has left too often recently.
     TooOften {
         /// Until the user may join again.
         wait_s: u64,
     },
-    /// The room's definition does not list the site that the token would send its user to.
+    /// The room's definition does not list the site to which the token would send its user.
     NotSent,
-    /// The room is not there.
+    /// The room does not exist.
     NoRoom,
-    /// The ticket is over for so long that it was forgotten.
+    /// The ticket ended so long ago that its record was dropped.
     Forgotten,
-    /// The ticket is over.
+    /// The ticket has ended.
     Ended(End),
-    /// Nobody joins for now.
+    /// Nobody can join now.
     Closed,
     /// Redis or the ledger does not answer.
     Unavailable,
 }
 
 impl Notice {
-    /// Above all, and in the tab.
+    /// The heading, and the tab's title.
     #[must_use]
     pub fn heading(self) -> &'static str {
         match self {
@@ -144,7 +144,7 @@ impl Notice {
         }
     }
 
-    /// What is the matter, and what to do.
+    /// What is wrong, and what to do.
     #[must_use]
     pub fn text(self) -> &'static str {
         match self {
@@ -168,7 +168,7 @@ impl Notice {
     }
 }
 
-/// So many seconds in words, never too few.
+/// Seconds in words, rounded up.
 #[must_use]
 fn about(seconds: u64) -> String {
     match seconds {

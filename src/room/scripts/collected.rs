@@ -1,4 +1,4 @@
-//! `lua/room/collected.lua`, `reorder.lua` and `publish.lua`: who joined before the opening.
+//! `lua/room/collected.lua`, `reorder.lua` and `publish.lua`: the tickets from before the opening.
 
 use crate::room::ticket::Ticket;
 use crate::store::Store;
@@ -7,19 +7,17 @@ use crate::stream::Marked;
 
 use super::{COLLECTED, Mark, PUBLISH, REORDER, Reply, ScriptError, call, run};
 
-/// Most of one page.
 pub const MAX_COLLECTED: usize = 10_000;
 
-/// Tickets that were made before the opening, in the order in which they were.
+/// Tickets from before the opening, in join order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CollectedPage {
-    /// The room's mark.
     pub mark: Mark,
     /// Redis' clock, ms.
     pub now_ms: i64,
-    /// When the room opens: until then there may be more; `None` once it has.
+    /// When the room opens. Until then there may be more. `None` once it has opened.
     pub opens_ms: Option<i64>,
-    /// Number on the list and ticket.
+    /// Number on the list, and ticket.
     pub items: Vec<(u64, Ticket)>,
 }
 
@@ -29,7 +27,7 @@ impl Marked for CollectedPage {
     }
 }
 
-/// Lists at most `limit`, 1 to [`MAX_COLLECTED`], of those behind the number `after`; writes nothing.
+/// Lists at most `limit`, 1 to [`MAX_COLLECTED`], after the number `after`; writes nothing.
 ///
 /// # Panics
 /// When `limit` is out of its range.
@@ -63,25 +61,25 @@ fn parse(reply: &Reply) -> Option<CollectedPage> {
     })
 }
 
-/// Most of one call of [`reorder`]: `unpack` stays within its stack.
+/// Most tickets of one call of [`reorder`], within the stack of `unpack`.
 pub const MAX_REORDERED: usize = 1_000;
 
-/// How far tickets have their order under the last nonce.
+/// Progress of the new order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reordered {
-    /// So far.
+    /// Under this nonce.
     UpTo {
-        /// Number of the last that has it.
+        /// Number of the last ticket with its order.
         ordered: u64,
-        /// Of the last that needs it.
+        /// Number of the last ticket that needs one.
         to_order: u64,
     },
     /// The room has another nonce by now.
     OtherNonce,
 }
 
-/// Gives tickets their order under this nonce: those behind the number `after`, in the order of the list, at most
-/// [`MAX_REORDERED`]. Where others have come further, it changes nothing. With the room's mark.
+/// Gives tickets their order under this nonce: those after the number `after`, in the order of the list, at most
+/// [`MAX_REORDERED`]. If others have come further, it changes nothing. Returns the room's mark with the result.
 ///
 /// # Panics
 /// When there are too many.
@@ -109,9 +107,9 @@ pub async fn reorder(
     Ok((reply.mark(), reordered))
 }
 
-/// Puts the list into the events: how many tickets there are, and the SHA-256 of them in join order, a line feed behind
-/// each. Whether it is published now, by this call or by one before; it is not before the opening, nor where other
-/// tickets than these are there. With the room's mark.
+/// Publishes the list as an event: how many tickets, and their SHA-256 in join order, with a line feed after each.
+/// Returns whether it is published, by this call or an earlier one. It refuses before the opening, and if Redis has
+/// another number of tickets. Returns the room's mark too.
 pub async fn publish(
     store: &Store,
     keys: &RoomKeys,

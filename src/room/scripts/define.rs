@@ -6,44 +6,42 @@ use crate::store::keys::RoomKeys;
 
 use super::{DEFINE, Mark, ScriptError, Wanted, call, run, text};
 
-/// A definition to put.
 #[derive(Debug)]
 pub struct Define<'a> {
-    /// What is put.
+    /// The new definition.
     pub definition: &'a Definition,
-    /// SHA-256 of the seed with this nonce: it counts when the PUT makes the room, or sets a new `opens_at`.
+    /// SHA-256 of the seed with this nonce. It counts if the PUT creates the room, or sets a new `opens_at`.
     pub commitment: &'a str,
-    /// What must be there.
+    /// The precondition.
     pub wanted: Wanted,
-    /// Version that this instance has read; `None`: there was no such room.
+    /// The version that this instance has read; `None`: no such room.
     pub last_version: Option<u64>,
-    /// One for this PUT and all its repeats, and that of the order where the PUT sets it: 32 hexadecimal digits.
+    /// One for this PUT and all its repeats, and the order's nonce if the PUT sets it: 32 hexadecimal digits.
     pub nonce: &'a str,
-    /// Of a room that this creates.
+    /// History of a room that this call creates.
     pub history: &'a str,
     /// Name of the operator's key.
     pub who: &'a str,
-    /// Of the HTTP request.
+    /// Id of the HTTP request.
     pub request_id: &'a str,
 }
 
-/// What became of it.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Defined {
     /// The room is new.
     Created(u64),
-    /// In force, or as it was: the room was there. With its version.
+    /// The room existed: the new definition is in force, or was before. With its version.
     Changed(u64),
-    /// It is not what was expected.
+    /// The precondition does not hold.
     Mismatch,
-    /// The room has opened: `opens_at` can only stay, or become none.
+    /// The room has opened: `opens_at` can stay or become null.
     Opened,
 }
 
-/// Puts a definition; with the room's mark. `known`: the highest mark this instance has seen.
+/// Puts a definition. Returns the room's mark with the result. `known`: the highest mark this instance has seen.
 ///
 /// # Errors
-/// [`ScriptError::Stale`] when another version than the one read is there.
+/// [`ScriptError::Stale`] when Redis has another version than the one read.
 pub async fn define(
     store: &Store,
     keys: &RoomKeys,

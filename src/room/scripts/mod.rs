@@ -1,5 +1,5 @@
-//! The Lua scripts of `lua/room/`, one wrapper each: it names the keys, orders the arguments and owns the codes of
-//! the replies. The header of each script is the reference.
+//! One wrapper for each Lua script of `lua/room/`. It names the keys, orders the arguments and owns the codes of the
+//! replies. The header of each script is the reference.
 
 use std::sync::LazyLock;
 
@@ -33,7 +33,7 @@ macro_rules! script {
 
 /// With joins: they need memory.
 static JOIN: LazyLock<Script> = script!("room_join", "", "state", "record", "places", "step", "write", "visit");
-/// Without: who is over goes, and who waits comes in, also when there is none.
+/// Without joins: it ends and admits tickets also when memory is full.
 static VISIT: LazyLock<Script> = script!(
     "room_visit",
     "allow-oom",
@@ -54,18 +54,18 @@ static STATUS: LazyLock<Script> = script!("room_status", "allow-oom", "state", "
 static CHECKPOINT: LazyLock<Script> = script!("room_checkpoint", "", "state", "checkpoint");
 static RESTORE_END: LazyLock<Script> = script!("room_restore_end", "allow-oom", "state", "restore_end");
 
-/// A call of a room's script: all its keys, and what every script is told first.
+/// A call of a room's script, with all its keys and the known mark, which every script gets first.
 fn call<'s>(script: &'s Script, keys: &RoomKeys, known: Mark) -> Call<'s> {
     let call = keys.all().into_iter().fold(Call::new(script), Call::key);
     call.arg(known.packed())
 }
 
-/// A number that may be missing, as text.
+/// An optional number, as text.
 fn text(number: Option<impl ToString>) -> String {
     number.map(|number| number.to_string()).unwrap_or_default()
 }
 
-/// The i-th of what a reply has behind its mark, a number; `None` when it is empty.
+/// The i-th value of a reply after its mark, a number; `None` when it is empty.
 fn optional<T: std::str::FromStr>(reply: &Reply, i: usize) -> Result<Option<T>, ScriptError> {
     match reply.text(i)?.as_str() {
         "" => Ok(None),

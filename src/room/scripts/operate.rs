@@ -1,4 +1,4 @@
-//! `lua/room/status.lua` and `checkpoint.lua`: what the service does for its ledger.
+//! `lua/room/status.lua` and `checkpoint.lua`: calls of the service for its ledger.
 
 use crate::room::status::Status;
 use crate::store::Store;
@@ -6,20 +6,18 @@ use crate::store::keys::RoomKeys;
 
 use super::{CHECKPOINT, Mark, STATUS, ScriptError, call, run};
 
-/// What the service wants.
 #[derive(Debug, Clone)]
 pub struct SetStatus {
-    /// Open or suspended.
+    /// The wanted status: open or suspended.
     pub wanted: Status,
-    /// Why.
     pub reason: String,
     /// Name of the operator's key, or of the part of the service.
     pub who: String,
-    /// Of the HTTP request; empty for none.
+    /// Id of the HTTP request; empty for none.
     pub request_id: String,
 }
 
-/// Suspends a room, or opens it again; its mark with it.
+/// Suspends a room, or opens it again. Returns its mark.
 pub async fn set_status(store: &Store, keys: &RoomKeys, known: Mark, wish: &SetStatus) -> Result<Mark, ScriptError> {
     let call = call(&STATUS, keys, known)
         .arg(wish.wanted.as_str())
@@ -33,7 +31,7 @@ pub async fn set_status(store: &Store, keys: &RoomKeys, known: Mark, wish: &SetS
     }
 }
 
-/// Appends an event with what Redis holds; the room's mark with it.
+/// Appends an event with what Redis holds. Returns the room's mark.
 pub async fn checkpoint(store: &Store, keys: &RoomKeys, known: Mark) -> Result<Mark, ScriptError> {
     let reply = run(store, &CHECKPOINT, call(&CHECKPOINT, keys, known), known).await?;
     match reply.code() {

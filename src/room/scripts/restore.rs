@@ -1,4 +1,4 @@
-//! `lua/stream/restore_begin.lua` and `lua/room/restore_end.lua`: a room rebuilt from the ledger, without its tickets.
+//! Rebuilds a room from the ledger, without its tickets: `lua/stream/restore_begin.lua` and `lua/room/restore_end.lua`.
 
 use crate::operator::Operator;
 use crate::room::definition::Definition;
@@ -10,41 +10,41 @@ use crate::stream::restore::{self, RestoreEnded};
 
 use super::{RESTORE_END, ScriptError, text};
 
-/// The state of a room, as the ledger's events tell it.
+/// The state of a room, from the ledger's events.
 #[derive(Debug, Clone)]
 pub struct RestoredState {
     /// Number of the ledger's last event.
     pub n: u64,
-    /// Restores before this one, as far as the ledger knows; Redis may know of more.
+    /// Restores before this one, as far as the ledger knows. Redis may know of more.
     pub restores: u64,
-    /// Its status when the restore has ended.
+    /// Its status after the restore.
     pub status: Status,
-    /// A new one.
+    /// The new history.
     pub history: String,
-    /// Of its definition.
+    /// Version of its definition.
     pub version: u64,
-    /// The definition as Redis kept it.
+    /// The definition's JSON, as Redis kept it.
     pub json: String,
-    /// The same, read.
+    /// The same, parsed.
     pub definition: Definition,
-    /// What the order before the opening went by.
+    /// Nonce and commitment of the order so far.
     pub order: OrderOf,
-    /// What it goes by from now on, where the room has not opened.
+    /// Nonce and commitment of the new order, for a room that has not opened.
     pub next_order: OrderOf,
-    /// When the last pass of former definitions has expired, as far as is known, ms; 0 for none.
+    /// When the last pass of earlier definitions expires, as far as known, ms; 0 for none.
     pub passes_until_ms: i64,
-    /// The highest time that the room has shown, as far as is known, ms.
+    /// The highest time that the room has shown, as far as known, ms.
     pub clock_ms: i64,
-    /// SHA-256 of the list of those who joined before the opening, once it was published.
+    /// SHA-256 of the list of tickets from before the opening, once it was published.
     pub collected_sha256: Option<String>,
     /// The last PUTs.
     pub puts: String,
-    /// Redis had events that the ledger lacks: passes of definitions that nobody knows may be out.
+    /// Redis had events that the ledger lacks. Passes of unknown definitions may be outstanding.
     pub lost_events: bool,
 }
 
 impl RestoredState {
-    /// As `STATE` in `lua/room/state.lua` names them.
+    /// The names are those of `STATE` in `lua/room/state.lua`.
     fn fields(&self) -> [(&'static str, String); 17] {
         let definition = &self.definition;
         [
@@ -69,7 +69,8 @@ impl RestoredState {
     }
 }
 
-/// Writes the state and lets the other scripts in again. Until every pass that may be out has expired nobody is admitted.
+/// Writes the state and lets the other scripts run again. Nobody is admitted until every pass that may be outstanding
+/// has expired.
 pub async fn restore_end(
     store: &Store,
     keys: &RoomKeys,

@@ -7,24 +7,22 @@ use crate::stream::Marked;
 
 use super::{Mark, REVOKED, Reply, ScriptError, call, run};
 
-/// Most of one page.
 pub const MAX_REVOKED: usize = 10_000;
 
-/// Passes that were taken back before they expired, by number.
+/// Passes that were revoked before they expired, by number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Revoked {
-    /// The room's mark.
     pub mark: Mark,
     /// The room's time, ms.
     pub now_ms: i64,
-    /// Passes given and taken back.
+    /// Number of passes given and revoked.
     pub passes: u64,
-    /// Until when nobody is or was admitted, because tickets were lost, ms: another one than before means that there
-    /// may be others under numbers that the caller has read. Then all is to be read anew, from 0.
+    /// Until when nobody is or was admitted because tickets were lost, ms. If it differs from the last reply, numbers
+    /// that the caller has read may be in use again. Then read all again, from 0.
     pub hold_ms: i64,
-    /// The caller has all up to this number now: what the next call asks behind.
+    /// The caller now has all up to this number. The next call begins after it.
     pub last: u64,
-    /// There are none behind.
+    /// This is the last page.
     pub complete: bool,
     /// By number.
     pub items: Vec<RevokedPass>,
@@ -36,21 +34,21 @@ impl Marked for Revoked {
     }
 }
 
-/// A pass that was taken back.
+/// A revoked pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RevokedPass {
-    /// Of this revocation.
+    /// Its revocation number.
     pub number: u64,
-    /// Of the pass.
+    /// Its ticket.
     pub ticket: Ticket,
     /// When it expires, ms.
     pub exp_ms: i64,
-    /// When it was taken back, ms.
+    /// When it was revoked, ms.
     pub at_ms: i64,
 }
 
-/// Lists at most `limit`, 1 to [`MAX_REVOKED`], of those behind the number `after`; writes nothing. Those that have
-/// expired may be missing.
+/// Lists at most `limit`, 1 to [`MAX_REVOKED`], after the number `after`; writes nothing. Expired passes may be
+/// missing.
 ///
 /// # Panics
 /// When `limit` is out of its range.

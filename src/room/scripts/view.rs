@@ -8,29 +8,29 @@ use crate::stream::Marked;
 
 use super::{Mark, Reply, ScriptError, VIEW, call, optional, run};
 
-/// How many.
+/// The counters of a room.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// In the room.
+    /// Sessions now.
     pub active: u64,
-    /// In front of it.
+    /// Waiting tickets now.
     pub waiting: u64,
-    /// Sessions ever begun.
+    /// Sessions begun.
     pub admitted: u64,
-    /// Of them, those that had waited.
+    /// How many of them had waited.
     pub promoted: u64,
-    /// Sessions that came to their end.
+    /// Sessions that reached their end.
     pub expired: u64,
-    /// Waiters that were not seen in time.
+    /// Waiting tickets that were not seen in time.
     pub abandoned: u64,
-    /// Who left, in the room or in front of it.
+    /// Tickets whose user left, in or waiting.
     pub left: u64,
-    /// For which the promoted had waited, all together, ms.
+    /// Sum of the waits of the promoted, ms.
     pub waited_ms: u64,
 }
 
 impl Counts {
-    /// Reads them, the first being the i-th of what a reply has behind its mark.
+    /// Reads the counters from a reply; the first is the i-th value after the mark.
     pub(super) fn parse(reply: &Reply, i: usize) -> Result<Self, ScriptError> {
         Ok(Self {
             active: reply.number(i)?,
@@ -45,36 +45,32 @@ impl Counts {
     }
 }
 
-/// A room at one instant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
-    /// The room's mark.
     pub mark: Mark,
     /// The room's time, ms.
     pub now_ms: i64,
     /// Redis' clock, ms.
     pub wall_ms: i64,
-    /// Its status.
     pub status: Status,
-    /// Version of its definition.
     pub version: u64,
-    /// The definition, JSON.
+    /// As JSON.
     pub definition: String,
-    /// What the order before the opening goes by, or went.
+    /// Nonce and commitment of the order before the opening.
     pub order: OrderOf,
-    /// What a checkpoint would say: all that decides, as the ledger compares it.
+    /// The state as in a checkpoint: every field that decides, as the ledger compares it.
     pub decides: String,
-    /// Number of the event that makes its opening final: of the last nonce, of what opened it, or of its list.
+    /// Number of the event that makes the opening final: of the last nonce, of the opening, or of its list.
     pub defined: u64,
     /// Nobody is admitted before, by Redis' clock; `None` once it has come.
     pub opens_ms: Option<i64>,
     /// Nobody is admitted before, because passes were lost; `None` once it has come.
     pub hold_ms: Option<i64>,
-    /// How many, as the last call that did a step left it.
+    /// The counters, as the last step left them.
     pub counts: Counts,
-    /// How many joined before the opening, while that is kept.
+    /// Length of the list of tickets from before the opening, while it is kept.
     pub collected: u64,
-    /// SHA-256 of the list of them, once it is published.
+    /// SHA-256 of that list, once it is published.
     pub collected_sha256: Option<String>,
 }
 

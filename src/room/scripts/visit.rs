@@ -12,127 +12,121 @@ use crate::stream::{Marked, MaybeScript};
 
 use super::{Counts, JOIN, Mark, Reply, ScriptError, VISIT, call, optional, run, run_here};
 
-/// Most visits of one call: `unpack` stays within its stack, and the call takes 30 ms at most, with all that the step in
-/// front of them may do (docs/decisions/0016-rooms.md).
+/// Most visits of one call. It stays within the stack of `unpack`, and bounds the call to 30 ms with the step before
+/// the visits (docs/decisions/0016-rooms.md).
 pub const MAX_VISITS: usize = 256;
 
-/// What somebody wants of a room.
+/// A visit.
 #[derive(Debug, Clone)]
 pub enum Visit {
-    /// A place.
+    /// Asks for a place.
     Join {
-        /// For whom.
+        /// The user.
         user: Id,
-        /// Made for this join, at random: the user's, unless one waits or is in already.
+        /// The ticket to make, random. Unused if the user has one that waits or is in.
         ticket: Ticket,
-        /// Where it stands if the room has not opened yet, negative.
+        /// Its order if the room has not opened yet, negative.
         order: i64,
-        /// Nonce of the seed that this order is of.
+        /// Nonce of the seed of this order.
         nonce: String,
     },
-    /// To see a place, and keep it.
+    /// Looks at a place, and keeps it alive.
     Look(Ticket),
-    /// The session anew.
+    /// Starts the session again.
     Renew(Ticket),
-    /// To go.
+    /// Leaves.
     Leave(Ticket),
 }
 
-/// Where a ticket stands. Times are ms of the room.
+/// The place of a ticket. Times are ms of the room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// In front of the door.
+    /// It waits.
     Waiting {
-        /// How many are in front of it.
+        /// How many are ahead.
         ahead: u64,
     },
-    /// In the room.
+    /// It is in.
     Admitted {
-        /// Since when.
+        /// Time of admission.
         admitted_ms: i64,
         /// End of the session, on a whole second.
         end_ms: i64,
     },
-    /// Over.
+    /// It has ended.
     Ended {
-        /// Why.
         how: End,
-        /// Since when.
+        /// Time of the end.
         at_ms: i64,
     },
 }
 
-/// A ticket as it stands behind a call.
+/// A ticket after a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
-    /// Which.
     pub ticket: Ticket,
-    /// Whose.
+    /// Its user.
     pub user: Id,
-    /// When it was made; `None` once it is over.
+    /// When it was made; `None` once it has ended.
     pub joined_ms: Option<i64>,
-    /// Where it stands.
     pub place: Place,
     /// This visit made it, or the same visit sent before.
     pub new: bool,
 }
 
-/// What became of a visit.
+/// The result of a visit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VisitReply {
-    /// This is how the ticket stands.
+    /// The ticket as it is now.
     Seen(Seen),
-    /// There is no such ticket, or not any more.
+    /// There is no such ticket, or its record was dropped.
     Unknown,
-    /// A renewal of one who is not in.
+    /// A renewal of a ticket that is not in.
     NotAdmitted(Seen),
     /// A join of a user without a place, while the room is suspended.
     Suspended,
-    /// A join of a user who has left this room too often of late.
+    /// A join of a user who has left this room too often recently.
     Limited {
-        /// When the user may join again, from now on.
+        /// Time until the user may join again.
         wait_ms: u64,
     },
-    /// A join whose order is of another nonce than the room's, which [`Known::order`] has by now.
+    /// A join under another nonce than the room's, which [`Known::order`] has by now.
     OtherNonce,
 }
 
-/// A room behind a call, and its answers.
+/// A room after a call, and its answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Visited {
-    /// The room's mark.
     pub mark: Mark,
-    /// The room's time, ms: that of all that follows but `opens_ms`.
+    /// The room's time, ms. All later times are room times, except `opens_ms`.
     pub now_ms: i64,
     /// Redis' clock, ms.
     pub wall_ms: i64,
-    /// Passes given and taken back.
+    /// Number of passes given and revoked.
     pub passes: u64,
-    /// Number of the last pass that was taken back, 0 for none.
+    /// Number of the last revoked pass, 0 for none.
     pub revocations: u64,
-    /// Its status.
     pub status: Status,
-    /// How many.
     pub counts: Counts,
     /// Nobody is admitted before, by Redis' clock; `None` once it has come.
     pub opens_ms: Option<i64>,
     /// Nobody is admitted before, because passes were lost; `None` once it has come.
     pub hold_ms: Option<i64>,
-    /// For which the place of a silent waiter is kept.
+    /// How long the place of a silent waiting user is kept.
     pub waiting_timeout_ms: u64,
-    /// Of a session.
+    /// Length of a session.
     pub session_ms: u64,
     /// Sessions at once.
     pub capacity: u64,
     /// Most admissions in any 60 s.
     pub rate: Option<u64>,
-    /// When something happens by itself next: then, another call is due.
+    /// When the next thing is due: another call is needed then.
     pub next_due_ms: Option<i64>,
-    /// This call could not do all that was due: another is due now.
+    /// A bound left due work: another call is needed now.
     pub more: bool,
-    /// It has opened, and the list of those who joined before is not published.
+    /// The room has opened, and the list of tickets from before is not published.
     pub unpublished: bool,
-    /// The opening was moved, and not all who had joined have their new order: nobody is admitted before.
+    /// The opening was moved, and some tickets do not have their new order: nobody is admitted before.
     pub unordered: bool,
     /// One for each visit, in order.
     pub replies: Vec<VisitReply>,
@@ -144,8 +138,8 @@ impl Marked for Visited {
     }
 }
 
-/// Does a step, and visits in order: at most [`MAX_VISITS`]. `retention_ms`: for which records of tickets that are over
-/// are kept. Without joins it runs when memory is full.
+/// Makes a step, and visits in order: at most [`MAX_VISITS`]. `retention_ms`: how long records of ended tickets are
+/// kept. Without joins it runs when memory is full.
 ///
 /// # Panics
 /// When there are too many.
@@ -159,7 +153,7 @@ pub async fn visit(store: &Store, known: &Known, retention_ms: u64, visits: &[Vi
     concluded(visited, doubt)
 }
 
-/// The same over the calling thread's own connection.
+/// Like `visit`, over the calling thread's own connection.
 ///
 /// # Panics
 /// When there are too many.
@@ -178,7 +172,7 @@ pub async fn visit_here(
     concluded(visited, doubt)
 }
 
-/// What is unavailable leaves a doubt.
+/// An unavailable Redis leaves a doubt.
 fn concluded(visited: Result<Visited, ScriptError>, doubt: Doubt<'_>) -> Result<Visited, ScriptError> {
     match &visited {
         Ok(_) => doubt.settle(),
@@ -223,7 +217,7 @@ fn ticket_of(visit: &Visit) -> Ticket {
     }
 }
 
-/// Values in front of those of the visits; and of each visit.
+/// Values of a reply before the visits, and values of each visit.
 const HEAD: usize = 25;
 const EACH: usize = 4;
 
@@ -309,7 +303,7 @@ fn seen(ticket: &str, record: &str, ahead: u64, visit: &Visit) -> Option<Seen> {
         user,
         joined_ms,
         place,
-        // A ticket is made for one join: the user has it by that one, or by a repeat of it.
+        // A ticket is made for one join, so the user has it by that join or a repeat of it.
         new: matches!(visit, Visit::Join { ticket: made, .. } if *made == ticket),
     })
 }

@@ -1,4 +1,4 @@
-//! What a killed service left behind on our socket.
+//! Servers that a killed service left on our socket.
 
 use std::time::Duration;
 
@@ -13,20 +13,20 @@ use crate::store::health::info;
 use super::process::{self, Seen};
 use super::{EmbeddedError, Place};
 
-/// How long it may stay unclear who is on the socket: a server that is just ending answers one question and not the next.
+/// How long the owner of the socket may stay unclear: a server that is ending answers one question and not the next.
 const SETTLE_LIMIT: Duration = Duration::from_secs(5);
 /// Pause between two looks.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How one look went.
+/// The result of one look.
 enum Found {
-    /// A server to adopt, or nobody.
+    /// A server to adopt, or none.
     Settled(Option<u32>),
-    /// It may be another story in a moment; the error if not.
+    /// Unclear for now; the error if it stays so.
     Unclear(EmbeddedError),
 }
 
-/// The process id of a server to adopt, or none; then nobody is on our socket and files any more.
+/// The process id of a server to adopt; or none, and then no process uses our socket and files.
 pub(super) async fn settle(place: &Place, link: &Link) -> Result<Option<u32>, EmbeddedError> {
     let deadline = Instant::now() + SETTLE_LIMIT;
     loop {
@@ -40,7 +40,7 @@ pub(super) async fn settle(place: &Place, link: &Link) -> Result<Option<u32>, Em
 
 async fn look(place: &Place, link: &Link) -> Result<Found, EmbeddedError> {
     match info(link, "server").await {
-        // A server that still loads its data answers this too.
+        // A server that is still loading its data answers this too.
         Ok(server) => {
             let pid = server.get("process_id").and_then(|pid| pid.parse().ok()).unwrap_or(0);
             if let Some(unclear) = prove_ours(place, link, pid).await? {
@@ -66,7 +66,7 @@ async fn look(place: &Place, link: &Link) -> Result<Found, EmbeddedError> {
     }
 }
 
-/// None when it is ours; an error that may pass when that can't be told yet.
+/// None when the server is ours. An error that may pass when it is unclear.
 async fn prove_ours(place: &Place, link: &Link, pid: u32) -> Result<Option<EmbeddedError>, EmbeddedError> {
     let foreign = |reason| EmbeddedError::Foreign {
         socket: place.socket.clone(),
@@ -76,7 +76,7 @@ async fn prove_ours(place: &Place, link: &Link, pid: u32) -> Result<Option<Embed
     match process::look(pid, place) {
         Ok(Seen::Ours) => {}
         Ok(Seen::Other) => return Err(not_started_here()),
-        // It ended after its answer; or it still answers, from where its number means another process.
+        // It ended after its answer; or it answers from another process namespace, where its number is another process.
         Ok(Seen::Gone) => return Ok(Some(not_started_here())),
         Err(source) => return Ok(Some(unknown(place)(source))),
     }
@@ -100,7 +100,7 @@ async fn prove_ours(place: &Place, link: &Link, pid: u32) -> Result<Option<Embed
     }
 }
 
-/// Ends every server of that place but one, and sees that they are gone.
+/// Ends every server of that place except one, and checks that they have ended.
 pub(super) async fn end_all(place: &Place, but: Option<u32>) -> Result<(), EmbeddedError> {
     for pid in serving(place)? {
         if Some(pid) != but && !process::end(pid, place).await {
@@ -118,7 +118,7 @@ fn unknown(place: &Place) -> impl FnOnce(std::io::Error) -> EmbeddedError {
     EmbeddedError::io(format!("can't tell which processes serve {}", place.socket.display()))
 }
 
-/// No socket, or one that no process holds: the sure signs that nobody is there.
+/// There is no socket, or no process holds it: then certainly no server is there.
 fn nobody_listens(failure: &Failure) -> bool {
     matches!(failure, Failure::Connect { source, .. } if source.is_connection_refusal())
 }

@@ -1,15 +1,15 @@
-//! How much memory the private server may use.
+//! The memory limit of the private server.
 
 use std::fs;
 
 use super::EmbeddedError;
 
-/// Share of the machine's memory by default, in percent; the rest is for the rewrite of the append-only file, which
-/// copies what changes meanwhile, and for the service.
+/// Default share of the machine's memory, in percent. The rest is for the service and for the rewrite of the
+/// append-only file, which copies what changes meanwhile.
 const DEFAULT_PCT: u64 = 60;
 const MIB: u64 = 1024 * 1024;
 
-/// `maxmemory` in bytes for a setting in MiB, 0 meaning the default share.
+/// `maxmemory` in bytes for a setting in MiB; 0 means the default share.
 pub(super) fn limit(max_memory_mib: u64) -> Result<u64, EmbeddedError> {
     if max_memory_mib > 0 {
         return Ok(max_memory_mib * MIB);
@@ -18,7 +18,7 @@ pub(super) fn limit(max_memory_mib: u64) -> Result<u64, EmbeddedError> {
         "can't tell the machine's memory: set redis.max_memory_mib",
     ))?;
     let machine = total(&meminfo).unwrap_or(0);
-    // In a container the machine is what its control group allows.
+    // In a container the control group limits the memory.
     let allowed = fs::read_to_string("/sys/fs/cgroup/memory.max")
         .ok()
         .and_then(|max| max.trim().parse::<u64>().ok());

@@ -1,7 +1,7 @@
-//! The private server of embedded mode: found or started, supervised, stopped.
+//! The private server of embedded mode: find or start it, supervise it, stop it.
 //!
 //! A second server on the same directory would overwrite what the first one acknowledged. So a server that a killed
-//! service left behind is adopted when it answers, and otherwise ended, and seen to be gone, before another starts.
+//! service left is adopted if it answers. Otherwise it is ended, and another starts only after it is certainly gone.
 
 mod left_over;
 mod memory;
@@ -32,10 +32,10 @@ use supervise::Running;
 /// Longest path of a unix socket in bytes: `sun_path` holds 108 with the final zero.
 const LONGEST_SOCKET_PATH: usize = 107;
 
-/// How many adopted servers may fail during one start; each is followed by another look at who is there.
+/// How many adopted servers may fail during one start. After each, the start looks for servers again.
 const ADOPTIONS_LIMIT: u32 = 3;
 
-/// Why the private server can't be had.
+/// Why the private server can't be started or adopted.
 #[derive(Debug, Error)]
 pub enum EmbeddedError {
     /// There is no program to start.
@@ -43,63 +43,37 @@ pub enum EmbeddedError {
     NoProgram(String),
     /// The socket's path is longer than the system allows.
     #[error("the socket's path {} has {length} bytes, the system allows {LONGEST_SOCKET_PATH}: set a shorter data_dir", path.display())]
-    SocketPathTooLong {
-        /// The path.
-        path: PathBuf,
-        /// Its length in bytes.
-        length: usize,
-    },
-    /// Somebody else's server answers on our socket.
+    SocketPathTooLong { path: PathBuf, length: usize },
+    /// Another server answers on our socket.
     #[error("the server on {} is not ours ({reason}): stop it, or set another data_dir", socket.display())]
-    Foreign {
-        /// The socket.
-        socket: PathBuf,
-        /// Why it is not ours.
-        reason: String,
-    },
-    /// A server holds the socket, does not answer, and can't be found to be ended.
+    Foreign { socket: PathBuf, reason: String },
+    /// A server holds the socket, does not answer, and its process can't be found.
     #[error("a server holds {} but does not answer, and no process here names that socket: stop it first ({cause})", socket.display())]
     Silent {
-        /// The socket.
         socket: PathBuf,
         /// What happened instead of an answer.
         cause: String,
     },
-    /// A left-over server did not end even by SIGKILL.
+    /// A left-over server did not end even after SIGKILL.
     #[error("process {pid} was left by another run and can't be ended")]
-    CannotEnd {
-        /// Its process id.
-        pid: u32,
-    },
+    CannotEnd { pid: u32 },
     /// The server ended while it started.
     #[error("the private server ended at once ({status}); the end of its log {}:\n{log_tail}", log.display())]
     Died {
-        /// How it ended.
         status: String,
-        /// Its log file.
         log: PathBuf,
-        /// The last lines of it.
+        /// Its last lines.
         log_tail: String,
     },
     /// The server runs and does not answer.
     #[error("the private server does not answer: {cause}; its log is {}", log.display())]
-    NoAnswer {
-        /// The last failure.
-        cause: String,
-        /// Its log file.
-        log: PathBuf,
-    },
-    /// The socket's address can't be used.
+    NoAnswer { cause: String, log: PathBuf },
+    /// The socket's address is invalid.
     #[error("can't use the socket")]
     Socket(#[from] RedisError),
-    /// Files or processes.
+    /// A file or process operation failed.
     #[error("{what}")]
-    Io {
-        /// What was tried.
-        what: String,
-        /// Why it failed.
-        source: io::Error,
-    },
+    Io { what: String, source: io::Error },
 }
 
 impl EmbeddedError {
@@ -109,11 +83,11 @@ impl EmbeddedError {
     }
 }
 
-/// Where the private server lives; absolute, so that a process found later can be compared.
+/// Where the private server is; absolute, to compare it with processes found later.
 #[derive(Debug, Clone)]
 struct Place {
     dir: PathBuf,
-    /// What `dir` is, for processes that see another directory at the same path.
+    /// The identity of `dir`, because other processes may have another directory at the same path.
     id: DirId,
     socket: PathBuf,
     log: PathBuf,
@@ -149,17 +123,17 @@ pub(super) fn link(data_dir: &Path, limits: Limits) -> Result<Link, EmbeddedErro
     Ok(Link::new(address::socket_client(&place.socket)?, limits))
 }
 
-/// The private server and who supervises it.
+/// The private server and its supervisor.
 pub(super) struct Embedded {
     link: Arc<Link>,
-    /// Sending, or dropping this, makes the supervisor stop the server.
+    /// Sending to it, or dropping it, makes the supervisor stop the server.
     stop: watch::Sender<()>,
     supervisor: JoinHandle<()>,
 }
 
 impl Embedded {
-    /// Adopts the server left on the socket, or starts one; returns when it answers and has loaded its data.
-    /// The caller holds the lock on the data directory.
+    /// Adopts the server left on the socket, or starts one. Returns when it answers and has loaded its data. The caller
+    /// holds the lock on the data directory.
     pub(super) async fn start(
         settings: &settings::Redis,
         data_dir: &Path,
@@ -186,7 +160,7 @@ impl Embedded {
                 break (running, adopted);
             };
             running.end().await;
-            // It may have been about to end when it was found.
+            // It may have been ending when it was found.
             failed_adoptions += 1;
             if adopted.is_none() || failed_adoptions >= ADOPTIONS_LIMIT {
                 return Err(error);
@@ -204,7 +178,7 @@ impl Embedded {
         &self.link
     }
 
-    /// Stops the server and waits until it is gone.
+    /// Stops the server and waits until it has ended.
     pub(super) async fn stop(self) {
         drop(self.stop);
         if let Err(error) = self.supervisor.await {

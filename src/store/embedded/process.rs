@@ -1,6 +1,6 @@
-//! Processes that serve our socket, as /proc shows them. A process is known by its command line and its working
-//! directory, not by its number alone: numbers are given out again. Nor by the socket's path alone: in another
-//! container the same path is another directory.
+//! Processes that serve our socket, as /proc shows them. A process is identified by its command line and its working
+//! directory. Its number alone is not enough, because numbers are used again. The socket's path alone is not enough,
+//! because in another container the same path is another directory.
 
 use std::fs;
 use std::io;
@@ -15,25 +15,25 @@ use tokio::time::Instant;
 
 use super::Place;
 
-/// How long a server may take to end by itself: it writes and syncs its file.
+/// How long a server may take to end by itself, because it writes and syncs its file.
 const TERM_LIMIT: Duration = Duration::from_secs(5);
-/// How long the kernel may take to end a killed one: its memory is given back first.
+/// How long the kernel may take to end a killed one, because it frees its memory first.
 const KILL_LIMIT: Duration = Duration::from_secs(20);
 /// Pause between two looks.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// What a process is to us.
+/// A process, compared with our server.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     /// A server on our socket and in our directory.
     Ours,
-    /// Alive, and something else.
+    /// Alive, and another program.
     Other,
-    /// Dead, or there never was one.
+    /// Dead, or never started.
     Gone,
 }
 
-/// A directory, whatever its path is called: its device and its number there.
+/// The identity of a directory, whatever its path: its device and its inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DirId {
     device: u64,
@@ -53,7 +53,7 @@ impl DirId {
 /// Process ids of all servers of that place.
 ///
 /// # Errors
-/// What is not known is not "none": a second server must not start then.
+/// An unknown answer is not "none": a second server must not start then.
 pub(super) fn serving(place: &Place) -> io::Result<Vec<u32>> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc")? {
@@ -61,7 +61,7 @@ pub(super) fn serving(place: &Place) -> io::Result<Vec<u32>> {
             continue;
         };
         match command_line(pid) {
-            // Mounted with hidepid, /proc says nothing of other users' processes; a server of theirs still holds the
+            // Mounted with hidepid, /proc hides other users' processes. A server of another user still holds the
             // socket, which is asked first.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => continue,
             Err(error) => return Err(error),
@@ -75,10 +75,10 @@ pub(super) fn serving(place: &Place) -> io::Result<Vec<u32>> {
     Ok(found)
 }
 
-/// What that process is.
+/// Identifies that process.
 ///
 /// # Errors
-/// It can't be told; the process may well be alive.
+/// It can't be identified; it may be alive.
 pub(super) fn look(pid: u32, place: &Place) -> io::Result<Seen> {
     match command_line(pid)? {
         None => return Ok(Seen::Gone),
@@ -93,12 +93,12 @@ pub(super) fn look(pid: u32, place: &Place) -> io::Result<Seen> {
     }
 }
 
-/// Whether that server may still be alive; only a sure sign says no.
+/// Whether that server may still be alive; false only if it is certain.
 pub(super) fn may_serve(pid: u32, place: &Place) -> bool {
     !matches!(look(pid, place), Ok(Seen::Other | Seen::Gone))
 }
 
-/// None for a dead process; of one that nobody has waited for yet, the command line is empty.
+/// None for a dead process. A dead child that was not waited for has an empty command line.
 fn command_line(pid: u32) -> io::Result<Option<Vec<u8>>> {
     match fs::read(format!("/proc/{pid}/cmdline")) {
         Ok(line) => Ok(Some(line).filter(|line| !line.is_empty())),
@@ -107,7 +107,7 @@ fn command_line(pid: u32) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// No such file, or no such process. All else, as too many open files, says nothing about the process.
+/// No such file, or no such process. Other errors, such as too many open files, say nothing about the process.
 fn says_gone(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(Errno::SRCH.raw_os_error())
 }
@@ -120,7 +120,7 @@ fn names(command_line: &[u8], socket: &Path) -> bool {
         .any(|pair| pair[0] == b"--unixsocket" && pair[1] == socket.as_os_str().as_bytes())
 }
 
-/// Ends that server: SIGTERM, then SIGKILL, which also ends a stopped one. False when it is still there.
+/// Ends that server: SIGTERM, then SIGKILL, which also ends a stopped one. False when it is still alive.
 pub(super) async fn end(pid: u32, place: &Place) -> bool {
     signal(pid, place, Signal::TERM);
     if gone(pid, place, TERM_LIMIT).await {
@@ -131,7 +131,7 @@ pub(super) async fn end(pid: u32, place: &Place) -> bool {
     gone(pid, place, KILL_LIMIT).await
 }
 
-/// Asks that server to end, without waiting.
+/// Sends SIGTERM to that server, without waiting.
 pub(super) fn terminate(pid: u32, place: &Place) {
     signal(pid, place, Signal::TERM);
 }

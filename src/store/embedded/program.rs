@@ -1,4 +1,4 @@
-//! Which program to start.
+//! The program of the private server.
 
 use std::env;
 use std::path::{Path, PathBuf};

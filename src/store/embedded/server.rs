@@ -1,4 +1,4 @@
-//! How the private server is started.
+//! Starts the private server.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
@@ -12,12 +12,12 @@ use crate::store::connection::Link;
 
 use super::{EmbeddedError, Place};
 
-/// A log beyond this is put aside at the next start, in bytes; one older log is kept.
+/// Largest log, in bytes. The next start renames a larger one; one older log is kept.
 const LOG_LIMIT: u64 = 16 * 1024 * 1024;
-/// How much of the log's end a start-up error shows, in bytes.
+/// How many bytes of the log's end a start-up error shows.
 const LOG_TAIL: u64 = 1500;
 
-/// All it takes to start the server again.
+/// Everything needed to start the server again.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) place: Place,
@@ -34,7 +34,7 @@ impl Plan {
             .try_clone()
             .map_err(EmbeddedError::io("can't share the log of the private Redis"))?;
         let mut command = Command::new(&self.program);
-        // Settings in the environment may be secrets, and the server needs none of it; its program was found before.
+        // The environment may hold secret settings, and the server needs none of it. Its program was found before.
         command.env_clear();
         for (name, value) in SETTINGS {
             command.args([name, value]);
@@ -50,14 +50,15 @@ impl Plan {
             .stdin(Stdio::null())
             .stdout(log)
             .stderr(errors)
-            // A group of its own: Ctrl-C in a terminal must reach the service alone, which stops the server last.
+            // In a process group of its own: Ctrl-C in a terminal must reach only the service, which stops the server
+            // last.
             .process_group(0);
         command
             .spawn()
             .map_err(EmbeddedError::io(format!("can't start {}", self.program.display())))
     }
 
-    /// Brings what may have changed in the settings to a server that was started under older ones.
+    /// Applies changed settings to a server that was started under older ones.
     pub(super) async fn apply(&self, link: &Link) -> Result<(), EmbeddedError> {
         let mut command = redis::cmd("CONFIG");
         command.arg("SET").arg("maxmemory").arg(self.max_memory_bytes);
@@ -71,12 +72,12 @@ impl Plan {
     }
 }
 
-/// The start-up checks demand the same of any server; here is where this one gets it from.
+/// The start-up checks require the same of any server. This one gets it here.
 const SETTINGS: [(&str, &str); 13] = [
     ("--port", "0"),
     ("--unixsocketperm", "700"),
     ("--daemonize", "no"),
-    // The title would replace the command line, by which an orphan is recognised.
+    // A process title would replace the command line, by which an orphan is recognised.
     ("--set-proc-title", "no"),
     ("--pidfile", "redis.pid"),
     ("--databases", "1"),
@@ -85,7 +86,7 @@ const SETTINGS: [(&str, &str); 13] = [
     ("--no-appendfsync-on-rewrite", "no"),
     ("--save", ""),
     ("--maxmemory-policy", "noeviction"),
-    // Memory that a bulk of UNLINKs frees comes back without holding up a call.
+    // Memory freed by many UNLINKs comes back without delaying a call.
     ("--lazyfree-lazy-user-del", "yes"),
     ("--loglevel", "notice"),
 ];

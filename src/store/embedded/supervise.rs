@@ -1,4 +1,4 @@
-//! A running private server, our child or adopted, and the task that starts it again when it dies.
+//! A running private server, our child or adopted, and the task that restarts it when it dies.
 
 use std::time::Duration;
 
@@ -16,16 +16,16 @@ use super::{EmbeddedError, Place, left_over, process};
 const FIRST_BACKOFF: Duration = Duration::from_millis(50);
 /// The longest pause between restarts.
 const LONGEST_BACKOFF: Duration = Duration::from_secs(5);
-/// A server that ran this long starts the pauses anew.
+/// After this time of running, the pauses begin again with the first.
 const STEADY: Duration = Duration::from_secs(30);
-/// How often an adopted server, which is not our child, is looked at.
+/// How often to look at an adopted server, which is not our child.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long a started server may take to answer at all.
+/// How long a started server may take to answer.
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
-/// How long it may take to load its data; about a minute per 10 GiB.
+/// How long it may take to load its data; about a minute for 10 GiB.
 const LOADING_LIMIT: Duration = Duration::from_mins(5);
 
-/// A server that runs.
+/// A running server.
 pub(super) struct Running {
     pid: u32,
     place: Place,
@@ -44,7 +44,7 @@ impl Running {
     }
 
     pub(super) fn child(child: Child, place: &Place) -> Self {
-        // A child that nobody has waited for has an id.
+        // A child that was not waited for has an id.
         let pid = child.id().unwrap_or(0);
         Self {
             pid,
@@ -85,7 +85,7 @@ impl Running {
         }
     }
 
-    /// Resolves when it has died, with how.
+    /// Resolves when it has died. Returns how.
     async fn gone(&mut self) -> String {
         let status = if let Some(child) = &mut self.child {
             child
@@ -102,7 +102,7 @@ impl Running {
         status
     }
 
-    /// Stops it and waits until it is gone.
+    /// Stops it and waits until it has ended.
     pub(super) async fn end(mut self) {
         if !process::end(self.pid, &self.place).await {
             tracing::error!(pid = self.pid, "the private Redis can't be ended");
@@ -114,7 +114,7 @@ impl Running {
     }
 }
 
-/// When the runtime goes away without a stop, the server at least gets the signal: it syncs its file and ends.
+/// If the runtime ends without a stop, the server at least gets the signal: it syncs its file and ends.
 impl Drop for Running {
     fn drop(&mut self) {
         if !self.ended {
@@ -123,7 +123,7 @@ impl Drop for Running {
     }
 }
 
-/// Keeps a server running until told to stop, then stops it.
+/// Keeps a server running until the stop, then stops it.
 pub(super) async fn supervise(plan: Plan, mut running: Running, mut stopping: watch::Receiver<()>) {
     let mut backoff = FIRST_BACKOFF;
     loop {
@@ -143,7 +143,7 @@ pub(super) async fn supervise(plan: Plan, mut running: Running, mut stopping: wa
                 _ = stopping.changed() => return,
             }
             backoff = (backoff * 2).min(LONGEST_BACKOFF);
-            // Whatever was taken for its death: two servers on one file would destroy it.
+            // Ends it even if it seemed dead: two servers on one file would destroy the file.
             let started = match left_over::end_all(&plan.place, None).await {
                 Ok(()) => plan.spawn(),
                 Err(error) => Err(error),

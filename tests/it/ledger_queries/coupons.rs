@@ -82,7 +82,7 @@ async fn a_page_of_issues_is_a_range_of_the_primary_key(db: LedgerDb) {
     let books = books(db).await;
     issues(&books, "coffee", 20_000).await;
     issues(&books, "tea", 5_000).await;
-    if books.sql.kind() == jackpot::ledger::sql::Kind::Postgres {
+    if books.sql.kind() == jackpot::sql::Kind::Postgres {
         books.run("ANALYZE").await;
     }
     let filters = IssueFilters {

@@ -7,7 +7,7 @@ use jackpot::ledger::queries::entries::EntryFilters;
 use jackpot::ledger::queries::payouts::PayoutFilters;
 use jackpot::ledger::queries::postings::PostingFilters;
 use jackpot::ledger::queries::scan::{Scan, Statement};
-use jackpot::ledger::sql::Kind;
+use jackpot::sql::Kind;
 use sqlx::Row;
 
 use super::kit::{Books, T0, books};
@@ -111,7 +111,7 @@ async fn fill(books: &Books) {
     books.payouts("spring", (1, 20_000), T0).await;
     books.payouts("autumn", (1, 5_000), T0).await;
     let mut tx = books.sql.begin().await.unwrap();
-    jackpot::ledger::entry_index::ensure(&mut tx, "20251121").await.unwrap();
+    jackpot::sql::entry_days::ensure(&mut tx, "20251121").await.unwrap();
     tx.commit().await.unwrap();
     for insert in [
         format!(

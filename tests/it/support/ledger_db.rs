@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use jackpot::ledger::sql::Sql;
 use jackpot::settings::{AutoRestore, Ledger};
+use jackpot::sql::Sql;
 use tempfile::TempDir;
 
 use super::postgres::TestPostgres;

@@ -6,8 +6,9 @@ use std::process::{Command, Output};
 
 use jackpot::ids::Id;
 use jackpot::master_secret::MasterSecret;
+use jackpot::room::pre_queue_line::{FORMAT, Heading, KIND};
 use jackpot::room::ticket::{OrderSeed, Ticket};
-use jackpot::verify::pre_queue::{FORMAT, Heading, KIND, OrderFormat};
+use jackpot::verify::pre_queue::OrderFormat;
 use jackpot::verify::{Place, PreQueue, Trusted, Verified, VerifyError, verify_any};
 use serde_json::{Value, json};
 

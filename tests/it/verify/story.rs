@@ -12,11 +12,12 @@ use jackpot::jackpot::scripts::EnterEntry;
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::chain::{self, ChainHash};
 use jackpot::ledger::event::{Claim, ClaimResult, Event, Kind};
+use jackpot::ledger::export_line::FORMAT;
 use jackpot::ledger::receipt::{Head, UnsignedReceipt};
 use jackpot::money::Minor;
 use jackpot::signing::{Jwks, SigningKeys};
 use jackpot::telemetry::Metrics;
-use jackpot::verify::{FORMAT, Report, Trusted, verify};
+use jackpot::verify::{Report, Trusted, verify};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 

@@ -17,14 +17,14 @@ use crate::coupon::known::{Known, Registry};
 use crate::coupon::scripts::{self, SetStatus};
 use crate::coupon::status::Status;
 use crate::ids::Id;
-use crate::jackpot::operate::Operator;
 use crate::ledger::coupons::books::Books;
 use crate::ledger::coupons::report::{self, Side};
 use crate::ledger::reconcile::report::Report;
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
-use crate::ledger::sql::{Sql, Tx};
-use crate::ledger::streams::{COUPONS, Tables};
+use crate::operator::Operator;
+use crate::sql::{Sql, Tx};
 use crate::store::Store;
+use crate::stream::kinds::{COUPONS, Tables};
 use crate::stream::{Mark, ScriptError};
 pub use batch::{IssueRow, Rows, VoidRow};
 

@@ -6,7 +6,7 @@ use super::Coupons;
 use super::batch::VoidRow;
 use crate::ledger::projector::batch::Batch;
 use crate::ledger::projector::write::{WriteError, insert, int};
-use crate::ledger::sql::{Tx, Value};
+use crate::sql::{Tx, Value};
 
 /// All of them.
 pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Coupons>]) -> Result<(), WriteError> {

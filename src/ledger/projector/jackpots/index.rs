@@ -21,8 +21,8 @@ use crate::ledger::projector::stream;
 use crate::ledger::projector::write::{WriteError, int};
 use crate::ledger::queries::LedgerError;
 use crate::ledger::skipped::{Carried, CarriedEntry};
-use crate::ledger::sql::{Sql, Tx, is_unavailable};
 use crate::ledger::{Ledger, event_page};
+use crate::sql::{Sql, Tx, is_unavailable};
 
 type Loaded = load::Loaded<Jackpots>;
 type Stream = stream::Stream<Jackpots>;

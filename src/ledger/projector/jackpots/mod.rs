@@ -20,16 +20,17 @@ use super::write::WriteError;
 use crate::ids::Id;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::known::{Known, Registry};
-use crate::jackpot::operate::{Operate, Operator};
+use crate::jackpot::operate::Operate;
 use crate::jackpot::view::Status;
 use crate::ledger::books::Books;
 use crate::ledger::receipt::{Receipt, UnsignedReceipt};
 use crate::ledger::reconcile::report::{self, MetersAndState, Report};
 use crate::ledger::reconcile::sides;
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
-use crate::ledger::sql::{Sql, Tx};
-use crate::ledger::streams::{JACKPOTS, Tables};
+use crate::operator::Operator;
+use crate::sql::{Sql, Tx};
 use crate::stream::Mark;
+use crate::stream::kinds::{JACKPOTS, Tables};
 use rows::{IndexRows, Rows};
 
 /// The jackpots, as this instance knows them.

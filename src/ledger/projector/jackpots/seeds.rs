@@ -8,9 +8,9 @@ use tracing::error;
 
 use super::Jackpots;
 use crate::ids::Id;
-use crate::ledger::lookup;
+use crate::jackpot::kept;
 use crate::ledger::projector::Projector;
-use crate::ledger::sql::Sql;
+use crate::sql::Sql;
 
 impl Projector<Jackpots> {
     /// Publishes the seed of every epoch whose closing is in the ledger and that no pending entry needs. Repeating it
@@ -49,7 +49,7 @@ impl Projector<Jackpots> {
         let Some(row) = sql.reading(select.fetch_optional(sql.reader())).await? else {
             return Ok(());
         };
-        let epoch = lookup::epoch(&row)?;
+        let epoch = kept::epoch(&row)?;
         let secrets = &self.kind.operate.views.secrets;
         let seed = epoch.opening.seed(secrets, id, epoch.epoch);
         let Some(seed) = seed.filter(|seed| seed.commitment() == epoch.opening.commitment) else {

@@ -4,7 +4,7 @@ use super::Jackpots;
 use super::rows::{CouponRow, PayoutRow};
 use crate::ledger::projector::batch::Batch;
 use crate::ledger::projector::write::{insert, int};
-use crate::ledger::sql::{Tx, Value};
+use crate::sql::{Tx, Value};
 
 /// All of them.
 pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {

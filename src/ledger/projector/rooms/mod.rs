@@ -16,14 +16,14 @@ use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use crate::ledger::rooms::books::Books;
 use crate::ledger::rooms::event::Checkpoint;
 use crate::ledger::rooms::report;
-use crate::ledger::sql::Tx;
-use crate::ledger::streams::{ROOMS, Tables};
 use crate::master_secret::MasterSecret;
 use crate::operator::Operator;
 use crate::room::known::{Known, Registry};
 use crate::room::scripts::{self, SetStatus};
 use crate::room::status::Status;
+use crate::sql::Tx;
 use crate::store::Store;
+use crate::stream::kinds::{ROOMS, Tables};
 use crate::stream::{Mark, ScriptError, Unreadable};
 
 /// The rooms, as this instance knows them.

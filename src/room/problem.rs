@@ -2,7 +2,7 @@
 
 use actix_web::http::StatusCode;
 
-use super::problem::Problem;
+use crate::http::problem::Problem;
 use crate::room::error::RoomError;
 use crate::store::StoreError;
 use crate::stream::ScriptError;

@@ -2,19 +2,13 @@
 
 use actix_web::http::StatusCode;
 
-use super::problem::{FieldError, Problem};
-use crate::jackpot::definition::Violation;
+use crate::http::problem::Problem;
 use crate::jackpot::error::PlayError;
+use crate::jackpot::named::NamedError;
 use crate::jackpot::scripts::ScriptError;
 use crate::jackpot::view::Status;
 use crate::room::door::DoorError;
 use crate::store::StoreError;
-
-impl From<Violation> for FieldError {
-    fn from(violation: Violation) -> Self {
-        Self::new(violation.field, violation.rule)
-    }
-}
 
 impl From<PlayError> for Problem {
     fn from(error: PlayError) -> Self {
@@ -61,6 +55,15 @@ impl From<PlayError> for Problem {
             }
             PlayError::Unsettled => Problem::store_unavailable("the definition kept changing; repeat the same id"),
             PlayError::Lost { .. } | PlayError::Contradiction(_) | PlayError::Random(_) => internal(&error),
+        }
+    }
+}
+
+impl From<NamedError> for Problem {
+    fn from(error: NamedError) -> Self {
+        match error {
+            NamedError::Play(error) => error.into(),
+            NamedError::Ledger(error) => error.into(),
         }
     }
 }

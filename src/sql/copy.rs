@@ -13,8 +13,7 @@ use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor, Row};
 
 use super::address::{Address, Mode};
 use super::file::{self, FileLock};
-use super::{Kind, SqlError, Tx, Value, insert_rows, pool, schema};
-use crate::ledger::entry_index;
+use super::{Kind, SqlError, Tx, Value, entry_days, insert_rows, pool, schema};
 use crate::settings;
 
 /// Rows of one insert.
@@ -299,9 +298,9 @@ async fn copy_all(from: &mut Tx<'_>, into: &mut Tx<'_>, tables: &[Table]) -> Res
     let days: Vec<String> = sqlx::query_scalar("SELECT day FROM entry_days ORDER BY day")
         .fetch_all(&mut **from)
         .await?;
-    for day in days.iter().filter(|day| entry_index::is_day(day)) {
-        if is_there(from, &entry_index::table(day)).await? {
-            entry_index::ensure(into, day).await?;
+    for day in days.iter().filter(|day| entry_days::is_day(day)) {
+        if is_there(from, &entry_days::table(day)).await? {
+            entry_days::ensure(into, day).await?;
             copy_table(from, into, &index_of(day)).await?;
         }
     }
@@ -326,9 +325,9 @@ async fn is_there(from: &mut Tx<'_>, table: &str) -> Result<bool, sqlx::Error> {
 }
 
 fn index_of(day: &str) -> Table {
-    let columns = entry_index::COLUMNS.map(|(name, is_text)| (name.to_owned(), is_text));
+    let columns = entry_days::COLUMNS.map(|(name, is_text)| (name.to_owned(), is_text));
     Table {
-        name: entry_index::table(day),
+        name: entry_days::table(day),
         columns: columns.to_vec(),
     }
 }

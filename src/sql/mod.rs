@@ -3,9 +3,11 @@
 
 mod address;
 pub mod copy;
+pub mod entry_days;
 mod error;
 mod file;
 mod insert;
+mod owner;
 mod pool;
 mod schema;
 
@@ -16,11 +18,10 @@ use std::time::Duration;
 use sqlx::any::AnyArguments;
 use sqlx::pool::PoolConnection;
 use sqlx::query::Query;
-use sqlx::{Any, AnyPool, Row, Transaction};
+use sqlx::{Any, AnyPool, Transaction};
 use tokio::time::timeout;
 use uuid::Uuid;
 
-use super::pair::InSql;
 use crate::settings;
 
 use address::{Address, Mode};
@@ -29,6 +30,7 @@ use file::FileLock;
 pub use address::Kind;
 pub use error::{SqlError, Taken, is_unavailable};
 pub use insert::{Value, insert_rows};
+pub use owner::InSql;
 pub use schema::Migrated;
 
 /// A transaction on either database.
@@ -191,56 +193,6 @@ impl Sql {
         self.writing(work).await
     }
 
-    /// The store on whose behalf this instance writes; `None` before the ledger has claimed its store.
-    pub fn owner(&self) -> Option<Uuid> {
-        self.owner.get().copied()
-    }
-
-    /// From here on this instance writes for that store alone. The first one counts: an instance never changes sides.
-    pub(super) fn own(&self, store: Uuid) {
-        if *self.owner.get_or_init(|| store) != store {
-            tracing::error!(%store, "this instance writes for another store already");
-        }
-    }
-
-    /// Which store the ledger belongs to, and whether it has any event.
-    pub async fn store(&self) -> Result<InSql, sqlx::Error> {
-        let text = "SELECT store_id, CASE WHEN EXISTS (SELECT 1 FROM streams WHERE n > 0) THEN 1 ELSE 0 END AS used \
-                    FROM ledger WHERE one = 1";
-        let row = sqlx::query(text).fetch_one(&self.reader);
-        let row = self.reading(row).await?;
-        let (store, used): (String, i64) = (row.try_get("store_id")?, row.try_get("used")?);
-        Ok(InSql {
-            store: store.parse().ok(),
-            has_events: used == 1,
-        })
-    }
-
-    /// Names the store that the ledger belongs to, if `from` is still its name: compare and set. Ends all leases,
-    /// because their holders can write nothing more. Whether it was done.
-    ///
-    /// # Errors
-    /// Also when a transaction of the old pair does not end in time.
-    pub(super) async fn name_store(&self, from: Option<Uuid>, to: Uuid) -> Result<bool, sqlx::Error> {
-        let work = async {
-            let mut tx = self.begin_unchecked().await?;
-            let named = sqlx::query("UPDATE ledger SET store_id = $1 WHERE one = 1 AND store_id = $2")
-                .bind(to.to_string())
-                .bind(from.map_or_else(String::new, |id| id.to_string()))
-                .execute(&mut *tx)
-                .await?;
-            if named.rows_affected() == 0 {
-                return Ok(false);
-            }
-            let release =
-                "UPDATE streams SET holder = '', lease_until_ms = 0, lease_token = lease_token + 1 WHERE holder <> ''";
-            sqlx::query(release).execute(&mut *tx).await?;
-            tx.commit().await?;
-            Ok(true)
-        };
-        self.writing(work).await
-    }
-
     /// The database's clock in ms, as an SQL expression.
     pub fn now_ms(&self) -> &'static str {
         match self.kind {
@@ -306,7 +258,8 @@ impl Sql {
 }
 
 /// The database's part in `error`, when it is that the database can't be used now.
-fn unavailable<E: std::error::Error + 'static>(error: &E) -> Option<String> {
+#[must_use]
+pub fn unavailable<E: std::error::Error + 'static>(error: &E) -> Option<String> {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
         if let Some(error) = error.downcast_ref::<sqlx::Error>() {
@@ -328,18 +281,4 @@ fn take(settings: &settings::Ledger, data_dir: &Path) -> Result<(Address, Option
     let lock = FileLock::take(path)?;
     file::make_private(path)?;
     Ok((address, Some(lock)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ledger::projector::{load::LoadError, write::WriteError};
-
-    #[test]
-    fn a_database_that_is_down_is_found_in_whatever_error_the_work_has() {
-        assert!(unavailable(&WriteError::Sql(sqlx::Error::PoolTimedOut)).is_some());
-        assert!(unavailable(&LoadError::Sql(sqlx::Error::PoolTimedOut)).is_some());
-        assert!(unavailable(&WriteError::Sql(sqlx::Error::RowNotFound)).is_none());
-        assert!(unavailable(&LoadError::Damaged("a row".to_owned())).is_none());
-    }
 }

@@ -5,8 +5,8 @@ use actix_web::http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::problem::{CONTENT_TYPE, Problem, ProblemBody};
 use crate::coupon::error::CouponError;
+use crate::http::problem::{CONTENT_TYPE, Problem, ProblemBody};
 use crate::store::StoreError;
 use crate::stream::ScriptError;
 

@@ -5,19 +5,15 @@ use actix_web::http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::problem::{CONTENT_TYPE, FieldError, Problem, ProblemBody};
-use crate::jackpot::named::NamedError;
+use crate::http::problem::{CONTENT_TYPE, FieldError, Problem, ProblemBody};
 use crate::ledger::export::ExportError;
 use crate::ledger::queries::LedgerError;
 use crate::ledger::reconcile::now::{NotClean, ReconcileError};
 
 impl From<LedgerError> for Problem {
     fn from(error: LedgerError) -> Self {
-        match &error {
-            LedgerError::Sql(_) => {
-                tracing::error!(%error, "the ledger's database did not answer");
-                Problem::store_unavailable("the ledger's database does not answer; try again")
-            }
+        match error {
+            LedgerError::Sql(error) => error.into(),
             LedgerError::Unreadable { .. } | LedgerError::Missing(_) => {
                 tracing::error!(%error, "internal error");
                 Problem::internal()
@@ -61,15 +57,6 @@ impl From<ReconcileError> for Problem {
         match error {
             ReconcileError::Play(error) => error.into(),
             ReconcileError::Ledger(error) => error.into(),
-        }
-    }
-}
-
-impl From<NamedError> for Problem {
-    fn from(error: NamedError) -> Self {
-        match error {
-            NamedError::Play(error) => error.into(),
-            NamedError::Ledger(error) => error.into(),
         }
     }
 }

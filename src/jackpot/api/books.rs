@@ -1,0 +1,24 @@
+//! What only the books of the ledger know of a jackpot. The ledger knows jackpots, so `app` hands it in.
+
+use std::fmt::Debug;
+
+use futures_util::future::LocalBoxFuture;
+
+use crate::http::problem::Problem;
+use crate::ids::Id;
+use crate::jackpot::kept::Taken;
+use crate::jackpot::operate::Operate;
+
+/// The books, as the routes ask them.
+pub trait Books: Debug + Send + Sync {
+    /// An entry as the event says that took it.
+    fn taken<'a>(
+        &'a self,
+        jackpot: &'a Id,
+        entry_id: &'a str,
+        sequence: u64,
+    ) -> LocalBoxFuture<'a, Result<Taken, Problem>>;
+
+    /// Compares Redis with the ledger at a new checkpoint; a problem unless they agree.
+    fn agree<'a>(&'a self, operate: &'a Operate, jackpot: &'a Id) -> LocalBoxFuture<'a, Result<(), Problem>>;
+}

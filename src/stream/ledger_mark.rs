@@ -1,0 +1,21 @@
+//! How far the ledger is with a stream, as its row in SQL says.
+
+use sqlx::Row;
+
+use super::Mark;
+use super::kinds::Tables;
+use crate::ids::Id;
+use crate::sql::Sql;
+
+/// How far the ledger is with one of a kind; `None` when it has never seen an event of it.
+pub async fn ledger_mark(sql: &Sql, of: Tables, id: &Id) -> Result<Option<Mark>, sqlx::Error> {
+    let row = sqlx::query("SELECT n, restores FROM streams WHERE kind = $1 AND id = $2 AND n > 0")
+        .bind(of.what)
+        .bind(id.as_str());
+    let row = row.fetch_optional(sql.reader());
+    let Some(row) = sql.reading(row).await? else {
+        return Ok(None);
+    };
+    let number = |name: &str| row.try_get::<i64, _>(name).map(i64::unsigned_abs);
+    Ok(Mark::new(number("restores")?, number("n")?))
+}

@@ -1,0 +1,111 @@
+//! The references of the API and of its problems are made from the document that the service serves.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use jackpot::http::problem;
+use reqwest::Method;
+use serde_json::Value;
+
+use super::{cell, head, hold};
+use crate::support::service::Service;
+
+/// How the description of an operation ends that needs a key.
+const ROLE: &str = "Role of the key: ";
+
+/// Methods in the order in which a path lists them.
+const METHODS: [&str; 4] = ["get", "put", "post", "delete"];
+
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value[name].as_str().unwrap_or_default()
+}
+
+/// Who may call an operation.
+fn role(operation: &Value) -> String {
+    let Some(ways) = operation["security"].as_array() else {
+        return "no key".to_owned();
+    };
+    let (_, role) = text(operation, "description").rsplit_once(ROLE).unwrap_or_default();
+    let role = role.trim_end_matches('.');
+    let open = ways
+        .iter()
+        .any(|way| way.as_object().is_some_and(serde_json::Map::is_empty));
+    if open {
+        format!("no key, or {role}")
+    } else {
+        role.to_owned()
+    }
+}
+
+/// Every operation: path, method, and what the document says of it.
+fn operations(document: &Value) -> impl Iterator<Item = (&str, &str, &Value)> {
+    let paths = document["paths"].as_object().expect("paths");
+    paths.iter().flat_map(|(path, item)| {
+        let of_method = move |method| item.get(method).map(|operation| (path.as_str(), method, operation));
+        METHODS.into_iter().filter_map(of_method)
+    })
+}
+
+/// A table for each tag, in the order of paths.
+fn page(document: &Value) -> String {
+    let mut tables: BTreeMap<&str, String> = BTreeMap::new();
+    for (path, method, operation) in operations(document) {
+        let table = tables.entry(operation["tags"][0].as_str().expect("a tag")).or_default();
+        let (method, role, summary) = (method.to_uppercase(), role(operation), cell(text(operation, "summary")));
+        writeln!(table, "| `{method} {path}` | {role} | {summary} |").expect("a text takes all");
+    }
+    let mut page = head("API", "the document at /openapi.json");
+    page += "The service describes each request, answer and error at `/docs/`, and as OpenAPI 3.1 at `/openapi.json`.\n\
+             A key of the role `operate` may call every route. A [bound key](../how-to/keys-and-roles.md) may call the routes of its subjects.\n\
+             What each error code means: [problems](problems.md).\n";
+    for (tag, rows) in tables {
+        let header = "| route | role of the key | what it does |\n| --- | --- | --- |";
+        write!(page, "\n## {tag}\n\n{header}\n{rows}").expect("a text takes all");
+    }
+    page
+}
+
+/// Statuses with which each code is answered.
+fn statuses(document: &Value) -> BTreeMap<String, BTreeSet<String>> {
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (_, _, operation) in operations(document) {
+        for (status, answer) in operation["responses"].as_object().expect("answers") {
+            let code = &answer["content"]["application/problem+json"]["schema"]["properties"]["code"];
+            for code in code["enum"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+                found.entry(code.to_owned()).or_default().insert(status.clone());
+            }
+        }
+    }
+    found
+}
+
+fn problems(statuses: &BTreeMap<String, BTreeSet<String>>) -> String {
+    let mut page = head("Problems", "src/http and the document at /openapi.json");
+    page += "An error answer is `application/problem+json` (RFC 9457) with `type`, `title`, `status`, `detail`, `code` and `errors`.\n\
+             `errors` names each wrong field. Programs decide by `code`; `/problems/{code}` has the text of this table.\n\n\
+             | code | status | title | meaning |\n| --- | --- | --- | --- |\n";
+    let mut kinds: Vec<_> = problem::kinds().collect();
+    kinds.sort_unstable_by_key(|kind| kind.0);
+    for (code, title, about) in kinds {
+        let status = statuses.get(code).unwrap_or_else(|| panic!("{code} has a status"));
+        let status = status.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        page += &format!("| `{code}` | {status} | {} | {} |\n", cell(title), cell(about));
+    }
+    page
+}
+
+#[tokio::test]
+async fn the_pages_of_routes_and_problems_are_those_of_the_service() {
+    let service = Service::start().await;
+    let document = service.get("/openapi.json").await.body;
+    hold("api.md", &page(&document));
+    let mut statuses = statuses(&document);
+    // No operation has this one: the document names only methods that there are.
+    let answer = service.call(Method::DELETE, "/healthz", None).await;
+    let code = answer.body["code"].as_str().expect("a code").to_owned();
+    statuses
+        .entry(code)
+        .or_default()
+        .insert(answer.status.as_u16().to_string());
+    hold("problems.md", &problems(&statuses));
+}

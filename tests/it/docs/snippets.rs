@@ -1,0 +1,82 @@
+//! The commands of the tutorial and of the README are run as they stand there, against a service.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Output;
+
+use tempfile::TempDir;
+use tokio::process::Command;
+
+use super::top;
+use crate::support::service::Service;
+
+/// Where the documentation says that the service is.
+const ADDRESS: &str = "http://127.0.0.1:8080";
+
+/// The code of a document's blocks of one language, in order.
+fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
+    let start = format!("\n```{language}\n");
+    let code = |rest: &'a str| rest.split("\n```").next().unwrap_or_default();
+    text.split(start.as_str()).skip(1).map(code).collect()
+}
+
+/// A service with the sample jackpot, and a folder that looks like that of the repository in which it was started.
+async fn service() -> (Service, TempDir) {
+    let samples = top().join("config/jackpots").to_string_lossy().into_owned();
+    let service = Service::start_with(&[("JACKPOT__JACKPOTS__DIRECTORY", samples.as_str())]).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    symlink(service.data_dir(), folder.path().join("data")).expect("a link");
+    fs::create_dir_all(folder.path().join("target/debug")).expect("a folder");
+    let program = folder.path().join("target/debug/jackpot");
+    symlink(env!("CARGO_BIN_EXE_jackpot"), program).expect("a link");
+    (service, folder)
+}
+
+/// Runs a program in that folder; it must end well.
+async fn run(program: &str, code: &str, service: &Service, folder: &Path) -> String {
+    let code = code.replace(ADDRESS, &service.url(""));
+    let Output { status, stdout, stderr } = Command::new(program)
+        .args(["-c", &code])
+        .current_dir(folder)
+        .output()
+        .await
+        .expect("the program runs");
+    let output = String::from_utf8_lossy(&stdout).into_owned();
+    assert!(status.success(), "{output}{}", String::from_utf8_lossy(&stderr));
+    output
+}
+
+#[tokio::test]
+async fn the_tutorial_runs_as_it_stands() {
+    let text = fs::read_to_string(top().join("docs/tutorial/first-jackpot.md")).expect("the tutorial");
+    let (service, folder) = service().await;
+    let output = run("bash", &blocks(&text, "sh").join("\n"), &service, folder.path()).await;
+    let expected = [
+        r#""prize":"pool","tier":"grand""#,
+        r#""pool_after":0"#,
+        "  receipts    1 against their claims\n",
+        "all that could be checked is right",
+        r#""code":"pass-required""#,
+        r#""entry_id":"cup-2","jackpot_id":"cafe","player_id":"ann""#,
+        r#""entry_id":"cup-3","jackpot_id":"cafe","player_id":"bob""#,
+        r#""issued":2,"voided":0,"remaining":0"#,
+    ];
+    for words in expected {
+        assert!(output.contains(words), "{words} is missing in:\n{output}");
+    }
+}
+
+#[tokio::test]
+async fn the_readme_runs_as_it_stands() {
+    let text = fs::read_to_string(top().join("README.md")).expect("README.md");
+    let (service, folder) = service().await;
+    let mut commands = blocks(&text, "sh");
+    commands.retain(|block| !block.contains("make "));
+    let output = run("bash", &commands.join("\n"), &service, folder.path()).await;
+    for words in [r#""entry_id":"round-1-p7""#, r#""meters":[{"tier":"grand","pool":0}]"#] {
+        assert!(output.contains(words), "{words} is missing in:\n{output}");
+    }
+    let output = run("python3", &blocks(&text, "python").join("\n"), &service, folder.path()).await;
+    assert!(output.contains(" from grand, payout "), "{output}");
+}

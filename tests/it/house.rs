@@ -1,0 +1,613 @@
+//! The arrows between rooms. A room is a folder or a file of `src/`, or a crate of `crates/`; the tables in `src/lib.rs`
+//! say which room may use which, and which files are pure. This test reads every path of the source and fails on
+//!
+//! - a pair of rooms that the map does not allow, and a room that it does not have,
+//! - a circle of rooms in the map, or of files that passes through two rooms,
+//! - actix, Redis or SQL in a pure file or crate,
+//! - a line of the map that is no longer true.
+//!
+//! `cargo nextest run --test it house --no-capture` prints the pairs with their numbers of uses.
+
+mod map;
+mod uses;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use map::{Map, PLACE, covers};
+use uses::{Absolute, Source, TestModule};
+
+/// Names and texts of the files that are checked.
+type Tree = BTreeMap<String, String>;
+
+/// What a pure file uses none of. `actix` stands for every crate of that family.
+const IMPURE: [&str; 3] = ["actix", "redis", "sqlx"];
+
+/// The name of the root package's library.
+const ROOT: &str = "jackpot";
+
+fn is_impure(name: &str) -> bool {
+    IMPURE.iter().any(|impure| {
+        name == *impure
+            || name
+                .strip_prefix(impure)
+                .is_some_and(|rest| rest.starts_with(['-', '_']))
+    })
+}
+
+/// One use of another room.
+struct Arrow {
+    file: String,
+    line: usize,
+    /// Where it is kept, if that is a file of `src/`.
+    into: Option<String>,
+    pair: (String, String),
+    path: String,
+    /// Written by a name that a `use` brought in: that one counts.
+    by_name: bool,
+}
+
+/// What was read.
+struct House {
+    map: Map,
+    arrows: Vec<Arrow>,
+    /// Uses of one file by another of the same room.
+    within: Vec<(String, usize, String)>,
+    rooms: BTreeSet<String>,
+    /// Every file of `src/`, such as `jackpot/draw`, and every crate.
+    modules: BTreeSet<String>,
+    faults: Vec<String>,
+}
+
+/// The module of a file of `src/`, from `crate`.
+fn module_of(path: &str) -> Absolute {
+    let path = path.trim_start_matches("src/").trim_end_matches(".rs");
+    let mut module = vec!["crate".to_owned()];
+    module.extend(path.split('/').map(str::to_owned));
+    if matches!(module.last().map(String::as_str), Some("mod" | "lib")) {
+        module.pop();
+    }
+    module
+}
+
+/// The room of a file of `src/`; `None` of `lib.rs`, which has the map and no code.
+fn room_of(path: &str) -> Option<String> {
+    module_of(path).get(1).cloned()
+}
+
+/// Files that only tests have.
+fn test_files(sources: &BTreeMap<&str, Source>) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (path, source) in sources {
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let within = match path.strip_suffix("/mod.rs") {
+            Some(folder) => folder,
+            None => path.trim_end_matches(".rs"),
+        };
+        for module in &source.tests {
+            match module {
+                TestModule::Beside(name) => {
+                    found.insert(format!("{folder}/{name}"));
+                }
+                TestModule::Within(name) => {
+                    found.insert(format!("{within}/{name}.rs"));
+                    found.insert(format!("{within}/{name}/mod.rs"));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The crates of `crates/`: by the name of their library, their room.
+fn members(tree: &Tree) -> BTreeMap<String, String> {
+    let manifests = tree.iter().filter(|(path, _)| path.ends_with("/Cargo.toml"));
+    manifests
+        .filter_map(|(path, text)| {
+            let manifest: toml::Table = toml::from_str(text).ok()?;
+            let name = manifest.get("package")?.get("name")?.as_str()?.replace('-', "_");
+            Some((name, path.trim_end_matches("/Cargo.toml").to_owned()))
+        })
+        .collect()
+}
+
+impl House {
+    fn read(tree: &Tree) -> Result<Self, String> {
+        let map = Map::read(tree.get(PLACE).ok_or(format!("there is no {PLACE}"))?)?;
+        let mut house = Self {
+            map,
+            arrows: Vec::new(),
+            within: Vec::new(),
+            rooms: BTreeSet::new(),
+            modules: BTreeSet::new(),
+            faults: Vec::new(),
+        };
+        let members = members(tree);
+        house.rooms.extend(members.values().cloned());
+        house.modules.extend(members.values().cloned());
+        house.read_manifests(tree, &members);
+        house.read_sources(tree, &members)?;
+        Ok(house)
+    }
+
+    /// Crates use one another by their manifests, which Cargo enforces.
+    fn read_manifests(&mut self, tree: &Tree, members: &BTreeMap<String, String>) {
+        for room in members.values() {
+            let path = format!("{room}/Cargo.toml");
+            let text = &tree[&path];
+            let manifest: toml::Table = toml::from_str(text).unwrap_or_default();
+            let targets = manifest.get("target").and_then(toml::Value::as_table);
+            let targets = targets
+                .into_iter()
+                .flat_map(toml::Table::values)
+                .filter_map(toml::Value::as_table);
+            for table in targets.chain([&manifest]) {
+                // What tests and benches of a crate use is not part of it.
+                for kind in ["dependencies", "build-dependencies"] {
+                    let dependencies = table.get(kind).and_then(toml::Value::as_table);
+                    for (key, value) in dependencies.into_iter().flatten() {
+                        let name = value.get("package").and_then(toml::Value::as_str).unwrap_or(key);
+                        let line = 1 + text
+                            .lines()
+                            .position(|line| line.trim_start().starts_with(key))
+                            .unwrap_or(0);
+                        self.dependency(room, (&path, line), name, members);
+                    }
+                }
+            }
+        }
+    }
+
+    fn dependency(&mut self, room: &str, (path, line): (&str, usize), name: &str, members: &BTreeMap<String, String>) {
+        if is_impure(name) && self.map.is_pure(room) {
+            self.faults
+                .push(format!("{path}:{line}: {room} is pure, and depends on {name}"));
+        }
+        let to = match members.get(&name.replace('-', "_")) {
+            Some(member) => member.as_str(),
+            None if name == ROOT => ROOT,
+            None => return,
+        };
+        self.arrows.push(Arrow {
+            file: path.to_owned(),
+            line,
+            into: None,
+            pair: (room.to_owned(), to.to_owned()),
+            path: name.to_owned(),
+            by_name: false,
+        });
+    }
+
+    fn read_sources(&mut self, tree: &Tree, members: &BTreeMap<String, String>) -> Result<(), String> {
+        let mut sources = BTreeMap::new();
+        for (path, text) in tree
+            .iter()
+            .filter(|(path, _)| path.starts_with("src/") && path.ends_with(".rs"))
+        {
+            let source = Source::parse(module_of(path), text);
+            sources.insert(path.as_str(), source.map_err(|error| format!("{path}: {error}"))?);
+        }
+        let tests = test_files(&sources);
+        sources.retain(|path, _| !tests.contains(*path));
+        let files: BTreeMap<Absolute, &str> = sources.keys().map(|path| (module_of(path), *path)).collect();
+        let modules = files.keys().cloned().collect();
+        let top = &sources[PLACE];
+        for (path, source) in &sources {
+            let Some(room) = room_of(path) else { continue };
+            self.rooms.insert(room.clone());
+            let name = module_of(path)[1..].join("/");
+            let is_pure = self.map.is_pure(&name);
+            self.modules.insert(name.clone());
+            for used in source.uses(&modules) {
+                let Some(root) = used.path.first() else { continue };
+                if is_pure && is_impure(root) {
+                    let what = used.path.join("::");
+                    self.faults
+                        .push(format!("{path}:{}: {name} is pure, and uses {what}", used.line));
+                }
+                let target = target(&used.path, &files, top, members);
+                let Some((to, into)) = target else { continue };
+                if to != room {
+                    let pair = (room.clone(), to);
+                    let (file, path) = ((*path).to_owned(), used.path.join("::"));
+                    self.arrows.push(Arrow {
+                        file,
+                        line: used.line,
+                        into,
+                        pair,
+                        path,
+                        by_name: used.by_name,
+                    });
+                } else if let Some(into) = into.filter(|into| into != path) {
+                    self.within.push(((*path).to_owned(), used.line, into));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How often each room uses each other one.
+    fn pairs(&self) -> BTreeMap<(&str, &str), usize> {
+        let mut pairs = BTreeMap::new();
+        for Arrow { pair: (from, to), .. } in self.arrows.iter().filter(|arrow| !arrow.by_name) {
+            *pairs.entry((from.as_str(), to.as_str())).or_default() += 1;
+        }
+        pairs
+    }
+
+    /// Everything that is wrong.
+    fn violations(&self) -> Vec<String> {
+        let mut found = self.faults.clone();
+        for Arrow {
+            file,
+            line,
+            pair: (from, to),
+            path,
+            by_name,
+            ..
+        } in &self.arrows
+        {
+            if !by_name && self.map.rooms.contains_key(from) && !self.map.allows(from, to) {
+                found.push(format!("{file}:{line}: {from} → {to} is not in the map ({path})"));
+            }
+        }
+        found.extend(self.map_violations());
+        found.extend(self.circles_of_files());
+        found
+    }
+
+    fn map_violations(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let used = self.pairs();
+        for (from, to, line) in self.map.pairs() {
+            if !used.contains_key(&(from, to)) {
+                found.push(format!(
+                    "{PLACE}:{line}: {from} → {to} is in the map, and no code uses it"
+                ));
+            }
+        }
+        for room in self.rooms.iter().filter(|room| !self.map.rooms.contains_key(*room)) {
+            found.push(format!("{PLACE}: the map lacks the room '{room}'"));
+        }
+        for (room, row) in &self.map.rooms {
+            let line = row.line;
+            if !self.rooms.contains(room) {
+                found.push(format!("{PLACE}:{line}: there is no room '{room}'"));
+            }
+            if row.is_base && !used.keys().any(|(_, to)| to == room) {
+                found.push(format!("{PLACE}:{line}: nobody uses '{room}'"));
+            }
+        }
+        for (line, pure) in &self.map.pure {
+            if !self.modules.iter().any(|module| covers(pure, module)) {
+                found.push(format!("{PLACE}:{line}: there is no file '{pure}'"));
+            }
+        }
+        let mut arrows: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for (from, row) in &self.map.rooms {
+            let allowed = self
+                .map
+                .rooms
+                .keys()
+                .filter(|to| *to != from && self.map.allows(from, to));
+            arrows.entry(from).or_default().extend(allowed.map(String::as_str));
+            arrows
+                .entry(from)
+                .or_default()
+                .extend(row.may_use.iter().map(String::as_str));
+        }
+        for circle in circles(&arrows) {
+            let line = self.map.rooms[circle[0]].line;
+            found.push(format!(
+                "{PLACE}:{line}: the map has a circle of rooms: {}",
+                circle.join(" → ")
+            ));
+        }
+        found
+    }
+
+    fn circles_of_files(&self) -> Vec<String> {
+        let mut arrows: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        let mut lines = BTreeMap::new();
+        let across = self.arrows.iter();
+        let across = across.filter_map(|arrow| Some((arrow.file.as_str(), arrow.line, arrow.into.as_deref()?)));
+        let within = self
+            .within
+            .iter()
+            .map(|(file, line, into)| (file.as_str(), *line, into.as_str()));
+        for (file, line, into) in across.chain(within) {
+            arrows.entry(file).or_default().insert(into);
+            lines.entry((file, into)).or_insert(line);
+        }
+        let mut found = Vec::new();
+        for circle in circles(&arrows) {
+            let rooms: BTreeSet<_> = circle.iter().filter_map(|file| room_of(file)).collect();
+            if rooms.len() > 1 {
+                let steps = circle
+                    .windows(2)
+                    .map(|step| format!("{}:{}", step[0], lines[&(step[0], step[1])]));
+                let rooms = rooms.into_iter().collect::<Vec<_>>().join(", ");
+                let steps = steps.collect::<Vec<_>>().join(" → ");
+                found.push(format!("{steps} → {}: a circle of files across {rooms}", circle[0]));
+            }
+        }
+        found
+    }
+}
+
+/// The room and the file of `src/` that a path leads to; `None` for what is no room of ours.
+fn target(
+    path: &[String],
+    files: &BTreeMap<Absolute, &str>,
+    top: &Source,
+    members: &BTreeMap<String, String>,
+) -> Option<(String, Option<String>)> {
+    let root = path.first()?.as_str();
+    if let Some(member) = members.get(root) {
+        return Some((member.clone(), None));
+    }
+    // `main.rs` uses the library by its name.
+    let of_library = root == ROOT && files.contains_key(&vec!["crate".to_owned(), path.get(1)?.clone()]);
+    if root != "crate" && !of_library {
+        return None;
+    }
+    let path = [&["crate".to_owned()], &path[1..]].concat();
+    let file = (2..=path.len()).rev().find_map(|end| files.get(&path[..end]));
+    match file {
+        Some(file) => Some((path[1].clone(), Some((*file).to_owned()))),
+        // What `lib.rs` passes on from a crate.
+        None => target(
+            top.alias(path.get(1)?).filter(|to| to[0] != "crate")?,
+            files,
+            top,
+            members,
+        ),
+    }
+}
+
+/// The circles of a graph: one, closed and shortest, for each set of nodes that reach one another.
+fn circles<'a>(arrows: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Vec<Vec<&'a str>> {
+    let mut done: BTreeSet<&str> = BTreeSet::new();
+    let mut found = Vec::new();
+    for start in arrows.keys() {
+        if done.contains(start) {
+            continue;
+        }
+        if let Some(circle) = way_back(start, arrows) {
+            // All that lie on some circle with it belong to the same set.
+            let reached = reach(start, arrows);
+            done.extend(reached.into_iter().filter(|node| reach(node, arrows).contains(start)));
+            found.push(circle);
+        }
+    }
+    found
+}
+
+fn reach<'a>(start: &str, arrows: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> BTreeSet<&'a str> {
+    let mut reached = BTreeSet::new();
+    let mut next: Vec<&'a str> = arrows.get(start).into_iter().flatten().copied().collect();
+    while let Some(node) = next.pop() {
+        if reached.insert(node) {
+            next.extend(arrows.get(node).into_iter().flatten().copied());
+        }
+    }
+    reached
+}
+
+/// The shortest way from a node to itself, with the node at both ends.
+fn way_back<'a>(start: &'a str, arrows: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Option<Vec<&'a str>> {
+    let mut from: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut queue = std::collections::VecDeque::from([start]);
+    while let Some(node) = queue.pop_front() {
+        for next in arrows.get(node).into_iter().flatten().copied() {
+            if next == start {
+                let mut circle = vec![start, node];
+                while let Some(before) = circle.last().and_then(|node| from.get(node)) {
+                    circle.push(before);
+                }
+                circle.reverse();
+                return Some(circle);
+            }
+            if !from.contains_key(next) {
+                from.insert(next, node);
+                queue.push_back(next);
+            }
+        }
+    }
+    None
+}
+
+fn read_tree(top: &Path) -> Tree {
+    let mut tree = Tree::new();
+    let mut folders = vec![top.join("src"), top.join("crates")];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        for path in entries.map(|entry| entry.expect("a folder of the project can be read").path()) {
+            let name = path.strip_prefix(top).expect("below the top").display().to_string();
+            if path.is_dir() {
+                folders.push(path);
+            } else if name.ends_with(".rs") || name.ends_with("Cargo.toml") {
+                tree.insert(name, fs::read_to_string(&path).expect("source is text"));
+            }
+        }
+    }
+    tree
+}
+
+#[test]
+fn the_rooms_keep_to_the_map() {
+    let house = House::read(&read_tree(Path::new(env!("CARGO_MANIFEST_DIR")))).expect("a house");
+    println!("| from | to | uses |\n| --- | --- | ---: |");
+    for ((from, to), uses) in house.pairs() {
+        println!("| {from} | {to} | {uses} |");
+    }
+    assert!(house.arrows.len() > 500, "the source was read");
+    let found = house.violations();
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// A house that is sound: `shop → till → money`, one crate.
+fn sound() -> Tree {
+    let files = [
+        (
+            "src/lib.rs",
+            "//! | room | what | may use |\n\
+             //! | --- | --- | --- |\n\
+             //! | `main` | starts | `shop` |\n\
+             //! | [`shop`] | sells | `till`, `crates/core` |\n\
+             //! | [`till`] | takes money | |\n\
+             //! | [`money`] | amounts | everyone uses it |\n\
+             //! | `crates/core` | the rest | |\n\
+             //!\n\
+             //! | room | pure files |\n\
+             //! | --- | --- |\n\
+             //! | `till` | `sum` |\n\
+             //! | `crates/core` | `all` |\n\
+             pub mod money; pub mod shop; pub mod till;\n\
+             pub use house_core::odds;\n",
+        ),
+        ("src/main.rs", "fn main() { jackpot::shop::open(); }"),
+        (
+            "src/shop/mod.rs",
+            "use crate::till::Till;\npub mod api;\npub fn open() {}",
+        ),
+        (
+            "src/shop/api.rs",
+            "use super::open;\nuse crate::odds::Odds;\nuse actix_web::web;",
+        ),
+        (
+            "src/till/mod.rs",
+            "pub mod sum;\nuse crate::money::Minor;\nuse redis::Cmd;\npub struct Till;",
+        ),
+        (
+            "src/till/sum.rs",
+            "use super::Till;\n#[cfg(test)]\nmod tests { use crate::shop::open; use redis::Cmd; }",
+        ),
+        ("src/money.rs", "pub struct Minor;"),
+        (
+            "crates/core/Cargo.toml",
+            "[package]\nname = \"house-core\"\n[dependencies]\nserde.workspace = true\n",
+        ),
+    ];
+    files.map(|(path, text)| (path.to_owned(), text.to_owned())).into()
+}
+
+/// What is found when `text` is put in place of a file, or added to it where it begins with `+`.
+fn found(changes: &[(&str, &str)]) -> Vec<String> {
+    let mut tree = sound();
+    for (path, text) in changes {
+        let file = tree.entry((*path).to_owned()).or_default();
+        match text.strip_prefix('+') {
+            Some(more) => file.push_str(&format!("\n{more}")),
+            None => (*text).clone_into(file),
+        }
+    }
+    House::read(&tree).map_or_else(|error| vec![error], |house| house.violations())
+}
+
+#[test]
+fn a_sound_house_has_no_violation() {
+    assert_eq!(found(&[]), [""; 0]);
+}
+
+#[test]
+fn a_pair_that_the_map_does_not_allow_is_named_wherever_it_is_written() {
+    let written = [
+        "use crate::shop::open;",
+        "use crate::{money, shop::open};",
+        "use super::super::shop;",
+        "fn f() { crate::shop::open() }",
+        "fn f(x: Option<crate::shop::Shop>) {}",
+        "fn f() { println!(\"{}\", crate::shop::NAME) }",
+        "#[derive(Serialize)] struct S { #[serde(with = \"crate::shop::form\")] s: u8 }",
+        "#[openapi(paths(crate::shop::get))] struct S;",
+        "impl crate::shop::Shop for S {}",
+        "mod inner { use super::super::super::shop; }",
+    ];
+    for text in written {
+        let found = found(&[("src/till/sum.rs", text)]);
+        assert!(
+            found
+                .iter()
+                .any(|found| found.starts_with("src/till/sum.rs:1: till → shop is not in the map (")),
+            "{text}: {found:?}"
+        );
+    }
+    let renamed = found(&[("src/money.rs", "+use crate::till as t;\nfn f() { t::sum::add() }")]);
+    let wanted = "src/money.rs:2: money → till is not in the map (crate::till)";
+    assert_eq!(
+        renamed
+            .iter()
+            .filter(|found| found.starts_with("src/money.rs:2: "))
+            .collect::<Vec<_>>(),
+        [wanted]
+    );
+}
+
+#[test]
+fn a_circle_of_rooms_in_the_map_is_named() {
+    let tree = sound();
+    let map = tree[PLACE].replace("| [`till`] | takes money | |", "| [`till`] | takes money | `shop` |");
+    let found = found(&[(PLACE, &map), ("src/till/mod.rs", "+use crate::shop::open;")]);
+    assert!(
+        found.contains(&"src/lib.rs:4: the map has a circle of rooms: shop → till → shop".to_owned()),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_circle_of_files_across_rooms_is_named() {
+    let found = found(&[
+        ("src/till/mod.rs", "+use sum::Sum;"),
+        ("src/till/sum.rs", "+use crate::shop::open;"),
+    ]);
+    let wanted = "src/shop/mod.rs:1 → src/till/mod.rs:5 → src/till/sum.rs:4 → src/shop/mod.rs: a circle of files across shop, till";
+    assert!(found.contains(&wanted.to_owned()), "{found:?}");
+}
+
+#[test]
+fn io_in_a_pure_file_or_crate_is_named() {
+    for (text, what) in [
+        ("use actix_web::web;", "actix_web::web"),
+        ("use redis;", "redis"),
+        ("fn f() { sqlx::query() }", "sqlx::query"),
+        ("#[derive(sqlx::FromRow)] struct Row;", "sqlx::FromRow"),
+    ] {
+        let found = found(&[("src/till/sum.rs", text)]);
+        assert_eq!(found, [format!("src/till/sum.rs:1: till/sum is pure, and uses {what}")]);
+    }
+    let found = found(&[("crates/core/Cargo.toml", "+redis.workspace = true")]);
+    assert_eq!(
+        found,
+        ["crates/core/Cargo.toml:6: crates/core is pure, and depends on redis"]
+    );
+}
+
+#[test]
+fn a_map_that_is_no_longer_true_is_named() {
+    let unused = found(&[("src/shop/mod.rs", "pub fn open() {}")]);
+    assert_eq!(unused, ["src/lib.rs:4: shop → till is in the map, and no code uses it"]);
+    let new = found(&[("src/cellar.rs", "pub struct Wine;")]);
+    assert_eq!(new, ["src/lib.rs: the map lacks the room 'cellar'"]);
+    let map = sound()[PLACE].replace("| [`till`] |", "| [`till`], `attic` |");
+    assert_eq!(found(&[(PLACE, &map)]), ["src/lib.rs:5: there is no room 'attic'"]);
+    let map = sound()[PLACE].replace("| `sum` |", "| `sum`, `rest` |");
+    assert_eq!(found(&[(PLACE, &map)]), ["src/lib.rs:11: there is no file 'till/rest'"]);
+    let idle = found(&[("src/till/mod.rs", "pub mod sum;\npub struct Till;")]);
+    assert_eq!(idle, ["src/lib.rs:6: nobody uses 'money'"]);
+}
+
+#[test]
+fn a_crate_uses_what_the_map_says() {
+    let into_root = found(&[("crates/core/Cargo.toml", "+jackpot = { path = \"../..\" }")]);
+    assert_eq!(
+        into_root,
+        ["crates/core/Cargo.toml:6: crates/core → jackpot is not in the map (jackpot)"]
+    );
+    let other = (
+        "crates/play/Cargo.toml",
+        "[package]\nname = \"play\"\n[dependencies]\nhouse-core.workspace = true\n",
+    );
+    assert_eq!(found(&[other]), ["src/lib.rs: the map lacks the room 'crates/play'"]);
+}
