@@ -38,7 +38,7 @@
 //! | [`single_flight`] | one reading for all that ask | everyone uses it |
 //! | [`stopping`] | the end of the service, as its parts see it | everyone uses it |
 //! | [`tls`] | the roots of trust | everyone uses it |
-//! | `crates/simulate` | `jackpot_simulate`: plays against the API from outside, and knows none of the code here | `crates/core` |
+//! | `crates/simulate` | `jackpot_simulate`: plays against the API from outside, and knows none of the code here | |
 //! | `crates/core` | `jackpot_core`, which is pure: ids, money, the definition of a jackpot, its draw, records, the hash chain, receipts | everyone uses it |
 //!
 //! The scripts are in `lua/jackpot/`, `lua/coupon/`, `lua/room/` and `lua/stream/`: one file per decision, with its contract
@@ -97,8 +97,6 @@ pub mod stream;
 pub mod telemetry;
 pub mod tls;
 pub mod verify;
-
-pub use jackpot_core::{clock, ids, money, text, violation};
 
 /// For all that links the library, the benchmarks' peers too: a request is many small allocations. Measured in
 /// docs/decisions/0012.

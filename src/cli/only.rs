@@ -1,6 +1,7 @@
 //! The options that name one thing with a stream: `--jackpot`, `--coupon`, `--room`.
 
-use crate::ids::Id;
+use jackpot_core::ids::Id;
+
 use crate::stream::kinds::Streams;
 
 /// The one that was named; or all, when none was.

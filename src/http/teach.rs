@@ -3,6 +3,7 @@
 //! A type reads its input until the first mistake. So that all are named, each mistake is put right with the example that
 //! the description has of the type, and the rest is read again. The bounds come from the description as well.
 
+use jackpot_core::violation::Violation;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
@@ -12,7 +13,6 @@ use super::objects::Objects;
 use super::openapi;
 use super::problem::FieldError;
 use super::shape;
-use crate::violation::Violation;
 
 /// Mistakes that an answer names: more would help nobody.
 const MAX_ERRORS: usize = 50;

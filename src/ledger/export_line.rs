@@ -1,10 +1,9 @@
 //! The lines of an export: what the ledger writes and an auditor reads.
 
+use jackpot_core::ids::Id;
+use jackpot_core::receipt::{Head, Receipt};
+use jackpot_core::signing::Jwks;
 use serde::{Deserialize, Serialize};
-
-use crate::ids::Id;
-use crate::ledger::receipt::{Head, Receipt};
-use crate::signing::Jwks;
 
 /// The format that this version writes and reads.
 pub const FORMAT: u32 = 2;

@@ -1,9 +1,9 @@
 //! The lines of the list of users who joined a room before its opening: what the room writes and an auditor reads. Pure.
 
+use jackpot_core::ids::Id;
 use serde::{Deserialize, Serialize};
 
 use super::ticket::Ticket;
-use crate::ids::Id;
 
 /// The format that this version writes and reads: 2 since the seed is made with a nonce.
 pub const FORMAT: u32 = 2;

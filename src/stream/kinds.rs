@@ -1,8 +1,7 @@
 //! Which kinds of streams there are, and what the ledger calls them.
 
+use jackpot_core::ids::Id;
 use serde::Serialize;
-
-use crate::ids::Id;
 
 /// Names of a kind of streams. They are written in this program, and become part of statements.
 #[derive(Debug, Clone, Copy)]

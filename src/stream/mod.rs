@@ -16,14 +16,14 @@ mod tail;
 mod wanted;
 
 pub use heard::{Heard, Reason, Told};
-pub use jackpot_core::mark::Mark;
-pub use jackpot_core::unreadable::Unreadable;
 pub use ledger_mark::ledger_mark;
 pub use registry::{Marked, Registry, Subject};
 pub use reply::Reply;
 pub use tail::{BASE64, MAX_EVENTS, Tail, TailWish, tail};
 pub use wanted::Wanted;
 
+use jackpot_core::mark::Mark;
+use jackpot_core::unreadable::Unreadable;
 use redis::Value;
 use thiserror::Error;
 

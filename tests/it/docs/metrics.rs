@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::Duration;
 
-use jackpot::ids::Id;
 use jackpot::telemetry::{ClaimResult, EntryResult, IssueResult, JoinResult, Limit, Metrics, RoomNews, ScriptResult};
+use jackpot_core::ids::Id;
 
 use super::{cell, files_below, head, hold, top};
 
