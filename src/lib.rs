@@ -12,11 +12,11 @@
 //! | [`cli`] | the command line: `serve`, `key`, `simulate`, `migrate`, `reconcile`, `backup`, `restore`, `ledger`, `export`, `verify` | `app`, `backup`, `coupon`, `jackpot`, `keys`, `ledger`, `master_secret`, `room`, `settings`, `signals`, `signing`, `sql`, `store`, `stream`, `telemetry`, `verify`, `crates/simulate` |
 //! | [`app`] | puts the service together, starts it in order, stops it in reverse | `backup`, `coupon`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `room`, `settings`, `signals`, `signing`, `store`, `stream`, `telemetry` |
 //! | [`backup`] | the ledger and every secret in a directory, and an empty machine that begins with it | `keys`, `ledger`, `master_secret`, `settings`, `signing`, `sql`, `store`, `stream` |
-//! | [`verify`] | checks an exported ledger offline: chain, books, draws, receipts; and the order before a room opens | `jackpot`, `ledger`, `room`, `signing` |
-//! | [`ledger`] | the SQL system of record of jackpots, coupons and rooms: projector, queries, reconciliation, restore | `coupon`, `http`, `jackpot`, `master_secret`, `room`, `settings`, `signing`, `sql`, `store`, `stream`, `telemetry` |
-//! | [`jackpot`] | play (enter → draw → claim → redraw), recovery, operators, their routes | `combiner`, `coupon`, `http`, `master_secret`, `room`, `settings`, `sql`, `store`, `stream`, `telemetry` |
+//! | [`verify`] | checks an exported ledger offline: chain, books, draws, receipts; and the order before a room opens | `ledger`, `room` |
+//! | [`ledger`] | the SQL system of record of jackpots, coupons and rooms: projector, queries, reconciliation, restore | `coupon`, `http`, `jackpot`, `room`, `settings`, `signing`, `sql`, `store`, `stream`, `telemetry` |
+//! | [`jackpot`] | play (enter → draw → claim → redraw), recovery, operators, their routes | `combiner`, `coupon`, `http`, `room`, `settings`, `sql`, `store`, `stream`, `telemetry` |
 //! | [`coupon`] | limited stock, first come, first served: definition, codes, records (pure), the queue before it | `combiner`, `http`, `settings`, `sql`, `store`, `stream`, `telemetry` |
-//! | [`room`] | a waiting room with exact capacity: definition, tickets, passes, who enters and when | `combiner`, `http`, `master_secret`, `signing`, `sql`, `store`, `stream`, `telemetry` |
+//! | [`room`] | a waiting room with exact capacity: definition, tickets, passes, who enters and when | `combiner`, `http`, `signing`, `sql`, `store`, `stream`, `telemetry` |
 //! | [`signing`] | Ed25519 keys: who signs receipts and heads, and the public keys at `/v1/keys` | `http`, `sql` |
 //! | [`http`] | server, problem+json, keys and roles, limits, `OpenAPI`; no business rule | `keys`, `settings`, `stream`, `telemetry` |
 //! | [`keys`] | API keys: roles, the subjects that a key is bound to, rates | `settings`, `stream` |
