@@ -1,4 +1,4 @@
-//! What only the books of the ledger know of a jackpot. The ledger knows jackpots, so `app` hands it in.
+//! The part of a jackpot that only the ledger's books know. The ledger knows jackpots, so `app` passes it in.
 
 use std::fmt::Debug;
 
@@ -11,7 +11,7 @@ use crate::jackpot::operate::Operate;
 
 /// The books, as the routes ask them.
 pub trait Books: Debug + Send + Sync {
-    /// An entry as the event says that took it.
+    /// An entry, from the event that took it.
     fn taken<'a>(
         &'a self,
         jackpot: &'a Id,

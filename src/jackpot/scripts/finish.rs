@@ -1,4 +1,4 @@
-//! `lua/jackpot/claim.lua` and `lua/jackpot/finish.lua`: what ends a pending entry.
+//! `lua/jackpot/claim.lua` and `lua/jackpot/finish.lua`: the scripts that finish a pending entry.
 
 use jackpot_core::jackpot::definition::MoneyPrize;
 use jackpot_core::jackpot::document::Tier;
@@ -10,12 +10,11 @@ use crate::store::keys::JackpotKeys;
 
 use super::{CLAIM, FINISH, Fence, Reply, ScriptError, enter::money_text, fenced, pools, run_here, settling_keys};
 
-/// The record that stands after a claim or a finish.
+/// The record after a claim or a finish.
 #[derive(Debug)]
 pub struct Finished {
-    /// The jackpot's mark.
     pub mark: Mark,
-    /// What stands now; `None` when no such entry is remembered.
+    /// The record; `None` if there is none.
     pub record: Option<Record>,
     /// Whether this call wrote it.
     pub done_now: bool,

@@ -89,7 +89,7 @@ fn problems(statuses: &BTreeMap<String, BTreeSet<String>>) -> String {
     for (code, title, about) in kinds {
         let status = statuses.get(code).unwrap_or_else(|| panic!("{code} has a status"));
         let status = status.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-        page += &format!("| `{code}` | {status} | {} | {} |\n", cell(title), cell(about));
+        writeln!(page, "| `{code}` | {status} | {} | {} |", cell(title), cell(about)).expect("a text takes all");
     }
     page
 }

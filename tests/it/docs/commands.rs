@@ -2,6 +2,7 @@
 
 use clap::{Arg, ArgAction, Command, CommandFactory as _};
 use jackpot::cli::Cli;
+use std::fmt::Write as _;
 
 use super::{cell, head, hold};
 
@@ -53,7 +54,7 @@ fn about(argument: &Arg) -> String {
     let names: Vec<&str> = possible.iter().map(clap::builder::PossibleValue::get_name).collect();
     let is_flag = !matches!(argument.get_action(), ArgAction::Set | ArgAction::Append);
     if !names.is_empty() && !is_flag {
-        text += &format!(" One of: {}.", names.join(", "));
+        write!(text, " One of: {}.", names.join(", ")).expect("a text takes all");
     }
     cell(&text)
 }
@@ -65,13 +66,13 @@ fn describe(command: &Command, path: &str, page: &mut String) {
         .filter(|argument| !argument.is_hide_set() && !["help", "version"].contains(&argument.get_id().as_str()))
         .collect();
     let subcommands: Vec<&Command> = command.get_subcommands().filter(|it| it.get_name() != "help").collect();
-    *page += &format!("\n## {path}\n\n{}\n", cell(&about).replace('<', "\\<"));
+    writeln!(page, "\n## {path}\n\n{}", cell(&about).replace('<', "\\<")).expect("a text takes all");
     if !arguments.is_empty() {
         *page += "\n| argument | default | what it does |\n| --- | --- | --- |\n";
     }
     for argument in arguments {
         let (usage, default) = (usage(argument), default(argument));
-        *page += &format!("| `{usage}` | {default} | {} |\n", self::about(argument));
+        writeln!(page, "| `{usage}` | {default} | {} |", self::about(argument)).expect("a text takes all");
     }
     for subcommand in subcommands {
         describe(subcommand, &format!("{path} {}", subcommand.get_name()), page);

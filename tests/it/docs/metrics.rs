@@ -1,6 +1,7 @@
 //! The reference of metrics is made from what the registry encodes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs;
 use std::time::Duration;
 
@@ -118,11 +119,13 @@ fn page(metrics: &BTreeMap<String, Metric>) -> String {
              | metric | type | labels | what it counts |\n| --- | --- | --- | --- |\n";
     for (name, metric) in metrics {
         let help = cell(metric.help.trim_end_matches('.'));
-        page += &format!(
-            "| `{name}` | {} | {} | {help} |\n",
+        writeln!(
+            page,
+            "| `{name}` | {} | {} | {help} |",
             metric.kind,
             label_cell(&metric.labels)
-        );
+        )
+        .expect("a text takes all");
     }
     page
 }

@@ -21,7 +21,7 @@ fn answers(text: &str) -> Vec<&str> {
     part.split("\n### ").skip(1).collect()
 }
 
-/// The steps of an answer, `[path](path) → `name``: path and name.
+/// The steps of an answer, a link to a path and a name between backticks: path and name.
 fn steps(answer: &str) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     for after in answer.split("](").skip(1) {

@@ -1,5 +1,6 @@
 //! The reference of settings is made from `config/default.toml`.
 
+use std::fmt::Write as _;
 use std::fs;
 
 use super::{cell, head, hold, top};
@@ -87,9 +88,11 @@ fn page(settings: &[Setting]) -> String {
             } else {
                 &setting.section
             };
-            page += &format!(
-                "\n## {title}\n\n| setting | type | default | range | what it does |\n| --- | --- | --- | --- | --- |\n"
-            );
+            writeln!(
+                page,
+                "\n## {title}\n\n| setting | type | default | range | what it does |\n| --- | --- | --- | --- | --- |"
+            )
+            .expect("a text takes all");
         }
         let key = [setting.section.as_str(), &setting.name].join(".");
         let mut range = jackpot::settings::rule(key.trim_start_matches('.')).unwrap_or_default();
@@ -97,14 +100,16 @@ fn page(settings: &[Setting]) -> String {
             range += "empty";
         }
         let range = format!("{range} {}", unit(&setting.name));
-        page += &format!(
-            "| `{}` | {} | `{}` | {} | {} |\n",
+        writeln!(
+            page,
+            "| `{}` | {} | `{}` | {} | {} |",
             setting.name,
             kind(&setting.default),
             setting.default,
             range.trim(),
             cell(&setting.comment)
-        );
+        )
+        .expect("a text takes all");
     }
     page
 }
