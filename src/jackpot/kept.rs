@@ -1,4 +1,4 @@
-//! Single facts of a jackpot that Redis no longer has, or never may decide alone: what the ledger's tables say.
+//! Reads from the ledger's tables what Redis no longer has of a jackpot, or must not decide alone.
 
 use std::collections::BTreeMap;
 

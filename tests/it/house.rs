@@ -1,5 +1,5 @@
 //! The arrows between rooms. A room is a folder or a file of `src/`, or a crate of `crates/`; the tables in `src/lib.rs`
-//! say which room may use which, and which files are pure. This test reads every path of the source and fails on
+//! say which room may use which, and which files are pure. These tests read every path of the source and fail on
 //!
 //! - a pair of rooms that the map does not allow, and a room that it does not have,
 //! - a circle of rooms in the map, or of files that passes through two rooms,
@@ -21,7 +21,7 @@ use uses::{Absolute, Source, TestModule};
 /// Names and texts of the files that are checked.
 type Tree = BTreeMap<String, String>;
 
-/// What a pure file uses none of. `actix` stands for every crate of that family.
+/// Crates that a pure file must not use. `actix` stands for every crate of that family.
 const IMPURE: [&str; 3] = ["actix", "redis", "sqlx"];
 
 /// The name of the root package's library.

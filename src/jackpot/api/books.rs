@@ -1,4 +1,4 @@
-//! What only the books of the ledger know of a jackpot. The ledger knows jackpots, so `app` hands it in.
+//! What only the ledger's books know of a jackpot. This room must not use the ledger, so `app` passes the books in.
 
 use std::fmt::Debug;
 
@@ -11,7 +11,7 @@ use crate::jackpot::operate::Operate;
 
 /// The books, as the routes ask them.
 pub trait Books: Debug + Send + Sync {
-    /// An entry as the event says that took it.
+    /// Reads an entry from the event that took it.
     fn taken<'a>(
         &'a self,
         jackpot: &'a Id,
