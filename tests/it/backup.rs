@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
-use crate::fault_load::{Load, Played};
-use crate::fault_support::{
+use crate::fault::load::{Load, Played};
+use crate::fault::support::{
     PATIENCE, balanced, connection, create, embedded, embedded_url, enter, entry, key, lively, own_redis,
     until_nothing_is_pending,
 };

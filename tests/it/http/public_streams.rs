@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 
-use crate::fault_support::redrawing;
-use crate::room_page::kit::{room, service_with, wait};
+use crate::fault::support::redrawing;
+use crate::room::page::kit::{room, service_with, wait};
 use crate::support::service::Service;
 use crate::support::{http_client, http_client_at};
 
@@ -95,7 +95,7 @@ async fn all_addresses_together_have_a_budget_that_says_its_name() {
     let text = refused.text().await.expect("a problem");
     assert!(text.contains("setting http.max_public_streams)"), "{text}");
     drop(open.pop());
-    crate::support::eventually(crate::fault_support::PATIENCE, "a place is given back", async || {
+    crate::support::eventually(crate::fault::support::PATIENCE, "a place is given back", async || {
         let answer = open_meter(&service, &client_at(4)).await;
         (answer.status() == StatusCode::OK).then_some(())
     })

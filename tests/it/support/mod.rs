@@ -5,6 +5,7 @@
 
 pub mod browser;
 pub mod cluster;
+pub mod given;
 mod http;
 pub mod ledger_db;
 pub mod local;

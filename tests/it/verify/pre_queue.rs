@@ -12,7 +12,7 @@ use jackpot::verify::pre_queue::OrderFormat;
 use jackpot::verify::{Place, PreQueue, Trusted, Verified, VerifyError, verify_any};
 use serde_json::{Value, json};
 
-use crate::ledger_room_kit::sha256;
+use crate::ledger::room_kit::sha256;
 
 /// A list as a service publishes it, line by line.
 #[derive(Clone)]

@@ -8,8 +8,8 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use crate::given::document;
 use crate::support::eventually;
+use crate::support::given::document;
 use crate::support::service::{MASTER_SECRET, Service};
 
 const PATIENCE: Duration = Duration::from_secs(20);

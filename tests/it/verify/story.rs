@@ -21,9 +21,9 @@ use jackpot::verify::{Report, Trusted, verify};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::batch_kit::{Fields, stream};
-use crate::bench::{Bench, operator, rank, sent, tier};
-use crate::prize_coupon::define_coupon;
+use crate::batch::kit::{Fields, stream};
+use crate::jackpot::bench::{Bench, operator, rank, sent, tier};
+use crate::jackpot::prize_coupon::define_coupon;
 use crate::support::redis::TestRedis;
 
 pub const LEDGER: &str = "0c9a7c1e-2f0d-4d8e-9c1a-6f5b8a3d2e10";
@@ -57,7 +57,7 @@ pub async fn play() -> Story {
     let bench = Bench::with(&odds(5_000, &coupon)).await;
     define_coupon(&bench, &Id::parse(&coupon).expect("an id"), STOCK).await;
     let metrics = PlayMetrics::new(Arc::new(Metrics::new()));
-    let play = crate::given::play(&bench.store, Arc::clone(&bench.operate.views), metrics, u64::MAX);
+    let play = crate::support::given::play(&bench.store, Arc::clone(&bench.operate.views), metrics, u64::MAX);
     bench.fund("first", 50).await;
     one_by_one(&bench, &play, "a").await;
     bench.define(&odds(900, &coupon)).await;

@@ -1,0 +1,6 @@
+//! The command line.
+
+pub mod key;
+pub mod log_lines;
+pub mod migrate;
+pub mod signals;

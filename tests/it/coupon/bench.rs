@@ -1,0 +1,334 @@
+//! One coupon on a real Redis, for tests of its scripts: calls their wrappers, and looks at the raw keys.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use jackpot::coupon::code::Code;
+use jackpot::coupon::definition::Definition;
+use jackpot::coupon::record::{Issue, Record, State};
+use jackpot::coupon::scripts::{
+    self, Answer, Ask, AskReply, Asked, Define, Defined, Looked, Mode, Redriven, ScriptError, Serve, Served, SetStatus,
+    Snapshot, StatusSet, Taken, Voided, Wanted,
+};
+use jackpot::coupon::status::Status;
+use jackpot::ids::Id;
+use jackpot::store::Store;
+use jackpot::store::keys::CouponKeys;
+use jackpot::stream::Mark;
+use redis::aio::MultiplexedConnection;
+use serde_json::{Value, json};
+
+use crate::support::given::standalone;
+use crate::support::redis::TestRedis;
+
+/// A lease that outlives every test.
+pub const LEASE_MS: u64 = 600_000;
+
+/// A coupon of its own.
+pub struct CouponBench {
+    pub store: Store,
+    pub keys: CouponKeys,
+    pub redis: Arc<TestRedis>,
+    _directory: tempfile::TempDir,
+    raw: MultiplexedConnection,
+    nonces: AtomicU64,
+}
+
+/// An event: type and fields.
+pub type Event = (String, BTreeMap<String, String>);
+
+impl CouponBench {
+    /// Defines a coupon of ten units, one a user, changed by `change`.
+    pub async fn with(change: &Value) -> Self {
+        Self::on(Arc::new(TestRedis::start().await), change).await
+    }
+
+    /// The same on a server that is there.
+    pub async fn on(redis: Arc<TestRedis>, change: &Value) -> Self {
+        let bench = Self::without(redis).await;
+        let defined = bench.define(change).await;
+        assert_eq!(defined, Defined::Created(1));
+        bench
+    }
+
+    /// The keys of a coupon that was not defined.
+    pub async fn without(redis: Arc<TestRedis>) -> Self {
+        let id = Id::parse(&TestRedis::id("c")).expect("an id");
+        let directory = tempfile::tempdir().expect("a directory");
+        let store = Store::open(&standalone(redis.url()), directory.path())
+            .await
+            .expect("the store opens");
+        Self {
+            store,
+            keys: CouponKeys::new(&id),
+            raw: redis.connection().await,
+            redis,
+            _directory: directory,
+            nonces: AtomicU64::new(0),
+        }
+    }
+
+    /// Puts a definition, having read the version that is there.
+    pub async fn define(&self, change: &Value) -> Defined {
+        let version: Option<u64> = self.raw(redis::cmd("HGET").arg(&self.keys.state).arg("version")).await;
+        let nonce = format!("n{}", self.nonces.fetch_add(1, Ordering::Relaxed));
+        self.put(change, Wanted::Any, version, &nonce).await.expect("a reply")
+    }
+
+    /// Puts a definition.
+    pub async fn put(
+        &self,
+        change: &Value,
+        wanted: Wanted,
+        last_version: Option<u64>,
+        nonce: &str,
+    ) -> Result<Defined, ScriptError> {
+        let definition = definition(change);
+        let wish = Define {
+            definition: &definition,
+            wanted,
+            last_version,
+            nonce,
+            history: "0123456789abcdef",
+            who: "tester",
+            request_id: "r",
+            retention_s: 7_200,
+        };
+        let put = scripts::define(&self.store, &self.keys, Mark::ZERO, &wish).await;
+        put.map(|(_, defined)| defined)
+    }
+
+    pub async fn issue(&self, requests: &[Ask]) -> Asked {
+        scripts::issue(&self.store, &self.keys, Mark::ZERO, requests)
+            .await
+            .expect("a reply")
+    }
+
+    /// Answers of requests that are all taken, or were before.
+    pub async fn answers(&self, requests: &[Ask]) -> Vec<Answer> {
+        let asked = self.issue(requests).await;
+        assert_eq!(asked.refusal, None);
+        asked.answers.into_iter().map(answered).collect()
+    }
+
+    /// One request, to be decided at once.
+    pub async fn now(&self, request_id: &str, user: &str) -> Answer {
+        self.answers(&[ask(request_id, user)]).await.remove(0)
+    }
+
+    /// One request for the line: how many are before it.
+    pub async fn join(&self, request_id: &str, user: &str) -> u64 {
+        let answer = self.answers(&[ask_line(request_id, user)]).await.remove(0);
+        answer.place.expect("it is in the line")
+    }
+
+    pub async fn serve(&self, token: &str, take_id: &str, served: &[(String, Code)], next: usize) -> Served {
+        let wish = Serve {
+            token,
+            lease_ms: LEASE_MS,
+            take_id,
+            served,
+            next,
+        };
+        scripts::serve(&self.store, &self.keys, Mark::ZERO, &wish)
+            .await
+            .expect("a reply")
+    }
+
+    /// [`Self::serve`] that is done: answers, and what it took.
+    pub async fn served(
+        &self,
+        token: &str,
+        take_id: &str,
+        served: &[(String, Code)],
+        next: usize,
+    ) -> (Vec<Option<Answer>>, Vec<Taken>) {
+        match self.serve(token, take_id, served, next).await {
+            Served::Done { answers, taken, .. } => (answers, taken),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub async fn void(&self, request_id: &str) -> Voided {
+        let by = ("tester", "r");
+        scripts::void(&self.store, &self.keys, Mark::ZERO, request_id, by)
+            .await
+            .expect("a reply")
+            .1
+    }
+
+    pub async fn redrive(&self, request_id: &str) -> Redriven {
+        let by = ("tester", "r");
+        scripts::redrive(&self.store, &self.keys, Mark::ZERO, request_id, by)
+            .await
+            .expect("a reply")
+            .1
+    }
+
+    pub async fn status(&self, wanted: Status) -> StatusSet {
+        let wish = SetStatus {
+            wanted,
+            reason: "a test".to_owned(),
+            who: "tester".to_owned(),
+            request_id: "r".to_owned(),
+        };
+        scripts::set_status(&self.store, &self.keys, Mark::ZERO, &wish)
+            .await
+            .expect("a reply")
+    }
+
+    pub async fn lookup(&self, request_id: &str) -> Option<Answer> {
+        let looked = scripts::lookup(&self.store, &self.keys, Mark::ZERO, request_id).await;
+        match looked.expect("a reply").1 {
+            Looked::Found(answer) => Some(answer),
+            Looked::Missing | Looked::Retired => None,
+        }
+    }
+
+    pub async fn snapshot(&self) -> Snapshot {
+        scripts::snapshot(&self.store, &self.keys, Mark::ZERO)
+            .await
+            .expect("readable")
+    }
+
+    /// Takes the requests of the line until they are dead letters.
+    pub async fn wear_out(&self) {
+        for take in 0.. {
+            let (_, taken) = self.served("worn", &format!("worn-{take}"), &[], 1).await;
+            if taken.is_empty() && self.snapshot().await.queued == 0 {
+                break;
+            }
+        }
+        self.raw::<()>(redis::cmd("HDEL").arg(&self.keys.state).arg("consumer"))
+            .await;
+    }
+
+    /// Its records are dropped as soon as it is over, unless a caller says otherwise.
+    pub async fn drop_at_once(&self) {
+        let mut set = redis::cmd("HSET");
+        self.raw::<u64>(set.arg(&self.keys.state).arg("retention").arg(0)).await;
+    }
+
+    /// Every key of the coupon, byte for byte.
+    pub async fn dump(&self) -> BTreeMap<String, Option<Vec<u8>>> {
+        // Redis moves the fields of a hash that grew one by one, at each look: until all are where they stay.
+        let mut looks = redis::cmd("HMGET");
+        looks.arg(&self.keys.state).arg(&["n"; 200]);
+        let _moved: redis::RedisResult<redis::Value> = looks.query_async(&mut self.raw.clone()).await;
+        let mut dump = BTreeMap::new();
+        for key in self.keys.all() {
+            let bytes = self.raw(redis::cmd("DUMP").arg(key)).await;
+            dump.insert(key.to_owned(), bytes);
+        }
+        dump
+    }
+
+    /// To this coupon's Redis.
+    pub fn connection(&self) -> MultiplexedConnection {
+        self.raw.clone()
+    }
+
+    /// A raw command on this coupon's Redis.
+    pub async fn raw<T: redis::FromRedisValue>(&self, command: &mut redis::Cmd) -> T {
+        command.query_async(&mut self.raw.clone()).await.expect("a reply")
+    }
+
+    pub async fn hash(&self, key: &str) -> BTreeMap<String, String> {
+        self.raw(redis::cmd("HGETALL").arg(key)).await
+    }
+
+    /// Members of a sorted set by score.
+    pub async fn by_arrival(&self, key: &str) -> Vec<(String, u64)> {
+        self.raw(redis::cmd("ZRANGE").arg(key).arg(0).arg(-1).arg("WITHSCORES"))
+            .await
+    }
+
+    /// The events, as the stream holds them.
+    pub async fn events(&self) -> Vec<Event> {
+        let all: Vec<(String, BTreeMap<String, String>)> = self
+            .raw(redis::cmd("XRANGE").arg(&self.keys.events).arg("-").arg("+"))
+            .await;
+        all.into_iter()
+            .map(|(_, fields)| (fields["type"].clone(), fields))
+            .collect()
+    }
+
+    /// The field of the last event, which is of this type.
+    pub async fn last_event(&self, kind: &str, field: &str) -> String {
+        let (of, fields) = self.events().await.pop().expect("an event");
+        assert_eq!(of, kind);
+        fields[field].clone()
+    }
+}
+
+/// A definition of ten units, one a user, changed by `change`.
+pub fn definition(change: &Value) -> Definition {
+    let mut document = json!({"name": "Coffee", "stock": 10});
+    for (field, value) in change.as_object().expect("an object") {
+        document[field] = value.clone();
+    }
+    Definition::check(serde_json::from_value(document).expect("a document")).expect("valid")
+}
+
+/// A request to be decided at once.
+pub fn ask(request_id: &str, user: &str) -> Ask {
+    Ask {
+        request_id: request_id.to_owned(),
+        user: user_id(user),
+        code: code(),
+        mode: Mode::Now,
+    }
+}
+
+/// A request for the line.
+pub fn ask_line(request_id: &str, user: &str) -> Ask {
+    Ask {
+        mode: Mode::Line,
+        ..ask(request_id, user)
+    }
+}
+
+pub fn user_id(user: &str) -> Id {
+    Id::parse(user).expect("an id")
+}
+
+pub fn code() -> Code {
+    Code::random().expect("random")
+}
+
+/// These requests, each with a new code, as the consumer sends them.
+pub fn with_codes<'a>(requests: impl IntoIterator<Item = &'a str>) -> Vec<(String, Code)> {
+    requests.into_iter().map(|id| (id.to_owned(), code())).collect()
+}
+
+pub fn answered(reply: AskReply) -> Answer {
+    match reply {
+        AskReply::Answered(answer) => answer,
+        AskReply::NotTaken => panic!("not taken"),
+    }
+}
+
+pub fn record(answer: &Answer) -> &Record {
+    answer.record.as_ref().expect("readable")
+}
+
+/// The state of the record; its user is this one.
+pub fn state_of<'a>(answer: &'a Answer, user: &str) -> &'a State {
+    let record = record(answer);
+    assert_eq!(record.user.as_str(), user);
+    &record.state
+}
+
+pub fn issue_of(answer: &Answer) -> Issue {
+    match &record(answer).state {
+        State::Issued(issue) | State::Voided(issue, _) => *issue,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The letter of each record's state, as records begin with it.
+pub fn letters(answers: &[Answer]) -> String {
+    let letter = |answer: &Answer| record(answer).to_text().remove(0);
+    answers.iter().map(letter).collect()
+}

@@ -1,0 +1,171 @@
+//! What these tests share: requests with headers, and a line that nobody serves for a while.
+
+use std::fmt::Write;
+
+use reqwest::header::HeaderMap;
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::fault::support::{PATIENCE, own_redis, service_on};
+use crate::support::local::LocalServer;
+use crate::support::service::{Answer, Service};
+use crate::support::{eventually, http_client};
+
+/// A service on a Redis that the test may look into.
+pub async fn service_and_redis(environment: &[(&str, &str)]) -> (Service, LocalServer) {
+    let redis = own_redis(&[]).await;
+    (service_on(redis.url(), environment).await, redis)
+}
+
+/// A definition with this stock, changed by what is given.
+pub fn definition(stock: u64, change: &Value) -> Value {
+    let mut definition = json!({"name": "A test", "stock": stock, "per_user": 1, "per_user_window_s": null,
+        "starts_at": null, "ends_at": null});
+    for (field, value) in change.as_object().expect("an object") {
+        definition[field] = value.clone();
+    }
+    definition
+}
+
+/// Creates a coupon.
+pub async fn create(service: &Service, id: &str, stock: u64, change: &Value) {
+    let answer = service
+        .put(&format!("/v1/coupons/{id}"), definition(stock, change))
+        .await;
+    assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+}
+
+/// Asks for a unit.
+pub async fn ask(service: &Service, id: &str, request: &str, user: &str) -> Answer {
+    let body = json!({"request_id": request, "user_id": user});
+    service.post(&format!("/v1/coupons/{id}/issues"), body).await
+}
+
+/// What became of a request.
+pub async fn look(service: &Service, id: &str, request: &str) -> Answer {
+    service.get(&format!("/v1/coupons/{id}/issues/{request}")).await
+}
+
+/// Takes a unit back.
+pub async fn void(service: &Service, id: &str, request: &str) -> Answer {
+    let path = format!("/v1/coupons/{id}/issues/{request}");
+    service.call(Method::DELETE, &path, None).await
+}
+
+/// The operator's key of a service.
+pub fn operator_key(service: &Service) -> String {
+    let key = std::fs::read_to_string(service.data_dir().join("operator.key")).expect("a key");
+    key.trim().to_owned()
+}
+
+/// A request with headers of its own, and a body as it is.
+pub async fn send(
+    service: &Service,
+    method: Method,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: impl Into<reqwest::Body>,
+) -> (StatusCode, HeaderMap, String) {
+    let request = http_client()
+        .request(method, service.url(path))
+        .bearer_auth(operator_key(service));
+    let request = headers
+        .iter()
+        .fold(request, |request, (name, value)| request.header(*name, *value));
+    let answer = request.body(body).send().await.expect("an answer");
+    let (status, headers) = (answer.status(), answer.headers().clone());
+    (status, headers, answer.text().await.expect("a body"))
+}
+
+/// A `POST` whose body comes in pieces and whose length nobody knows before; the answer is read meanwhile. Its body.
+pub async fn send_in_pieces(
+    service: &Service,
+    path: &str,
+    headers: &[(&str, &str)],
+    pieces: impl Iterator<Item = &[u8]>,
+) -> String {
+    let address = service.url("").replace("http://", "");
+    let connection = TcpStream::connect(&address).await.expect("the service accepts");
+    let (mut reader, mut writer) = connection.into_split();
+    let key = operator_key(service);
+    let mut head = format!("POST {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {key}\r\n");
+    for (name, value) in headers {
+        write!(head, "{name}: {value}\r\n").expect("a string takes it");
+    }
+    head.push_str("transfer-encoding: chunked\r\nconnection: close\r\n\r\n");
+    let sending = async {
+        writer.write_all(head.as_bytes()).await.expect("sent");
+        for piece in pieces {
+            let size = format!("{:x}\r\n", piece.len());
+            // What is refused early is not read to its end.
+            if writer
+                .write_all(&[size.as_bytes(), piece, b"\r\n"].concat())
+                .await
+                .is_err()
+            {
+                return;
+            }
+        }
+        let _ended = writer.write_all(b"0\r\n\r\n").await;
+    };
+    let mut answer = Vec::new();
+    let reading = reader.read_to_end(&mut answer);
+    let ((), read) = tokio::join!(sending, reading);
+    read.expect("an answer");
+    let answer = String::from_utf8(answer).expect("UTF-8");
+    let (_, mut chunks) = answer.split_once("\r\n\r\n").expect("a head");
+    let mut body = String::new();
+    while let Some((size, rest)) = chunks.split_once("\r\n") {
+        let size = usize::from_str_radix(size, 16).expect("a size");
+        body.push_str(&rest[..size]);
+        chunks = rest[size..].trim_start_matches("\r\n");
+    }
+    body
+}
+
+/// Joins the line.
+pub async fn join(service: &Service, id: &str, request: &str, user: &str) -> (StatusCode, HeaderMap, Value) {
+    let body = json!({"request_id": request, "user_id": user}).to_string();
+    let headers = [("content-type", "application/json"), ("prefer", "respond-async")];
+    let path = format!("/v1/coupons/{id}/issues");
+    let (status, headers, text) = send(service, Method::POST, &path, &headers, body).await;
+    (status, headers, serde_json::from_str(&text).expect("JSON"))
+}
+
+/// Keeps the line from being served, as another instance that holds its lease would.
+pub async fn hold(redis: &LocalServer, id: &str) {
+    // The lease of an instance that serves it now is not taken away: the line must be empty, and so it has none.
+    let state = format!("cp:{{{id}}}:state");
+    let mut connection = redis.connection().await;
+    eventually(PATIENCE, "nobody serves the line", async || {
+        let set = redis::cmd("HSETNX")
+            .arg(&state)
+            .arg("consumer")
+            .arg("somebody 99999999999999 99999999999999")
+            .query_async::<u8>(&mut connection)
+            .await;
+        (set.expect("HSETNX") == 1).then_some(())
+    })
+    .await;
+}
+
+/// Ends [`hold`].
+pub async fn release(redis: &LocalServer, id: &str) {
+    redis::cmd("HDEL")
+        .arg(format!("cp:{{{id}}}:state"))
+        .arg("consumer")
+        .exec_async(&mut redis.connection().await)
+        .await
+        .expect("HDEL");
+}
+
+/// Waits until a request has this result; what it is then.
+pub async fn until(service: &Service, id: &str, request: &str, result: &str) -> Value {
+    eventually(PATIENCE, &format!("{request} is {result}"), async || {
+        let found = look(service, id, request).await.body;
+        (found["result"] == result).then_some(found)
+    })
+    .await
+}

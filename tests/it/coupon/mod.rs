@@ -1,0 +1,19 @@
+//! Coupons.
+
+pub mod asking;
+pub mod bench;
+pub mod consumer;
+pub mod define;
+pub mod draw;
+pub mod http;
+pub mod instance;
+pub mod issue;
+pub mod memory;
+pub mod model;
+pub mod over;
+pub mod property;
+pub mod read;
+pub mod restore;
+pub mod retire;
+pub mod serve;
+pub mod void;

@@ -1,0 +1,365 @@
+//! Random requests, steps of two consumers that die at any point, voids, redrives and definitions: after each call the
+//! raw keys are what the model says, the promises hold, and the events tell the same.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jackpot::coupon::record::{Record, State};
+use jackpot::coupon::scripts::{Ask, Defined, Mode, Served};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use serde_json::json;
+
+use crate::coupon::bench::{CouponBench, ask, with_codes};
+use crate::coupon::model::{Model, Outcome, Rules};
+use crate::support::redis::TestRedis;
+
+#[derive(Debug, Clone)]
+enum Op {
+    /// Request, user, whether it wants the line.
+    Ask(Vec<(u8, u8, bool)>),
+    /// A step; `forget`: the consumer died and knows nothing of what it took; `repeat`: the call is sent twice.
+    Serve {
+        consumer: u8,
+        next: usize,
+        forget: bool,
+        repeat: bool,
+    },
+    LeaseEnds,
+    /// One that was issued, if there is any, by its place among them.
+    Void(usize),
+    /// A dead letter alike.
+    Redrive(usize),
+    /// A request in any state.
+    VoidAny(u8),
+    RedriveAny(u8),
+    Define {
+        stock: u64,
+        per_user: usize,
+        window: bool,
+        open: bool,
+    },
+    Age,
+}
+
+const WINDOW_MS: i64 = 10_000;
+const REQUESTS: u8 = 200;
+
+fn op() -> impl Strategy<Value = Op> {
+    let one = (0..REQUESTS, 0..8_u8, prop::bool::weighted(0.4));
+    let rules = (0..40_u64, 1..6_usize, any::<bool>(), prop::bool::weighted(0.9));
+    let serve = (
+        0..2_u8,
+        0..5_usize,
+        prop::bool::weighted(0.55),
+        prop::bool::weighted(0.2),
+    );
+    prop_oneof![
+        6 => prop::collection::vec(one, 1..6).prop_map(Op::Ask),
+        8 => serve.prop_map(|(consumer, next, forget, repeat)| Op::Serve { consumer, next, forget, repeat }),
+        3 => Just(Op::LeaseEnds),
+        2 => any::<usize>().prop_map(Op::Void),
+        4 => any::<usize>().prop_map(Op::Redrive),
+        1 => (0..REQUESTS).prop_map(Op::VoidAny),
+        1 => (0..REQUESTS).prop_map(Op::RedriveAny),
+        2 => rules.prop_map(|(stock, per_user, window, open)| Op::Define { stock, per_user, window, open }),
+        1 => Just(Op::Age),
+    ]
+}
+
+/// The coupon, its model, and what the consumers have in hand.
+struct Both {
+    bench: CouponBench,
+    model: Model,
+    in_hand: [Vec<String>; 2],
+    takes: u64,
+}
+
+fn id(number: u8) -> String {
+    format!("r{number}")
+}
+
+impl Both {
+    async fn new(redis: Arc<TestRedis>) -> Self {
+        let rules = Rules {
+            stock: 10,
+            per_user: 1,
+            window_ms: None,
+            open: true,
+        };
+        Self {
+            bench: CouponBench::on(redis, &json!({})).await,
+            model: Model::new(rules),
+            in_hand: [Vec::new(), Vec::new()],
+            takes: 0,
+        }
+    }
+
+    /// Time of the last event: that of what the last call decided, if it decided anything.
+    async fn decided_at(&self) -> i64 {
+        let (_, fields) = self.bench.events().await.pop().expect("an event");
+        fields["at"].parse().expect("a time")
+    }
+
+    async fn run(&mut self, op: &Op) {
+        match op {
+            Op::Ask(requests) => self.ask(requests).await,
+            Op::Serve {
+                consumer,
+                next,
+                forget,
+                repeat,
+            } => self.serve(usize::from(*consumer), *next, *forget, *repeat).await,
+            Op::LeaseEnds => {
+                let state = &self.bench.keys.state;
+                self.bench
+                    .raw::<()>(redis::cmd("HDEL").arg(state).arg("consumer"))
+                    .await;
+                self.model.holder = None;
+            }
+            Op::Void(place) => {
+                let issued = self.those(|outcome| matches!(outcome, Outcome::Issued(_)));
+                self.void(issued.get(place % issued.len().max(1)).cloned()).await;
+            }
+            Op::Redrive(place) => {
+                let dead = self.those(|outcome| matches!(outcome, Outcome::Dead(_)));
+                self.redrive(dead.get(place % dead.len().max(1)).cloned()).await;
+            }
+            Op::VoidAny(request) => self.void(Some(id(*request))).await,
+            Op::RedriveAny(request) => self.redrive(Some(id(*request))).await,
+            Op::Define {
+                stock,
+                per_user,
+                window,
+                open,
+            } => {
+                let window_ms = window.then_some(WINDOW_MS);
+                let (stock, per_user, open) = (*stock, *per_user, *open);
+                let ends_at = (!open).then_some("2020-01-01T00:00:00Z");
+                let change = json!({"stock": stock, "per_user": per_user, "ends_at": ends_at,
+                    "per_user_window_s": window_ms.map(|ms| ms / 1_000)});
+                let defined = self.bench.define(&change).await;
+                let rules = Rules {
+                    stock,
+                    per_user,
+                    window_ms,
+                    open,
+                };
+                let put = self.model.define(rules);
+                assert_eq!(put, matches!(defined, Defined::Changed(_)), "{defined:?}");
+            }
+            Op::Age => self.age().await,
+        }
+    }
+
+    async fn ask(&mut self, requests: &[(u8, u8, bool)]) {
+        let asks = requests.iter().map(|(request, user, line)| Ask {
+            mode: if *line { Mode::Line } else { Mode::Now },
+            ..ask(&id(*request), &format!("u{user}"))
+        });
+        let answers = self.bench.answers(&asks.collect::<Vec<_>>()).await;
+        let at = self.decided_at().await;
+        let mut known = self.model.requests.keys().cloned().collect::<BTreeSet<_>>();
+        for ((request, user, line), answer) in requests.iter().zip(answers) {
+            assert_eq!(answer.fresh, known.insert(id(*request)));
+            self.model.ask(&id(*request), &format!("u{user}"), *line, at);
+        }
+    }
+
+    async fn serve(&mut self, consumer: usize, next: usize, forget: bool, repeat: bool) {
+        let name = format!("consumer-{consumer}");
+        let mut served = std::mem::take(&mut self.in_hand[consumer]);
+        if forget {
+            served.clear();
+        }
+        self.takes += 1;
+        let take_id = format!("take-{}", self.takes);
+        for _ in 0..=u8::from(repeat) {
+            let codes = with_codes(served.iter().map(String::as_str));
+            let reply = self.bench.serve(&name, &take_id, &codes, next).await;
+            let at = self.decided_at().await;
+            match (reply, self.model.serve(&name, &take_id, &served, next, at)) {
+                (Served::Held { .. }, None) => self.in_hand[consumer].clone_from(&served),
+                (Served::Done { taken, waiting, .. }, Some(expected)) => {
+                    let taken = taken.into_iter().map(|taken| (taken.request_id, taken.attempts));
+                    assert_eq!(taken.collect::<Vec<_>>(), expected);
+                    assert_eq!(waiting, self.model.line.len() as u64);
+                    self.in_hand[consumer] = expected.into_iter().map(|(id, _)| id).collect();
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// The requests in such a state.
+    fn those(&self, is: fn(&Outcome) -> bool) -> Vec<String> {
+        let all = self.model.requests.iter();
+        all.filter(|(_, (_, outcome))| is(outcome))
+            .map(|(id, _)| id.clone())
+            .collect()
+    }
+
+    async fn void(&mut self, request: Option<String>) {
+        if let Some(request) = request {
+            self.bench.void(&request).await;
+            self.model.void(&request);
+        }
+    }
+
+    async fn redrive(&mut self, request: Option<String>) {
+        if let Some(request) = request {
+            self.bench.redrive(&request).await;
+            self.model.redrive(&request);
+        }
+    }
+
+    async fn age(&mut self) {
+        self.model.age(WINDOW_MS);
+        for (user, text) in users_text(&self.model) {
+            let users = &self.bench.keys.users;
+            self.bench
+                .raw::<()>(redis::cmd("HSET").arg(users).arg(user).arg(text))
+                .await;
+        }
+    }
+
+    async fn compare(&self) {
+        let (bench, model) = (&self.bench, &self.model);
+        let requests = bench.hash(&bench.keys.requests).await;
+        let held = requests.iter().map(|(id, text)| (id.clone(), outcome(text)));
+        assert_eq!(held.collect::<BTreeMap<_, _>>(), model.requests);
+        assert_eq!(bench.hash(&bench.keys.users).await, users_text(model));
+        for (key, expected) in [(&bench.keys.queue, &model.line), (&bench.keys.dead, &model.dead)] {
+            let held = bench
+                .by_arrival(key)
+                .await
+                .into_iter()
+                .map(|(id, arrival)| (arrival, id));
+            assert_eq!(&held.collect::<BTreeMap<_, _>>(), expected);
+        }
+        let state = bench.hash(&bench.keys.state).await;
+        for (field, expected) in [
+            ("seq", model.issued),
+            ("voided", model.voided),
+            ("arrivals", model.arrivals),
+            ("stock", model.rules.stock),
+        ] {
+            assert_eq!(state[field], expected.to_string(), "{field}");
+        }
+        self.promises();
+    }
+
+    /// What is to hold whatever the model does.
+    fn promises(&self) {
+        let outcomes = || self.model.requests.values().map(|(_, outcome)| outcome);
+        let out = outcomes()
+            .filter(|outcome| matches!(outcome, Outcome::Issued(_)))
+            .count() as u64;
+        assert_eq!(out, self.model.issued - self.model.voided);
+        assert!(out <= self.model.rules.stock);
+        let sequences = outcomes().filter_map(|outcome| match outcome {
+            Outcome::Issued(sequence) | Outcome::Voided(sequence) => Some(*sequence),
+            _ => None,
+        });
+        let sequences = sequences.collect::<BTreeSet<_>>();
+        assert!(sequences.into_iter().eq(1..=self.model.issued), "dense, each once");
+    }
+
+    /// The requests as the events tell them, without what a take does, which has no event.
+    async fn assert_events_tell(&self) {
+        let mut told: BTreeMap<String, (String, String)> = BTreeMap::new();
+        for (n, (kind, fields)) in (1..).zip(self.bench.events().await) {
+            assert_eq!(fields["n"], i32::to_string(&n), "dense");
+            let (request, user) = (fields.get("request"), fields.get("user"));
+            match kind.as_str() {
+                "issue" | "serve" => {
+                    for line in fields["block"].lines() {
+                        let mut parts = line.splitn(3, ' ').map(str::to_owned);
+                        let mut next = || parts.next().expect("a line of a block");
+                        told.insert(next(), (next(), next()));
+                    }
+                }
+                "void" => {
+                    let told = told.get_mut(request.expect("a request")).expect("issued");
+                    assert_eq!(Some(&told.0), user);
+                    told.1.replace_range(..1, "v");
+                }
+                "redrive" => {
+                    let arrival = &fields["arrival"];
+                    told.get_mut(request.expect("a request")).expect("dead").1 = format!("q {arrival}");
+                }
+                _ => {}
+            }
+        }
+        let held = self.bench.hash(&self.bench.keys.requests).await;
+        let held = held.iter().map(|(id, text)| {
+            let Record { user, state } = Record::parse(text).expect("readable");
+            let what = match state {
+                State::Issued(issue) => format!("i {} {}", issue.sequence, issue.code),
+                State::Voided(issue, _) => format!("v {} {}", issue.sequence, issue.code),
+                State::AlreadyIssued { first, .. } => format!("a {first}"),
+                State::OutOfStock { .. } => "o".to_owned(),
+                State::NotOpen { .. } => "n".to_owned(),
+                State::Queued { arrival, .. } => format!("q {arrival}"),
+                State::Dead { attempts, .. } => format!("d {attempts}"),
+            };
+            (id.clone(), (user.to_string(), what))
+        });
+        assert_eq!(told, held.collect());
+    }
+}
+
+fn users_text(model: &Model) -> BTreeMap<String, String> {
+    let one = |(id, at): &(String, i64)| format!("{id} {at};");
+    let text = |counting: &[(String, i64)]| counting.iter().map(one).collect::<Vec<_>>().concat();
+    model
+        .users
+        .iter()
+        .map(|(user, counting)| (user.clone(), text(counting)))
+        .collect()
+}
+
+/// User and outcome of a raw record.
+fn outcome(text: &str) -> (String, Outcome) {
+    let parts = text.split(' ').collect::<Vec<_>>();
+    let number = |i: usize| parts[i].parse().expect("a number");
+    let outcome = match parts[0] {
+        "i" => Outcome::Issued(number(1)),
+        "v" => Outcome::Voided(number(1)),
+        "a" => Outcome::Already(parts[2].to_owned()),
+        "o" => Outcome::OutOfStock,
+        "n" => Outcome::NotOpen,
+        "q" => Outcome::Queued {
+            arrival: number(1),
+            tries: parts[2].parse().expect("a number"),
+            take: parts[3].to_owned(),
+        },
+        "d" => Outcome::Dead(number(1)),
+        _ => panic!("{text}"),
+    };
+    (parts.last().expect("a user").to_string(), outcome)
+}
+
+#[test]
+fn a_coupon_does_what_its_model_does() {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let redis = Arc::new(runtime.block_on(TestRedis::start()));
+    let config = Config {
+        cases: 16,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let ops = prop::collection::vec(op(), 40..160);
+    let outcome = TestRunner::new(config).run(&ops, |ops| {
+        runtime.block_on(async {
+            let mut both = Both::new(Arc::clone(&redis)).await;
+            for op in &ops {
+                both.run(op).await;
+                both.compare().await;
+            }
+            both.assert_events_tell().await;
+        });
+        Ok(())
+    });
+    outcome.unwrap_or_else(|failed| panic!("{failed}"));
+}

@@ -1,0 +1,244 @@
+//! Clocks that jump: Redis' clock is moved by shifting every time that a script has stored.
+
+use jackpot::coupon::record::State;
+use jackpot::coupon::scripts::{Retired, Served};
+use jackpot::jackpot::scripts::{self, Rotate, Rotated};
+use jackpot::stream::Mark;
+use serde_json::json;
+
+use crate::coupon::bench::{CouponBench, ask_line, letters, state_of, with_codes};
+use crate::coupon::http::kit as coupon_kit;
+use crate::fault::support::{PATIENCE, create, lively, own_redis, service_on};
+use crate::jackpot::bench::Bench;
+use crate::support::eventually;
+
+const HOURS_9_MS: i64 = 9 * 3_600_000;
+
+/// Adds to every number in a text field that is a time in ms, as a clock that jumps the other way does.
+fn shifted(text: &str, by_ms: i64) -> String {
+    let is_time = |number: i64| number > 1_500_000_000_000;
+    let mut out = String::new();
+    for part in text.split_inclusive([' ', ';']) {
+        let number = part.trim_end_matches([' ', ';']);
+        match number.parse::<i64>() {
+            Ok(time) if is_time(time) => {
+                out.push_str(&(time + by_ms).to_string());
+                out.push_str(&part[number.len()..]);
+            }
+            _ => out.push_str(part),
+        }
+    }
+    out
+}
+
+/// Shifts the times in all values of a hash.
+async fn shift(raw: &mut redis::aio::MultiplexedConnection, key: &str, by_ms: i64) {
+    let all: Vec<(String, String)> = redis::cmd("HGETALL").arg(key).query_async(raw).await.expect("a hash");
+    for (field, text) in all {
+        redis::cmd("HSET")
+            .arg(key)
+            .arg(field)
+            .arg(shifted(&text, by_ms))
+            .exec_async(raw)
+            .await
+            .expect("HSET");
+    }
+}
+
+async fn rotate(bench: &Bench, retention_s: u64) -> Rotated {
+    let (known, view) = bench.fresh().await;
+    let next = bench
+        .operate
+        .views
+        .opening(&bench.id, view.epoch + 1)
+        .expect("randomness");
+    let why = Rotate::Retention { retention_s };
+    scripts::rotate(&bench.store, &known.keys, &known.fence(&view), &next, &why)
+        .await
+        .expect("a reply")
+        .1
+}
+
+#[tokio::test]
+async fn a_consumers_lease_that_ends_later_than_it_can_is_over() {
+    let bench = CouponBench::with(&json!({})).await;
+    bench.issue(&[ask_line("a", "u")]).await;
+    bench.served("one", "t1", &[], 1).await;
+    let held = bench.serve("two", "t2", &[], 1).await;
+    assert!(matches!(held, Served::Held { .. }), "{held:?}");
+    // The clock was set back by nine hours, and its consumer died.
+    shift(&mut bench.connection(), &bench.keys.state, HOURS_9_MS).await;
+    let (_, taken) = bench.served("two", "t2", &[], 1).await;
+    assert_eq!(taken.len(), 1);
+    bench.served("two", "t3", &with_codes(["a"]), 0).await;
+    assert!(bench.lookup("a").await.is_some());
+    assert_eq!(bench.snapshot().await.issued, 1);
+}
+
+#[tokio::test]
+async fn a_pending_entry_from_the_future_is_old_enough_to_be_finished() {
+    let bench = Bench::with(&json!({})).await;
+    bench.take("e", 3).await;
+    let keys = &bench.operate.views.registry.known(&bench.id).keys;
+    let found = async |age_ms| {
+        let page = scripts::pending(&bench.store, keys, Mark::ZERO, (0, age_ms, 100)).await;
+        page.expect("a page").entries.len()
+    };
+    assert_eq!((found(0).await, found(60_000).await), (1, 0));
+    shift(&mut bench.connection(), &keys.seen_a, HOURS_9_MS).await;
+    assert_eq!(found(60_000).await, 1, "the clock was set back");
+    shift(&mut bench.connection(), &keys.seen_a, -HOURS_9_MS - 60_000).await;
+    assert_eq!(found(60_000).await, 1, "a minute later");
+}
+
+/// A clock that was set back gives nobody two units within a window, and keeps nobody waiting for the hours of the jump.
+#[tokio::test]
+async fn an_issue_from_the_future_counts_from_when_it_is_seen() {
+    let bench = CouponBench::with(&json!({"per_user_window_s": 60})).await;
+    bench.now("a", "u").await;
+    shift(&mut bench.connection(), &bench.keys.users, HOURS_9_MS).await;
+    let refused = bench.now("b", "u").await;
+    assert_eq!(letters(std::slice::from_ref(&refused)), "a");
+    assert!(matches!(state_of(&refused, "u"), State::AlreadyIssued { first, .. } if first == "a"));
+    // A minute later by that clock.
+    shift(&mut bench.connection(), &bench.keys.users, -60_000).await;
+    let issued = bench.now("c", "u").await;
+    assert_eq!(letters(&[issued]), "i");
+    let held = bench.hash(&bench.keys.users).await;
+    assert!(held["u"].starts_with("c ") && !held["u"].contains("a "), "{held:?}");
+
+    // The same in the line.
+    bench.issue(&[ask_line("d", "v"), ask_line("e", "v")]).await;
+    bench.served("one", "t1", &[], 2).await;
+    bench.served("one", "t2", &with_codes(["d"]), 0).await;
+    shift(&mut bench.connection(), &bench.keys.users, HOURS_9_MS).await;
+    bench.served("one", "t3", &[], 1).await;
+    bench.served("one", "t4", &with_codes(["e"]), 0).await;
+    shift(&mut bench.connection(), &bench.keys.users, -60_000).await;
+    assert_eq!(letters(&[bench.now("f", "v").await]), "i");
+    assert_eq!(letters(&[bench.now("g", "v").await]), "a");
+}
+
+#[tokio::test]
+async fn an_instance_with_a_shorter_retention_drops_nothing_early() {
+    let bench = Bench::with(&json!({})).await;
+    bench.take("e", 0).await;
+    let keys = &bench.operate.views.registry.known(&bench.id).keys;
+    assert_eq!(rotate(&bench, 7_200).await, Rotated::Raised(0));
+    for _ in 0..3 {
+        rotate(&bench, 60).await;
+        shift(&mut bench.connection(), &keys.state, -60_000).await;
+    }
+    let early = rotate(&bench, 60).await;
+    assert!(!matches!(early, Rotated::Opened(_)), "{early:?}");
+    assert_eq!(bench.snapshot().await.epoch, 1);
+}
+
+#[tokio::test]
+async fn a_clock_that_jumps_drops_no_record_early() {
+    let bench = Bench::with(&json!({})).await;
+    bench.take("e", 0).await;
+    let keys = &bench.operate.views.registry.known(&bench.id).keys;
+    rotate(&bench, 7_200).await;
+    rotate(&bench, 7_200).await;
+    shift(&mut bench.connection(), &keys.state, -3 * 3_600_000).await;
+    for _ in 0..2 {
+        let early = rotate(&bench, 7_200).await;
+        // A minute at most for each look: both together count two.
+        assert!(
+            matches!(early, Rotated::Early { left_ms, .. } if left_ms >= 7_080_000),
+            "{early:?}"
+        );
+    }
+    // Nor does one that goes back: it only delays.
+    shift(&mut bench.connection(), &keys.state, 9 * 3_600_000).await;
+    let early = rotate(&bench, 7_200).await;
+    assert!(
+        matches!(early, Rotated::Early { left_ms, .. } if left_ms >= 7_080_000),
+        "{early:?}"
+    );
+    for _ in 0..120 {
+        shift(&mut bench.connection(), &keys.state, -60_000).await;
+        rotate(&bench, 7_200).await;
+    }
+    assert_eq!(bench.snapshot().await.epoch, 2, "two hours in steps of a minute");
+}
+
+#[tokio::test]
+async fn neither_does_a_coupons() {
+    let bench = CouponBench::with(&json!({})).await;
+    bench.now("a", "u").await;
+    bench.define(&json!({"ends_at": "2020-01-01T00:00:00Z"})).await;
+    let retire = async |retention_s| {
+        let n = bench.snapshot().await.mark.n();
+        let keys = &bench.keys;
+        jackpot::coupon::scripts::retire(&bench.store, keys, Mark::ZERO, n, retention_s)
+            .await
+            .expect("a reply")
+            .1
+    };
+    retire(7_200).await;
+    shift(&mut bench.connection(), &bench.keys.state, -3 * 3_600_000).await;
+    for (shorter, left) in [(7_200, 7_140_000), (60, 7_080_000), (60, 7_020_000)] {
+        let early = retire(shorter).await;
+        let is_left = |ms: u64| (left - 10_000..=left).contains(&ms);
+        assert!(
+            matches!(early, Retired::NotOver { left_ms: Some(ms), retention_s: 7_200 } if is_left(ms)),
+            "{early:?}"
+        );
+        shift(&mut bench.connection(), &bench.keys.state, -60_000).await;
+    }
+    assert!(bench.lookup("a").await.is_some());
+    // Back and forth again.
+    shift(&mut bench.connection(), &bench.keys.state, HOURS_9_MS).await;
+    for _ in 0..117 {
+        retire(60).await;
+        shift(&mut bench.connection(), &bench.keys.state, -60_000).await;
+    }
+    assert_eq!(retire(60).await, Retired::Done, "two hours in steps of a minute");
+}
+
+/// The setting of an instance raises what a jackpot and a coupon promise, and never lowers it.
+#[tokio::test]
+async fn the_longest_setting_of_any_instance_is_kept_in_redis() {
+    const SETTINGS: [&str; 2] = ["JACKPOT__FAIRNESS__RETENTION_S", "JACKPOT__COUPONS__RETENTION_S"];
+    let redis = own_redis(&[]).await;
+    let mut service = service_on(redis.url(), &SETTINGS.map(|name| (name, "7200"))).await;
+    create(&service, lively("kept")).await;
+    coupon_kit::create(&service, "kept", 3, &json!({})).await;
+    let kept = async |retention: &str| {
+        for state in ["jp:{kept}:state", "cp:{kept}:state"] {
+            eventually(PATIENCE, &format!("{state} has {retention}"), async || {
+                let get = redis::cmd("HGET").arg(state).arg("retention").to_owned();
+                let found: String = get.query_async(&mut redis.connection().await).await.expect("HGET");
+                (found == retention).then_some(())
+            })
+            .await;
+        }
+    };
+    kept("7200").await;
+    for name in SETTINGS {
+        service.set(name, "60");
+    }
+    assert!(service.stop().await.success());
+    service.restart().await;
+    eventually(PATIENCE, "both warn, with both numbers", async || {
+        let log = service.log();
+        let warned = |own: &str| {
+            log.lines().any(|line| {
+                line.contains("longer than this instance is set to") && line.contains(own) && line.contains("7200")
+            })
+        };
+        (warned("fairness_retention_s") && warned("coupons_retention_s")).then_some(())
+    })
+    .await;
+    kept("7200").await;
+    for name in SETTINGS {
+        service.set(name, "86400");
+    }
+    assert!(service.stop().await.success());
+    service.restart().await;
+    kept("86400").await;
+    let reconciled = service.get("/v1/reconciliation").await;
+    assert_eq!(reconciled.status, reqwest::StatusCode::OK, "{}", reconciled.text);
+}

@@ -1,0 +1,185 @@
+//! The ledger's own rows were changed, or Redis' meters: it is noticed and named, that jackpot stops, the others go on.
+
+use std::process::Output;
+
+use reqwest::StatusCode;
+use serde_json::json;
+use sqlx::{Connection, SqliteConnection};
+
+use crate::fault::ledger_support::{COMPARED_OFTEN, cursor, metric, outside, reconciliation, until_clean};
+use crate::fault::load::Load;
+use crate::fault::support::{PATIENCE, connection, create, embedded, enter, key, lively};
+use crate::support::eventually;
+use crate::support::service::Service;
+
+const JACKPOT: &str = "forged";
+const OTHER: &str = "honest";
+
+async fn change(service: &Service, text: &'static str) {
+    let file = service.data_dir().join("ledger.sqlite");
+    let mut sql = SqliteConnection::connect(&format!("sqlite://{}", file.display()))
+        .await
+        .expect("the file can be opened");
+    let done = sqlx::query(text).execute(&mut sql).await.expect("it can be changed");
+    assert_eq!(done.rows_affected(), 1);
+    sql.close().await.expect("it can be closed");
+}
+
+async fn two_jackpots() -> (Service, String) {
+    let (service, url) = embedded(&[COMPARED_OFTEN]).await;
+    for jackpot in [JACKPOT, OTHER] {
+        create(&service, lively(jackpot)).await;
+        for n in 0..20 {
+            assert_eq!(
+                enter(&service, jackpot, &format!("e{n}")).await.status,
+                StatusCode::CREATED
+            );
+        }
+    }
+    let sql = outside(&service, "").await;
+    for jackpot in [JACKPOT, OTHER] {
+        until_clean(&service, &sql, jackpot).await;
+    }
+    sql.close().await;
+    (service, url)
+}
+
+/// This one is suspended, the other one is played.
+async fn assert_only_this_one_stops(service: &Service) {
+    // Ever another id: a repeat is answered in any status.
+    let mut tries = 0;
+    eventually(PATIENCE, "the jackpot is suspended", async || {
+        tries += 1;
+        let answer = enter(service, JACKPOT, &format!("after-{tries}")).await;
+        (answer.status == StatusCode::CONFLICT).then(|| assert_eq!(answer.body["code"], "jackpot-suspended"))
+    })
+    .await;
+    assert_eq!(enter(service, OTHER, "after").await.status, StatusCode::CREATED);
+}
+
+#[tokio::test]
+async fn one_byte_of_a_stored_event_that_was_changed_is_named_at_the_start() {
+    let (mut service, _) = two_jackpots().await;
+    assert!(service.stop().await.success());
+    // Still an event that can be read: only the chain shows it.
+    change(
+        &service,
+        "UPDATE events SET body = REPLACE(body, 'p1', 'p2') WHERE kind = 'jackpot' AND id = 'forged' AND n = \
+         (SELECT MIN(n) FROM events WHERE kind = 'jackpot' AND id = 'forged' AND n > 6 AND body LIKE '%p1%')",
+    )
+    .await;
+    service.restart().await;
+    assert_only_this_one_stops(&service).await;
+    let log = service.log();
+    assert!(log.contains("event 7 in table events"), "the row is named");
+    let (status, item) = reconciliation(&service, JACKPOT).await;
+    assert_eq!(status, StatusCode::CONFLICT);
+    assert!(
+        item["stopped"].as_str().is_some_and(|why| why.contains("event 7")),
+        "{item}"
+    );
+    let resume = service
+        .post(&format!("/v1/jackpots/{JACKPOT}/resume"), json!({"reason": "try"}))
+        .await;
+    assert!(resume.status.is_client_error(), "{}", resume.text);
+}
+
+#[tokio::test]
+async fn an_event_taken_out_of_the_ledger_is_named_at_the_start() {
+    let (mut service, _) = two_jackpots().await;
+    assert!(service.stop().await.success());
+    change(
+        &service,
+        "DELETE FROM events WHERE kind = 'jackpot' AND id = 'forged' AND n = 9",
+    )
+    .await;
+    service.restart().await;
+    assert_only_this_one_stops(&service).await;
+    assert!(
+        service
+            .log()
+            .contains("event 10 in table events: the event before it is missing")
+    );
+}
+
+#[tokio::test]
+async fn a_balance_that_drifts_is_seen_and_suspends_the_jackpot_until_it_is_right() {
+    let (service, url) = two_jackpots().await;
+    let redis = &mut connection(&url).await;
+    // No prize is taken out of it: a pool that was raised would be paid out, and be missed by the ledger in another way.
+    let meters = key(JACKPOT, "meters");
+    let drift = |by: i64| redis::cmd("HINCRBY").arg(&meters).arg("grand:paid").arg(by).to_owned();
+    drift(7).exec_async(redis).await.expect("HINCRBY");
+    assert_only_this_one_stops(&service).await;
+    assert!(metric(&service, "reconciliation_mismatches", JACKPOT).await > 0);
+    let (status, item) = reconciliation(&service, JACKPOT).await;
+    assert_eq!(
+        (status, &item["clean"]),
+        (StatusCode::CONFLICT, &json!(false)),
+        "{item}"
+    );
+    let found = &item["tiers"][0]["differences"][0];
+    let (redis_has, ledger_has) = (found["redis"].as_i64(), found["ledger"].as_i64());
+    // Entries came in before it was noticed.
+    assert_eq!(found["meter"], "paid", "{item}");
+    assert_eq!(redis_has, ledger_has.map(|paid| paid + 7), "{item}");
+    assert!(service.log().contains("paid is "), "the log line has both values");
+
+    let resume = async || {
+        let path = format!("/v1/jackpots/{JACKPOT}/resume");
+        service.post(&path, json!({"reason": "counted again"})).await
+    };
+    let refused = resume().await;
+    assert!(refused.status.is_client_error(), "a mismatch stays: {}", refused.text);
+    drift(-7).exec_async(redis).await.expect("HINCRBY");
+    let resumed = resume().await;
+    assert_eq!(resumed.status, StatusCode::OK, "{}", resumed.text);
+    assert_eq!(enter(&service, JACKPOT, "resumed").await.status, StatusCode::CREATED);
+}
+
+/// The start looks at the tail only; whoever audits looks at all.
+#[tokio::test]
+async fn heavy_one_byte_changed_in_the_middle_of_the_ledger_is_named_by_verify() {
+    /// Above the events that a start checks.
+    const EVENTS: i64 = 1_200;
+    let (mut service, _) = two_jackpots().await;
+    let load = Load::start(&service, JACKPOT, 3);
+    let sql = outside(&service, "").await;
+    eventually(
+        2 * PATIENCE,
+        "the ledger has more than the start looks at",
+        async || (cursor(&sql, JACKPOT).await > EVENTS).then_some(()),
+    )
+    .await;
+    load.finish().await;
+    // A checkpoint may come between any two entries: the event is found by what it holds.
+    let text = "SELECT MIN(n) FROM events WHERE kind = 'jackpot' AND id = 'forged' AND n > 6 AND body LIKE '%p1%'";
+    let n: i64 = sqlx::query_scalar(text)
+        .fetch_one(sql.reader())
+        .await
+        .expect("an event of p1");
+    sql.close().await;
+    assert!(service.stop().await.success());
+    let whole = service.command(&["verify", "--ledger"]);
+    assert!(whole.status.success(), "{}", told(&whole));
+
+    change(
+        &service,
+        "UPDATE events SET body = REPLACE(body, 'p1', 'p2') WHERE kind = 'jackpot' AND id = 'forged' AND n = \
+         (SELECT MIN(n) FROM events WHERE kind = 'jackpot' AND id = 'forged' AND n > 6 AND body LIKE '%p1%')",
+    )
+    .await;
+    let exported = service.command(&["export", JACKPOT, "--output", "forged.export"]);
+    assert!(exported.status.success(), "{}", told(&exported));
+    for arguments in [&["verify", "forged.export"][..], &["verify", "--ledger"]] {
+        let verified = service.command(arguments);
+        assert_eq!(verified.status.code(), Some(1), "{}", told(&verified));
+        assert!(told(&verified).contains(&format!("event {n}")), "{}", told(&verified));
+    }
+    let other = service.command(&["verify", "--ledger", "--jackpot", OTHER]);
+    assert!(other.status.success(), "{}", told(&other));
+}
+
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned()
+}

@@ -1,0 +1,124 @@
+//! Redis is down, or does not answer: 503 in time, never a hang; and the same id later gives one entry.
+
+use std::time::Instant;
+
+use reqwest::StatusCode;
+
+use crate::fault::support::{
+    ANSWERED_WITHIN, PATIENCE, assert_unavailable, balanced, create, enter, enter_unavailable, entry_drawing,
+    own_redis, redrawing, service_on,
+};
+use crate::support::eventually;
+use crate::support::service::Service;
+
+const JACKPOT: &str = "dark";
+
+/// Whatever needs Redis says 503 in time; being alive does not need it, nor do the epochs that the ledger has.
+async fn assert_dark(service: &Service, known: &str) {
+    enter_unavailable(service, JACKPOT, "during").await;
+    enter_unavailable(service, JACKPOT, known).await;
+    let jackpot = format!("/v1/jackpots/{JACKPOT}");
+    for path in [
+        "/v1/jackpots",
+        &jackpot,
+        &format!("{jackpot}/meter"),
+        &format!("{jackpot}/entries/{known}"),
+    ] {
+        let began_at = Instant::now();
+        let answer = service.get(path).await;
+        assert_eq!(
+            answer.status,
+            StatusCode::SERVICE_UNAVAILABLE,
+            "{path}: {:?}",
+            answer.body
+        );
+        assert_unavailable(&answer, began_at.elapsed());
+    }
+    eventually(PATIENCE, "the service says that it is not ready", async || {
+        let ready = service.get("/readyz").await;
+        (ready.status == StatusCode::SERVICE_UNAVAILABLE).then_some(())
+    })
+    .await;
+    // Known to be down, it is refused without asking; with an answer as good.
+    enter_unavailable(service, JACKPOT, "during").await;
+    assert_eq!(service.get("/healthz").await.status, StatusCode::OK);
+}
+
+async fn assert_light(service: &Service, known: &str) {
+    let began_at = Instant::now();
+    eventually(PATIENCE, "the service is ready again", async || {
+        service.get("/readyz").await.status.is_success().then_some(())
+    })
+    .await;
+    assert!(
+        began_at.elapsed() < 2 * ANSWERED_WITHIN,
+        "it took {:?}",
+        began_at.elapsed()
+    );
+    let one = enter(service, JACKPOT, "during").await;
+    assert!(one.status.is_success(), "{:?}", one.body);
+    let again = enter(service, JACKPOT, "during").await;
+    assert_eq!((again.status, again.body), (StatusCode::OK, one.body));
+    assert_eq!(enter(service, JACKPOT, known).await.status, StatusCode::OK);
+    assert_eq!(
+        balanced(service, JACKPOT).await["contributed"],
+        2,
+        "two ids, two entries"
+    );
+}
+
+#[tokio::test]
+async fn a_redis_that_is_gone_gives_503_in_time_and_the_same_id_later_one_entry() {
+    let mut redis = own_redis(&[]).await;
+    let service = service_on(redis.url(), &[]).await;
+    create(&service, redrawing(JACKPOT)).await;
+    let known = entry_drawing(&service, JACKPOT, "known", &[2]).await;
+    assert_eq!(enter(&service, JACKPOT, &known).await.status, StatusCode::CREATED);
+    redis.kill9();
+    assert_dark(&service, &known).await;
+    redis.restart().await;
+    assert_light(&service, &known).await;
+}
+
+#[tokio::test]
+async fn a_redis_that_is_frozen_gives_503_in_time_and_the_same_id_later_one_entry() {
+    let redis = own_redis(&[]).await;
+    let service = service_on(redis.url(), &[]).await;
+    create(&service, redrawing(JACKPOT)).await;
+    let known = entry_drawing(&service, JACKPOT, "known", &[2]).await;
+    assert_eq!(enter(&service, JACKPOT, &known).await.status, StatusCode::CREATED);
+    redis.freeze();
+    assert_dark(&service, &known).await;
+    redis.thaw();
+    assert_light(&service, &known).await;
+}
+
+#[tokio::test]
+async fn a_thousand_entries_at_once_on_a_frozen_redis_all_get_503_in_time() {
+    const ENTRIES: usize = 1000;
+    let redis = own_redis(&[]).await;
+    let service = service_on(redis.url(), &[]).await;
+    create(&service, redrawing(JACKPOT)).await;
+    redis.freeze();
+    let mut entries = tokio::task::JoinSet::new();
+    for n in 0..ENTRIES {
+        let (caller, path) = (service.caller(), format!("/v1/jackpots/{JACKPOT}/entries"));
+        entries.spawn(async move {
+            let began_at = Instant::now();
+            let answer = caller
+                .post(&path, &crate::fault::support::entry(&format!("e{n}")))
+                .await
+                .expect("an answer");
+            assert_unavailable(&answer, began_at.elapsed());
+        });
+    }
+    entries.join_all().await;
+    redis.thaw();
+    let last = eventually(PATIENCE, "the last id is answered", async || {
+        let answer = enter(&service, JACKPOT, &format!("e{}", ENTRIES - 1)).await;
+        (answer.status != StatusCode::SERVICE_UNAVAILABLE).then_some(answer)
+    })
+    .await;
+    assert!(last.status.is_success(), "{:?}", last.body);
+    balanced(&service, JACKPOT).await;
+}

@@ -1,0 +1,117 @@
+//! What an instance refuses is told by `/readyz`, the metrics and the log; and an instance of which something can be
+//! played is ready.
+
+use reqwest::StatusCode;
+use serde_json::json;
+
+use crate::coupon::http::kit as coupons;
+use crate::fault::ledger_support::COMPARED_OFTEN;
+use crate::fault::support::{LIMITS, PATIENCE, connection, create, enter, key, own_redis, redrawing, service_on};
+use crate::support::postgres_local::PrivatePostgres;
+use crate::support::service::Service;
+use crate::support::{eventually, http_client};
+
+const REFUSED: &str = "jackpot_refused_subjects{kind=\"jackpot\",reason=\"lost\"}";
+
+#[tokio::test]
+async fn one_jackpot_that_is_refused_is_counted_named_to_readers_and_stops_no_instance() {
+    let redis = own_redis(&[]).await;
+    let service = service_on(redis.url(), &[]).await;
+    for jackpot in ["gone", "played"] {
+        create(&service, redrawing(jackpot)).await;
+        assert_eq!(enter(&service, jackpot, "e1").await.status, StatusCode::CREATED);
+    }
+    let state = redis::cmd("DEL").arg(key("gone", "state")).to_owned();
+    state.exec_async(&mut connection(redis.url()).await).await.expect("DEL");
+    let ready = eventually(PATIENCE, "it is refused", async || {
+        let ready = service.get("/readyz").await;
+        (ready.body["refused"]["jackpots"] == 1).then_some(ready)
+    })
+    .await;
+    assert_eq!((ready.status, &ready.body["status"]), (StatusCode::OK, &json!("ready")));
+    let subject = &ready.body["refused_subjects"][0];
+    assert_eq!(
+        (&subject["kind"], &subject["id"], &subject["reason"]),
+        (&json!("jackpot"), &json!("gone"), &json!("lost"))
+    );
+    assert!(
+        subject["detail"]
+            .as_str()
+            .is_some_and(|text| text.contains("it lost events")),
+        "{subject}"
+    );
+    assert_eq!(enter(&service, "played", "e2").await.status, StatusCode::CREATED);
+    assert_eq!(enter(&service, "gone", "e2").await.body["code"], "jackpot-suspended");
+
+    let stranger = http_client()
+        .get(service.url("/readyz"))
+        .send()
+        .await
+        .expect("an answer");
+    let stranger: serde_json::Value = stranger.json().await.expect("JSON");
+    assert_eq!(stranger["refused"]["jackpots"], 1);
+    assert!(
+        !stranger.to_string().contains("gone"),
+        "a stranger is not told which: {stranger}"
+    );
+    eventually(PATIENCE, "the metric counts it", async || {
+        let metrics = service.get("/metrics").await.text;
+        metrics.contains(&format!("{REFUSED} 1")).then_some(())
+    })
+    .await;
+    let lines = |text: &str| service.log().matches(text).count();
+    assert_eq!(lines("refused from now on"), 1, "once");
+}
+
+/// SQL is away: each instance tells the lag, whoever holds the stream, and a coupon over its backlog stops no instance.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn heavy_every_instance_tells_the_lag_and_a_coupon_over_its_backlog_stops_none() {
+    const LIMIT: usize = 1_000;
+    let mut postgres = PrivatePostgres::start().await.expect("apt-get install postgresql");
+    let (redis, url, limit) = (own_redis(&[]).await, postgres.url(), LIMIT.to_string());
+    let environment = [
+        ("JACKPOT__REDIS__MODE", "standalone"),
+        ("JACKPOT__REDIS__URLS", redis.url()),
+        ("JACKPOT__LEDGER__URL", &url),
+        ("JACKPOT__LEDGER__MAX_BACKLOG_EVENTS", &limit),
+        COMPARED_OFTEN,
+    ];
+    let environment = [&LIMITS[..], &environment].concat();
+    let one = Service::start_with(&environment).await;
+    create(&one, redrawing("played")).await;
+    coupons::create(&one, "busy", 100_000, &json!({})).await;
+    let other = Service::start_with(&environment).await;
+    // Or the other one would have heard of neither.
+    eventually(PATIENCE, "SQL has both", async || {
+        let told = other.get("/v1/reconciliation").await.body;
+        (told["items"][0]["event"].is_u64() && told["coupons"][0]["event"].is_u64()).then_some(())
+    })
+    .await;
+    postgres.stop_immediate();
+    let mut issued = 0;
+    eventually(2 * PATIENCE, "the coupon is refused", async || {
+        for _ in 0..100 {
+            issued += 1;
+            let request = format!("r{issued}");
+            if coupons::ask(&one, "busy", &request, &request).await.status == StatusCode::SERVICE_UNAVAILABLE {
+                return Some(());
+            }
+        }
+        None
+    })
+    .await;
+    assert!(issued > LIMIT, "{issued}");
+    let ready = one.get("/readyz").await;
+    assert_eq!(ready.status, StatusCode::OK, "the jackpot is played: {}", ready.text);
+    assert_eq!(ready.body["refused"], json!({"jackpots": 0, "coupons": 1, "rooms": 0}));
+    assert_eq!(ready.body["refused_subjects"][0]["reason"], "backlog", "{}", ready.text);
+    assert_eq!(enter(&one, "played", "e1").await.status, StatusCode::CREATED);
+    for service in [&one, &other] {
+        eventually(PATIENCE, "it tells the lag", async || {
+            let ready = service.get("/readyz").await;
+            let lag = ready.body["ledger"]["lag_events"].as_u64()?;
+            (ready.status == StatusCode::OK && lag >= LIMIT as u64).then_some(())
+        })
+        .await;
+    }
+}

@@ -1,0 +1,361 @@
+//! Promise 1 (and 2, 4, 5, 8, 9): random operations on a real Redis, against a pure model, with every meter
+//! compared and the identity checked after every step; and at the end everything rebuilt from the events.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use jackpot::jackpot::record::{Record, State};
+use jackpot::jackpot::scripts::{Adjust, EnterEntry, EntryReply, Refusal, Snapshot};
+use jackpot::jackpot::view::Status;
+use jackpot::money::MAX_MINOR;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use serde_json::json;
+
+use crate::jackpot::bench::{Bench, funding, rank, sent, tier};
+use crate::jackpot::model::{Model, Prize, Rules};
+use crate::support::redis::{Flavour, TestRedis};
+
+/// Sequences of operations tried, each on a jackpot of its own.
+const CASES: u32 = 60;
+/// Operations of a sequence, at most.
+const STEPS: usize = 40;
+
+#[derive(Debug, Clone)]
+pub enum Step {
+    /// One call with entries of (id, rank, stake).
+    Enter(Vec<(u8, u32, u64)>),
+    Claim(u8, u32),
+    Finish(u8),
+    Adjust(usize, i64),
+    Pause,
+    Resume,
+    Rotate,
+}
+
+fn stake() -> impl Strategy<Value = u64> {
+    prop_oneof![8 => 0..2_000_u64, 1 => Just(MAX_MINOR), 1 => MAX_MINOR / 4..=MAX_MINOR]
+}
+
+/// Mostly nothing, so that there are runs.
+fn drawn() -> impl Strategy<Value = u32> {
+    prop_oneof![2 => Just(0), 1 => 1..5_u32]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        8 => prop::collection::vec((any::<u8>(), drawn(), stake()), 1..16).prop_map(Step::Enter),
+        3 => (any::<u8>(), 1..5_u32).prop_map(|(id, rank)| Step::Claim(id, rank)),
+        1 => any::<u8>().prop_map(Step::Finish),
+        2 => (0..2_usize, -500..5_000_i64).prop_map(|(tier, amount)| Step::Adjust(tier, amount)),
+        1 => Just(Step::Pause),
+        2 => Just(Step::Resume),
+        1 => Just(Step::Rotate),
+    ]
+}
+
+fn rules() -> impl Strategy<Value = Rules> {
+    let cap = prop::option::of(1..3_000_u128);
+    (0..=500_000_u128, 0..=1_000_000_u128, 0..300_u128, 0..200_u128, cap).prop_map(
+        |(share_ppm, reserve_ppm, min_payout, seed, cap)| Rules {
+            share_ppm,
+            reserve_ppm,
+            min_payout,
+            seed: cap.map_or(seed, |cap| seed.min(cap)),
+            cap,
+        },
+    )
+}
+
+/// Two tiers whose shares are complete or not, and a rate.
+pub fn case() -> impl Strategy<Value = (Vec<Rules>, u128, Vec<Step>)> {
+    let steps = prop::collection::vec(step(), 1..STEPS);
+    (rules(), rules(), any::<bool>(), 0..=1_000_000_u128, steps).prop_map(
+        |(first, mut second, complete, rate, steps)| {
+            if complete {
+                second.share_ppm = 1_000_000 - first.share_ppm;
+            }
+            (vec![first, second], rate, steps)
+        },
+    )
+}
+
+/// Tier and kind of each rank.
+fn prize(rank: u32) -> (usize, Prize) {
+    match rank {
+        1 => (0, Prize::All),
+        2 => (1, Prize::All),
+        3 => (0, Prize::Share(333_333)),
+        _ => (1, Prize::Fixed(70)),
+    }
+}
+
+struct Case<'a> {
+    bench: &'a Bench,
+    model: Model,
+    /// What is known of each id: its record as last told, by generation.
+    newer: HashMap<u8, Record>,
+    older: HashMap<u8, Record>,
+    paused: bool,
+}
+
+impl Case<'_> {
+    fn known(&self, id: u8) -> Option<&Record> {
+        self.newer.get(&id).or_else(|| self.older.get(&id))
+    }
+
+    fn learn(&mut self, id: u8, record: Record) {
+        let place = if self.older.contains_key(&id) {
+            &mut self.older
+        } else {
+            &mut self.newer
+        };
+        place.insert(id, record);
+    }
+
+    async fn run(&mut self, step: &Step) {
+        match step {
+            Step::Enter(entries) => self.enter(entries).await,
+            Step::Claim(id, rank) => self.claim(*id, *rank).await,
+            Step::Finish(id) => {
+                let ended = self.bench.finish(&format!("e{id}"), 9).await.record;
+                assert_eq!(ended.is_some(), self.known(*id).is_some());
+                if let Some(record) = ended {
+                    assert!(!matches!(record.state, State::Pending { .. }));
+                    self.learn(*id, record);
+                }
+            }
+            Step::Adjust(tier, amount) => self.adjust(*tier, *amount).await,
+            Step::Pause => self.set(Status::Paused).await,
+            Step::Resume => self.set(Status::Open).await,
+            Step::Rotate => self.rotate().await,
+        }
+    }
+
+    async fn enter(&mut self, entries: &[(u8, u32, u64)]) {
+        let sent_of = |(id, rank, stake): &(u8, u32, u64)| EnterEntry {
+            entry_id: format!("e{id}"),
+            sent: sent("p", *stake),
+            rank: *rank,
+        };
+        let entered = self.bench.enter(&entries.iter().map(sent_of).collect::<Vec<_>>()).await;
+        let mut refusal = self.paused.then_some(Refusal::Paused);
+        for (&(id, rank, stake), reply) in entries.iter().zip(entered.replies) {
+            let seen = self.known(id).cloned();
+            match (seen, refusal) {
+                (Some(record), _) => assert_eq!(reply, EntryReply::Seen(record)),
+                (None, Some(_)) => assert_eq!(reply, EntryReply::NotTaken),
+                (None, None) if self.model.enter(stake.into()).is_none() => {
+                    assert_eq!(reply, EntryReply::NotTaken);
+                    refusal = Some(Refusal::TooLarge);
+                }
+                (None, None) => {
+                    let EntryReply::Taken(record) = reply else {
+                        panic!("{reply:?}")
+                    };
+                    self.expect_pools(&record);
+                    self.expect_outcome(&record, rank);
+                    self.newer.insert(id, record);
+                }
+            }
+        }
+        let missed = refusal.filter(|_| entries.iter().any(|(id, ..)| self.known(*id).is_none()));
+        assert_eq!(entered.refusal, missed);
+    }
+
+    fn expect_pools(&self, record: &Record) {
+        let pools = record
+            .contributions
+            .iter()
+            .map(|c| u128::from(c.pool))
+            .collect::<Vec<_>>();
+        assert_eq!(pools, self.model.tiers.iter().map(|t| t.pool).collect::<Vec<_>>());
+    }
+
+    /// What the first claim made of it, or of a redraw's.
+    fn expect_outcome(&mut self, record: &Record, rank: u32) {
+        if rank == 0 {
+            assert_eq!(record.state, State::Lost);
+            return;
+        }
+        let (tier, prize) = prize(rank);
+        match (self.model.claim(tier, prize), &record.state) {
+            (Some(amount), State::Paid { payout, .. }) => {
+                assert_eq!(
+                    (u128::from(payout.amount), payout.claim_order),
+                    (amount, self.model.claim_order)
+                );
+            }
+            (None, State::Pending { refusals, .. }) => assert_eq!(refusals.last().expect("a refusal").rank, rank),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn claim(&mut self, id: u8, rank: u32) {
+        let before = self.known(id).cloned();
+        let finished = self.bench.claim(&format!("e{id}"), 1, rank).await;
+        let Some(before) = before else {
+            assert_eq!(finished.record, None);
+            return;
+        };
+        let record = finished.record.expect("remembered");
+        let refused = before.refusals().iter().any(|r| r.rank == rank);
+        if refused || !matches!(before.state, State::Pending { .. }) {
+            assert_eq!(record, before);
+        } else {
+            self.expect_outcome(&record, rank);
+        }
+        self.learn(id, record);
+    }
+
+    async fn adjust(&mut self, tier: usize, amount: i64) {
+        if amount == 0 {
+            return;
+        }
+        let id = TestRedis::id("a");
+        let base = funding(&id, amount.unsigned_abs());
+        let (from, to) = if amount < 0 {
+            (Some("pool"), None)
+        } else {
+            (None, Some("pool"))
+        };
+        let name = self.bench.snapshot().await.meters[tier].tier.clone();
+        let done = self
+            .bench
+            .operate
+            .adjust(
+                &self.bench.id,
+                &Adjust {
+                    tier: name,
+                    from,
+                    to,
+                    ..base
+                },
+            )
+            .await;
+        assert_eq!(done.is_ok(), self.model.adjust(tier, amount.into()), "{done:?}");
+    }
+
+    async fn set(&mut self, wanted: Status) {
+        self.bench.status(wanted).await;
+        self.paused = wanted == Status::Paused;
+    }
+
+    async fn rotate(&mut self) {
+        self.bench
+            .operate
+            .views
+            .refresh(&self.bench.id)
+            .await
+            .expect("readable");
+        let rotated = self
+            .bench
+            .operate
+            .rotate_by_retention(&self.bench.id, 0)
+            .await
+            .expect("done");
+        let held = self.older.values().any(|r| matches!(r.state, State::Pending { .. }));
+        let opened = matches!(rotated, Some(jackpot::jackpot::scripts::Rotated::Opened(_)));
+        let idle = self.newer.is_empty() && self.older.is_empty();
+        assert_eq!(opened, !held && !idle);
+        if opened {
+            self.older = std::mem::take(&mut self.newer);
+        }
+    }
+
+    fn compare(&self, snapshot: &Snapshot) {
+        for (meter, tier) in snapshot.meters.iter().zip(&self.model.tiers) {
+            assert_eq!(tier.balance(), 0, "the model itself conserves");
+            let shown = [
+                meter.pool,
+                meter.reserve,
+                meter.overflow,
+                meter.remainder_micro,
+                meter.paid,
+                meter.wins,
+            ];
+            let remainder = tier.pool_micro + tier.reserve_micro;
+            assert_eq!(
+                shown.map(u128::from),
+                [tier.pool, tier.reserve, tier.overflow, remainder, tier.paid, tier.wins]
+            );
+            let contributed = u128::from(meter.contributed) * 1_000_000 + u128::from(meter.contributed_micro);
+            assert_eq!(
+                (contributed, i128::from(meter.funded)),
+                (tier.contributed_micro, tier.funded)
+            );
+        }
+    }
+}
+
+async fn try_case(redis: &Arc<TestRedis>, rules: &[Rules], rate: u128, steps: &[Step]) {
+    play(redis, rules, rate, steps).await.assert_rebuilds().await;
+}
+
+/// Plays a case beside the model.
+pub async fn play(redis: &Arc<TestRedis>, rules: &[Rules], rate: u128, steps: &[Step]) -> Bench {
+    let tiers = rules.iter().zip(["grand", "mini"]).map(|(r, name)| {
+        let share = u32::try_from(r.share_ppm).expect("a share");
+        let of = json!({"min_payout": r.min_payout, "seed": r.seed, "cap": r.cap, "reserve_ppm": r.reserve_ppm});
+        tier(name, share, &serde_json::from_str(&of.to_string()).expect("JSON"))
+    });
+    let odds = json!({"total": 1000, "ranks": [
+        rank(1, &json!({"pool": {"tier": "grand", "take": "all"}})), rank(2, &json!({"pool": {"tier": "mini", "take": "all"}})),
+        rank(3, &json!({"pool": {"tier": "grand", "take": {"share_ppm": 333_333}}})),
+        rank(4, &json!({"fixed": {"tier": "mini", "amount": 70}}))]});
+    let change = json!({"contribution": {"rate_ppm": rate}, "tiers": tiers.collect::<Vec<_>>(), "odds": odds});
+    let bench = Bench::on(redis.clone(), &change).await;
+    let model = Model::new(rules.to_vec(), rate);
+    let mut case = Case {
+        bench: &bench,
+        model,
+        newer: HashMap::new(),
+        older: HashMap::new(),
+        paused: false,
+    };
+    for step in steps {
+        case.run(step).await;
+        case.compare(&bench.snapshot().await);
+    }
+    bench
+}
+
+#[test]
+fn any_sequence_of_operations_keeps_every_unit() {
+    try_on(Flavour::Redis);
+}
+
+#[test]
+fn any_sequence_of_operations_keeps_every_unit_on_valkey() {
+    try_on(Flavour::Valkey);
+}
+
+fn try_on(flavour: Flavour) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    // A container is removed on the runtime, also when this test ends.
+    let _entered = runtime.enter();
+    let redis = Arc::new(runtime.block_on(TestRedis::of(flavour)));
+    let config = Config {
+        cases: CASES,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let result = TestRunner::new(config).run(&case(), |(rules, rate, steps)| {
+        let tried = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            runtime.block_on(try_case(&redis, &rules, rate, &steps));
+        }));
+        tried.map_err(|panic| {
+            let text = panic
+                .downcast_ref::<String>()
+                .cloned()
+                .unwrap_or_else(|| "a panic".to_owned());
+            TestCaseError::fail(text)
+        })
+    });
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+}

@@ -1,0 +1,22 @@
+//! Jackpots: scripts, play, definitions, the promises about money.
+
+pub mod amounts;
+pub mod backlog;
+pub mod bench;
+pub mod combiner;
+pub mod conservation;
+pub mod definitions;
+pub mod epochs;
+pub mod model;
+pub mod pool_by_hand;
+pub mod prize_coupon;
+pub mod script_checkpoint;
+pub mod script_claim;
+pub mod script_coupon;
+pub mod script_define;
+pub mod script_enter;
+pub mod script_enter_batch;
+pub mod script_enter_runs;
+pub mod script_operate;
+pub mod script_restore;
+pub mod script_tail;

@@ -1,0 +1,157 @@
+//! A pool that somebody changed by hand is not played with: the script that reads it knows what it last wrote.
+
+use jackpot::jackpot::scripts::{self, ScriptError};
+use jackpot::store::StoreError;
+use reqwest::StatusCode;
+use serde_json::json;
+
+use crate::fault::support::{PATIENCE, create, enter, key, lively, own_redis, service_on};
+use crate::jackpot::bench::{Bench, entry, funding};
+use crate::support::eventually;
+use crate::support::local::LocalServer;
+use crate::support::service::{Answer, Service};
+
+/// So that no comparison with the ledger is in time: the scripts alone see it.
+const NEVER_COMPARED: [(&str, &str); 1] = [("JACKPOT__LEDGER__RECONCILE_INTERVAL_S", "86400")];
+
+async fn raw<T: redis::FromRedisValue>(redis: &LocalServer, command: &[&str]) -> T {
+    redis::cmd(command[0])
+        .arg(&command[1..])
+        .query_async(&mut redis.connection().await)
+        .await
+        .expect("the command is done")
+}
+
+fn assert_suspended(answer: &Answer) {
+    assert_eq!(answer.status, StatusCode::CONFLICT, "{}", answer.text);
+    assert_eq!(answer.body["code"], "jackpot-suspended", "{}", answer.text);
+}
+
+async fn taken(redis: &LocalServer, id: &str) -> u64 {
+    raw(redis, &["HLEN", &key(id, "seen:a")]).await
+}
+
+/// Suspended by the service itself, with a reason that names both values.
+async fn assert_reason(service: &Service, id: &str, values: [&str; 2]) {
+    let reason = eventually(PATIENCE, "the suspension is audited", async || {
+        let audit = service.get("/v1/audit").await.body;
+        let found = audit["items"]
+            .as_array()?
+            .iter()
+            .find(|row| row["action"] == "suspend")?;
+        Some(found["reason"].as_str()?.to_owned())
+    })
+    .await;
+    assert!(values.iter().all(|value| reason.contains(value)), "{reason}");
+    let shown = service.get(&format!("/v1/jackpots/{id}")).await;
+    assert_eq!(
+        (shown.status, &shown.body["status"]),
+        (StatusCode::OK, &json!("suspended"))
+    );
+}
+
+#[tokio::test]
+async fn a_pool_that_was_raised_by_hand_is_not_played_with_and_suspends_at_once() {
+    let redis = own_redis(&[]).await;
+    let service = service_on(redis.url(), &NEVER_COMPARED).await;
+    create(&service, lively("raised")).await;
+    for n in 0..5 {
+        assert_eq!(
+            enter(&service, "raised", &format!("e{n}")).await.status,
+            StatusCode::CREATED
+        );
+    }
+    let pool = key("raised", "pool:grand");
+    let (before, records): (u64, u64) = (raw(&redis, &["GET", &pool]).await, taken(&redis, "raised").await);
+    raw::<u64>(&redis, &["INCRBY", &pool, "100000"]).await;
+    assert_suspended(&enter(&service, "raised", "wants-it").await);
+    let status: String = raw(&redis, &["HGET", &key("raised", "state"), "status"]).await;
+    assert_eq!(status, "suspended", "at once");
+    assert_suspended(&enter(&service, "raised", "wants-it").await);
+    assert_eq!(
+        raw::<u64>(&redis, &["GET", &pool]).await,
+        before + 100_000,
+        "nothing was taken"
+    );
+    assert_eq!(taken(&redis, "raised").await, records);
+    assert_reason(
+        &service,
+        "raised",
+        [&(before + 100_000).to_string(), &before.to_string()],
+    )
+    .await;
+
+    // Put right, an operator resumes it.
+    raw::<u64>(&redis, &["DECRBY", &pool, "100000"]).await;
+    let resumed = service
+        .post("/v1/jackpots/raised/resume", json!({"reason": "put right"}))
+        .await;
+    assert_eq!(resumed.status, StatusCode::OK, "{}", resumed.text);
+    assert_eq!(enter(&service, "raised", "wants-it").await.status, StatusCode::CREATED);
+}
+
+#[tokio::test]
+async fn a_batch_and_an_adjustment_are_refused_alike_by_an_instance_that_has_just_started() {
+    let redis = own_redis(&[]).await;
+    let mut service = service_on(redis.url(), &NEVER_COMPARED).await;
+    for id in ["batched", "adjusted"] {
+        create(&service, lively(id)).await;
+        assert_eq!(enter(&service, id, "e").await.status, StatusCode::CREATED);
+    }
+    assert!(service.stop().await.success());
+    service.restart().await;
+    for id in ["batched", "adjusted"] {
+        raw::<i64>(&redis, &["DECRBY", &key(id, "pool:grand"), "1"]).await;
+    }
+    let batch = json!({"batch_id": "b", "entries": [{"player_id": "p", "stake": 100}]});
+    assert_suspended(&service.post("/v1/jackpots/batched/entry-batches", batch).await);
+    let adjustment = json!({"adjustment_id": "a", "tier": "grand", "meter": "pool", "amount": 5, "reason": "x"});
+    assert_suspended(&service.post("/v1/jackpots/adjusted/adjustments", adjustment).await);
+    for id in ["batched", "adjusted"] {
+        let status: String = raw(&redis, &["HGET", &key(id, "state"), "status"]).await;
+        assert_eq!(status, "suspended", "{id}");
+    }
+}
+
+fn damage<T: std::fmt::Debug>(result: Result<T, ScriptError>) -> String {
+    match result {
+        Err(ScriptError::Store(StoreError::Protocol { code, detail, .. })) => format!("{code} {detail}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Every script that decides by a pool; each refuses, and leaves all as it was.
+#[tokio::test]
+async fn no_script_decides_by_a_pool_that_none_wrote() {
+    let bench = Bench::with(&json!({})).await;
+    bench.take("pending", 3).await;
+    bench.fund("f", 1_000).await;
+    let (known, view) = bench.fresh().await;
+    let (fence, tiers) = (known.fence(&view), view.definition.tiers());
+    let (keys, store) = (&known.keys, &bench.store);
+    let pool = keys.pool(&tiers[0].tier);
+    for by in [1, -2, 1_000] {
+        bench.raw::<i64>(redis::cmd("INCRBY").arg(&pool).arg(by)).await;
+        let before = bench.dump().await;
+        let entered = bench.enter_as(&fence, &view.definition, &[entry("e", 1)]).await;
+        assert!(damage(entered).starts_with("JP_DAMAGED pool"), "{by}");
+        let prize = view.definition.money_prize(1).expect("a prize").clone();
+        let claimed = scripts::claim(store, keys, &fence, tiers, ("pending", 1, 1), &prize).await;
+        assert!(damage(claimed).starts_with("JP_DAMAGED pool"), "{by}");
+        let adjusted = scripts::adjust(store, keys, &fence, tiers, &funding("g", 5)).await;
+        assert!(damage(adjusted).starts_with("JP_DAMAGED pool"), "{by}");
+        assert_eq!(bench.dump().await, before);
+        bench.raw::<i64>(redis::cmd("DECRBY").arg(&pool).arg(by)).await;
+    }
+    // What it last wrote by itself can't be changed unseen either.
+    let field = format!("{}:pool", tiers[0].tier);
+    bench
+        .raw::<i64>(redis::cmd("HINCRBY").arg(&keys.meters).arg(&field).arg(1))
+        .await;
+    assert!(damage(bench.enter_as(&fence, &view.definition, &[entry("e", 1)]).await).starts_with("JP_DAMAGED pool"));
+    bench
+        .raw::<i64>(redis::cmd("HINCRBY").arg(&keys.meters).arg(&field).arg(-1))
+        .await;
+    bench.take("e", 1).await;
+    bench.assert_rebuilds().await;
+}

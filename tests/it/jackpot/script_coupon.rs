@@ -1,0 +1,170 @@
+//! `lua/jackpot/coupon.lua` on a real Redis: what a coupon said of an entry's request, recorded.
+
+use jackpot::ids::Id;
+use jackpot::jackpot::record::{CouponUnit, Reason, Record, State};
+use jackpot::jackpot::scripts::{self, Finished, Granted, ScriptError};
+use jackpot::jackpot::view::Status;
+use jackpot::ledger::event::{ClaimResult, Kind};
+use serde_json::json;
+
+use crate::jackpot::bench::Bench;
+use crate::support::given::rank;
+
+async fn bench() -> Bench {
+    let ranks = [
+        rank(1, &json!({"pool": {"tier": "grand", "take": "all"}})),
+        rank(4, &json!({"coupon": {"coupon_id": "coffee"}})),
+        rank(5, &json!({"coupon": {"coupon_id": "tea"}})),
+    ];
+    Bench::with(&json!({"odds": {"total": 1000, "ranks": ranks}})).await
+}
+
+fn coffee() -> Id {
+    Id::parse("coffee").expect("an id")
+}
+
+fn unit(sequence: u64) -> Granted {
+    Granted::Issued {
+        sequence,
+        code: "7Q2M9K-4TZX0B-C8WRH5".to_owned(),
+    }
+}
+
+async fn try_record(bench: &Bench, entry: (&str, u32, u32), granted: &Granted) -> Result<Finished, ScriptError> {
+    let (known, view) = bench.fresh().await;
+    let (fence, tiers) = (known.fence(&view), view.definition.tiers());
+    scripts::record_coupon(&bench.store, &known.keys, &fence, tiers, entry, (&coffee(), granted)).await
+}
+
+async fn told(bench: &Bench, entry: (&str, u32, u32), granted: &Granted) -> Finished {
+    try_record(bench, entry, granted).await.expect("a reply")
+}
+
+fn record(finished: Finished) -> Record {
+    finished.record.expect("remembered")
+}
+
+#[tokio::test]
+async fn an_entry_gets_its_coupon_once_whoever_repeats_it() {
+    let bench = bench().await;
+    let pending = bench.take("e", 4).await;
+    assert!(matches!(&pending.state, State::Pending { refusals, .. } if refusals.is_empty()));
+    let first = told(&bench, ("e", 0, 4), &unit(17)).await;
+    assert!(first.done_now);
+    let first = record(first);
+    let expected = CouponUnit {
+        rank: 4,
+        coupon_id: coffee(),
+        sequence: 17,
+        code: "7Q2M9K-4TZX0B-C8WRH5".to_owned(),
+    };
+    assert!(matches!(&first.state, State::Issued { unit, refusals } if *unit == expected && refusals.is_empty()));
+    let before = bench.dump().await;
+    for granted in [unit(17), Granted::Refused(Reason::OutOfStock)] {
+        let again = told(&bench, ("e", 0, 4), &granted).await;
+        assert!(!again.done_now);
+        assert_eq!(record(again), first);
+    }
+    assert_eq!(record(bench.claim("e", 1, 1).await), first, "nothing more is won");
+    assert_eq!(record(bench.finish("e", 5).await), first);
+    assert_eq!(bench.dump().await, before);
+    assert_eq!(bench.snapshot().await.pending, 0);
+    bench.assert_rebuilds().await;
+}
+
+#[tokio::test]
+async fn a_refusal_is_final_for_its_rank_and_the_entry_goes_on() {
+    let bench = bench().await;
+    bench.fund("f", 500).await;
+    for (entry, reason) in [
+        ("a", Reason::OutOfStock),
+        ("b", Reason::AlreadyIssued),
+        ("c", Reason::NotOpen),
+    ] {
+        bench.take(entry, 4).await;
+        let refused = record(told(&bench, (entry, 0, 4), &Granted::Refused(reason)).await);
+        assert_eq!(
+            refused
+                .refusals()
+                .iter()
+                .map(|r| (r.rank, r.reason))
+                .collect::<Vec<_>>(),
+            [(4, reason)]
+        );
+        let before = bench.dump().await;
+        let again = told(&bench, (entry, 2, 4), &unit(1)).await;
+        assert!(!again.done_now, "a rank that refused refuses again");
+        assert_eq!(record(again), refused);
+        assert_eq!(bench.dump().await, before);
+    }
+    let paid = record(bench.claim("a", 1, 1).await);
+    assert!(matches!(&paid.state, State::Paid { refusals, .. } if refusals.len() == 1));
+    let other = record(told(&bench, ("b", 1, 5), &unit(3)).await);
+    assert!(matches!(&other.state, State::Issued { refusals, .. } if refusals.len() == 1));
+    bench.finish("c", 1).await;
+    let events = bench.events().await;
+    let refusals = events.iter().filter_map(|event| match &event.kind {
+        Kind::Claim { claim, .. } => claim.result.refusal(),
+        _ => None,
+    });
+    assert_eq!(
+        refusals.collect::<Vec<_>>(),
+        [Reason::OutOfStock, Reason::AlreadyIssued, Reason::NotOpen]
+    );
+    assert!(events.iter().any(|event| {
+        let Kind::Claim { claim, .. } = &event.kind else {
+            return false;
+        };
+        matches!(&claim.result, ClaimResult::Issued { sequence: 3, coupon_id, .. } if *coupon_id == coffee())
+    }));
+    bench.assert_rebuilds().await;
+}
+
+#[tokio::test]
+async fn what_a_coupon_gave_is_recorded_on_a_closed_jackpot_too() {
+    let bench = bench().await;
+    bench.take("e", 4).await;
+    bench.status(Status::Closed).await;
+    let done = told(&bench, ("e", 0, 4), &unit(1)).await;
+    assert!(done.done_now);
+    assert!(matches!(record(done).state, State::Issued { .. }));
+    bench.assert_rebuilds().await;
+}
+
+#[tokio::test]
+async fn what_is_unknown_or_stale_leaves_no_trace() {
+    let bench = bench().await;
+    bench.take("e", 4).await;
+    let (known, view) = bench.fresh().await;
+    let before = bench.dump().await;
+    assert_eq!(told(&bench, ("nobody", 0, 4), &unit(1)).await.record, None);
+    let mut fence = known.fence(&view);
+    fence.definition.push('x');
+    let (entry, coupon, granted) = (("e", 0, 4), coffee(), unit(1));
+    let recording = scripts::record_coupon(
+        &bench.store,
+        &known.keys,
+        &fence,
+        view.definition.tiers(),
+        entry,
+        (&coupon, &granted),
+    );
+    assert!(matches!(recording.await, Err(ScriptError::Stale)));
+    assert_eq!(bench.dump().await, before);
+}
+
+#[tokio::test]
+async fn the_last_pending_entry_of_a_paused_jackpot_puts_the_waiting_definition_in_force() {
+    let bench = bench().await;
+    bench.fund("f", 500).await;
+    bench.take("e", 4).await;
+    bench.define(&json!({"max_redraws": 3})).await;
+    bench.status(Status::Paused).await;
+    assert!(bench.snapshot().await.waiting.is_some(), "something is pending");
+    told(&bench, ("e", 0, 4), &Granted::Refused(Reason::OutOfStock)).await;
+    assert!(bench.snapshot().await.waiting.is_some(), "it is still");
+    bench.finish("e", 1).await;
+    assert!(bench.snapshot().await.waiting.is_none());
+    bench.define(&json!({})).await;
+    bench.assert_rebuilds().await;
+}

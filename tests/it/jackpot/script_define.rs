@@ -1,0 +1,352 @@
+//! `lua/jackpot/define.lua`, and how long definitions are kept, on a real Redis.
+
+use jackpot::ids::Id;
+use jackpot::jackpot::error::PlayError;
+use jackpot::jackpot::scripts::{Define, Defined, Fence, Rotated, ScriptError, Wanted};
+use jackpot::jackpot::view::Status;
+use serde_json::json;
+
+use crate::jackpot::bench::{Bench, definition, document, operator, put, rule_of, tier};
+
+#[tokio::test]
+async fn the_same_definition_again_changes_nothing() {
+    let bench = Bench::with(&json!({})).await;
+    let before = bench.dump().await;
+    assert!(!put(&bench, &json!({}), Wanted::Any).await.expect("done"));
+    assert_eq!(bench.dump().await, before);
+}
+
+#[tokio::test]
+async fn a_definition_is_put_only_on_the_version_that_was_expected() {
+    let bench = Bench::with(&json!({})).await;
+    let other = json!({"name": "other"});
+    let before = bench.dump().await;
+    for wanted in [Wanted::Absent, Wanted::Versions(vec![7])] {
+        assert!(matches!(
+            put(&bench, &other, wanted).await,
+            Err(PlayError::PreconditionFailed)
+        ));
+    }
+    assert_eq!(bench.dump().await, before);
+    for wanted in [Wanted::Versions(vec![9, 1]), Wanted::Present] {
+        assert!(put(&bench, &other, wanted).await.is_ok());
+    }
+    let nobody = Id::parse("nobody-at-all").expect("an id");
+    let definition = definition(document("nobody-at-all", &json!({})));
+    let put = bench
+        .operate
+        .define(
+            &nobody,
+            &definition,
+            Wanted::Versions(vec![1]),
+            Status::Open,
+            &operator(),
+        )
+        .await;
+    assert!(matches!(put, Err(PlayError::PreconditionFailed)), "{put:?}");
+}
+
+/// A PUT as one instance sends it, having read the jackpot as it is now.
+async fn draft(bench: &Bench) -> (Fence, Option<u64>) {
+    let (known, view) = bench.fresh().await;
+    (known.fence(&view), Some(view.last_version))
+}
+
+async fn send(
+    bench: &Bench,
+    drafted: &(Fence, Option<u64>),
+    name: &str,
+    wanted: Wanted,
+    nonce: &str,
+) -> Result<Defined, ScriptError> {
+    let definition = definition(document(bench.id.as_str(), &json!({"name": name})));
+    let (fence, last_version) = drafted;
+    let opening = bench.operate.views.opening(&bench.id, 1).expect("an opening");
+    let (who, request_id, last_version, status) = ("tester", "r", *last_version, Status::Open);
+    let wish = Define {
+        definition: &definition,
+        wanted,
+        status,
+        last_version,
+        nonce,
+        opening: &opening,
+        history: "0123456789abcdef",
+        retention_s: 0,
+        who,
+        request_id,
+    };
+    let keys = &bench.operate.views.registry.known(&bench.id).keys;
+    jackpot::jackpot::scripts::define(&bench.store, keys, fence, &wish)
+        .await
+        .map(|(_, defined)| defined)
+}
+
+#[tokio::test]
+async fn a_put_whose_reply_was_lost_answers_the_same_when_it_is_repeated() {
+    let bench = Bench::with(&json!({})).await;
+    let first = draft(&bench).await;
+    let wanted = Wanted::Versions(vec![1]);
+    assert_eq!(
+        send(&bench, &first, "two", wanted.clone(), "n1")
+            .await
+            .expect("a reply"),
+        Defined::Changed(2)
+    );
+    let before = bench.dump().await;
+    assert_eq!(
+        send(&bench, &first, "two", wanted.clone(), "n1")
+            .await
+            .expect("a reply"),
+        Defined::Changed(2)
+    );
+    assert_eq!(bench.snapshot().await.last_version, 2);
+    let after_reading = draft(&bench).await;
+    assert_eq!(
+        send(&bench, &after_reading, "two", wanted, "n1")
+            .await
+            .expect("a reply"),
+        Defined::Changed(2)
+    );
+    assert_eq!(bench.dump().await, before);
+}
+
+#[tokio::test]
+async fn a_repeat_is_known_also_after_other_puts() {
+    let bench = Bench::with(&json!({})).await;
+    for (name, nonce, version) in [("a", "aa", 2), ("b", "bb", 3), ("c", "cc", 4)] {
+        let drafted = draft(&bench).await;
+        assert_eq!(
+            send(&bench, &drafted, name, Wanted::Any, nonce).await.expect("a reply"),
+            Defined::Changed(version)
+        );
+    }
+    let before = bench.dump().await;
+    let drafted = draft(&bench).await;
+    assert_eq!(
+        send(&bench, &drafted, "a", Wanted::Versions(vec![1]), "aa")
+            .await
+            .expect("a reply"),
+        Defined::Changed(2)
+    );
+    assert_eq!(bench.dump().await, before, "what was put later stays");
+    for i in 0..40 {
+        let (drafted, name) = (draft(&bench).await, format!("n{i}"));
+        send(&bench, &drafted, &name, Wanted::Any, &format!("{i:02}ff"))
+            .await
+            .expect("a reply");
+    }
+    let key = &bench.operate.views.registry.known(&bench.id).keys.state;
+    let puts: String = bench.raw(redis::cmd("HGET").arg(key).arg("puts")).await;
+    assert_eq!(puts.matches(';').count(), 16, "the list does not grow: {puts}");
+}
+
+#[tokio::test]
+async fn a_put_that_was_held_up_does_not_replace_a_later_one() {
+    let bench = Bench::with(&json!({})).await;
+    let (held_up, later) = (draft(&bench).await, draft(&bench).await);
+    assert_eq!(
+        send(&bench, &later, "later", Wanted::Any, "b").await.expect("a reply"),
+        Defined::Changed(2)
+    );
+    let before = bench.dump().await;
+    assert!(matches!(
+        send(&bench, &held_up, "held up", Wanted::Any, "a").await,
+        Err(ScriptError::Stale)
+    ));
+    assert_eq!(bench.dump().await, before);
+}
+
+#[tokio::test]
+async fn a_jackpot_is_created_open_or_paused() {
+    let bench = Bench::with(&json!({})).await;
+    for status in [Status::Closed, Status::Suspended] {
+        let id = Id::parse(&crate::support::redis::TestRedis::id("c")).expect("an id");
+        let definition = definition(document(id.as_str(), &json!({})));
+        let put = bench
+            .operate
+            .define(&id, &definition, Wanted::Any, status, &operator())
+            .await;
+        assert_eq!(rule_of(put), "status");
+        let put = bench
+            .operate
+            .define(&id, &definition, Wanted::Any, Status::Paused, &operator())
+            .await;
+        assert!(put.expect("done").created);
+        assert_eq!(
+            bench.operate.views.snapshot(&id).await.expect("readable").status,
+            Status::Paused
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_touches_no_money_applies_to_a_live_pool_and_what_does_waits() {
+    let bench = Bench::with(&json!({})).await;
+    bench.take("e", 0).await;
+    put(&bench, &json!({"name": "renamed", "max_stake": 5}), Wanted::Any)
+        .await
+        .expect("done");
+    let snapshot = bench.snapshot().await;
+    assert_eq!((snapshot.version, snapshot.waiting), (2, None));
+    put(&bench, &json!({"contribution": {"fixed": 2}}), Wanted::Any)
+        .await
+        .expect("done");
+    put(&bench, &json!({"contribution": {"fixed": 3}}), Wanted::Any)
+        .await
+        .expect("done");
+    let snapshot = bench.snapshot().await;
+    assert_eq!(
+        (snapshot.version, snapshot.last_version),
+        (2, 4),
+        "the last PUT replaces the one that waited"
+    );
+    assert!(snapshot.waiting.expect("waits").contains("\"fixed\":3"));
+    bench.fund("f", 100).await;
+    bench.take("w", 1).await;
+    assert_eq!(bench.snapshot().await.version, 4);
+    assert_eq!(bench.take("next", 0).await.contributions[0].amount, 3);
+    bench.assert_rebuilds().await;
+}
+
+#[tokio::test]
+async fn a_share_or_a_fixed_prize_lets_nothing_in() {
+    let bench = Bench::with(&json!({})).await;
+    bench.fund("f", 1_000).await;
+    put(&bench, &json!({"contribution": {"fixed": 2}}), Wanted::Any)
+        .await
+        .expect("done");
+    bench.take("half", 2).await;
+    bench.take("seven", 3).await;
+    assert_eq!(bench.snapshot().await.version, 1);
+    bench.take("all", 1).await;
+    assert_eq!(bench.snapshot().await.version, 2);
+}
+
+#[tokio::test]
+async fn putting_the_definition_in_force_again_takes_the_waiting_one_back() {
+    let bench = Bench::with(&json!({})).await;
+    bench.take("e", 0).await;
+    put(&bench, &json!({"contribution": {"fixed": 2}}), Wanted::Any)
+        .await
+        .expect("done");
+    put(&bench, &json!({}), Wanted::Any).await.expect("done");
+    let snapshot = bench.snapshot().await;
+    assert_eq!((snapshot.waiting, snapshot.version), (None, 3));
+    assert!(snapshot.definition.contains("\"fixed\":1"));
+    bench.assert_rebuilds().await;
+}
+
+#[tokio::test]
+async fn tiers_are_added_but_not_removed_and_the_currency_stays() {
+    let bench = Bench::with(&json!({})).await;
+    let two = json!([tier("mini", 400_000, &json!({})), tier("grand", 600_000, &json!({}))]);
+    put(&bench, &json!({"currency": "EUR"}), Wanted::Any)
+        .await
+        .expect("no money has been there");
+    put(&bench, &json!({"currency": "EUR", "tiers": two}), Wanted::Any)
+        .await
+        .expect("done");
+    bench.take("e", 0).await;
+    let meters = bench.snapshot().await.meters;
+    assert_eq!(
+        meters.iter().map(|m| m.tier.to_string()).collect::<Vec<_>>(),
+        ["mini", "grand"]
+    );
+    let before = bench.dump().await;
+    assert_eq!(
+        rule_of(put(&bench, &json!({"currency": "EUR"}), Wanted::Any).await),
+        "tiers"
+    );
+    assert_eq!(
+        rule_of(put(&bench, &json!({"tiers": two}), Wanted::Any).await),
+        "currency"
+    );
+    assert_eq!(bench.dump().await, before);
+    bench.assert_rebuilds().await;
+}
+
+#[tokio::test]
+async fn a_tier_that_waits_is_empty_until_its_definition_is_in_force() {
+    let bench = Bench::with(&json!({})).await;
+    bench.fund("f", 200).await;
+    let two = json!({"tiers": [tier("mini", 500_000, &json!({})), tier("grand", 500_000, &json!({}))]});
+    put(&bench, &two, Wanted::Any).await.expect("done");
+    assert_eq!(bench.snapshot().await.meters.len(), 1);
+    bench.take("w", 1).await;
+    let record = bench.take("e", 0).await;
+    assert_eq!(record.contributions.len(), 2);
+    bench.take("e2", 0).await;
+    let pools = bench.snapshot().await.meters.iter().map(|m| m.pool).collect::<Vec<_>>();
+    assert_eq!(pools, [1, 1], "two entries of one unit, half each");
+    bench.assert_rebuilds().await;
+}
+
+#[tokio::test]
+async fn a_rotation_drops_many_definitions_in_steps() {
+    let bench = Bench::with(&json!({})).await;
+    let keys = bench.operate.views.registry.known(&bench.id).keys.clone();
+    bench.take("e", 0).await;
+    let mut many = redis::cmd("HSET");
+    many.arg(&keys.definitions);
+    for version in 2..9_000 {
+        many.arg(version).arg("{}");
+    }
+    bench.raw::<()>(&mut many).await;
+    // As if they had been put: the next one is 9,000 and in force when the generation is opened.
+    bench
+        .raw::<()>(redis::cmd("HSET").arg(&keys.state).arg("last_version").arg(8_999))
+        .await;
+    put(&bench, &json!({"name": "nine thousand"}), Wanted::Any)
+        .await
+        .expect("done");
+    let left = async || bench.raw::<u64>(redis::cmd("HLEN").arg(&keys.definitions)).await;
+    let mut counts = Vec::new();
+    for i in 0..3 {
+        bench.take(&format!("e{i}"), 0).await;
+        bench.operate.views.refresh(&bench.id).await.expect("readable");
+        let rotated = bench.operate.rotate_by_retention(&bench.id, 0).await.expect("done");
+        assert!(matches!(rotated, Some(Rotated::Opened(_))), "{rotated:?}");
+        counts.push(left().await);
+    }
+    assert_eq!(counts, [9_000, 8_000, 7_000]);
+}
+
+#[tokio::test]
+async fn definitions_are_kept_as_long_as_an_entry_is_remembered_under_them() {
+    let bench = Bench::with(&json!({})).await;
+    let versions = async || {
+        let key = &bench.operate.views.registry.known(&bench.id).keys.definitions;
+        let mut versions: Vec<u64> = bench.raw(redis::cmd("HKEYS").arg(key)).await;
+        versions.sort_unstable();
+        versions
+    };
+    let rotate = async || {
+        bench.operate.views.refresh(&bench.id).await.expect("readable");
+        bench.operate.rotate_by_retention(&bench.id, 0).await.expect("done")
+    };
+    bench.take("under-1", 0).await;
+    put(&bench, &json!({"name": "two"}), Wanted::Any).await.expect("done");
+    bench.take("under-2", 0).await;
+    assert_eq!(rotate().await, Some(Rotated::Opened(2)));
+    assert_eq!(versions().await, [1, 2]);
+    put(&bench, &json!({"name": "three"}), Wanted::Any).await.expect("done");
+    assert_eq!(rotate().await, Some(Rotated::Opened(3)));
+    assert_eq!(
+        versions().await,
+        [2, 3],
+        "the entries under 1 are forgotten, and so is it"
+    );
+    bench.assert_rebuilds().await;
+}
+
+#[tokio::test]
+async fn the_puts_whose_repeats_are_known_follow_from_the_events_when_old_ones_leave() {
+    let bench = Bench::with(&json!({})).await;
+    for n in 0..18 {
+        bench.define(&json!({"name": format!("version {n}")})).await;
+        bench.assert_rebuilds().await;
+    }
+    let keys = &bench.operate.views.registry.known(&bench.id).keys;
+    let puts: String = bench.raw(redis::cmd("HGET").arg(&keys.state).arg("puts")).await;
+    assert_eq!(puts.matches(';').count(), 16);
+}

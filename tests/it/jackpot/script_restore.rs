@@ -1,0 +1,470 @@
+//! `lua/jackpot/restore_begin.lua`, `restore_records.lua` and `restore_end.lua` on a real Redis.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use jackpot::ids::Id;
+use jackpot::jackpot::epoch::{Epoch, Opening};
+use jackpot::jackpot::error::PlayError;
+use jackpot::jackpot::scripts::{
+    self, Begins, EPOCH_GAP, Part, RestoreBegun, RestoreEnded, RestoredState, Rotate, Rotated, ScriptError, Stamped,
+};
+use jackpot::jackpot::view::Status;
+use jackpot::ledger::event::Kind;
+use jackpot::store::keys::JackpotKeys;
+use jackpot::stream::Mark;
+use jackpot::stream::{self, TailWish};
+use serde_json::json;
+
+use crate::jackpot::bench::{Bench, definition, operator, tier};
+use crate::support::eventually;
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+type Hash = BTreeMap<String, String>;
+
+/// A jackpot as its raw keys tell it, all but the events.
+#[derive(Debug, Clone, PartialEq)]
+struct Raw {
+    state: Hash,
+    meters: Hash,
+    pools: Hash,
+    parts: BTreeMap<Part, Hash>,
+}
+
+fn keys(bench: &Bench) -> JackpotKeys {
+    JackpotKeys::new(&bench.id)
+}
+
+async fn hash(bench: &Bench, key: &str) -> Hash {
+    bench.raw(redis::cmd("HGETALL").arg(key)).await
+}
+
+async fn raw(bench: &Bench) -> Raw {
+    let keys = keys(bench);
+    let pending: Vec<(String, String)> = bench
+        .raw(redis::cmd("ZRANGE").arg(&keys.pending).arg(0).arg(-1).arg("WITHSCORES"))
+        .await;
+    let mut parts = BTreeMap::from([(Part::Pending, pending.into_iter().collect())]);
+    for (part, key) in [
+        (Part::Definitions, &keys.definitions),
+        (Part::Epochs, &keys.epochs),
+        (Part::SeenA, &keys.seen_a),
+        (Part::SeenB, &keys.seen_b),
+        (Part::Adjustments, &keys.adjustments),
+    ] {
+        parts.insert(part, hash(bench, key).await);
+    }
+    let mut pools = Hash::new();
+    for tier in tiers() {
+        let pool: Option<String> = bench.raw(redis::cmd("GET").arg(keys.pool(&tier))).await;
+        pools.extend(pool.map(|pool| (format!("{tier}:pool"), pool)));
+    }
+    Raw {
+        state: {
+            // Of the Redis that there is: a restore counts the age anew.
+            let mut state = hash(bench, &keys.state).await;
+            state.retain(|field, _| !["gen_age", "gen_looked"].contains(&field.as_str()));
+            state
+        },
+        meters: hash(bench, &keys.meters).await,
+        pools,
+        parts,
+    }
+}
+
+/// Every tier that a definition of these tests names.
+fn tiers() -> BTreeSet<Id> {
+    ["grand", "mini"].map(|name| Id::parse(name).expect("an id")).into()
+}
+
+fn restored(raw: &Raw) -> RestoredState {
+    let field = |name: &str| raw.state[name].clone();
+    let number = |name: &str| raw.state[name].parse::<u64>().expect("a number");
+    let stamped = |version: &str| {
+        let json = &raw.parts[&Part::Definitions][version];
+        let definition = definition(serde_json::from_str(json).expect("JSON"));
+        Stamped::new(version.parse().expect("a version"), &definition)
+    };
+    let meters = raw.meters.iter().chain(&raw.pools);
+    RestoredState {
+        n: number("n"),
+        restores: number("restores"),
+        status: Status::parse(&field("status")).expect("a status"),
+        in_force: stamped(&field("version")),
+        waiting: Some(field("next"))
+            .filter(|next| !next.is_empty())
+            .map(|next| stamped(&next)),
+        last_version: number("last_version"),
+        currency: field("currency"),
+        sequence: number("seq"),
+        claim_order: number("order"),
+        epoch: number("epoch"),
+        opening: Opening {
+            commitment: field("commitment"),
+            nonce: field("nonce"),
+            secret_id: field("secret"),
+        },
+        generation: field("gen").chars().next().expect("a letter"),
+        generation_start: number("gen_start"),
+        generation_opened_ms: field("gen_opened").parse().expect("a time"),
+        generation_version: number("gen_version"),
+        retention_s: number("retention"),
+        puts: field("puts"),
+        meters: meters
+            .map(|(name, value)| (name.clone(), value.parse().expect("a number")))
+            .collect(),
+        written: raw.parts.iter().map(|(part, all)| (*part, all.len() as u64)).collect(),
+    }
+}
+
+/// A jackpot with wins, refusals that are pending, a definition that waits, adjustments and two generations.
+async fn lived(bench: &Bench) {
+    bench.fund("f", 5_000).await;
+    bench.take("win", 1).await;
+    bench.take("lost", 0).await;
+    let (known, view) = bench.fresh().await;
+    let next = bench.operate.views.opening(&bench.id, 2).expect("an opening");
+    let why = Rotate::Retention { retention_s: 0 };
+    let rotated = scripts::rotate(&bench.store, &known.keys, &known.fence(&view), &next, &why).await;
+    assert_eq!(rotated.expect("a reply").1, Rotated::Opened(2));
+    bench.take("refused", 1).await;
+    bench.take("seven", 3).await;
+    bench.claim("refused", 1, 2).await;
+    let two = [
+        tier("grand", 900_000, &json!({"cap": 50, "min_payout": 100})),
+        tier("mini", 100_000, &json!({})),
+    ];
+    bench.define(&json!({"tiers": two})).await;
+}
+
+async fn begin(bench: &Bench, token: &str, expected: Option<Mark>) -> RestoreBegun {
+    let keys = keys(bench);
+    scripts::restore_begin(&bench.store, &keys, &tiers(), token, expected)
+        .await
+        .expect("a reply")
+}
+
+async fn write(bench: &Bench, token: &str, raw: &Raw) -> bool {
+    let mut mine = true;
+    for (part, all) in raw.parts.iter().filter(|(_, all)| !all.is_empty()) {
+        let pairs = all.clone().into_iter().collect::<Vec<_>>();
+        let written = scripts::restore_records(&bench.store, &keys(bench), token, *part, &pairs).await;
+        mine &= written.expect("a reply");
+    }
+    mine
+}
+
+async fn end(bench: &Bench, token: &str, state: &RestoredState) -> RestoreEnded {
+    end_with(bench, token, state, &begins(bench, state.epoch + EPOCH_GAP)).await
+}
+
+/// An epoch of this number, in a history that is named like it.
+fn begins(bench: &Bench, epoch: u64) -> Begins {
+    Begins {
+        history: format!("{epoch:016x}"),
+        epoch,
+        opening: bench.operate.views.opening(&bench.id, epoch).expect("an opening"),
+    }
+}
+
+async fn end_with(bench: &Bench, token: &str, state: &RestoredState, begins: &Begins) -> RestoreEnded {
+    let why = (&operator(), "a test");
+    scripts::restore_end(&bench.store, &keys(bench), token, state, begins, why)
+        .await
+        .expect("a reply")
+}
+
+fn mark(restores: u64, n: u64) -> Mark {
+    Mark::new(restores, n).expect("a mark")
+}
+
+#[tokio::test]
+async fn a_restored_jackpot_is_what_it_was() {
+    let bench = Bench::with(&json!({})).await;
+    lived(&bench).await;
+    let was = raw(&bench).await;
+    assert!(
+        was.state["next"] == "2" && was.parts.values().all(|all| !all.is_empty()),
+        "{was:?}"
+    );
+    let n: u64 = was.state["n"].parse().expect("a number");
+    bench.raw::<()>(redis::cmd("DEL").arg(&keys(&bench).state)).await;
+    let lost = bench.operate.views.snapshot(&bench.id).await;
+    assert!(matches!(lost, Err(PlayError::Script(ScriptError::Behind { .. }))));
+
+    assert!(matches!(begin(&bench, "one", None).await, RestoreBegun::Begun { .. }));
+    assert!(
+        write(&bench, "one", &was).await && write(&bench, "one", &was).await,
+        "twice is as good"
+    );
+    assert!(
+        !bench
+            .operate
+            .views
+            .registry
+            .recheck(&bench.id)
+            .await
+            .is_ok_and(|plays| plays)
+    );
+    let begun = begins(&bench, 2 + EPOCH_GAP);
+    assert_eq!(
+        end_with(&bench, "one", &restored(&was), &begun).await,
+        RestoreEnded::Done(mark(1, n + 1))
+    );
+    let after = (raw(&bench).await, bench.events().await);
+    assert_eq!(
+        end(&bench, "one", &restored(&was)).await,
+        RestoreEnded::Done(mark(1, n + 1))
+    );
+    assert_eq!(
+        (raw(&bench).await, bench.events().await),
+        after,
+        "a repeat changes nothing"
+    );
+
+    let mut is = raw(&bench).await;
+    let changed = ["n", "restores", "restore_token"].map(|name| is.state.remove(name));
+    assert_eq!(
+        changed,
+        [Some((n + 1).to_string()), Some("1".to_owned()), Some("one".to_owned())]
+    );
+    let mut expected = was.clone();
+    expected
+        .state
+        .retain(|name, _| !["n", "restores"].contains(&name.as_str()));
+    let new = [
+        ("history", begun.history.clone()),
+        ("epoch", begun.epoch.to_string()),
+        ("commitment", begun.opening.commitment.clone()),
+        ("nonce", begun.opening.nonce.clone()),
+        ("secret", begun.opening.secret_id.clone()),
+    ];
+    expected.state.extend(new.map(|(name, value)| (name.to_owned(), value)));
+    let events = bench.events().await;
+    // No epoch is open again: that of before is closed.
+    let epochs = expected.parts.get_mut(&Part::Epochs).expect("epochs");
+    let mut closed = Epoch::parse(2, &epochs["2"]).expect("readable");
+    assert_eq!(closed.closed_ms, None);
+    closed.closed_ms = Some(events[0].at_ms);
+    let opened = Epoch {
+        epoch: begun.epoch,
+        opening: begun.opening.clone(),
+        opened_ms: events[0].at_ms,
+        closed_ms: None,
+    };
+    epochs.insert("2".to_owned(), closed.to_text());
+    epochs.insert(begun.epoch.to_string(), opened.to_text());
+    assert_eq!(is, expected);
+    let kind = Kind::Restore {
+        from_n: None,
+        restores: 1,
+        records: was.parts.values().map(|all| all.len() as u64).sum(),
+        status: Status::Open,
+        closed: 2,
+        epoch: begun.epoch,
+        opening: begun.opening.clone(),
+    };
+    assert_eq!(events[0].history, begun.history);
+    assert_eq!(
+        events.iter().map(|event| (event.n, &event.kind)).collect::<Vec<_>>(),
+        [(n + 1, &kind)]
+    );
+
+    assert!(
+        bench.operate.views.view(&bench.id).await.is_err(),
+        "this instance saw events lost"
+    );
+    assert!(
+        bench.operate.views.registry.recheck(&bench.id).await.expect("a reply"),
+        "and now a restore"
+    );
+    let again = bench.enter(&[crate::jackpot::bench::entry("win", 1)]).await;
+    assert!(matches!(&again.replies[0], scripts::EntryReply::Seen(_)), "{again:?}");
+    assert!(bench.finish("refused", 2).await.done_now);
+    assert_eq!(bench.take("new", 0).await.sequence, 5);
+}
+
+#[tokio::test]
+async fn while_a_jackpot_is_restored_every_other_script_says_so() {
+    let bench = Bench::with(&json!({})).await;
+    lived(&bench).await;
+    let (known, view) = bench.fresh().await;
+    let was = raw(&bench).await;
+    assert!(matches!(
+        begin(&bench, "one", Some(known.mark())).await,
+        RestoreBegun::Begun { .. }
+    ));
+    let before = bench.dump().await;
+    let (store, keys, fence) = (&bench.store, &known.keys, known.fence(&view));
+    let (tiers, prize) = (
+        view.definition.tiers(),
+        view.definition.money_prize(3).expect("a prize"),
+    );
+    let why = Rotate::Retention { retention_s: 0 };
+    let tail = TailWish {
+        after: None,
+        max_events: 1,
+        max_bytes: 1,
+        trim_before: None,
+    };
+    let entry = [crate::jackpot::bench::entry("new", 0)];
+    let said = [
+        scripts::enter(store, keys, &fence, &view.definition, &entry)
+            .await
+            .err(),
+        scripts::claim(store, keys, &fence, tiers, ("refused", 2, 3), prize)
+            .await
+            .err(),
+        scripts::finish(store, keys, &fence, tiers, ("refused", 2)).await.err(),
+        scripts::adjust(store, keys, &fence, tiers, &crate::jackpot::bench::funding("g", 1))
+            .await
+            .err(),
+        scripts::rotate(store, keys, &fence, &Opening::default(), &why)
+            .await
+            .err(),
+        scripts::checkpoint(store, keys, &fence, tiers).await.err(),
+        scripts::snapshot(store, keys, known.mark()).await.err(),
+        scripts::lookup(store, keys, known.mark(), "win").await.err(),
+        scripts::pending(store, keys, known.mark(), (0, 0, 1)).await.err(),
+        stream::tail(store, keys.stream(), known.mark(), &tail).await.err(),
+    ];
+    for (call, error) in said.iter().enumerate() {
+        assert!(matches!(error, Some(ScriptError::Restoring)), "call {call}: {error:?}");
+    }
+    for stopped in [
+        bench
+            .operate
+            .set_status(&bench.id, Status::Closed, "a test".to_owned(), &operator())
+            .await,
+        crate::jackpot::bench::put(&bench, &json!({}), scripts::Wanted::Any)
+            .await
+            .map(|_| ()),
+    ] {
+        assert!(
+            matches!(stopped, Err(PlayError::Script(ScriptError::Restoring))),
+            "{stopped:?}"
+        );
+    }
+    assert_eq!(bench.dump().await, before);
+    assert!(!known.is_lost(), "nothing is lost");
+    assert!(write(&bench, "one", &was).await);
+    assert!(matches!(
+        end(&bench, "one", &restored(&was)).await,
+        RestoreEnded::Done(_)
+    ));
+    assert_eq!(bench.take("new", 0).await.sequence, 5);
+}
+
+#[tokio::test]
+async fn a_restore_starts_only_on_the_redis_that_was_seen_and_the_newest_goes_on() {
+    let bench = Bench::with(&json!({})).await;
+    lived(&bench).await;
+    let was = raw(&bench).await;
+    let here = bench.snapshot().await.mark;
+    let before = bench.dump().await;
+    for seen in [None, Some(mark(0, here.n() - 1)), Some(mark(1, here.n()))] {
+        assert_eq!(begin(&bench, "one", seen).await, RestoreBegun::Changed(here));
+    }
+    assert!(!write(&bench, "one", &was).await, "nothing was begun");
+    assert_eq!(end(&bench, "one", &restored(&was)).await, RestoreEnded::Other);
+    assert_eq!(bench.dump().await, before);
+
+    assert!(matches!(
+        begin(&bench, "one", Some(here)).await,
+        RestoreBegun::Begun { .. }
+    ));
+    assert!(write(&bench, "one", &was).await);
+    assert!(
+        matches!(begin(&bench, "two", None).await, RestoreBegun::Begun { .. }),
+        "it takes over"
+    );
+    let before = bench.dump().await;
+    assert!(!write(&bench, "one", &was).await);
+    assert_eq!(end(&bench, "one", &restored(&was)).await, RestoreEnded::Other);
+    assert_eq!(end(&bench, "two", &restored(&was)).await, RestoreEnded::Incomplete);
+    assert_eq!(bench.dump().await, before);
+    assert!(write(&bench, "two", &was).await);
+    assert_eq!(
+        end(&bench, "two", &restored(&was)).await,
+        RestoreEnded::Done(mark(1, here.n() + 1))
+    );
+    let from = bench
+        .events()
+        .await
+        .into_iter()
+        .map(|event| event.kind)
+        .collect::<Vec<_>>();
+    assert!(
+        matches!(from[..], [Kind::Restore { from_n: Some(n), .. }] if n == here.n()),
+        "{from:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_damaged_state_can_be_restored_and_no_restore_is_counted_twice() {
+    let bench = Bench::with(&json!({})).await;
+    lived(&bench).await;
+    let was = raw(&bench).await;
+    let n: u64 = was.state["n"].parse().expect("a number");
+    let state = keys(&bench).state;
+    bench
+        .raw::<()>(redis::cmd("HSET").arg(&state).arg("restores").arg(6))
+        .await;
+    bench
+        .raw::<()>(redis::cmd("HSET").arg(&state).arg("seq").arg("rubbish"))
+        .await;
+    assert!(bench.operate.views.snapshot(&bench.id).await.is_err());
+    let seen = begin(&bench, "one", None).await;
+    assert_eq!(seen, RestoreBegun::Changed(mark(6, n)));
+    assert!(matches!(
+        begin(&bench, "one", Some(mark(6, n))).await,
+        RestoreBegun::Begun { .. }
+    ));
+    assert!(write(&bench, "one", &was).await);
+    let done = end(&bench, "one", &restored(&was)).await;
+    assert_eq!(
+        done,
+        RestoreEnded::Done(mark(7, n + 1)),
+        "Redis knew of more than the ledger"
+    );
+}
+
+#[tokio::test]
+async fn an_epoch_that_a_restore_opens_is_above_all_others_and_its_second_has_passed() {
+    let bench = Bench::with(&json!({})).await;
+    lived(&bench).await;
+    let was = raw(&bench).await;
+    let state = restored(&was);
+    let RestoreBegun::Begun { at_ms } = begin(&bench, "one", Some(bench.snapshot().await.mark)).await else {
+        panic!("begun")
+    };
+    assert!(write(&bench, "one", &was).await);
+    let before = bench.dump().await;
+    for too_low in [1, 2, 3, 1 + EPOCH_GAP] {
+        let (keys, begins, by) = (keys(&bench), begins(&bench, too_low), operator());
+        let refused = scripts::restore_end(&bench.store, &keys, "one", &state, &begins, (&by, "a test")).await;
+        assert!(refused.is_err(), "{too_low}");
+    }
+    let second = u64::try_from(at_ms).expect("a time") / 1_000;
+    let ahead = end_with(&bench, "one", &state, &begins(&bench, second + 60)).await;
+    assert!(
+        matches!(ahead, RestoreEnded::Early(ms) if (59_000..=61_000).contains(&ms)),
+        "{ahead:?}"
+    );
+    assert_eq!(bench.dump().await, before, "nothing was written");
+    let begun = begins(&bench, second);
+    let done = eventually(PATIENCE, "the second passes", async || {
+        match end_with(&bench, "one", &state, &begun).await {
+            RestoreEnded::Early(ms) => {
+                assert!(ms <= 1_000, "{ms}");
+                None
+            }
+            other => Some(other),
+        }
+    })
+    .await;
+    assert!(matches!(done, RestoreEnded::Done(_)), "{done:?}");
+    assert!(bench.events().await[0].at_ms / 1_000 > at_ms / 1_000);
+    assert_eq!(bench.snapshot().await.epoch, second);
+}

@@ -1,0 +1,227 @@
+//! A key that is bound to subjects: it may name these alone, on every route that there is.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::kit::{Asking, coupon, key, room};
+use crate::fault::support::embedded_url;
+use crate::support::given;
+use crate::support::service::Service;
+
+/// Answers about several subjects: a bound key gets what is its own.
+const FILTERED: [&str; 9] = [
+    "/readyz",
+    "/v1/audit",
+    "/v1/coupons",
+    "/v1/entries",
+    "/v1/jackpots",
+    "/v1/payouts",
+    "/v1/payouts/{payout_id}",
+    "/v1/reconciliation",
+    "/v1/rooms",
+];
+
+async fn service() -> Service {
+    let service = Service::start().await;
+    for id in ["own", "other"] {
+        let made = [
+            service
+                .put(&format!("/v1/jackpots/{id}"), given::document(id, &json!({})))
+                .await,
+            service.put(&format!("/v1/coupons/{id}"), coupon(5)).await,
+            service.put(&format!("/v1/rooms/{id}"), room()).await,
+        ];
+        for answer in made {
+            assert_eq!(answer.status.as_u16(), 201, "{}", answer.text);
+        }
+    }
+    service
+}
+
+const OWN: [&str; 6] = ["--only", "jackpot:own", "--only", "coupon:own", "--only", "room:own"];
+
+/// The path of an operation, its subject being `id`.
+fn path_of(template: &str, id: &str) -> String {
+    let mut path = template.replace("{id}", id);
+    while let (Some(from), Some(to)) = (path.find('{'), path.find('}')) {
+        let value = if &path[from..=to] == "{version}" { "1" } else { "none" };
+        path.replace_range(from..=to, value);
+    }
+    path
+}
+
+async fn ask(key: &Asking, method: &str, path: &str) -> (u16, String) {
+    let method = Method::from_bytes(method.to_uppercase().as_bytes()).expect("a method");
+    let query = if path == "/v1/entries" { "?player_id=p1" } else { "" };
+    key.ask(&method, &format!("{path}{query}"), None).await
+}
+
+#[tokio::test]
+async fn every_route_is_of_an_own_subject_or_filtered_or_refused() {
+    let service = service().await;
+    let bound = key(&service, "bound", &[&["--role", "operate"][..], &OWN].concat()).await;
+    let document = service.get("/openapi.json").await.body;
+    let (mut walked, mut subjects) = (0, 0);
+    for (template, item) in document["paths"].as_object().expect("paths") {
+        for (method, operation) in item.as_object().expect("operations") {
+            if !["get", "put", "post", "delete", "patch"].contains(&method.as_str()) {
+                continue;
+            }
+            walked += 1;
+            let needs_key = operation["security"].is_array();
+            let of_subject = ["jackpots", "coupons", "rooms"]
+                .iter()
+                .any(|kind| template.starts_with(&format!("/v1/{kind}/{{id}}")));
+            let other = ask(&bound, method, &path_of(template, "other")).await;
+            if of_subject && needs_key {
+                subjects += 1;
+                assert_eq!(
+                    other,
+                    (403, "wrong-subject".to_owned()),
+                    "{method} {template} of another"
+                );
+                let own = ask(&bound, method, &path_of(template, "own")).await;
+                assert_ne!(own.1, "wrong-subject", "{method} {template} of its own");
+                assert!(own.0 < 500, "{method} {template}: {own:?}");
+            } else if FILTERED.contains(&template.as_str()) {
+                assert_ne!(other.1, "wrong-subject", "{method} {template} is filtered");
+            } else if needs_key {
+                assert_eq!(
+                    other,
+                    (403, "wrong-subject".to_owned()),
+                    "{method} {template} names no subject"
+                );
+            } else {
+                assert_ne!(other.1, "wrong-subject", "{method} {template} needs no key");
+            }
+        }
+    }
+    assert!(walked > 50 && subjects > 30, "{subjects} of {walked}");
+}
+
+fn ids(page: &Value) -> Vec<&str> {
+    let items = page["items"].as_array().expect("items");
+    items
+        .iter()
+        .map(|item| item["id"].as_str().unwrap_or_default())
+        .collect()
+}
+
+#[tokio::test]
+async fn lists_have_full_pages_of_the_own_subjects() {
+    let service = service().await;
+    for id in ["a1", "a2", "z1"] {
+        let answer = service
+            .put(&format!("/v1/jackpots/{id}"), given::document(id, &json!({})))
+            .await;
+        assert_eq!(answer.status.as_u16(), 201);
+    }
+    // Two that are not there, among those that are: pages are full all the same.
+    let own = [
+        "--role",
+        "read",
+        "--only",
+        "jackpot:a2",
+        "--only",
+        "jackpot:b",
+        "--only",
+        "jackpot:c",
+        "--only",
+        "jackpot:own",
+        "--only",
+        "jackpot:z1",
+        "--only",
+        "room:other",
+    ];
+    let bound = key(&service, "reads", &own).await;
+    assert_eq!(ids(&bound.get("/v1/jackpots").await), ["a2", "own", "z1"]);
+    let first = bound.get("/v1/jackpots?limit=2").await;
+    assert_eq!((ids(&first), &first["next_cursor"]), (vec!["a2", "own"], &json!("own")));
+    let last = bound.get("/v1/jackpots?limit=2&cursor=own").await;
+    assert_eq!((ids(&last), &last["next_cursor"]), (vec!["z1"], &Value::Null));
+    let exact = bound.get("/v1/jackpots?limit=3").await;
+    assert_eq!((ids(&exact).len(), &exact["next_cursor"]), (3, &Value::Null));
+    assert_eq!(
+        bound.get("/v1/coupons").await,
+        json!({"items": [], "next_cursor": null})
+    );
+    assert_eq!(bound.get("/v1/rooms").await["items"][0]["id"], "other");
+    assert_eq!(bound.get("/v1/rooms").await["items"].as_array().map(Vec::len), Some(1));
+}
+
+#[tokio::test]
+async fn an_operator_of_one_jackpot_may_make_it_and_nothing_beside_it() {
+    let service = service().await;
+    let bound = key(&service, "maker", &["--role", "operate", "--only", "jackpot:new"]).await;
+    // A coupon as a prize: what the jackpot gives is the jackpot's own business.
+    let odds = json!({"odds": {"total": 1, "ranks": [given::rank(1, &json!({"coupon": {"coupon_id": "other"}}))]}});
+    let document = given::document("new", &odds);
+    assert_eq!(
+        bound.ask(&Method::PUT, "/v1/jackpots/new", Some(&document)).await.0,
+        201
+    );
+    let document = given::document("newer", &json!({}));
+    assert_eq!(
+        bound.ask(&Method::PUT, "/v1/jackpots/newer", Some(&document)).await,
+        (403, "wrong-subject".to_owned())
+    );
+    let entry = json!({"entry_id": "e1", "player_id": "p1", "stake": 1});
+    assert_eq!(
+        bound
+            .ask(&Method::POST, "/v1/jackpots/new/entries", Some(&entry))
+            .await
+            .0,
+        201
+    );
+    assert_eq!(
+        bound.ask(&Method::GET, "/v1/coupons/other", None).await,
+        (403, "wrong-subject".to_owned())
+    );
+    // One that could do it without a key has less with one: a key that leaks opens its own subjects alone.
+    assert_eq!(
+        bound.ask(&Method::GET, "/v1/jackpots/own/meter", None).await,
+        (403, "wrong-subject".to_owned())
+    );
+    assert_eq!(
+        bound.ask(&Method::GET, "/v1/jackpots/own/fairness", None).await.0,
+        200,
+        "it asks for no key"
+    );
+}
+
+#[tokio::test]
+async fn a_bound_key_sees_of_what_is_refused_its_own() {
+    let service = service().await;
+    let mut redis = redis::Client::open(embedded_url(&service))
+        .expect("a client")
+        .get_connection()
+        .expect("a connection");
+    for id in ["own", "other"] {
+        let keys: Vec<String> = redis::cmd("KEYS")
+            .arg(format!("*{{{id}}}*"))
+            .query(&mut redis)
+            .expect("keys");
+        redis::cmd("DEL").arg(keys).exec(&mut redis).expect("deleted");
+        // Noticed by whoever asks.
+        for kind in ["jackpots", "coupons", "rooms"] {
+            service.get(&format!("/v1/{kind}/{id}")).await;
+        }
+    }
+    let bound = key(
+        &service,
+        "sees",
+        &["--role", "read", "--only", "jackpot:own", "--only", "room:own"],
+    )
+    .await;
+    let told = bound.get("/readyz").await;
+    let named = |of: &Value| -> Vec<String> {
+        let all = of["refused_subjects"].as_array().expect("named").iter();
+        let mut names: Vec<_> = all
+            .map(|one| format!("{}:{}", one["kind"], one["id"]).replace('"', ""))
+            .collect();
+        names.sort();
+        names
+    };
+    assert!(named(&service.get("/readyz").await.body).contains(&"jackpot:other".to_owned()));
+    assert_eq!(named(&told), ["jackpot:own", "room:own"]);
+}

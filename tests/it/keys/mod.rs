@@ -1,0 +1,4 @@
+//! API keys and secrets.
+
+pub mod http;
+pub mod secret_rotation;

@@ -1,0 +1,134 @@
+//! The draw secret rotates: what was begun under the old one is finished under it, what is new opens under the new one.
+
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use crate::fault::support::{
+    PATIENCE, create, enter, enter_unavailable, entry_drawing, own_redis, redrawing, service_on,
+};
+use crate::support::eventually;
+use crate::support::proxy::ChaosProxy;
+use crate::support::service::{MASTER_SECRET, Service};
+
+const JACKPOT: &str = "turned";
+const CURRENT: &str = "JACKPOT__FAIRNESS__MASTER_SECRET";
+const PREVIOUS: &str = "JACKPOT__FAIRNESS__PREVIOUS_SECRETS";
+const OLD_ID: &str = "abc44bcf0634a438";
+
+fn new_secret() -> String {
+    "a1".repeat(32)
+}
+
+async fn epochs(service: &Service) -> Vec<Value> {
+    let shown = service.get(&format!("/v1/jackpots/{JACKPOT}/fairness")).await.body;
+    assert_eq!((&shown["cycles"], &shown["next_cursor"]), (&json!([]), &Value::Null));
+    shown["epochs"].as_array().expect("epochs").clone()
+}
+
+async fn rotate(service: &Service) {
+    let path = format!("/v1/jackpots/{JACKPOT}/fairness/rotate");
+    let done = service.post(&path, json!({"reason": "a test"})).await;
+    assert_eq!(done.status, StatusCode::OK, "{:?}", done.body);
+}
+
+async fn published(service: &Service, number: usize) -> Vec<Value> {
+    eventually(PATIENCE, "the seeds are published", async || {
+        let epochs = epochs(service).await;
+        epochs[..number]
+            .iter()
+            .all(|epoch| epoch["seed"].is_string())
+            .then_some(epochs)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn what_was_begun_under_the_old_secret_is_finished_under_it() {
+    let redis = own_redis(&[]).await;
+    let proxy = ChaosProxy::in_front_of(redis.url()).await;
+    let mut service = service_on(proxy.url(), &[]).await;
+    create(&service, redrawing(JACKPOT)).await;
+    let owed = entry_drawing(&service, JACKPOT, "owed", &[1, 2]).await;
+    // Rank 1 has refused it, and nobody could claim what the redraw won.
+    proxy.lose_reply_and_go_down(&["EVAL", &owed], 0);
+    enter_unavailable(&service, JACKPOT, &owed).await;
+    service.kill9();
+    proxy.pass();
+
+    let fresh = new_secret();
+    let server = [
+        ("JACKPOT__REDIS__MODE", "standalone"),
+        ("JACKPOT__REDIS__URLS", redis.url()),
+        (CURRENT, &fresh),
+    ];
+    let (status, said) = Service::refused(service.data_dir(), &server).await;
+    assert!(!status.success(), "{said}");
+    for named in [OLD_ID, JACKPOT, "fairness.previous_secrets"] {
+        assert!(said.contains(named), "{named} is not in: {said}");
+    }
+
+    let retired = format!("{}, {MASTER_SECRET}", "b2".repeat(32));
+    service.set(CURRENT, &fresh);
+    service.set(PREVIOUS, &retired);
+    service.restart().await;
+    let attempts = json!([{"attempt": 0, "rank": 1, "result": "retry"}, {"attempt": 1, "rank": 2, "result": "paid"}]);
+    let finished = enter(&service, JACKPOT, &owed).await;
+    assert_eq!(finished.body["draw"]["attempts"], attempts, "{:?}", finished.body);
+    // Before the rotation play goes on in the open epoch.
+    let before = enter(&service, JACKPOT, "before").await;
+    assert_eq!(
+        (before.status, &before.body["draw"]["epoch"]),
+        (StatusCode::CREATED, &json!(1))
+    );
+    rotate(&service).await;
+    let after = enter(&service, JACKPOT, "after").await;
+    assert_eq!(after.body["draw"]["epoch"], 2, "{:?}", after.body);
+    let shown = published(&service, 1).await;
+    let names: Vec<_> = shown
+        .iter()
+        .map(|epoch| epoch["secret_id"].as_str().expect("an id"))
+        .collect();
+    assert_eq!(names[0], OLD_ID);
+    assert_ne!(names[1], OLD_ID);
+    assert!(
+        shown[1]["seed"].is_null() && shown[1]["closed_at"].is_null(),
+        "{shown:?}"
+    );
+
+    // Nothing needs the old one any more, and its epoch stays published.
+    assert!(service.stop().await.success(), "{}", service.log());
+    service.set(PREVIOUS, "");
+    service.restart().await;
+    assert_eq!(epochs(&service).await, shown);
+    let again = enter(&service, JACKPOT, "after").await;
+    assert_eq!((again.status, again.body), (StatusCode::OK, after.body));
+}
+
+#[tokio::test]
+async fn a_repeat_of_an_entry_is_answered_without_the_retired_secret_of_its_epoch() {
+    let redis = own_redis(&[]).await;
+    let mut service = service_on(redis.url(), &[]).await;
+    create(&service, redrawing(JACKPOT)).await;
+    let first = enter(&service, JACKPOT, "e1").await;
+    rotate(&service).await;
+    published(&service, 1).await;
+    rotate(&service).await;
+    published(&service, 2).await;
+    let (fresh, retired) = (new_secret(), MASTER_SECRET.to_owned());
+    service.set(CURRENT, &fresh);
+    service.set(PREVIOUS, &retired);
+    assert!(service.stop().await.success());
+    service.restart().await;
+    rotate(&service).await;
+    published(&service, 3).await;
+    assert!(service.stop().await.success());
+    service.set(PREVIOUS, "");
+    service.restart().await;
+    let again = enter(&service, JACKPOT, "e1").await;
+    assert_eq!(
+        (again.status, again.body),
+        (StatusCode::OK, first.body),
+        "{}",
+        service.log()
+    );
+}

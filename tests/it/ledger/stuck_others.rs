@@ -1,0 +1,123 @@
+//! The way out of a stuck stream of a coupon or a room.
+
+use std::collections::BTreeMap;
+
+use jackpot::coupon::status::Status;
+use jackpot::ids::Id;
+use jackpot::ledger::Ledger;
+use jackpot::ledger::coupons::books::Books;
+use jackpot::ledger::coupons::event::Event;
+use jackpot::ledger::projector::lease::Leases;
+use jackpot::ledger::restore::Replace;
+use jackpot::ledger::stuck::{self, Skips};
+use jackpot::store::Store;
+use jackpot::stream::Mark;
+use serde_json::json;
+
+use crate::jackpot::bench::operator;
+use crate::ledger::coupon_kit::{self, CouponKit};
+use crate::ledger::room_kit::{self, RoomKit};
+use crate::support::ledger_db::{LedgerDb, on_both_databases};
+
+on_both_databases!(a_room_goes_on_behind_an_event_that_nobody_can_read);
+
+type Stream = Vec<(String, BTreeMap<String, String>)>;
+
+/// Nothing of an event is left but its number.
+fn rubbish(fields: &mut BTreeMap<String, String>) {
+    fields.clear();
+    fields.insert("n".to_owned(), "\u{0}".to_owned());
+}
+
+/// Skips the stuck event of a stream.
+async fn skip<K: Skips>(kind: &K, ledger: &Ledger, store: &Store, id: &Id, n: u64) {
+    let leases = Leases::of(K::TABLES, ledger.sql.clone(), "a-test".to_owned(), 10_000);
+    let places = leases.places().await.expect("places");
+    let place = places.into_iter().find(|place| place.id == *id).expect("there");
+    let token = leases.take(id, place.token).await.expect("taken").expect("free");
+    let (found, plan) = stuck::plan(kind, ledger, store, id, (token, false))
+        .await
+        .expect("found");
+    assert_eq!(found.stuck.as_ref().map(|stuck| stuck.n), Some(n));
+    let plan = plan.expect("a plan");
+    let (_, stop) = stuck::outlook(ledger, id, &found, &plan, false);
+    assert_eq!(stop, None, "event {n}: {:?}", plan.lines);
+    let by = operator();
+    let done = stuck::skip(ledger, id, (&found, plan), (token, false), (&by, "a test", 1)).await;
+    done.unwrap_or_else(|error| panic!("event {n} is not skipped: {error}"));
+    leases.release().await.expect("given back");
+}
+
+/// The n-th event of a coupon's life is skipped: Redis and the ledger agree, and a restore brings all of it back.
+async fn coupon(db: LedgerDb, n: u64) {
+    let kit = CouponKit::with(db, &json!({"stock": 3, "per_user": 2})).await;
+    coupon_kit::live(&kit.bench).await;
+    let key = kit.bench.keys.events.clone();
+    let mut events: Stream = kit.bench.raw(redis::cmd("XRANGE").arg(&key).arg("-").arg("+")).await;
+    let at = usize::try_from(n - 1).expect("small");
+    rubbish(&mut events[at].1);
+    kit.bench.raw::<()>(redis::cmd("DEL").arg(&key)).await;
+    for (id, fields) in events {
+        kit.bench
+            .raw::<String>(redis::cmd("XADD").arg(&key).arg(id).arg(fields))
+            .await;
+    }
+    kit.project().await;
+    assert_eq!(kit.place("n").await, (n - 1).to_string());
+    assert_eq!(kit.status().await, Status::Suspended);
+    skip(&kit.coupons(), &kit.ledger, &kit.bench.store, &kit.id, n).await;
+    kit.heal().await;
+    assert_eq!(kit.place("stopped").await, "", "event {n}");
+    let report = kit.report().await;
+    assert!(report.clean, "event {n}: {:?}", report.faults());
+    let mut books = Books::default();
+    for row in kit.table("events", "n body", "n").await {
+        let fields = serde_json::from_str(&row[1]).expect("an object");
+        books.apply(&Event::parse(&fields).expect("readable")).expect("follows");
+    }
+    let sequences = kit.table("coupon_issues", "sequence", "sequence").await;
+    assert_eq!(sequences.len() as u64, books.sequence, "every unit has its row");
+    let before = kit.contents().await;
+    // As if an instance had seen one event more: a coupon that agrees with the ledger is open, and not replaced else.
+    let mark = kit.bench.snapshot().await.mark;
+    let seen = Mark::new(mark.restores(), mark.n() + 1).expect("a mark");
+    kit.restore(Replace::Seen(seen)).await.expect("rebuilt");
+    let after = kit.contents().await;
+    // Requests, users, the line and the dead letters.
+    assert_eq!(after[1..], before[1..], "event {n}");
+}
+
+#[tokio::test]
+async fn any_event_of_a_coupon_can_be_skipped_and_no_issue_is_lost() {
+    for n in (2..=24).step_by(2) {
+        coupon(LedgerDb::sqlite(), n).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_event_of_a_coupon_can_be_skipped_on_postgres() {
+    coupon(LedgerDb::postgres().await, 3).await;
+}
+
+async fn a_room_goes_on_behind_an_event_that_nobody_can_read(db: LedgerDb) {
+    let kit = RoomKit::with(db, &json!({"opens_at": "2099-01-01T00:00:00Z"})).await;
+    room_kit::live(&kit.bench).await;
+    let key = kit.bench.keys.events.clone();
+    let mut events: Stream = kit.bench.raw(redis::cmd("XRANGE").arg(&key).arg("-").arg("+")).await;
+    let n = events.len() as u64 - 1;
+    let at = events.len() - 2;
+    rubbish(&mut events[at].1);
+    kit.bench.raw::<()>(redis::cmd("DEL").arg(&key)).await;
+    for (id, fields) in events {
+        kit.bench
+            .raw::<String>(redis::cmd("XADD").arg(&key).arg(id).arg(fields))
+            .await;
+    }
+    kit.project().await;
+    assert_eq!(kit.place("n").await, (n - 1).to_string());
+    skip(&kit.rooms(), &kit.ledger, &kit.bench.store, &kit.bench.id, n).await;
+    kit.heal().await;
+    assert_eq!(kit.place("stopped").await, "");
+    let report = kit.report().await;
+    assert!(report.clean, "{:?}", report.faults());
+}

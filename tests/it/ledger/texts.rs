@@ -1,0 +1,98 @@
+//! Texts that clients and operators send: what no database, log or terminal takes is refused at the edge, and an event
+//! that holds such a text all the same is applied, on both databases alike.
+
+use std::collections::BTreeMap;
+
+use jackpot::ledger::chain;
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use crate::fault::support::{PATIENCE, create, enter, entry, lively};
+use crate::ledger::kit::Kit;
+use crate::support::eventually;
+use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::service::Service;
+
+on_both_databases!(a_nul_in_a_reason_stops_no_jackpot, an_event_with_a_nul_is_applied);
+
+const JACKPOT: &str = "spring";
+
+fn adjustment(id: &str, reason: &str) -> Value {
+    json!({"adjustment_id": id, "tier": "grand", "meter": "pool", "amount": 5, "reason": reason})
+}
+
+/// Black-box: the real binary, through HTTP.
+async fn a_nul_in_a_reason_stops_no_jackpot(db: LedgerDb) {
+    let (name, url) = db.environment();
+    let service = Service::start_with(&[(name, url)]).await;
+    create(&service, lively(JACKPOT)).await;
+    let path = format!("/v1/jackpots/{JACKPOT}/adjustments");
+    let answer = service.post(&path, adjustment("a1", "a\u{0}b")).await;
+    let status = answer.status;
+    // The ledger's turn, and another entry behind it.
+    let good = service.post(&path, adjustment("a2", "all is well")).await;
+    eventually(PATIENCE, "the ledger has what came behind it", async || {
+        let entered = enter(&service, JACKPOT, "e1").await;
+        assert!(
+            entered.status.is_success(),
+            "first answer {status}, then {}",
+            entered.text
+        );
+        let audit = service.get(&format!("/v1/audit?jackpot_id={JACKPOT}")).await;
+        audit.text.contains("all is well").then_some(())
+    })
+    .await;
+    assert_eq!(good.status, StatusCode::CREATED, "{}", good.text);
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{}", answer.text);
+    assert_eq!(answer.body["errors"][0]["field"], "reason", "{}", answer.text);
+    let again = service
+        .post(&format!("/v1/jackpots/{JACKPOT}/entries"), entry("e1"))
+        .await;
+    assert_eq!(again.status, StatusCode::OK, "{}", again.text);
+}
+
+/// Events of an earlier build: it took such reasons.
+async fn an_event_with_a_nul_is_applied(db: LedgerDb) {
+    let kit = Kit::with(db, &json!({})).await;
+    kit.bench.fund("f1", 7).await;
+    kit.bench.take("e1", 0).await;
+    let key = kit
+        .bench
+        .operate
+        .views
+        .registry
+        .known(&kit.bench.id)
+        .keys
+        .events
+        .clone();
+    let mut events: Vec<(String, BTreeMap<String, String>)> =
+        kit.bench.raw(redis::cmd("XRANGE").arg(&key).arg("-").arg("+")).await;
+    kit.bench.raw::<()>(redis::cmd("DEL").arg(&key)).await;
+    for (id, fields) in &mut events {
+        if fields.contains_key("reason") {
+            fields.insert("reason".to_owned(), "a\u{0}b\\\u{1}".to_owned());
+        }
+        kit.bench
+            .raw::<String>(redis::cmd("XADD").arg(&key).arg(&*id).arg(&*fields))
+            .await;
+    }
+    kit.project().await;
+    assert_eq!(kit.place(&kit.bench.id, "stopped").await, "");
+    kit.assert_complete().await;
+    // The chained body has the very text, the column what both databases take.
+    let funded = events
+        .iter()
+        .find(|(_, fields)| fields["type"] == "adjust")
+        .expect("there");
+    let body = chain::body(&funded.1);
+    let sql = format!(
+        "SELECT body FROM events WHERE kind = 'jackpot' AND id = '{}' AND type = 'adjust'",
+        kit.bench.id
+    );
+    assert_eq!(kit.rows(sql).await, [[body]]);
+    let sql = format!(
+        "SELECT reason FROM audit WHERE subject = '{}' AND action = 'adjust'",
+        kit.bench.id
+    );
+    assert_eq!(kit.rows(sql).await, [["a\\u0000b\\\u{1}"]]);
+}

@@ -1,0 +1,239 @@
+//! A clock of Redis that is put back or jumps: no pass is good again, nobody is let in beyond the capacity, and the room
+//! goes on at its pace.
+
+use std::sync::Arc;
+
+use jackpot::room::scripts::Visit;
+use redis::aio::MultiplexedConnection;
+use serde_json::{Value, json};
+
+use crate::fault::support::{PATIENCE, service_on};
+use crate::room::bench::{RoomBench, ahead, end_of, is_in, users};
+use crate::room::http::kit::{create, enter, jackpot, joined, leave};
+use crate::support::eventually;
+use crate::support::redis::TestRedis;
+use crate::support::service::Service;
+use crate::support::shifted_clock::ShiftedClock;
+
+const HOUR_S: i64 = 3_600;
+
+fn refused() -> (u16, String, bool) {
+    (403, "pass-expired".to_owned(), false)
+}
+
+const TAKEN: (u16, String, bool) = (201, String::new(), false);
+
+/// A service on a Redis that goes by this clock, with a jackpot `behind` the room `door`.
+async fn behind_a_door(clock: &Arc<ShiftedClock>, capacity: u64, session_s: u64) -> (TestRedis, Service) {
+    let redis = TestRedis::by(clock).await;
+    let service = service_on(redis.url(), &[]).await;
+    create(&service, "door", capacity, &json!({"session_s": session_s})).await;
+    jackpot(&service, "behind", &json!("door")).await;
+    (redis, service)
+}
+
+/// How many of these tickets, each of its user, may play now.
+async fn playing(service: &Service, round: &str, tickets: &[(String, Value)]) -> usize {
+    let mut taken = 0;
+    for (user, ticket) in tickets {
+        let entered = enter(service, "behind", &format!("{round}-{user}"), user, &ticket["pass"]).await;
+        assert!(entered == TAKEN || entered == refused(), "{entered:?}");
+        taken += usize::from(entered == TAKEN);
+    }
+    taken
+}
+
+async fn all_join(service: &Service, users: Vec<String>) -> Vec<(String, Value)> {
+    let mut tickets = Vec::new();
+    for user in users {
+        let ticket = joined(service, "door", &user).await;
+        assert_eq!(ticket["status"], "admitted", "{ticket}");
+        tickets.push((user, ticket));
+    }
+    tickets
+}
+
+#[tokio::test]
+async fn five_seconds_back_revive_no_pass() {
+    let clock = Arc::new(ShiftedClock::new());
+    let (_redis, mut service) = behind_a_door(&clock, 5, 60).await;
+    let first = all_join(&service, users(1, 5)).await;
+    assert_eq!(playing(&service, "first", &first).await, 5);
+    clock.set_s(62);
+    let second = all_join(&service, users(6, 10)).await;
+    let mut round = 0;
+    eventually(PATIENCE, "the door knows that their sessions are over", async || {
+        round += 1;
+        (playing(&service, &format!("over-{round}"), &first).await == 0).then_some(())
+    })
+    .await;
+    clock.set_s(57);
+    for round in ["back", "restarted"] {
+        let both = (
+            playing(&service, &format!("old-{round}"), &first).await,
+            playing(&service, &format!("new-{round}"), &second).await,
+        );
+        assert_eq!(both, (0, 5), "{round}");
+        // An instance that saw nothing of it.
+        service.restart().await;
+    }
+}
+
+#[tokio::test]
+async fn an_hour_forward_and_back_revives_no_pass_of_one_who_left() {
+    let clock = Arc::new(ShiftedClock::new());
+    let (redis, mut service) = behind_a_door(&clock, 5, 300).await;
+    let gone = joined(&service, "door", "gone").await;
+    leave(&service, "door", &gone).await;
+    let mut connection = redis.connection().await;
+    let revoked = async |connection: &mut MultiplexedConnection| -> usize {
+        let mut count = redis::cmd("ZCARD");
+        count.arg("room:{door}:revoked");
+        count.query_async(connection).await.expect("a reply")
+    };
+    assert_eq!(revoked(&mut connection).await, 1);
+    clock.set_s(HOUR_S);
+    eventually(
+        PATIENCE,
+        "its pass is over, and not kept in mind any longer",
+        async || (revoked(&mut connection.clone()).await == 0).then_some(()),
+    )
+    .await;
+    clock.set_s(0);
+    service.restart().await;
+    let entered = enter(&service, "behind", "e1", "gone", &gone["pass"]).await;
+    assert_eq!(entered, refused());
+    // Whoever comes now plays.
+    let comes = joined(&service, "door", "comes").await;
+    assert_eq!(enter(&service, "behind", "e2", "comes", &comes["pass"]).await, TAKEN);
+}
+
+#[tokio::test]
+async fn a_room_whose_clock_was_put_back_goes_on() {
+    let clock = Arc::new(ShiftedClock::new());
+    let (_redis, service) = behind_a_door(&clock, 1, 3).await;
+    clock.set_s(HOUR_S);
+    let first = joined(&service, "door", "first").await;
+    assert_eq!(first["status"], "admitted");
+    clock.set_s(0);
+    let waits = joined(&service, "door", "next").await;
+    assert_eq!(waits["status"], "waiting");
+    let path = format!("/v1/rooms/door/tickets/{}", waits["ticket"].as_str().expect("a ticket"));
+    let came_in = eventually(PATIENCE, "the session of the first ends", async || {
+        let ticket = service.get(&path).await.body;
+        (ticket["status"] == "admitted").then_some(ticket)
+    })
+    .await;
+    assert_eq!(enter(&service, "behind", "e1", "next", &came_in["pass"]).await, TAKEN);
+    assert_eq!(
+        enter(&service, "behind", "e2", "first", &first["pass"]).await,
+        refused()
+    );
+}
+
+/// A room on a Redis that goes by this clock.
+async fn room(clock: &Arc<ShiftedClock>, change: &Value) -> RoomBench {
+    RoomBench::on(Arc::new(TestRedis::by(clock).await), change).await
+}
+
+#[tokio::test]
+async fn what_began_in_a_jump_ends_in_its_time_behind_it() {
+    let clock = Arc::new(ShiftedClock::new());
+    let rules = json!({"capacity": 2, "session_s": 100, "waiting_timeout_s": 50, "admissions_per_minute": 2});
+    let bench = room(&clock, &rules).await;
+    bench.tick().await;
+    clock.set_s(HOUR_S);
+    let [a, b, _, _] = bench.joined(["a", "b", "c", "d"]).await.try_into().expect("four");
+    let ahead_of_time = bench.tick().await.now_ms;
+    clock.set_s(0);
+    let back = bench.tick().await;
+    assert!(back.now_ms >= ahead_of_time, "its time does not go back");
+    assert!(back.now_ms < ahead_of_time + 30_000, "nor on by itself");
+    // A place that is left is for the next, once the rate allows.
+    bench.one(Visit::Leave(b.ticket)).await;
+    assert_eq!(bench.tick().await.counts.active, 1);
+    bench.pass(40).await;
+    let c = bench.one(bench.join("c")).await;
+    assert_eq!(ahead(&c), 0);
+    bench.pass(21).await;
+    let visited = bench.tick().await;
+    assert_eq!(
+        (visited.counts.active, visited.counts.waiting),
+        (2, 0),
+        "the rate goes on"
+    );
+    assert_eq!(visited.counts.abandoned, 1, "who was not seen for 50 s");
+    assert!(is_in(&bench.one(Visit::Look(c.ticket)).await));
+    bench.pass(41).await;
+    let visited = bench.tick().await;
+    assert_eq!(
+        (visited.counts.expired, visited.counts.active),
+        (1, 1),
+        "{:?}",
+        end_of(&a)
+    );
+}
+
+#[tokio::test]
+async fn a_hold_and_a_grace_that_began_in_a_jump_end_behind_it() {
+    let clock = Arc::new(ShiftedClock::new());
+    let bench = room(
+        &clock,
+        &json!({"capacity": 1, "session_s": 20, "waiting_timeout_s": 30}),
+    )
+    .await;
+    bench.known.hear_passes(5);
+    let waits = bench.one(bench.join("a")).await;
+    clock.set_s(HOUR_S);
+    // A step an hour behind the last one: as after an outage everybody has the whole time to be seen.
+    bench.known.hear_passes(9);
+    let visited = bench.tick().await;
+    assert_eq!((visited.counts.waiting, visited.counts.abandoned), (1, 0));
+    let hold_ms = visited.hold_ms.expect("a hold");
+    assert!(hold_ms <= visited.now_ms + 21_000);
+    clock.set_s(0);
+    bench.pass(22).await;
+    assert_eq!(bench.tick().await.counts.active, 1, "the hold is over");
+    let next = bench.one(bench.join("b")).await;
+    assert_eq!(ahead(&next), 0);
+    bench.one(Visit::Look(waits.ticket)).await;
+    bench.pass(31).await;
+    let visited = bench.tick().await;
+    assert_eq!((visited.counts.abandoned, visited.counts.expired), (1, 1));
+}
+
+/// What an instance has seen counts, also where the node that is asked now knows nothing of it.
+#[tokio::test]
+async fn the_time_that_an_instance_has_seen_is_not_gone_with_a_node() {
+    let clock = Arc::new(ShiftedClock::new());
+    let bench = room(&clock, &json!({"capacity": 1, "session_s": 100})).await;
+    clock.set_s(HOUR_S);
+    let seen_ms = bench.revoked(0).await.now_ms;
+    clock.set_s(0);
+    let before = bench.snapshot().await.now_ms;
+    assert!(before < seen_ms, "that was only read: {before}");
+    let a = bench.one(bench.join("a")).await;
+    assert!(end_of(&a) >= seen_ms + 100_000, "a pass that is good there");
+    assert!(bench.revoked(0).await.now_ms >= seen_ms);
+}
+
+#[tokio::test]
+async fn rooms_open_by_the_clock_that_there_is() {
+    let clock = Arc::new(ShiftedClock::new());
+    let redis = Arc::new(TestRedis::by(&clock).await);
+    let now_ms = i64::try_from(std::time::UNIX_EPOCH.elapsed().expect("past 1970").as_millis()).expect("small");
+    let opens_at = jackpot::clock::rfc3339(now_ms + 2 * HOUR_S * 1_000);
+    let bench = RoomBench::on(redis, &json!({"opens_at": opens_at, "waiting_timeout_s": 86_400})).await;
+    bench.joined(["a"]).await;
+    clock.set_s(HOUR_S + 1_800);
+    bench.tick().await;
+    clock.set_s(0);
+    bench.tick().await;
+    clock.set_s(HOUR_S);
+    assert_eq!(bench.tick().await.counts.active, 0, "an hour is left");
+    clock.set_s(2 * HOUR_S + 1);
+    assert_eq!(bench.tick().await.counts.active, 1);
+    clock.set_s(0);
+    bench.one(bench.join("b")).await;
+    assert_eq!(bench.tick().await.counts.active, 2, "it has opened");
+}

@@ -1,0 +1,178 @@
+//! What these tests share: a service whose signing key is known, a browser that follows nothing, and tokens of our own.
+
+use std::path::Path;
+
+use jackpot::ids::Id;
+use jackpot::room::page::claims::{JoinClaims, PLACE, PlaceClaims};
+use jackpot::room::pass;
+use jackpot::room::return_to::ReturnTo;
+use jackpot::room::ticket::Ticket;
+use jackpot::signing::SigningKeys;
+use reqwest::header::HeaderMap;
+use reqwest::redirect::Policy;
+use reqwest::{Method, StatusCode, Url};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::fault::support::{own_redis, service_on};
+use crate::support::http_client;
+use crate::support::local::LocalServer;
+use crate::support::service::{Answer, Service};
+
+/// Where users come from and go to.
+pub const SHOP: &str = "https://shop.example/play?a=1";
+
+/// The seed of the key that signs.
+const SIGNING_KEY: &str = "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f";
+
+/// A service that signs with the key of these tests.
+pub async fn service() -> Service {
+    service_with(&[]).await
+}
+
+/// The same with more environment.
+pub async fn service_with(more: &[(&str, &str)]) -> Service {
+    Service::start_with(&[&[("JACKPOT__LEDGER__SIGNING_KEY", SIGNING_KEY)], more].concat()).await
+}
+
+/// The same on a Redis that the test may look into and kill.
+pub async fn service_and_redis() -> (Service, LocalServer) {
+    let redis = own_redis(&[]).await;
+    let service = service_on(redis.url(), &[("JACKPOT__LEDGER__SIGNING_KEY", SIGNING_KEY)]).await;
+    (service, redis)
+}
+
+/// The origin of [`SHOP`].
+pub const SHOP_ORIGIN: &str = "https://shop.example";
+
+/// Creates or changes a room that sends users to the shop: a capacity, and what else is given.
+pub async fn room(service: &Service, id: &str, capacity: u64, change: &Value) {
+    let mut room = json!({"capacity": capacity, "session_s": 600, "waiting_timeout_s": 60,
+        "return_origins": [SHOP_ORIGIN]});
+    for (field, value) in change.as_object().expect("an object") {
+        room[field] = value.clone();
+    }
+    let answer = service.put(&format!("/v1/rooms/{id}"), room).await;
+    assert!(answer.status.is_success(), "{}", answer.text);
+}
+
+/// A join token: what is answered.
+pub async fn join_token(service: &Service, id: &str, user: &str, return_to: &str) -> Answer {
+    let wish = json!({"user_id": user, "return_to": return_to});
+    service.post(&format!("/v1/rooms/{id}/join-tokens"), wish).await
+}
+
+/// The path of the waiting page that a join token opens.
+pub async fn link(service: &Service, id: &str, user: &str, return_to: &str) -> String {
+    let answer = join_token(service, id, user, return_to).await;
+    assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+    answer.body["url"].as_str().expect("a path").to_owned()
+}
+
+/// A page, or where it sends its reader.
+#[derive(Debug)]
+pub struct Page {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub text: String,
+    /// Where it is.
+    url: Url,
+}
+
+impl Page {
+    /// The address that it sends its reader to.
+    pub fn location(&self) -> String {
+        assert_eq!(self.status, StatusCode::SEE_OTHER, "{}", self.text);
+        let location = self.headers["location"].to_str().expect("text");
+        self.url.join(location).expect("an address").into()
+    }
+
+    /// What stands between two texts.
+    pub fn between(&self, before: &str, after: &str) -> &str {
+        let (_, rest) = self
+            .text
+            .split_once(before)
+            .unwrap_or_else(|| panic!("{before} in {}", self.text));
+        rest.split_once(after).unwrap_or_else(|| panic!("{after} in {rest}")).0
+    }
+
+    /// What the element with this id shows.
+    pub fn shows(&self, id: &str) -> &str {
+        self.between(&format!("id=\"{id}\">"), "</")
+    }
+
+    /// That it is a page of this status under this heading.
+    pub fn is(&self, status: StatusCode, heading: &str) {
+        assert_eq!(self.status, status, "{}", self.text);
+        assert_eq!(self.headers["content-type"], "text/html; charset=utf-8");
+        let start = if self.text.contains("<h1 id=") {
+            "<h1 id=\"heading\">"
+        } else {
+            "<h1>"
+        };
+        assert_eq!(self.between(start, "</h1>"), heading);
+    }
+}
+
+/// One request of a browser: no key, no redirect followed. An address, or a path of the service.
+pub async fn browse(service: &Service, method: Method, address: &str) -> Page {
+    // TLS is compiled in, so that it wants a provider.
+    drop(http_client());
+    let client = reqwest::Client::builder()
+        .redirect(Policy::none())
+        .build()
+        .expect("a client");
+    let url = if address.starts_with('/') {
+        service.url(address)
+    } else {
+        address.to_owned()
+    };
+    let answer = client.request(method, url).send().await.expect("an answer");
+    Page {
+        status: answer.status(),
+        headers: answer.headers().clone(),
+        url: answer.url().clone(),
+        text: answer.text().await.expect("a body"),
+    }
+}
+
+/// Opens an address.
+pub async fn open(service: &Service, address: &str) -> Page {
+    browse(service, Method::GET, address).await
+}
+
+/// Joins by the page: the address of the place.
+pub async fn wait(service: &Service, id: &str, user: &str) -> String {
+    let link = link(service, id, user, SHOP).await;
+    open(service, &link).await.location()
+}
+
+/// A token of this type, signed by the service's key, as another instance would.
+pub fn signed<C: Serialize>(typ: &str, claims: &C) -> String {
+    let keys = SigningKeys::load(SIGNING_KEY, Path::new("")).expect("a key");
+    pass::sign(&keys.current(), typ, claims)
+}
+
+/// A join token of times of our own, in seconds.
+pub fn join_claims(room: &str, iat: i64, exp: i64) -> JoinClaims {
+    JoinClaims {
+        iss: "jackpot".to_owned(),
+        room: Id::parse(room).expect("an id"),
+        sub: Id::parse("ann").expect("an id"),
+        iat,
+        exp,
+        jti: "of-a-test".to_owned(),
+        return_to: ReturnTo::parse(SHOP).expect("an address"),
+    }
+}
+
+/// The path of the place of a ticket.
+pub fn place_of(room: &str, ticket: Ticket) -> String {
+    let claims = PlaceClaims {
+        iss: "jackpot".to_owned(),
+        room: Id::parse(room).expect("an id"),
+        jti: ticket,
+        return_to: ReturnTo::parse(SHOP).expect("an address"),
+    };
+    format!("/rooms/{room}/wait?place={}", signed(PLACE, &claims))
+}

@@ -1,0 +1,150 @@
+//! Passes that are taken back, passes that Redis lost, and a room restored from the ledger.
+
+use jackpot::operator::Operator;
+use jackpot::room::known::OrderOf;
+use jackpot::room::scripts::{self, End, RestoredState, ScriptError, Visit};
+use jackpot::room::status::Status;
+use jackpot::stream::Mark;
+use jackpot::stream::restore::{RestoreBegun, RestoreEnded, restore_begin};
+use serde_json::json;
+
+use crate::room::bench::{RoomBench, ahead, definition, end_of, ended, is_in};
+
+#[tokio::test]
+async fn who_leaves_from_within_is_on_the_list_until_the_pass_expires() {
+    let bench = RoomBench::with(&json!({"capacity": 2, "session_s": 100})).await;
+    let [a, b, waits] = bench.joined(["a", "b", "c"]).await.try_into().expect("three");
+    let visits = [waits.ticket, a.ticket, b.ticket].map(Visit::Leave);
+    let visited = bench.visit(&visits).await;
+    assert_eq!(visited.counts.left, 3);
+    let revoked = bench.revoked(0).await;
+    let expected = [(a.ticket, end_of(&a)), (b.ticket, end_of(&b))];
+    let items: Vec<_> = revoked.items.iter().map(|pass| (pass.ticket, pass.exp_ms)).collect();
+    assert_eq!(items, expected, "who only waited had no pass");
+    let numbers: Vec<_> = revoked.items.iter().map(|pass| pass.number).collect();
+    assert_eq!(numbers, [3, 4]);
+    assert_eq!((revoked.passes, revoked.last, revoked.complete), (4, 4, true));
+    assert_eq!(visited.revocations, 4);
+    let page = scripts::revoked(&bench.store, &bench.known, 0, 1)
+        .await
+        .expect("a reply");
+    assert_eq!((page.items.len(), page.last, page.complete), (1, 3, false));
+    let rest = bench.revoked(page.last).await;
+    assert_eq!((&rest.items[..], rest.complete), (&revoked.items[1..], true));
+    assert!(bench.revoked(rest.last).await.items.is_empty());
+    bench.pass(101).await;
+    bench.tick().await;
+    let revoked = bench.revoked(0).await;
+    assert!(revoked.items.is_empty());
+    assert_eq!((revoked.last, revoked.complete), (4, true));
+}
+
+#[tokio::test]
+async fn where_passes_were_lost_nobody_comes_in_until_the_last_has_expired() {
+    let bench = RoomBench::with(&json!({"capacity": 2, "session_s": 100})).await;
+    let [a, waits] = bench.joined(["a", "b"]).await.try_into().expect("two");
+    bench.one(Visit::Leave(waits.ticket)).await;
+    bench.define(&json!({"capacity": 2, "session_s": 20})).await;
+    bench.known.hear_passes(9);
+    let visits = [
+        Visit::Look(a.ticket),
+        Visit::Renew(a.ticket),
+        bench.join("c"),
+        bench.join("a"),
+    ];
+    let visited = bench.visit(&visits).await;
+    let hold_ms = visited.hold_ms.expect("a hold");
+    let longest_end = visited.now_ms + 100_000;
+    assert!((longest_end - 5_000..longest_end + 1_000).contains(&hold_ms) && hold_ms % 1_000 == 0);
+    assert_eq!((visited.passes, bench.snapshot().await.hold_ms), (10, Some(hold_ms)));
+    let places: Vec<_> = visited.replies.into_iter().map(crate::room::bench::seen).collect();
+    assert_eq!(places.iter().map(is_in).collect::<Vec<_>>(), [true, true, false, true]);
+    assert_eq!(ahead(&places[2]), 0);
+    // The same loss is told once: the hold stays where it is.
+    assert_eq!(bench.tick().await.hold_ms, Some(hold_ms));
+    bench.pass(50).await;
+    bench.one(Visit::Look(places[2].ticket)).await;
+    bench.pass(49).await;
+    assert!(!is_in(&bench.one(Visit::Look(places[2].ticket)).await));
+    bench.pass(2).await;
+    let visited = bench.tick().await;
+    assert_eq!((visited.hold_ms, visited.counts.active), (None, 1));
+    assert!(is_in(&bench.one(Visit::Look(places[2].ticket)).await));
+    assert_eq!(ended(&bench.one(Visit::Look(a.ticket)).await), End::Expired);
+}
+
+fn order(nonce: &str, digit: &str) -> OrderOf {
+    OrderOf {
+        nonce: nonce.to_owned(),
+        commitment: digit.repeat(64),
+    }
+}
+
+fn state(restores: u64) -> RestoredState {
+    let definition = definition(&json!({"session_s": 40, "opens_at": "2020-01-01T00:00:00Z"}));
+    RestoredState {
+        n: 7,
+        restores,
+        status: Status::Open,
+        history: "0123456789abcdef".to_owned(),
+        version: 3,
+        json: definition.to_json(),
+        definition,
+        order: order("0a", "c"),
+        next_order: order("0b", "d"),
+        passes_until_ms: 0,
+        clock_ms: 0,
+        collected_sha256: Some("a".repeat(64)),
+        puts: "abc created 1;".to_owned(),
+        lost_events: false,
+    }
+}
+
+async fn end(bench: &RoomBench, token: &str, state: &RestoredState) -> Result<RestoreEnded, ScriptError> {
+    let by = Operator {
+        who: "tester".to_owned(),
+        request_id: "r".to_owned(),
+    };
+    scripts::restore_end(&bench.store, &bench.keys, token, state, (&by, "a test")).await
+}
+
+#[tokio::test]
+async fn a_restored_room_has_no_tickets_and_waits_for_the_passes_that_are_out() {
+    let bench = RoomBench::with(&json!({})).await;
+    let lost = bench.joined(["a", "b", "c"]).await;
+    let seen = bench.snapshot().await.mark;
+    let begun = restore_begin(&bench.store, bench.keys.all(), "t", Some(seen)).await;
+    assert!(matches!(begun.expect("a reply"), RestoreBegun::Begun { .. }));
+    let restoring = bench.try_visit(&[]).await;
+    assert!(matches!(restoring, Err(ScriptError::Restoring)), "{restoring:?}");
+    let other = end(&bench, "other", &state(2)).await.expect("a reply");
+    assert_eq!(other, RestoreEnded::Other);
+    let mark = Mark::new(3, 8).expect("a mark");
+    for _ in 0..2 {
+        let done = end(&bench, "t", &state(2)).await.expect("a reply");
+        assert_eq!(done, RestoreEnded::Done(mark));
+    }
+    let event = bench.last_event("restore").await;
+    let told = ["n", "from_n", "restores", "records", "status"].map(|field| event[field].as_str());
+    assert_eq!(told, ["8", "1", "3", "0", "open"]);
+    let snapshot = bench.snapshot().await;
+    assert_eq!((snapshot.mark, snapshot.version, snapshot.defined), (mark, 3, 7));
+    assert_eq!(
+        (snapshot.order, snapshot.collected_sha256),
+        (order("0a", "c"), Some("a".repeat(64))),
+        "what has opened keeps its order"
+    );
+    assert_eq!(snapshot.counts, scripts::Counts::default());
+
+    let visited = bench.visit(&[Visit::Look(lost[0].ticket), bench.join("a")]).await;
+    assert_eq!(visited.replies[0], scripts::VisitReply::Unknown);
+    assert!(!is_in(&crate::room::bench::seen(visited.replies[1].clone())));
+    let hold_ms = visited.hold_ms.expect("a hold");
+    assert!(
+        (39_000..=41_000).contains(&(hold_ms - visited.now_ms)),
+        "what this instance knew adds nothing to it"
+    );
+    assert!(visited.passes > 1 << 40, "numbers above all that there were");
+    bench.pass(51).await;
+    assert_eq!(bench.tick().await.counts.active, 1);
+}

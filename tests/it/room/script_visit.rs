@@ -1,0 +1,265 @@
+//! `lua/room/visit.lua` on a real Redis: who comes, waits, comes in and goes.
+
+use jackpot::ids::Id;
+use jackpot::room::scripts::{End, Place, Visit, VisitReply};
+use jackpot::room::status::Status;
+use jackpot::room::ticket::Ticket;
+use serde_json::json;
+
+use crate::room::bench::{RoomBench, ahead, end_of, ended, is_in, seen};
+
+#[tokio::test]
+async fn who_finds_room_is_in_at_once_and_the_others_wait_in_order() {
+    let bench = RoomBench::with(&json!({"session_s": 300})).await;
+    let visits: Vec<Visit> = ["a", "b", "c", "d"].map(|user| bench.join(user)).into();
+    let visited = bench.visit(&visits).await;
+    let places: Vec<_> = visited.replies.iter().cloned().map(seen).collect();
+    assert!(
+        places
+            .iter()
+            .all(|seen| seen.new && seen.joined_ms == Some(visited.now_ms))
+    );
+    assert_eq!(places.iter().map(is_in).collect::<Vec<_>>(), [true, true, false, false]);
+    assert_eq!([ahead(&places[2]), ahead(&places[3])], [0, 1]);
+    let end = end_of(&places[0]);
+    assert_eq!(
+        (end % 1_000, (end - visited.now_ms - 300_000) / 1_000),
+        (0, 0),
+        "the next whole second"
+    );
+    let counts = visited.counts;
+    assert_eq!(
+        (counts.active, counts.waiting, counts.admitted, counts.promoted),
+        (2, 2, 2, 0)
+    );
+    assert_eq!((visited.passes, visited.revocations, visited.more), (2, 0, false));
+    assert_eq!(
+        visited.next_due_ms,
+        Some(visited.now_ms + 60_000),
+        "c is abandoned then"
+    );
+    assert_eq!((visited.session_ms, visited.waiting_timeout_ms), (300_000, 60_000));
+    assert_eq!(
+        (visited.capacity, visited.rate, visited.opens_ms, visited.hold_ms),
+        (2, None, None, None)
+    );
+    assert_eq!(bench.snapshot().await.counts, counts);
+    let users = bench.hash(&bench.keys.users).await;
+    let tickets: Vec<_> = places.iter().map(|seen| seen.ticket.to_string()).collect();
+    assert_eq!(users.into_values().collect::<Vec<_>>(), tickets);
+}
+
+#[tokio::test]
+async fn a_join_is_answered_by_the_ticket_that_the_user_has() {
+    let bench = RoomBench::with(&json!({"capacity": 1})).await;
+    let first = bench.joined(["in", "waits", "in", "waits"]).await;
+    assert_eq!(
+        first.iter().map(|seen| seen.new).collect::<Vec<_>>(),
+        [true, true, false, false]
+    );
+    assert_eq!((first[0].ticket, first[1].ticket), (first[2].ticket, first[3].ticket));
+    let again = bench.joined(["waits", "in"]).await;
+    assert_eq!((again[0].ticket, again[1].ticket), (first[1].ticket, first[0].ticket));
+    assert!(!again[0].new && !again[1].new);
+    let counts = bench.tick().await.counts;
+    assert_eq!((counts.active, counts.waiting, counts.admitted), (1, 1, 1));
+}
+
+#[tokio::test]
+async fn the_same_join_sent_twice_says_the_same() {
+    let bench = RoomBench::with(&json!({"capacity": 1})).await;
+    let visits = [bench.join("a"), bench.join("b")];
+    let first = bench.visit(&visits).await;
+    let (before, state) = (bench.dump().await, bench.hash(&bench.keys.state).await);
+    let again = bench.visit(&visits).await;
+    assert_eq!(again.replies, first.replies);
+    let after = bench.dump().await;
+    let changed: Vec<_> = before.iter().filter(|(key, bytes)| after[*key] != **bytes).collect();
+    let may = [&bench.keys.seen, &bench.keys.state];
+    assert!(changed.iter().all(|(key, _)| may.contains(key)), "{changed:?}");
+    let mut now = bench.hash(&bench.keys.state).await;
+    for time in ["clock", "stepped"] {
+        assert!(now.insert(time.to_owned(), state[time].clone()).is_some());
+    }
+    assert_eq!(now, state, "but for the time");
+    // Also when it is over by then, and the user has another.
+    let ticket = seen(first.replies[1].clone()).ticket;
+    bench.one(Visit::Leave(ticket)).await;
+    let late = bench.one(visits[1].clone()).await;
+    assert_eq!((late.ticket, ended(&late), late.new), (ticket, End::Left, true));
+}
+
+#[tokio::test]
+async fn who_leaves_makes_room_and_within_a_call_each_sees_what_came_of_it() {
+    let bench = RoomBench::with(&json!({"capacity": 1})).await;
+    let [a, b, c] = bench.joined(["a", "b", "c"]).await.try_into().expect("three");
+    let visits = [Visit::Look(c.ticket), Visit::Leave(a.ticket), Visit::Look(b.ticket)];
+    let visited = bench.visit(&visits).await;
+    let places: Vec<_> = visited.replies.iter().cloned().map(seen).collect();
+    assert_eq!(ahead(&places[0]), 0, "behind the leave, though asked before");
+    assert_eq!((ended(&places[1]), is_in(&places[2])), (End::Left, true));
+    let counts = visited.counts;
+    assert_eq!(
+        (
+            counts.active,
+            counts.waiting,
+            counts.admitted,
+            counts.promoted,
+            counts.left
+        ),
+        (1, 1, 2, 1, 1)
+    );
+    assert_eq!(
+        places[1].place,
+        Place::Ended {
+            how: End::Left,
+            at_ms: visited.now_ms
+        }
+    );
+    // A second leave, or a look, says the same and changes nothing.
+    let before = bench.dump().await;
+    let again = bench.visit(&[Visit::Leave(a.ticket), Visit::Look(a.ticket)]).await;
+    assert_eq!(again.replies, [visited.replies[1].clone(), visited.replies[1].clone()]);
+    assert_eq!(bench.dump().await, before);
+    // Who left may come again, with another ticket, behind those who wait.
+    let anew = bench.one(bench.join("a")).await;
+    assert!(anew.ticket != a.ticket && ahead(&anew) == 1);
+}
+
+#[tokio::test]
+async fn a_renewal_is_for_those_who_are_in() {
+    let bench = RoomBench::with(&json!({"capacity": 1})).await;
+    let [a, b] = bench.joined(["a", "b"]).await.try_into().expect("two");
+    bench.pass(50).await;
+    let visits = [Visit::Renew(a.ticket), Visit::Renew(b.ticket), Visit::Look(a.ticket)];
+    let visited = bench.visit(&visits).await;
+    let renewed = seen(visited.replies[0].clone());
+    assert!(end_of(&renewed) >= visited.now_ms + 300_000);
+    assert_eq!(visited.replies[2], visited.replies[0]);
+    assert!(matches!(&visited.replies[1], VisitReply::NotAdmitted(seen) if ahead(seen) == 0));
+    assert_eq!(visited.passes, 2);
+    // A session that was made shorter is not cut by its renewal.
+    bench.define(&json!({"capacity": 1, "session_s": 1})).await;
+    assert_eq!(end_of(&bench.one(Visit::Renew(a.ticket)).await), end_of(&renewed));
+    bench.one(Visit::Leave(a.ticket)).await;
+    let late = bench.visit(&[Visit::Renew(a.ticket)]).await;
+    assert!(matches!(&late.replies[0], VisitReply::NotAdmitted(seen) if ended(seen) == End::Left));
+}
+
+#[tokio::test]
+async fn sessions_end_and_silent_waiters_are_abandoned() {
+    let bench = RoomBench::with(&json!({"capacity": 1, "session_s": 50})).await;
+    let [a, b, c, d] = bench.joined(["a", "b", "c", "d"]).await.try_into().expect("four");
+    bench.pass(30).await;
+    bench.visit(&[Visit::Look(c.ticket)]).await;
+    bench.pass(31).await;
+    let visited = bench
+        .visit(&[a.ticket, b.ticket, c.ticket, d.ticket].map(Visit::Look))
+        .await;
+    let places: Vec<_> = visited.replies.iter().cloned().map(seen).collect();
+    assert_eq!(
+        [&places[0], &places[1], &places[3]].map(ended),
+        [End::Expired, End::Abandoned, End::Abandoned]
+    );
+    assert!(is_in(&places[2]), "the only one who was seen");
+    let Place::Ended { at_ms, .. } = places[0].place else {
+        panic!()
+    };
+    assert_eq!(
+        at_ms,
+        end_of(&a) - 61_000,
+        "the end of the session, not when that was noticed"
+    );
+    let counts = visited.counts;
+    assert_eq!((counts.expired, counts.abandoned, counts.promoted), (1, 2, 1));
+    assert!((61_000..70_000).contains(&counts.waited_ms), "{counts:?}");
+    assert_eq!((counts.active, counts.waiting), (1, 0));
+    let users = bench.hash(&bench.keys.users).await;
+    assert_eq!(users.into_keys().collect::<Vec<_>>(), ["c"]);
+}
+
+#[tokio::test]
+async fn a_record_goes_a_retention_behind_its_end() {
+    let bench = RoomBench::with(&json!({})).await;
+    let gone = bench.one(bench.join("a")).await.ticket;
+    bench.one(Visit::Leave(gone)).await;
+    bench.pass(599).await;
+    assert_eq!(ended(&bench.one(Visit::Look(gone)).await), End::Left);
+    bench.pass(1).await;
+    let visited = bench
+        .visit(&[Visit::Look(gone), Visit::Leave(gone), Visit::Renew(gone)])
+        .await;
+    assert_eq!(visited.replies, [const { VisitReply::Unknown }; 3]);
+    assert!(bench.hash(&bench.keys.tickets).await.is_empty());
+    assert!(bench.sorted(&bench.keys.ended).await.is_empty());
+    let never = Visit::Look(Ticket::random().expect("random"));
+    assert_eq!(bench.visit(&[never]).await.replies, [VisitReply::Unknown]);
+}
+
+#[tokio::test]
+async fn a_suspended_room_takes_nobody_and_answers_those_it_knows() {
+    let bench = RoomBench::with(&json!({"capacity": 1})).await;
+    let [a, b] = bench.joined(["a", "b"]).await.try_into().expect("two");
+    bench.status(Status::Suspended).await;
+    let visits = [
+        Visit::Renew(a.ticket),
+        bench.join("b"),
+        bench.join("c"),
+        Visit::Leave(a.ticket),
+        Visit::Look(b.ticket),
+    ];
+    let visited = bench.visit(&visits).await;
+    assert_eq!(
+        (visited.status, &visited.replies[2]),
+        (Status::Suspended, &VisitReply::Suspended)
+    );
+    assert_eq!(
+        ahead(&seen(visited.replies[4].clone())),
+        0,
+        "not admitted, though there is room"
+    );
+    assert_eq!(
+        (visited.counts.active, visited.counts.waiting, visited.counts.left),
+        (0, 1, 1)
+    );
+    bench.status(Status::Open).await;
+    assert_eq!(bench.tick().await.counts.active, 1);
+}
+
+#[tokio::test]
+async fn a_capacity_that_changes_ends_no_session() {
+    let bench = RoomBench::with(&json!({"capacity": 3})).await;
+    bench.joined(["a", "b", "c", "d", "e"]).await;
+    bench.define(&json!({"capacity": 1})).await;
+    let counts = bench.tick().await.counts;
+    assert_eq!((counts.active, counts.waiting), (3, 2));
+    let users = bench.hash(&bench.keys.users).await;
+    let leave = |user: &str| Visit::Leave(Ticket::parse(&users[user]).expect("a ticket"));
+    bench.visit(&[leave("a"), leave("b")]).await;
+    assert_eq!(bench.tick().await.counts.active, 1, "nobody came in yet");
+    bench.visit(&[leave("c")]).await;
+    assert_eq!(bench.tick().await.counts.active, 1, "the next did");
+    bench.define(&json!({"capacity": 0})).await;
+    bench.visit(&[leave("d")]).await;
+    assert_eq!(bench.tick().await.counts.active, 0);
+    bench.define(&json!({"capacity": 5})).await;
+    let counts = bench.tick().await.counts;
+    assert_eq!((counts.active, counts.waiting, counts.promoted), (1, 0, 2));
+}
+
+#[tokio::test]
+async fn a_ticket_of_another_user_is_refused_before_anything_is_written() {
+    let bench = RoomBench::with(&json!({})).await;
+    let of_a = bench.one(bench.join("a")).await.ticket;
+    let before = bench.dump().await;
+    let user = Id::parse("b").expect("an id");
+    let stolen = Visit::Join {
+        user,
+        ticket: of_a,
+        order: -1,
+        nonce: String::new(),
+    };
+    let refused = bench.try_visit(&[bench.join("c"), stolen]).await;
+    assert!(refused.expect_err("refused").to_string().contains("JP_ARGUMENT ticket"));
+    assert_eq!(bench.dump().await, before);
+}

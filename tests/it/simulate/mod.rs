@@ -1,0 +1,4 @@
+//! `jackpot simulate`.
+
+pub mod coupons;
+pub mod room;

@@ -1,0 +1,142 @@
+//! A server that would lose money is refused, with what to set.
+
+use std::time::{Duration, Instant};
+
+use jackpot::settings::{Durability, RedisMode};
+use jackpot::store::Store;
+
+use crate::store::support::{MARGIN_MS, SAFE, Server, call, eventually, free_port, open, put, refusal, settings};
+
+async fn refused_with(args: &[&str]) -> String {
+    let server = Server::start(args).ready();
+    refusal(&settings(RedisMode::Standalone, &[server.url()])).await
+}
+
+#[tokio::test]
+async fn each_setting_that_would_lose_money_is_refused() {
+    for (name, bad, good) in [
+        ("maxmemory-policy", "allkeys-lru", "noeviction"),
+        ("appendonly", "no", "yes"),
+        ("appendfsync", "everysec", "always"),
+        ("no-appendfsync-on-rewrite", "yes", "no"),
+    ] {
+        let option = format!("--{name}");
+        let mut args = SAFE.to_vec();
+        args.extend([option.as_str(), bad]);
+        let message = refused_with(&args).await;
+        assert!(
+            message.contains(&format!("CONFIG SET {name} {good}")) && message.contains(bad),
+            "{message}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_replica_and_a_cluster_node_are_refused_in_standalone_mode() {
+    let mut args = SAFE.to_vec();
+    args.extend(["--replicaof", "127.0.0.1", "1"]);
+    assert!(refused_with(&args).await.contains("this is a replica"));
+    let mut args = SAFE.to_vec();
+    args.extend(["--cluster-enabled", "yes"]);
+    assert!(refused_with(&args).await.contains("set redis.mode = \"cluster\""));
+    let server = Server::start(&SAFE).ready();
+    let message = refusal(&settings(RedisMode::Cluster, &[server.url()])).await;
+    assert!(message.contains("set redis.mode = \"standalone\""), "{message}");
+}
+
+#[tokio::test]
+async fn replicas_need_replicated_durability() {
+    let primary = Server::start(&SAFE).ready();
+    let port = primary.port.to_string();
+    let _replica = Server::start(&["--replicaof", "127.0.0.1", &port]).ready();
+    let mut beside = primary.connection();
+    eventually("the replica is connected", || {
+        let count: i64 = redis::cmd("WAIT").arg(1).arg(50).query(&mut beside).unwrap();
+        async move { (count == 1).then_some(()) }
+    })
+    .await;
+    let mut settings = settings(RedisMode::Standalone, &[primary.url()]);
+    assert!(refusal(&settings).await.contains("redis.durability = \"replicated\""));
+    settings.durability = Durability::Replicated;
+    let (store, _dir) = open(&settings).await;
+    store.close().await;
+}
+
+#[tokio::test]
+async fn an_acl_user_works_and_a_missing_right_is_named() {
+    let server = Server::start(&SAFE).ready();
+    let mut beside = server.connection();
+    let user = |beside: &mut redis::Connection, rules: &[&str]| {
+        let fixed = ["reset", "on", ">s3cret-word", "~jp:*"];
+        redis::cmd("ACL")
+            .arg("SETUSER")
+            .arg("jackpot")
+            .arg(&fixed)
+            .arg(rules)
+            .exec(beside)
+            .unwrap();
+    };
+    let url = |password: &str| format!("redis://jackpot:{password}@127.0.0.1:{}", server.port);
+    let settings = settings(RedisMode::Standalone, &[url("s3cret-word")]);
+
+    user(&mut beside, &["+@read", "+@write", "+@scripting"]);
+    assert!(refusal(&settings).await.contains("+info"));
+    user(&mut beside, &["+@read", "+@write", "+@scripting", "+info"]);
+    assert!(refusal(&settings).await.contains("+config|get"));
+    user(&mut beside, &["+@read", "+@write", "+info", "+config|get"]);
+    assert!(refusal(&settings).await.contains("+eval +evalsha"));
+    user(
+        &mut beside,
+        &["+@read", "+@write", "+@scripting", "+info", "+config|get", "+ping"],
+    );
+    let (store, _dir) = open(&settings).await;
+    call(&store, &put(), "jp:{a}:k", "v").await.unwrap();
+    store.close().await;
+
+    let mut wrong = settings.clone();
+    wrong.urls = vec![url("wr0ng-word")];
+    let message = refusal(&wrong).await;
+    assert!(
+        !message.contains("wr0ng-word") && !message.contains("s3cret-word"),
+        "{message}"
+    );
+}
+
+#[tokio::test]
+async fn nobody_there_is_told_within_the_total_limit() {
+    let settings = settings(RedisMode::Standalone, &[format!("redis://127.0.0.1:{}", free_port())]);
+    let dir = tempfile::TempDir::new().unwrap();
+    let began_at = Instant::now();
+    let error = Store::open(&settings, dir.path()).await.unwrap_err().to_string();
+    assert!(error.contains("does not answer"), "{error}");
+    assert!(began_at.elapsed() < Duration::from_millis(settings.total_timeout_ms + MARGIN_MS));
+}
+
+#[tokio::test]
+async fn a_rule_broken_while_running_stops_new_entries() {
+    let server = Server::start(&SAFE).ready();
+    let (store, _dir) = open(&settings(RedisMode::Standalone, &[server.url()])).await;
+    let mut beside = server.connection();
+    redis::cmd("CONFIG")
+        .arg("SET")
+        .arg("appendfsync")
+        .arg("no")
+        .exec(&mut beside)
+        .unwrap();
+    eventually("the watcher sees the broken rule", || async {
+        store.health().refuse_entries.then_some(())
+    })
+    .await;
+    assert!(store.health().cause.unwrap().contains("appendfsync"));
+    redis::cmd("CONFIG")
+        .arg("SET")
+        .arg("appendfsync")
+        .arg("always")
+        .exec(&mut beside)
+        .unwrap();
+    eventually("and that it is kept again", || async {
+        (!store.health().refuse_entries).then_some(())
+    })
+    .await;
+    store.close().await;
+}

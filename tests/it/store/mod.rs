@@ -1,0 +1,10 @@
+//! Redis: connection, keys, script calls.
+
+pub mod calls;
+pub mod checks;
+pub mod cluster;
+pub mod embedded;
+pub mod own;
+pub mod proxy;
+pub mod support;
+pub mod tls;
