@@ -1,4 +1,4 @@
-//! The whole service: its parts are put together here, started in order and stopped in reverse.
+//! The whole service: its parts are made here, started in order and stopped in reverse.
 
 mod compose;
 mod probe;
@@ -41,27 +41,25 @@ pub enum AppError {
     /// The data directory can't be made.
     #[error("setting data_dir: {}: {source}", path.display())]
     DataDirectory {
-        /// The directory.
         path: std::path::PathBuf,
-        /// What the system says.
         source: io::Error,
     },
     /// A backup is being restored into it.
     #[error(transparent)]
     Unfinished(#[from] Unfinished),
-    /// No API keys.
+    /// The API keys can't be read.
     #[error("API keys: {0}")]
     Keys(#[from] KeysError),
-    /// No draw secret.
+    /// The draw secret can't be read.
     #[error(transparent)]
     MasterSecret(#[from] MasterSecretError),
-    /// No Redis, or one that would lose money.
+    /// Redis can't be used, or could lose money.
     #[error("Redis: {0}")]
     Store(#[from] OpenError),
-    /// No ledger, or not the one of this Redis.
+    /// The ledger can't be used, or belongs to another Redis.
     #[error("ledger: {0}")]
     Ledger(#[from] LedgerOpenError),
-    /// Draws that were begun need secrets that this instance lacks.
+    /// Pending draws need secrets that this instance does not have.
     #[error(
         "{0}: an epoch that is open or whose seed is not published yet, or an entry without an outcome, needs that secret; \
          add it to fairness.previous_secrets (or set fairness.master_secret to it, or put its master.secret back into the data \
@@ -72,11 +70,8 @@ pub enum AppError {
     #[error(
         "room '{room}' was defined with another draw secret: set fairness.master_secret to that one, or put its master.secret back into the data directory"
     )]
-    OtherRoomSecret {
-        /// Which room.
-        room: Id,
-    },
-    /// A jackpot file.
+    OtherRoomSecret { room: Id },
+    /// A file of a jackpot is wrong.
     #[error("jackpots.directory: {0}")]
     JackpotFile(#[from] FileError),
     /// The system has no randomness.
@@ -88,15 +83,15 @@ pub enum AppError {
     /// The rooms can't be read.
     #[error("rooms: {0}")]
     Rooms(#[from] RoomError),
-    /// No server.
+    /// The server can't start.
     #[error(transparent)]
     Serve(#[from] ServeError),
-    /// The server ended by itself, or signals can't be heard.
+    /// The server ended by itself, or signals can't be handled.
     #[error("server: {0}")]
     Io(#[from] io::Error),
 }
 
-/// The service, put together but not listening yet.
+/// The service before it listens.
 struct App {
     settings: Settings,
     web: Web,
@@ -113,7 +108,7 @@ struct App {
 /// Makes everything that the service needs before it listens.
 ///
 /// # Errors
-/// Whatever is missing or wrong, before any request is accepted.
+/// Anything missing or wrong, before any request is accepted.
 async fn build(settings: Settings) -> Result<App, AppError> {
     refuse_unfinished(&settings.data_dir)?;
     make_private_dir(&settings.data_dir).map_err(|source| AppError::DataDirectory {
@@ -152,7 +147,7 @@ async fn build(settings: Settings) -> Result<App, AppError> {
             known,
         }),
         Err(error) => {
-            // A private server must not outlive a start that failed.
+            // A private server must not outlive a failed start.
             store.close().await;
             ledger.sql.close().await;
             Err(error)
@@ -170,24 +165,25 @@ fn limits(settings: &Settings) -> Limits {
 /// Runs the service until SIGTERM or SIGINT, then stops it in order. A signal during the start ends it as well.
 ///
 /// # Errors
-/// Whatever keeps it from starting, or a server that ended with an error.
+/// Anything that prevents the start, or an error that ended the server.
 pub async fn serve(settings: Settings) -> Result<(), AppError> {
-    // Each stream and connection takes one; and who can open none can't even see whether the private server lives.
+    // Each stream and connection takes a file. A process that can open none cannot even see whether the private server
+    // lives.
     open_files::raise();
-    // The private server inherits it, whose files hold every entry.
+    // The private server inherits it; its files hold every entry.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     let mut signals = Signals::listen()?;
     let app = tokio::select! {
         app = build(settings) => app?,
         name = signals.next() => {
-            // Dropping the unfinished start ends a private server that it had begun.
+            // Dropping the unfinished start ends a private server that it had started.
             tracing::info!(signal = name, "stopped while starting");
             return Ok(());
         }
     };
     let (store, sql) = (app.store.clone(), app.ledger.sql.clone());
     let result = app.run(signals).await;
-    // Last, also after an error: whatever was accepted has been answered by now.
+    // Last, even after an error: by now every accepted request has its answer.
     store.close().await;
     sql.close().await;
     tracing::info!("stopped");
@@ -202,15 +198,15 @@ impl App {
         let stopping = self.web.stopping.clone();
         let running = server::start(&self.settings, self.web, self.routes)?;
         let recovery = tokio::spawn(self.recovery.run(stopping));
-        // Stopped by itself, behind the last answer, which may be that of somebody's turn.
+        // It stops by itself, after the last answer, which may be that of a queued request.
         let served = Stopping::default();
         let line = tokio::spawn(self.line.run(served.clone()));
         let worker = tokio::spawn(self.worker.run(served.clone()));
         let signing = tokio::spawn(Arc::clone(&self.ledger.signing).follow(self.ledger.sql.clone()));
-        // Stopped by itself, behind the last answer: then SQL has all that was played.
+        // It stops by itself, after the last answer: then SQL has everything that was played.
         let ended = Stopping::default();
         let (projector, until) = (self.projector, ended.clone());
-        // A thread of its own: hashing and signing thousands of events must not hold up answers.
+        // On a thread of its own: hashing and signing thousands of events must not delay answers.
         let runtime = tokio::runtime::Handle::current();
         let projector = tokio::task::spawn_blocking(move || runtime.block_on(projector.run(until)));
         announce(&running, &self.settings);

@@ -17,7 +17,7 @@ pub fn make_private_dir(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(PRIVATE_MODE).create(path)
 }
 
-/// Makes a directory and its parents, and closes it to all but its owner also when it exists.
+/// Makes a directory and its parents, and closes it to all but its owner, even if it exists.
 pub fn make_or_close_dir(path: &Path) -> io::Result<()> {
     make_private_dir(path)?;
     if std::fs::metadata(path)?.permissions().mode() & 0o7777 == PRIVATE_MODE {
@@ -33,10 +33,10 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     sync_directory(path)
 }
 
-/// Makes `path` with `content` unless it exists; whoever comes second changes nothing and gets `false`.
+/// Makes `path` with `content` unless it exists. The second caller changes nothing and gets `false`.
 pub fn create_once(path: &Path, content: &[u8]) -> io::Result<bool> {
     let temporary = write_temporary(path, content)?;
-    // Unlike a rename, a link fails when the name is taken, so that two starters can't both win.
+    // Unlike a rename, a link fails if the name is taken, so two processes can't both win.
     let linked = std::fs::hard_link(&temporary, path);
     std::fs::remove_file(&temporary)?;
     match linked {
@@ -46,7 +46,7 @@ pub fn create_once(path: &Path, content: &[u8]) -> io::Result<bool> {
     }
 }
 
-/// Holds the lock beside `path` until the answer is dropped. Waits for whoever has it.
+/// Holds the lock beside `path` until the result is dropped. Waits for the current holder.
 pub fn lock(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new()
         .create(true)
@@ -59,7 +59,7 @@ pub fn lock(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// What a change of a file that is replaced can't leave as it was.
+/// The parts of a file that every replacement changes.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub struct Stamp {
     modified_s: i64,
@@ -69,7 +69,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// Of the file as it is now; `None` when it can't be looked at.
+    /// Of the file as it is now; `None` when it can't be read.
     pub async fn of(path: &Path) -> Option<Stamp> {
         let metadata = tokio::fs::metadata(path).await.ok()?;
         Some(Stamp {
@@ -81,7 +81,7 @@ impl Stamp {
     }
 }
 
-/// Opens `path` to read and write; where it does not exist it is made, for the owner of its directory alone.
+/// Opens `path` to read and write. If it does not exist, makes it for the owner of its directory alone.
 pub fn open_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).mode(SECRET_MODE);
@@ -98,7 +98,7 @@ pub fn open_private(path: &Path) -> io::Result<File> {
 
 fn write_temporary(path: &Path, content: &[u8]) -> io::Result<PathBuf> {
     let temporary = beside(path, &format!(".{}.tmp", std::process::id()));
-    // A file left by a crash of an earlier process with this id may have been opened up since.
+    // A crash of an earlier process with this id may have left a file that has been opened to others since.
     match std::fs::remove_file(&temporary) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -114,15 +114,15 @@ fn write_temporary(path: &Path, content: &[u8]) -> io::Result<PathBuf> {
     Ok(temporary)
 }
 
-/// Gives `file` to the owner of `path`, or of its directory while there is none: what root changes must stay readable
-/// to the service.
+/// Gives `file` to the owner of `path`, or of its directory if there is none: the service must still be able to read
+/// what root changes.
 fn keep_owner(file: &File, path: &Path) -> io::Result<()> {
     let model = match std::fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => std::fs::metadata(directory_of(path))?,
         other => other?,
     };
     let own = file.metadata()?;
-    // Only root may give files away; others own what they can change here, or share it on purpose.
+    // Only root may give files away. Other users own what they can change here, or share it on purpose.
     if !rustix::process::geteuid().is_root() || (own.uid(), own.gid()) == (model.uid(), model.gid()) {
         return Ok(());
     }
@@ -143,7 +143,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Without it the new name itself may be lost with the power.
+/// Without it, a power loss may lose the new name itself.
 fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(directory_of(path))?.sync_all()
 }

@@ -1,6 +1,6 @@
 //! Text in HTML.
 
-/// Text as it may stand in an element or between quotes.
+/// Escapes a text for an element or between quotes.
 #[must_use]
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;")

@@ -1,4 +1,4 @@
-//! The secret behind every draw: from the settings, or made once in the data directory.
+//! The secret of every draw: from the settings, or made once in the data directory.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,26 +13,22 @@ use crate::settings;
 /// Why there is no draw secret.
 #[derive(Debug, thiserror::Error)]
 pub enum MasterSecretError {
-    /// The file can't be read, or others could.
+    /// The file can't be read, or other users can read it.
     #[error("draw secret {0}")]
     Secret(#[from] SecretFileError),
     /// The file can't be made.
     #[error("draw secret {}: {source}", path.display())]
-    File {
-        /// Where it was looked for.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// The file or setting holds something else.
+    File { path: PathBuf, source: io::Error },
+    /// The file or setting has other content.
     #[error("draw secret from {0}: must be 64 hexadecimal digits")]
     Malformed(String),
-    /// None could be made.
+    /// The system gave no random bytes.
     #[error(transparent)]
     Random(#[from] RandomError),
 }
 
-/// Retired secrets in the data directory, one a line: `jackpot restore --from` writes those that the settings lack.
+/// Retired secrets in the data directory, one per line. `jackpot restore --from` writes secrets there that the settings
+/// lack.
 pub const PREVIOUS: &str = "previous.secrets";
 
 /// Largest file: a thousand secrets.
@@ -60,7 +56,7 @@ pub fn load(settings: &settings::Fairness, data_dir: &Path) -> Result<Secrets, M
     Ok(Secrets::new(current, previous))
 }
 
-/// The configured secret, or else the one in `<data_dir>/master.secret`, made now when there is none.
+/// The configured secret, or the one in `<data_dir>/master.secret`, which is made if there is none.
 fn load_current(configured: &str, data_dir: &Path) -> Result<MasterSecret, MasterSecretError> {
     if !configured.is_empty() {
         return parse(configured, || "the setting fairness.master_secret".to_owned());
@@ -72,7 +68,7 @@ fn load_current(configured: &str, data_dir: &Path) -> Result<MasterSecret, Maste
     };
     if !path.try_exists().map_err(failed)? {
         let text = format!("{}\n", hex::encode(random::bytes::<32>()?));
-        // Another process may be making it too: what stands in the file afterwards counts.
+        // Another process may be making it too, so the file's content counts.
         durable_file::create_once(&path, text.as_bytes()).map_err(failed)?;
     }
     let text = secret_file::read(&path, Readers::Owner, MAX_FILE_BYTES)?;

@@ -5,7 +5,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// Raises the soft limit, usually 1,024, to the hard one; children inherit it.
 pub fn raise() {
     let limit = getrlimit(Resource::Nofile);
-    // When refused, the run goes on and says "too many open files" where it needs them.
+    // If it is refused, the run goes on and reports "too many open files" when it needs them.
     let _kept = setrlimit(
         Resource::Nofile,
         Rlimit {

@@ -22,12 +22,12 @@ impl Moment {
 
     /// A time that was looked at already.
     pub fn at(instant: Instant) -> Self {
-        // From an hour on: a new bucket is full since moment 0, and 0 stands for never.
+        // From one hour on: a new bucket is full since moment 0, and 0 stands for never.
         let since = u64::try_from(instant.saturating_duration_since(*BEGIN).as_nanos());
         Self(3600 * NS_PER_S + since.unwrap_or(u64::MAX / 2))
     }
 
-    /// This long after it.
+    /// This long after the moment.
     #[must_use]
     pub fn plus(self, time: Duration) -> Self {
         let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX / 2);
@@ -39,7 +39,7 @@ impl Moment {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
 
-    /// As a number that an atomic keeps; never 0.
+    /// As a number for an atomic; never 0.
     pub fn as_ns(self) -> u64 {
         self.0
     }
@@ -50,7 +50,7 @@ impl Moment {
     }
 }
 
-/// What a bucket allows.
+/// The rate and burst of a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     per_second: NonZeroU32,
@@ -79,7 +79,7 @@ impl Rate {
     }
 }
 
-/// What is left in a bucket.
+/// The rest of a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Left {
     /// Whole tokens.
@@ -118,13 +118,13 @@ impl Bucket {
         }
     }
 
-    /// What is left, without taking any.
+    /// The rest, without taking a token.
     pub fn left(&self, rate: Rate, now: Moment) -> Left {
         let full_at = self.full_at.load(Ordering::Relaxed);
         left(rate, full_at.saturating_sub(now.0).min(rate.full_ns))
     }
 
-    /// Whether nothing was taken for as long as it takes to fill: then nothing is lost when it is forgotten.
+    /// Whether the bucket is full, so that nothing is lost if it is dropped.
     pub fn is_full(&self, now: Moment) -> bool {
         self.full_at.load(Ordering::Relaxed) <= now.0
     }

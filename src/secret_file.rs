@@ -1,4 +1,4 @@
-//! Reading a file that holds a secret, or belongs to one: whole, small, and closed to whom it should be.
+//! Reads a file with a secret, or one that belongs to it: whole, small, and with the right permissions.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _};
@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use zeroize::Zeroizing;
 
-/// Who may read a secret beside the owner of its file.
+/// Who may read a secret besides the owner of its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readers {
     /// Nobody: the service made the file for itself.
     Owner,
-    /// Its group: orchestrators mount secrets for the group that a service runs with.
+    /// Its group: orchestrators mount secrets for the service's group.
     Group,
-    /// Everybody: no secret, as a certificate beside its key.
+    /// Everybody: no secret, such as a certificate.
     Everyone,
 }
 
@@ -39,36 +39,29 @@ impl Readers {
     }
 }
 
-/// Why a secret was not read. Never says what is in the file.
+/// Why a secret was not read. It never contains the file's content.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretFileError {
     /// The system refuses.
     #[error("{}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// Others may have read it.
+    Io { path: PathBuf, source: io::Error },
+    /// Other users may have read it.
     #[error(
         "{}: mode {mode:04o} lets others read it; run `chmod {wanted:o} {}`, and rotate the secret if others may have read it",
         path.display(), path.display()
     )]
     Open {
-        /// The file.
         path: PathBuf,
-        /// Its permissions; behind a symbolic link, those of what it leads to.
+        /// Its permissions; for a symbolic link, its target's.
         mode: u32,
-        /// What they should be.
+        /// The required permissions.
         wanted: u32,
     },
-    /// Something else than a small text.
+    /// It is not a small text.
     #[error("{}: must be {rule}", path.display())]
     Malformed {
-        /// The file.
         path: PathBuf,
-        /// What it should be.
+        /// The expected content.
         rule: String,
     },
 }
@@ -84,7 +77,7 @@ impl SecretFileError {
 /// The whole text of a file of at most `max_bytes`.
 ///
 /// # Errors
-/// A file that others can read too, that is no file, too large, or not UTF-8.
+/// A file that other users can read too, that is no regular file, too large, or not UTF-8.
 pub fn read(path: &Path, readers: Readers, max_bytes: u64) -> Result<Zeroizing<String>, SecretFileError> {
     let failed = |source| SecretFileError::Io {
         path: path.to_owned(),
@@ -94,14 +87,14 @@ pub fn read(path: &Path, readers: Readers, max_bytes: u64) -> Result<Zeroizing<S
         path: path.to_owned(),
         rule,
     };
-    // Not to wait at a pipe that nobody writes to: it is refused below.
+    // Does not wait at a pipe without a writer, which is refused below.
     let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
     let file = OpenOptions::new()
         .read(true)
         .custom_flags(flags)
         .open(path)
         .map_err(failed)?;
-    // Of the opened file: the name may mean another one by now.
+    // Of the opened file, because the name may mean another one by now.
     let metadata = file.metadata().map_err(failed)?;
     if !metadata.is_file() {
         return Err(malformed("a regular file".to_owned()));
@@ -118,7 +111,7 @@ pub fn read(path: &Path, readers: Readers, max_bytes: u64) -> Result<Zeroizing<S
     if metadata.len() > max_bytes {
         return Err(too_large());
     }
-    // All of it at once: a buffer that grows leaves copies behind that nobody wipes.
+    // All at once, because a growing buffer leaves copies that nobody wipes.
     let capacity = usize::try_from(metadata.len()).unwrap_or_default() + 1;
     let mut bytes = Zeroizing::new(Vec::with_capacity(capacity));
     file.take(max_bytes + 1).read_to_end(&mut bytes).map_err(failed)?;

@@ -4,8 +4,8 @@ use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// All of them, heard from the first moment. A closed terminal (SIGHUP) is one too: ending
-/// without order would leave the private Redis behind.
+/// All of them, from the first moment. A closed terminal (SIGHUP) is one too: a disorderly end would leave the private
+/// Redis running.
 pub(crate) struct Signals {
     terminate: Signal,
     interrupt: Signal,

@@ -1,4 +1,4 @@
-//! A value that many ask for: one reads it for all who came before the reading began.
+//! A shared value: one caller reads it for all that came before the reading began.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 /// A value, and since when it is so.
 #[derive(Debug)]
 pub struct Read<T> {
-    /// When the reading began; what was done before it is in the value.
+    /// When the reading began. The value includes everything that was done before.
     pub begun: Instant,
     pub value: T,
 }
@@ -32,8 +32,8 @@ impl<T> Default for SingleFlight<T> {
 }
 
 impl<T> SingleFlight<T> {
-    /// The latest value where that `is_good`, else one whose reading began after this call. Readings begin at least
-    /// `pause` apart. A reader that is cancelled leaves the reading to the next one.
+    /// The latest value if it `is_good`, else one whose reading began after this call. Readings begin at least `pause`
+    /// apart. If a reader is cancelled, the next caller reads.
     pub async fn get<F: Future<Output = T>>(
         &self,
         pause: Duration,

@@ -1,4 +1,4 @@
-//! The parts of the service, put together on its connections.
+//! Makes the parts of the service, on its connections.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -68,7 +68,8 @@ pub(super) async fn compose(
     };
     let readiness = readiness(store, ledger, known.clone());
     let web = Web::new(settings, Arc::new(keys), Arc::clone(&metrics), readiness);
-    // Before anything is read from Redis: what the ledger knows and Redis lacks is lost, not new.
+    // Before anything is read from Redis, so that subjects known to the ledger and missing in Redis count as lost, not
+    // as new.
     ledger
         .teach(&views.registry, &known_coupons, &known_rooms)
         .await
@@ -99,7 +100,7 @@ pub(super) async fn compose(
         rooms: &known_rooms,
     };
     let mut projector = projector(settings, ledger, store, streams, &metrics)?;
-    // What was lost is rebuilt before anybody plays, and the ledger has the last events of the time before.
+    // Lost subjects are rebuilt before play begins, and the ledger has the last events from before.
     projector.catch_up().await;
     secrets::check(&operate.views, ledger).await?;
     check_room_secret(&rooms).await?;
@@ -192,7 +193,7 @@ fn projector(
     ))
 }
 
-/// All capabilities: their routes in one `mount`, their documents merged into one.
+/// All capabilities: one `mount` for their routes, one document merged of theirs.
 fn routes(
     settings: &Settings,
     ledger: &Ledger,
@@ -225,8 +226,8 @@ fn routes(
     }
 }
 
-/// Refuses to start beside rooms that were defined with another secret: those who join one before its opening would get
-/// an order that is not the committed one.
+/// Refuses to start if rooms were defined with another secret: users who join before the opening would get an order
+/// that does not match its commitment.
 async fn check_room_secret(rooms: &Rooms) -> Result<(), AppError> {
     for id in rooms.registry.indexed().await.map_err(RoomError::from)? {
         match rooms.snapshot(&id).await {

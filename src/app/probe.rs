@@ -1,4 +1,4 @@
-//! What the parts of the service tell of themselves: script calls as metrics, and whether this instance can serve.
+//! Observes the parts of the service: script calls as metrics, and whether this instance can serve.
 
 use std::sync::Arc;
 
@@ -31,14 +31,14 @@ pub(super) struct Known {
     pub(super) jackpots: Arc<Views>,
     pub(super) coupons: Arc<coupon::known::Registry>,
     pub(super) rooms: Arc<room::known::Registry>,
-    /// Where a backlog refuses jackpots and coupons.
+    /// The backlog that refuses jackpots and coupons.
     pub(super) max_backlog_events: u64,
 }
 
-/// What a look at all of them found.
+/// The result of a look at all subjects.
 #[derive(Default)]
 pub(super) struct Found {
-    /// Those that are refused.
+    /// The refused ones.
     pub(super) refused: Vec<RefusedSubject>,
     /// Jackpots that can be played.
     playable: usize,
@@ -84,8 +84,9 @@ impl Found {
     }
 }
 
-/// Not ready: Redis takes no entries, this instance is not the ledger's, or jackpots are refused and none can be played. A
-/// database that does not answer is shown, and no cause by itself: play goes on, and all instances would leave at once.
+/// Not ready: Redis takes no entries, this instance is not the ledger's, or jackpots are refused and none can be
+/// played. A database that does not answer is shown, but is no cause by itself: play goes on, and otherwise all
+/// instances would leave at once.
 pub(super) fn readiness(store: &Store, ledger: &Ledger, known: Known) -> ReadinessFn {
     let (store, ledger) = (store.clone(), ledger.clone());
     Arc::new(move || {

@@ -1,4 +1,4 @@
-//! Which draw secrets are needed: those of epochs that are open or not published yet, in Redis and in the ledger.
+//! The needed draw secrets: of open and unpublished epochs, in Redis and in the ledger.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,10 +11,10 @@ use crate::jackpot::view::Views;
 use crate::ledger::Ledger;
 use crate::ledger::start::LedgerOpenError;
 
-/// Jackpots named in one message.
+/// Most jackpots named in one message.
 const MAX_NAMED: usize = 10;
 
-/// Secrets that this instance lacks, by id, and the jackpots that need them.
+/// Missing secrets, by id, and the jackpots that need them.
 #[derive(Debug, Default)]
 pub struct MissingSecrets(BTreeMap<String, BTreeSet<Id>>);
 
@@ -42,8 +42,8 @@ impl fmt::Display for MissingSecrets {
     }
 }
 
-/// Refuses to start without a secret that something needs: pending entries could not be finished, every entry of an epoch
-/// that is open would be refused, and the seed of a closed one could never be published.
+/// Refuses to start without a needed secret. Otherwise pending entries could not be finished, every entry of an open
+/// epoch would be refused, and the seed of a closed one could never be published.
 pub(super) async fn check(views: &Views, ledger: &Ledger) -> Result<(), AppError> {
     let mut missing = MissingSecrets::default();
     let ids = views.registry.indexed().await;
@@ -51,7 +51,7 @@ pub(super) async fn check(views: &Views, ledger: &Ledger) -> Result<(), AppError
         match views.refresh(&id).await {
             Err(PlayError::NoSecret { id, secret_id, .. }) => missing.add(secret_id, id),
             Err(PlayError::Script(ScriptError::Unknown)) | Ok(_) => {}
-            // One that cannot be read now says so to its callers; the others are served.
+            // A jackpot that cannot be read now returns this error to its callers. The others are served.
             Err(error) => tracing::error!(jackpot_id = %id, %error, "this jackpot can't be read"),
         }
     }

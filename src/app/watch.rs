@@ -1,4 +1,4 @@
-//! What a running instance looks at beside its work: whether ledger and Redis are still its own, and what it refuses.
+//! Watches whether ledger and Redis are still this instance's own, and which subjects it refuses.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use crate::telemetry::Metrics;
 
 /// Between two looks. An instance whose ledger was taken over must refuse within 5 s, and SQL may take 2 of them.
 const EVERY: Duration = Duration::from_secs(1);
-/// Changes that are logged one by one: a Redis that lost all would write a hundred thousand lines.
+/// Most changes logged one by one: a Redis that lost everything would write a hundred thousand lines.
 const MAX_LINES: usize = 100;
 
-/// Shuts the store when the ledger belongs to another one, for good; and while Redis is another one.
+/// Shuts the store for good when the ledger belongs to another store; and for as long as Redis is another one.
 pub(super) async fn ownership(ledger: Ledger, store: Store) {
     let mut ticks = tokio::time::interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -48,7 +48,7 @@ pub(super) async fn ownership(ledger: Ledger, store: Store) {
     }
 }
 
-/// Counts what is refused, and logs each change once.
+/// Counts refused subjects, and logs each change once.
 pub(super) async fn refusals(known: Known, metrics: Arc<Metrics>) {
     let mut before: BTreeSet<(&str, Id, &str)> = BTreeSet::new();
     let mut ticks = tokio::time::interval(EVERY);

@@ -1,4 +1,4 @@
-//! `jackpot backup`: the ledger, keys and secrets in a directory, beside a running service or without one.
+//! `jackpot backup`: the ledger, keys and secrets in a directory, with or without a running service.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -19,13 +19,13 @@ type Done<T> = Result<T, Box<dyn std::error::Error>>;
 
 /// Copy the ledger, keys and secrets of a running or stopped service into a directory, and read the copy back.
 ///
-/// Every entry that was acknowledged before the command was started is in it. The copy is made as of one instant, while
-/// play goes on; Redis needs no copy, it is rebuilt. `jackpot restore --from DIR` begins with it.
+/// The copy has every entry that was acknowledged before the command started. It is made as of one instant, while play
+/// goes on. Redis needs no copy, because it is rebuilt. `jackpot restore --from DIR` starts with it.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Where to: a directory that does not exist, or is empty. It is there whole or not at all.
+    /// Target: a directory that does not exist, or is empty. It appears whole or not at all.
     directory: PathBuf,
-    /// Copy what the ledger has, and do not ask Redis whether it has more: when Redis is lost, or a stream has stopped.
+    /// Copy the ledger as it is, without asking Redis for more: when Redis is lost, or a stream has stopped.
     #[arg(long)]
     ledger_only: bool,
     #[command(flatten)]
@@ -34,14 +34,14 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> CommandResult {
     let settings = Settings::load(args.settings.config.as_deref())?;
-    // Whatever is made here is a secret.
+    // Every file made here is a secret.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     until_signalled(backup(args, &settings))
 }
 
 async fn backup(args: &Args, settings: &Settings) -> CommandResult {
     restore::refuse_unfinished(&settings.data_dir)?;
-    // First: what is not there is not made by looking for it.
+    // First, because a look must not create anything.
     let sql = Sql::open_to_read(&settings.ledger, &settings.data_dir).await?;
     drop(Secrets::take(settings)?);
     let partial = Partial::begin(&args.directory)?;
@@ -51,7 +51,7 @@ async fn backup(args: &Args, settings: &Settings) -> CommandResult {
             .map_err(|error| format!("{error} (to copy what the ledger has, without asking Redis: --ledger-only)"))?;
     }
     copy::copy_to_file(&settings.ledger, &settings.data_dir, &partial.path().join(LEDGER)).await?;
-    // After the ledger: a key that was made meanwhile signed nothing in it.
+    // After the ledger, so that a key made meanwhile has signed nothing in it.
     let secrets = Secrets::take(settings)?;
     secrets.write(&partial)?;
     let manifest = read_back(settings, &partial, &sql, &secrets, !args.ledger_only).await?;
@@ -61,7 +61,7 @@ async fn backup(args: &Args, settings: &Settings) -> CommandResult {
     Ok(())
 }
 
-/// Until the ledger has what Redis has now.
+/// Waits until the ledger has everything that Redis has now.
 async fn catch_up(settings: &Settings, sql: &Sql) -> CommandResult {
     match Session::open(settings.clone()).await {
         Ok(session) => {
@@ -72,7 +72,7 @@ async fn catch_up(settings: &Settings, sql: &Sql) -> CommandResult {
             session.close().await;
             Ok(done?)
         }
-        // A service has them, and its projector is at work.
+        // A service has them, and its projector is running.
         Err(error) if session::is_held(&*error) => {
             let store = Store::beside(&settings.redis, &settings.data_dir).await?;
             let done = async {

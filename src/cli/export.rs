@@ -15,12 +15,12 @@ use crate::settings::Settings;
 use crate::signing::SigningKeys;
 use crate::sql::Sql;
 
-/// Write the ledger of a jackpot out, for `jackpot verify`: events, receipts, epochs with the seeds that may be known.
+/// Write the ledger of a jackpot for `jackpot verify`: events, receipts, and epochs with the seeds that may be shown.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The jackpot.
     jackpot: String,
-    /// Where to; without it standard output. The file is there whole or not at all.
+    /// Target file; default: standard output. The file appears whole or not at all.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -63,7 +63,7 @@ async fn write(lines: impl Stream<Item = Result<bytes::Bytes, ExportError>>, out
     Ok(out.flush()?)
 }
 
-/// The configured ledger with what an export of it needs.
+/// The configured ledger, with everything that its export needs.
 pub(super) struct Ledger {
     pub sql: Sql,
     keys: SigningKeys,
@@ -72,7 +72,7 @@ pub(super) struct Ledger {
 
 impl Ledger {
     pub(super) async fn open(settings: &Settings) -> Result<Self, Box<dyn std::error::Error>> {
-        // First: where there is no ledger, no secret is made either.
+        // First, because without a ledger no secret is made either.
         let sql = Sql::open_to_read(&settings.ledger, &settings.data_dir).await?;
         let keys = SigningKeys::load(&settings.ledger.signing_key, &settings.data_dir)?;
         let secrets = master_secret::load(&settings.fairness, &settings.data_dir)?;
@@ -83,8 +83,8 @@ impl Ledger {
         Export::begin(self.sql.clone(), id, &self.keys.current()).await
     }
 
-    /// Seeds of the epochs that `shown` allows. One that is not of the commitment is of another master secret, and
-    /// proves nothing.
+    /// Seeds of the epochs that `shown` allows. A seed that does not match the commitment comes from another master
+    /// secret and proves nothing.
     pub(super) fn seeds(
         &self,
         id: Id,

@@ -1,4 +1,4 @@
-//! `jackpot key`: works on the key files alone, whether or not a service runs.
+//! `jackpot key`: works on the key files, with or without a running service.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -26,38 +26,38 @@ pub(super) struct Args {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Make a key and print it, alone. It is shown this once; only its hash is kept.
+    /// Make a key and print it, alone. It is shown only this once; only its hash is kept.
     New(NewArgs),
-    /// List the keys: name, role, when made, when they end, whether they see codes, what they may name.
+    /// List the keys: name, role, creation, end, whether they see codes, and the subjects they may name.
     List,
-    /// Revoke a key; a running service refuses it within 2 s, and ends what is open under it.
+    /// Revoke a key. A running service refuses it within 2 s, and ends what is open under it.
     Revoke {
         /// Name of the key.
         name: KeyName,
     },
     /// Make a new key that signs receipts and ledger heads, and print its id, alone. A running service signs with it
-    /// within 2 s; what older keys signed stays valid.
+    /// within 2 s. Signatures of older keys stay valid.
     RotateSigning,
 }
 
 #[derive(clap::Args)]
 struct NewArgs {
-    /// What the key is for.
+    /// Role of the key.
     #[arg(long)]
     role: Role,
     /// Name of the key in lists and in the audit trail.
     #[arg(long)]
     name: KeyName,
-    /// Bind the key: its requests may name this jackpot, coupon or room alone, and lists show only it. Up to 100 times.
+    /// Bind the key: its requests may name only this jackpot, coupon or room, and lists show only it. Up to 100 times.
     #[arg(long, value_name = "KIND:ID")]
     only: Vec<Subject>,
-    /// When the key ends: 90s, 15m, 12h, 90d, 2w, or a time such as 2027-01-31T00:00:00Z; ten years at most.
+    /// When the key ends: 90s, 15m, 12h, 90d, 2w, or a time such as 2027-01-31T00:00:00Z; at most ten years.
     #[arg(long, value_name = "TIME")]
     expires: Option<Expiry>,
-    /// Let a read key see the codes of coupons; else they are null in answers to it.
+    /// Let a read key see the codes of coupons. Otherwise they are null in its answers.
     #[arg(long)]
     codes: bool,
-    /// Make the data directory and an operator key where no service has been yet.
+    /// Make the data directory and an operator key if no service has started there yet.
     #[arg(long)]
     create: bool,
 }
@@ -75,9 +75,9 @@ pub(super) fn run(args: Args) -> ExitCode {
 
 /// Why a command did nothing.
 enum Failed {
-    /// It was asked for what can't be.
+    /// The request is invalid.
     Usage(String),
-    /// It could not be done.
+    /// It failed.
     Work(Failure),
 }
 
@@ -142,7 +142,7 @@ fn new(wish: NewArgs, file: &KeyFile, data_dir: &Path) -> Result<(KeyName, Strin
     Ok((wish.name, key.expose().to_owned()))
 }
 
-/// Asks whether a service shall begin here: a wrong `data_dir` would get an operator key that no service knows.
+/// Asks whether a service shall start here: with a wrong `data_dir`, the new operator key would belong to no service.
 fn agree(keys: &Path, data_dir: &Path) -> Result<(), Failed> {
     let (keys, data_dir) = (std::path::absolute(keys)?, std::path::absolute(data_dir)?);
     let place = format!(
@@ -165,7 +165,7 @@ fn agree(keys: &Path, data_dir: &Path) -> Result<(), Failed> {
     }
 }
 
-/// What was made, as a service will read it.
+/// The new key, as a service will read it.
 fn tell(file: &KeyFile, name: &KeyName) -> Result<(), Failed> {
     let path = std::path::absolute(file.path())?;
     let keys = file.read()?;
@@ -195,7 +195,7 @@ fn list(keys: &[Key], now: Timestamp) -> String {
         };
         let codes = if key.sees_codes() { "yes" } else { "no" };
         let only = key.only.as_ref().map_or("-".to_owned(), Subjects::in_full);
-        // Widths count for text, not for what only knows how to display itself.
+        // Widths apply to text, not to values with only a display form.
         let (name, role, created) = (key.name.as_str(), key.role.to_string(), shown(key.created_at));
         writeln!(
             text,
@@ -206,7 +206,7 @@ fn list(keys: &[Key], now: Timestamp) -> String {
     text
 }
 
-/// In whole seconds.
+/// The time in whole seconds.
 fn shown(at: Timestamp) -> String {
     at.strftime("%FT%TZ").to_string()
 }

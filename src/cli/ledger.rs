@@ -1,4 +1,4 @@
-//! `jackpot ledger show` and `jackpot ledger skip`: the way out of a stream that an event stops.
+//! `jackpot ledger show` and `jackpot ledger skip`: for a stream that an event stops.
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -21,15 +21,15 @@ use crate::settings::Settings;
 use crate::stream::kinds::Streams;
 use crate::text::{Reason, printable};
 
-/// Longest value of a field that is shown, in characters.
+/// Longest shown value of a field, in characters.
 const MAX_SHOWN: usize = 2_000;
-/// Longest wait for the events behind a skipped one.
+/// Longest wait for the events after a skipped one.
 const CATCH_UP: Duration = Duration::from_mins(1);
 
-/// Show where the ledger stands with a stream, and skip an event that it can't apply.
+/// Show the ledger's progress with a stream, and skip an event that it can't apply.
 ///
-/// With the embedded Redis or SQLite the service must be stopped. On PostgreSQL with a Redis of its own both work beside
-/// a running service: they take the lease of the stream for the time.
+/// With the embedded Redis or SQLite the service must be stopped. On PostgreSQL with an external Redis both commands
+/// work beside a running service: they take the lease of the stream meanwhile.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -38,27 +38,27 @@ pub(super) struct Args {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Show how far the ledger is, the event that it can't apply, why, and what skipping it would do.
+    /// Show the ledger's progress, the event that it can't apply, why, and the effect of skipping it.
     ///
-    /// Exit code 0: nothing is stuck; 1: an event is stuck; 2: it could not be found out.
+    /// Exit code 0: nothing is stuck; 1: an event is stuck; 2: the state is unknown.
     Show {
         #[command(flatten)]
         of: Of,
         #[command(flatten)]
         settings: SettingsArgs,
     },
-    /// Skip the event that the ledger can't apply, and go on behind it.
+    /// Skip the event that the ledger can't apply, and go on after it.
     ///
-    /// The event stays in the record under its number, as it is, and its hash in the chain. The ledger takes over from
-    /// Redis what it did: money, records of entries, payouts. The jackpot stays suspended until it is resumed. Exit code 1
-    /// when it was not skipped, or when another event is stuck behind it.
+    /// The event stays unchanged in the record under its number, with its hash in the chain. The ledger takes the
+    /// event's effect from Redis: money, records of entries, payouts. The jackpot stays suspended until it is resumed.
+    /// Exit code 1 if the event was not skipped, or if another event after it is stuck.
     Skip {
         #[command(flatten)]
         of: Of,
-        /// Number of the stuck event, as `show` names it.
+        /// Number of the stuck event, from `show`.
         #[arg(long, value_name = "N")]
         event: u64,
-        /// Why, for the audit trail.
+        /// The reason, for the audit trail.
         #[arg(long, value_name = "TEXT")]
         reason: Reason,
         #[command(flatten)]
@@ -66,7 +66,6 @@ enum Action {
     },
 }
 
-/// Which stream.
 #[derive(clap::Args)]
 #[group(required = true, multiple = false)]
 struct Of {
@@ -227,9 +226,9 @@ impl<K: Skips> Work<'_, K> {
         Ok(true)
     }
 
-    /// Brings the ledger up to the end of the stream; whether it gets there.
+    /// Brings the ledger up to the end of the stream. Returns whether it gets there.
     async fn go_on(&self, leases: &Leases, id: &Id) -> Done {
-        // A service beside this one may be as quick.
+        // A service beside this command may do it first.
         if tokio::time::timeout(CATCH_UP, self.session.catch_up()).await.is_err() {
             Self::say(id, "the ledger has not read all later events yet")?;
         }

@@ -48,16 +48,16 @@ enum Command {
     Ledger(ledger::Args),
 }
 
-/// Which settings count: the compiled-in default, this file, and `JACKPOT__SECTION__KEY` in the environment.
+/// The settings: the compiled-in default, this file, and `JACKPOT__SECTION__KEY` in the environment.
 #[derive(clap::Args)]
 struct SettingsArgs {
-    /// Settings file; without it `config/<JACKPOT_ENV>.toml`, if `JACKPOT_ENV` is set.
+    /// Settings file; default: `config/<JACKPOT_ENV>.toml`, if `JACKPOT_ENV` is set.
     #[arg(long, value_name = "FILE", global = true)]
     config: Option<PathBuf>,
 }
 
 impl Cli {
-    /// Runs the command; exit code 1 when it fails. Usage errors have ended the process with 2 before.
+    /// Runs the command; exit code 1 when it fails. clap has already ended the process with 2 for a usage error.
     #[must_use]
     pub fn run(self) -> ExitCode {
         let result = match self.command {
@@ -79,17 +79,17 @@ impl Cli {
     }
 }
 
-/// Says why, with exit code 1.
+/// Prints the error, with exit code 1.
 fn failed(error: &dyn std::error::Error) -> ExitCode {
     eprintln!("jackpot: {error}");
     ExitCode::FAILURE
 }
 
-/// How long the tasks of a command may take to end once a signal came.
+/// How long the tasks of a command may take to end after a signal.
 const LAST: Duration = Duration::from_secs(10);
 
-/// Runs a command that may hold the private Redis. SIGINT, SIGTERM, SIGHUP and SIGQUIT end it in order: the work is dropped, a
-/// [`session::Session`] closes itself then, and a server that is still starting gets its signal.
+/// Runs a command that may hold the private Redis. SIGINT, SIGTERM, SIGHUP and SIGQUIT end it in order. Its work is
+/// dropped, a [`session::Session`] then closes itself, and a server that is still starting gets its signal.
 fn until_signalled<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let result = runtime.block_on(async {
@@ -99,12 +99,12 @@ fn until_signalled<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<
             name = signals.next() => Err(format!("ended by {name} before it was done").into()),
         }
     });
-    // Not a plain drop: that would wait for a blocking call for as long as it takes.
+    // Not a plain drop, which would wait for a blocking call to end.
     runtime.shutdown_timeout(LAST);
     result
 }
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Any failure of a command: it is shown, not handled.
+/// Any failure of a command: it is printed, not handled.
 type CommandResult = Result<(), Box<dyn std::error::Error>>;

@@ -1,13 +1,13 @@
-//! The options that name one thing with a stream: `--jackpot`, `--coupon`, `--room`.
+//! The options that name one subject: `--jackpot`, `--coupon`, `--room`.
 
 use crate::ids::Id;
 use crate::stream::kinds::Streams;
 
-/// The one that was named; or all, when none was.
+/// The named subject, or all if none was named.
 pub(super) struct Only(Option<(Streams, Id)>);
 
 impl Only {
-    /// Out of the options, of which there is at most one.
+    /// From the options, of which at most one is set.
     pub(super) fn of(jackpot: Option<&str>, coupon: Option<&str>, room: Option<&str>) -> Result<Self, String> {
         let options = [
             (Streams::Jackpots, jackpot),
@@ -23,27 +23,27 @@ impl Only {
         Ok(Self(None))
     }
 
-    /// Whether any of these may be meant.
+    /// Whether any subject of this kind is included.
     pub(super) fn takes(&self, streams: Streams) -> bool {
         self.0.as_ref().is_none_or(|(of, _)| *of == streams)
     }
 
-    /// Whether this one is meant.
+    /// Whether this subject is included.
     pub(super) fn has(&self, streams: Streams, id: &str) -> bool {
         self.takes(streams) && self.id().is_none_or(|only| only.as_str() == id)
     }
 
-    /// The one that was named, with its kind.
+    /// The named subject, with its kind.
     pub(super) fn one(&self) -> Option<(Streams, &Id)> {
         self.0.as_ref().map(|(streams, id)| (*streams, id))
     }
 
-    /// The one that was named.
+    /// The named subject.
     pub(super) fn id(&self) -> Option<&Id> {
         self.0.as_ref().map(|(_, id)| id)
     }
 
-    /// An error when one was named and is not there.
+    /// An error if the named subject does not exist.
     pub(super) fn found(&self, found: bool) -> Result<(), String> {
         match &self.0 {
             Some((streams, id)) if !found => {

@@ -1,4 +1,4 @@
-//! `jackpot reconcile`: Redis beside the ledger, as a table.
+//! `jackpot reconcile`: compares Redis with the ledger, as a table.
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -25,8 +25,8 @@ use crate::tls;
 
 /// Compare Redis with the ledger: jackpots tier by tier and term by term, coupons and rooms number by number.
 ///
-/// Beside a running service on this data directory it shows what that service found last. Exit code 1 when one does not
-/// agree, 2 when it could not be compared.
+/// Beside a running service on this data directory it shows the service's last comparison. Exit code 1 if one does not
+/// agree, 2 if it could not be compared.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Only this jackpot.
@@ -41,7 +41,7 @@ pub(super) struct Args {
     /// Ask a running service there, such as <http://127.0.0.1:8080>, instead of Redis and SQL.
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// Key for --url, with the role read; without it the one in `<data_dir>/operator.key`.
+    /// Key for --url, with the role read; default: the key in `<data_dir>/operator.key`.
     #[arg(long, value_name = "KEY", env = "JACKPOT_KEY", hide_env_values = true)]
     key: Option<String>,
     #[command(flatten)]
@@ -80,7 +80,7 @@ async fn reconcile(args: &Args, settings: Settings) -> Found {
             session.close().await;
             found
         }
-        // A service has them: it compares by itself, and tells.
+        // A service has them: it compares by itself, and reports.
         Err(error) if is_held(&*error) => match ask(&url, &key?, &wanted).await {
             Err(answer) => {
                 Err(format!("{error}; and {url} does not tell: {answer} (--url names another address)").into())
@@ -136,15 +136,15 @@ struct Answer {
     #[serde(default)]
     detail: String,
     items: Option<Vec<Reconciliation>>,
-    /// None of a service that knows no coupons.
+    /// Empty for a service without coupons.
     #[serde(default)]
     coupons: Vec<CouponReconciliation>,
-    /// None of a service that knows no rooms.
+    /// Empty for a service without rooms.
     #[serde(default)]
     rooms: Vec<RoomReconciliation>,
 }
 
-/// What a running service found last.
+/// The last comparison of a running service.
 async fn ask(url: &str, key: &str, wanted: &Only) -> Found {
     tls::install_provider();
     let client = reqwest::Client::builder()
@@ -204,7 +204,7 @@ fn show(name: &str, event: u64, report: &Report) -> std::io::Result<bool> {
     Ok(report.clean)
 }
 
-/// Something that is not clean.
+/// A subject that is not clean.
 fn say(text: &str) -> std::io::Result<bool> {
     writeln!(std::io::stdout().lock(), "{text}")?;
     Ok(false)

@@ -21,40 +21,40 @@ use crate::settings::Settings;
 use crate::stream::kinds::Streams;
 use crate::text::Reason;
 
-/// Rebuild jackpots, coupons and rooms in Redis from the ledger: those that Redis lost or has less of; or one, when it is
-/// not open.
+/// Rebuild jackpots, coupons and rooms in Redis from the ledger: those that Redis has lost or has in an older state; or
+/// one, if it is not open.
 ///
-/// With the embedded Redis or SQLite the service must be stopped; it restores by itself when it starts
-/// (`ledger.auto_restore`). Exit code 1 when one could not be rebuilt.
+/// With the embedded Redis or SQLite the service must be stopped. It restores by itself when it starts
+/// (`ledger.auto_restore`). Exit code 1 if one could not be rebuilt.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Only this jackpot, also when Redis has all its events: it must be paused, suspended or closed then.
+    /// Only this jackpot, even if Redis has all its events. Then it must be paused, suspended or closed.
     #[arg(long, value_name = "ID", group = "one")]
     jackpot: Option<String>,
-    /// Only this coupon, also when Redis has all its events: it must be suspended or over then.
+    /// Only this coupon, even if Redis has all its events. Then it must be suspended or over.
     #[arg(long, value_name = "ID", group = "one")]
     coupon: Option<String>,
-    /// Only this room, also when Redis has all its events: it must be suspended then. Its tickets are not in the ledger:
-    /// they are gone, and nobody is admitted before every pass that may be out has expired.
+    /// Only this room, even if Redis has all its events. Then it must be suspended. The ledger has no tickets: they are
+    /// lost, and nobody is admitted until every outstanding pass has expired.
     #[arg(long, value_name = "ID", group = "one")]
     room: Option<String>,
-    /// Make this Redis the ledger's store, where another one was: when that one is lost for good, or when this data directory
-    /// is new. Instances that still play on the other one answer 503 and commit nothing more. Then rebuild all.
+    /// Make this Redis the ledger's store in place of another one: when that one is lost for good, or this data
+    /// directory is new. Instances on the other store then answer 503 and commit nothing more. Then rebuild all.
     #[arg(long, conflicts_with = "one")]
     adopt: bool,
-    /// Give up events of that one that Redis has and the ledger lacks. They are lost for good, and who was paid by them can
-    /// be paid again: see `jackpot ledger skip` first. It prints what it forgets and asks for the id, and leaves a jackpot
-    /// paused, a coupon or room suspended.
+    /// Give up events of that subject that Redis has and the ledger lacks. They are lost for good, and their payouts
+    /// can be paid again: see `jackpot ledger skip` first. The command prints what it forgets and asks for the id. It
+    /// leaves a jackpot paused, a coupon or room suspended.
     #[arg(long, requires = "one")]
     discard: bool,
-    /// The id of what is discarded, where there is no terminal to type it on.
+    /// The id of the subject to discard, without a terminal to type it on.
     #[arg(long, value_name = "ID", requires = "discard")]
     confirm: Option<String>,
-    /// Begin with this backup of `jackpot backup`: in an empty data directory, with an empty database and an empty Redis.
-    /// A repeat ends one that was interrupted.
+    /// Start with this backup of `jackpot backup`: an empty data directory, an empty database and an empty Redis. A
+    /// repeat finishes an interrupted one.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["one", "adopt", "discard"])]
     from: Option<PathBuf>,
-    /// Why, for the audit trail.
+    /// The reason, for the audit trail.
     #[arg(long, value_name = "TEXT", default_value = "jackpot restore")]
     reason: Reason,
     #[command(flatten)]
@@ -79,15 +79,15 @@ pub(super) fn run(args: &Args) -> ExitCode {
 /// Nothing was discarded.
 #[derive(Debug, Error)]
 enum NotConfirmed {
-    /// Nobody can be asked.
+    /// There is no terminal to ask on.
     #[error("--discard asks for the id: there is no terminal to type it on, so give --confirm {0}")]
     NoTerminal(String),
-    /// Another id.
+    /// Another id was typed.
     #[error("that is not '{0}': nothing was discarded")]
     Other(String),
 }
 
-/// Refuses what could not be confirmed before anything is opened.
+/// Refuses an unconfirmed discard before anything is opened.
 fn may_confirm(args: &Args, only: &Only) -> Result<(), NotConfirmed> {
     let Some(id) = only.id().filter(|_| args.discard) else {
         return Ok(());
@@ -102,7 +102,7 @@ fn may_confirm(args: &Args, only: &Only) -> Result<(), NotConfirmed> {
 
 async fn restore(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::error::Error>> {
     if let Some(backup) = &args.from {
-        // Whatever is made here is a secret.
+        // Every file made here is a secret.
         rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
         return Box::pin(restore_from(args, backup, settings)).await;
     }
@@ -118,8 +118,8 @@ async fn restore(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::e
     result
 }
 
-/// Ties the ledger to this Redis and rebuilds what it lacks. A start is refused from the begin of the adopt to its end:
-/// run it again when it died in between.
+/// Ties the ledger to this Redis and rebuilds what it lacks. A start is refused from the beginning of the adopt to its
+/// end. If the adopt died in between, run it again.
 pub(super) async fn adopt(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::error::Error>> {
     let (session, adoption) = Session::open_adopting(settings).await?;
     let result = async {
@@ -129,10 +129,10 @@ pub(super) async fn adopt(args: &Args, settings: Settings) -> Result<bool, Box<d
             None => writeln!(std::io::stdout().lock(), "this Redis is the ledger's store already")?,
         }
         let right = Box::pin(all(args, &only, &session)).await?;
-        // The ledger has the events of the restore before anybody plays.
+        // The ledger has the events of the restore before play begins.
         session.catch_up().await;
         if let Some(adoption) = adoption {
-            // Also with one that was not rebuilt: the ledger refuses it until it is, and the others can be played.
+            // Even if one was not rebuilt: the ledger refuses it until it is, and the others can be played.
             session.ledger.adopted(&session.store, adoption).await?;
         }
         Ok(right)
@@ -143,7 +143,7 @@ pub(super) async fn adopt(args: &Args, settings: Settings) -> Result<bool, Box<d
 }
 
 async fn all(args: &Args, only: &Only, session: &Session) -> Result<bool, Box<dyn std::error::Error>> {
-    // What Redis still has and the ledger not yet is not to be lost by this.
+    // Events that only Redis has must not be lost.
     session.catch_up().await;
     let mut result = Ok(true);
     for streams in Streams::ALL {
@@ -155,7 +155,7 @@ async fn all(args: &Args, only: &Only, session: &Session) -> Result<bool, Box<dy
     result
 }
 
-/// All of a kind.
+/// All subjects of a kind.
 struct Restoring<'a> {
     streams: Streams,
     args: &'a Args,
@@ -196,7 +196,7 @@ impl<'a> Restoring<'a> {
                 continue;
             }
             found = true;
-            // Whoever reads this stream now can commit nothing more: the token is another one.
+            // The current reader of this stream can commit nothing more, because the token has changed.
             if self.leases.take(&place.id, place.token).await?.is_none() {
                 let text = "another instance took it over at the same time; try again";
                 self.say(&place.id, text)?;
@@ -211,7 +211,7 @@ impl<'a> Restoring<'a> {
             }
             let restore = Box::pin(self.restore(&place.id, only.id().is_some()));
             let done = self.leases.during(restore).await;
-            // At once, not with the last one: a service reads on meanwhile.
+            // At once, not after the last one, because a service reads on meanwhile.
             self.leases.release().await?;
             match done {
                 Ok(Restored { mark, records }) => {
@@ -232,7 +232,7 @@ impl<'a> Restoring<'a> {
         Ok(right)
     }
 
-    /// Says what is forgotten, and asks for the id.
+    /// Prints what is forgotten, and asks for the id.
     async fn confirmed(&self, place: &Place) -> Result<(), Box<dyn std::error::Error>> {
         let id = &place.id;
         self.say(id, "discarding forgets for good:")?;
@@ -258,7 +258,7 @@ impl<'a> Restoring<'a> {
         }
     }
 
-    /// What came back beside the state. Of a room nothing did: its tickets are not in the ledger.
+    /// What was rebuilt besides the state. For a room nothing: its tickets are not in the ledger.
     fn remembered(&self, records: u64) -> String {
         match self.streams {
             Streams::Jackpots => format!(", {records} entries remembered"),
@@ -267,7 +267,7 @@ impl<'a> Restoring<'a> {
         }
     }
 
-    /// How it is left after events were discarded.
+    /// Its status after events were discarded.
     fn left(&self) -> &'static str {
         match (self.args.discard, self.streams) {
             (false, _) => "",
@@ -310,7 +310,7 @@ impl<'a> Restoring<'a> {
         Ok(())
     }
 
-    /// A jackpot by its id alone, as ever.
+    /// A jackpot by its id alone, as before.
     fn say(&self, id: &Id, text: &str) -> std::io::Result<()> {
         writeln!(
             std::io::stdout().lock(),

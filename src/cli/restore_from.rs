@@ -1,4 +1,4 @@
-//! `jackpot restore --from DIR`: an empty data directory, database and Redis begun with a backup.
+//! `jackpot restore --from DIR`: starts an empty data directory, database and Redis with a backup.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::store::{Store, keys};
 
 type Done<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// Whether all was rebuilt.
+/// Whether everything was rebuilt.
 pub(super) async fn restore_from(args: &Args, backup: &Path, settings: Settings) -> Done<bool> {
     let from = From::look(&settings, backup).await?;
     demand_empty_redis(&settings, &from).await?;
@@ -23,7 +23,7 @@ pub(super) async fn restore_from(args: &Args, backup: &Path, settings: Settings)
     let sql = Sql::open_to_read(&settings.ledger, &settings.data_dir).await?;
     writeln!(out, "ledger {} is in its place", sql.ledger_id())?;
     sql.close().await;
-    // Another store than the one that the backup's ledger names: it may still be there.
+    // A new store, because the store in the backup's ledger may still exist.
     if !Box::pin(adopt(args, settings.clone())).await? {
         return Ok(false);
     }
@@ -32,7 +32,7 @@ pub(super) async fn restore_from(args: &Args, backup: &Path, settings: Settings)
     Ok(true)
 }
 
-/// A private Redis is empty with its data directory. Another one is asked.
+/// A private Redis is empty with its data directory. An external one is asked.
 async fn demand_empty_redis(settings: &Settings, from: &From) -> Done<()> {
     if settings.redis.mode == RedisMode::Embedded {
         return Ok(());
@@ -54,7 +54,7 @@ async fn demand_empty_redis(settings: &Settings, from: &From) -> Done<()> {
     Err(format!("Redis holds {keys} keys: a backup is restored into an empty one; set redis.urls to another").into())
 }
 
-/// What is gone.
+/// What is lost.
 fn say(manifest: &Manifest) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "restored as of the backup of {}:", manifest.made_at)?;

@@ -9,7 +9,7 @@ pub(super) fn run(args: &SettingsArgs) -> CommandResult {
     telemetry::init(&settings.log)?;
     tracing::info!(version = env!("CARGO_PKG_VERSION"), "starting");
     if !settings.unknown_variables.is_empty() {
-        // The names may come from anyone who names a service: shown with what is not printable escaped.
+        // Anyone who names a service may choose these names, so unprintable characters are escaped.
         let names = &settings.unknown_variables;
         tracing::warn!(
             ?names,

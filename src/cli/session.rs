@@ -1,4 +1,4 @@
-//! What commands need that work on Redis and the ledger at once, beside a running service or without one.
+//! Redis and the ledger for commands that need both, with or without a running service.
 
 use std::sync::Arc;
 
@@ -21,40 +21,41 @@ use crate::store::{DataDirError, OpenError, Store};
 use crate::telemetry::Metrics;
 use crate::{coupon, room};
 
-/// Redis, the ledger, and a projector for the streams that no service reads.
+/// Redis, the ledger, and a projector for streams that no service reads.
 pub(super) struct Session {
     pub(super) ledger: Ledger,
     pub(super) store: Store,
     pub(super) operate: Operate,
     pub(super) coupons: Arc<coupon::known::Registry>,
     pub(super) rooms: Arc<room::known::Registry>,
-    /// Names this session as the holder of leases.
+    /// The name of this session as the holder of leases.
     pub(super) instance: String,
     settings: Settings,
     closed: bool,
 }
 
-/// A projector at work.
+/// A running projector.
 pub(super) struct Projecting {
     ended: Stopping,
     task: Option<JoinHandle<()>>,
 }
 
 impl Session {
-    /// Opens both and makes sure that they belong together.
+    /// Opens both and checks that they belong together.
     ///
     /// # Errors
-    /// Also when there is no SQLite file: with a wrong data directory nothing is made, and nothing is found right.
+    /// Also when there is no SQLite file: with a wrong data directory nothing is created, and nothing is reported as
+    /// right.
     pub(super) async fn open(settings: Settings) -> Result<Self, Box<dyn std::error::Error>> {
         refuse_unfinished(&settings.data_dir)?;
         Ok(Self::tied(settings, false).await?.0)
     }
 
-    /// Opens both and makes this Redis the ledger's store, whichever was before; `None` where it is already.
+    /// Opens both and makes this Redis the ledger's store in place of any other; `None` if it is already.
     ///
     /// # Errors
-    /// As of [`open`](Self::open), and for a Redis of another ledger. Not where a restore of a backup was not ended: this
-    /// ends one.
+    /// As of [`open`](Self::open), and for a Redis of another ledger. Not for an unfinished restore of a backup: this
+    /// finishes one.
     pub(super) async fn open_adopting(
         settings: Settings,
     ) -> Result<(Self, Option<Adoption>), Box<dyn std::error::Error>> {
@@ -139,12 +140,12 @@ impl Session {
         self.settings.ledger.lease_ms
     }
 
-    /// Brings the ledger up to date with the streams that no service reads.
+    /// Brings the ledger up to date with streams that no service reads.
     pub(super) async fn catch_up(&self) {
         self.projector().finish().await;
     }
 
-    /// Reads the streams that no service reads until [`Projecting::end`].
+    /// Reads streams that no service reads until [`Projecting::end`].
     pub(super) fn project(&self) -> Projecting {
         let (projector, ended) = (self.projector(), Stopping::default());
         let (runtime, until) = (tokio::runtime::Handle::current(), ended.clone());
@@ -164,7 +165,7 @@ impl Session {
     }
 }
 
-/// Whether another instance has the data directory or the SQLite file.
+/// Whether another instance uses the data directory or the SQLite file.
 pub(super) fn is_held(error: &(dyn std::error::Error + 'static)) -> bool {
     let ledger = matches!(error.downcast_ref(), Some(LedgerOpenError::Sql(SqlError::Held { .. })));
     let store = matches!(
@@ -174,7 +175,7 @@ pub(super) fn is_held(error: &(dyn std::error::Error + 'static)) -> bool {
     ledger || store
 }
 
-/// A signal ends a command by dropping it, wherever it is: no private Redis outlives it.
+/// A signal ends a command by dropping it at any point, so that no private Redis outlives it.
 impl Drop for Session {
     fn drop(&mut self) {
         if !self.closed {
@@ -193,12 +194,12 @@ impl Projecting {
     }
 }
 
-/// The same where a signal ends the command: before the session closes, which is dropped after it.
+/// The same when a signal ends the command: before the session closes, which is dropped after it.
 impl Drop for Projecting {
     fn drop(&mut self) {
         self.ended.begin();
         if let Some(task) = self.task.take() {
-            // One that panicked has said so.
+            // A panic has logged itself.
             let _ended = block_in_place(|| Handle::current().block_on(task));
         }
     }

@@ -16,33 +16,33 @@ use crate::signing::Jwks;
 use crate::verify::pre_queue::OrderFormat;
 use crate::verify::{PreQueue, Report, Trusted, Verified, Verifier, verify_any};
 
-/// Jackpots whose ids are read at once.
+/// Ids of jackpots in one read.
 const JACKPOTS_PAGE: i64 = 100;
 
-/// Recompute the hash chain, balances, draws and receipts of an exported ledger, or the order of those who joined a room
-/// before its opening (`GET /v1/rooms/{id}/pre-queue`); offline, without settings.
+/// Recompute the hash chain, balances, draws and receipts of an exported ledger, or the order of a room's pre-queue
+/// (`GET /v1/rooms/{id}/pre-queue`). It works offline, without settings.
 ///
-/// Exit code 0: all that could be checked is right; 1: something is wrong; 2: it could not be read.
+/// Exit code 0: everything that could be checked is right; 1: something is wrong; 2: the input could not be read.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// An export or a pre-queue, or `-` for standard input.
     #[arg(required_unless_present = "ledger", conflicts_with = "ledger")]
     export: Option<PathBuf>,
-    /// Public keys that you trust: a JWK Set or a file with one, as `/v1/keys` answers. Without them those in the export
-    /// are taken.
+    /// Public keys that you trust: a JWK Set or a file with one, from `/v1/keys`. Default: the keys in the export.
     #[arg(long, value_name = "FILE|JWKS")]
     key: Option<String>,
-    /// A head that you kept, as `/v1/jackpots/{id}/ledger/head` answered: it must be in the history. Repeatable.
+    /// A head that you kept, from `/v1/jackpots/{id}/ledger/head`: the history must contain it. Repeatable.
     #[arg(long, value_name = "FILE")]
     head: Vec<PathBuf>,
-    /// The commitment of a room that you kept before its opening: its pre-queue must have the same.
+    /// The commitment of a room that you kept before its opening: its pre-queue must have the same one.
     #[arg(long, value_name = "SHA256", conflicts_with = "ledger", value_parser = sha256)]
     commitment: Option<String>,
-    /// The SHA-256 of a pre-queue's list as it was published behind the opening: by `GET /v1/rooms/{id}/status`, or by the
+    /// The published SHA-256 of a pre-queue's list: from `GET /v1/rooms/{id}/status` after the opening, or from the
     /// event `opened` in the ledger.
     #[arg(long, value_name = "SHA256", conflicts_with = "ledger", value_parser = sha256)]
     sha256: Option<String>,
-    /// Write the order of a pre-queue there instead of printing it: CSV when the name ends in `.csv`, otherwise NDJSON.
+    /// Write the order of a pre-queue to this file instead of printing it: CSV if the name ends in `.csv`, otherwise
+    /// NDJSON.
     #[arg(long, value_name = "FILE", conflicts_with = "ledger")]
     order: Option<PathBuf>,
     /// Check the configured ledger itself instead of an export.
@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args) -> ExitCode {
     }
 }
 
-/// As it is published, however it was written down. One that was mistyped would accuse whoever published it.
+/// In its published form, however it was typed. A typing mistake would accuse the publisher.
 fn sha256(text: &str) -> Result<String, String> {
     let text = text.trim().to_ascii_lowercase();
     match hex::decode(&text) {
@@ -125,7 +125,7 @@ fn ledger_file(args: &Args, report: &Report) -> Verdict {
     show(report)
 }
 
-/// Says what was found, and the order when all of it is right.
+/// Prints the result, and the order if all of it is right.
 fn pre_queue(args: &Args, list: &PreQueue) -> Verdict {
     if args.key.is_some() || !args.head.is_empty() {
         return Err("--key and --head are of the ledger of a jackpot; this is the pre-queue of a room".into());
@@ -192,8 +192,7 @@ async fn page(ledger: &Ledger, after: &str) -> Result<Vec<String>, sqlx::Error> 
         .await
 }
 
-/// Here the draws of epochs that are open are checked too: whoever may read the ledger has the secret, and nothing of
-/// it is shown.
+/// Here the draws of open epochs are checked too: whoever can read the ledger has the secret, and none of it is shown.
 async fn one(ledger: &Ledger, id: Id, trusted: &Trusted) -> Result<Report, Box<dyn std::error::Error>> {
     let mut trusted = trusted.clone();
     trusted.heads.retain(|head| head.jackpot_id == id);

@@ -1,4 +1,4 @@
-//! What a coupon's errors and refusals are to a client: the one place where they get a status.
+//! Turns a coupon's errors and refusals into problems. It is the only place that gives them a status.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -32,7 +32,7 @@ impl From<CouponError> for Problem {
                 tracing::warn!(%error, "request for a coupon refused");
                 Problem::store_unavailable("new requests are refused for now; repeat the same id later")
             }
-            // Not a line each: there would be thousands, and `jackpot_coupon_requests_total` counts them.
+            // No log line for each: there would be thousands, and `jackpot_coupon_requests_total` counts them.
             CouponError::Crowded { .. } => {
                 Problem::store_unavailable("too many requests for this coupon wait for the store; repeat the same id")
             }
@@ -57,7 +57,7 @@ impl From<CouponError> for Problem {
 fn of_script(error: &ScriptError) -> Problem {
     match error {
         ScriptError::Unknown => Problem::new(StatusCode::NOT_FOUND, "coupon-not-found", error.to_string()),
-        // Nothing is issued on a Redis that lost events until they are restored.
+        // A Redis that lost events is not used until a restore.
         ScriptError::Behind { .. } => {
             tracing::error!(%error, "suspended on this instance");
             suspended("Redis lost events of this coupon; it is suspended until they are restored")
@@ -83,28 +83,28 @@ fn suspended(detail: &str) -> Problem {
     Problem::new(StatusCode::CONFLICT, "coupon-suspended", detail)
 }
 
-/// 403: the coupon is not issued at this time.
+/// 403: the coupon is not open at this time.
 pub(crate) fn not_open(detail: &str) -> Problem {
     Problem::new(StatusCode::FORBIDDEN, "not-open", detail)
 }
 
-/// 409: no unit is left.
+/// 409: out of stock.
 pub(crate) fn out_of_stock() -> Problem {
     let detail = "no unit was left; this is final for the request";
     Problem::new(StatusCode::CONFLICT, "out-of-stock", detail)
 }
 
-/// A problem with what the user has already.
+/// A problem with the user's first issue.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct AlreadyIssued<'a, T> {
     #[serde(flatten)]
     problem: ProblemBody<'a>,
-    /// The first of the user's units that counted, as it was issued; of an `already-issued` alone.
+    /// Only for `already-issued`: the first of the user's units that counted, as it was issued.
     #[schema(required = false)]
     issue: &'a T,
 }
 
-/// 409: the user has as many as a user may have; with the first of them as `issue`.
+/// 409: the user has reached the limit; with the first issue as `issue`.
 pub(crate) fn already_issued<T: Serialize>(issue: &T) -> HttpResponse {
     let detail = "the user has as many as a user may have; this is final for the request";
     let problem = Problem::new(StatusCode::CONFLICT, "already-issued", detail);

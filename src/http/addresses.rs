@@ -1,7 +1,7 @@
-//! What is known of each address that clients come from: how much of this instance it holds, and how fast it asks.
+//! The record of each client address: how much of this instance it holds, and how fast it asks.
 //!
-//! The listener asks [`Addresses::connect`] before it reads a byte, and puts the answer into the connection's extensions.
-//! [`super::peer`] finds the client of a request in it, `limits` counts the request.
+//! The listener asks [`Addresses::connect`] before it reads a byte, and puts the answer into the connection's
+//! extensions. There [`super::peer`] finds the client of a request, and `limits` counts the request.
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
@@ -14,17 +14,17 @@ use std::time::Duration;
 use crate::rate::{Bucket, Left, Moment, Rate};
 use crate::settings::{Proxies, Settings};
 
-/// Records at most, some 150 bytes each. An IPv6 site has more networks than any memory: newcomers beyond it share one
-/// record, so that together they get what one address may have. Addresses that are known keep their own.
+/// Most records, some 150 bytes each. An IPv6 site has more networks than any memory. New addresses beyond the limit
+/// share one record, so together they get what one address may have. Known addresses keep their own.
 const MAX_RECORDS: usize = 100_000;
 
 /// Parts of the table with a lock of their own.
 const SHARDS: usize = 16;
 
-/// A part is not swept below this many records.
+/// A part with fewer records is not swept.
 const SWEEP_FROM: usize = 64;
 
-/// A part that is full is swept again after this long at the earliest: each sweep looks at all its records.
+/// Shortest time between two sweeps of a full part: each looks at all its records.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 
 /// How long the last use of a valid key vouches for its address.
@@ -33,18 +33,18 @@ const KEYED_FOR: Duration = Duration::from_mins(1);
 /// Least time between two log lines about refusals: an attack must not fill the disk.
 const TELL_EVERY: Duration = Duration::from_secs(10);
 
-/// Least time between two notes that a key was used.
+/// Least time between two updates of an address's last use of a valid key.
 const NOTE_KEY_EVERY: Duration = Duration::from_secs(1);
 
-/// Refusals (429) that an address is answered a second: one that goes on asking is not accepted any more, because each
-/// new connection costs more than the answer.
+/// Refusals (429) that the service sends to an address in a second. Connections of an address that goes on are refused,
+/// because each new connection costs more than the answer.
 const REFUSALS_PER_SECOND: u32 = 50;
 
-/// Refusals at once.
+/// Most refusals sent at once.
 const REFUSAL_BURST: u32 = 1_000;
 
-/// Seconds of `auth.failed_keys_per_second_per_address` that may come at once: a key that was changed is still in use by
-/// many connections.
+/// Seconds of `auth.failed_keys_per_second_per_address` that may come at once, because many connections still use a key
+/// that was changed.
 const FAILED_KEYS_BURST_S: u32 = 10;
 
 /// What one address may do.
@@ -58,12 +58,12 @@ pub struct Limits {
     pub public: Option<Rate>,
     /// Requests with a wrong key.
     pub failed: Option<Rate>,
-    /// Who names the client in a header.
+    /// Proxies that name the client in a header.
     pub proxies: Proxies,
 }
 
 impl Limits {
-    /// As the settings have it.
+    /// From the settings.
     pub fn of(settings: &Settings) -> Self {
         let (http, auth) = (&settings.http, &settings.auth);
         let failed = auth.failed_keys_per_second_per_address;
@@ -77,17 +77,17 @@ impl Limits {
     }
 }
 
-/// Why a connection is not accepted.
+/// Why a connection is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
-    /// The address has as many connections as it may (setting `http.max_connections_per_address`).
+    /// The address has its limit of connections (setting `http.max_connections_per_address`).
     TooMany,
-    /// The address goes on asking although it is refused, and no valid key was used from it lately.
+    /// The address goes on asking after refusals, and no valid key was used from it recently.
     Flood,
 }
 
 impl Refused {
-    /// As metrics and log lines name it.
+    /// Its name in metrics and log lines.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::TooMany => "too-many-from-address",
@@ -96,7 +96,7 @@ impl Refused {
     }
 }
 
-/// What all records share.
+/// The common part of all records.
 #[derive(Debug)]
 struct Common {
     limits: Limits,
@@ -122,10 +122,10 @@ impl Common {
     }
 }
 
-/// What is counted and measured of an address.
+/// The counters and buckets of an address.
 #[derive(Debug)]
 struct Record {
-    /// The network, or unspecified for the record that newcomers share.
+    /// The network, or unspecified for the record that new addresses share.
     network: IpAddr,
     common: Arc<Common>,
     connections: AtomicU32,
@@ -161,14 +161,14 @@ impl Record {
         at > 0 && now.since(Moment::from_ns(at)) < KEYED_FOR
     }
 
-    /// Whether a new record would say the same. What is open is seen by who holds the record.
+    /// Whether a new record would be equal. Open connections hold the record.
     fn is_idle(&self, now: Moment) -> bool {
         let buckets = [&self.public, &self.probes, &self.failed, &self.refusals];
         !self.is_keyed(now) && buckets.iter().all(|bucket| bucket.is_full(now))
     }
 }
 
-/// Counts one more unless there are `limit` (0: no limit).
+/// Counts one more, unless there are `limit` (0: no limit).
 fn count(counter: &AtomicU32, limit: u32) -> bool {
     let before = counter.fetch_add(1, Ordering::Relaxed);
     let fits = limit == 0 || before < limit;
@@ -183,7 +183,7 @@ fn count(counter: &AtomicU32, limit: u32) -> bool {
 pub struct Address(Arc<Record>);
 
 impl Address {
-    /// Counts a request without a key. `None`: there is no limit.
+    /// Counts a request without a key. `None`: no limit.
     ///
     /// # Errors
     /// The time until the next one is answered.
@@ -197,8 +197,8 @@ impl Address {
         rate.is_some_and(|rate| self.0.public.left(rate, now).tokens == 0)
     }
 
-    /// Counts a look at whether and how the service runs: with as many as requests without a key, and beside them, because
-    /// a load balancer has to see the state of an instance while its users are refused.
+    /// Counts a request for `/readyz` or `/metrics`. They have a bucket as large as that of requests without a key,
+    /// because a load balancer must see the state of an instance while its users are refused.
     ///
     /// # Errors
     /// The time until the next one is answered.
@@ -224,7 +224,7 @@ impl Address {
         let Some(rate) = rate else { return Ok(None) };
         let taken = bucket.take(rate, now);
         if taken.is_err() {
-            // One that is empty stays so: then connections are refused.
+            // An empty one stays empty, so connections are refused.
             let _ = self.0.refusals.take(refusal_rate(), now);
             self.0.common.tell(self.0.network, reason, now);
         }
@@ -239,13 +239,13 @@ impl Address {
         }
     }
 
-    /// Opens a stream without a key, until the answer is dropped. `None`: the address has as many as it may.
+    /// Opens a stream without a key, until the result is dropped. `None`: the address has its limit.
     pub fn open_stream(&self) -> Option<OpenStream> {
         let fits = count(&self.0.streams, self.limits().streams);
         fits.then(|| OpenStream(Arc::clone(&self.0)))
     }
 
-    /// Begins a request that a proxy passed on, until the answer is dropped. `None`: the client has as many as it may.
+    /// Begins a request that a proxy passed on, until the result is dropped. `None`: the client has its limit.
     pub fn begin_proxied(&self, now: Moment) -> Option<Proxied> {
         let fits = count(&self.0.proxied, self.limits().connections);
         if !fits {
@@ -284,7 +284,7 @@ impl Drop for Proxied {
     }
 }
 
-/// A connection that was accepted; it counts until the last clone is dropped.
+/// An accepted connection; it counts until the last clone is dropped.
 #[derive(Debug, Clone)]
 pub struct Connected(Peer);
 
@@ -323,7 +323,7 @@ impl Connected {
 #[derive(Debug, Default)]
 struct Shard {
     records: HashMap<IpAddr, Arc<Record>>,
-    /// Swept when it has this many.
+    /// The number of records for the next sweep.
     sweep_at: usize,
     swept: Option<Moment>,
 }
@@ -344,13 +344,13 @@ impl Shard {
         Some(record)
     }
 
-    /// Drops what says nothing. Each sweep waits for twice the records that the last one left, so that a record costs
-    /// two looks on average.
+    /// Drops idle records. Each sweep waits for twice the records that the last one left, so a record costs two looks
+    /// on average.
     fn sweep(&mut self, now: Moment) {
         if self.swept.is_some_and(|at| now.since(at) < SWEEP_EVERY) {
             return;
         }
-        // Under the lock nobody begins to hold one that only the table holds.
+        // Under the lock nobody takes a record that only the table holds.
         self.records
             .retain(|_, record| Arc::strong_count(record) > 1 || !record.is_idle(now));
         self.sweep_at = self.records.len().saturating_mul(2);
@@ -358,12 +358,12 @@ impl Shard {
     }
 }
 
-/// All addresses that this instance knows something of.
+/// The records of all addresses.
 #[derive(Debug)]
 pub struct Addresses {
     common: Arc<Common>,
     shards: [Mutex<Shard>; SHARDS],
-    /// Of newcomers beyond the most that are kept.
+    /// For new addresses beyond the limit of records.
     shared: Arc<Record>,
     hasher: RandomState,
     most_per_shard: usize,
@@ -385,16 +385,16 @@ impl Addresses {
             shared: Arc::new(Record::new(Ipv6Addr::UNSPECIFIED.into(), Arc::clone(&common))),
             common,
             shards: Default::default(),
-            // With a key of its own, so that nobody can choose addresses of one shard.
+            // With a random key, so that nobody can choose addresses of one shard.
             hasher: RandomState::new(),
             most_per_shard: most / SHARDS,
         }
     }
 
-    /// Accepts a connection from `address`, or says why not. To be asked before anything is read from it.
+    /// Accepts a connection from `address`, or returns why not. Call it before any byte is read.
     ///
     /// # Errors
-    /// The address has enough, or floods.
+    /// The address has its limit, or floods.
     pub fn connect(&self, address: IpAddr) -> Result<Connected, Refused> {
         self.connect_at(address, Moment::now())
     }
@@ -416,7 +416,7 @@ impl Addresses {
         Err(refused)
     }
 
-    /// What is known of one.
+    /// The record of an address.
     pub fn address(&self, address: IpAddr) -> Address {
         self.address_at(address, Moment::now())
     }
@@ -442,7 +442,7 @@ impl Addresses {
     }
 }
 
-/// What is counted together: an IPv4 address, or the /64 of an IPv6 address, whose host part its owner can choose.
+/// The unit of counting: an IPv4 address, or the /64 of an IPv6 address, whose host part its owner can choose.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(v4) => v4.into(),

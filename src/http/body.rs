@@ -1,4 +1,4 @@
-//! JSON bodies: declared as such, bounded, well formed, and of the right shape, or a problem that says which not.
+//! JSON bodies: declared, bounded, well formed and of the right shape; or a problem that says what is wrong.
 
 use std::future::{Ready, ready};
 use std::rc::Rc;
@@ -22,11 +22,11 @@ use super::problem::Problem;
 pub use super::teach::Described;
 use super::{shape, teach};
 
-/// How long a client may take to send its body: a slow one must not hold a connection for ever.
+/// How long a client may take to send its body, because a slow one must not hold a connection for ever.
 const BODY_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// A JSON body. `T` is made of structs with `deny_unknown_fields`, which also refuse a key that stands twice; a map
-/// would silently keep the last.
+/// A JSON body. `T` is made of structs with `deny_unknown_fields`, which also refuse a repeated key. A map would
+/// silently keep the last.
 pub struct Body<T>(pub T);
 
 impl<T: Described + 'static> FromRequest for Body<T> {
@@ -50,18 +50,18 @@ impl<T: Described + 'static> FromRequest for Body<T> {
 
 /// Memory for large bodies that are being read or worked on, in KiB: a hundred of the largest. Others wait unread.
 const MAX_UNPARSED_KIB: usize = 256 * 1024;
-/// Of one key, 64 MiB: clients that announce large bodies and send none hold back no other key.
+/// Of one key, 64 MiB: clients that announce large bodies and send none do not block other keys.
 const MAX_UNPARSED_KIB_OF_KEY: usize = MAX_UNPARSED_KIB / 4;
 static UNPARSED_KIB: LazyLock<Budget> = LazyLock::new(|| Budget::new(MAX_UNPARSED_KIB, MAX_UNPARSED_KIB_OF_KEY));
 
-/// A JSON body of at most `LIMIT` bytes that is neither read nor parsed yet: where that is long work, the handler says where
-/// it is done, and for whom.
+/// A JSON body of at most `LIMIT` bytes that is neither read nor parsed yet. If that is long work, the handler decides
+/// where it is done, and for which key.
 pub struct Unparsed<const LIMIT: usize> {
     payload: Payload,
     connection: Option<Rc<ConnectionState>>,
-    /// As announced.
+    /// The announced length.
     length: Option<u64>,
-    /// That, or the limit.
+    /// The announced length, or the limit.
     most: usize,
 }
 
@@ -93,8 +93,7 @@ impl<const LIMIT: usize> FromRequest for Unparsed<LIMIT> {
 }
 
 impl<const LIMIT: usize> Unparsed<LIMIT> {
-    /// The body as the caller sends it, and its share of the memory for such bodies, to be kept as long as what was made
-    /// of them.
+    /// The body, and its share of the memory for large bodies. Keep the share as long as the data made of the body.
     pub async fn read(self, caller: &Caller) -> Result<(Bytes, Share), Problem> {
         let kib = u32::try_from(self.most.div_ceil(1024)).map_err(|_| Problem::internal())?;
         let share = UNPARSED_KIB
@@ -126,7 +125,7 @@ fn check_head(request: &HttpRequest, limit: usize) -> Result<usize, Problem> {
 }
 
 fn is_json(request: &HttpRequest) -> bool {
-    // What nearly everyone sends needs no parser.
+    // The usual value needs no parser.
     if request
         .headers()
         .get(CONTENT_TYPE)
@@ -160,8 +159,8 @@ async fn read(mut payload: Payload, limit: usize) -> Result<Bytes, Problem> {
     Ok(body.freeze())
 }
 
-/// Parses a body. What is well formed and of the right shape is read without keeping track of its fields; only what
-/// is not is read again, to say all that is wrong.
+/// Parses a body. A correct one is read without tracking its fields. Only a wrong one is read again, to name all
+/// mistakes.
 pub fn parse<T: Described>(bytes: &[u8]) -> Result<T, Problem> {
     quickly(bytes).map_or_else(|| carefully(bytes), Ok)
 }
@@ -180,7 +179,7 @@ fn carefully<T: Described>(bytes: &[u8]) -> Result<T, Problem> {
             Ok(()) => Ok(value),
             Err(error) => Err(Problem::invalid_json(error.to_string())),
         },
-        // The first mismatch may come before what makes the text no JSON at all; that counts more.
+        // The first mismatch may come before the text stops being JSON. The latter counts more.
         Err(error) => Err(if let Some(reason) = malformed(bytes) {
             Problem::invalid_json(reason)
         } else {
@@ -286,7 +285,7 @@ mod tests {
             ("invalid-request", "small".to_owned())
         );
         assert_eq!(parse::<Outer>(b" {\"stake\":-5} ").unwrap().stake, -5);
-        // The rule is told, not what the parser thinks of the text.
+        // The answer has the rule, not the parser's opinion of the text.
         for (body, rule) in [
             ("{\"stake\":\"1\"}", "must be an integer"),
             ("{\"stake\":1,\"small\":-1}", "must be an integer from 0 to 255"),

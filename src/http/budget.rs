@@ -1,5 +1,5 @@
-//! What callers share, such as memory for large bodies: so much for all, and of that so much for each key. A client that
-//! stalls takes what its key may have, and nothing from the others.
+//! Shared resources such as memory for large bodies: a limit for all, and a part of it for each key. A client that
+//! stalls takes its key's part, and nothing from the others.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// Keys whose parts are remembered before those that have nothing out are forgotten.
+/// Keys remembered before idle ones are dropped.
 const MANY_KEYS: usize = 64;
 
 /// Units for all callers, of which one key may have a part.
@@ -25,17 +25,17 @@ pub struct Share {
     _of_all: OwnedSemaphorePermit,
 }
 
-/// Which limit a caller met.
+/// The limit that a caller reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Full {
-    /// That of its own key.
+    /// The limit of its own key.
     Key,
-    /// That of all together.
+    /// The limit of all together.
     All,
 }
 
 impl Budget {
-    /// `all` units, of which a key has `each` at most.
+    /// `all` units, of which a key has at most `each`.
     #[must_use]
     pub fn new(all: usize, each: usize) -> Self {
         Self {
@@ -45,7 +45,7 @@ impl Budget {
         }
     }
 
-    /// So many units for the key of this name, now.
+    /// Takes units for the key of this name, without waiting.
     pub fn take(&self, key: &Arc<str>, units: u32) -> Result<Share, Full> {
         let of_key = self.of(key).try_acquire_many_owned(units).map_err(|_| Full::Key)?;
         let of_all = Arc::clone(&self.all).try_acquire_many_owned(units);
@@ -55,9 +55,9 @@ impl Budget {
         })
     }
 
-    /// The same, in the order of the calls, once there are as many: each of the two limits is waited for so long at most.
+    /// The same, but waits, in the order of the calls, for at most this time for each of the two limits.
     pub async fn wait(&self, key: &Arc<str>, units: u32, most: Duration) -> Result<Share, Full> {
-        // Who waits for its own key takes nothing from the others meanwhile.
+        // A caller that waits for its own key takes nothing from the others meanwhile.
         let of_key = timeout(most, self.of(key).acquire_many_owned(units)).await;
         let of_key = of_key.ok().and_then(Result::ok).ok_or(Full::Key)?;
         let of_all = timeout(most, Arc::clone(&self.all).acquire_many_owned(units)).await;
@@ -71,7 +71,7 @@ impl Budget {
     fn of(&self, key: &Arc<str>) -> Arc<Semaphore> {
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         if keys.len() >= MANY_KEYS {
-            // Each unit that is out, and each caller that waits for some, holds its key's part.
+            // Each taken unit, and each waiting caller, holds its key's part.
             keys.retain(|_, part| Arc::strong_count(part) > 1);
         }
         let part = keys
@@ -102,7 +102,7 @@ mod tests {
             Full::All
         );
         held.pop();
-        // What was refused by the limit of all gave its key's part back.
+        // A refusal by the limit of all returned the key's part.
         held.push(budget.wait(&other, 1, Duration::from_secs(9)).await.unwrap());
         drop((held, others));
         assert!(budget.take(&one, 4).is_ok());

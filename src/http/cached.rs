@@ -1,14 +1,14 @@
-//! Public answers that a client, or what stands between, may keep for a while: `Cache-Control`, `ETag`, 304.
+//! Public answers that clients and caches may keep for a while: `Cache-Control`, `ETag`, 304.
 
 use actix_web::http::header::{CACHE_CONTROL, CacheControl, CacheDirective, ETAG, HeaderValue, IF_NONE_MATCH, VARY};
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use sha2::{Digest, Sha256};
 
-/// Bytes of a hash in a tag: enough to tell the states of one thing apart.
+/// Bytes of a hash in a tag: enough to distinguish the states of one subject.
 const TAG_BYTES: usize = 8;
 
-/// A body with its tag, made once for all who ask.
+/// A body with its tag, made once for all requests.
 #[derive(Debug, Clone)]
 pub struct Page {
     body: Bytes,
@@ -16,7 +16,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// A body whose tag stands for all of it.
+    /// A body whose tag covers all of it.
     #[must_use]
     pub fn new(body: impl Into<Bytes>) -> Page {
         let body = body.into();
@@ -24,7 +24,7 @@ impl Page {
         Page { body, tag }
     }
 
-    /// A body whose tag stands for what matters of it.
+    /// A body whose tag covers only a part.
     #[must_use]
     pub fn tagged_by(body: impl Into<Bytes>, content: &[u8]) -> Page {
         Page {
@@ -33,13 +33,13 @@ impl Page {
         }
     }
 
-    /// What is sent.
+    /// The body.
     #[must_use]
     pub fn body(&self) -> &Bytes {
         &self.body
     }
 
-    /// The answer: 304 where the client has it already (RFC 9110, 13.1.2).
+    /// The answer: 304 if the client has it already (RFC 9110, 13.1.2).
     pub fn answer(&self, request: &HttpRequest, content_type: &'static str, max_age_s: u32) -> HttpResponse {
         let keep = CacheControl(vec![CacheDirective::Public, CacheDirective::MaxAge(max_age_s)]);
         let with_headers = |mut answer: HttpResponseBuilder| {
@@ -56,7 +56,7 @@ impl Page {
             .body(self.body.clone())
     }
 
-    /// The same of what callers with a key get otherwise.
+    /// The same for an answer that callers with a key get in another form.
     pub fn answer_without_key(
         &self,
         request: &HttpRequest,
@@ -71,19 +71,19 @@ impl Page {
     }
 }
 
-/// JSON for a caller with a key: nobody keeps it.
+/// JSON for a caller with a key, which nobody may keep.
 pub fn private(body: impl serde::Serialize) -> HttpResponse {
     HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(body)
 }
 
-/// Weak: the same content may be sent with another time in it.
+/// Weak, because the same content may have another time in it.
 fn tag(content: &[u8]) -> HeaderValue {
     let digest = Sha256::digest(content);
     let text = format!("W/\"{}\"", hex::encode(&digest[..TAG_BYTES]));
     HeaderValue::try_from(text).expect("hexadecimal digits")
 }
 
-/// Weak comparison: our tags have no comma, so that a tag with one is none of them however it is cut.
+/// Weak comparison. Our tags have no comma, so a split at commas cannot make one.
 fn is_known(request: &HttpRequest, tag: &HeaderValue) -> bool {
     let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
     let ours = opaque(tag.to_str().unwrap_or_default());

@@ -1,4 +1,4 @@
-//! What a PUT demands of what is there: `If-Match`, `If-None-Match`, and the tags that this service makes.
+//! The precondition of a PUT: `If-Match`, `If-None-Match`, and this service's entity tags.
 
 use actix_web::HttpRequest;
 use actix_web::http::header::{IF_MATCH, IF_NONE_MATCH};
@@ -38,8 +38,8 @@ pub fn wanted(request: &HttpRequest) -> Result<Wanted, Problem> {
     }
 }
 
-/// The version of an entity tag; 0, which no definition has, for one that this service did not make and for a weak
-/// one: they match nothing. `None` for what is no tag.
+/// The version of an entity tag. 0, which no definition has, for another service's tag and for a weak one: they match
+/// nothing. `None` for a text that is no tag.
 fn version_of(tag: &str) -> Option<u64> {
     let opaque = |tag: &str| tag.strip_prefix('"')?.strip_suffix('"').map(ToOwned::to_owned);
     match tag.strip_prefix("W/") {

@@ -1,5 +1,5 @@
-//! What every request goes through: an id, a name on its log lines, a count, the limits of its address, headers that keep
-//! the answer to itself, and a net for panics and for answers that are no problems.
+//! The path of every request: an id, the name on its log lines, a count, the limits of its address, protective headers,
+//! and a net for panics and for answers that are no problems.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use super::secure::Place;
 use crate::rate::Moment;
 use crate::telemetry::request::{self, Request};
 
-/// Route label of requests that no route matched: their paths are anyone's invention.
+/// Route label of requests without a route, because clients make up their paths.
 const UNMATCHED: &str = "unmatched";
 
 /// The media type of pages.
@@ -42,7 +42,7 @@ pub(super) async fn wrap<B: MessageBody + 'static>(
     let known = request
         .app_data::<Data<RouteTable>>()
         .and_then(|routes| routes.label(request.path()));
-    // Pages that the document does not have.
+    // Pages that are not in the document.
     let route = known.unwrap_or_else(|| request.match_pattern().map_or_else(|| UNMATCHED.into(), Arc::from));
     let place = Place::of(request.path());
     let method = request.method().clone();
@@ -59,7 +59,7 @@ pub(super) async fn wrap<B: MessageBody + 'static>(
         {
             Ok(Ok(answer)) => Ok(finish(answer, &id, place)),
             Ok(Err(error)) => Err(error),
-            // The panic hook has logged it, as one of this request's lines.
+            // The panic hook has logged it, with this request's span.
             Err(_) => Err(Problem::internal().into()),
         }
         .map_err(|error| with_headers(error, &id, place));
@@ -102,7 +102,7 @@ async fn answer<B: MessageBody + 'static>(
     })
 }
 
-/// The request is gone with the service that failed, so that its answer is made by the server, with these headers.
+/// The request is lost with the failed service. So the server makes its answer, with these headers.
 fn with_headers(mut error: Error, id: &RequestId, place: Place) -> Error {
     let header = id.header();
     error.add_response_mapper(move |mut answer| {
@@ -125,7 +125,7 @@ fn finish(answer: ServiceResponse<BoxBody>, id: &RequestId, place: Place) -> Ser
     answer
 }
 
-/// Whether it says itself what is wrong: to programs as a problem, to people as a page. The framework makes neither.
+/// Whether the answer explains itself: a problem for programs, a page for people. The framework makes neither.
 fn explains_itself(answer: &ServiceResponse<BoxBody>) -> bool {
     let kinds = [problem::CONTENT_TYPE, PAGE];
     answer
@@ -163,8 +163,8 @@ fn log(status: u16, took: Duration) {
     if status == 500 {
         tracing::warn!(status, latency_ms, "request failed");
     } else {
-        // One line per request at tens of thousands per second is for who asks for it, by jackpot::http=debug;
-        // a store that is down says so itself, once.
+        // One line for each of tens of thousands of requests a second is only for jackpot::http=debug. An unavailable
+        // store logs itself, once.
         tracing::debug!(status, latency_ms, "request answered");
     }
 }

@@ -1,4 +1,4 @@
-//! What is answered where no route is: 404, or 405 with the methods that the path takes.
+//! The answer where no route matches: 404, or 405 with the methods of the path.
 
 use std::sync::Arc;
 
@@ -10,19 +10,19 @@ use utoipa::openapi::{OpenApi, PathItem, RefOr};
 use super::ACTS;
 use super::problem::Problem;
 
-/// Most segments that the path of a route has.
+/// Most segments of a route's path.
 const MAX_SEGMENTS: usize = 12;
 
-/// Paths and their methods, as the `OpenAPI` document has them; the document is thereby held to be complete.
+/// Paths and their methods, from the `OpenAPI` document. So the document must be complete.
 pub(super) struct RouteTable(Vec<Known>);
 
 /// A path of the service.
 #[derive(Clone)]
 struct Known {
-    /// As the document names it, `{id}` for a parameter.
+    /// The path in the document, `{id}` for a parameter.
     path: Arc<str>,
     segments: Vec<Segment>,
-    /// Its methods, as `Allow` lists them.
+    /// Its methods, for `Allow`.
     methods: String,
 }
 
@@ -53,7 +53,7 @@ impl Known {
         }
     }
 
-    /// Whether a path of these segments is one of this kind. From its end: that is where most paths differ.
+    /// Whether these segments match this path. Compares from the end, where most paths differ.
     fn fits(&self, segments: &[&str]) -> bool {
         let fits = |(segment, text): (&Segment, &&str)| match segment {
             Segment::Named(name) => name == text,
@@ -69,13 +69,13 @@ impl RouteTable {
         RouteTable(paths.map(|(path, item)| Known::new(path, methods(item))).collect())
     }
 
-    /// The part of it that a listener serving `path` alone has.
+    /// The part of the table for a listener that serves only `path`.
     pub(super) fn only(&self, path: &str) -> RouteTable {
         RouteTable(self.find(path).cloned().into_iter().collect())
     }
 
-    /// The path as the document names it: a label of which there are few. Not by the router, which would run a regular
-    /// expression for each of its routes again.
+    /// The path in the document, as a label with few values. Not from the router, which would run a regular expression
+    /// for each of its routes again.
     pub(super) fn label(&self, path: &str) -> Option<Arc<str>> {
         self.find(path).map(|known| Arc::clone(&known.path))
     }
@@ -91,7 +91,7 @@ impl RouteTable {
         self.0.iter().find(|known| known.fits(segments))
     }
 
-    /// The answer for a path and a method that have no route together.
+    /// The answer for a path and a method without a route.
     pub(super) fn refusal(&self, path: &str) -> HttpResponse {
         match self.find(path) {
             Some(known) => Problem::method_not_allowed(&known.methods),
@@ -100,7 +100,7 @@ impl RouteTable {
     }
 }
 
-/// A GET that acts, or that has no end, takes no HEAD: its head is not to be had without it.
+/// A GET that acts, or that has no end, has no HEAD: its headers need the GET.
 fn takes_head(operation: &Operation) -> bool {
     let acts = operation
         .extensions
@@ -133,7 +133,7 @@ fn methods(item: &PathItem) -> String {
     there.join(", ")
 }
 
-/// The service behind all routes.
+/// The service after all routes.
 pub(super) async fn refuse(request: HttpRequest, table: Data<RouteTable>) -> HttpResponse {
     table.refusal(request.path())
 }

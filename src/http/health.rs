@@ -76,7 +76,7 @@ pub struct Readiness {
     pub ledger: Option<LedgerState>,
     /// How many are refused.
     pub refused: Refused,
-    /// Which ones: for those who may read.
+    /// The refused subjects, for callers who may read.
     pub subjects: Vec<RefusedSubject>,
     /// What is missing, by part (`redis`, `store`, `jackpots`); empty: ready.
     pub causes: Vec<FieldError>,
@@ -129,9 +129,10 @@ pub(super) async fn healthz() -> HttpResponse {
     HttpResponse::Ok().json(Alive { status: "ok" })
 }
 
-/// Whether the instance can serve: Redis takes entries, and a jackpot can be played, where any is defined and refused. A key
-/// is optional; one that may read is also told which jackpots, coupons and rooms are refused, and why: a bound key, of its
-/// own.
+/// Whether the instance can serve: Redis takes entries, and no jackpot is refused or at least one can be played.
+///
+/// A key is optional. A key that may read also gets the refused jackpots, coupons and rooms, with the reasons; a bound key
+/// gets its own.
 #[utoipa::path(get, path = "/readyz", tag = "service", security((), ("bearer" = [])),
     responses((status = 200, description = "Ready", body = Ready),
               (status = 503, description = "`not-ready`; `errors` says why", body = NotReady,

@@ -1,9 +1,10 @@
-//! The limits of requests: by address for those without a key and for wrong keys, and what answers tell of limits.
+//! The limits of requests: by address for requests without a key and for wrong keys; and the headers that report
+//! limits.
 //!
-//! Whether a key is valid is found out by the handler's arguments, once. So a request with an `Authorization` header is
-//! counted when it is answered: as a wrong key where nobody was identified, on whatever route.
+//! The handler's arguments check a key, once. So a request with an `Authorization` header is counted when it is
+//! answered: as a wrong key if no caller was identified, on whatever route.
 //!
-//! `/healthz` has no limit, `/readyz` and `/metrics` have one of their own ([`Address::probe`]).
+//! `/healthz` has no limit. `/readyz` and `/metrics` have one of their own ([`Address::probe`]).
 
 use std::borrow::Cow;
 use std::pin::Pin;
@@ -30,11 +31,11 @@ const STATE: HeaderName = HeaderName::from_static("ratelimit");
 /// How long a client with too many requests in flight should wait.
 const IN_FLIGHT_RETRY: Duration = Duration::from_secs(1);
 
-/// What is left of the limit of a key; in the request's extensions, where keys have one.
+/// The rest of a key's limit, in the request's extensions, if keys have one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct KeyLeft(pub(super) Rate, pub(super) Left);
 
-/// A request that was let in.
+/// An admitted request.
 #[derive(Default)]
 pub(super) struct Admitted {
     address: Option<Address>,
@@ -43,7 +44,7 @@ pub(super) struct Admitted {
     proxied: Option<Proxied>,
 }
 
-/// A request that was not.
+/// A refused request.
 pub(super) struct Refused {
     problem: Problem,
     told: Option<(Limit, Rate, Left)>,
@@ -83,7 +84,7 @@ impl Refused {
     }
 }
 
-/// Counts a request before it is looked into.
+/// Counts a request before any other work.
 pub(super) fn begin(web: &Web, request: &ServiceRequest, route: &str, now: Moment) -> Result<Admitted, Box<Refused>> {
     let (address, is_proxied) = peer::of(web, request.request());
     let sends_key = request.headers().contains_key(AUTHORIZATION);
@@ -121,7 +122,7 @@ fn count(
     now: Moment,
 ) -> Option<(Limit, Counted)> {
     if sends_key {
-        // Of an address that has used its limit up, a key that is none is not let in to say so.
+        // If the address has used its limit up, a wrong key is not admitted to say so.
         let refuse = address.is_public_spent(now) && !auth::is_known(web, request.headers());
         return refuse.then(|| (Limit::Public, address.public(now)));
     }
@@ -138,7 +139,7 @@ fn refused(web: &Web, limit: Limit, rate: Option<Rate>, wait: Duration) -> Box<R
 }
 
 impl Admitted {
-    /// Counts what could not be counted before, and tells what is left. `is_identified`: whether a valid key was sent.
+    /// Counts what could not be counted before, and adds the headers. `is_identified`: whether a valid key was sent.
     pub(super) fn finish(
         self,
         web: &Web,
@@ -159,7 +160,7 @@ impl Admitted {
         } else if self.sends_key
             && let Some(address) = &self.address
         {
-            // It may have come to a route that needs no key.
+            // The route may need no key.
             let _ = address.public(now);
             let (rate, taken) = (address.limits().failed, address.failed_key(now));
             match taken {

@@ -1,10 +1,10 @@
-//! Structs from JSON objects alone, at every depth: serde would also take an array, its fields by position.
+//! Reads structs only from JSON objects, at every depth. serde would also accept an array, with the fields by position.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor};
 
-/// Wraps whatever serde passes along (deserializer, visitor, seed or access), so that what comes out is wrapped too.
+/// Wraps what serde passes along (deserializer, visitor, seed or access), so that each result is wrapped too.
 pub(super) struct Objects<T>(pub(super) T);
 
 macro_rules! forward {

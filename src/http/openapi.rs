@@ -17,13 +17,13 @@ mod complete;
 mod schemas;
 mod words;
 
-/// Name of the security scheme; an operation with a key says `security(("bearer" = []))`.
+/// Name of the security scheme. An operation with a key has `security(("bearer" = []))`.
 pub const BEARER: &str = "bearer";
 
-/// How long the document may be kept, in seconds: until all know an update of the service.
+/// How long clients may keep the document, in seconds, and so the delay of an update.
 const MAX_AGE_S: u32 = 60;
 
-/// What the service itself serves; capabilities merge theirs into it in [`super::routes`].
+/// The service's own part. Capabilities merge theirs into it in [`super::routes`].
 #[derive(OpenApi)]
 #[openapi(
     info(title = "Jackpot", license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
@@ -47,7 +47,7 @@ impl Modify for Bearer {
     }
 }
 
-/// What the document says of types, for answers that teach; there once a service was made in this process.
+/// The schemas, for refusals that teach; set by the first service of this process.
 static DOCUMENT: OnceLock<Value> = OnceLock::new();
 
 /// The document, where there is one.
@@ -64,7 +64,7 @@ impl DocumentText {
         let mut document = serde_json::to_value(document)?;
         complete::complete(&mut document);
         let text = serde_json::to_string(&document)?;
-        // All services of a process have the same.
+        // All services of a process have the same document.
         DOCUMENT.get_or_init(|| document);
         Ok(DocumentText(Page::new(text)))
     }

@@ -1,4 +1,4 @@
-//! Pages of what is listed by id.
+//! Pages of subjects listed by id.
 
 use std::fmt::Display;
 
@@ -10,28 +10,27 @@ use super::problem::Problem;
 use crate::ids::Id;
 use crate::stream::{MaybeScript, Registry, ScriptError, Subject};
 
-/// Rows of a page unless it says.
+/// Default rows of a page.
 const DEFAULT_PAGE: u32 = 100;
 /// Most rows of a page: some hundred kilobytes of answer.
 const MAX_PAGE: u32 = 1_000;
 
-/// Of a page read at the same time.
+/// Rows read in parallel.
 const READ_AT_ONCE: usize = 16;
 
-/// Which page.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct PageQuery {
-    /// 1 to 1,000; 100 unless it says.
+    /// 1 to 1,000; default 100.
     #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
     pub limit: Option<Limit>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     #[param(value_type = Option<String>)]
     pub cursor: Option<Id>,
 }
 
-/// Rows at most, 1 to 1,000.
+/// Number of rows, 1 to 1,000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Limit(pub u32);
@@ -45,17 +44,16 @@ impl TryFrom<String> for Limit {
     }
 }
 
-/// Rows of a page.
 #[must_use]
 pub fn page_size(limit: Option<Limit>) -> usize {
     limit.map_or(DEFAULT_PAGE, |Limit(rows)| rows) as usize
 }
 
-/// A page of what a registry names, or of these alone (in order, few), each as `read` tells it, and the cursor of the next
-/// page.
+/// A page of a registry's names, or of the names in `own` (in order, few), each as `read` returns it; and the cursor of
+/// the next page.
 ///
 /// # Errors
-/// The error of the first that Redis can't be asked for now.
+/// The error of the first subject that Redis can't be asked for now.
 pub async fn page_of<K, T, E>(
     registry: &Registry<K>,
     page: &PageQuery,
@@ -82,7 +80,7 @@ where
     Ok((items.into_iter().map(|(_, item)| item).collect(), next_cursor))
 }
 
-/// The first of few ids. All are read, so that a page is full also where some are not there.
+/// The first of few ids. All are read, so that a page is full even if some do not exist.
 async fn some_of<T, E>(
     ids: Vec<Id>,
     limit: usize,
@@ -103,7 +101,7 @@ where
     E: MaybeScript + Display,
 {
     let one = async |id: Id| match read(&id).await {
-        // The name of one that was never defined after all.
+        // The name has no subject.
         Err(error) if error.is_unknown() => Ok(None),
         // One that cannot be shown does not hide the others.
         Err(error) if !error.is_unavailable() => {

@@ -1,12 +1,13 @@
-//! Who asks: the address at the other end of the connection, or, where that is a trusted proxy, whom its header names.
+//! The client of a request: the address at the other end of the connection; or, if that is a trusted proxy, the address
+//! that its header names.
 //!
-//! Proxies append to `X-Forwarded-For` (or add an element to `Forwarded`, RFC 7239) whom they got the request from, and
-//! leave what a client wrote there before it. So the walk goes from the right, past trusted proxies, to the first address
-//! that is none: whatever is left of it, anybody may have made up. What is no address (garbage, `unknown`, an obfuscated
-//! identifier) ends the walk at the proxy that wrote it; a proxy itself is not bounded.
+//! Proxies append to `X-Forwarded-For` (or add an element to `Forwarded`, RFC 7239) the address from which they got the
+//! request. They leave what a client wrote before it. So the walk goes from the right, past trusted proxies, to the
+//! first other address; anybody can make up what is left of it. A text that is no address (garbage, `unknown`, an
+//! obfuscated identifier) ends the walk at the proxy that wrote it. A proxy itself has no limit.
 //!
-//! Where both headers are there, `X-Forwarded-For` counts: nearly all proxies write that one and pass a client's
-//! `Forwarded` on as it came. A proxy that writes `Forwarded` alone must drop the other one.
+//! If both headers are there, `X-Forwarded-For` counts: nearly all proxies write that one and pass a client's
+//! `Forwarded` on unchanged. A proxy that writes only `Forwarded` must drop the other one.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -22,19 +23,18 @@ use super::Web;
 use super::addresses::{Address, Connected};
 use crate::settings::Proxies;
 
-/// Proxies on the way at most; what is further left is not looked at.
+/// Most proxies of a walk. Elements further left are ignored.
 const MAX_HOPS: usize = 32;
 
-/// Who asks.
 #[derive(Debug, Clone)]
 pub struct Peer {
-    /// `None` for a proxy that names nobody.
+    /// `None` for a proxy that names no client.
     pub address: Option<Address>,
-    /// Whether a proxy named it, whose connection counts for nobody.
+    /// Whether a proxy named it. Then the connection counts for nobody.
     pub is_proxied: bool,
 }
 
-/// The client of a request. Without a proxy it is the connection's, and no header is looked at.
+/// The client of a request. Without a proxy it is the connection's address, and headers are ignored.
 pub(super) fn of<'a>(web: &Web, request: &'a HttpRequest) -> (Option<Cow<'a, Address>>, bool) {
     let connected = request.conn_data::<Connected>();
     if let Some(address) = connected.and_then(Connected::address) {
@@ -79,7 +79,7 @@ fn named(headers: &HeaderMap, proxies: &Proxies) -> Option<IpAddr> {
     }
 }
 
-/// The hops of all lines of a header, in their order; `None` for one that is no address.
+/// The hops of all lines of a header, in order; `None` for a hop that is no address.
 fn hops(headers: &HeaderMap, name: &HeaderName, of_line: fn(&str) -> Vec<Option<IpAddr>>) -> Vec<Option<IpAddr>> {
     let of_value = |value: &HeaderValue| value.to_str().map_or_else(|_| vec![None], of_line);
     headers.get_all(name).flat_map(of_value).collect()
@@ -99,7 +99,7 @@ fn forwarded(line: &str) -> Vec<Option<IpAddr>> {
                 name.trim().eq_ignore_ascii_case("for").then(|| value.trim())
             });
             let value = values.next()?;
-            // Of two it would be anyone's guess which counts.
+            // Of two it would be unclear which counts.
             if values.next().is_some() {
                 return None;
             }

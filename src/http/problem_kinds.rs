@@ -1,4 +1,4 @@
-//! The problems there are: code, title, and the text behind `/problems/{code}`.
+//! All problems: code, title, and the text of `/problems/{code}`.
 
 /// A kind of problem. Its code is part of the contract; titles do not vary with the occurrence (RFC 9457, 3.1.3).
 pub(super) struct Kind {

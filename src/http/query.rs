@@ -1,4 +1,4 @@
-//! Query strings and ids in paths, with the same care as bodies.
+//! Query strings and ids in paths, checked like bodies.
 
 use std::future::{Ready, ready};
 
@@ -13,9 +13,9 @@ use super::problem::{FieldError, Problem};
 use super::shape::{self, Tracked};
 use super::teach;
 
-/// Longer query strings are refused; the longest that the contract has is a tenth of it.
+/// Longest query string. The longest in the contract has a tenth of it.
 const MAX_QUERY_BYTES: usize = 4096;
-/// Wrong parameters that an answer names.
+/// Most wrong parameters in an answer.
 const MAX_WRONG: usize = 20;
 
 /// The query string. `T` is a struct with `deny_unknown_fields`.
@@ -35,7 +35,7 @@ impl<T: DeserializeOwned> FromRequest for QueryOf<T> {
     }
 }
 
-/// No parameters: one that would be ignored is refused, because its sender believes in it.
+/// No parameters. An ignored parameter is refused, because its sender relies on it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}
@@ -51,7 +51,7 @@ fn query<T: DeserializeOwned>(text: &str) -> Result<T, FieldError> {
     }
 }
 
-/// All parameters that are wrong: each that was found is left out, or, where it is missing, added, and the rest read again.
+/// All wrong parameters. Each is left out, or added if it is missing, and the rest is read again.
 fn all_wrong<T: DeserializeOwned>(request: &HttpRequest, text: &str, first: FieldError) -> Problem {
     let path = request.match_pattern().unwrap_or_default();
     let mut pairs = form_urlencoded::parse(text.as_bytes()).into_owned().collect::<Vec<_>>();
@@ -91,7 +91,7 @@ impl<T: DeserializeOwned> FromRequest for PathOf<T> {
     }
 }
 
-/// All parameters of the path that are wrong: each that was found is replaced by an example.
+/// All wrong parameters of the path. Each is replaced by an example, and the rest is read again.
 fn all_of_path<T: DeserializeOwned>(request: &HttpRequest, first: FieldError) -> Problem {
     let pattern = request.match_pattern().unwrap_or_default();
     let mut values = request
@@ -121,7 +121,7 @@ fn all_of_path<T: DeserializeOwned>(request: &HttpRequest, first: FieldError) ->
     Problem::invalid_request(errors)
 }
 
-/// Tuples know only the place of a parameter, `[1]`, and a lone one not even that.
+/// A tuple knows only the place of a parameter, `[1]`; a single parameter not even that.
 fn parameter_name(request: &HttpRequest, field: &str) -> String {
     let place = match field {
         "" => Some(0),

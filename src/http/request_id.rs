@@ -15,7 +15,7 @@ use crate::telemetry::request;
 /// The header, in requests and answers.
 pub const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Longer ids of clients are replaced: they are repeated in every log line.
+/// Longer ids from clients are replaced, because every log line repeats the id.
 const MAX_LENGTH: usize = 64;
 
 /// Identifies a request; `[A-Za-z0-9._-]{1,64}`.
@@ -23,7 +23,7 @@ const MAX_LENGTH: usize = 64;
 pub struct RequestId(Arc<str>);
 
 impl RequestId {
-    /// The id that the client sent, if it is a sane one, or else a new one.
+    /// The client's id if it is valid, or else a new one.
     pub(super) fn of(headers: &HeaderMap) -> RequestId {
         match headers
             .get(HEADER)
@@ -35,11 +35,11 @@ impl RequestId {
         }
     }
 
-    /// Random for the process and counted within: unique without a system call per request.
+    /// Random for the process, then counted: unique without a system call for each request.
     pub(super) fn next() -> RequestId {
         static PROCESS: LazyLock<String> = LazyLock::new(|| match random::bytes::<8>() {
             Ok(bytes) => hex::encode(bytes),
-            // An id need not be secret; the process and its start tell instances apart as well.
+            // An id need not be secret; the process and its start distinguish instances as well.
             Err(_) => format!("{:x}{:x}", std::process::id(), jiff::Timestamp::now().as_nanosecond()),
         });
         static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -52,7 +52,7 @@ impl RequestId {
         &self.0
     }
 
-    /// The id as text that the log keeps too.
+    /// The id as shared text, for the log too.
     pub(super) fn shared(&self) -> Arc<str> {
         Arc::clone(&self.0)
     }

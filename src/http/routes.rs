@@ -1,4 +1,4 @@
-//! The route table: the service's own routes, and the one place where capabilities add theirs.
+//! The route table: the service's own routes, and the only place where capabilities add theirs.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use super::fallback::{self, RouteTable};
 use super::openapi::{self, DocumentText, ServiceDoc};
 use super::{Web, health, problem};
 
-/// What capabilities add to the service.
+/// The capabilities' part of the service.
 #[derive(Clone)]
 pub struct Routes {
-    /// Mounts their routes, with the state that they need as app data; called once per worker thread.
+    /// Mounts their routes with their app data. Called once for each worker thread.
     pub mount: Arc<dyn Fn(&mut ServiceConfig) + Send + Sync>,
-    /// Describes their routes. Also the source of `Allow` in a 405: every route must be in it.
+    /// Describes their routes. A 405 takes its `Allow` from it, so every route must be in it.
     pub document: utoipa::openapi::OpenApi,
 }
 
@@ -49,7 +49,7 @@ impl Table {
             .app_data(self.web.clone())
             .app_data(self.refusals.clone())
             .app_data(self.text.clone());
-        // First, because routes are tried in their order.
+        // First, because routes are tried in order.
         (self.mount)(config);
         config
             .route("/healthz", super::get().to(health::healthz))
@@ -62,7 +62,7 @@ impl Table {
         openapi::routes(config);
     }
 
-    /// For the listener that serves `/metrics` alone.
+    /// For the listener that serves only `/metrics`.
     pub(super) fn mount_metrics(&self, config: &mut ServiceConfig) {
         config
             .app_data(self.web.clone())

@@ -1,18 +1,18 @@
-//! Headers that keep an answer to whom it is for: not in a cache, not in a frame, not taken for another type.
+//! Headers that protect an answer: not cached for others, not framed, not read as another type.
 
 use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, PERMISSIONS_POLICY,
     REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 
-/// What a path is for.
+/// The purpose of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// The API, for one caller: passes and tokens are among its answers. Those for everybody say so themselves.
+    /// The API, for one caller: passes and tokens are among its answers. Answers for everybody say so themselves.
     Api,
     /// Pages of rooms, likewise.
     Room,
-    /// The page of the description, and what it loads.
+    /// The page of the description, and its files.
     Docs,
     Other,
 }
@@ -22,14 +22,14 @@ const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const NO_REFERRER: HeaderValue = HeaderValue::from_static("no-referrer");
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 const COOP: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
-/// A page here needs no device.
+/// No page here needs a device.
 const NO_DEVICES: HeaderValue =
     HeaderValue::from_static("camera=(), geolocation=(), microphone=(), payment=(), usb=()");
-/// Of a page that names no policy of its own.
+/// For a page without a policy of its own.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
 );
-/// The vendored page draws icons out of its own style sheet and sets styles of its elements; its scripts are files.
+/// The vendored page has icons in its style sheet and sets styles of its elements. Its scripts are files.
 const DOCS_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'none'; \
      form-action 'self'; frame-ancestors 'none'",
@@ -48,7 +48,7 @@ impl Place {
         }
     }
 
-    /// Adds what an answer does not say itself.
+    /// Adds the headers that an answer does not set itself.
     pub(super) fn secure(self, headers: &mut HeaderMap) {
         headers.insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
         if matches!(self, Self::Api | Self::Room) && !headers.contains_key(CACHE_CONTROL) {

@@ -1,4 +1,4 @@
-//! Listening, and stopping without losing an answer.
+//! Listens, and stops without losing an answer.
 
 use std::io;
 use std::net::SocketAddr;
@@ -17,41 +17,38 @@ use crate::open_files;
 use crate::settings::{Http, Settings};
 use crate::stopping::Stopping;
 
-/// Connections at most where the setting leaves it to us: some 20 KiB each when they have all been used.
+/// Default limit of connections. Each takes some 20 KiB after its first use.
 const MAX_CONNECTIONS: usize = 20_000;
 
-/// Open files that are left to all else: Redis, the ledger, files; and one of so many to connections that are being refused.
+/// Open files reserved for Redis, the ledger and files; and one of so many, for connections that are being refused.
 const RESERVED_FILES: usize = 512;
 const RESERVED_SHARE: usize = 16;
 
 /// Threads for the metrics listener: one reader now and then.
 const METRICS_WORKERS: usize = 1;
 
-/// Connections of the metrics listener.
 const METRICS_CONNECTIONS: usize = 64;
 
-/// Why the server does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The address can't be had.
+    /// The address can't be used.
     #[error("setting {setting}: can't listen on {address}: {source}")]
     Bind {
-        /// Which setting asked for it.
+        /// The setting with the address.
         setting: &'static str,
-        /// The address.
         address: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// No certificate, or one that can't be used.
+    /// The certificate is missing or can't be used.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// The API's description can't be written down.
+    /// The API description can't be serialized.
     #[error("the OpenAPI document: {0}")]
     Document(#[from] serde_json::Error),
 }
 
-/// A server that accepts connections.
+/// A running server.
 pub struct Running {
     address: SocketAddr,
     metrics_address: Option<SocketAddr>,
@@ -62,10 +59,10 @@ pub struct Running {
     certificates: Option<JoinHandle<()>>,
 }
 
-/// Starts to listen. The server runs until [`Running::stop`]; signals are the caller's business.
+/// Starts to listen. The server runs until [`Running::stop`]. The caller handles signals.
 ///
 /// # Errors
-/// An address that is taken or not ours.
+/// An address that is in use, or not this machine's.
 pub fn start(settings: &Settings, web: Web, routes: Routes) -> Result<Running, ServeError> {
     let stopping = web.stopping.clone();
     let http = &settings.http;
@@ -158,16 +155,16 @@ impl Running {
         self.is_https
     }
 
-    /// The address of the metrics, if they have one of their own.
+    /// The address of the metrics, if they have their own.
     #[must_use]
     pub fn metrics_address(&self) -> Option<SocketAddr> {
         self.metrics_address
     }
 
-    /// Accepts no more, answers what was accepted, for `http.shutdown_timeout_s` at most.
+    /// Accepts no more connections, and answers accepted requests, for at most `http.shutdown_timeout_s`.
     ///
     /// # Errors
-    /// When the server had ended with an error before.
+    /// If the server had ended with an error before.
     pub async fn stop(self) -> io::Result<()> {
         self.stopping.begin();
         if let Some(certificates) = self.certificates {

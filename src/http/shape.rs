@@ -1,14 +1,14 @@
-//! Says in a client's words why its input does not fit: the field's path and the rule it breaks.
+//! Says in a client's words why its input does not fit: the field's path and the broken rule.
 
 use serde::de::{Deserialize, Deserializer};
 use serde_path_to_error::{Path, Track};
 
 use super::problem::FieldError;
 
-/// Longer texts are cut: they repeat what the client sent.
+/// Longer texts are cut, because they repeat the client's input.
 const MAX_TEXT: usize = 200;
 
-/// A value, or which part of the input prevented it. Unlike a bare deserializer's error it knows the field.
+/// A value, or the part of the input that prevented it. Unlike a bare deserializer's error, it has the field.
 pub(super) struct Tracked<T>(pub(super) Result<T, FieldError>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Tracked<T> {
@@ -25,14 +25,14 @@ pub(super) const MISSING: &str = "is required";
 pub(super) const UNKNOWN: &str = "is not a known field";
 pub(super) const TWICE: &str = "stands twice";
 
-/// Where a message of serde names a field, that field belongs to the path.
+/// If a message of serde names a field, that field belongs to the path.
 const NAMING: [(&str, &str); 3] = [
     ("missing field `", MISSING),
     ("unknown field `", UNKNOWN),
     ("duplicate field `", TWICE),
 ];
 
-/// What a message of serde says of a field that it names, and the name.
+/// The rest of a serde message that names a field, and the name.
 pub(super) fn named(message: &str) -> Option<(&'static str, &str)> {
     NAMING.iter().find_map(|(prefix, rule)| {
         let name = message.strip_prefix(prefix)?.split('`').next()?;
@@ -53,7 +53,7 @@ pub(super) fn field_error(path: &Path, message: &str) -> FieldError {
     FieldError::new(cut(&field), cut(&plain_words(message)))
 }
 
-/// The path may end with the name already: it does where the value was at fault, not where the name was.
+/// The path may already end with the name: it does if the value was wrong, not the name.
 fn join(path: &str, name: &str) -> String {
     if path.is_empty() || path == name || path.strip_suffix(name).is_some_and(|rest| rest.ends_with('.')) {
         return if path.is_empty() {

@@ -1,7 +1,7 @@
-//! All that is wrong with an input, each with what to send instead. Only what was refused comes here.
+//! Finds every mistake of an input, and what to send instead. Only refused inputs come here.
 //!
-//! A type reads its input until the first mistake. So that all are named, each mistake is put right with the example that
-//! the description has of the type, and the rest is read again. The bounds come from the description as well.
+//! A type reads its input until the first mistake. So each mistake is replaced by the example's value from the
+//! description of the type, and the rest is read again. The bounds come from the description as well.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -14,36 +14,36 @@ use super::problem::FieldError;
 use super::shape;
 use crate::violation::Violation;
 
-/// Mistakes that an answer names: more would help nobody.
+/// Most mistakes in an answer. More would not help.
 const MAX_ERRORS: usize = 50;
-/// Bytes that may be read again for one input: a large one is put right fewer times.
+/// Most bytes read again for one input. A large input gets fewer repairs.
 const MAX_READ_AGAIN: usize = 4 * 1024 * 1024;
-/// Times that any input may be put right.
+/// Most repairs of any input.
 const LEAST_ROUNDS: usize = 4;
 
 /// The body of a request. The description has its schema and an example under its name.
 pub trait Described: DeserializeOwned + ToSchema {
-    /// Fields that rules relate to one another: when one of them was not understood, nothing can be said of the others.
+    /// Fields that rules relate to one another. If one of them was not understood, these rules are not checked.
     const RELATED: &'static [&'static str] = &[];
 
-    /// Bytes of the longest that is allowed, where that may be more than `http.max_body_bytes`.
+    /// Bytes of the longest allowed body, if that may be more than `http.max_body_bytes`.
     const LONGEST: usize = 0;
 
-    /// The rules that it breaks, of those that can be checked of it alone. Only asked when something else is wrong: the
-    /// handler checks what has the right shape.
+    /// The broken rules, of those that this type can check alone. Called only when something else is wrong: the handler
+    /// checks an input of the right shape.
     fn broken(self) -> Vec<Violation> {
         Vec::new()
     }
 }
 
-/// What is wrong with a body: `first` at least, which made it be refused.
+/// All mistakes of a body: at least `first`, the reason of the refusal.
 pub(super) fn all<T: Described>(bytes: &[u8], first: FieldError) -> Vec<FieldError> {
     let Ok(mut value) = serde_json::from_slice::<Value>(bytes) else {
         return vec![first];
     };
     let (schema, example) = (Schema::named(&T::name()), openapi::example(&T::name()));
     let mut errors = Vec::new();
-    // A value keeps the last of two: it is no mistake any more.
+    // The value keeps the last of two equal keys, so this mistake is gone.
     if first.rule == shape::TWICE {
         errors.push(first.clone());
     }
@@ -82,7 +82,7 @@ pub(super) fn cut(mut errors: Vec<FieldError>) -> Vec<FieldError> {
     errors
 }
 
-/// The rules that the rest breaks, where what was put right has nothing to do with them.
+/// The rules that the rest breaks, if no repaired value is involved.
 fn add_broken<T: Described>(body: T, put_right: &[Mistake], errors: &mut Vec<FieldError>) {
     let touched = put_right
         .iter()
@@ -116,13 +116,13 @@ enum Kind {
     Wrong,
 }
 
-/// Something that could not be read, and where.
+/// A mistake and its place.
 #[derive(Debug, Clone)]
 struct Mistake {
     steps: Vec<Step>,
     kind: Kind,
     error: FieldError,
-    /// The rule in words of ours, not of the parser.
+    /// The rule in our words, not in the parser's.
     ours: bool,
 }
 
@@ -164,7 +164,7 @@ impl Mistake {
         }
     }
 
-    /// The error with what is allowed, as the description says it.
+    /// The error with the allowed values, from the description.
     fn taught(&self, schema: Option<&Schema>) -> FieldError {
         let mut error = self.error.clone();
         let found = schema.and_then(|schema| match self.kind {
@@ -183,7 +183,7 @@ impl Mistake {
         error
     }
 
-    /// Makes the value such that it is read beyond this; whether that was possible.
+    /// Repairs the value so that reading goes on after this mistake. Returns whether that was possible.
     fn put_right(&self, value: &mut Value, example: Option<&Value>) -> bool {
         let Some((last, before)) = self.steps.split_last() else {
             return false;
@@ -192,7 +192,7 @@ impl Mistake {
             let parent = find_mut(value, before).and_then(Value::as_object_mut);
             return parent.is_some_and(|parent| matches!(last, Step::Name(name) if parent.remove(name).is_some()));
         }
-        // The nearest that the example has, from the field itself outwards.
+        // The nearest value in the example, from the field itself outwards.
         for depth in (1..=self.steps.len()).rev() {
             let steps = &self.steps[..depth];
             let Some(good) = example.and_then(|example| find(example, steps)) else {
@@ -212,7 +212,7 @@ impl Mistake {
                 return true;
             }
         }
-        // An optional one that the example does not have.
+        // An optional field that the example does not have.
         match (find_mut(value, before), last) {
             (Some(Value::Object(parent)), Step::Name(name)) => parent.remove(name).is_some(),
             _ => false,
@@ -227,7 +227,7 @@ fn find_mut<'a>(value: &'a mut Value, steps: &[Step]) -> Option<&'a mut Value> {
     })
 }
 
-/// In an example any place of a list is like its first.
+/// In an example, every place of a list is like its first.
 fn find<'a>(value: &'a Value, steps: &[Step]) -> Option<&'a Value> {
     steps.iter().try_fold(value, |value, step| match step {
         Step::Name(name) => value.as_object()?.get(name),
@@ -235,7 +235,7 @@ fn find<'a>(value: &'a Value, steps: &[Step]) -> Option<&'a Value> {
     })
 }
 
-/// A mistake in a parameter of the operation at this path, with what is allowed.
+/// A mistake in a parameter of the operation at this path, with the allowed values.
 pub(super) fn parameter(path: &str, error: FieldError) -> FieldError {
     let schema = Schema::parameter(path, &error.field);
     let phrase = schema.and_then(Schema::phrase);
@@ -276,7 +276,7 @@ impl Schema {
         Some(Self { value, document })
     }
 
-    /// Of a parameter of the operations at this path: those of one path mean the same by a name.
+    /// The schema of a parameter of the operations at this path. A name means the same in all of them.
     fn parameter(path: &str, name: &str) -> Option<Self> {
         let document = openapi::document()?;
         let value = Self::described(path, name)?.get("schema")?;
@@ -355,7 +355,7 @@ impl Schema {
         }
     }
 
-    /// What it is, as in "must be …".
+    /// Its kind, for "must be …".
     pub(super) fn phrase(self) -> Option<String> {
         let schema = self.resolved();
         let variants = schema.variants().collect::<Vec<_>>();
@@ -429,7 +429,7 @@ impl Schema {
         }
     }
 
-    /// One of the objects that are told apart by their one name is shown, any other named.
+    /// For a union whose variants differ by their only field name: shows one variant and names the others.
     fn object(self) -> String {
         let closed = self.value["additionalProperties"] == false && self.value.get("title").is_some();
         let only = self.value["required"].as_array().filter(|all| closed && all.len() == 1);

@@ -1,4 +1,4 @@
-//! Entries of one jackpot that go out together: one call of `enter`, and each its own answer.
+//! Combines entries of one jackpot into one call of `enter`, and gives each its own answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,18 +15,18 @@ use crate::stream::Subject;
 
 const _: () = assert!(MAX_BATCH <= MAX_ENTRIES);
 
-/// What became of an entry.
+/// The result of an entry.
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// Taken by this call.
     Taken(Record),
     /// Seen before.
     Seen(Record),
-    /// Not taken; nothing of it was written.
+    /// Not taken; the script wrote nothing for it.
     Refused(Refusal),
 }
 
-/// Sends entries, together where they come together.
+/// Sends entries, combined with others if there are any.
 #[derive(Debug, Clone)]
 pub(super) struct Entering {
     store: Store,
@@ -38,7 +38,7 @@ impl Entering {
         Self { store, metrics }
     }
 
-    /// Enters one that was drawn under this view, and waits for its own answer.
+    /// Enters an entry that was drawn under this view, and waits for its answer.
     pub(super) async fn enter(
         &self,
         known: &Arc<Known>,
@@ -58,7 +58,6 @@ impl Entering {
     }
 }
 
-/// The entries of one jackpot.
 struct Entries {
     sender: Entering,
     known: Arc<Known>,
@@ -72,7 +71,7 @@ impl Joint for Entries {
 
     const WHAT: &'static str = "enter";
 
-    /// Whether two views draw alike, so that one call can take what was drawn under either.
+    /// Whether two views draw alike, so that one call can take entries of both.
     fn is_same(one: &Arc<View>, other: &Arc<View>) -> bool {
         Arc::ptr_eq(one, other)
             || (one.epoch == other.epoch && one.stamp == other.stamp && one.commitment == other.commitment)

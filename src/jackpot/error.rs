@@ -14,23 +14,18 @@ use super::scripts::ScriptError;
 use super::steps::Contradiction;
 use super::view::Status;
 
-/// Why an entry or an operator's wish was not done.
+/// Why a request of a client or operator failed.
 #[derive(Debug, Error)]
 pub enum PlayError {
-    /// The script did nothing, or it is not known whether it did.
+    /// The script did nothing, or its result is unknown.
     #[error(transparent)]
     Script(#[from] ScriptError),
-    /// There is no such entry, or it is no longer remembered.
+    /// There is no such entry, or its record was dropped.
     #[error("no entry '{0}' is remembered")]
     EntryNotFound(String),
-    /// No PUT of the jackpot's definition was given this version.
+    /// No PUT of the jackpot's definition got this version.
     #[error("jackpot '{id}' has no definition of version {version}")]
-    DefinitionNotFound {
-        /// Which jackpot.
-        id: Id,
-        /// Which version.
-        version: u64,
-    },
+    DefinitionNotFound { id: Id, version: u64 },
     /// The jackpot does not take entries.
     #[error("the jackpot is {}", .0.as_str())]
     Stopped(Status),
@@ -52,51 +47,40 @@ pub enum PlayError {
     /// `If-Match` or `If-None-Match` does not hold.
     #[error("the definition is not the one that was expected")]
     PreconditionFailed,
-    /// Redis is near its memory limit or down: new entries are refused, what was begun is finished.
+    /// Redis is near its memory limit or down: new entries are refused, pending ones are finished.
     #[error("new entries are refused: {0}")]
     Refusing(String),
-    /// As many entries of the jackpot wait for Redis as may.
+    /// The largest number of entries of the jackpot already waits for Redis.
     #[error("{waiting} entries of the jackpot wait for Redis")]
-    Crowded {
-        /// How many.
-        waiting: usize,
-    },
-    /// The ledger is too far behind: new entries are refused until it has caught up.
+    Crowded { waiting: usize },
+    /// The ledger lags too far: new entries are refused until it has caught up.
     #[error("new entries are refused: {waiting} events wait for the ledger")]
     Backlog {
-        /// Events of the jackpot that it does not have yet.
+        /// Events of the jackpot that the ledger does not have yet.
         waiting: u64,
     },
-    /// The jackpot is behind a room, and the entry brings no good pass of it.
+    /// The jackpot has a room, and the entry has no valid pass of it.
     #[error(transparent)]
     Door(#[from] DoorError),
-    /// Something that must be in Redis is not.
+    /// Redis lacks data that must be there.
     #[error("jackpot '{id}' has lost {what}")]
     Lost {
-        /// Which jackpot.
         id: Id,
-        /// What it should have.
+        /// The missing data.
         what: String,
     },
-    /// A coupon that an entry drew can't be asked now: the entry waits for its outcome.
+    /// A coupon that an entry drew can't be asked now: the entry stays pending.
     #[error("coupon '{coupon_id}': {source}")]
-    Coupon {
-        /// Which coupon.
-        coupon_id: Id,
-        /// Why.
-        source: Box<CouponError>,
-    },
-    /// The secret that an epoch was opened under is none of this instance's.
+    Coupon { coupon_id: Id, source: Box<CouponError> },
+    /// This instance does not have the secret of an epoch.
     #[error(
         "epoch {epoch} of jackpot '{id}' was opened under the draw secret with the id {secret_id}, which this instance \
          does not have: add that secret to fairness.previous_secrets"
     )]
     NoSecret {
-        /// Which jackpot.
         id: Id,
-        /// Which epoch.
         epoch: u64,
-        /// Of the secret.
+        /// Id of the secret.
         secret_id: String,
     },
     /// The system has no randomness.
@@ -105,7 +89,7 @@ pub enum PlayError {
     /// A record and the draw do not agree.
     #[error(transparent)]
     Contradiction(#[from] Contradiction),
-    /// The definition or the epoch changed more often than a call is repeated.
+    /// The definition or the epoch changed more often than the service repeats a call.
     #[error("the definition or the epoch kept changing")]
     Unsettled,
 }

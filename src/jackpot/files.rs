@@ -15,45 +15,25 @@ use super::view::Status;
 use crate::operator::Operator;
 use crate::violation::check_new_name;
 
-/// Why a file defines no jackpot.
+/// Why a file did not define its jackpot.
 #[derive(Debug, Error)]
 pub enum FileError {
-    /// It cannot be read.
+    /// The file or directory cannot be read.
     #[error("{path}: {source}")]
-    Read {
-        /// Which file or directory.
-        path: String,
-        /// Why.
-        source: std::io::Error,
-    },
+    Read { path: String, source: std::io::Error },
     /// It is not a definition.
     #[error("{path}: {reason}")]
-    Definition {
-        /// Which file.
-        path: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// It is not known whether what it names exists.
+    Definition { path: String, reason: String },
+    /// It is unknown whether the named rooms and coupons exist.
     #[error("{path}: {source}")]
-    Named {
-        /// Which file.
-        path: String,
-        /// Why.
-        source: NamedError,
-    },
+    Named { path: String, source: NamedError },
     /// It could not be defined.
     #[error("{path}: {source}")]
-    Define {
-        /// Which file.
-        path: String,
-        /// Why.
-        source: Box<PlayError>,
-    },
+    Define { path: String, source: Box<PlayError> },
 }
 
-/// Defines the jackpots of every `*.toml` in `directory` that are not there yet; a jackpot that is there keeps its
-/// definition. A directory that does not exist defines none.
+/// Defines the jackpots of every `*.toml` in `directory` that do not exist yet. An existing jackpot keeps its
+/// definition. A missing directory defines none.
 pub async fn define_from(directory: &Path, operate: &Operate, named: &Named) -> Result<(), FileError> {
     for path in toml_files(directory)? {
         let at = || path.display().to_string();
@@ -70,7 +50,7 @@ pub async fn define_from(directory: &Path, operate: &Operate, named: &Named) -> 
             request_id: String::new(),
         };
         let id = &definition.document().id;
-        // Of a jackpot that is there the file says nothing: it may name what is not.
+        // For an existing jackpot the file does not count: it may name missing rooms or coupons.
         if let Err(PlayError::Script(ScriptError::Unknown)) = operate.views.refresh(id).await {
             let missing = named.missing(definition.document()).await;
             let missing = missing.map_err(|source| FileError::Named { path: at(), source })?;
@@ -81,7 +61,7 @@ pub async fn define_from(directory: &Path, operate: &Operate, named: &Named) -> 
         match operate.define(id, &definition, Wanted::Absent, status, &by).await {
             Ok(_) => info!(jackpot_id = %id, file = at(), "defined a jackpot"),
             Err(PlayError::PreconditionFailed) => {}
-            // It is there, and says so to its callers; the others are served.
+            // The jackpot exists and returns this error to its callers. The others are served.
             Err(error @ (PlayError::Script(ScriptError::Behind { .. }) | PlayError::Lost { .. })) => {
                 error!(jackpot_id = %id, %error, "this jackpot can't be read");
             }

@@ -1,4 +1,4 @@
-//! Reads from the ledger's tables what Redis no longer has of a jackpot, or must not decide alone.
+//! Facts of a jackpot that Redis no longer has, or must not decide alone, from the ledger's tables.
 
 use std::collections::BTreeMap;
 
@@ -10,34 +10,35 @@ use super::record::{Record, Sent};
 use crate::ids::Id;
 use crate::sql::Sql;
 
-/// What the ledger knows of a jackpot's epochs.
+/// The ledger's view of a jackpot's epochs.
 #[derive(Debug, Default)]
 pub struct Epochs {
-    /// All of them, the oldest first.
+    /// All epochs, oldest first.
     pub all: Vec<Epoch>,
     seeds: BTreeMap<u64, String>,
 }
 
 impl Epochs {
-    /// The seed of an epoch in hexadecimal, if it is published: its closing is in the ledger, and nothing pending needs it.
+    /// The seed of an epoch in hexadecimal, if it is published: the ledger has its closing, and no pending entry needs
+    /// it.
     #[must_use]
     pub fn seed(&self, epoch: u64) -> Option<&str> {
         self.seeds.get(&epoch).map(String::as_str)
     }
 }
 
-/// An entry as it was taken.
+/// An entry, from the event that took it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// When, ms of Redis' clock.
+    /// Time of the event, ms of Redis' clock.
     pub at_ms: i64,
-    /// What was sent.
+    /// The request.
     pub sent: Sent,
     /// Its record if it drew no prize.
     pub record: Record,
 }
 
-/// A version of a jackpot's definition as JSON, as its event has it.
+/// A version of a jackpot's definition as JSON, from its event.
 pub async fn definition(sql: &Sql, jackpot: &Id, version: u64) -> Result<Option<String>, sqlx::Error> {
     let Ok(version) = i64::try_from(version) else {
         return Ok(None);
@@ -49,7 +50,7 @@ pub async fn definition(sql: &Sql, jackpot: &Id, version: u64) -> Result<Option<
     sql.reading(json).await
 }
 
-/// The reason of the last action that gave a jackpot another status, if that was this one.
+/// The reason of the last action that changed a jackpot's status, if it led to this status.
 pub async fn stopped_because(sql: &Sql, jackpot: &Id, status: &str) -> Result<Option<String>, sqlx::Error> {
     let text = "SELECT after, reason FROM audit WHERE subject = $1 AND action IN ('pause', 'resume', 'suspend', 'close') \
                 ORDER BY at_ms DESC, n DESC LIMIT 1";
@@ -62,7 +63,7 @@ pub async fn stopped_because(sql: &Sql, jackpot: &Id, status: &str) -> Result<Op
     Ok((after.trim_matches('"') == status).then_some(reason))
 }
 
-/// The epochs of a jackpot; none when the ledger has never seen an event of it.
+/// The epochs of a jackpot; none if the ledger has no event of it.
 pub async fn epochs(sql: &Sql, jackpot: &Id) -> Result<Epochs, sqlx::Error> {
     sql.reading(epochs_within(sql, jackpot)).await
 }
@@ -95,7 +96,7 @@ async fn epochs_within(sql: &Sql, jackpot: &Id) -> Result<Epochs, sqlx::Error> {
 /// A row of the table of epochs.
 ///
 /// # Errors
-/// A column that is missing or of another type.
+/// A column is missing or has another type.
 pub fn epoch(row: &AnyRow) -> Result<Epoch, sqlx::Error> {
     let closed_ms: i64 = row.try_get("closed_ms")?;
     Ok(Epoch {

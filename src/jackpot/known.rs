@@ -1,4 +1,4 @@
-//! What this instance remembers of one jackpot: how far it had come, and what was last read of it.
+//! What this instance remembers of one jackpot: its highest mark, and its last reading.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,19 +13,18 @@ use super::scripts::Fence;
 use super::view::View;
 use crate::stream::{self, Heard, Subject};
 
-/// Definitions kept per jackpot for pending entries and repeats; an older one is read again when needed.
+/// Definitions kept for each jackpot, for pending entries and repeats. An older one is read again when needed.
 const MAX_DEFINITIONS: usize = 16;
-/// Seeds of earlier epochs kept per jackpot, for the same.
+/// Seeds of earlier epochs kept for each jackpot, for the same.
 const MAX_SEEDS: usize = 16;
-/// Everything cached of one jackpot. Grows by one for each jackpot that exists and is used.
+/// Everything cached of one jackpot. Grows by one for each existing jackpot that is used.
 #[derive(Debug)]
 pub struct Known {
-    /// Its keys.
     pub keys: JackpotKeys,
     /// Held while its view is read again, so that one call reads for all that found it stale.
     pub(super) renewing: tokio::sync::Mutex<()>,
     heard: Heard,
-    /// Whether a warning that is given once was given: of the retention, of damage.
+    /// Whether the warning about the retention, and the one about damage, was logged.
     warned: [AtomicBool; 2],
     view: RwLock<Option<Arc<View>>>,
     definitions: RwLock<BTreeMap<u64, Arc<Definition>>>,
@@ -59,7 +58,7 @@ impl Subject for Known {
         self.keys.stream()
     }
 
-    /// A version or an epoch may mean something else now.
+    /// After a restore, a version or an epoch may mean something else.
     fn forget(&self) {
         *self.view.write().unwrap_or_else(PoisonError::into_inner) = None;
         let mut definitions = self.definitions.write().unwrap_or_else(PoisonError::into_inner);
@@ -79,12 +78,12 @@ impl Known {
         }
     }
 
-    /// Whether this is the first time that a shorter setting of the retention is found.
+    /// Whether this is the first call, so that the warning about the retention is logged once.
     pub(super) fn is_first_warning(&self) -> bool {
         !self.warned[0].swap(true, Ordering::Relaxed)
     }
 
-    /// Whether this is the first time that damage is found.
+    /// Whether this is the first call, so that the warning about damage is logged once.
     pub(super) fn is_first_damage(&self) -> bool {
         !self.warned[1].swap(true, Ordering::Relaxed)
     }
@@ -94,8 +93,8 @@ impl Known {
         self.view.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Keeps a view, unless there was a restore since it was read. Under the lock, which [`saw`](Subject::saw) takes
-    /// behind its mark: what is kept here too early, it takes away.
+    /// Keeps a view, unless there was a restore since it was read. [`saw`](Subject::saw) takes the same lock after it
+    /// has raised the mark, and drops a view that was kept too early.
     pub(super) fn keep_view(&self, view: Arc<View>) {
         let mut kept = self.view.write().unwrap_or_else(PoisonError::into_inner);
         if view.restores == self.mark().restores() {
@@ -109,7 +108,7 @@ impl Known {
         definitions.get(&version).cloned()
     }
 
-    /// Keeps a definition that was read after `restores`, unless there was one more since.
+    /// Keeps a definition that was read after `restores`, unless there was another one since.
     pub(super) fn keep_definition(&self, version: u64, definition: Arc<Definition>, restores: u64) {
         let mut definitions = self.definitions.write().unwrap_or_else(PoisonError::into_inner);
         if self.mark().restores() != restores {
@@ -127,7 +126,7 @@ impl Known {
         seeds.get(&epoch).cloned()
     }
 
-    /// Keeps the seed of an epoch that was read after `restores`, unless there was one more since.
+    /// Keeps the seed of an epoch that was read after `restores`, unless there was another one since.
     pub(super) fn keep_seed(&self, epoch: u64, seed: EpochSeed, restores: u64) {
         let mut seeds = self.seeds.write().unwrap_or_else(PoisonError::into_inner);
         if self.mark().restores() != restores {

@@ -1,4 +1,4 @@
-//! Counting what happens to entries.
+//! Counts entries, claims and redraws.
 
 use std::sync::Arc;
 
@@ -22,7 +22,6 @@ impl std::fmt::Debug for PlayMetrics {
 }
 
 impl PlayMetrics {
-    /// Counts into these.
     #[must_use]
     pub fn new(metrics: Arc<Metrics>) -> Self {
         Self(metrics)
@@ -64,7 +63,7 @@ impl PlayMetrics {
         self.0.jackpot(id.as_str()).entries(kind, entries as u64);
     }
 
-    /// The claims inside the call that took a batch; each refused one was followed by a redraw in the same call.
+    /// The claims inside the call that took a batch. A redraw followed each refused one in the same call.
     pub(super) fn batch_claims(&self, id: &Id, winners: &[Record]) {
         if winners.is_empty() {
             return;
@@ -81,7 +80,7 @@ impl PlayMetrics {
         }
     }
 
-    /// A step that this instance took, and what came of it.
+    /// A step of this instance, and its result.
     pub(super) fn step(&self, id: &Id, step: &Step, record: &Record) {
         let jackpot = self.0.jackpot(id.as_str());
         jackpot.redraws.inc();

@@ -1,10 +1,9 @@
 //! Jackpots: definition, draw, play.
 //!
-//! What is pure is in `jackpot_core::jackpot`. With Redis: `scripts` (wrappers of `lua/jackpot/`), `view` and `known` (what this instance knows), `play` (an
-//! entry's path), `entering` (entries that come together, one call), `taking` (its further steps), `batch` (many entries
-//! of one request), `operate` (what operators do), `named` (rooms and coupons that a
-//! definition names), `recovery`, `files` (definitions at start). `api` joins
-//! them to HTTP.
+//! The pure part is in `jackpot_core::jackpot`. With Redis: `scripts` (wrappers of `lua/jackpot/`), `view` and `known`
+//! (what this instance knows), `play` (an entry's path), `entering` (combines entries into one call), `taking` (an
+//! entry's further steps), `batch` (many entries of one request), `operate` (requests of operators), `named` (rooms and
+//! coupons that a definition names), `recovery`, `files` (definitions at start). `api` joins them to HTTP.
 
 pub mod api;
 pub mod batch;

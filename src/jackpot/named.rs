@@ -1,5 +1,4 @@
-//! What a definition names and other capabilities keep: the room in front of the jackpot, the coupons of its prizes.
-//! They must exist when it is put: a room or a coupon is never removed.
+//! Rooms and coupons that a definition names. They must exist when it is put: a room or a coupon is never removed.
 
 use std::collections::BTreeSet;
 
@@ -15,18 +14,18 @@ use crate::sql::Sql;
 use crate::stream::kinds::{COUPONS, ROOMS, Tables};
 use crate::stream::{MaybeScript, ScriptError, ledger_mark};
 
-/// Why it is not known whether something exists.
+/// Why it is unknown whether a room or coupon exists.
 #[derive(Debug, Error)]
 pub enum NamedError {
-    /// Redis does not say.
+    /// Redis does not answer.
     #[error(transparent)]
     Play(#[from] PlayError),
-    /// The ledger does not say.
+    /// The ledger does not answer.
     #[error("the ledger's database: {0}")]
     Ledger(#[from] sqlx::Error),
 }
 
-/// The rooms and coupons that there are.
+/// The existing rooms and coupons.
 #[derive(Debug, Clone)]
 pub struct Named {
     pub coupons: Coupons,
@@ -35,7 +34,7 @@ pub struct Named {
 }
 
 impl Named {
-    /// What a definition names and does not exist.
+    /// The named rooms and coupons that do not exist.
     pub async fn missing(&self, document: &Document) -> Result<Vec<Violation>, NamedError> {
         let mut missing = Vec::new();
         if let Some(room) = &document.room {
@@ -59,7 +58,7 @@ impl Named {
         Ok(missing)
     }
 
-    /// Redis says so, or the ledger of what Redis lost. One that can't be used now exists all the same.
+    /// Whether Redis has it, or the ledger has it and Redis lost it. A subject that can't be used now still exists.
     async fn exists<T, E: MaybeScript>(&self, of: Tables, id: &Id, read: &Result<T, E>) -> Result<bool, NamedError> {
         match read.as_ref().map_err(MaybeScript::script) {
             Err(Some(ScriptError::Unknown)) => Ok(ledger_mark(&self.sql, of, id).await?.is_some()),

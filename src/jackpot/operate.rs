@@ -1,4 +1,4 @@
-//! What operators do: define, pause, resume, close, adjust, end an epoch.
+//! Requests of operators: define, pause, resume, close, adjust, end an epoch.
 
 use std::sync::Arc;
 
@@ -19,17 +19,16 @@ use super::scripts::{
 use super::view::{Status, View, Views};
 use crate::stream::{self, Mark, Subject};
 
-/// Seconds that ids are remembered where nobody says otherwise, as in `config/default.toml`.
+/// Default retention of ids in seconds, as in `config/default.toml`.
 const RETENTION_S: u64 = 7_200;
-/// Repeats of a call whose definition or epoch changed meanwhile.
+/// Largest number of repeats of a call whose definition or epoch changed meanwhile.
 const MAX_STALE: usize = 16;
 
-/// Code of a script's error: Redis holds what no script wrote.
+/// Code of a script's error: Redis has data that no script wrote.
 const DAMAGED: &str = "JP_DAMAGED";
-/// How its message begins where that is money.
+/// Beginning of its message when that data is money.
 const MONEY: [&str; 2] = ["pool", "meter"];
 
-/// A definition that was put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Put {
     /// Whether the jackpot is new.
@@ -41,7 +40,6 @@ pub struct Put {
 /// Defines and operates jackpots.
 #[derive(Debug, Clone)]
 pub struct Operate {
-    /// What this instance knows of the jackpots.
     pub views: Arc<Views>,
     store: Store,
     retention_s: u64,
@@ -64,7 +62,7 @@ impl Operate {
         Self { retention_s, ..self }
     }
 
-    /// Creates a jackpot or changes its definition. Repeating it changes nothing.
+    /// Creates a jackpot or changes its definition. A repeat changes nothing.
     pub async fn define(
         &self,
         id: &Id,
@@ -74,10 +72,10 @@ impl Operate {
         by: &Operator,
     ) -> Result<Put, PlayError> {
         if matches!(wanted, Wanted::Any | Wanted::Absent) {
-            // The index first: a crash in between leaves a name without a jackpot, which listing passes over.
+            // The index first: a crash in between leaves a name without a jackpot, and listing skips it.
             self.views.registry.add_to_index(std::slice::from_ref(id)).await?;
         }
-        // A repeat, here or in the store after a lost reply, is told from another PUT by this.
+        // The nonce distinguishes a repeat, here or in the store after a lost reply, from another PUT.
         let nonce = hex::encode(random::bytes::<16>()?);
         let (opening, history) = (self.views.opening(id, 1)?, stream::new_history()?);
         for _ in 0..MAX_STALE {
@@ -129,12 +127,12 @@ impl Operate {
         (known, fence, None)
     }
 
-    /// Pauses, resumes, suspends or closes. Repeating it changes nothing. A suspended jackpot is not resumed here.
+    /// Pauses, resumes, suspends or closes. A repeat changes nothing. A suspended jackpot is not resumed here.
     pub async fn set_status(&self, id: &Id, wanted: Status, reason: String, by: &Operator) -> Result<(), PlayError> {
         self.change_status(id, wanted, reason, by, false).await
     }
 
-    /// Resumes a jackpot, also a suspended one: the caller has found that Redis and the ledger agree.
+    /// Resumes a jackpot, also a suspended one. The caller's reconciliation was clean.
     pub async fn resume_suspended(&self, id: &Id, reason: String, by: &Operator) -> Result<(), PlayError> {
         self.change_status(id, Status::Open, reason, by, true).await
     }
@@ -179,7 +177,7 @@ impl Operate {
         }
     }
 
-    /// Writes into the stream what Redis holds now, for the ledger to compare with.
+    /// Appends an event with what Redis holds, for the ledger to compare.
     pub async fn checkpoint(&self, id: &Id) -> Result<Mark, PlayError> {
         let mark = self
             .with_view(id, async |known, view| {
@@ -191,7 +189,8 @@ impl Operate {
         Ok(mark)
     }
 
-    /// Funds, corrects or moves money: whether now (or by an earlier call with the same id), and when, in ms.
+    /// Funds, corrects or moves money. Returns whether this call did it (or an earlier one with the same id), and when,
+    /// in ms.
     pub async fn adjust(&self, id: &Id, wish: &Adjust) -> Result<(bool, i64), PlayError> {
         let adjusted = self
             .with_view(id, async |known, view| {
@@ -224,7 +223,7 @@ impl Operate {
         }
     }
 
-    /// Closes the open epoch and opens the next. When another call closed it meanwhile, that is as good.
+    /// Closes the open epoch and opens the next. If another call closed it meanwhile, that counts.
     pub async fn end_epoch(&self, id: &Id, reason: String, by: &Operator) -> Result<(), PlayError> {
         let why = Rotate::Operator {
             reason,
@@ -269,13 +268,12 @@ impl Operate {
         Ok(rotated)
     }
 
-    /// Suspends a jackpot that a script could not go on with, because Redis holds what no script wrote; the error is
-    /// then that it is suspended.
+    /// Suspends a jackpot because Redis has data that no script wrote. The error then says that it is suspended.
     pub(super) async fn stop_if_damaged<T>(&self, id: &Id, result: Result<T, PlayError>) -> Result<T, PlayError> {
         let Err(PlayError::Script(ScriptError::Store(StoreError::Protocol { code, detail, .. }))) = &result else {
             return result;
         };
-        // A record that can't be read is trouble for its own entry alone.
+        // An unreadable record affects only its own entry.
         if code != DAMAGED || !MONEY.iter().any(|what| detail.starts_with(what)) {
             return result;
         }
@@ -290,7 +288,7 @@ impl Operate {
         Err(PlayError::Stopped(Status::Suspended))
     }
 
-    /// Suspends, whatever the pools hold: nothing is decided by them here. A repeat changes nothing.
+    /// Suspends, whatever the pools hold: this decides nothing by them. A repeat changes nothing.
     async fn suspend(&self, id: &Id, reason: &str) -> Result<(), PlayError> {
         let wish = SetStatus {
             wanted: Status::Suspended,
@@ -335,7 +333,7 @@ impl Operate {
         Err(PlayError::Unsettled)
     }
 
-    /// The epochs, the oldest first.
+    /// The epochs, oldest first.
     pub async fn epochs(&self, id: &Id) -> Result<Vec<Epoch>, PlayError> {
         let known = self.views.registry.known(id);
         let epochs = scripts::epochs(&self.store, &known.keys).await?;

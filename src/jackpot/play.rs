@@ -1,7 +1,7 @@
-//! The path of an entry: draw → enter with the first claim → redraw → claim …, until an outcome stands.
+//! The path of an entry: draw → enter with the first claim → redraw → claim …, until it has an outcome.
 //!
-//! Every step is decided by [`next_step`] from the record that Redis holds, and done by a script that does it once:
-//! whoever repeats a step, this instance, another or recovery, finds what the first one wrote.
+//! Every step is decided by [`next_step`] from the record in Redis, and a script does it once. Whichever instance
+//! repeats a step, it finds what the first one wrote.
 
 use std::sync::Arc;
 
@@ -23,23 +23,20 @@ use super::steps::{Attempt, Step, next_step, next_step_after};
 use super::view::{Status, View, Views};
 
 /// Repeats of a call whose definition or epoch changed meanwhile. Each needs an operator, a win or a rotation in
-/// between, so that even two are rare.
+/// between, so even two are rare.
 pub(super) const MAX_STALE: usize = 16;
 
 /// An entry with its outcome.
 #[derive(Debug)]
 pub struct Played {
-    /// Its id.
     pub entry_id: String,
-    /// What was sent.
     pub sent: Sent,
-    /// What Redis holds of it.
+    /// Its record in Redis.
     pub record: Record,
-    /// The definition it was drawn under.
+    /// The definition under which it was drawn.
     pub definition: Arc<Definition>,
-    /// Commitment of the epoch it was drawn in.
+    /// Commitment of the epoch in which it was drawn.
     pub commitment: String,
-    /// All its attempts.
     pub attempts: Vec<Attempt>,
     /// Whether it had been answered before this call.
     pub replayed: bool,
@@ -48,7 +45,6 @@ pub struct Played {
 /// Takes entries and brings them to their outcome.
 #[derive(Debug, Clone)]
 pub struct Play {
-    /// What this instance knows of the jackpots.
     pub views: Arc<Views>,
     pub(super) store: Store,
     pub(super) coupons: Coupons,
@@ -59,7 +55,7 @@ pub struct Play {
 }
 
 impl Play {
-    /// Plays on this store, while the ledger is at most `max_backlog_events` of a jackpot behind.
+    /// Plays on this store, while the ledger lags by at most `max_backlog_events` of a jackpot.
     #[must_use]
     pub fn new(
         store: Store,
@@ -79,7 +75,7 @@ impl Play {
         }
     }
 
-    /// The same with a door that checks passes: without one nobody plays behind a room.
+    /// The same with a door that checks passes. Without a door, no entry with a room is taken.
     #[must_use]
     pub fn behind(self, door: Door) -> Self {
         Self {
@@ -88,8 +84,8 @@ impl Play {
         }
     }
 
-    /// The same for recovery, which comes again: it waits for nobody's turn in the line of a coupon, so that none holds up
-    /// the other entries.
+    /// The same for recovery, which tries again later. It does not wait for a turn in a coupon's queue, so that no
+    /// entry delays the others.
     #[must_use]
     pub fn without_waiting(&self) -> Self {
         Self {
@@ -98,19 +94,19 @@ impl Play {
         }
     }
 
-    /// One entry, from its id to its outcome. Safe to repeat: the same id gives the same answer, whatever the pass, which
-    /// is looked at only where the jackpot is behind a room.
+    /// Takes one entry to its outcome. Safe to repeat: the same id gives the same answer, whatever the pass. The pass
+    /// is checked only if the jackpot has a room.
     pub async fn enter(&self, id: &Id, entry_id: &Id, sent: Sent, pass: Option<&str>) -> Result<Played, PlayError> {
         let result = self.enter_once(id, entry_id.as_str(), sent, pass).await;
         let result = self.stop_if_damaged(id, result).await;
-        // The name of a jackpot that was never read is only a client's; it must not become a label.
+        // A client may have made up this name, and it must not become a label.
         if result.is_ok() || self.views.registry.is_used(id) {
             self.metrics.entry(id, &result);
         }
         result
     }
 
-    /// What hardly an entry needs is boxed, here and below: every entry allocates and moves room for its whole path.
+    /// Rare paths are boxed, here and below, because every entry allocates and moves memory for its whole future.
     async fn enter_once(&self, id: &Id, entry_id: &str, sent: Sent, pass: Option<&str>) -> Result<Played, PlayError> {
         let (mut known, mut view) = self.views.view(id).await?;
         let mut entry = EnterEntry {
@@ -120,8 +116,8 @@ impl Play {
         };
         for _ in 0..MAX_STALE {
             if self.refusal(&known, &view, &entry.sent, pass).await.is_some() {
-                // Repeats are answered before anything else is looked at, and a limit that was raised since this
-                // instance last looked refuses nobody.
+                // A repeat is answered before any other check. And a limit that was raised after this instance's last
+                // reading refuses nobody.
                 (known, view) = Box::pin(self.views.refresh(id)).await?;
                 let looking = Box::pin(scripts::lookup(&self.store, &known.keys, known.mark(), entry_id));
                 let found = known.note(looking.await)?;
@@ -150,7 +146,7 @@ impl Play {
         Err(PlayError::Unsettled)
     }
 
-    /// An entry that was taken before: its record, and what was sent, unless its event has left the stream.
+    /// An entry that was taken before: its record, and the request, unless its event has left the stream.
     pub async fn look_up(&self, id: &Id, entry_id: &str) -> Result<Found, PlayError> {
         let (known, _) = self.views.view(id).await?;
         let found = known.note(scripts::lookup(&self.store, &known.keys, known.mark(), entry_id).await)?;
@@ -159,14 +155,14 @@ impl Play {
         Ok(found)
     }
 
-    /// The answer of an entry that was taken before; it is brought to its outcome if it has none.
+    /// The answer for an entry that was taken before. Finishes it if it has no outcome.
     pub async fn answer(&self, id: &Id, entry_id: &str, sent: Sent, record: Record) -> Result<Played, PlayError> {
         let (_, view) = self.views.view(id).await?;
         let answered = self.resolve(&view, entry_id.to_owned(), sent, record, true).await;
         self.stop_if_damaged(id, answered).await
     }
 
-    /// Brings a pending entry to its outcome; for recovery, which knows it from its record.
+    /// Finishes a pending entry. For recovery, which has only its record.
     pub async fn finish_pending(&self, id: &Id, entry_id: &str, record: Record) -> Result<(), PlayError> {
         let State::Pending { sent, .. } = &record.state else {
             return Ok(());
@@ -185,7 +181,7 @@ impl Play {
         Box::pin(operate.stop_if_damaged(id, result)).await
     }
 
-    /// What forbids a new entry before Redis is asked.
+    /// The checks of a new entry before Redis is asked.
     async fn refusal(&self, known: &Known, view: &View, sent: &Sent, pass: Option<&str>) -> Option<PlayError> {
         if let Some(refusal) = self.busy(known) {
             return Some(refusal);
@@ -202,7 +198,7 @@ impl Play {
         Some(PlayError::Invalid(vec![Violation::new("stake", rule)]))
     }
 
-    /// Why no new entries are taken now, whatever they are.
+    /// Why no new entries are taken now.
     pub(super) fn busy(&self, known: &Known) -> Option<PlayError> {
         let health = self.store.health();
         if health.refuse_entries {
@@ -225,7 +221,7 @@ impl Play {
         Box::pin(self.resolve(view, entry.entry_id, entry.sent, record, true)).await
     }
 
-    /// The answer of an entry that was just taken, under the view that it was drawn under: its draw stands mostly.
+    /// The answer for an entry that was just taken, under the view of its draw. Mostly that draw is the outcome.
     async fn resolve_taken(&self, view: &View, entry: EnterEntry, record: Record) -> Result<Played, PlayError> {
         let EnterEntry { entry_id, sent, rank } = entry;
         let drawn_here = (record.epoch, record.version) == (view.epoch, view.version);
@@ -247,7 +243,7 @@ impl Play {
         Box::pin(self.resolve(view, entry_id, sent, record, false)).await
     }
 
-    /// Takes the steps that an entry's record asks for, until its outcome stands.
+    /// Takes the steps of an entry by its record, until it has an outcome.
     pub(super) async fn resolve(
         &self,
         view: &View,
@@ -259,7 +255,7 @@ impl Play {
         let id = &view.id;
         let definition = self.views.definition(id, view, record.version).await?;
         let seed = self.views.seed_of(id, view, record.epoch).await?;
-        // Each round records one refusal more or the outcome, and no more ranks refuse than there are attempts.
+        // Each round records one more refusal or the outcome, and no more ranks can refuse than there are attempts.
         for _ in 0..=definition.last_attempt() + 1 {
             match next_step(&entry_id, sent.client_seed.as_ref(), &record, &definition, &seed)? {
                 Step::Answer(attempts) => {
@@ -282,7 +278,7 @@ impl Play {
         Err(PlayError::Unsettled)
     }
 
-    /// Takes the steps of an entry of a batch up to its next claim of money, for which it has to wait for its turn.
+    /// Takes the steps of an entry of a batch up to its next claim of money, which must wait for its turn.
     pub(super) async fn resolve_coupons(
         &self,
         view: &View,
@@ -305,7 +301,7 @@ impl Play {
     }
 }
 
-/// A script's refusal as an error.
+/// Turns a script's refusal into an error.
 pub(super) fn refused(refusal: Refusal) -> PlayError {
     match refusal {
         Refusal::Paused => PlayError::Stopped(Status::Paused),

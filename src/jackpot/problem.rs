@@ -1,4 +1,4 @@
-//! What a jackpot's errors are to a client: the one place where they get a status.
+//! Turns a jackpot's errors into problems. It is the only place that gives them a status.
 
 use actix_web::http::StatusCode;
 
@@ -36,7 +36,7 @@ impl From<PlayError> for Problem {
                 tracing::warn!(%error, "entry refused");
                 Problem::store_unavailable("new entries are refused for now; repeat the same id later")
             }
-            // Not a line each: there would be thousands, and `jackpot_entries_total` counts them.
+            // No log line for each: there would be thousands, and `jackpot_entries_total` counts them.
             PlayError::Crowded { .. } => {
                 Problem::store_unavailable("too many entries of this jackpot wait for the store; repeat the same id")
             }
@@ -82,7 +82,7 @@ fn of_door(error: &DoorError) -> Problem {
 fn of_script(error: &ScriptError) -> Problem {
     match error {
         ScriptError::Unknown => Problem::new(StatusCode::NOT_FOUND, "jackpot-not-found", "there is no such jackpot"),
-        // Nothing is played on a Redis that lost events until they are restored.
+        // A Redis that lost events is not used until a restore.
         ScriptError::Behind { .. } => {
             tracing::error!(%error, "suspended on this instance");
             stopped(
@@ -105,7 +105,7 @@ fn of_script(error: &ScriptError) -> Problem {
             tracing::warn!(%error, "the store did not do it, or did not say so in time");
             Problem::store_unavailable("the store does not answer in time or takes no writes; repeat the same id")
         }
-        // Nothing is played on what no script wrote.
+        // Data that no script wrote is not used.
         ScriptError::Store(StoreError::Protocol { code, .. }) if code == "JP_DAMAGED" => {
             tracing::error!(%error, "Redis holds what the service did not write");
             stopped(

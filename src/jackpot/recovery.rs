@@ -1,6 +1,6 @@
-//! Finishes what somebody began and did not end, and drops what the retention no longer needs.
+//! Finishes entries that were left pending, and drops records after the retention.
 //!
-//! Any number of instances do this at once: every step is done once by its script, whoever calls it.
+//! Any number of instances do this at once: a script does every step once, whichever instance calls it.
 
 use std::pin::pin;
 use std::time::{Duration, Instant};
@@ -22,27 +22,22 @@ use super::scripts::{self, PendingEntry, Rotated, ScriptError};
 
 /// Pending entries looked at in one call.
 const BATCH: usize = 100;
-/// Jackpots worked on at the same time: one on a frozen node must not hold up the others.
+/// Jackpots worked on in parallel, so that one on a frozen node does not delay the others.
 const AT_ONCE: usize = 32;
 /// Rounds between two looks at the retention and at the index.
 const ROUNDS_PER_ROTATION: u64 = 10;
-/// And the longest time: the age of a generation counts at most 60 s from look to look.
+/// The longest such time: the age of a generation counts at most 60 s between two looks.
 const ROTATION_WITHIN: Duration = Duration::from_secs(20);
 
 /// The recovery worker of an instance.
 #[derive(Debug, Clone)]
 pub struct Recovery {
-    /// Finishes entries.
     pub play: Play,
-    /// Lists and rotates jackpots.
     pub operate: Operate,
-    /// Where they are.
     pub store: Store,
-    /// Counts them.
     pub metrics: PlayMetrics,
-    /// How often, and how old.
     pub settings: settings::Play,
-    /// How long records stay at least, by this instance's setting.
+    /// Shortest time for which records stay, by this instance's setting.
     pub retention_s: u64,
 }
 
@@ -72,7 +67,7 @@ impl Recovery {
         let work = |id: Id| async move {
             let span = info_span!("recovery", jackpot_id = %id);
             if let Err(error) = self.jackpot(&id, rotate).instrument(span.clone()).await {
-                // Said in every tenth round: a frozen node or a suspended jackpot lasts.
+                // Logged in every tenth round, because a frozen node or a suspended jackpot lasts.
                 span.in_scope(|| match error {
                     PlayError::Script(ScriptError::Unknown) => {}
                     error if rotate => warn!(%error, "recovery passed this jackpot over"),
@@ -92,9 +87,9 @@ impl Recovery {
             let age = self.settings.recovery_after_ms;
             let found = scripts::pending(&self.store, &known.keys, known.mark(), (from, age, BATCH)).await;
             let found = known.note(found)?;
-            // Its records may be from behind a restore, and what is cached from before it.
+            // Its records may be from after a restore, and the cache from before it.
             known.saw(found.mark);
-            // Together: one that waits for its coupon's node does not hold up the money of the others.
+            // In parallel: an entry that waits for its coupon's node does not delay the money of the others.
             let finishing = found.entries.into_iter().map(|entry| async {
                 match entry {
                     Ok(entry) => self.finish(id, entry).await,
@@ -103,7 +98,7 @@ impl Recovery {
             });
             let mut finished = pin!(stream::iter(finishing).buffered(AT_ONCE));
             while let Some(result) = finished.next().await {
-                // The next ones are not held up by it, and the next round tries it again; said in every tenth.
+                // The others go on, and the next round tries it again. Logged in every tenth round.
                 match result {
                     Err((entry_id, error)) if rotate => {
                         error!(entry_id, %error, "a pending entry could not be finished");

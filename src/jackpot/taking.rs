@@ -1,4 +1,5 @@
-//! The steps of an entry behind its first claim, taken: each is decided from its record and done by a script that does it once.
+//! Takes the steps of an entry after its first claim. Each step is decided from the entry's record, and a script does
+//! it once.
 
 use super::definition::Definition;
 use super::derived::draw_request;
@@ -14,7 +15,7 @@ use crate::ids::Id;
 use crate::stream::Subject;
 
 impl Play {
-    /// Takes a step of an entry: what its record says then.
+    /// Takes a step of an entry. Returns its record after the step.
     pub(super) async fn take_step(
         &self,
         id: &Id,
@@ -22,7 +23,7 @@ impl Play {
         pinned: &Definition,
         step: &Step,
     ) -> Result<Record, PlayError> {
-        // Once, whatever becomes stale behind it: the coupon remembers what it said to this entry.
+        // Only once, even if something becomes stale later: the coupon remembers its answer to this entry.
         let granted = match step {
             Step::Issue { coupon_id, .. } => Some(
                 self.ask_coupon(&draw_request(id, entry_id, epoch), player, coupon_id)
@@ -101,7 +102,7 @@ impl Play {
         }
     }
 
-    /// What the coupon says to this entry, now and for ever.
+    /// The coupon's answer to this entry, final.
     async fn ask_coupon(&self, request: &str, player: &Id, coupon_id: &Id) -> Result<Granted, PlayError> {
         let answer = self.coupons.issue_for_draw(coupon_id, request, player).await;
         let answer = answer.map_err(|source| PlayError::Coupon {

@@ -1,5 +1,5 @@
-//! What this instance knows of a jackpot: the definition, epoch and status it last read. Scripts check it again in
-//! the same step in which they write (`stale`), so that being behind costs a repeat and never a wrong result.
+//! This instance's view of a jackpot: definition, epoch and status as last read. Scripts check the view in the same
+//! step in which they write (`stale`). So an old view costs a repeat and never a wrong result.
 
 use std::sync::Arc;
 
@@ -26,16 +26,16 @@ use super::scripts::{self, ScriptError, Snapshot};
 pub enum Status {
     /// It does.
     Open,
-    /// Stopped by an operator.
+    /// An operator stopped it.
     Paused,
-    /// Stopped by the service, because its books do not agree.
+    /// The service stopped it, because its books do not agree.
     Suspended,
-    /// For ever.
+    /// Closed for good.
     Closed,
 }
 
 impl Status {
-    /// As answers and Redis name it.
+    /// Its name in answers and in Redis.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -66,16 +66,15 @@ impl From<PutStatus> for Status {
     }
 }
 
-/// The money of a tier, minor units unless named otherwise.
+/// The money of a tier, in minor units unless named otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Meter {
-    /// Which tier.
     pub tier: Id,
-    /// What a winner takes from.
+    /// The pool from which winners are paid.
     pub pool: u64,
     /// Pays for the next seed.
     pub reserve: u64,
-    /// Beyond the cap.
+    /// Contributions beyond the cap.
     pub overflow: u64,
     /// Millionths carried, of pool and reserve together.
     pub remainder_micro: u64,
@@ -83,30 +82,29 @@ pub struct Meter {
     pub contributed: u64,
     /// Its millionths.
     pub contributed_micro: u64,
-    /// Put in less taken out by operators.
+    /// Paid in minus taken out by operators.
     pub funded: i64,
     /// Paid by claims.
     pub paid: u64,
     /// Takes of all.
     pub wins: u64,
-    /// What a script last wrote to the pool; another pool was changed by hand.
+    /// The pool's value that a script last wrote. Another value was set by hand.
     pub pool_written: u64,
 }
 
-/// What drawing and entering need, as last read.
+/// The data that drawing and entering need, as last read.
 #[derive(Debug)]
 pub struct View {
-    /// The jackpot.
     pub id: Id,
     /// The definition in force.
     pub definition: Arc<Definition>,
     /// Its version.
     pub version: u64,
-    /// Restores when it was read: behind another one a version may name another definition.
+    /// Restores at the time of the reading. After another restore, a version may name another definition.
     pub restores: u64,
     /// Its version and money digest, for the fence.
     pub stamp: String,
-    /// Highest version given.
+    /// Highest version so far.
     pub last_version: u64,
     /// The open epoch.
     pub epoch: u64,
@@ -123,12 +121,10 @@ pub struct Views {
     /// The draw secrets of this instance.
     pub secrets: Secrets,
     ledger: Option<Sql>,
-    /// What is remembered of each.
     pub registry: Registry,
 }
 
 impl Views {
-    /// Nothing read yet.
     #[must_use]
     pub fn new(store: Store, secrets: impl Into<Secrets>) -> Self {
         Self {
@@ -139,8 +135,8 @@ impl Views {
         }
     }
 
-    /// The same with the seeds that this ledger has published: entries that were drawn with one can be answered without
-    /// the secret it was derived from, which may have been retired for good.
+    /// The same with the seeds that this ledger has published. Entries that were drawn with one can be answered without
+    /// its secret, which may have been retired for good.
     #[must_use]
     pub fn with_published(self, ledger: Sql) -> Self {
         Self {
@@ -149,7 +145,7 @@ impl Views {
         }
     }
 
-    /// The view as last read, or read now.
+    /// The last view, or one read now.
     pub async fn view(&self, id: &Id) -> Result<(Arc<Known>, Arc<View>), PlayError> {
         let known = self.registry.whole(id)?;
         match known.view() {
@@ -158,8 +154,8 @@ impl Views {
         }
     }
 
-    /// Another view than `stale`: the one that was read meanwhile, or one read now. Hundreds of entries of one call find
-    /// their view stale together; one of them reads.
+    /// Another view than `stale`: one read meanwhile, or one read now. Hundreds of entries of one call find their view
+    /// stale together; one of them reads.
     pub(super) async fn renew(&self, id: &Id, stale: &Arc<View>) -> Result<(Arc<Known>, Arc<View>), PlayError> {
         let known = self.registry.known(id);
         let _reading = known.renewing.lock().await;
@@ -191,14 +187,14 @@ impl Views {
         Ok((known, view))
     }
 
-    /// Reads a jackpot whole.
+    /// Reads a whole jackpot.
     pub async fn snapshot(&self, id: &Id) -> Result<Snapshot, PlayError> {
         let known = self.registry.whole(id)?;
         let snapshot = scripts::snapshot(&self.store, &known.keys, known.mark()).await;
         Ok(self.registry.heard(&known, snapshot)?)
     }
 
-    /// The seed of an epoch, by the secret that it was opened under and checked against its commitment.
+    /// The seed of an epoch, from its secret, checked against its commitment.
     fn seed(&self, id: &Id, epoch: u64, opening: &Opening) -> Result<EpochSeed, PlayError> {
         let seed = opening
             .seed(&self.secrets, id, epoch)
@@ -214,7 +210,7 @@ impl Views {
         }
     }
 
-    /// The seed of the epoch that an entry was drawn in, open or closed.
+    /// The seed of an entry's epoch, open or closed.
     pub async fn seed_of(&self, id: &Id, view: &View, epoch: u64) -> Result<EpochSeed, PlayError> {
         let known = self.registry.known(id);
         let restores = known.mark().restores();
@@ -255,7 +251,7 @@ impl Views {
         (seed.commitment() == opening.commitment).then_some(seed)
     }
 
-    /// What opens an epoch of this number: under the current secret, with a nonce that was never used.
+    /// Makes the input of an epoch of this number: the current secret, and a new nonce.
     pub fn opening(&self, id: &Id, epoch: u64) -> Result<Opening, PlayError> {
         Ok(Opening::make(&self.secrets, id, epoch, random::bytes()?))
     }
@@ -293,7 +289,7 @@ impl Views {
     }
 }
 
-/// A definition as Redis keeps it. What an older version of the service took is read all the same.
+/// Parses a definition from Redis. A definition from an older version of the service is read too.
 pub fn parse_definition(id: &Id, json: &str) -> Result<Definition, PlayError> {
     let lost = |what: String| PlayError::Lost { id: id.clone(), what };
     let document: Document =

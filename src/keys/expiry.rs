@@ -4,20 +4,20 @@ use std::str::FromStr;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// The longest life of a key, ten years: one that shall last longer is made without an end.
+/// The longest life of a key, ten years. A key for longer is made without an end.
 const MAX_LIFE: SignedDuration = SignedDuration::from_hours(24 * 3_650);
 
 /// The end of a key, as the command line takes it: `90s`, `15m`, `12h`, `90d`, `2w`, or an RFC 3339 time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expiry {
-    /// So long after the key is made.
+    /// This long after the key is made.
     After(SignedDuration),
     /// At this time.
     At(Timestamp),
 }
 
 impl Expiry {
-    /// The time that is meant, when the key is made at `now`.
+    /// The end of a key made at `now`.
     ///
     /// # Errors
     /// A time that is not in the future, or more than ten years away.
@@ -26,7 +26,7 @@ impl Expiry {
             Self::After(life) => now.checked_add(life).map_err(|_| Self::too_far())?,
             Self::At(at) => at,
         };
-        // Whole milliseconds: the file and the list show what counts.
+        // Whole milliseconds, so that file and list show the time that counts.
         let at = Timestamp::from_millisecond(at.as_millisecond()).map_err(|_| Self::too_far())?;
         if at <= now {
             Err("a key must end in the future".to_owned())

@@ -12,10 +12,10 @@ use crate::random::RandomError;
 use crate::secret_file::{self, Readers, SecretFileError};
 use crate::settings::Settings;
 
-/// Keys at most: each request is compared with all of them, in constant time.
+/// Most keys: each request is compared with all of them, in constant time.
 pub const MAX_KEYS: usize = 1_000;
 
-/// Larger than `MAX_KEYS` entries of `MAX_SUBJECTS` subjects can be; something else is in the file then.
+/// More than `MAX_KEYS` entries of `MAX_SUBJECTS` subjects need. A larger file is something else.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// Larger than `operator.key` is.
@@ -30,35 +30,25 @@ const HEADER: &str = "# API keys of the service: names, rights and SHA-256 of th
 /// Why keys can't be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum KeysError {
-    /// The file can't be read, or others could.
+    /// The file can't be read, or other users can read it.
     #[error(transparent)]
     Secret(#[from] SecretFileError),
-    /// The system refuses.
+    /// A system error.
     #[error("{}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// The file is no key file.
+    Io { path: PathBuf, source: io::Error },
+    /// It is not a key file.
     #[error("{}: {reason}", path.display())]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong in it.
-        reason: String,
-    },
+    Malformed { path: PathBuf, reason: String },
     /// A new key with a name that is taken.
     #[error("there is a key named {0} already; revoke it first, or choose another name")]
     Duplicate(String),
-    /// A key to revoke that is not there.
+    /// The key to revoke does not exist.
     #[error("there is no key named {0}")]
     Unknown(String),
-    /// No more keys fit.
+    /// The file has its limit of keys.
     #[error("there are {MAX_KEYS} keys already, more are not allowed; revoke some")]
     Full,
-    /// No key could be made.
+    /// The system gave no random bytes.
     #[error(transparent)]
     Random(#[from] RandomError),
 }
@@ -66,7 +56,7 @@ pub enum KeysError {
 /// The text of `operator.key`.
 ///
 /// # Errors
-/// A file that can't be read, or that others could.
+/// A file that can't be read, or that other users can read.
 pub fn read_operator_key(path: &Path) -> Result<Zeroizing<String>, SecretFileError> {
     secret_file::read(path, Readers::Owner, MAX_OPERATOR_BYTES)
 }
@@ -113,7 +103,7 @@ impl KeyFile {
     /// A missing, unreadable or malformed file, or one with two keys of a name.
     pub fn read(&self) -> Result<Vec<Key>, KeysError> {
         let text = secret_file::read(&self.path, self.readers, MAX_FILE_BYTES)?;
-        // The parser's own text would repeat the line at fault.
+        // The parser's own text would repeat the wrong line.
         let keys = toml::from_str::<Document>(&text)
             .map_err(|e| self.malformed(e.message().to_owned()))?
             .key;
@@ -134,7 +124,7 @@ impl KeyFile {
     /// When they can't be made, or what is there can't be read.
     pub fn initialise(&self) -> Result<(), KeysError> {
         self.change(|_| Ok(()))?;
-        // It may have been moved to a safe place; while it is here, it is closed to others.
+        // It may have been moved to a safe place. While it is here, it must be closed to others.
         match read_operator_key(&self.operator_key) {
             Err(error) if !error.is_missing() => Err(error.into()),
             _ => Ok(()),
@@ -190,7 +180,7 @@ impl KeyFile {
         let before = if exists { self.read()? } else { vec![self.first_key()?] };
         let mut after = before.clone();
         let edited = edit(&mut after);
-        // A refused edit of a new file still leaves that file, with the operator's key in it.
+        // A refused change of a new file still leaves that file, with the operator's key in it.
         if !exists || (edited.is_ok() && after != before) {
             let text = toml::to_string(&Document { key: after.clone() }).map_err(|e| self.malformed(e.to_string()))?;
             durable_file::replace(&self.path, format!("{HEADER}{text}").as_bytes()).map_err(|e| self.io(e))?;
@@ -198,8 +188,8 @@ impl KeyFile {
         edited.map(|()| after)
     }
 
-    /// The operator's key, which exists exactly from the making of the key file on. `operator.key` is written first:
-    /// a crash in between leaves it to be taken up by the next start.
+    /// The operator's key, which exists from the creation of the key file on. `operator.key` is written first. After a
+    /// crash in between, the next start uses it.
     fn first_key(&self) -> Result<Key, KeysError> {
         let failed = |source| KeysError::Io {
             path: self.operator_key.clone(),

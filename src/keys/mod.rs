@@ -1,4 +1,5 @@
-//! API keys: who may call, as what, on what, and until when. Only hashes are kept; a key is shown once, when it is made.
+//! API keys: who may call, with which role, on which subjects, and until when. Only hashes are kept. A key is shown
+//! once, when it is made.
 
 mod expiry;
 mod file;

@@ -11,20 +11,20 @@ use sha2::{Digest, Sha256};
 use super::subjects::Subjects;
 use crate::random::{self, RandomError};
 
-/// What a key is for. `operate` may do everything.
+/// The role of a key. `operate` may do everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Entries, coupon issues, tickets; for game back ends.
     Play,
-    /// Everything that shows and changes nothing.
+    /// All reads.
     Read,
     /// Everything.
     Operate,
 }
 
 impl Role {
-    /// Whether a key of this role may do what `needed` is for.
+    /// Whether a key of this role may make requests that need `needed`.
     #[must_use]
     pub fn allows(self, needed: Role) -> bool {
         self == needed || self == Role::Operate
@@ -41,7 +41,7 @@ impl fmt::Display for Role {
     }
 }
 
-/// Name of a key: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`. It stands in the audit trail, the key itself never does.
+/// Name of a key: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`. It is in the audit trail; the key itself never is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct KeyName(Arc<str>);
@@ -53,7 +53,7 @@ impl KeyName {
         &self.0
     }
 
-    /// The name as text that others keep too.
+    /// The name as shared text.
     #[must_use]
     pub fn shared(&self) -> Arc<str> {
         Arc::clone(&self.0)
@@ -90,23 +90,22 @@ impl From<KeyName> for String {
     }
 }
 
-/// A key as the key file holds it.
+/// A key in the key file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Key {
     /// Unique among the keys.
     pub name: KeyName,
-    /// What it is for.
     pub role: Role,
-    /// SHA-256 of the key's text. Keys are 256 random bits, so that a slow password hash would add nothing but load.
+    /// SHA-256 of the key's text. Keys are 256 random bits, so a slow password hash would only add load.
     #[serde(with = "hex::serde")]
     pub sha256: [u8; 32],
     /// When it was made.
     pub created_at: Timestamp,
-    /// From when on it is refused like an unknown key.
+    /// From this time on it is refused like an unknown key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// What its requests may name; without it they may name everything.
+    /// The subjects that its requests may name; without it, all subjects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<Subjects>,
     /// Whether a `read` key sees the codes of coupons. The other roles always do.
@@ -133,7 +132,8 @@ impl Key {
     }
 }
 
-/// What a new key may do, and until when. A role alone: everything of the role, without an end, and no codes for `read`.
+/// The rights and the end of a new key. A role alone gives everything of the role, without an end, and no codes for
+/// `read`.
 #[derive(Debug, Clone)]
 pub struct Rights {
     /// What it is for.
@@ -169,7 +169,7 @@ impl RawKey {
         Ok(RawKey(format!("jpk_{}", hex::encode(random::bytes::<32>()?))))
     }
 
-    /// A key that was written down before.
+    /// A key from its text.
     #[must_use]
     pub fn from_text(text: &str) -> RawKey {
         RawKey(text.to_owned())

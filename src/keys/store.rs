@@ -1,4 +1,4 @@
-//! The keys as a running service holds them: read from the file, followed while it changes.
+//! The keys of a running service: read from the file, and again when it changes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::durable_file::Stamp;
 use crate::rate::{Bucket, Left, Moment, Rate};
 use crate::stopping::Stopping;
 
-/// How often the file and the clock are looked at; a change counts within this and the time to read it.
+/// How often to look at the file and the clock. A change counts after this and the time to read it.
 const POLL: Duration = Duration::from_millis(500);
 
-/// Requests that one key may make.
+/// The rate of one key.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Requests per second; 0: no limit.
@@ -35,8 +35,7 @@ impl Limits {
 
 type Limiter = (Rate, Bucket);
 
-/// A key that the service knows. Its limiter lives as long as the key does, so that there are never more of them
-/// than keys.
+/// A key of the service. Its limiter lives as long as the key, so there are never more limiters than keys.
 pub struct Known {
     /// As in the file.
     pub key: Key,
@@ -51,7 +50,7 @@ impl fmt::Debug for Known {
 }
 
 impl Known {
-    /// A key that no store follows.
+    /// A key without a store.
     #[cfg(test)]
     pub fn of(key: Key) -> Known {
         Known {
@@ -61,12 +60,12 @@ impl Known {
         }
     }
 
-    /// Returns when the key is revoked, changed in the file, or over: within 2 s of it.
+    /// Returns when the key is revoked, changed in the file, or expired: within 2 s.
     pub async fn ended(&self) {
         self.ended.wait().await;
     }
 
-    /// Counts a request; the limit and what is left of it, where there is one.
+    /// Counts a request. Returns the limit and its rest, if there is one.
     ///
     /// # Errors
     /// The limit, and the time until this key may ask again.
@@ -89,10 +88,10 @@ pub struct KeyStore {
 }
 
 impl KeyStore {
-    /// Reads the file, which is made first when there is none.
+    /// Reads the file, and makes it first if there is none.
     ///
     /// # Errors
-    /// At start a broken file is an error: there are no earlier keys to go on with.
+    /// At start a broken file is an error: there are no earlier keys to keep.
     pub fn open(file: KeyFile, limits: Limits) -> Result<KeyStore, KeysError> {
         file.initialise()?;
         let store = KeyStore {
@@ -110,7 +109,7 @@ impl KeyStore {
         self.limits.per_second > 0
     }
 
-    /// The key with this text. Takes as long whichever key it is, and if it is none.
+    /// The key with this text. The time does not depend on which key it is, or whether it is one.
     #[must_use]
     pub fn find(&self, text: &str) -> Option<Arc<Known>> {
         let digest = sha256(text);
@@ -121,15 +120,15 @@ impl KeyStore {
                 found = Some(candidate);
             }
         }
-        // The store may be late by a look at the clock; a request is not.
+        // The store may be late by one look at the clock; a request is not.
         found
             .filter(|known| known.key.expires_at.is_none_or(|at| Timestamp::now() < at))
             .cloned()
     }
 
-    /// Follows the file and the clock for as long as it is polled.
+    /// Follows the file and the clock while it is polled.
     pub async fn follow(self: Arc<Self>) {
-        // Beside each other: a file that can't be read keeps no key alive.
+        // In parallel: an unreadable file keeps no expired key alive.
         tokio::join!(Arc::clone(&self).follow_file(), self.follow_clock());
     }
 
@@ -148,7 +147,7 @@ impl KeyStore {
         }
     }
 
-    /// A broken or missing file keeps the keys that were.
+    /// A broken or missing file leaves the earlier keys in use.
     async fn follow_file(self: Arc<Self>) {
         let mut seen = Stamp::of(self.file.path()).await;
         let mut ticks = tokio::time::interval(POLL);
@@ -163,7 +162,8 @@ impl KeyStore {
             let store = Arc::clone(&self);
             match tokio::task::spawn_blocking(move || store.reload()).await {
                 Ok(Ok(count)) => {
-                    // Only now: a file that could not be read is tried again, else a revoked key stayed valid.
+                    // Only now, because a file that could not be read must be read again. Otherwise a revoked key would
+                    // stay valid.
                     (seen, first) = (now, false);
                     tracing::debug!(keys = count, "API keys read");
                 }
@@ -182,7 +182,7 @@ impl KeyStore {
             Some(known) => known.limiter.clone(),
             None => self.limits.limiter(),
         };
-        // One that is as it was stays the same: what is open under it goes on.
+        // An unchanged key stays the same, so what is open under it goes on.
         let known = |key: Key| match before.iter().find(|known| known.key == key) {
             Some(known) => Arc::clone(known),
             None => Arc::new(Known {
@@ -193,7 +193,7 @@ impl KeyStore {
         };
         let known: Vec<_> = keys.into_iter().map(known).collect();
         let count = known.len();
-        // Those of the start were told when they were made.
+        // The keys of the start were logged when they were made.
         if !before.is_empty() {
             tell_changes(&before, &known);
         }
@@ -203,7 +203,7 @@ impl KeyStore {
             .cloned()
             .collect();
         self.known.store(Arc::new(known));
-        // After the change: who is cut off and asks again is refused.
+        // After the change, so that a client that is cut off and asks again is refused.
         for old in gone {
             old.ended.begin();
         }
@@ -211,7 +211,7 @@ impl KeyStore {
     }
 }
 
-/// Names and roles of the keys that were made and revoked. A name that was given again is of another key.
+/// Names and roles of the keys that were made and revoked. A name that is used again belongs to another key.
 fn tell_changes(before: &[Arc<Known>], after: &[Arc<Known>]) {
     let lacks = |all: &[Arc<Known>], one: &Arc<Known>| all.iter().all(|other| other.key.sha256 != one.key.sha256);
     for gone in before.iter().filter(|one| lacks(after, one)) {

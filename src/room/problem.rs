@@ -1,4 +1,4 @@
-//! What a room's errors are to a client: the one place where they get a status.
+//! Turns a room's errors into problems. It is the only place that gives them a status.
 
 use actix_web::http::StatusCode;
 
@@ -26,7 +26,7 @@ impl From<RoomError> for Problem {
                 tracing::warn!(%error, "join of a room refused");
                 Problem::store_unavailable("nobody joins for now; repeat the same request later")
             }
-            // Not a line each: there would be thousands, and `jackpot_room_joins_total` counts them.
+            // No log line for each: there would be thousands, and `jackpot_room_joins_total` counts them.
             RoomError::Crowded { .. } => {
                 Problem::store_unavailable("too many visits of this room wait for the store; repeat the same request")
             }
@@ -39,7 +39,7 @@ impl From<RoomError> for Problem {
 fn of_script(error: &ScriptError) -> Problem {
     match error {
         ScriptError::Unknown => Problem::new(StatusCode::NOT_FOUND, "room-not-found", "there is no such room"),
-        // Nobody is admitted on a Redis that lost events until they are restored.
+        // A Redis that lost events is not used until a restore.
         ScriptError::Behind { .. } => {
             tracing::error!(%error, "suspended on this instance");
             suspended("Redis lost events of this room; it is suspended until they are restored")
@@ -52,7 +52,7 @@ fn of_script(error: &ScriptError) -> Problem {
             tracing::warn!(%error, "the store did not do it, or did not say so in time");
             Problem::store_unavailable("the store does not answer in time or takes no writes; repeat the same request")
         }
-        // Not a line each: a line of users asks all the time, and the worker names the node.
+        // No log line for each: waiting users ask all the time, and the worker logs the node.
         ScriptError::Store(StoreError::Unconfirmed { .. }) => Problem::store_unavailable(
             "the store has done it, but no replica confirms it; a place in the line is kept meanwhile: repeat the same request",
         ),

@@ -1,4 +1,4 @@
-//! What must hold between settings, and inside the strings among them.
+//! Rules between settings, and rules of the texts in them.
 
 use std::net::SocketAddr;
 
@@ -38,7 +38,7 @@ fn log(level: &str) -> Result<(), SettingsError> {
         value: format!(" = {level:?}"),
         rule: format!("off, error, warn, info, debug, trace, or a filter{cause}"),
     };
-    // A lone word that is no level would be a filter on a target of that name, and silence all others.
+    // A single word that is no level would be a filter on a target of that name, and silence all others.
     let lone = !level.contains(['=', '[', ',']);
     let silences = lone && !LEVELS.iter().any(|known| level.trim().eq_ignore_ascii_case(known));
     if silences {
@@ -115,7 +115,7 @@ fn redis(settings: &Settings) -> Result<(), SettingsError> {
             ));
         }
     }
-    // A URL can hold a password: only its place in the list is named.
+    // A URL can hold a password, so the message has only its place in the list.
     if let Some(index) = redis
         .urls
         .iter()
@@ -140,7 +140,7 @@ fn redis(settings: &Settings) -> Result<(), SettingsError> {
     Ok(())
 }
 
-/// Retired draw secrets: a secret is retired for a reason, so that there are few.
+/// Most retired draw secrets. Each retirement has a reason, so there are few.
 const MAX_PREVIOUS_SECRETS: usize = 16;
 
 fn fairness(settings: &Settings) -> Result<(), SettingsError> {
@@ -178,9 +178,9 @@ fn hex_secret(key: &str, value: &str) -> Result<(), SettingsError> {
     })
 }
 
-/// It stands in every pass, and whoever checks one compares it.
+/// It is in every pass, and every check of a pass compares it.
 fn rooms(rooms: &Rooms) -> Result<(), SettingsError> {
-    // That a token was used is known by the record of its place, which must not go before the token.
+    // The record of a token's place says that the token was used. So the record must outlast the token.
     if rooms.join_token_s > rooms.retention_s {
         return Err(conflict(format!(
             "setting rooms.join_token_s = {}: must be at most rooms.retention_s = {}",
@@ -199,7 +199,7 @@ fn rooms(rooms: &Rooms) -> Result<(), SettingsError> {
 }
 
 fn ledger(settings: &Settings) -> Result<(), SettingsError> {
-    // It can hold a password: it is not repeated.
+    // It can hold a password, so the message does not repeat it.
     let url = &settings.ledger.url;
     if let Some(path) = url.strip_prefix("sqlite://") {
         if path.is_empty() || path.starts_with(':') || path.ends_with('/') {

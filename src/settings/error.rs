@@ -1,4 +1,4 @@
-//! What can be wrong with settings, said so that the reader knows which key to change and to what.
+//! Errors of settings. Each names the key to change, and the allowed values.
 
 use std::path::PathBuf;
 
@@ -8,12 +8,11 @@ pub enum SettingsError {
     /// The named file can't be read or is not TOML.
     #[error("settings file {}: {reason}", path.display())]
     File {
-        /// The file that was asked for.
         path: PathBuf,
-        /// What the parser or the system says, and where; without the line itself, which may hold a secret.
+        /// The parser's or system's error, with its place. It does not repeat the line, which may hold a secret.
         reason: String,
     },
-    /// `JACKPOT_ENV` is no plain name.
+    /// `JACKPOT_ENV` is not a plain name.
     #[error("JACKPOT_ENV={0:?}: must be a name of letters, digits, - and _")]
     Environment(String),
     /// A variable whose value is not UTF-8.
@@ -36,7 +35,7 @@ pub enum SettingsError {
         origin: String,
         /// The type that the key has in `config/default.toml`.
         expected: &'static str,
-        /// The type, or the value where it is no secret.
+        /// The type, or the value if it is no secret.
         found: String,
     },
     /// A value outside what `config/default.toml` documents.
@@ -44,15 +43,14 @@ pub enum SettingsError {
     OutOfRange {
         /// Full key, with dots.
         key: String,
-        /// ` = value`, or empty where the value is secret.
+        /// ` = value`, or empty if the value is secret.
         value: String,
-        /// What is allowed.
         rule: String,
     },
     /// Two settings that can't go together.
     #[error("{0}")]
     Conflict(String),
-    /// The layers fit the default but not the structs: a mistake in this program.
+    /// The layers fit the default but not the structs: a bug in this program.
     #[error("settings: {0}")]
     Internal(#[from] config::ConfigError),
 }

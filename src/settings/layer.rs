@@ -10,7 +10,7 @@ use super::SettingsError;
 /// Dotted key → value. A later layer overrides an earlier one key by key; a list is one value.
 pub(super) type Layer = BTreeMap<String, Value>;
 
-/// What the environment variables of settings begin with.
+/// The prefix of variables that are settings.
 pub(super) const PREFIX: &str = "JACKPOT__";
 
 /// Turns nested tables into dotted keys.
@@ -24,7 +24,7 @@ pub(super) fn flatten(table: Map<String, Value>) -> Layer {
 
 fn flatten_into(flat: &mut Layer, key: String, value: Value) {
     match value.kind {
-        // An empty table stays a leaf, so that an unknown empty section is noticed too.
+        // An empty table stays a leaf, so that an unknown empty section is noticed.
         ValueKind::Table(ref table) if !table.is_empty() => {
             for (name, inner) in table.clone() {
                 flatten_into(flat, format!("{key}.{name}"), inner);
@@ -36,7 +36,7 @@ fn flatten_into(flat: &mut Layer, key: String, value: Value) {
     }
 }
 
-/// Refuses keys that the default does not have and values of another type than there.
+/// Refuses keys that the default does not have, and values of another type than the default's.
 pub(super) fn check(layer: &mut Layer, default: &Layer, origin: &str) -> Result<(), SettingsError> {
     layer.retain(|key, value| !(is_empty_table(value) && is_section(key, default)));
     for (key, value) in layer {
@@ -70,7 +70,7 @@ fn is_section(key: &str, default: &Layer) -> bool {
 
 fn same_type(known: &ValueKind, given: &ValueKind) -> bool {
     match (known, given) {
-        // Every list there is holds strings.
+        // All lists are lists of strings.
         (ValueKind::Array(_), ValueKind::Array(items)) => {
             items.iter().all(|item| matches!(item.kind, ValueKind::String(_)))
         }
@@ -91,7 +91,7 @@ fn type_name(kind: &ValueKind) -> &'static str {
     }
 }
 
-/// The layer of `JACKPOT__SECTION__KEY` variables. The default says each key's type, so that a secret made of digits
+/// The layer of `JACKPOT__SECTION__KEY` variables. The default decides each key's type, so a secret made of digits
 /// stays a string.
 pub(super) fn environment(
     variables: impl Iterator<Item = (OsString, OsString)>,

@@ -1,4 +1,4 @@
-//! Putting the layers together.
+//! Merges the layers.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use config::{Config, File, FileFormat, Source};
 
 use super::{Settings, SettingsError, check, layer, range, twins, variables};
 
-/// The first layer; it names every key and documents it.
+/// The first layer. It has every key, with documentation.
 const DEFAULT: &str = include_str!("../../config/default.toml");
 
 /// Chooses a file in `config/` by name, for example `production`.
@@ -17,7 +17,7 @@ impl Settings {
     /// Reads all layers: the compiled-in default, `file` or else `config/<JACKPOT_ENV>.toml`, the environment.
     ///
     /// # Errors
-    /// The first thing that is wrong, with the key's full name.
+    /// The first mistake, with the key's full name.
     pub fn load(file: Option<&Path>) -> Result<Settings, SettingsError> {
         Settings::from_layers(file, std::env::vars_os().collect())
     }
@@ -73,7 +73,7 @@ fn read(path: &Path) -> Result<layer::Layer, SettingsError> {
         reason,
     };
     let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
-    // Parsed twice: the parser's own report would repeat the line at fault.
+    // Parsed twice, because the parser's own report would repeat the wrong line.
     toml::from_str::<toml::Table>(&text).map_err(|error| failed(without_the_line(&error, &text)))?;
     let table = File::from_str(&text, FileFormat::Toml).collect()?;
     Ok(layer::flatten(table))
@@ -90,7 +90,7 @@ fn assemble(merged: &layer::Layer) -> Result<Settings, SettingsError> {
         builder = builder.set_override(key, value.clone())?;
     }
     let config = builder.build()?;
-    // Types and ranges have been checked: what can fail here is the text of an address.
+    // Types and ranges have been checked. Only the text of an address can fail here.
     serde_path_to_error::deserialize(config).map_err(|error| {
         let key = error.path().to_string();
         let value = merged

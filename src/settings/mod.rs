@@ -21,7 +21,7 @@ pub use error::SettingsError;
 pub use proxies::Proxies;
 pub use range::rule;
 
-/// Everything that can be set. `config/default.toml` says what each means, its unit and its range.
+/// All settings. `config/default.toml` documents each with its unit and range.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(
@@ -82,13 +82,13 @@ pub struct Auth {
 pub enum RedisMode {
     /// A private server that this service starts, watches and stops.
     Embedded,
-    /// One server, somewhere.
+    /// One external server.
     Standalone,
-    /// A Redis Cluster, known by some of its nodes.
+    /// A Redis Cluster, with some of its nodes as seeds.
     Cluster,
 }
 
-/// What an acknowledged write has reached.
+/// How durable an acknowledged write is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Durability {
@@ -115,7 +115,7 @@ pub struct Redis {
 }
 
 impl fmt::Debug for Redis {
-    /// URLs can hold a password, so that only their number is shown.
+    /// URLs can hold a password, so only their number is shown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Redis")
             .field("mode", &self.mode)
@@ -135,7 +135,7 @@ pub struct Fairness {
 }
 
 impl fmt::Debug for Fairness {
-    /// Who knows the secret knows every draw to come: it is in no log.
+    /// With the secret, every future draw is known. So no log has it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Fairness")
             .field("retention_s", &self.retention_s)
@@ -171,15 +171,15 @@ pub struct Rooms {
     pub join_token_s: u64,
 }
 
-/// Whether a jackpot that Redis has lost is rebuilt without asking.
+/// Whether the service rebuilds a lost jackpot without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AutoRestore {
-    /// It is.
+    /// Yes.
     On,
-    /// An operator does it.
+    /// No: an operator does it.
     Off,
-    /// It is with the embedded Redis, which has no other user.
+    /// Yes with the embedded Redis, which has no other user.
     #[serde(rename = "")]
     Embedded,
 }
@@ -201,8 +201,9 @@ pub struct Ledger {
 }
 
 impl Settings {
-    /// Worker threads of the API: `http.workers`, or for 0 one a core. Beside a Redis of its own half of them: the other
-    /// half is that one's and the ledger's, and fewer threads send fewer, larger calls (docs/decisions/0012).
+    /// Worker threads of the API: `http.workers`, or for 0 one for each core. Beside an embedded Redis it is half of
+    /// them: the other half is for Redis and the ledger, and fewer threads send fewer, larger calls
+    /// (docs/decisions/0012).
     #[must_use]
     pub fn workers(&self) -> usize {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -231,7 +232,7 @@ pub struct Jackpots {
     pub directory: String,
 }
 
-/// How log lines look.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {

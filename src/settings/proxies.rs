@@ -1,10 +1,10 @@
-//! The setting `http.trusted_proxies`: who is believed when a header names the client.
+//! The setting `http.trusted_proxies`: proxies whose header names the client.
 
 use std::net::IpAddr;
 
 use ipnet::IpNet;
 
-/// Networks at most: each connection is compared with all of them.
+/// Most networks: each connection is compared with all of them.
 const MAX_NETWORKS: usize = 256;
 
 /// Addresses and networks of proxies.
@@ -15,7 +15,7 @@ impl Proxies {
     /// Reads CIDR ranges (`10.0.0.0/8`) and single addresses.
     ///
     /// # Errors
-    /// The first that is neither, and the rule.
+    /// The first text that is neither, and the rule.
     pub fn parse(texts: &[String]) -> Result<Self, String> {
         if texts.len() > MAX_NETWORKS {
             return Err(format!(
@@ -41,7 +41,7 @@ fn range(text: &str) -> Result<IpNet, String> {
     let range = address
         .or_else(|_| text.parse::<IpNet>())
         .map_err(|_| format!("{text:?} must be an address or a CIDR range, such as 10.0.0.0/8 or fd00::/8"))?;
-    // 10.0.0.1/8 is a typing error of somebody who meant one address, and would trust 16 million.
+    // 10.0.0.1/8 is probably a typing error: it means one address, but would trust 16 million.
     if range.addr() == range.network() {
         Ok(range)
     } else {

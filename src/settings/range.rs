@@ -10,7 +10,7 @@ struct Range(&'static str, i64, i64, Zero);
 
 #[derive(PartialEq)]
 enum Zero {
-    /// 0 is a value like others.
+    /// 0 is an ordinary value.
     Plain,
     /// 0 is allowed below the smallest value.
     Also,
@@ -54,7 +54,7 @@ const RANGES: &[Range] = &[
     Range("ledger.reconcile_interval_s", 1, 86_400, Zero::Plain),
 ];
 
-/// The keys that take one of a few words. The structs would refuse others too, but not say which there are.
+/// The keys with a few allowed words. The structs would refuse others too, but not list the allowed ones.
 const WORDS: &[(&str, &[&str])] = &[
     ("redis.mode", &["embedded", "standalone", "cluster"]),
     ("redis.durability", &["local", "replicated"]),
@@ -99,7 +99,7 @@ fn integers(merged: &Layer) -> Result<(), SettingsError> {
         let ValueKind::I64(number) = value.kind else {
             continue;
         };
-        // A key without a range would be an oversight of whoever added it; the tests find it.
+        // A key without a range is an oversight; the tests find it.
         let Some(Range(_, low, high, zero)) = RANGES.iter().find(|range| range.0 == key) else {
             continue;
         };

@@ -1,4 +1,4 @@
-//! Settings that hold a secret have a twin that names a file with it: `fairness.master_secret_file` and so on.
+//! Settings that hold a secret have a twin that names a file with it, such as `fairness.master_secret_file`.
 
 use std::path::Path;
 
@@ -20,19 +20,19 @@ const SECRETS: [&str; 5] = [
     "redis.urls",
 ];
 
-/// A secret that a file gave.
+/// A secret from a file.
 struct FromFile {
     key: &'static str,
     file: String,
 }
 
-/// Which secrets files gave; for messages about them.
+/// Which secrets came from files, for messages about them.
 pub(super) struct FromFiles(Vec<FromFile>);
 
-/// Puts in what the files hold, and takes the twins out.
+/// Reads the files, sets their values, and removes the twins.
 ///
 /// # Errors
-/// A setting beside its twin, or a file that can't be read, is open to others, or holds nothing of the kind.
+/// A setting beside its twin, or a file that can't be read, is open to others, or has other content.
 pub(super) fn resolve(merged: &mut Layer) -> Result<FromFiles, SettingsError> {
     let mut all = Vec::new();
     for key in SECRETS {
@@ -77,7 +77,7 @@ fn is_empty(value: &Value) -> bool {
 }
 
 impl FromFiles {
-    /// Names the file in what is said of a setting.
+    /// Adds the file's name to a message about a setting.
     pub(super) fn explain(&self, error: SettingsError) -> SettingsError {
         let of = |key: &str| self.0.iter().find(|one| one.key == key);
         let place = |one: &FromFile| format!(" (from the file {}, which {}_file names)", one.file, one.key);

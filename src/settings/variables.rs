@@ -1,20 +1,20 @@
-//! Variables of the environment that look like settings and are none.
+//! Environment variables that look like settings and are none.
 
 use std::ffi::OsString;
 
 use super::layer::PREFIX;
 
-/// What all of ours begin with.
+/// The prefix of our variables.
 const OURS: &str = "JACKPOT_";
 
-/// What is no setting, and read elsewhere: the name of the settings file, and what tests are told.
+/// Other variables of ours: the name of the settings file, and variables for tests.
 const READ_ELSEWHERE: [&str; 2] = ["JACKPOT_ENV", "JACKPOT_TEST_"];
 
-/// Names that are listed at most.
+/// Most names in the warning.
 const MAX_NAMES: usize = 20;
 
-/// Names such as `JACKPOT_PORT`: orchestrators set them for a service of this name, so that they are no error, and somebody may
-/// have left out a `_`, so that they are told. Values are never looked at.
+/// Finds names such as `JACKPOT_PORT`. Orchestrators set them for a service of this name, so they are no error.
+/// Somebody may have left out a `_`, so the service warns. It never looks at values.
 pub(super) fn unknown(variables: &[(OsString, OsString)]) -> Vec<String> {
     let is_unknown = |name: &String| {
         let is_read = |known: &&str| name == known || (known.ends_with('_') && name.starts_with(*known));

@@ -1,54 +1,47 @@
-//! Which kinds of streams there are, and what the ledger calls them.
+//! The kinds of streams, and their names in the ledger.
 
 use serde::Serialize;
 
 use crate::ids::Id;
 
-/// Names of a kind of streams. They are written in this program, and become part of statements.
+/// Names of a kind of streams. They are constants of this program, and become part of statements.
 #[derive(Debug, Clone, Copy)]
 pub struct Tables {
-    /// What one of the kind is called: the column `kind` of tables, a label of metrics, a word of messages.
+    /// The name of the kind: the column `kind` of tables, a label of metrics, a word of messages.
     pub what: &'static str,
     /// Whether its entries are in the index by player, which has a cursor of its own.
     pub indexed: bool,
-    /// In front of the id wherever ids of all kinds are together.
+    /// Prefix of ids where ids of all kinds are together.
     prefix: &'static str,
 }
 
-/// Of jackpots.
 pub const JACKPOTS: Tables = Tables {
     what: "jackpot",
     indexed: true,
     prefix: "",
 };
 
-/// Of coupons.
 pub const COUPONS: Tables = Tables {
     what: "coupon",
     indexed: false,
     prefix: "coupon:",
 };
 
-/// Of rooms.
 pub const ROOMS: Tables = Tables {
     what: "room",
     indexed: false,
     prefix: "room:",
 };
 
-/// The kinds of streams, where each is treated by name.
+/// The kinds of streams, for code that treats each by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Streams {
-    /// Of jackpots.
     Jackpots,
-    /// Of coupons.
     Coupons,
-    /// Of rooms.
     Rooms,
 }
 
 impl Streams {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::Jackpots, Self::Coupons, Self::Rooms];
 
     /// Where the ledger keeps them.
@@ -63,14 +56,15 @@ impl Streams {
 }
 
 impl Tables {
-    /// One of the kind, where ids of all kinds are together: in the chain, the audit trail and the reconciliations.
+    /// The name of a subject where ids of all kinds are together: in the chain, the audit trail and the
+    /// reconciliations.
     #[must_use]
     pub fn subject(&self, id: &Id) -> String {
         format!("{}{id}", self.prefix)
     }
 }
 
-/// Whether something may be called so where ids of all kinds are together.
+/// Whether a text can be such a name.
 #[must_use]
 pub fn is_subject(text: &str) -> bool {
     Streams::ALL

@@ -1,9 +1,9 @@
-//! What everything with a stream of events shares, jackpots, coupons and rooms: the mark, how scripts reply, the tail.
+//! The common part of jackpots, coupons and rooms, which have a stream of events: the mark, replies of scripts, the
+//! tail.
 //!
-//! [`mark`](Mark): how far it has come. [`run`], [`Reply`], [`ScriptError`]: a script called and its reply read.
-//! [`tail`]: the events behind one. [`restore`]: all of it rebuilt. [`Heard`]: what this instance remembers of
-//! it; [`Registry`]: of all of a kind.
-//! [`index`]: the names of all of them. The parts in Lua: `lua/stream/`.
+//! [`mark`](Mark): the progress of a stream. [`run`], [`Reply`], [`ScriptError`]: calls a script and reads its reply.
+//! [`tail`]: reads new events. [`restore`]: rebuilds a subject. [`Heard`]: what this instance remembers of a subject;
+//! [`Registry`]: of all subjects of a kind. [`index`]: the names of all of them. The parts in Lua: `lua/stream/`.
 
 mod heard;
 pub mod index;
@@ -30,11 +30,11 @@ use thiserror::Error;
 use crate::random::{self, RandomError};
 use crate::store::{Call, Script, Store, StoreError};
 
-/// `lua/stream/events.lua`: in front of every script of something with a stream.
+/// `lua/stream/events.lua`: the first part of every script of a subject.
 pub const EVENTS: &str = include_str!("../../lua/stream/events.lua");
 
-/// The name of a history: 16 hexadecimal digits, made at creation and at every restore. Events, receipts and payout ids
-/// name it, so that what happens after a restore is never taken for what happened in a future that was lost.
+/// A new history: 16 hexadecimal digits, made at creation and at every restore. Events, receipts and payout ids have
+/// it, so that nothing after a restore is taken for something in the lost time.
 ///
 /// # Errors
 /// The system has no randomness.
@@ -42,51 +42,45 @@ pub fn new_history() -> Result<String, RandomError> {
     Ok(hex::encode(random::bytes::<8>()?))
 }
 
-/// Why a script did nothing, for reasons that any script may have.
+/// Errors that every script may have; it did nothing.
 #[derive(Debug, Clone, Error)]
 pub enum ScriptError {
-    /// There is nothing of this name.
+    /// There is no subject of this name.
     #[error("Redis knows nothing of it")]
     Unknown,
     /// This Redis lost events that this instance has seen.
     #[error("Redis is at {at}, behind {known} that this instance has seen: it lost events")]
     Behind {
-        /// Where this Redis is.
+        /// This Redis' mark.
         at: Mark,
-        /// The highest seen.
+        /// The highest mark seen.
         known: Mark,
     },
-    /// It is being rebuilt from the ledger; nothing is wrong, and it is over soon.
+    /// A restore is running; it ends soon.
     #[error("it is being restored")]
     Restoring,
     /// The caller must read again; nothing was written.
     #[error("the definition or the epoch changed")]
     Stale,
-    /// The commitment of an epoch or a room is another one than this instance's secret gives.
+    /// Redis did not run it, or its result is unknown.
     #[error("its commitment is not that of the draw secret that it names")]
     Secret,
-    /// Redis did not do it, or it is not known whether it did.
+    /// The reply has another form than the script's.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The reply has a form that the script does not give.
     #[error("unexpected reply of script {script}: {reply}")]
-    Reply {
-        /// Which script.
-        script: &'static str,
-        /// What it said.
-        reply: String,
-    },
+    Reply { script: &'static str, reply: String },
     /// A record cannot be read.
     #[error(transparent)]
     Record(#[from] Unreadable),
 }
 
-/// An error that may be a script's.
+/// An error that may come from a script.
 pub trait MaybeScript {
-    /// The script's.
     fn script(&self) -> Option<&ScriptError>;
 
-    /// Whether there is nothing of the name.
+    /// Whether there is no subject of this name.
     fn is_unknown(&self) -> bool {
         matches!(self.script(), Some(ScriptError::Unknown))
     }
@@ -115,7 +109,7 @@ pub async fn run(store: &Store, script: &'static Script, call: Call<'_>, known: 
     Reply::parse(script.name(), value, known)
 }
 
-/// [`run`] over the calling thread's own connection: for what entries need.
+/// [`run`] over the calling thread's own connection, for the frequent calls of entries.
 pub async fn run_here(
     store: &Store,
     script: &'static Script,

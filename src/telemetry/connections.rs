@@ -11,7 +11,7 @@ struct ReasonLabel {
     reason: &'static str,
 }
 
-/// How many connections there are, and why the service ended others.
+/// The number of connections, and why the service ended others.
 #[derive(Default)]
 pub struct ConnectionMetrics {
     open: Gauge,
@@ -28,17 +28,17 @@ impl ConnectionMetrics {
         );
     }
 
-    /// A connection has a place.
+    /// A connection got a place.
     pub fn opened(&self) {
         self.open.inc();
     }
 
-    /// It has none any more.
+    /// It gave the place back.
     pub fn ended(&self) {
         self.open.dec();
     }
 
-    /// A connection was refused, or ended before the client wanted it to.
+    /// A connection was refused, or ended by the service.
     pub fn closed(&self, reason: &'static str) {
         self.closed.get_or_create(&ReasonLabel { reason }).inc();
     }

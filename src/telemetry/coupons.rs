@@ -1,4 +1,4 @@
-//! What coupons tell of themselves.
+//! Metrics of coupons.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -12,22 +12,22 @@ use prometheus_client::registry::Registry;
 
 use super::metrics::{REQUESTS, capped};
 
-/// What became of a request for a coupon.
+/// The result of a request for a coupon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IssueResult {
     /// A unit was issued.
     Issued,
-    /// The user had as many as a user may have.
+    /// The user had reached the limit.
     AlreadyIssued,
-    /// No unit was left.
+    /// The coupon was out of stock.
     OutOfStock,
-    /// Before the start or behind the end.
+    /// Before the start or after the end.
     NotOpen,
-    /// It joined the line; what is decided there counts again.
+    /// It joined the queue; the decision there counts again.
     Queued,
-    /// An answer given before.
+    /// A repeated answer.
     Replayed,
-    /// Not taken: unknown, suspended, a used id, a store that does not answer.
+    /// Refused: unknown, suspended, a used id, or the store does not answer.
     Refused,
 }
 
@@ -79,7 +79,7 @@ impl OneCoupon {
         self.issues[result as usize].inc_by(count);
     }
 
-    /// Requests in the line and dead letters, as this instance last saw.
+    /// Sets the queued requests and dead letters that this instance last saw.
     pub fn line(&self, waiting: u64, dead: u64) {
         self.line.set(i64::try_from(waiting).unwrap_or(i64::MAX));
         self.dead.set(i64::try_from(dead).unwrap_or(i64::MAX));

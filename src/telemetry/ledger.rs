@@ -1,4 +1,4 @@
-//! What the ledger tells of itself.
+//! Metrics of the ledger.
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -60,7 +60,7 @@ impl LedgerMetrics {
         );
     }
 
-    /// How far SQL is behind Redis with one of these; `what`: which kind it is of.
+    /// The lag of SQL for one subject; `what`: its kind.
     pub fn lag(&self, what: &'static str, id: &Id, events: u64) {
         self.lag
             .get_or_create_owned(&label(what, id))
@@ -74,22 +74,22 @@ impl LedgerMetrics {
             .set(i64::from(stopped));
     }
 
-    /// Redis and the ledger did not agree.
+    /// Counts a mismatch of Redis and the ledger.
     pub fn mismatch(&self, what: &'static str, id: &Id) {
         self.mismatches.get_or_create_owned(&label(what, id)).inc();
     }
 
-    /// Redis was rebuilt.
+    /// Counts a restore of Redis.
     pub fn restored(&self, what: &'static str, id: &Id) {
         self.restores.get_or_create_owned(&label(what, id)).inc();
     }
 
-    /// Events were committed.
+    /// Counts committed events.
     pub fn committed(&self, events: u64) {
         self.events.inc_by(events);
     }
 
-    /// How many of a kind are refused for a reason.
+    /// Sets how many subjects of a kind are refused for a reason.
     pub fn refused(&self, kind: &'static str, reason: &'static str, count: usize) {
         self.refused
             .get_or_create_owned(&RefusedLabels { kind, reason })

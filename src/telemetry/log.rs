@@ -1,4 +1,4 @@
-//! Log lines, for people or for machines, on standard error: standard output belongs to the commands' results.
+//! Log lines, for people or for machines, on standard error, because standard output has the commands' results.
 
 use std::io::IsTerminal;
 use std::panic::PanicHookInfo;
@@ -10,21 +10,21 @@ use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 use super::request::Named;
 use crate::settings::{Log, LogFormat};
 
-/// Why there is no log.
+/// Why logging can't start.
 #[derive(Debug, thiserror::Error)]
 pub enum TelemetryError {
-    /// `log.level` is no filter.
+    /// `log.level` is not a valid filter.
     #[error("setting log.level: {0}")]
     Filter(#[from] ParseError),
-    /// Something else in this process writes the log already.
+    /// Another logger is already active in this process.
     #[error("log: {0}")]
     Taken(#[from] TryInitError),
 }
 
-/// What the framework calls its connections of HTTP/1.1.
+/// The framework's name for its HTTP/1.1 connections.
 const DISPATCHER: &str = "actix_http::h1::dispatcher";
 
-/// Starts logging for the whole process; panics are logged as well, once, within the request they ended.
+/// Starts logging for the whole process. Panics are logged too, once, with the request that they ended.
 ///
 /// # Errors
 /// A bad filter, or a second call.
@@ -51,8 +51,8 @@ pub fn init(settings: &Log) -> Result<(), TelemetryError> {
     Ok(())
 }
 
-/// The framework logs each connection that a client broke at level error: strangers would fill the log. What was wrong with it
-/// is counted, and said at level debug by the listener.
+/// The framework logs each connection that a client broke at level error, so strangers could fill the log. The listener
+/// counts the cause and logs it at level debug.
 fn filter(level: &str) -> Result<EnvFilter, ParseError> {
     if level.contains(DISPATCHER) {
         return EnvFilter::try_new(level);

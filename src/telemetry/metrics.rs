@@ -1,4 +1,4 @@
-//! Metrics in the Prometheus text format. Every label comes from a closed or bounded set: a client can't invent one.
+//! Metrics in the Prometheus text format. Every label comes from a closed or bounded set, so a client can't invent one.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,10 +18,10 @@ use super::coupons::CouponMetrics;
 use super::ledger::LedgerMetrics;
 use super::rooms::RoomMetrics;
 
-/// Jackpots with labels of their own, coupons, and rooms; those beyond share the label `other`.
+/// Most jackpots, coupons and rooms with labels of their own. Further ones share the label `other`.
 const MAX_LABELS: usize = 1_000;
 
-/// Upper bounds in seconds. A script takes some 20 µs when all is well, and 2.5 s at the time limit.
+/// Upper bounds in seconds. A script normally takes some 20 µs, and 2.5 s at the time limit.
 const SECONDS: [f64; 15] = [
     0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0,
 ];
@@ -32,31 +32,31 @@ pub(super) const REQUESTS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128
 /// How an entry was answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryResult {
-    /// Counted and drawn.
+    /// Taken and drawn.
     Accepted,
-    /// An answer given before.
+    /// A repeated answer.
     Replayed,
-    /// Not counted: paused, closed, a used id, a bad amount.
+    /// Refused: paused, closed, a used id, a bad amount.
     Refused,
 }
 
-/// What a claim said.
+/// The result of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaimResult {
-    /// Money was taken.
+    /// Paid.
     Paid,
     /// The pool was below the minimum.
     Retry,
 }
 
-/// What refuses a request with 429.
+/// The limit that refused a request with 429.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// The rate of a key.
     Key,
     /// The rate of an address without a key.
     Public,
-    /// The rate of an address that looks at `/readyz` and `/metrics`.
+    /// The rate of an address on `/readyz` and `/metrics`.
     Probes,
     /// The rate of an address with wrong keys.
     FailedKeys,
@@ -65,7 +65,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// As headers and metrics name it.
+    /// Its name in headers and metrics.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -83,7 +83,7 @@ impl Limit {
 pub enum ScriptResult {
     /// It answered.
     Ok,
-    /// It failed, or nobody knows.
+    /// It failed, or its result is unknown.
     Error,
 }
 
@@ -115,7 +115,7 @@ struct LimitLabel {
     limit: &'static str,
 }
 
-/// Pattern of a route, which its requests share.
+/// Pattern of a route, shared by its requests.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct RouteLabel(Arc<str>);
 
@@ -195,13 +195,9 @@ pub struct Metrics {
     public_streams: Gauge,
     redis_up: Gauge,
     redis_memory: Ratio,
-    /// Those of connections.
     pub connections: ConnectionMetrics,
-    /// Those of the ledger.
     pub ledger: LedgerMetrics,
-    /// Those of coupons.
     pub coupons: CouponMetrics,
-    /// Those of rooms.
     pub rooms: RoomMetrics,
 }
 
@@ -385,13 +381,13 @@ impl Metrics {
         open(&self.streams, limit)
     }
 
-    /// The same of a meter without a key.
+    /// The same for a meter without a key.
     #[must_use]
     pub fn open_public_stream(&self, limit: usize) -> Option<GaugeGuard> {
         open(&self.public_streams, limit)
     }
 
-    /// Sets what is known of Redis; `memory_ratio` is the used share of maxmemory.
+    /// Sets the state of Redis; `memory_ratio` is the used share of maxmemory.
     pub fn set_redis(&self, up: bool, memory_ratio: f64) {
         self.redis_up.set(i64::from(up));
         self.redis_memory.set(memory_ratio);
@@ -417,7 +413,7 @@ fn open(streams: &Gauge, limit: usize) -> Option<GaugeGuard> {
     None
 }
 
-/// The label of a new name beside those that have one.
+/// The label of a new name.
 pub(super) fn capped<'a, T>(id: &'a str, known: &HashMap<String, T>) -> &'a str {
     if known.contains_key(id) || known.len() < MAX_LABELS {
         id
@@ -426,7 +422,7 @@ pub(super) fn capped<'a, T>(id: &'a str, known: &HashMap<String, T>) -> &'a str 
     }
 }
 
-/// One that a gauge counts: a request in flight, an open stream.
+/// One unit of a gauge: a request in flight, an open stream.
 pub struct GaugeGuard(Gauge);
 
 impl Drop for GaugeGuard {
@@ -435,7 +431,7 @@ impl Drop for GaugeGuard {
     }
 }
 
-/// The methods there are; a made-up one must not become a label.
+/// The HTTP methods; a made-up one must not become a label.
 fn method_label(method: &str) -> &'static str {
     const METHODS: [&str; 7] = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"];
     METHODS.into_iter().find(|known| *known == method).unwrap_or("other")

@@ -1,4 +1,4 @@
-//! What the service says about itself: log lines and metrics.
+//! Log lines and metrics of the service.
 
 mod connections;
 mod coupons;

@@ -1,7 +1,7 @@
-//! What log lines say of the request that is being answered: `request{request_id=… method=… route=… …}`.
+//! The current request in log lines: `request{request_id=… method=… route=… …}`.
 //!
-//! It is kept beside the log and becomes a span when a line is written, not when the request comes: a span puts its
-//! fields into text as it gets them, and of tens of thousands of requests per second hardly one has a line.
+//! It is kept beside the log and becomes a span when a line is written, not when the request comes. A span formats its
+//! fields at once, and hardly any of tens of thousands of requests per second has a line.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -18,7 +18,7 @@ tokio::task_local! {
     static REQUEST: Request;
 }
 
-/// A request, as its log lines name it.
+/// A request, as log lines name it.
 #[derive(Debug)]
 pub struct Request {
     id: Arc<str>,
@@ -33,7 +33,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// What is known of it before it is looked into.
+    /// What is known before the request is processed.
     #[must_use]
     pub fn new(id: Arc<str>, method: Method, route: Arc<str>) -> Self {
         Self {
@@ -49,12 +49,12 @@ impl Request {
         }
     }
 
-    /// Answers it: lines written by `answering` itself, not by tasks that it starts, name it.
+    /// Runs `answering`. Its own log lines name the request; lines of tasks that it starts do not.
     pub async fn answered_by<F: Future>(self, answering: F) -> F::Output {
         REQUEST.scope(self, answering).await
     }
 
-    /// As a span of the place that requests come in by, which a filter may name.
+    /// A span at the place where requests enter, which a filter may name.
     fn enter(&self) -> EnteredSpan {
         tracing::info_span!(target: "jackpot::http::envelope", "request", request_id = &*self.id, method = %self.method,
             route = &*self.route, caller = self.caller.get().map(|text| &**text),
@@ -79,7 +79,7 @@ pub fn is_identified() -> bool {
         .unwrap_or(false)
 }
 
-/// Names the caller on the request's further lines; outside a request nothing happens, here and below.
+/// Names the caller on the request's further lines. Here and below: outside a request nothing happens.
 pub fn caller(name: Arc<str>) {
     note(|request| &request.caller, name);
 }
@@ -96,17 +96,17 @@ pub fn issue(coupon: Arc<str>, issue: Arc<str>) {
     note(|request| &request.issue, issue);
 }
 
-/// Names the room on the request's further lines; never a ticket: who knows it holds its place.
+/// Names the room on the request's further lines, never a ticket, because a ticket is a secret.
 pub fn room(room: Arc<str>) {
     note(|request| &request.room, room);
 }
 
 fn note(cell: impl FnOnce(&Request) -> &OnceCell<Arc<str>>, text: Arc<str>) {
-    // Outside a request there are no lines of one; the first of two names stays.
+    // Outside a request there is nothing to name. The first of two names stays.
     let _noted = REQUEST.try_with(|request| cell(request).set(text));
 }
 
-/// Writes lines as `F` does, those of a request with its span.
+/// Writes lines like `F`, and adds the span of the request.
 pub(super) struct Named<F>(pub(super) F);
 
 impl<S, N, F> FormatEvent<S, N> for Named<F>

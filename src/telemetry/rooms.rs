@@ -1,4 +1,4 @@
-//! What rooms tell of themselves.
+//! Metrics of rooms.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
@@ -13,16 +13,16 @@ use prometheus_client::registry::Registry;
 
 use super::metrics::{REQUESTS, capped};
 
-/// What became of a join.
+/// The result of a join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JoinResult {
-    /// In at once.
+    /// Admitted at once.
     Admitted,
-    /// In the line.
+    /// In the queue.
     Waiting,
     /// The user had a ticket.
     Replayed,
-    /// Not done: unknown, suspended, a store that does not answer.
+    /// Refused: unknown, suspended, or the store does not answer.
     Refused,
 }
 
@@ -39,22 +39,22 @@ impl JoinResult {
     }
 }
 
-/// How a room is, and what has happened since it was last seen.
+/// The state of a room, and its counters since the last call.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RoomNews {
     /// Sessions now.
     pub active: u64,
-    /// Tickets that wait now.
+    /// Waiting tickets now.
     pub waiting: u64,
     /// Sessions begun.
     pub admitted: u64,
-    /// Of them ended by their time.
+    /// How many of them reached their end.
     pub expired: u64,
-    /// Waiters who were not seen in time.
+    /// Waiting tickets that were not seen in time.
     pub abandoned: u64,
-    /// Who left, in or waiting.
+    /// Tickets whose user left, in or waiting.
     pub left: u64,
-    /// For which the admitted had waited, all together, ms.
+    /// Sum of the waits of admitted users, ms.
     pub waited_ms: u64,
 }
 
@@ -75,7 +75,7 @@ struct EventLabels {
     event: &'static str,
 }
 
-/// What happens to tickets, and is counted in Redis.
+/// The events of tickets that Redis counts.
 const EVENTS: [&str; 4] = ["admitted", "expired", "abandoned", "left"];
 
 /// The counters of one room, looked up once and then without a lock.
@@ -94,7 +94,7 @@ impl OneRoom {
         self.joins[result as usize].inc();
     }
 
-    /// How it is, as this instance last saw, and what it saw happen.
+    /// Sets the state that this instance last saw, and adds what happened since.
     pub fn see(&self, news: &RoomNews) {
         self.active.set(i64::try_from(news.active).unwrap_or(i64::MAX));
         self.waiting.set(i64::try_from(news.waiting).unwrap_or(i64::MAX));

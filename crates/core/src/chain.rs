@@ -1,4 +1,4 @@
-//! The hash chain of a jackpot's or coupon's events: whoever kept a head notices a history that was rewritten behind it.
+//! The hash chain of a subject's events. A reader who kept a head notices if the history before it was rewritten.
 //!
 //! `hash(0) = SHA-256("jackpot-ledger\n{jackpot_id}")` (of a coupon `coupon:{coupon_id}`), `hash(n) = SHA-256(hash(n - 1) || body(n))`, 32 bytes each. The
 //! body is the event's fields, all of them strings, as one JSON object in the form of RFC 8785.

@@ -18,7 +18,7 @@ pub struct InvalidId;
 
 /// An id of a jackpot, tier, entry or player: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`.
 ///
-/// A `:` stands only in ids that the service derives, so that no client can send one of those.
+/// Only ids that the service derives have a `:`, so no client can send one of them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id(Arc<str>);
 

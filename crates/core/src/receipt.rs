@@ -67,7 +67,7 @@ pub struct Receipt {
     /// The pool in front of the claim.
     #[schema(value_type = u64, example = 18_811)]
     pub pool_before: Minor,
-    /// The pool behind it, before reseeding.
+    /// The pool after it, before reseeding.
     #[schema(value_type = u64, example = 0)]
     pub pool_after: Minor,
     /// When, RFC 3339.
@@ -125,7 +125,7 @@ impl Receipt {
     }
 }
 
-/// How far the chain of a jackpot's events went, signed: whoever keeps one notices a history rewritten behind it.
+/// The signed head of a jackpot's chain. A reader who keeps one notices if the history before it was rewritten.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Head {

@@ -36,7 +36,7 @@ impl MasterSecret {
 pub struct Secrets(Arc<[(String, MasterSecret)]>);
 
 impl Secrets {
-    /// The current one and those before it.
+    /// The current secret and earlier ones.
     #[must_use]
     pub fn new(current: MasterSecret, previous: impl IntoIterator<Item = MasterSecret>) -> Self {
         let mut all = vec![(current.id(), current)];

@@ -11,21 +11,20 @@ use super::worker::{HEAD_TIMEOUT, Worker};
 use crate::http::problem::{self, Problem};
 use crate::http::request_id::{self, RequestId};
 
-/// What ends a head.
+/// The end of a head.
 const END: &[u8] = b"\r\n\r\n";
-/// What a head begins with.
+/// The beginning of a head.
 const BEGIN: &[u8] = b"HTTP/1.";
-/// Longest bare answer: three headers of the dispatcher's.
+/// Longest bare answer: three headers from the dispatcher.
 const MAX_LENGTH: usize = 256;
 /// The headers that a bare answer has, and no others.
 const HEADERS: [&str; 3] = ["content-length: 0", "connection: ", "date: "];
 /// Label of requests whose head could not be read.
 const UNREAD: &str = "unmatched";
 
-/// A bare answer at the end of what goes out.
+/// A bare answer at the end of the output.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Bare {
-    /// Where it begins.
     pub(super) at: usize,
     version: u8,
     status: u16,
@@ -54,7 +53,7 @@ pub(super) fn find(bytes: &[u8]) -> Option<Bare> {
     })
 }
 
-/// What goes out instead. Empty where the request has an answer already, of a service that read its body.
+/// The replacement. Empty if the request has an answer already, from a service that read its body.
 pub(super) fn replacement(bare: &Bare, connection: &ConnectionState, worker: &Worker) -> Vec<u8> {
     if connection.is_answered() {
         return Vec::new();

@@ -1,5 +1,5 @@
-//! A request and its answer, as the connection sees them: in flight until the answer has ended, and with an answer that
-//! leaves the body unread the connection ends.
+//! A request and its answer, as the connection sees them: in flight until the answer has ended. An answer that leaves
+//! the body unread ends the connection.
 
 use std::cell::Cell;
 use std::pin::Pin;
@@ -17,12 +17,12 @@ use futures_util::Stream;
 
 use super::state::{ConnectionState, InFlight};
 
-/// What became of a body in chunks.
+/// The state of a body in chunks.
 #[derive(Default)]
 struct Chunks {
     /// All of it was read.
     ended: Cell<bool>,
-    /// Nobody reads it any more.
+    /// No reader is left.
     dropped: Cell<bool>,
 }
 
@@ -43,7 +43,7 @@ impl Exchange {
         })
     }
 
-    /// Whether the connection has more requests in flight than it may.
+    /// Whether the connection has more requests in flight than the limit.
     pub(in crate::http) fn is_crowded(&self) -> bool {
         self.request.0.is_crowded()
     }
@@ -57,7 +57,7 @@ impl Exchange {
             let head = answer.response_mut().head_mut();
             head.set_connection_type(ConnectionType::Close);
         }
-        // What has a size is on its way as soon as it is known; whether it goes on is the connection's business.
+        // A body with a size is sent as soon as it is known. The connection decides whether it goes on.
         let endless = matches!(answer.response().body().size(), BodySize::Stream);
         if !endless && self.chunks.is_none() && !self.request.0.is_http2() {
             return answer;
@@ -74,8 +74,8 @@ impl Drop for Exchange {
     }
 }
 
-/// Watches a body in chunks, which may have no end. One with a size is the dispatcher's business: when it was not read,
-/// the dispatcher ends the connection itself.
+/// Watches a body in chunks, which may have no end. The dispatcher handles a body with a size: if it was not read, the
+/// dispatcher ends the connection.
 fn watch(request: &mut ServiceRequest, connection: &Rc<ConnectionState>) -> Option<Rc<Chunks>> {
     if connection.is_http2() || !request.headers().contains_key(TRANSFER_ENCODING) {
         return None;

@@ -1,4 +1,4 @@
-//! The bytes of a connection: read as far as they were asked for, bare answers replaced where they go out, and closed so
+//! The bytes of a connection: reads only as far as the allowance, replaces bare answers on their way out, and closes so
 //! that the client can read the answer.
 
 use std::io;
@@ -24,16 +24,16 @@ pub(super) enum Stream {
     Tls(Box<TlsStream<TcpStream>>),
 }
 
-/// An accepted connection, as the dispatcher of the framework has it.
+/// An accepted connection, as the framework's dispatcher sees it.
 pub(super) struct Connection {
     pub(super) state: Rc<ConnectionState>,
-    /// Both are there until the end.
+    /// Both exist until the end.
     stream: Option<Stream>,
     place: Option<Place>,
     instead: Option<Instead>,
 }
 
-/// What goes out instead of a bare answer.
+/// The replacement of a bare answer.
 struct Instead {
     text: Vec<u8>,
     written: usize,
@@ -71,7 +71,7 @@ impl Connection {
         }
     }
 
-    /// Writes `bytes`; of a bare answer at their end what stands for it.
+    /// Writes `bytes`, with a bare answer at their end replaced.
     fn write_explained(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let mut instead = match self.instead.take() {
             Some(instead) => instead,
@@ -152,11 +152,11 @@ impl AsyncWrite for Connection {
                 this.state.has_written(flushed.is_ready());
                 ready!(flushed)?;
             }
-            // The system has it.
+            // The system has taken it.
             Some(Stream::Plain(_)) | None => {}
         }
         if this.state.has_flushed() {
-            // So that the dispatcher reads that reading has ended.
+            // So the dispatcher notices that reading has ended.
             cx.waker().wake_by_ref();
         }
         Poll::Ready(Ok(()))
@@ -176,8 +176,8 @@ impl AsyncWrite for Connection {
 }
 
 impl Drop for Connection {
-    /// Closed with something unread, the system resets the connection, and the client loses an answer that it has not read
-    /// yet. Such a connection is kept for a moment, and what comes is thrown away.
+    /// If a connection is closed with unread bytes, the system resets it, and the client loses an answer that it has
+    /// not read. Such a connection is kept for a moment, and its bytes are dropped.
     fn drop(&mut self) {
         let (Some(stream), Some(place)) = (self.stream.take(), self.place.take()) else {
             return;
@@ -191,7 +191,7 @@ impl Drop for Connection {
                 let (stream, mut session) = stream.into_inner();
                 session.send_close_notify();
                 let mut farewell = Vec::new();
-                // Where it can't be sent now, the end of the connection says it.
+                // If it can't be sent now, the end of the connection says it.
                 let _sent = session
                     .write_tls(&mut farewell)
                     .and_then(|_| stream.try_write(&farewell));

@@ -1,7 +1,7 @@
-//! Accepting connections. Between the socket and the framework stands a listener of our own, which bounds what a stranger
-//! can take: places, bytes, and time (docs/decisions/0025).
+//! Accepts connections. Our own listener stands between the socket and the framework. It bounds the places, bytes and
+//! time that a client can take (docs/decisions/0025).
 //!
-//! - [`worker`]: the connections of a thread; who must go.
+//! - [`worker`]: the connections of a thread, and which one must go.
 //! - [`state`]: what one connection may do.
 //! - [`io`]: its bytes.
 //! - [`exchange`]: its requests, as the envelope sees them.
@@ -44,44 +44,44 @@ use io::{Connection, Stream};
 use state::{ConnectionState, H2_WINDOW_BYTES};
 use worker::{HEAD_TIMEOUT, Place, Shared, Worker};
 
-/// Connections that the system holds until they are accepted.
+/// Connections that the system holds until the service accepts them.
 const BACKLOG: i32 = 2_048;
 
-/// How long the framework goes on reading a sized body that nobody wants.
+/// How long the framework goes on reading an unwanted body with a size.
 const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What a connection of HTTP/2 may send before any of it is read.
+/// What a connection of HTTP/2 may send before the service reads any of it.
 const H2_CONNECTION_WINDOW_BYTES: u32 = 4 * H2_WINDOW_BYTES;
 
 /// Connections above the limit that a thread has for a moment: accepted, and not closed yet.
 const PASSING: usize = 1_024;
 
-/// How long what was sent may go unanswered by the client's system, ms: longer than a mobile network is away for a moment.
+/// How long sent data may stay unacknowledged by the client's system, ms: longer than a short gap of a mobile network.
 #[cfg(target_os = "linux")]
 const UNANSWERED_MS: u32 = 30_000;
 
-/// How a listener works.
+/// The options of a listener.
 pub(super) struct Options {
     pub(super) workers: usize,
-    /// Connections of all threads together.
+    /// Most connections of all threads together.
     pub(super) max_connections: usize,
     pub(super) keep_alive: Duration,
     pub(super) shutdown_timeout_s: u64,
-    /// Plain HTTP without.
+    /// `None`: plain HTTP.
     pub(super) tls: Option<Arc<rustls::ServerConfig>>,
-    /// Who bounds connections by address; none: they are not bounded.
+    /// Limits connections by address; `None`: no such limit.
     pub(super) addresses: Option<Arc<Addresses>>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) stopping: Stopping,
 }
 
-/// Listens on `address`; the address says the port that the system chose for port 0.
+/// Listens on `address`. The returned address has the port that the system chose for port 0.
 pub(super) fn listen<M>(address: SocketAddr, options: Options, mount: M) -> Result<(Server, SocketAddr), IoError>
 where
     M: Fn(&mut ServiceConfig) + Clone + Send + 'static,
 {
     let socket = TcpListener::bind(address)?;
-    // The standard library chooses a shorter queue.
+    // The standard library would choose a shorter queue.
     rustix::net::listen(&socket, BACKLOG)?;
     let address = socket.local_addr()?;
     let shared = Shared {
@@ -95,7 +95,7 @@ where
     let (tls, addresses) = (options.tls.map(TlsAcceptor::from), options.addresses);
     let server = builder
         .workers(options.workers)
-        // Accepting never pauses: when the thread is full, the newcomer or another connection goes.
+        // Accepting never pauses: when the thread is full, the new connection or another one is closed.
         .max_concurrent_connections(shared.limit + PASSING)
         .shutdown_timeout(options.shutdown_timeout_s)
         .disable_signals()
@@ -112,7 +112,7 @@ where
                 .keep_alive(shared.keep_alive)
                 .client_request_timeout(HEAD_TIMEOUT)
                 .client_disconnect_timeout(DISCONNECT_TIMEOUT)
-                // Who closes a connection reads no answer: a stream, which holds a place, ends at once.
+                // A client that closes a connection reads no answer. So a stream, which holds a place, ends at once.
                 .h1_allow_half_closed(false)
                 .h2_initial_window_size(H2_WINDOW_BYTES)
                 .h2_initial_connection_window_size(H2_CONNECTION_WINDOW_BYTES)
@@ -138,7 +138,7 @@ where
     Ok((server, address))
 }
 
-/// Where connections come in, on one thread.
+/// The entry of connections on one thread.
 #[derive(Clone)]
 struct Gate {
     worker: Rc<Worker>,
@@ -147,7 +147,7 @@ struct Gate {
 }
 
 impl Gate {
-    /// Gives the connection a place, and hands it on when it has said something: until then it costs hardly any memory.
+    /// Gives the connection a place, and passes it on with its first bytes. Until then it costs hardly any memory.
     async fn open(self, stream: TcpStream) -> Result<(Connection, Protocol, Option<SocketAddr>), DispatchError> {
         let peer = stream.peer_addr()?;
         let place = self.admit(peer).ok_or_else(gone)?;
@@ -171,7 +171,7 @@ impl Gate {
         Ok((Connection::new(stream, place), protocol, Some(peer)))
     }
 
-    /// Nothing is read of a connection that is refused, and nothing answered.
+    /// A refused connection is neither read nor answered.
     fn admit(&self, peer: SocketAddr) -> Option<Place> {
         let connected = self.addresses.as_ref().map(|addresses| addresses.connect(peer.ip()));
         let connected = connected.transpose().inspect_err(|refused| {
@@ -186,7 +186,7 @@ fn gone() -> DispatchError {
     DispatchError::Io(std::io::ErrorKind::ConnectionAborted.into())
 }
 
-/// What `future` returns, or `None` when the connection must end.
+/// The result of `future`, or `None` when the connection must end.
 async fn until_killed<F: Future>(state: &ConnectionState, future: F) -> Option<F::Output> {
     let mut future = pin!(future);
     poll_fn(|cx| {
@@ -199,8 +199,8 @@ async fn until_killed<F: Future>(state: &ConnectionState, future: F) -> Option<F
     .await
 }
 
-/// Answers are sent at once. A client whose network went away takes nothing any more: what was sent to it is given up after a
-/// while, where else the system would try for a quarter of an hour, and a stream would hold a place for as long.
+/// Sends answers at once. After a while, gives up data sent to a client whose network has gone. Otherwise the system
+/// would try for a quarter of an hour, and a stream would hold a place for as long.
 fn prepare(stream: &TcpStream) {
     let nodelay = stream.set_nodelay(true);
     #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! What is known of one connection: what it may send, what it waits for, and whether it must end.
+//! The state of one connection: what it may send, what it waits for, and whether it must end.
 
 use std::cell::{Cell, RefCell};
 use std::net::IpAddr;
@@ -9,27 +9,27 @@ use actix_web::HttpRequest;
 
 use super::worker::Tick;
 
-/// Largest head of a request, in bytes. A client may also have sent that much of what nobody asked for yet.
+/// Largest head of a request, in bytes. A client may also have sent that much unrequested data.
 pub(super) const HEAD_BYTES: u64 = 32 * 1024;
-/// What a stream of HTTP/2 may send before its body is asked for: its window.
+/// What a stream of HTTP/2 may send before the service reads its body: its window.
 pub(super) const H2_WINDOW_BYTES: u32 = 64 * 1024;
 /// What a request of HTTP/2 adds: its head, and a body that nobody reads.
 const H2_REQUEST_BYTES: u64 = HEAD_BYTES + H2_WINDOW_BYTES as u64;
-/// What a connection of HTTP/2 may have in store at most.
+/// Largest allowance of a connection of HTTP/2.
 const H2_MOST_BYTES: u64 = 32 * 1024 * 1024;
-/// Requests that a connection of HTTP/2 may have in flight; further ones are refused, and many more end the connection.
+/// Most requests in flight on a connection of HTTP/2. Further ones are refused, and many more end the connection.
 const H2_REQUESTS: u32 = 100;
 /// A chunk of one byte takes six on the wire.
 const CHUNKED_FACTOR: u64 = 6;
 
-/// Where the connection is on its way to the end.
+/// The way of the connection to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Course {
     /// It goes on.
     Open,
-    /// It ends after the answer: the client is still sending a body that nobody reads.
+    /// It ends after the answer: the client is still sending an unread body.
     AfterAnswer,
-    /// The answer is out: reading has ended.
+    /// The answer has been sent: reading has ended.
     ReadEnded,
     /// It ends now.
     Killed,
@@ -40,35 +40,35 @@ enum Course {
 pub(super) enum Fault {
     /// Longer than [`HEAD_BYTES`].
     TooLarge,
-    /// Not whole in time.
+    /// Not complete in time.
     Slow,
 }
 
-/// What the next read may do.
+/// What the next read does.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Permit {
-    /// Take so many bytes.
+    /// Takes this many bytes.
     UpTo(u64),
-    /// Wait until more is asked for.
+    /// Waits until more is requested.
     Wait,
-    /// Let what has been read be worked on, then ask again.
+    /// Lets the read bytes be processed, then asks again.
     Again,
-    /// Give the parser a byte that no head may have, so that it refuses the head.
+    /// Gives the parser a byte that no head may have, so that it refuses the head.
     Spoil,
-    /// Say that the client sends no more.
+    /// Reports that the client sends no more.
     End,
 }
 
-/// A connection, as its thread knows it: all of it belongs to one worker thread.
+/// The state of a connection. It belongs to one worker thread.
 pub struct ConnectionState {
     peer: IpAddr,
     /// Whether others share the address: a proxy.
     pub(super) shared: bool,
     clock: Rc<Cell<Tick>>,
-    /// Its index among the connections of the thread.
+    /// Its index in the thread's connections.
     pub(super) index: Cell<usize>,
     http2: Cell<bool>,
-    /// Nothing has come yet, or the TLS handshake goes on.
+    /// No byte has arrived, or the TLS handshake is running.
     opening: Cell<bool>,
     left: Cell<u64>,
     starved: Cell<bool>,
@@ -131,7 +131,7 @@ impl ConnectionState {
         self.course.get() == Course::Killed
     }
 
-    /// The protocol is known, and bytes of it have come.
+    /// The protocol is known, and some of its bytes have arrived.
     pub(super) fn opened(&self, http2: bool) {
         self.opening.set(false);
         self.http2.set(http2);
@@ -141,7 +141,7 @@ impl ConnectionState {
         }
     }
 
-    // What may be sent.
+    // What a client may send.
 
     /// A request begins; it is in flight until the guard is dropped.
     pub(super) fn begin(self: &Rc<Self>) -> InFlight {
@@ -176,7 +176,7 @@ impl ConnectionState {
         self.in_flight.get() > H2_REQUESTS
     }
 
-    /// A body is asked for: the client may send it.
+    /// A handler asks for a body: the client may send it.
     pub(crate) fn ask(&self, body: Asked) {
         let more = match body {
             Asked::Sized(bytes) => bytes,
@@ -193,7 +193,7 @@ impl ConnectionState {
         Receiving(Rc::clone(self))
     }
 
-    /// Connections of HTTP/2 get a little as time goes by, for frames that belong to no request.
+    /// HTTP/2 connections get a little with time, for frames that belong to no request.
     pub(super) fn refill(&self, bytes: u64) {
         if self.http2.get() && self.left.get() < H2_REQUEST_BYTES {
             self.left.set(self.left.get() + bytes);
@@ -229,7 +229,7 @@ impl ConnectionState {
         let between_requests = self.in_flight.get() == 0 && self.course.get() == Course::Open;
         match (between_requests && !self.http2.get(), asked) {
             (false, _) => Permit::Wait,
-            // What was read may be many small requests.
+            // The read bytes may be many small requests.
             (true, false) => Permit::Again,
             (true, true) => {
                 self.fault.set(Some(Fault::TooLarge));
@@ -254,7 +254,7 @@ impl ConnectionState {
     pub(super) fn has_written(&self, some: bool) {
         if some {
             self.stalled.set(None);
-            // A long answer is on its way also after the request has ended.
+            // A long answer is still being sent after the request has ended.
             if self.in_flight.get() == 0 && !self.head.get() {
                 self.since.set(self.clock.get());
             }
@@ -263,7 +263,7 @@ impl ConnectionState {
         }
     }
 
-    /// All that was to be written is out. Whether reading ends here.
+    /// All output has been written. Returns whether reading ends here.
     pub(super) fn has_flushed(&self) -> bool {
         let ends = self.course.get() == Course::AfterAnswer && self.in_flight.get() == 0;
         if ends {
@@ -272,22 +272,23 @@ impl ConnectionState {
         ends
     }
 
-    /// Why the head that is being refused is refused, where it is not malformed.
+    /// Why the current head is refused, if it is not malformed.
     pub(super) fn fault(&self) -> Option<Fault> {
         self.fault.get()
     }
 
-    /// Whether the request that is being refused has its answer already: its head was right, its body was not.
+    /// Whether the refused request has its answer already: its head was right, its body was not.
     pub(super) fn is_answered(&self) -> bool {
         self.answered_broken_body.get() || self.course.get() != Course::Open
     }
 
-    /// A chunk of the body was malformed: what reads it says so, and no second answer may follow.
+    /// A chunk of the body was malformed. Its reader reports it, and no second answer may follow.
     pub(super) fn body_broke(&self) {
         self.answered_broken_body.set(true);
     }
 
-    /// Whether the client may have sent what nobody read, so that a close would reset the connection under the answer.
+    /// Whether the client may have sent unread bytes, so that a close would reset the connection before the client
+    /// reads the answer.
     pub(super) fn leaves_unread(&self) -> bool {
         let unread = self.head.get()
             || self.fault.get().is_some()
@@ -298,7 +299,7 @@ impl ConnectionState {
 
     // Ending.
 
-    /// The answer leaves a body unread: with its last byte the connection ends.
+    /// The answer leaves a body unread: the connection ends with its last byte.
     pub(super) fn end_after_answer(&self) {
         if self.course.get() == Course::Open && !self.http2.get() {
             self.course.set(Course::AfterAnswer);
@@ -315,7 +316,7 @@ impl ConnectionState {
         self.wake();
     }
 
-    /// Remembers whom to wake when the connection must go on or end.
+    /// Remembers the task to wake when the connection must go on or end.
     pub(super) fn note(&self, context: &Context<'_>) {
         let mut waker = self.waker.borrow_mut();
         if waker.as_ref().is_none_or(|waker| !waker.will_wake(context.waker())) {
@@ -330,7 +331,7 @@ impl ConnectionState {
         }
     }
 
-    /// Ends it when it has used up its time; says why.
+    /// Ends the connection if its time is used up. Returns why.
     pub(super) fn check(&self, times: &Times, stopping: bool) -> Option<&'static str> {
         let now = self.clock.get();
         let age = now.saturating_sub(self.since.get());
@@ -339,7 +340,7 @@ impl ConnectionState {
             _ if self.is_killed() => return None,
             Some(time) if time >= times.stalled => "not_read",
             _ if self.in_flight.get() > 0 => return None,
-            // The dispatcher of HTTP/1 hears of a stop itself.
+            // The dispatcher of HTTP/1 notices a stop itself.
             _ if stopping && (self.opening.get() || self.http2.get()) => "stopping",
             _ if self.opening.get() && age >= times.head => "silent",
             _ if self.head.get() && self.fault.get().is_none() && age >= times.head => {
@@ -354,8 +355,8 @@ impl ConnectionState {
         Some(reason)
     }
 
-    /// How gladly it is given up for a newcomer: the class, the lower the sooner, and for how long it has been in it.
-    /// `None`: not at all.
+    /// The order in which connections are closed for a new one: the class (lower first), and the time in it. `None`:
+    /// never.
     pub(super) fn expendable(&self) -> Option<(u8, Tick)> {
         let now = self.clock.get();
         let age = now.saturating_sub(self.since.get());
@@ -364,7 +365,7 @@ impl ConnectionState {
             (0, Some(since)) => return (now.saturating_sub(since) >= STALLED_TICKS).then_some((0, age)),
             (0, None) if self.head.get() => (0, 4),
             (0, None) if !self.used.get() => (1, 1),
-            // One that is used every second stays.
+            // A connection that is used every second stays.
             (0, None) => (2, 4),
             (requests, _) if self.receiving.get() >= requests => (3, 8),
             _ => return None,
@@ -373,7 +374,7 @@ impl ConnectionState {
     }
 }
 
-/// How long a client that does not read its answer is left alone while others want its place: 5 s.
+/// How long a client may leave its answer unread while others want its place: 5 s.
 const STALLED_TICKS: Tick = 20;
 
 /// How long a connection may be in a state, in ticks.
@@ -384,17 +385,17 @@ pub(super) struct Times {
     pub(super) linger: Tick,
 }
 
-/// The size of a body that is asked for, in bytes.
+/// The size of a requested body, in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Asked {
-    /// As the head says.
+    /// The size in the head.
     Sized(u64),
-    /// So much at most, in chunks.
+    /// At most this much, in chunks.
     Chunked(u64),
 }
 
 impl Asked {
-    /// A body of at most `limit` bytes, whose head says `length`.
+    /// A body of at most `limit` bytes; `length` is the head's.
     pub(crate) fn of(length: Option<u64>, limit: u64) -> Asked {
         length.map_or(Asked::Chunked(limit), |length| Asked::Sized(length.min(limit)))
     }
@@ -409,7 +410,7 @@ impl Drop for InFlight {
     }
 }
 
-/// A body that is waited for.
+/// A body in transfer.
 pub(crate) struct Receiving(Rc<ConnectionState>);
 
 impl Drop for Receiving {

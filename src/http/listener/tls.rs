@@ -1,4 +1,4 @@
-//! Certificate and key of the listener: read from two PEM files, followed while they change.
+//! Certificate and key of the listener: read from two PEM files, and again when they change.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::secret_file::{self, Readers, SecretFileError};
 pub(super) const H2: &[u8] = b"h2";
 const HTTP_1_1: &[u8] = b"http/1.1";
 
-/// How often the files are looked at; a new pair counts within this and the time to read it.
+/// How often to look at the files. A new pair is in use after this and the time to read it.
 const POLL: Duration = Duration::from_millis(500);
 
 /// Largest of the files, in bytes: a chain has some KiB.
@@ -32,25 +32,23 @@ const MAX_FILE_BYTES: u64 = 1024 * 1024;
 const CERT_SETTING: &str = "http.tls_cert_file";
 const KEY_SETTING: &str = "http.tls_key_file";
 
-/// What is wrong with certificate or key.
+/// What is wrong with the certificate or key.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// A file can't be read, or may be read by too many.
+    /// A file can't be read, or too many users may read it.
     #[error("setting {setting}: {source}")]
     File {
-        /// Which setting names the file.
+        /// The setting that names the file.
         setting: &'static str,
-        /// Why.
         source: SecretFileError,
     },
-    /// What is in a file can't be used.
+    /// The content of a file can't be used.
     #[error("setting {setting}: {}: {reason}", path.display())]
     Content {
-        /// Which setting names the file.
+        /// The setting that names the file.
         setting: &'static str,
-        /// The file.
         path: PathBuf,
-        /// What is wrong, and what to do.
+        /// The mistake, and what to do.
         reason: String,
     },
     /// TLS can't be set up at all.
@@ -70,7 +68,7 @@ impl Certificates {
     /// Reads the pair.
     ///
     /// # Errors
-    /// What is wrong with it: at start there is no earlier one to go on with.
+    /// What is wrong with the pair. At the start there is no earlier one to keep.
     pub(in crate::http) fn open(cert: &Path, key: &Path) -> Result<Arc<Certificates>, TlsError> {
         let pair = read_pair(cert, key, Timestamp::now())?;
         Ok(Arc::new(Certificates {
@@ -80,7 +78,7 @@ impl Certificates {
         }))
     }
 
-    /// TLS 1.2 and 1.3 with the pair that is in use when a client comes, HTTP/2 and HTTP/1.1.
+    /// TLS 1.2 and 1.3 with HTTP/2 and HTTP/1.1. Each handshake uses the current pair.
     ///
     /// # Errors
     /// Never in practice: the versions fit the provider.
@@ -90,12 +88,12 @@ impl Certificates {
             .with_no_client_auth()
             .with_cert_resolver(Arc::clone(self) as Arc<dyn ResolvesServerCert>);
         config.alpn_protocols = vec![H2.to_vec(), HTTP_1_1.to_vec()];
-        // Clients come back without a new key exchange, to any thread, and nothing is kept for them.
+        // Tickets let clients resume on any thread, and the service keeps nothing for them.
         config.ticketer = ring::Ticketer::new()?;
         Ok(Arc::new(config))
     }
 
-    /// Follows the files for as long as it is polled. A pair that is broken or half written leaves the one that was.
+    /// Follows the files while it is polled. A broken or half-written pair leaves the earlier one in use.
     pub(in crate::http) async fn follow(self: Arc<Self>) {
         let mut seen = self.stamps().await;
         let mut said = String::new();
@@ -117,7 +115,8 @@ impl Certificates {
                         tracing::info!(cert = %self.cert.display(), "TLS certificate read");
                     }
                 }
-                // Tried again until it is right, and said once: while one file is written the other does not fit.
+                // Tries again until the pair is right, and logs it once: while one file is written, the other does not
+                // fit.
                 Ok(Err(error)) => {
                     let text = error.to_string();
                     if text != said {

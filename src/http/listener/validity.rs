@@ -1,5 +1,5 @@
-//! From when until when a certificate is valid: the one thing of X.509 that a server must know of its own certificate and
-//! that the TLS library does not say (RFC 5280, 4.1.2.5).
+//! The validity period of a certificate. It is the only part of X.509 that a server must know of its own certificate
+//! and that the TLS library does not give (RFC 5280, 4.1.2.5).
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -57,13 +57,13 @@ fn find(certificate: &[u8]) -> Option<Validity> {
     })
 }
 
-/// The content of the first element, which must be of this kind, and what follows it.
+/// The content of the first element, which must be of this kind, and the rest.
 fn expect(bytes: &[u8], kind: u8) -> Option<(&[u8], &[u8])> {
     let (found, content, rest) = element(bytes)?;
     (found == kind).then_some((content, rest))
 }
 
-/// Kind and content of the first element, and what follows it.
+/// Kind and content of the first element, and the rest.
 fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (&kind, bytes) = bytes.split_first()?;
     let (&first, bytes) = bytes.split_first()?;
@@ -81,7 +81,7 @@ fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((kind, content, rest))
 }
 
-/// `YYMMDDhhmmssZ` until 2049, `YYYYMMDDhhmmssZ` behind it.
+/// `YYMMDDhhmmssZ` until 2049, `YYYYMMDDhhmmssZ` after it.
 fn time(kind: u8, text: &[u8]) -> Option<Timestamp> {
     let text = std::str::from_utf8(text).ok()?.strip_suffix('Z')?;
     let text = match (kind, text.get(..2)?.parse::<u8>().ok()?) {

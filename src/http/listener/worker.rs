@@ -1,5 +1,5 @@
-//! The connections of one worker thread: how many there may be, which of them have used up their time, and which one goes
-//! when another wants its place.
+//! The connections of one worker thread: how many there may be, which of them have used up their time, and which one is
+//! closed for a new one.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -21,32 +21,32 @@ use crate::telemetry::Metrics;
 /// Time as connections count it, in steps of [`TICK`] since their thread began.
 pub(super) type Tick = u32;
 
-/// The step of the clock. Finer than any limit here, and cheap: a thread wakes for it four times a second.
+/// The step of the clock. It is finer than every limit here, and cheap: a thread wakes for it four times a second.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Ticks between two looks at all connections.
+/// Ticks between two sweeps of all connections.
 const SWEEP: Tick = 4;
 
-/// How long a client may take to send the head of a request; its body has a limit of its own.
+/// How long a client may take to send the head of a request. Its body has a limit of its own.
 pub(super) const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long an answer may be stuck on its way: longer than a mobile network is away for a moment.
+/// How long an answer may be stuck: longer than a short gap of a mobile network.
 const STALLED: Duration = Duration::from_secs(30);
 
-/// How long a connection that ends with something unread is kept, and how much of it is thrown away meanwhile.
+/// How long a connection with unread bytes is kept after its end, and how many bytes are dropped meanwhile.
 const LINGER: Duration = Duration::from_secs(2);
 const LINGER_BYTES: usize = 256 * 1024;
 
-/// Connections of one thread that linger: the oldest goes first.
+/// Most lingering connections of one thread; the oldest is closed first.
 const MAX_LINGERING: usize = 1_000;
 
 /// What an idle connection of HTTP/2 may send a second, for frames that belong to no request.
 const REFILL_BYTES: u64 = 16 * 1024;
 
-/// What the threads of a listener have in common.
+/// The common part of a listener's threads.
 #[derive(Clone)]
 pub(super) struct Shared {
-    /// Connections of one thread.
+    /// Most connections of one thread.
     pub(super) limit: usize,
     pub(super) keep_alive: Duration,
     pub(super) metrics: Arc<Metrics>,
@@ -63,7 +63,7 @@ pub(super) struct Worker {
     swept: Cell<Tick>,
     connections: RefCell<Vec<Rc<ConnectionState>>>,
     lingering: RefCell<VecDeque<Lingering>>,
-    /// Those that go first, the first of them last.
+    /// The next ones to close, the first of them last.
     expendable: RefCell<Vec<Rc<ConnectionState>>>,
     sorted: Cell<Option<Tick>>,
 }
@@ -73,7 +73,7 @@ fn ticks(time: Duration) -> Tick {
 }
 
 impl Worker {
-    /// The connections of this thread: none yet. To be called on it: its clock begins.
+    /// Makes the empty set of this thread's connections. Call it on the thread: its clock begins.
     pub(super) fn start(shared: &Shared) -> Rc<Worker> {
         let worker = Rc::new(Worker::new(shared));
         rt::spawn(tick(Rc::downgrade(&worker)));
@@ -101,7 +101,7 @@ impl Worker {
         }
     }
 
-    /// A place for a newcomer; `None` when there is none, and nobody gives up theirs.
+    /// A place for a new connection; `None` when there is none and no other connection can be closed.
     pub(super) fn admit(self: &Rc<Self>, peer: IpAddr, connected: Option<Connected>) -> Option<Place> {
         if self.connections.borrow().len() >= self.limit && !self.make_room() {
             self.metrics.connections.closed("full");
@@ -144,14 +144,14 @@ impl Worker {
                     return true;
                 }
                 Some(_) => {}
-                // Within a tick nobody has become expendable.
+                // Within a tick no other connection can have become closable.
                 None if self.sorted.get() == Some(self.clock.get()) => return false,
                 None => self.sort(),
             }
         }
     }
 
-    /// Lines up who goes: of the address that holds most, the least wanted, the oldest.
+    /// Orders the connections to close: of the address that holds most, the least wanted class, the oldest.
     fn sort(&self) {
         self.sorted.set(Some(self.clock.get()));
         let connections = self.connections.borrow();
@@ -205,16 +205,16 @@ async fn tick(worker: Weak<Worker>) {
     }
 }
 
-/// One of the places, taken until it is dropped.
+/// A place, taken until it is dropped.
 pub(super) struct Place {
     pub(super) state: Rc<ConnectionState>,
     pub(super) worker: Rc<Worker>,
-    /// Counted by address as long.
+    /// The address counts it for the same time.
     pub(super) connected: Option<Connected>,
 }
 
 impl Place {
-    /// Keeps `stream`, whose writing end is closed, until the client has closed it too, or for a moment.
+    /// Keeps `stream`, whose write side is closed, until the client has closed it too, or for a moment.
     pub(super) fn linger(self, stream: TcpStream) {
         let worker = Rc::clone(&self.worker);
         let since = worker.clock.get();
@@ -237,7 +237,7 @@ impl Drop for Place {
     }
 }
 
-/// A connection that has ended here, and not yet at the client.
+/// A connection that has ended here, but not yet at the client.
 struct Lingering {
     stream: TcpStream,
     left: usize,
@@ -246,7 +246,7 @@ struct Lingering {
 }
 
 impl Lingering {
-    /// Throws away what has come.
+    /// Drops the received bytes.
     fn goes_on(&mut self) -> bool {
         let mut bytes = [0; 8 * 1024];
         while self.left > 0 {

@@ -1,7 +1,7 @@
-//! Completes the description by rule: what holds for many routes is said here, once.
+//! Completes the description by rule: what holds for many routes is in one place, here.
 //!
-//! Routes describe what is their own; from there this adds the common problem answers, the codes of each, the headers,
-//! the examples, and what utoipa cannot say of a type. It works on the JSON of the document, once, at the start.
+//! Routes describe what is their own. This adds the common problem answers, the codes of each, the headers, the
+//! examples, and what utoipa cannot say of a type. It works on the JSON of the document, once, at the start.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::http::problem;
 use crate::http::problem_kinds::{self, Kind};
 
 const JSON: &str = "application/json";
-/// What stands in lines is a text to generators; of what type a line is stands beside it.
+/// A body of lines is a text to generators. The type of a line is beside it.
 const LINES: &str = "application/x-ndjson";
 const EXAMPLES: &str = "#/components/examples/";
 const METHODS: [&str; 5] = ["get", "put", "post", "delete", "patch"];
@@ -41,7 +41,7 @@ pub(super) fn complete(document: &mut Value) {
     write_times_alike(document);
 }
 
-/// Times of examples as the service writes them, with three decimals, wherever they come from.
+/// Writes the times of all examples as the service does, with three decimals.
 fn write_times_alike(value: &mut Value) {
     match value {
         Value::Object(members) => members.values_mut().for_each(write_times_alike),
@@ -62,7 +62,7 @@ fn taken(document: &mut Value, at: &str) -> Map<String, Value> {
     }
 }
 
-/// Tags of capabilities that share one are one; whom to ask, and where the service is.
+/// Merges equal tags of capabilities; adds contact and server.
 fn heading(document: &mut Value) {
     let mut seen = BTreeSet::new();
     if let Some(tags) = document.get_mut("tags").and_then(Value::as_array_mut) {
@@ -72,7 +72,7 @@ fn heading(document: &mut Value) {
     document["servers"] = json!([{"url": "/", "description": "The service that serves this document"}]);
 }
 
-/// The one list of codes, so that a generator makes one type of it.
+/// Makes one list of codes, so that a generator makes one type of it.
 fn add_codes(schemas: &mut Schemas) {
     let codes = problem_kinds::KINDS.iter().map(|kind| kind.code).collect::<Vec<_>>();
     let about = "What went wrong, for programs; `/problems/{code}` says what to do.";
@@ -133,8 +133,8 @@ fn complete_operation(path: &str, method: &str, operation: &mut Map<String, Valu
     }
 }
 
-/// The roles that a key needs. As text and as an extension: not all validators know that the list of a security scheme
-/// without scopes may name roles.
+/// Adds the roles that a key needs, as text and as an extension. Not all validators accept role names in a security
+/// scheme without scopes.
 fn name_roles(method: &str, id: &str, operation: &mut Map<String, Value>) {
     if !operation.contains_key("security") {
         return;
@@ -150,7 +150,7 @@ fn complete_parameter(operation: &str, parameter: &mut Value) {
     let name = parameter["name"].as_str().unwrap_or_default().to_owned();
     let within = words::Within::Parameter(operation);
     if let Some(schema) = parameter.get_mut("schema") {
-        // One that may be left out can't be null: it is a text.
+        // An optional header can't be null: it is a text.
         if let Some([kind, Value::String(null)]) = schema["type"].as_array().map(Vec::as_slice)
             && null == "null"
         {
@@ -168,8 +168,8 @@ fn complete_parameter(operation: &str, parameter: &mut Value) {
     }
 }
 
-/// The problem answers that every operation of a kind can give, where it does not describe them itself; and the codes
-/// that every operation can give, where it describes others of the same status.
+/// Adds the problem answers that every operation of a kind can give, unless it describes them itself. Adds the codes
+/// that every operation can give to its own answers of the same status.
 fn add_common(path: &str, operation: &mut Map<String, Value>) {
     if !path.starts_with("/v1/") {
         return;
@@ -202,7 +202,7 @@ fn add_common(path: &str, operation: &mut Map<String, Value>) {
     }
 }
 
-/// The codes that a description names in backticks.
+/// The codes in backticks of a description.
 fn codes_of(description: &str) -> Vec<&'static Kind> {
     let words = description.split('`').skip(1).step_by(2).collect::<BTreeSet<_>>();
     problem_kinds::KINDS
@@ -211,7 +211,7 @@ fn codes_of(description: &str) -> Vec<&'static Kind> {
         .collect()
 }
 
-/// Which codes a problem answer can have, and an example of each.
+/// Adds to a problem answer which codes it can have, and an example of each.
 fn complete_problem(status: &str, response: &mut Value) {
     let kinds = codes_of(response["description"].as_str().unwrap_or_default());
     let Some(media) = response
@@ -224,7 +224,7 @@ fn complete_problem(status: &str, response: &mut Value) {
         return;
     }
     let codes = kinds.iter().map(|kind| kind.code).collect::<Vec<_>>();
-    // Beside the reference: a validator holds the answer to it, a generator keeps one type for all problems.
+    // Beside the reference: a validator checks the answer against it, and a generator keeps one type for all problems.
     media["schema"]["properties"] = json!({"code": {"enum": codes}});
     if let Ok(status) = status.parse::<u16>() {
         media["schema"]["properties"]["status"] = json!({"const": status});
@@ -252,7 +252,7 @@ fn add_headers(status: &str, response: &mut Value) {
     }
 }
 
-/// Examples by the name of the type, or, of what has none, by operation and media type.
+/// Adds examples, by the name of the type; for a body without a type, by operation and media type.
 fn add_examples(operation: &str, content: &mut Value, of: &str) {
     for (kind, media) in content.as_object_mut().into_iter().flatten() {
         if kind == LINES && media["schema"].get("$ref").is_some() {
@@ -277,7 +277,7 @@ fn add_examples(operation: &str, content: &mut Value, of: &str) {
     }
 }
 
-/// Drops components that nothing refers to, until all are used.
+/// Drops components without a reference, until all are used.
 fn drop_unused(document: &mut Value) {
     loop {
         let mut used = BTreeSet::new();

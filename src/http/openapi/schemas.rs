@@ -1,5 +1,4 @@
-//! Makes the schemas of types such that generators and validators read them: flat, each type once, each text and number
-//! with its bounds.
+//! Makes schemas that generators and validators read: flat, each type once, each text and number with its bounds.
 
 use serde_json::{Map, Value, json};
 
@@ -27,8 +26,8 @@ pub(super) fn complete(schemas: &mut Schemas) {
     }
 }
 
-/// One object of what serde flattens into one: generators drop a union within an intersection. The fields of a union's
-/// variants are optional, unless all have them.
+/// Merges the parts that serde flattens into one object, because generators drop a union within an intersection. The
+/// fields of a union's variants are optional, unless all variants have them.
 fn flat(schema: &Value, schemas: &Schemas) -> Value {
     let Some(parts) = schema.get("allOf").and_then(Value::as_array) else {
         return schema.clone();
@@ -37,7 +36,7 @@ fn flat(schema: &Value, schemas: &Schemas) -> Value {
     if let Some(about) = schema.get("description") {
         whole["description"] = about.clone();
     }
-    // serde writes the flattened part behind the struct's own fields or before them: the order has no meaning.
+    // serde writes the flattened part after or before the struct's own fields; the order has no meaning.
     for part in parts.iter().rev() {
         join(&mut whole, &resolved(part, schemas), schemas, true);
     }
@@ -86,7 +85,7 @@ fn children(schema: &mut Value) -> Vec<&mut Value> {
     found
 }
 
-/// Replaces what repeats a type that has a name by a reference to it.
+/// Replaces a copy of a named type by a reference to it.
 pub(super) fn refer(value: &mut Value, schemas: &Schemas) {
     if let Some(properties) = value.get("properties").filter(|_| value.get("$ref").is_none()) {
         let same = schemas.iter().find(|(_, known)| {
@@ -110,7 +109,7 @@ fn visit(owner: &str, schema: &mut Value) {
             constrain(Within::Schema(owner), name, property);
         }
     }
-    // A variant with two names is none.
+    // A variant with two names does not count.
     if words::is_request_union(owner) {
         for variant in schema
             .get_mut("oneOf")
@@ -135,12 +134,12 @@ fn visit(owner: &str, schema: &mut Value) {
     }
 }
 
-/// Bounds of a property or parameter by its name and type, where it has none of its own.
+/// Bounds of a property or parameter, by its name and type, if it has none of its own.
 pub(super) fn constrain(within: Within<'_>, name: &str, schema: &mut Value) {
     let Some(object) = schema.as_object_mut() else {
         return;
     };
-    // Of a type that fills in what it is not sent: answers have it always.
+    // A type that fills in missing fields: answers always have them.
     if object.get("default").is_some_and(|default| default == "") {
         object.remove("default");
     }
@@ -160,7 +159,7 @@ pub(super) fn constrain(within: Within<'_>, name: &str, schema: &mut Value) {
                 values.push(Value::Null);
             }
             object.insert("enum".to_owned(), values.into());
-            // A name for generators: of the two words alone it might be that of a type.
+            // A title for generators: the two words alone might name a type.
             let Within::Schema(owner) = within else { return };
             object.insert("title".to_owned(), format!("{owner} {name} value").into());
         } else if !["pattern", "enum", "format"]

@@ -1,4 +1,4 @@
-//! What the description says of names: patterns, values, roles, headers, examples.
+//! Facts about names for the description: patterns, values, roles, headers, examples.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::http::problem_kinds::Kind;
 
-/// Where a name stands: in the schema of this name, or as a parameter of this operation.
+/// The place of a name: in the schema of this name, or as a parameter of this operation.
 #[derive(Clone, Copy)]
 pub(super) enum Within<'a> {
     Schema(&'a str),
@@ -17,19 +17,19 @@ pub(super) enum Within<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
     Always,
-    /// Those that take a body.
+    /// Operations that take a body.
     Body,
-    /// Those that need a key.
+    /// Operations that need a key.
     Key,
-    /// Those of one jackpot.
+    /// Operations on one jackpot.
     Jackpot,
-    /// Those of one coupon.
+    /// Operations on one coupon.
     Coupon,
-    /// Those of one room.
+    /// Operations on one room.
     Room,
 }
 
-/// Problem answers that operations can give: status, code, and when. A capability describes only those of its own.
+/// Problem answers of operations: status, code, and when. A capability describes only its own.
 pub(super) const COMMON: [(&str, &str, When); 19] = [
     ("400", "malformed-request", When::Always),
     ("400", "invalid-json", When::Body),
@@ -62,7 +62,7 @@ const TAGS: &str = "^(\\*|(W/)?\"[!#-~]*\"( *, *(W/)?\"[!#-~]*\")*)$";
 /// The pattern or format of a text, by its name.
 pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'static str)> {
     let pattern = match (within, name) {
-        // Of a request over HTTP, not of one for a coupon.
+        // Of an HTTP request, not of a request for a coupon.
         (Within::Schema("AuditRow"), "request_id") | (Within::Schema("BulkLine"), "code") => return None,
         (Within::Parameter(_), "id" | "who" | "action")
         | (Within::Parameter("list_jackpots" | "list_coupons" | "list_rooms"), "cursor")
@@ -94,7 +94,7 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
     Some(("pattern", pattern))
 }
 
-/// What becomes of a line of a bulk issue. The last [`OF_BULK_ALONE`] can't become of a single issue.
+/// The results of a line of a bulk issue. A single issue can't have the last [`OF_BULK_ALONE`].
 const BULK_RESULTS: [&str; 9] = [
     "issued",
     "voided",
@@ -108,7 +108,7 @@ const BULK_RESULTS: [&str; 9] = [
 ];
 const OF_BULK_ALONE: usize = 2;
 
-/// The values that a text can have; one that begins with `#` refers to the schema that has them.
+/// The values of a text. One that begins with `#` refers to the schema that has them.
 pub(super) fn values(within: Within<'_>, name: &str) -> Option<&'static [&'static str]> {
     let owner = match within {
         Within::Schema(owner) => owner,
@@ -148,7 +148,7 @@ pub(super) fn values(within: Within<'_>, name: &str) -> Option<&'static [&'stati
     })
 }
 
-/// The bounds of an integer that its type can't say.
+/// The bounds of an integer that its type can't express.
 pub(super) fn bounds(within: Within<'_>, name: &str) -> Vec<(&'static str, u64)> {
     match (within, name) {
         (Within::Schema("Contribution"), "fixed") => vec![("minimum", 1)],
@@ -157,7 +157,7 @@ pub(super) fn bounds(within: Within<'_>, name: &str) -> Vec<(&'static str, u64)>
     }
 }
 
-/// Whether a schema is a union whose variants are told apart by the one name in them.
+/// Whether a schema is a union whose variants differ by their only field name.
 pub(super) fn is_request_union(schema: &str) -> bool {
     ["Contribution", "Prize", "Take"].contains(&schema)
 }
@@ -196,7 +196,7 @@ pub(super) fn headers() -> Value {
     })
 }
 
-/// Which headers an answer has besides `X-Request-Id`; `schema` is the type of its JSON.
+/// The headers of an answer besides `X-Request-Id`. `schema` is the type of its JSON.
 pub(super) fn headers_of(status: &str, description: &str, schema: Option<&str>) -> Vec<&'static str> {
     let mut names = match status {
         "401" => vec!["WWW-Authenticate"],
@@ -214,7 +214,7 @@ pub(super) fn headers_of(status: &str, description: &str, schema: Option<&str>) 
     names
 }
 
-/// The operations that go on where an answer ends.
+/// Links from an answer to the next operations.
 pub(super) fn links(operation: &str, status: &str) -> Vec<(&'static str, Value)> {
     let to = |operation: &str, parameter: &str, field: &str| {
         json!({"operationId": operation,
@@ -293,7 +293,7 @@ pub(super) fn examples(schema: &str) -> Option<&'static Map<String, Value>> {
     EXAMPLES["types"][schema].as_object()
 }
 
-/// The example of a text that has no type: of the request or the answer of an operation.
+/// The example of a body without a type: of the request or the answer of an operation.
 pub(super) fn example_text(operation: &str, of: &str, media: &str) -> Option<&'static str> {
     EXAMPLES["texts"][operation][of][media].as_str()
 }

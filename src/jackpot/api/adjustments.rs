@@ -25,7 +25,7 @@ use crate::text::Reason;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum MeterName {
-    /// What a winner takes from.
+    /// The pool from which winners are paid.
     Pool,
     /// Pays for the next seed.
     Reserve,
@@ -43,11 +43,11 @@ impl MeterName {
     }
 }
 
-/// Money put into or taken out of a `meter` (signed `amount`), or moved `from` one `to` another.
+/// Money put into or taken out of a `meter` (signed `amount`), or moved from one meter to another.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AdjustmentBody {
-    /// Chosen by the operator; the same id with the same content is done once.
+    /// Chosen by the operator. The same id with the same content works once.
     #[schema(value_type = String, example = "launch-seed")]
     adjustment_id: Id,
     #[schema(value_type = String, example = "grand")]
@@ -74,7 +74,7 @@ impl Described for AdjustmentBody {
     }
 }
 
-/// An adjustment that was done.
+/// An adjustment and its result.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Adjustment {
     #[schema(value_type = String, example = "spring")]
@@ -94,7 +94,7 @@ pub(crate) struct Adjustment {
     amount: i64,
     #[schema(value_type = String, example = "launch seed")]
     reason: Reason,
-    /// When, RFC 3339.
+    /// Time of the adjustment, RFC 3339.
     at: String,
 }
 
@@ -145,7 +145,7 @@ pub(crate) async fn post(
     }))
 }
 
-/// Out of which meter into which, and how much.
+/// Source meter, target meter and amount.
 type Movement = (Option<MeterName>, Option<MeterName>, Minor);
 
 fn movement(body: &AdjustmentBody) -> Result<Movement, Violation> {

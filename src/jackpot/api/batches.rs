@@ -18,19 +18,19 @@ use crate::jackpot::batch::{Batch, BatchPlayed, Entries, MAX_ENTRIES, work};
 use crate::money::Minor;
 use crate::telemetry::request;
 
-/// Bytes of an entry: its longest form has 187, the rest is for spaces.
+/// Bytes of an entry. The longest form has 187; the rest is for spaces.
 const MAX_ENTRY_BYTES: usize = 256;
-/// Largest body: as many entries as a batch may have, and what is around them.
+/// Largest body: a full batch, and the JSON around its entries.
 const MAX_BODY_BYTES: usize = MAX_ENTRIES * MAX_ENTRY_BYTES + 1_024;
-/// Shortest form of an entry, to know from a body how many it may have: `{"player_id":"p","stake":1},`.
+/// Shortest form of an entry, to bound their number by the body's length: `{"player_id":"p","stake":1},`.
 const MIN_ENTRY_BYTES: usize = 28;
 
-/// Entries that are taken together.
+/// Entries to take together.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BatchBody {
-    /// Chosen by the game: the same id is the same batch, for at least the retention. The entry at index i (from 1)
-    /// has the id `{batch_id}:{i}`.
+    /// Chosen by the game. The same id is the same batch, for at least the retention. The entry at index i (from 1) has
+    /// the id `{batch_id}:{i}`.
     #[schema(value_type = String, example = "round-8812", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,55}$")]
     batch_id: BatchId,
     #[schema(value_type = Vec<BatchEntry>, min_items = 1, max_items = 10_000)]
@@ -39,7 +39,7 @@ pub(crate) struct BatchBody {
 
 impl Described for BatchBody {}
 
-/// One play by one player.
+/// One play of one player.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes what Entries reads")]
 pub(crate) struct BatchEntry {
@@ -48,7 +48,7 @@ pub(crate) struct BatchEntry {
     /// Minor units, 0 to 2^53-1, between the jackpot's `min_stake` and `max_stake`.
     #[schema(value_type = u64, example = 100)]
     stake: Minor,
-    /// The player's own part of the draw: null or `[A-Za-z0-9._-]{1,64}`.
+    /// The player's own input of the draw: null or `[A-Za-z0-9._-]{1,64}`.
     #[schema(value_type = Option<String>)]
     client_seed: Option<ClientSeed>,
 }
@@ -58,13 +58,13 @@ pub(crate) struct BatchEntry {
 pub(crate) struct BatchAnswer<'a> {
     #[schema(example = "round-8812")]
     batch_id: &'a str,
-    /// How many entries it has; all were taken.
+    /// Number of its entries; all were taken.
     #[schema(example = 1000)]
     accepted: u64,
     /// Number of its first entry within the jackpot, from 1; the others follow.
     #[schema(example = 8812)]
     first_sequence: u64,
-    /// Of all its entries together; `pool` is the meter behind the last.
+    /// The sums of all its entries. `pool` is the meter after the last entry.
     contributions: Vec<ContributionBody>,
     /// The entries with a rank above 0, in order.
     winners: Vec<WinnerBody<'a>>,
@@ -84,7 +84,7 @@ pub(crate) struct WinnerBody<'a> {
 }
 
 /// Takes 1 to 10,000 entries, all or none, with exactly the result of sending them one after the other. Safe to repeat
-/// with the same id; each entry can be read by its derived id.
+/// with the same id. Each entry can be read by its derived id.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/entry-batches", operation_id = "make_entry_batch", tag = "entries", security(("bearer" = [])), params(("id" = String, Path)),
     request_body(content = BatchBody),
     responses((status = 201, description = "Taken", body = BatchAnswer),

@@ -1,4 +1,4 @@
-//! What only the ledger's books know of a jackpot. This room must not use the ledger, so `app` passes the books in.
+//! The part of a jackpot that only the ledger's books know. The ledger knows jackpots, so `app` passes it in.
 
 use std::fmt::Debug;
 
@@ -11,7 +11,7 @@ use crate::jackpot::operate::Operate;
 
 /// The books, as the routes ask them.
 pub trait Books: Debug + Send + Sync {
-    /// Reads an entry from the event that took it.
+    /// An entry, from the event that took it.
     fn taken<'a>(
         &'a self,
         jackpot: &'a Id,

@@ -27,10 +27,11 @@ use crate::stream::kinds::{JACKPOTS, Streams};
 use crate::stream::ledger_mark;
 use crate::violation::{check_new_name, name_and_rest};
 
-/// Bytes of a rank: its longest form has 173, the rest is for spaces.
+/// Bytes of a rank. The longest form has 173; the rest is for spaces.
 const MAX_RANK_BYTES: usize = 256;
 
-/// How long a version may be kept by who has no key, in seconds: it never changes, but the jackpot may be hidden.
+/// How long clients without a key may keep a version, in seconds. A version never changes, but the jackpot may become
+/// private.
 const VERSION_MAX_AGE_S: u32 = 60;
 
 impl Described for Document {
@@ -42,7 +43,7 @@ impl Described for Document {
     }
 }
 
-/// A jackpot: its definition, status and meters. The fields of the definition are spelled out, because a schema that
+/// A jackpot: its definition, status and meters. The fields of the definition are repeated here, because a schema that
 /// refuses other fields can't be extended.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Jackpot {
@@ -66,10 +67,10 @@ pub(crate) struct Jackpot {
     public_meter: bool,
     #[schema(value_type = Option<String>)]
     room: Option<Id>,
-    /// Of the definition in force.
+    /// Version of the definition in force.
     #[schema(example = 3)]
     version: u64,
-    /// The definition that waits for the next take of all.
+    /// Version of the definition that waits for the next take of all.
     pending: Option<Document>,
     meters: Vec<MeterBody>,
 }
@@ -96,7 +97,7 @@ impl Jackpot {
     }
 }
 
-/// A version of a definition, as anyone may see it.
+/// A version of a definition in its public form.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct DefinitionOfVersion {
     #[schema(value_type = String, example = "spring")]
@@ -141,7 +142,7 @@ impl DefinitionOfVersion {
 pub(crate) struct MeterBody {
     #[schema(value_type = String, example = "grand")]
     tier: Id,
-    /// What a winner takes from.
+    /// The pool from which winners are paid.
     pool: u64,
     /// Pays for the next seed.
     reserve: u64,
@@ -151,7 +152,7 @@ pub(crate) struct MeterBody {
     remainder_micro: u64,
     /// Whole units of the exact sum of contributions.
     contributed: u64,
-    /// Put in less taken out by operators.
+    /// Paid in minus taken out by operators.
     funded: i64,
     /// Paid by claims.
     paid: u64,
@@ -185,8 +186,8 @@ pub(crate) struct JackpotPage {
 
 /// Creates a jackpot, or changes its definition.
 ///
-/// What touches money or odds of a live pool waits for the next take of all, or, while the jackpot is paused with
-/// nothing pending, applies at once. The last PUT is the target: it replaces a definition that waits.
+/// A change that touches money or odds of a live pool waits for the next take of all. If the jackpot is paused with
+/// nothing pending, it applies at once. The last PUT is the target: it replaces a waiting definition.
 #[utoipa::path(put, path = "/v1/jackpots/{id}", operation_id = "put_jackpot", tag = "jackpots", security(("bearer" = [])),
     params(("id" = String, Path), ("If-Match" = Option<String>, Header), ("If-None-Match" = Option<String>, Header)),
     request_body(content = Document),
@@ -207,7 +208,7 @@ pub(crate) async fn put(
     if !missing.is_empty() {
         return Err(PlayError::Invalid(missing).into());
     }
-    // Only the ledger can tell a new jackpot from one that Redis has lost.
+    // Only the ledger can distinguish a new jackpot from one that Redis has lost.
     if !api.operate.views.registry.is_used(&id)
         && let Some(mark) = ledger_mark(&api.sql, JACKPOTS, &id).await?
     {
@@ -218,19 +219,19 @@ pub(crate) async fn put(
         .define(&id, &definition, wanted, status, &operator(&caller, &request_id))
         .await?;
     let mut answer = if put.created {
-        // The limit of the backlog holds from its first event on, also when the database stops answering now.
+        // So the limit of the backlog holds from its first event, even if the database stops answering now.
         api.operate.views.registry.known(&id).count_backlog();
         HttpResponse::Created()
     } else {
         HttpResponse::Ok()
     };
-    // The tag of what this PUT made: another one may have come between it and this read.
+    // The tag of this PUT's own version: another PUT may have come between it and this read.
     Ok(answer
         .insert_header((ETAG, etag(put.version)))
         .json(read(&api, &id).await?.0))
 }
 
-/// All jackpots, in the order of their ids; to a bound key its own.
+/// All jackpots, in the order of their ids; for a bound key its own.
 #[utoipa::path(get, path = "/v1/jackpots", operation_id = "list_jackpots", tag = "jackpots", security(("bearer" = [])), params(PageQuery),
     responses((status = 200, description = "A page", body = JackpotPage)))]
 pub(crate) async fn list(
@@ -255,9 +256,9 @@ pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -
     Ok(HttpResponse::Ok().insert_header((ETAG, etag)).json(jackpot))
 }
 
-/// A version of the definition, as it was put: what an entry was drawn under, for those who draw it again.
+/// A version of the definition, as it was put. With it, anyone can repeat the draw of an entry.
 ///
-/// Needs no key when the jackpot's `public_meter` is set. The room is not in it.
+/// Needs no key if the jackpot's `public_meter` is set. The room is not in it.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/definitions/{version}", operation_id = "get_definition", tag = "jackpots", security((), ("bearer" = [])),
     params(("id" = String, Path), ("version" = u64, Path)),
     responses((status = 200, description = "That version", body = DefinitionOfVersion, headers(
@@ -277,12 +278,12 @@ pub(crate) async fn of_version(
     }
     let found = api.operate.views.refresh(&id).await;
     let is_public = matches!(&found, Ok((_, view)) if view.definition.document().public_meter);
-    // To who may not read, one that is not public looks like one that does not exist.
+    // For callers who may not read, a private jackpot looks like a missing one.
     if !is_public {
         caller.require_read()?;
     }
     let (known, _) = found?;
-    // Redis has those that records need, the ledger all that it has read.
+    // Redis has the versions that records need, the ledger all that it has read.
     let json = match api.operate.views.stored_definition(&known, version).await? {
         Some(json) => Some(json),
         None => kept::definition(&api.sql, &id, version).await?,
@@ -295,7 +296,8 @@ pub(crate) async fn of_version(
     Ok(cached::private(DefinitionOfVersion::new(document, version)))
 }
 
-/// The same for who has no key: Redis is asked where neither this instance remembers the version nor the jackpot lacks it.
+/// The same for callers without a key. Asks Redis only if this instance neither remembers the version nor knows that
+/// the jackpot lacks it.
 async fn of_version_for_all(api: &Api, id: &Id, version: u64) -> Result<Page, Problem> {
     let shown = api.meters.public(id).await?;
     let not_found = || PlayError::DefinitionNotFound {
@@ -308,7 +310,7 @@ async fn of_version_for_all(api: &Api, id: &Id, version: u64) -> Result<Page, Pr
     let (_, view) = api.operate.views.view(id).await?;
     let document = match api.operate.views.definition(id, &view, version).await {
         Ok(definition) => definition.document().clone(),
-        // Redis has those that records need, the ledger all that it has read.
+        // Redis has the versions that records need, the ledger all that it has read.
         Err(PlayError::Lost { .. }) => {
             let json = kept::definition(&api.sql, id, version).await?.ok_or_else(not_found)?;
             parse_definition(id, &json)?.document().clone()

@@ -21,17 +21,17 @@ use crate::jackpot::record::{Record, Sent, State};
 use crate::money::Minor;
 use crate::telemetry::request;
 
-/// Bytes of the answer for an entry, most of them: its buffer is made of this size and seldom grows.
+/// Usual bytes of an entry's answer. The buffer has this size and seldom grows.
 const USUAL_ANSWER_BYTES: usize = 768;
 
-/// Header of an answer that was given before.
+/// Header of a repeated answer.
 pub(super) const REPLAYED: (&str, &str) = ("Idempotency-Replayed", "true");
 
-/// One play by one player.
+/// One play of one player.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EntryBody {
-    /// Chosen by the game: the same id is the same entry, for at least the retention.
+    /// Chosen by the game. The same id is the same entry, for at least the retention.
     #[schema(value_type = String, example = "round-8812-p7", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
     entry_id: Id,
     #[schema(value_type = String, example = "p7")]
@@ -39,7 +39,7 @@ pub(crate) struct EntryBody {
     /// Minor units, 0 to 2^53-1, between the jackpot's `min_stake` and `max_stake`.
     #[schema(value_type = u64, example = 100)]
     stake: Minor,
-    /// The player's own part of the draw: null or `[A-Za-z0-9._-]{1,64}`.
+    /// The player's own input of the draw: null or `[A-Za-z0-9._-]{1,64}`.
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     client_seed: Option<ClientSeed>,
@@ -64,12 +64,12 @@ pub(crate) struct Entry {
     draw: Draw,
 }
 
-/// What the entry, or the batch, added to a tier, in minor units.
+/// The contribution of an entry or a batch to a tier, in minor units.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ContributionBody {
     #[schema(value_type = String, example = "grand")]
     pub(super) tier: Id,
-    /// By how many whole units the tier's contributions grew.
+    /// Whole units by which the tier's contributions grew.
     #[schema(example = 1)]
     pub(super) amount: u64,
     /// The meter right after it.
@@ -77,7 +77,7 @@ pub(crate) struct ContributionBody {
     pub(super) pool: u64,
 }
 
-/// What the entry won. With rank 0 and prize `none` all else is null.
+/// The prize of the entry. With rank 0 and prize `none`, all other fields are null.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct Outcome {
     #[schema(example = 1)]
@@ -95,7 +95,7 @@ pub(crate) struct Outcome {
     /// Number of the paid claim within the jackpot, from 1.
     #[schema(example = 4)]
     claim_order: Option<u64>,
-    /// Of a coupon prize.
+    /// For a coupon prize: its unit.
     coupon: Option<CouponBody>,
 }
 
@@ -104,7 +104,7 @@ pub(crate) struct Outcome {
 pub(crate) struct CouponBody {
     #[schema(value_type = String, example = "coffee")]
     coupon_id: Id,
-    /// Of the issue; made by the service.
+    /// Request id of the issue, made by the service.
     #[schema(example = "draw:spring:round-8812-p7")]
     request_id: String,
     /// Number of the issue within the coupon, from 1.
@@ -115,7 +115,7 @@ pub(crate) struct CouponBody {
     code: Option<String>,
 }
 
-/// How it was drawn: with the epoch's seed, once published, anyone can draw it again.
+/// How the entry was drawn. With the epoch's seed, once published, anyone can repeat the draw.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Draw {
     #[schema(example = 1)]
@@ -123,7 +123,7 @@ pub(crate) struct Draw {
     commitment: String,
     #[schema(example = 3)]
     definition_version: u64,
-    /// Who drew: `service`.
+    /// `service`.
     #[schema(example = "service")]
     by: &'static str,
     attempts: Vec<AttemptBody>,
@@ -178,7 +178,7 @@ pub(crate) async fn post(
     Ok(answered(&mut answer, &entry(id, played)))
 }
 
-/// An entry that is remembered, with the body of its first answer. One that is pending is finished first.
+/// An entry with the body of its first answer. A pending entry is finished first.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/entries/{entry_id}", operation_id = "get_entry", tag = "entries", security(("bearer" = [])), extensions(("x-acts" = json!(true))),
     params(("id" = String, Path), ("entry_id" = String, Path)),
     responses((status = 200, description = "The entry", body = Entry),
@@ -192,7 +192,7 @@ pub(crate) async fn get(
     let found = api.play.look_up(&id, entry_id.as_str()).await?;
     let (sent, record) = match (found.sent, found.record) {
         (Some(sent), Some(record)) => (sent, record),
-        // Its event has left the stream: the ledger has it.
+        // Its event has left the stream, so the ledger answers.
         (_, record) => {
             let taken = api.books.taken(&id, entry_id.as_str(), found.sequence).await?;
             (taken.sent, record.unwrap_or(taken.record))
@@ -253,7 +253,7 @@ fn entry(jackpot_id: Id, played: Played) -> Entry {
     }
 }
 
-/// What an entry won, under the definition it was drawn with.
+/// The prize of an entry, under the definition of its draw.
 pub(super) fn outcome_of(jackpot_id: &Id, entry_id: &str, record: &Record, definition: &Definition) -> Outcome {
     match &record.state {
         State::Paid { payout, .. } => {

@@ -1,7 +1,7 @@
 //! Fairness: the epochs and their commitments.
 //!
-//! Anybody may ask, so that an instance reads the epochs of a jackpot for all who ask within a second, and writes each page
-//! once. Epochs that it opens itself show at once.
+//! Anybody may ask. So an instance reads the epochs of a jackpot once for all requests within a second, and writes each
+//! page once. Epochs that it opens itself show at once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -31,23 +31,22 @@ use crate::single_flight::SingleFlight;
 
 /// Epochs of one page.
 const PAGE: usize = 200;
-/// How old an answer may be, and how long it may be kept on its way.
+/// Largest age of an answer, and how long caches may keep it.
 const SHOWN_FOR: Duration = Duration::from_secs(1);
 const MAX_AGE_S: u32 = 1;
 /// Least time between two readings of the epochs of one jackpot.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Which page.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct FairnessQuery {
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     #[param(value_type = Option<String>)]
     cursor: Option<Cursor>,
 }
 
-/// The number of the last epoch of the page before.
+/// The number of the last epoch of the previous page.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "String")]
 struct Cursor(u64);
@@ -62,16 +61,16 @@ impl TryFrom<String> for Cursor {
     }
 }
 
-/// The epochs of a jackpot, the oldest first.
+/// The epochs of a jackpot, oldest first.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Fairness<'a> {
     #[schema(value_type = String, example = "spring")]
     jackpot_id: &'a Id,
     epochs: &'a [EpochBody],
-    /// No jackpot has cycles.
+    /// Reserved; jackpots have no cycles.
     #[schema(value_type = Vec<Object>)]
     cycles: [(); 0],
-    /// For the next page: at most 200 epochs are on one. Null on the last.
+    /// Cursor of the next page; null on the last. A page has at most 200 epochs.
     next_cursor: Option<String>,
 }
 
@@ -80,10 +79,10 @@ pub(crate) struct Fairness<'a> {
 pub(crate) struct EpochBody {
     #[schema(example = 1)]
     epoch: u64,
-    /// Its own part of what the seed is derived from: 32 hexadecimal digits, public from when the epoch opened.
+    /// Public input of the seed: 32 hexadecimal digits, public since the epoch opened.
     #[schema(example = "00112233445566778899aabbccddeeff")]
     nonce: String,
-    /// Which draw secret the seed is derived from: 16 hexadecimal digits.
+    /// Id of the draw secret of the seed: 16 hexadecimal digits.
     #[schema(example = "abc44bcf0634a438")]
     secret_id: String,
     /// Hexadecimal SHA-256 of the seed, published when the epoch opened.
@@ -93,12 +92,12 @@ pub(crate) struct EpochBody {
     opened_at: String,
     /// RFC 3339; null while open.
     closed_at: Option<String>,
-    /// The seed in hexadecimal, once it is published; null before. It is published when the closing is in the ledger and
-    /// nothing pending needs the seed.
+    /// The seed in hexadecimal, once it is published; null before. The service publishes it when the ledger has the
+    /// closing and no pending entry needs the seed.
     seed: Option<String>,
 }
 
-/// The epochs with their nonces and commitments, the oldest first. Needs no key, and is a second old at most.
+/// The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second old.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/fairness", operation_id = "get_fairness", tag = "jackpots", params(("id" = String, Path), FairnessQuery),
     responses((status = 200, description = "The epochs", body = Fairness, headers(
             ("Cache-Control" = String, description = "`public, max-age=1`"),
@@ -115,7 +114,8 @@ pub(crate) async fn get(
     Ok(page.answer(&request, "application/json", MAX_AGE_S))
 }
 
-/// Closes the open epoch at once and opens the next, under the current draw secret. Entries remembered keep their answers.
+/// Closes the open epoch at once and opens the next, under the current draw secret. Remembered entries keep their
+/// answers.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/fairness/rotate", operation_id = "rotate_epoch", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
     request_body = ReasonBody, responses((status = 200, description = "The epochs now", body = Fairness)))]
 pub(crate) async fn rotate(
@@ -135,14 +135,14 @@ pub(crate) async fn rotate(
         .body(page.body().clone()))
 }
 
-/// The epochs of a jackpot as they were read for all.
+/// A shared reading of the epochs of a jackpot.
 #[derive(Debug, Clone)]
 struct Shown {
     id: Id,
     epochs: Arc<[EpochBody]>,
-    /// Restores of the jackpot then.
+    /// Restores of the jackpot at that time.
     restores: u64,
-    /// The whole pages from the first on, as texts.
+    /// The full pages from the first on, as texts.
     texts: Arc<[OnceLock<Page>]>,
 }
 
@@ -157,7 +157,7 @@ impl Shown {
         }
     }
 
-    /// Whether an epoch that this instance has opened is in it.
+    /// Whether it has an epoch that this instance has opened.
     fn has(&self, known: &Known) -> bool {
         let newest = self.epochs.last().map_or(0, |epoch| epoch.epoch);
         let opened = known.view().map_or(0, |view| view.epoch);
@@ -168,7 +168,7 @@ impl Shown {
         let begin = after.map_or(0, |Cursor(last)| {
             self.epochs.partition_point(|epoch| epoch.epoch <= last)
         });
-        // A cursor that no page ends with is anyone's invention: its page is made, and not kept.
+        // A client made this cursor up, because no page ends with it. Its page is made, and not kept.
         match self.texts.get(begin / PAGE).filter(|_| begin.is_multiple_of(PAGE)) {
             Some(text) => text.get_or_init(|| self.page_from(begin)).clone(),
             None => self.page_from(begin),
@@ -191,7 +191,7 @@ impl Shown {
 
 type Source = SingleFlight<Result<Shown, Problem>>;
 
-/// The epochs of the jackpots that somebody asks for: each is read once for all.
+/// The epochs of jackpots with requests. Each is read once for all.
 #[derive(Debug, Default)]
 pub struct Epochs(RwLock<HashMap<Id, Arc<Source>>>);
 
@@ -205,7 +205,7 @@ impl Epochs {
     }
 }
 
-/// The epochs of a jackpot, at most a second old and with each that this instance has opened.
+/// The epochs of a jackpot, at most a second old, with each that this instance has opened.
 async fn shown(api: &Api, id: &Id) -> Result<Shown, Problem> {
     let registry = &api.operate.views.registry;
     if !registry.may_exist(id).await.map_err(PlayError::from)? {
@@ -227,7 +227,7 @@ async fn read(api: &Api, id: &Id) -> Result<Shown, Problem> {
     let redis = api.operate.epochs(id).await;
     let known = match kept::epochs(&api.sql, id).await {
         Ok(known) => known,
-        // No seed is shown that the ledger does not vouch for; the commitments are all the same.
+        // Shows no seed that the ledger has not confirmed, but all commitments.
         Err(error) if redis.is_ok() => {
             tracing::warn!(%error, "epochs are shown without their seeds");
             kept::Epochs::default()
@@ -239,7 +239,7 @@ async fn read(api: &Api, id: &Id) -> Result<Shown, Problem> {
         Err(_) if !known.all.is_empty() => Vec::new(),
         Err(error) => return Err(error.into()),
     };
-    // Redis may know of an epoch that the ledger has yet to read, and of a closing.
+    // Redis may have an epoch, or a closing, that the ledger has not read yet.
     let mut epochs: BTreeMap<u64, Epoch> = newer.into_iter().map(|epoch| (epoch.epoch, epoch)).collect();
     for epoch in &known.all {
         let closed = epoch.closed_ms.is_some();

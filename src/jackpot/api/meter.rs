@@ -1,8 +1,8 @@
 //! The meter, once and as a stream.
 //!
-//! A caller with a key gets what Redis says now. For all others, and for streams, an instance reads it for all: such an answer
-//! is at most a second old, and has all that this instance has acknowledged, because each acknowledged change raises the
-//! mark that the instance has heard of ([`crate::stream::Heard::mark`]).
+//! A caller with a key gets the current value from Redis. For all others, and for streams, an instance reads it once
+//! for all. Such an answer is at most a second old. It has everything that this instance has acknowledged, because each
+//! acknowledged change raises the mark that the instance has seen ([`crate::stream::Heard::mark`]).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -32,17 +32,16 @@ use crate::jackpot::scripts::Snapshot;
 use crate::single_flight::SingleFlight;
 use crate::stream::Mark;
 
-/// How often a meter with listeners is read: with at most one event a second, a listener is never more than one
-/// second behind.
+/// How often a meter with listeners is read. With at most one event a second, a listener lags by at most a second.
 const READ_EVERY: Duration = Duration::from_millis(200);
-/// How old an answer to a caller without a key may be, and how long it may be kept on its way.
+/// Largest age of an answer to a caller without a key, and how long caches may keep it.
 const SHOWN_FOR: Duration = Duration::from_secs(1);
 const MAX_AGE_S: u32 = 1;
-/// Least time between two readings of one meter: however many play and ask, Redis is asked for it 50 times a second.
+/// Least time between two readings of one meter: whatever the load, at most 50 readings a second.
 const PAUSE: Duration = Duration::from_millis(20);
 /// Least time between two events of one stream.
 const EVENT_EVERY: Duration = Duration::from_secs(1);
-/// Silence after which a comment keeps proxies from closing the stream.
+/// After this silence, a comment keeps proxies from closing the stream.
 const COMMENT_AFTER: Duration = Duration::from_secs(15);
 
 /// The pools of a jackpot.
@@ -54,7 +53,7 @@ pub(crate) struct MeterNow {
     #[schema(example = "open")]
     status: &'static str,
     meters: Vec<TierPool>,
-    /// When, RFC 3339.
+    /// Time of the reading, RFC 3339.
     at: String,
     #[serde(skip)]
     public: bool,
@@ -100,11 +99,10 @@ impl MeterNow {
     }
 }
 
-/// A meter as it was read for all.
+/// A shared reading of a meter.
 #[derive(Debug, Clone)]
 pub(crate) struct Shown {
     now: Arc<MeterNow>,
-    /// What was in it.
     mark: Mark,
     /// The highest version of the definition.
     pub(super) last_version: u64,
@@ -130,17 +128,16 @@ impl Shown {
 type Latest = watch::Receiver<Arc<MeterNow>>;
 type Source = SingleFlight<Result<Shown, Problem>>;
 
-/// The meters that somebody asks for without a key, or listens to: each is read once for all.
+/// The meters with requests without a key, or with listeners. Each is read once for all of them.
 #[derive(Debug)]
 pub struct Meters {
     operate: Operate,
-    /// Of jackpots that there are.
+    /// Of existing jackpots.
     sources: RwLock<HashMap<Id, Arc<Source>>>,
     listened: Mutex<HashMap<Id, Latest>>,
 }
 
 impl Meters {
-    /// Nobody listens yet.
     #[must_use]
     pub fn new(operate: Operate) -> Self {
         Self {
@@ -160,7 +157,7 @@ impl Meters {
         Ok(Shown::new(MeterNow::of(id, snapshot)?, mark, last_version))
     }
 
-    /// The meter of a jackpot that there is, at most `max_age` old and with all that this instance has acknowledged.
+    /// The meter of an existing jackpot, at most `max_age` old, with everything that this instance has acknowledged.
     async fn shown(&self, id: &Id, max_age: Duration) -> Result<Shown, Problem> {
         let known = self.operate.views.registry.whole(id).map_err(PlayError::from)?;
         let is_new = |shown: &Shown| shown.mark.packed() >= known.mark().packed();
@@ -185,7 +182,7 @@ impl Meters {
         Arc::clone(sources.entry(id.clone()).or_default())
     }
 
-    /// What a caller without a key may see. A private jackpot and one that is not there look alike: 401.
+    /// The meter for a caller without a key. A private jackpot and a missing one are both 401.
     pub(super) async fn public(&self, id: &Id) -> Result<Shown, Problem> {
         let registry = &self.operate.views.registry;
         if !registry.may_exist(id).await.map_err(PlayError::from)? {
@@ -199,7 +196,7 @@ impl Meters {
         }
     }
 
-    /// Joins the reader of this meter, or starts it.
+    /// Joins the reader of this meter, or starts one.
     fn listen(self: &Arc<Self>, id: &Id, now: &Arc<MeterNow>) -> Latest {
         let mut listened = self.listened.lock().unwrap_or_else(PoisonError::into_inner);
         // A reader whose task has ended has dropped its sender.
@@ -228,7 +225,7 @@ impl Meters {
                 Err(error) => debug!(jackpot_id = %id, %error, "the meter could not be read; its listeners wait"),
             }
             let mut listened = self.listened.lock().unwrap_or_else(PoisonError::into_inner);
-            // One receiver is the map's own.
+            // The map itself has one receiver.
             if sender.receiver_count() <= 1 {
                 listened.remove(&id);
                 return;
@@ -239,8 +236,8 @@ impl Meters {
 
 /// The pool of each tier.
 ///
-/// Needs no key when the jackpot's `public_meter` is set: then the answer is at most a second old, and has all that this
-/// instance has acknowledged. Without a key a private jackpot and one that does not exist are both 401.
+/// Needs no key if the jackpot's `public_meter` is set. Then the answer is at most a second old, and has everything
+/// that this instance has acknowledged. Without a key, a private jackpot and a missing one are both 401.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/meter", operation_id = "get_meter", tag = "jackpots", security((), ("bearer" = [])), params(("id" = String, Path)),
     responses((status = 200, description = "The meter", body = MeterNow, headers(
             ("Cache-Control" = String, description = "`public, max-age=1` without a key, `no-store` with one"),
@@ -264,8 +261,8 @@ pub(crate) async fn get(
     Ok(cached::private(now))
 }
 
-/// The same as server-sent events, `event: meter`: at once, and when it changed, at most once a second. It ends when the
-/// key with which it was opened is revoked or expires.
+/// The meter as server-sent events. Sends `event: meter` at once, and after a change, at most once a second. The stream
+/// ends when its key is revoked or expires.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/meter/stream", operation_id = "stream_meter", tag = "jackpots", security((), ("bearer" = [])), params(("id" = String, Path)),
     responses((status = 200, description = "Events without end", content_type = "text/event-stream", body = String),
         (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
@@ -314,7 +311,7 @@ pub(crate) async fn stream(
                 Err(_silence) => yield Ok(Bytes::from_static(b":\n\n")),
                 Ok(Err(_ended)) => return,
                 Ok(Ok(now)) => {
-                    // What the reader saw may be older than this event may be.
+                    // The reader's value may be older than this event may be.
                     shown = meters.shown(&id, READ_EVERY).await.map_or(now, |shown| shown.now);
                     if !shown.public && !may_read {
                         return;

@@ -29,22 +29,21 @@ pub use fairness::Epochs;
 pub use meter::Meters;
 pub use reasons::Reasons;
 
-/// What the handlers work with.
 #[derive(Debug, Clone)]
 pub struct Api {
     /// Takes entries.
     pub play: Play,
     /// Operates jackpots.
     pub operate: Operate,
-    /// The rooms and coupons that definitions name.
+    /// The rooms and coupons named by definitions.
     pub named: Named,
     /// Serves meters.
     pub meters: Arc<Meters>,
     /// Serves epochs.
     pub epochs: Arc<Epochs>,
-    /// Says why a jackpot takes no entries.
+    /// Explains why a jackpot takes no entries.
     pub reasons: Reasons,
-    /// What is not in Redis, or not for Redis to decide.
+    /// For questions that Redis cannot answer.
     pub sql: Sql,
     /// The ledger's books.
     pub books: Arc<dyn Books>,
@@ -62,8 +61,8 @@ pub struct Api {
 )]
 pub struct ApiDoc;
 
-/// Mounts what is called on every play. Before all other routes, those of other capabilities too: they are tried in their order,
-/// each with a regular expression.
+/// Mounts the routes of every play, before all routes of all capabilities: routes are tried in order, each with a
+/// regular expression.
 pub fn busy_routes(config: &mut ServiceConfig, api: &Api) {
     config
         .app_data(Data::new(api.clone()))
@@ -71,7 +70,7 @@ pub fn busy_routes(config: &mut ServiceConfig, api: &Api) {
         .route("/v1/jackpots/{id}/entry-batches", web::post().to(batches::post));
 }
 
-/// Mounts the others: one by one, because a scope would keep others from adding theirs below it.
+/// Mounts the other routes, one by one: a scope would keep other capabilities from adding routes below it.
 pub fn routes(config: &mut ServiceConfig) {
     config
         .route("/v1/jackpots", crate::http::get().to(definitions::list))
@@ -95,11 +94,11 @@ pub fn routes(config: &mut ServiceConfig) {
         );
 }
 
-/// The body of what needs only a reason.
+/// A body with only a reason.
 #[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReasonBody {
-    /// Why: 1 to 500 characters, no control characters.
+    /// The reason: 1 to 500 characters, no control characters.
     #[schema(value_type = String, example = "check", min_length = 1, max_length = 500)]
     reason: Reason,
 }

@@ -1,7 +1,7 @@
-//! Why a jackpot takes no entries, in the words of who stopped it: for those whose entries are refused.
+//! The operator's reason why a jackpot takes no entries, for refused entries.
 //!
-//! The ledger has it, also after a restore. Only a refusal asks: one of those that come together, and for each jackpot
-//! once a second at most, also while the ledger does not answer. The others say what was known before.
+//! The ledger has it, also after a restore. Only refusals ask for it. Of many refusals one asks, at most once a second
+//! for each jackpot, also while the ledger does not answer. The others use the last known reason.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,22 +14,23 @@ use crate::jackpot::kept;
 use crate::jackpot::view::Status;
 use crate::sql::Sql;
 
-/// For how long an answer is kept: the ledger has what an instance just did by then, and what another one did is seen.
+/// How long an answer is kept. By then the ledger has this instance's own actions, and other instances' actions are
+/// seen.
 const KEPT: Duration = Duration::from_secs(1);
-/// Longer than this no refusal waits for its reason.
+/// Longest wait of a refusal for its reason.
 const PATIENCE: Duration = Duration::from_millis(250);
-/// Jackpots whose reasons are kept.
+/// Most jackpots with a kept reason.
 const MAX_KEPT: usize = 10_000;
 
 #[derive(Debug, Clone)]
 struct Known {
     status: Status,
     reason: Option<Arc<str>>,
-    /// When it was learnt, or when somebody began to ask again.
+    /// When it was learnt, or when a refusal began to ask again.
     at: Instant,
 }
 
-/// The reasons that were asked for.
+/// The known reasons.
 #[derive(Debug, Clone)]
 pub struct Reasons {
     sql: Sql,
@@ -37,7 +38,6 @@ pub struct Reasons {
 }
 
 impl Reasons {
-    /// None yet.
     #[must_use]
     pub fn new(sql: Sql) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl Reasons {
         }
     }
 
-    /// This instance has stopped it, which the ledger may not have read yet.
+    /// This instance has stopped the jackpot; the ledger may not have read it yet.
     pub(super) fn learn(&self, id: &Id, status: Status, reason: &str) {
         self.keep(id, status, Some(reason.into()));
     }
@@ -73,7 +73,7 @@ impl Reasons {
         reason
     }
 
-    /// The problem of an entry that was not taken.
+    /// The problem of a refused entry.
     pub(super) async fn told(&self, id: &Id, error: PlayError) -> Problem {
         let PlayError::Stopped(status) = error else {
             return error.into();
@@ -86,12 +86,12 @@ impl Reasons {
     }
 }
 
-/// What is known before the ledger is asked.
+/// The known reason, before the ledger is asked.
 #[derive(Debug, PartialEq, Eq)]
 enum Look {
-    /// Fresh, or asked for by somebody else right now.
+    /// Fresh, or another refusal is asking now.
     Known(Option<Arc<str>>),
-    /// The caller asks; what was known till now.
+    /// The caller asks; the last known reason.
     Ask(Option<Arc<str>>),
 }
 
@@ -101,7 +101,7 @@ fn look(known: &mut HashMap<Id, Known>, id: &Id, status: Status) -> Look {
     if found.is_some_and(|known| known.at.elapsed() < KEPT) {
         return Look::Known(reason);
     }
-    // From here on it counts as fresh, so that of a thousand refusals one asks.
+    // From here on it counts as fresh, so that one of a thousand refusals asks.
     put(known, id, status, reason.clone());
     Look::Ask(reason)
 }
@@ -131,7 +131,7 @@ mod tests {
         let reason: Option<Arc<str>> = Some("a leak".into());
         put(&mut known, &id, Status::Paused, reason.clone());
         assert_eq!(ask(&mut known, Status::Paused), Look::Known(reason.clone()));
-        // Nobody answered: the next one asks a second later, and until then the old one counts.
+        // The ledger did not answer. The next refusal asks a second later; until then the old reason counts.
         for _ in 0..3 {
             aged(&mut known, &id);
             assert_eq!(ask(&mut known, Status::Paused), Look::Ask(reason.clone()));

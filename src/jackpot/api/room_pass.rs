@@ -1,4 +1,4 @@
-//! The pass that an entry brings: `X-Room-Pass`.
+//! The pass of an entry: `X-Room-Pass`.
 
 use std::future::{Ready, ready};
 
@@ -15,7 +15,7 @@ const HEADER: HeaderName = HeaderName::from_static("x-room-pass");
 pub(super) struct RoomPass(Option<HeaderValue>);
 
 impl RoomPass {
-    /// What is no text is no pass, and not none either.
+    /// A header that is not text is an invalid pass, not a missing one.
     pub(super) fn as_str(&self) -> Option<&str> {
         self.0.as_ref().map(|value| value.to_str().unwrap_or_default())
     }
@@ -28,7 +28,7 @@ impl FromRequest for RoomPass {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let mut headers = request.headers().get_all(HEADER);
         let first = headers.next().cloned();
-        // With two passes it would be anyone's guess which counts: that is no pass, as two keys are no key.
+        // With two passes it would be unclear which counts. So two passes are no pass, as two keys are no key.
         let pass = headers.next().map_or(first, |_| Some(HeaderValue::from_static("")));
         ready(Ok(Self(pass)))
     }

@@ -15,7 +15,7 @@ use crate::ids::Id;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::view::Status;
 
-/// Stops entries. What is pending is finished. With nothing pending, a definition that waits applies at once.
+/// Stops entries. Pending entries are finished. With nothing pending, a waiting definition applies at once.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/pause", operation_id = "pause_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
     request_body = ReasonBody, responses((status = 200, description = "Paused", body = Jackpot),
         (status = 409, description = "`jackpot-closed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
@@ -29,8 +29,7 @@ pub(crate) async fn pause(
     set(&api, &id, Status::Paused, body, &caller, &request_id).await
 }
 
-/// Takes entries again. One that the service suspended is compared with the ledger first, and goes on only when both
-/// agree.
+/// Takes entries again. The service first compares a suspended jackpot with the ledger. It resumes only if both agree.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/resume", operation_id = "resume_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
     request_body = ReasonBody, responses((status = 200, description = "Open", body = Jackpot),
         (status = 409, description = "`jackpot-closed`, `jackpot-suspended`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
@@ -43,7 +42,7 @@ pub(crate) async fn resume(
 ) -> Result<HttpResponse, Problem> {
     let (reason, by) = (body.reason.into_string(), operator(&caller, &request_id));
     match api.operate.set_status(&id, Status::Open, reason.clone(), &by).await {
-        // What the service stopped, because the books did not agree, goes on only when they do.
+        // A jackpot that the service suspended resumes only if the books agree.
         Err(PlayError::Stopped(Status::Suspended)) => {
             api.books.agree(&api.operate, &id).await?;
             api.operate.resume_suspended(&id, reason, &by).await?;
@@ -54,7 +53,7 @@ pub(crate) async fn resume(
     Ok(HttpResponse::Ok().insert_header((ETAG, etag)).json(jackpot))
 }
 
-/// Stops entries for good. What is pending is finished; the money that is left can be adjusted.
+/// Stops entries for good. Pending entries are finished. The remaining money can be adjusted.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/close", operation_id = "close_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
     request_body = ReasonBody, responses((status = 200, description = "Closed", body = Jackpot)))]
 pub(crate) async fn close(

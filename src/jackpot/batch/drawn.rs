@@ -1,4 +1,4 @@
-//! Everything drawn and summed: what `lua/jackpot/enter_batch.lua` needs of the entries under one definition. Pure.
+//! Draws and sums entries under one definition into the arguments of `lua/jackpot/enter_batch.lua`. Pure.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use crate::jackpot::draw::{BatchDraw, EpochSeed};
 use crate::jackpot::record::fingerprint;
 use crate::jackpot::split::{Sum, TierAmount};
 
-/// Entries of a batch that are drawn under one definition, one behind the other.
+/// Consecutive entries of a batch that are drawn under one definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drawn {
     /// Version and money digest of the definition.
@@ -24,18 +24,18 @@ pub struct Drawn {
     pub ranks: Vec<u32>,
     /// Amounts for each tier, of a winner or of a whole run.
     pub rows: Vec<Vec<TierAmount>>,
-    /// What the script does, in order.
+    /// The steps of the script, in order.
     pub steps: Vec<Step>,
 }
 
-/// A run of entries that drew nothing, or one that drew a prize.
+/// A run of entries that drew nothing, or one entry that drew a prize.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// How many entries.
     pub entries: usize,
-    /// Which of the rows they add, from 0.
+    /// The number of the row that they add, from 0.
     pub row: usize,
-    /// `fingerprint|who|attempt rank;...` of one that drew a prize (see the script), empty for a run.
+    /// `fingerprint|who|attempt rank;...` for an entry that drew a prize (see the script), empty for a run.
     pub winner: String,
 }
 
@@ -84,7 +84,7 @@ struct Drawing<'a> {
     draw: BatchDraw<'a>,
     definition: &'a Definition,
     splits: Splits<'a>,
-    /// The row that holds a split, for those that winners have added.
+    /// The row of a split, among the rows that winners have added.
     row_of_split: Vec<Option<usize>>,
     run: Sum,
     run_entries: usize,
@@ -138,8 +138,8 @@ impl Drawing<'_> {
         rows.len() - 1
     }
 
-    /// The chain of attempts of an entry whose attempt 0 drew `first`, as the script takes it. Each rank is in it
-    /// once, because a rank that refused refuses again; `jackpot::steps` makes the same chain one call after another.
+    /// The chain of attempts of an entry whose attempt 0 drew `first`, as the script takes it. Each rank is in it once,
+    /// because a rank that refused once refuses again. `jackpot::steps` makes the same chain, one call after another.
     fn winner(&mut self, batch: &Batch, i: usize, first: u32) -> String {
         let (entries, odds) = (&batch.entries, self.definition.odds());
         let line = entries.line(i);
@@ -149,7 +149,7 @@ impl Drawing<'_> {
         for attempt in 0..=last {
             let rank = match attempt {
                 0 => first,
-                // Nothing else can be drawn any more: all attempts that are left are refused.
+                // No other rank can be drawn any more, so all further attempts are refused.
                 _ if odds.only_has(&refused) => break,
                 _ => self.draw.rank(i + 1, entries.seed(i), attempt),
             };
@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(drawn.ranks, [3]);
     }
 
-    /// The chain is what the steps of a single entry would be if each of its claims were refused.
+    /// The chain is that of a single entry's steps if each of its claims were refused.
     #[test]
     fn a_chain_is_what_step_after_step_would_make() {
         let definition = definition(&[(1, 30), (2, 30), (3, 30)], 100, 6);

@@ -1,5 +1,5 @@
-//! The entries of a batch, parsed from JSON straight into the text that fingerprint and event need: nothing is
-//! allocated for an entry of its own. Pure.
+//! Parses the entries of a batch from JSON directly into the text that fingerprint and event need, without an
+//! allocation for each entry. Pure.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
@@ -12,13 +12,13 @@ use crate::ids::{ClientSeed, Id};
 use crate::jackpot::record::Sent;
 use crate::money::Minor;
 
-/// Most entries of a batch: what Redis does in one call stays in the range of some ten milliseconds.
+/// Most entries of a batch. It bounds Redis' work in one call to some ten milliseconds.
 pub const MAX_ENTRIES: usize = 10_000;
 
 /// One to [`MAX_ENTRIES`] entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entries {
-    /// `player stake client_seed` a line (`*` for no seed), the form of [`Sent::to_text`], without a last line end.
+    /// `player stake client_seed` a line (`*` for no seed), the form of [`Sent::to_text`], without a final line end.
     block: String,
     lines: Vec<Line>,
     min_stake: Minor,
@@ -39,7 +39,7 @@ struct Line {
 }
 
 impl Entries {
-    /// The entries, from what players sent; `None` for none or too many.
+    /// The entries from requests; `None` for none or too many.
     #[must_use]
     pub fn of(all: &[Sent]) -> Option<Self> {
         let mut entries = Self::empty();
@@ -81,7 +81,7 @@ impl Entries {
         self.max_stake = self.max_stake.max(stake);
     }
 
-    /// How many.
+    /// Number of entries.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a batch is never empty")]
     pub fn len(&self) -> usize {
@@ -129,13 +129,13 @@ impl Entries {
         &self.block[line.from as usize..line.to as usize]
     }
 
-    /// What was sent of the entry at position `i`, from 0.
+    /// The request of the entry at position `i`, from 0.
     #[must_use]
     pub fn sent(&self, i: usize) -> Sent {
         Sent::parse(self.line(i)).expect("a line was made of what was checked")
     }
 
-    /// The lines of the entries at these positions, from 0; not of none.
+    /// The lines of the entries at these positions, from 0; at least one.
     #[must_use]
     pub fn block(&self, positions: Range<usize>) -> &str {
         let (from, to) = (self.lines[positions.start].from, self.lines[positions.end - 1].to);
@@ -143,7 +143,7 @@ impl Entries {
     }
 }
 
-/// An entry as it is sent; borrows its texts where JSON has no escapes in them.
+/// An entry in the body. It borrows its texts where the JSON has no escapes.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EntryText<'a> {

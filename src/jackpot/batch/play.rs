@@ -1,5 +1,5 @@
-//! From a batch to its answer: draw → one call → the outcomes. A batch is answered as its entries would be, one after
-//! the other; what each step decides is in Redis, so that whoever repeats it finds what the first one wrote.
+//! From a batch to its answer: draw → one call → the outcomes. The answer is the same as for its entries one after the
+//! other. Each step is decided by Redis' records, so a repeat by any instance finds what the first one wrote.
 
 use std::sync::Arc;
 
@@ -20,18 +20,18 @@ use crate::jackpot::view::{View, parse_definition};
 use crate::room::door::{DoorError, NoPass};
 use crate::stream::Subject;
 
-/// Fields named in one refusal, at most.
+/// Most fields named in one refusal.
 const MAX_VIOLATIONS: usize = 100;
 
-/// Winners that are brought to their outcome at the same time: those of a batch that drew coupons may be thousands.
+/// Winners finished in parallel, because a batch that drew coupons may have thousands.
 const RESOLVED_AT_ONCE: usize = 64;
 
 /// A batch with the outcomes of its entries.
 #[derive(Debug)]
 pub struct BatchPlayed {
-    /// What Redis holds of it.
+    /// Its record in Redis.
     pub record: BatchRecord,
-    /// The entries that won, by their indexes.
+    /// The winners, by their indexes.
     pub winners: Vec<Winner>,
     /// Whether it had been answered before this call.
     pub replayed: bool,
@@ -42,29 +42,29 @@ pub struct BatchPlayed {
 pub struct Winner {
     /// Its index in the batch, from 1.
     pub index: usize,
-    /// Its record, with what it won.
+    /// Its record, with its prize.
     pub record: Record,
-    /// The definition it was drawn under.
+    /// The definition under which it was drawn.
     pub definition: Arc<Definition>,
 }
 
-/// The definition that waits, and from where on it is in force within the batch.
+/// The waiting definition, and where in the batch it comes into force.
 struct Waiting {
-    /// Position of the first entry that is drawn under it, from 0.
+    /// Position of the first entry drawn under it, from 0.
     from: usize,
     definition: Arc<Definition>,
     stamp: String,
 }
 
-/// Each segment with the definition it was drawn under.
+/// Each segment with the definition of its draw.
 type Segments = Vec<(Drawn, Arc<Definition>)>;
 
 impl Play {
-    /// A whole batch, from its id to its outcomes. Safe to repeat: the same id gives the same answer.
+    /// Takes a whole batch to its outcomes. Safe to repeat: the same id gives the same answer.
     pub async fn enter_batch(&self, id: &Id, batch: &Arc<Batch>) -> Result<BatchPlayed, PlayError> {
         let result = self.enter_batch_once(id, batch).await;
         let result = self.stop_if_damaged(id, result).await;
-        // The name of a jackpot that was never read is only a client's; it must not become a label.
+        // A client may have made up this name, and it must not become a label.
         if self.views.registry.is_used(id) {
             self.metrics.batch(id, batch.entries.len(), &result);
         }
@@ -83,8 +83,8 @@ impl Play {
             let drawn = if let Ok(drawn) = drawn {
                 drawn
             } else {
-                // Repeats are answered before anything else is looked at, and a limit that was raised since this
-                // instance last looked refuses nobody.
+                // A repeat is answered before any other check. And a limit that was raised after this instance's last
+                // reading refuses nobody.
                 let before = view.stamp.clone();
                 (known, view) = self.views.refresh(id).await?;
                 let batch_id = batch.batch_id.as_str();
@@ -122,12 +122,12 @@ impl Play {
         Err(PlayError::Unsettled)
     }
 
-    /// What forbids a new batch before Redis is asked.
+    /// The checks of a new batch before Redis is asked.
     fn batch_refusal(&self, known: &Known, view: &View, waiting: Option<&Waiting>, batch: &Batch) -> Option<PlayError> {
         if let Some(refusal) = self.busy(known) {
             return Some(refusal);
         }
-        // Also where a definition that comes into force within the batch says so.
+        // Also by the definition that comes into force within the batch.
         let waits = waiting.is_some_and(|waiting| waiting.definition.room().is_some());
         if waits || view.definition.room().is_some() {
             return Some(DoorError::Required(NoPass::Batch).into());
@@ -161,8 +161,8 @@ impl Play {
         Ok(reply)
     }
 
-    /// The definition that comes into force behind the entry at `index` (from 1); `None` when none waits any more, so
-    /// that all entries are drawn again under the one in force.
+    /// The definition that comes into force after the entry at `index` (from 1). `None` when none waits any more: then
+    /// all entries are drawn again under the one in force.
     async fn waiting(&self, id: &Id, index: usize) -> Result<Option<Waiting>, PlayError> {
         let snapshot = self.views.snapshot(id).await?;
         let Some(json) = snapshot.waiting else {
@@ -171,13 +171,13 @@ impl Play {
         let definition = Arc::new(parse_definition(id, &json)?);
         Ok(Some(Waiting {
             from: index,
-            // The one that waits is always the last that was given a version.
+            // The waiting definition always has the last version.
             stamp: format!("{} {}", snapshot.last_version, definition.money_digest()),
             definition,
         }))
     }
 
-    /// The answer of a batch that was taken: each of its winners is brought to its outcome, in sequence.
+    /// The answer for a taken batch. Finishes each of its winners, in sequence.
     async fn answer_batch(
         &self,
         view: &View,
@@ -195,7 +195,7 @@ impl Play {
         }
         let mut winners = Vec::with_capacity(records.len());
         let mut last: Option<(u64, Arc<Definition>)> = None;
-        // Together, and begun in sequence, so that coupons go to the first that drew them.
+        // In parallel, but begun in sequence, so that coupons go to the first winners that drew them.
         let begun = record
             .winners
             .clone()
@@ -207,7 +207,7 @@ impl Play {
             });
         let begun: Vec<_> = stream::iter(begun).buffered(RESOLVED_AT_ONCE).try_collect().await?;
         for (index, won) in begun {
-            // One after the other: what is left to claim is money.
+            // One after the other, because only claims of money are left.
             let won = self.outcome(view, batch, index, won).await?;
             let definition = match &last {
                 Some((version, definition)) if *version == won.version => definition.clone(),
@@ -229,7 +229,7 @@ impl Play {
         })
     }
 
-    /// The record of a winner behind the coupons that it drew before any money.
+    /// The record of a winner after the coupons that it drew before any money.
     async fn coupons_of(&self, view: &View, batch: &Batch, index: usize, record: Record) -> Result<Record, PlayError> {
         if !matches!(record.state, State::Pending { .. }) {
             return Ok(record);
@@ -247,7 +247,7 @@ impl Play {
     }
 }
 
-/// Draws all entries, those behind a definition that comes into force under that one.
+/// Draws all entries. The entries after a definition comes into force are drawn under it.
 async fn draw(
     batch: &Arc<Batch>,
     view: &Arc<View>,

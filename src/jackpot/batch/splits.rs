@@ -1,4 +1,4 @@
-//! What each stake of a batch adds, computed once. Pure.
+//! Computes once what each stake of a batch adds. Pure.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -52,12 +52,12 @@ impl<'a> Splits<'a> {
         number
     }
 
-    /// What the split with this number adds.
+    /// The amounts of the split with this number.
     pub(super) fn amounts(&self, number: usize) -> &[TierAmount] {
         &self.amounts[number]
     }
 
-    /// `stake=pu,pm,ru,rm/pu,pm,ru,rm;` of each distinct stake, as the event keeps them.
+    /// `stake=pu,pm,ru,rm/pu,pm,ru,rm;` of each distinct stake, the form in the event.
     pub(super) fn into_text(self) -> String {
         self.text
     }

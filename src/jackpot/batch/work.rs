@@ -1,4 +1,4 @@
-//! Long work of one request, kept away from the other requests of its worker thread.
+//! Runs the long work of one request apart from the other requests of its worker thread.
 
 use std::num::NonZeroUsize;
 use std::sync::LazyLock;
@@ -6,15 +6,16 @@ use std::thread::available_parallelism;
 
 use tokio::sync::Semaphore;
 
-/// Entries that are worked on where they are: some hundred microseconds, about what another thread's waking costs.
+/// Batches of at most this many entries run where they are: some hundred microseconds, about the cost of waking another
+/// thread.
 const MAX_HERE: usize = 1_024;
 
-/// Larger batches that are worked on at the same time: one a core; the rest wait instead of taking the cores from
-/// the threads that answer.
+/// Largest number of larger batches at work at once: one for each core. The others wait instead of taking the cores
+/// from the threads that answer.
 static AWAY: LazyLock<Semaphore> =
     LazyLock::new(|| Semaphore::new(available_parallelism().map_or(1, NonZeroUsize::get)));
 
-/// Does the work for so many entries, on a thread of its own when they are many. `None` when the service stops.
+/// Does the work for this many entries, on a thread of its own when there are many. `None` when the service stops.
 pub(crate) async fn work<T: Send + 'static>(entries: usize, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     if entries <= MAX_HERE {
         return Some(work());

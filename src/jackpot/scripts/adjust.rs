@@ -9,52 +9,49 @@ use super::{ADJUST, Fence, ScriptError, fenced, pools, run};
 use crate::jackpot::document::Tier;
 use crate::stream::Mark;
 
-/// Money that an operator puts in, takes out or moves.
+/// A change of a meter by an operator: money in, out, or moved.
 #[derive(Debug, Clone)]
 pub struct Adjust {
-    /// Its id.
+    /// The adjustment id.
     pub adjustment_id: Id,
-    /// Of its content: the same id with another is refused.
+    /// Digest of its content. The same id with another digest is refused.
     pub digest: String,
-    /// Which tier.
     pub tier: Id,
-    /// Meter it comes from; `None`: from outside.
+    /// Source meter; `None`: outside.
     pub from: Option<&'static str>,
-    /// Meter it goes to; `None`: out.
+    /// Target meter; `None`: outside.
     pub to: Option<&'static str>,
     /// Minor units, from 1.
     pub amount: Minor,
-    /// Why.
     pub reason: String,
     /// Name of the operator's key.
     pub who: String,
-    /// Of the HTTP request.
+    /// Id of the HTTP request.
     pub request_id: String,
 }
 
-/// What became of it.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Adjusted {
     /// Done now, or by an earlier call with the same content.
     Done {
-        /// Whether by this call.
+        /// Whether this call did it.
         now: bool,
-        /// When, in ms of Redis' clock.
+        /// Time in ms of Redis' clock.
         at_ms: i64,
     },
-    /// That id did something else.
+    /// The id was used with another content.
     Reused,
     /// The meter holds only this.
     BelowZero(u64),
     /// The pool may hold only this.
     AboveCap(u64),
-    /// Contributed and funded together would pass 2^53 − 1.
+    /// `contributed` and `funded` together would pass 2^53 − 1.
     TooLarge,
     /// The definition has no such tier.
     NoTier,
 }
 
-/// Adjusts, once per id; with the jackpot's mark.
+/// Adjusts, once for each id. Returns the jackpot's mark with the result.
 pub async fn adjust(
     store: &Store,
     keys: &JackpotKeys,

@@ -7,7 +7,7 @@ use crate::stream::Mark;
 
 use super::{CHECKPOINT, Fence, ScriptError, fenced, pools, run};
 
-/// Appends an event with what Redis holds; the jackpot's mark with it. `tiers`: of the definition in the fence.
+/// Appends an event with what Redis holds. Returns the jackpot's mark. `tiers`: of the definition in the fence.
 pub async fn checkpoint(store: &Store, keys: &JackpotKeys, fence: &Fence, tiers: &[Tier]) -> Result<Mark, ScriptError> {
     let pools = pools(keys, tiers).collect::<Vec<_>>();
     let fixed = [

@@ -9,17 +9,16 @@ use super::{COUPON, Fence, ScriptError, fenced, pools, run_here, settling_keys};
 use crate::jackpot::document::Tier;
 use crate::jackpot::record::Reason;
 
-/// What a coupon said of an entry's request.
+/// A coupon's answer to an entry's request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Granted {
     /// The entry has a unit.
     Issued {
         /// Number of the issue within the coupon, from 1.
         sequence: u64,
-        /// Its code.
         code: String,
     },
-    /// It gets none.
+    /// It gets no unit.
     Refused(Reason),
 }
 

@@ -9,39 +9,37 @@ use crate::jackpot::epoch::Opening;
 use crate::jackpot::view::Status;
 use crate::stream::{Mark, Wanted};
 
-/// A definition to put.
 #[derive(Debug)]
 pub struct Define<'a> {
-    /// What is put.
+    /// The new definition.
     pub definition: &'a Definition,
-    /// What must be there.
+    /// The precondition.
     pub wanted: Wanted,
-    /// Status of a jackpot that this creates.
+    /// Status of a jackpot that this call creates.
     pub status: Status,
-    /// Last version that this instance has read; `None`: there was no such jackpot.
+    /// The last version that this instance has read; `None`: no such jackpot.
     pub last_version: Option<u64>,
     /// One for this PUT and all its repeats.
     pub nonce: &'a str,
-    /// Of epoch 1 of a jackpot that this creates.
+    /// Nonce, commitment and secret id of epoch 1 of a jackpot that this call creates.
     pub opening: &'a Opening,
-    /// Of a jackpot that this creates.
+    /// History of a jackpot that this call creates.
     pub history: &'a str,
-    /// Seconds that ids of a jackpot that this creates are remembered.
+    /// Retention in seconds of a jackpot that this call creates.
     pub retention_s: u64,
     /// Name of the operator's key.
     pub who: &'a str,
-    /// Of the HTTP request.
+    /// Id of the HTTP request.
     pub request_id: &'a str,
 }
 
-/// What became of it.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Defined {
     /// The jackpot is new.
     Created(u64),
-    /// In force, waiting, or as it was: the jackpot was there. With the last version.
+    /// The jackpot existed: the definition is in force, waits, or was there before. With the last version.
     Changed(u64),
-    /// It is not what was expected.
+    /// The precondition does not hold.
     Mismatch,
     /// A jackpot is created open or paused.
     Status,
@@ -49,11 +47,11 @@ pub enum Defined {
     Closed,
     /// A tier stays once it is defined.
     TierRemoved(String),
-    /// The currency stays once money has been there.
+    /// The currency stays once money has been in the jackpot.
     Currency(String),
 }
 
-/// Puts a definition; with the jackpot's mark.
+/// Puts a definition. Returns the jackpot's mark with the result.
 pub async fn define(
     store: &Store,
     keys: &JackpotKeys,

@@ -16,41 +16,38 @@ use crate::jackpot::record::{Record, Sent, State, Unreadable, fingerprint};
 use crate::jackpot::split::{Sum, TierAmount, split};
 use crate::stream::Mark;
 
-/// Most entries of one call: its work stays in the range of a millisecond, and `unpack` within its stack.
+/// Most entries of one call. It bounds the work to a millisecond, and stays within the stack of `unpack`.
 pub const MAX_ENTRIES: usize = 1_000;
 
-/// An entry and what its attempt 0 drew.
+/// An entry and the draw of its attempt 0.
 #[derive(Debug, Clone)]
 pub struct EnterEntry {
-    /// Its id.
     pub entry_id: String,
-    /// What was sent.
     pub sent: Sent,
     /// Rank that attempt 0 drew; 0 for nothing.
     pub rank: u32,
 }
 
-/// What became of one call.
+/// The reply of one call.
 #[derive(Debug)]
 pub struct Entered {
-    /// The jackpot's mark.
     pub mark: Mark,
     /// One for each entry, in order.
     pub replies: Vec<EntryReply>,
-    /// Why the first [`EntryReply::NotTaken`] was not taken; those behind it were not tried.
+    /// Why the first [`EntryReply::NotTaken`] was not taken. The script did not try the entries after it.
     pub refusal: Option<Refusal>,
 }
 
-/// What became of one entry.
+/// The reply to one entry.
 #[derive(Debug, PartialEq, Eq)]
 pub enum EntryReply {
     /// Taken by this call.
     Taken(Record),
     /// Seen before.
     Seen(Record),
-    /// Seen before, and its record cannot be read; no concern of the others in the call.
+    /// Seen before, but its record cannot be read. The others in the call are not affected.
     Damaged(Unreadable),
-    /// Not taken; nothing of it was written.
+    /// Not taken; the script wrote nothing for it.
     NotTaken,
 }
 
@@ -81,7 +78,7 @@ pub async fn enter(
     taking.entered(&run(store, &ENTER, call, fence.known).await?)
 }
 
-/// The same over the calling thread's own connection.
+/// Like `enter`, over the calling thread's own connection.
 pub async fn enter_here(
     store: &Store,
     keys: &JackpotKeys,
@@ -93,7 +90,7 @@ pub async fn enter_here(
     taking.entered(&run_here(store, &ENTER, call, fence.known).await?)
 }
 
-/// Fewest entries that are taken as a run: below, the record that they share would be more than it saves.
+/// Fewest entries of a run. For fewer, the shared record would be longer than what it saves.
 const MIN_RUN: usize = 4;
 
 fn entering(
@@ -116,8 +113,8 @@ fn entering(
         version: fence.version(),
     };
     let (sums, steps) = steps(&taking.rows, entries);
-    // An id is an entry's for as long as records are kept, so that no two calls have the same first one taken; the
-    // script sees to what is left: a repeat at the front, and the one in 2^60 whose hash is that of another.
+    // An id names one entry while records are kept, so two calls differ in the first entry that they take. The script
+    // handles the rest: a repeat at the front, and one collision in 2^60.
     let name = fingerprint(&entries[0].entry_id);
     let mut call = fenced(&ENTER, &settling_keys(keys, &pools), fence)
         .arg(entries.len())
@@ -164,14 +161,14 @@ pub(super) fn add_row<'s>(call: Call<'s>, row: &[TierAmount]) -> Call<'s> {
     })
 }
 
-/// What the script does with entries that follow one another: one with its own row, or a run with its sum.
+/// A step of the script, for consecutive entries: one entry with its own row, or a run with its sum.
 struct Step {
     entries: Range<usize>,
     /// From 0.
     row: usize,
 }
 
-/// The sums of the runs, whose rows come behind those of the entries; and what is to be done, in order.
+/// The sums of the runs, whose rows come after the rows of entries; and the steps, in order.
 fn steps(rows: &Rows, entries: &[EnterEntry]) -> (Vec<Vec<TierAmount>>, Vec<Step>) {
     let (mut sums, mut steps, mut sum) = (Vec::new(), Vec::with_capacity(4), Sum::default());
     let mut begin = 0;
@@ -182,7 +179,7 @@ fn steps(rows: &Rows, entries: &[EnterEntry]) -> (Vec<Vec<TierAmount>>, Vec<Step
             for place in places.clone() {
                 sum.add(&rows.amounts()[rows.of(place)]);
             }
-            // A sum that is too large is taken entry by entry, as far as it goes.
+            // Entries with too large a sum are taken one by one, as far as they fit.
             if let Some(amounts) = sum.take() {
                 let row = rows.amounts().len() + sums.len();
                 sums.push(amounts);
@@ -198,7 +195,7 @@ fn steps(rows: &Rows, entries: &[EnterEntry]) -> (Vec<Vec<TierAmount>>, Vec<Step
     (sums, steps)
 }
 
-/// What is needed to tell what became of the entries of a call.
+/// What is needed to read the reply about the entries of a call.
 struct Taking {
     rows: Rows,
     fingerprints: Vec<String>,
@@ -225,7 +222,7 @@ impl Taking {
         })
     }
 
-    /// `first, runs, place, text, ...`; `None` for what the script does not give.
+    /// Reads `first, runs, place, text, ...`; `None` for a reply in another form.
     fn replies(self, reply: &Reply) -> Option<Vec<EntryReply>> {
         let mut texts = reply.strs();
         let (first, runs) = (texts.next()??.parse::<u64>().ok()?, texts.next()??);
@@ -270,7 +267,7 @@ fn read(record: &str, reply: fn(Record) -> EntryReply) -> EntryReply {
     Record::parse(record).map_or_else(EntryReply::Damaged, reply)
 }
 
-/// The distinct amounts of these entries, and which of them each adds.
+/// The distinct amounts of these entries, and the one that each adds.
 fn rows(definition: &Definition, entries: &[EnterEntry]) -> Rows {
     let mut rows: Vec<Vec<TierAmount>> = Vec::new();
     let mut of_stake: BTreeMap<Minor, usize> = BTreeMap::new();
@@ -287,11 +284,11 @@ fn rows(definition: &Definition, entries: &[EnterEntry]) -> Rows {
     Rows::new(rows, of_entries)
 }
 
-/// Bytes of a line of the block as it is mostly: two ids and a stake.
+/// Usual bytes of a line of the block: two ids and a stake.
 const LINE_BYTES: usize = 48;
 
-/// These entries for the event, one `entry_id player stake client_seed` a line: what a ledger and a verifier need. And
-/// where in it stands what was sent of each.
+/// These entries for the event, one `entry_id player stake client_seed` a line, as ledger and verifier need them; and
+/// the place of each request in it.
 fn block(entries: &[EnterEntry]) -> (String, Vec<Range<usize>>) {
     let mut block = String::with_capacity(entries.len() * LINE_BYTES);
     let mut sent_texts = Vec::with_capacity(entries.len());

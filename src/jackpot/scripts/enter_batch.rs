@@ -14,25 +14,24 @@ use crate::jackpot::definition::Definition;
 use crate::jackpot::record::{Record, Unreadable};
 use crate::stream::Mark;
 
-/// A batch, drawn.
+/// A drawn batch.
 #[derive(Debug)]
 pub struct BatchCall<'a> {
-    /// What was sent.
     pub batch: &'a Batch,
-    /// [`Batch::fingerprint`] of it.
+    /// Its [`Batch::fingerprint`].
     pub fingerprint: &'a str,
-    /// All its entries in one segment, or in two when a definition comes into force within it; each with the
-    /// definition it was drawn under.
+    /// Its entries in one segment, or in two when a definition comes into force within it; each with the definition of
+    /// its draw.
     pub segments: &'a [(&'a Drawn, &'a Definition)],
 }
 
-/// What became of one call.
+/// The reply of one call.
 #[derive(Debug)]
 pub enum BatchReply {
     /// Taken by this call, or before it.
     Found(FoundBatch),
-    /// The entry at this index (from 1), not the last, put the waiting definition in force: draw those behind it under that one.
-    /// Nothing was written.
+    /// The entry at this index (from 1), not the last, put the waiting definition in force: draw the entries after it
+    /// under that one. Nothing was written.
     Split(usize),
     /// Its entries make more claims than one call may. Nothing was written.
     TooManyClaims,
@@ -40,10 +39,9 @@ pub enum BatchReply {
     Refused(Refusal),
 }
 
-/// A batch that was taken.
+/// A taken batch.
 #[derive(Debug, PartialEq, Eq)]
 pub struct FoundBatch {
-    /// The record of the batch.
     pub record: BatchRecord,
     /// The records of its winners, in the order of their indexes.
     pub winners: Vec<Record>,
@@ -51,7 +49,8 @@ pub struct FoundBatch {
     pub replayed: bool,
 }
 
-/// Takes a batch under the definition of the fence's version, which is that of the first segment; with the mark.
+/// Takes a batch under the definition of the fence's version, which is the first segment's. Returns the mark with the
+/// result.
 pub async fn enter_batch(
     store: &Store,
     keys: &JackpotKeys,
@@ -85,7 +84,7 @@ pub async fn enter_batch(
     }
 }
 
-/// Looks a batch up; `None` when it is not remembered.
+/// Looks a batch up; `None` when there is no record of it.
 pub async fn lookup_batch(
     store: &Store,
     keys: &JackpotKeys,
@@ -106,7 +105,7 @@ pub async fn lookup_batch(
     }
 }
 
-/// The pools of the first segment's tiers, then those that only the second has.
+/// The pools of the first segment's tiers, then of the tiers that only the second has.
 fn pools(keys: &JackpotKeys, segments: &[(&Drawn, &Definition)]) -> Vec<String> {
     let mut pools = Vec::new();
     for (_, definition) in segments {

@@ -1,4 +1,4 @@
-//! `lua/jackpot/claim.lua` and `lua/jackpot/finish.lua`: what ends a pending entry.
+//! `lua/jackpot/claim.lua` and `lua/jackpot/finish.lua`: the scripts that finish a pending entry.
 
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
@@ -9,12 +9,11 @@ use crate::jackpot::document::Tier;
 use crate::jackpot::record::Record;
 use crate::stream::Mark;
 
-/// The record that stands after a claim or a finish.
+/// The record after a claim or a finish.
 #[derive(Debug)]
 pub struct Finished {
-    /// The jackpot's mark.
     pub mark: Mark,
-    /// What stands now; `None` when no such entry is remembered.
+    /// The record; `None` if there is none.
     pub record: Option<Record>,
     /// Whether this call wrote it.
     pub done_now: bool,

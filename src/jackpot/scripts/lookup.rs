@@ -10,20 +10,19 @@ use crate::jackpot::record::{Record, Sent, State};
 use crate::jackpot::segment::Segment;
 use crate::stream::Mark;
 
-/// An entry that was found.
+/// A found entry.
 #[derive(Debug)]
 pub struct Found {
-    /// The jackpot's mark.
     pub mark: Mark,
     /// Number of the entry within the jackpot.
     pub sequence: u64,
     /// Its record; `None` for an entry of a batch that drew no prize, when its event is no longer in the stream.
     pub record: Option<Record>,
-    /// What was sent; `None` when its event is no longer in the stream.
+    /// The request; `None` when its event is no longer in the stream.
     pub sent: Option<Sent>,
 }
 
-/// Looks an entry up; `None` when it is not remembered.
+/// Looks an entry up; `None` when there is no record of it.
 pub async fn lookup(
     store: &Store,
     keys: &JackpotKeys,
@@ -69,7 +68,7 @@ pub async fn lookup(
     Ok(Some(found))
 }
 
-/// What the event of an entry says of it.
+/// The event of an entry.
 #[derive(Debug)]
 struct EventOfEntry {
     first: u64,
@@ -79,14 +78,14 @@ struct EventOfEntry {
 
 #[derive(Debug)]
 enum Kind {
-    /// Entries with ids of their own, without those lines of the block (from 1).
+    /// Entries with ids of their own, without the skipped lines of the block (from 1).
     Single(HashSet<usize>),
-    /// A batch: epoch, version, id, index of its first entry, and what its contributions follow from.
+    /// A batch: epoch, version, id, index of its first entry, and the fields that determine its contributions.
     Batch((u64, u64), (String, u64), Segment),
 }
 
 impl EventOfEntry {
-    /// From `FIELDS` as the script gives them.
+    /// From the values of `FIELDS` in the script's reply.
     fn of(fields: Vec<Option<String>>) -> Option<Self> {
         let [first, skip, block, epoch, version, batch, from, tiers, amounts, runs] =
             <[Option<String>; 10]>::try_from(fields).ok()?;
@@ -105,7 +104,7 @@ impl EventOfEntry {
         })
     }
 
-    /// What was sent with the entry of this sequence, and, of a batch, its record if it drew no prize.
+    /// The request of the entry with this sequence; and for an entry of a batch that drew no prize, its record.
     fn entry(&self, sequence: u64, entry_id: &str) -> Option<(Sent, Option<Record>)> {
         let place = usize::try_from(sequence.checked_sub(self.first)?).ok()?;
         match &self.kind {

@@ -1,4 +1,4 @@
-//! `lua/jackpot/view.lua` and `pending.lua`: what reads.
+//! Wrappers of the scripts that read: `lua/jackpot/view.lua` and `pending.lua`.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,27 +15,24 @@ use crate::jackpot::record::{Record, Unreadable};
 use crate::jackpot::view::{Meter, Status};
 use crate::stream::{Mark, Marked};
 
-/// Most rounds of naming the pools of another version before giving up: each needs a definition put in between.
+/// Most rounds with the pools of another version. Each needs a PUT of a definition in between.
 const MAX_ROUNDS: usize = 8;
 
-/// A jackpot at one instant.
 #[derive(Debug)]
 pub struct Snapshot {
-    /// The jackpot's mark.
     pub mark: Mark,
     /// Redis' clock, ms.
     pub now_ms: i64,
     /// Entries without a final outcome.
     pub pending: u64,
-    /// The definition in force, JSON.
+    /// The definition in force, as JSON.
     pub definition: String,
-    /// The definition that waits, JSON.
+    /// The waiting definition, as JSON.
     pub waiting: Option<String>,
-    /// Its status.
     pub status: Status,
     /// Version in force.
     pub version: u64,
-    /// Highest version given.
+    /// Highest version so far.
     pub last_version: u64,
     /// Entries so far.
     pub sequence: u64,
@@ -43,13 +40,13 @@ pub struct Snapshot {
     pub claim_order: u64,
     /// The open epoch.
     pub epoch: u64,
-    /// What opened it.
+    /// Its nonce, commitment and secret id.
     pub opening: Opening,
-    /// What was made at creation or at the last restore.
+    /// The history.
     pub history: String,
-    /// One a tier.
+    /// One for each tier.
     pub meters: Vec<Meter>,
-    /// The state and the numbers of records, by their names in `lua/jackpot/state.lua`.
+    /// The state and the sizes of the other keys, by their names in `lua/jackpot/state.lua`.
     pub held: BTreeMap<String, String>,
 }
 
@@ -59,7 +56,7 @@ impl Marked for Snapshot {
     }
 }
 
-/// Reads a jackpot. `known` is the mark this instance has seen.
+/// Reads a jackpot. `known`: the highest mark this instance has seen.
 pub async fn snapshot(store: &Store, keys: &JackpotKeys, known: Mark) -> Result<Snapshot, ScriptError> {
     let (mut version, mut tiers) = (String::new(), Vec::<Id>::new());
     for _ in 0..MAX_ROUNDS {
@@ -151,24 +148,21 @@ fn parse_meter(row: &[String]) -> Option<Meter> {
 /// An entry without a final outcome.
 #[derive(Debug)]
 pub struct PendingEntry {
-    /// Its id.
     pub entry_id: String,
-    /// Its record.
     pub record: Record,
 }
 
 /// Pending entries.
 #[derive(Debug)]
 pub struct PendingPage {
-    /// The jackpot's mark.
     pub mark: Mark,
     /// The last sequence looked at, `None` at the end.
     pub last: Option<u64>,
-    /// The entries; id and reason of those that can't be read.
+    /// The entries; for an unreadable one, its id and the reason.
     pub entries: Vec<Result<PendingEntry, (String, Unreadable)>>,
 }
 
-/// Lists entries that have been pending for at least `age_ms`, at most `limit` of those behind sequence `after`.
+/// Lists entries that have been pending for at least `age_ms`, at most `limit`, after sequence `after`.
 pub async fn pending(
     store: &Store,
     keys: &JackpotKeys,
@@ -192,7 +186,7 @@ pub async fn pending(
     let Some((last, entries)) = texts.split_first() else {
         return Err(reply.unexpected());
     };
-    // One that cannot be read holds up none of the others.
+    // An unreadable entry does not hide the others.
     let one = |pair: &[String]| {
         let (entry_id, record) = (pair[0].clone(), Record::parse(&pair[1]));
         record
@@ -207,7 +201,7 @@ pub async fn pending(
     })
 }
 
-/// All epochs, the oldest first.
+/// All epochs, oldest first.
 pub async fn epochs(store: &Store, keys: &JackpotKeys) -> Result<Vec<Epoch>, ScriptError> {
     let value: Value = store.run(&redis::cmd("HGETALL").arg(&keys.epochs).to_owned()).await?;
     let unexpected = |reply: String| ScriptError::Reply {

@@ -1,7 +1,7 @@
-//! `lua/stream/restore_begin.lua`, `restore_records.lua` and `lua/jackpot/restore_end.lua`: a jackpot rebuilt from the
-//! ledger.
+//! Rebuilds a jackpot from the ledger: `lua/stream/restore_begin.lua`, `restore_records.lua` and
+//! `lua/jackpot/restore_end.lua`.
 //!
-//! Begin, then the records in any order and number of calls, then the end. Each may be repeated.
+//! Call begin, then write the records in any order and number of calls, then call end. Each may be repeated.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use crate::stream::restore::{self, RestoreBegun, RestoreEnded};
 
 use super::{RESTORE_END, ScriptError, tiers_text};
 
-/// What a tier has in the hash of meters, as `lua/jackpot/tiers.lua` names it; `pool` is what was last written to it.
+/// The meters of a tier in the hash, as in `lua/jackpot/tiers.lua`; `pool` is the last written value.
 const METERS: [&str; 10] = [
     "pool",
     "reserve",
@@ -41,7 +41,7 @@ pub struct Stamped {
 }
 
 impl Stamped {
-    /// What the state keeps of a version.
+    /// The fields of the state for a version.
     #[must_use]
     pub fn new(version: u64, definition: &Definition) -> Self {
         Self {
@@ -52,20 +52,20 @@ impl Stamped {
     }
 }
 
-/// The state of a jackpot, all of it, as the ledger's events tell it.
+/// The whole state of a jackpot, from the ledger's events.
 #[derive(Debug, Clone)]
 pub struct RestoredState {
     /// Number of the ledger's last event.
     pub n: u64,
-    /// Restores before this one, as far as the ledger knows; Redis may know of more.
+    /// Restores before this one, as far as the ledger knows. Redis may know of more.
     pub restores: u64,
-    /// Its status when the restore has ended.
+    /// Its status after the restore.
     pub status: Status,
     /// The definition in force.
     pub in_force: Stamped,
-    /// The definition that waits.
+    /// The waiting definition.
     pub waiting: Option<Stamped>,
-    /// Highest version given.
+    /// Highest version so far.
     pub last_version: u64,
     /// ISO 4217.
     pub currency: String,
@@ -73,11 +73,11 @@ pub struct RestoredState {
     pub sequence: u64,
     /// Paid claims so far.
     pub claim_order: u64,
-    /// The epoch that is open in the ledger. It is closed.
+    /// The epoch that is open in the ledger. The restore closes it.
     pub epoch: u64,
-    /// What opened it.
+    /// Its nonce, commitment and secret id.
     pub opening: Opening,
-    /// Generation of records written now: `a` or `b`.
+    /// Generation of records to write: `a` or `b`.
     pub generation: char,
     /// Sequence of the last entry before it.
     pub generation_start: u64,
@@ -85,17 +85,17 @@ pub struct RestoredState {
     pub generation_opened_ms: i64,
     /// Definition in force then.
     pub generation_version: u64,
-    /// Seconds that ids are remembered at least.
+    /// Shortest time for which ids are remembered, seconds.
     pub retention_s: u64,
     /// The last PUTs, `nonce mode version;` each.
     pub puts: String,
-    /// Every meter by `tier:meter`, with `tier:pool`; one that is missing is 0.
+    /// Every meter by `tier:meter`, with `tier:pool`; a missing one is 0.
     pub meters: BTreeMap<String, i64>,
-    /// How many records were written of each part.
+    /// How many records were written to each part.
     pub written: BTreeMap<Part, u64>,
 }
 
-/// Where records go.
+/// A part of the records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// JSON by version.
@@ -113,7 +113,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// All, in the order of the keys of `restore_end.lua`.
+    /// All parts, in the order of the keys of `restore_end.lua`.
     const ALL: [Self; 6] = [
         Self::Definitions,
         Self::Epochs,
@@ -123,7 +123,7 @@ impl Part {
         Self::Pending,
     ];
 
-    /// The key that they are in.
+    /// The key of the part.
     pub fn key(self, keys: &JackpotKeys) -> &str {
         match self {
             Self::Definitions => &keys.definitions,
@@ -135,14 +135,14 @@ impl Part {
         }
     }
 
-    /// Whether that is a sorted set.
+    /// Whether that key is a sorted set.
     pub fn is_sorted(self) -> bool {
         self == Self::Pending
     }
 }
 
-/// Takes away what Redis has of a jackpot and makes it `restoring`. `expected`: its mark, `None` for no such jackpot.
-/// `tiers`: every one that any of its definitions ever named. `token`: one for this restore and all its repeats.
+/// Deletes a jackpot's keys in Redis and makes it `restoring`. `expected`: its mark, `None` for no such jackpot.
+/// `tiers`: every tier that any of its definitions named. `token`: one for this restore and all its repeats.
 pub async fn restore_begin(
     store: &Store,
     keys: &JackpotKeys,
@@ -158,7 +158,7 @@ pub async fn restore_begin(
     restore::restore_begin(store, all.chain(pools.iter().map(String::as_str)), token, expected).await
 }
 
-/// Writes records, name and value each ([`Part`]); `false` when another restore has taken over.
+/// Writes records, as name and value ([`Part`]); `false` when another restore has taken over.
 ///
 /// # Panics
 /// When there is none, or more than `MAX_PAIRS`.
@@ -173,21 +173,21 @@ pub async fn restore_records(
     restore::restore_records(store, (&keys.state, key), token, part.is_sorted(), pairs).await
 }
 
-/// What begins with a restore: nothing that is lost can be taken for it.
+/// The new history and epoch of a restore. So lost events cannot be taken for later ones.
 #[derive(Debug, Clone)]
 pub struct Begins {
     /// The history.
     pub history: String,
     /// Number of the epoch: at least [`EPOCH_GAP`] above all others.
     pub epoch: u64,
-    /// What opens it.
+    /// Its nonce, commitment and secret id.
     pub opening: Opening,
 }
 
-/// By how much the epoch that a restore opens has a higher number than all that the ledger knows, at least.
+/// Least distance of a restore's epoch from all epochs in the ledger.
 pub const EPOCH_GAP: u64 = 1_000;
 
-/// Writes money and state and lets the other scripts in again.
+/// Writes money and state and lets the other scripts run again.
 pub async fn restore_end(
     store: &Store,
     keys: &JackpotKeys,
@@ -231,14 +231,14 @@ pub async fn restore_end(
 }
 
 impl RestoredState {
-    /// The tiers in force, and those that wait to be.
+    /// The tiers of the definition in force, and of the waiting one.
     fn tiers(&self) -> BTreeSet<Id> {
         let waiting = self.waiting.iter().flat_map(|waiting| &waiting.tiers);
         let all = self.in_force.tiers.iter().chain(waiting);
         all.map(|tier| tier.tier.clone()).collect()
     }
 
-    /// As `STATE` in `lua/jackpot/state.lua` names them.
+    /// The names are those of `STATE` in `lua/jackpot/state.lua`.
     fn fields(&self) -> [(&'static str, String); 23] {
         let waiting = |text: fn(&Stamped) -> String| self.waiting.as_ref().map(text).unwrap_or_default();
         [

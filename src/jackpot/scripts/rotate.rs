@@ -12,30 +12,30 @@ use crate::stream::Mark;
 pub enum Rotate {
     /// An operator ends it; records stay.
     Operator {
-        /// Why.
         reason: String,
         /// Name of the operator's key.
         who: String,
-        /// Of the HTTP request.
+        /// Id of the HTTP request.
         request_id: String,
     },
     /// The retention has passed; the older generation of records goes.
     Retention {
-        /// Seconds that a record stays at least, as this instance is set: the jackpot goes by the longest setting.
+        /// Shortest time for which a record stays, in seconds, by this instance's setting. The jackpot uses the longest
+        /// setting.
         retention_s: u64,
     },
 }
 
-/// What became of it.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Rotated {
     /// The next epoch is open.
     Opened(u64),
-    /// The jackpot's retention was this many seconds, shorter than the caller's: it is raised, and nothing else done.
+    /// The jackpot's retention was this many seconds, shorter than the caller's. The script raised it and did nothing
+    /// else.
     Raised(u64),
-    /// The newer generation is younger than the jackpot's retention.
+    /// The newer generation has not reached the jackpot's retention.
     Early {
-        /// By this many ms.
+        /// Ms that are missing.
         left_ms: u64,
         /// The jackpot's retention, seconds.
         retention_s: u64,
@@ -46,7 +46,7 @@ pub enum Rotated {
     Idle,
 }
 
-/// Closes the epoch of the fence and opens the next; with the jackpot's mark.
+/// Closes the epoch of the fence and opens the next. Returns the jackpot's mark with the result.
 pub async fn rotate(
     store: &Store,
     keys: &JackpotKeys,

@@ -8,29 +8,28 @@ use crate::jackpot::document::Tier;
 use crate::jackpot::view::Status;
 use crate::stream::Mark;
 
-/// An operator's wish.
+/// A wanted status.
 #[derive(Debug, Clone)]
 pub struct SetStatus {
     /// Open, paused, suspended or closed.
     pub wanted: Status,
-    /// Why.
     pub reason: String,
     /// Name of the operator's key.
     pub who: String,
-    /// Of the HTTP request.
+    /// Id of the HTTP request.
     pub request_id: String,
-    /// Redis and the ledger were found to agree: a suspended jackpot may be resumed.
+    /// A reconciliation was clean, so a suspended jackpot may be resumed.
     pub reconciled: bool,
 }
 
-/// What became of it, with the jackpot's mark.
+/// The result, with the jackpot's mark.
 #[derive(Debug, PartialEq, Eq)]
 pub enum StatusSet {
-    /// Done, or it had that status.
+    /// Done, or it had that status before.
     Done(Mark),
     /// Closed is final.
     Closed(Mark),
-    /// It is suspended: not paused, nor resumed without having been reconciled.
+    /// It is suspended: it can't be paused, and resumes only after a clean reconciliation.
     Suspended(Mark),
 }
 

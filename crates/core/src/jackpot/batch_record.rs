@@ -1,5 +1,4 @@
-//! The idempotency record of a batch: what Redis keeps of it under `<batch_id>:`, as `lua/jackpot/enter_batch.lua`
-//! writes it. Pure.
+//! The idempotency record of a batch in Redis, under `<batch_id>:`, as `lua/jackpot/enter_batch.lua` writes it. Pure.
 //!
 //! `first count fingerprint epoch totals winners`
 
@@ -9,21 +8,21 @@ use sha2::{Digest, Sha256};
 use super::record::Contributed;
 use crate::ids::Id;
 
-/// What a batch was, as its record tells.
+/// A parsed record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchRecord {
     /// Sequence of its first entry; the others follow.
     pub first: u64,
     /// Entries.
     pub count: u64,
-    /// Of all that was sent (`Batch::fingerprint` of the service).
+    /// Fingerprint of the whole request (`Batch::fingerprint` of the service).
     pub fingerprint: String,
-    /// Epoch it was drawn in.
+    /// Epoch in which it was drawn.
     pub epoch: u64,
-    /// By how much it made the contributions of each tier grow, and the pool after its last entry: the tiers of that
-    /// entry's definition, in order.
+    /// The growth of each tier's contributions, and the pool after the last entry: the tiers of that entry's
+    /// definition, in order.
     pub totals: Vec<(Id, Contributed)>,
-    /// Indexes, from 1, of the entries that drew a prize in attempt 0, in order.
+    /// Indexes, from 1, of the entries whose attempt 0 drew a prize, in order.
     pub winners: Vec<u64>,
 }
 
@@ -33,7 +32,7 @@ pub fn field(batch_id: &Id) -> String {
     format!("{batch_id}:")
 }
 
-/// Of the blocks of a batch, put together as one.
+/// The fingerprint of the blocks of a batch, put together as one.
 #[derive(Debug, Clone, Default)]
 pub struct Fingerprint {
     digest: Sha256,
@@ -41,7 +40,7 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// Goes on with the block of the next segment.
+    /// Adds the block of the next segment.
     pub fn add(&mut self, block: &str) {
         if self.begun {
             self.digest.update("\n");
@@ -50,7 +49,7 @@ impl Fingerprint {
         self.digest.update(block);
     }
 
-    /// As the record has it: 128 bits.
+    /// The fingerprint in the record: 128 bits.
     #[must_use]
     pub fn finish(self) -> String {
         BASE64_URL_SAFE_NO_PAD.encode(&self.digest.finalize()[..16])
@@ -58,7 +57,7 @@ impl Fingerprint {
 }
 
 impl BatchRecord {
-    /// Parses a record; `None` for what no script of ours wrote.
+    /// Parses a record; `None` for a text that no script of ours wrote.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let parts = text.split(' ').collect::<Vec<_>>();

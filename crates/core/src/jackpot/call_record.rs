@@ -1,5 +1,5 @@
-//! What the entries of one call share: which amounts each of them adds, and the record that those have in common that
-//! were taken in a run (`lua/jackpot/record.lua`). Pure.
+//! The common data of the entries of one call: the amounts that each of them adds, and the record that entries of a run
+//! share (`lua/jackpot/record.lua`). Pure.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use super::record::{Contributed, Record, State};
 use super::runs;
 use super::split::{TierAmount, write_amounts};
 
-/// The distinct amounts of the entries of a call, and which of them each entry adds.
+/// The distinct amounts of the entries of a call, and the one that each entry adds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rows {
     amounts: Vec<Vec<TierAmount>>,
@@ -16,7 +16,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// These amounts, one for each tier, of which the entries add those with these numbers, from 0.
+    /// These amounts, one for each tier. The entries add the amounts with these numbers, from 0.
     #[must_use]
     pub fn new(amounts: Vec<Vec<TierAmount>>, mut of_entries: Vec<usize>) -> Self {
         if amounts.len() == 1 {
@@ -59,7 +59,7 @@ impl Rows {
         &self.amounts
     }
 
-    /// Which of the amounts the entry at this place (from 0) adds, from 0.
+    /// The number of the amount that the entry at this place (from 0) adds, from 0.
     #[must_use]
     pub fn of(&self, place: usize) -> usize {
         if self.of_entries.is_empty() {
@@ -69,9 +69,8 @@ impl Rows {
         }
     }
 
-    /// What the entries at these places (from 0), those that were taken, added to each tier; `runs` as
-    /// `lua/jackpot/run.lua` writes them, their indexes counting the taken ones from 1. On an error the name of what does
-    /// not fit.
+    /// What the taken entries, at these places (from 0), added to each tier. `runs` is as `lua/jackpot/run.lua` writes
+    /// it; its indexes count the taken entries from 1. On an error, returns the name of the part that does not fit.
     pub fn contributions(
         &self,
         runs: &str,
@@ -84,7 +83,7 @@ impl Rows {
     }
 }
 
-/// The record of an entry that was taken in a run: `:call place fingerprint`, and behind one space that of its call,
+/// The record of an entry that was taken in a run: `:call place fingerprint`, one space, and the record of its call,
 /// `first|epoch.version|skipped|rows of the entries|amounts|runs`.
 pub(super) fn parse(text: &str) -> Option<Record> {
     let mut parts = text.strip_prefix(':')?.splitn(4, ' ').skip(1);
@@ -114,7 +113,7 @@ pub(super) fn parse(text: &str) -> Option<Record> {
     })
 }
 
-/// Those of the runs that begin at or in front of this index.
+/// The runs that begin at this index or earlier.
 fn runs_up_to(runs: &str, index: usize) -> Option<&str> {
     let mut end = 0;
     for run in runs.split_inclusive(';') {

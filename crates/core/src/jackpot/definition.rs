@@ -1,4 +1,4 @@
-//! A definition that has been checked: what the draw, the split and the claims work with. Pure.
+//! A checked definition: the input of draw, split and claims. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,14 +28,12 @@ pub struct Definition {
     prizes: BTreeMap<u32, MoneyPrize>,
 }
 
-/// A prize that a claim takes out of a pool.
+/// A prize that a claim takes from a pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MoneyPrize {
-    /// Of which tier.
     pub tier: Id,
-    /// How much.
     pub kind: MoneyKind,
-    /// The tier's minimum payout, which pool prizes obey.
+    /// The tier's minimum payout, which applies to pool prizes.
     pub min_payout: Minor,
 }
 
@@ -51,8 +49,8 @@ pub enum MoneyKind {
 }
 
 impl Definition {
-    /// Checks a document that is put: its form, then whether it can work; names all that it breaks. Whether the room and
-    /// the coupons exist is for the service to ask.
+    /// Checks a document of a PUT: its form, then whether it can work. Names all broken rules. The service checks whether
+    /// the room and the coupons exist.
     pub fn check(document: Document) -> Result<Self, Vec<Violation>> {
         let mut wrong = Vec::new();
         check_contribution(&document, &mut wrong);
@@ -67,7 +65,7 @@ impl Definition {
         }
     }
 
-    /// A document that was taken once: a definition that can't work was not always refused.
+    /// Reads a stored document. Definitions that can't work were not always refused.
     pub fn stored(mut document: Document) -> Result<Self, Vec<Violation>> {
         let mut wrong = Vec::new();
         document.min_stake = Some(document.min_stake());
@@ -97,7 +95,7 @@ impl Definition {
         }
     }
 
-    /// As operators read it.
+    /// The document, as operators read it.
     #[must_use]
     pub fn document(&self) -> &Document {
         &self.document
@@ -115,13 +113,13 @@ impl Definition {
         &self.document.tiers
     }
 
-    /// The money prize of a rank, `None` for one that is no money.
+    /// The money prize of a rank, `None` for another prize.
     #[must_use]
     pub fn money_prize(&self, rank: u32) -> Option<&MoneyPrize> {
         self.prizes.get(&rank)
     }
 
-    /// The coupon that a rank wins, `None` for one that is money.
+    /// The coupon of a rank, `None` for another prize.
     #[must_use]
     pub fn coupon_prize(&self, rank: u32) -> Option<&Id> {
         let won = self.document.odds.ranks.iter().find(|won| won.rank == rank)?;
@@ -131,13 +129,13 @@ impl Definition {
         }
     }
 
-    /// The waiting room in front of it.
+    /// Its waiting room.
     #[must_use]
     pub fn room(&self) -> Option<&Id> {
         self.document.room.as_ref()
     }
 
-    /// What is wrong with a stake, if anything is.
+    /// What is wrong with a stake, if anything.
     #[must_use]
     pub fn refuses_stake(&self, stake: Minor) -> Option<String> {
         let (min, max) = (self.document.min_stake(), self.document.max_stake());
@@ -156,8 +154,8 @@ impl Definition {
         self.document.max_redraws
     }
 
-    /// Digest of the parts that touch money or odds: two definitions with the same differ only in what may change
-    /// under a live pool.
+    /// Digest of the parts that touch money or odds. Two definitions with the same digest differ only in parts that may
+    /// change under a live pool.
     #[must_use]
     pub fn money_digest(&self) -> String {
         let d = &self.document;
@@ -332,7 +330,7 @@ fn check_limits(document: &Document, wrong: &mut Vec<Violation>) {
                     continue;
                 }
                 let (taken, least) = (share.of(u128::from(most.get())), least.max(Minor::ONE));
-                // A minimum above the cap is named as such.
+                // A minimum above the cap has an error of its own.
                 if rank.weight > 0 && least <= most && taken < u128::from(least.get()) {
                     let field = format!("odds.ranks[{i}].prize.pool.take.share_ppm");
                     let rule =

@@ -1,4 +1,4 @@
-//! A jackpot's definition as JSON: what operators send and read, and what Redis keeps.
+//! A jackpot's definition as JSON, as operators put it and Redis keeps it.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -6,10 +6,10 @@ use utoipa::ToSchema;
 use crate::ids::Id;
 use crate::money::{Minor, Ppm};
 
-/// Redraws when a definition does not say.
+/// Redraws if a definition does not have the field.
 const DEFAULT_MAX_REDRAWS: u32 = 16;
 
-/// A jackpot's definition. Fields that are not here are refused.
+/// A jackpot's definition. Unknown fields are refused.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = JackpotDefinition)]
@@ -17,14 +17,15 @@ pub struct Document {
     /// The jackpot, as in the path.
     #[schema(value_type = String, pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", example = "spring")]
     pub id: Id,
-    /// For people: 1 to 200 characters.
+    /// A name for people, 1 to 200 characters.
     #[schema(example = "Spring wheel", min_length = 1, max_length = 200)]
     pub name: String,
-    /// Of all amounts: 3 to 8 capital letters or digits, as in ISO 4217. Fixed once money has been there.
+    /// Currency of all amounts: 3 to 8 capital letters or digits, as in ISO 4217. It stays once money has been in the
+    /// jackpot.
     #[schema(example = "KRW", pattern = "^[A-Z][A-Z0-9]{2,7}$")]
     pub currency: String,
-    /// Status of a jackpot that this creates, open unless it says; without effect on one that is there. Answers show
-    /// the status as it is.
+    /// Status of a new jackpot; default open. It has no effect on an existing jackpot. Answers show the jackpot's
+    /// status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub status: Option<PutStatus>,
@@ -33,14 +34,14 @@ pub struct Document {
     /// The progressive pools, 1 to 8. A tier stays once it is defined.
     #[schema(min_items = 1, max_items = 8)]
     pub tiers: Vec<Tier>,
-    /// What an entry may draw.
+    /// The prizes that an entry can draw.
     pub odds: OddsTable,
     /// Redraws of one entry after refused prizes, 0 to 100.
     #[serde(default = "default_max_redraws")]
     #[schema(default = 16, maximum = 100)]
     pub max_redraws: u32,
-    /// Smallest stake of an entry in minor units, at most `max_stake`. Without it 1 where the contribution is a rate, else 0;
-    /// 0 with a rate is refused: such an entry would add nothing and have every chance.
+    /// Smallest stake of an entry in minor units, at most `max_stake`. Default: 1 if the contribution is a rate, else
+    /// 0. With a rate, 0 is refused: such an entry would add nothing and could still win.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = u64, nullable = false, example = 0)]
     pub min_stake: Option<Minor>,
@@ -52,14 +53,15 @@ pub struct Document {
     #[serde(default)]
     #[schema(default = false)]
     pub public_meter: bool,
-    /// The waiting room in front of this jackpot: entries need a pass of it, batches are refused. It must exist. null: none.
+    /// The waiting room of this jackpot: entries need its pass, and batches are refused. The room must exist. null:
+    /// none.
     #[serde(default)]
     #[schema(value_type = Option<String>, example = json!(null))]
     pub room: Option<Id>,
 }
 
 impl Document {
-    /// Smallest stake of an entry: what the definition says, or the default.
+    /// Smallest stake of an entry: the definition's, or the default.
     #[must_use]
     pub fn min_stake(&self) -> Minor {
         let default = match self.contribution {
@@ -88,17 +90,17 @@ impl Document {
     }
 }
 
-/// A status as a definition may name it.
+/// A status in a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PutStatus {
     /// Takes entries.
     Open,
-    /// Takes none until it is resumed.
+    /// Takes no entries until an operator resumes it.
     Paused,
-    /// Taken in a change, where it has no effect; a jackpot is not created suspended.
+    /// Accepted in a change, where it has no effect. A jackpot is not created suspended.
     Suspended,
-    /// Taken in a change, where it has no effect; a jackpot is not created closed.
+    /// Accepted in a change, where it has no effect. A jackpot is not created closed.
     Closed,
 }
 
@@ -124,10 +126,10 @@ pub struct Tier {
     /// Its share of each contribution, parts per million; all tiers together at most 1,000,000.
     #[schema(value_type = u32, example = 1_000_000, maximum = 1_000_000)]
     pub share_ppm: Ppm,
-    /// Smallest amount that a pool prize pays; below it the claim says retry. At most the cap.
+    /// Smallest amount that a pool prize pays. A claim for less is refused (`retry`). At most the cap.
     #[schema(value_type = u64, example = 100, maximum = 9_007_199_254_740_991_u64)]
     pub min_payout: Minor,
-    /// What the pool restarts at after a take of all, as far as reserve and overflow reach. At most the cap.
+    /// Amount with which the pool restarts after a take of all, as far as reserve and overflow reach. At most the cap.
     #[serde(default)]
     #[schema(value_type = u64, default = 0, maximum = 9_007_199_254_740_991_u64)]
     pub seed: Minor,
@@ -152,7 +154,7 @@ pub struct OddsTable {
     /// Tickets are drawn from 0 to this, exclusive: 1 to 2^32.
     #[schema(example = 1_000_000, minimum = 1, maximum = 4_294_967_296_u64)]
     pub total: u64,
-    /// 0 to 1,000 ranks; their weights sum to at most `total`, the rest draws nothing.
+    /// 0 to 1,000 ranks. Their weights sum to at most `total`; the other tickets draw nothing.
     #[schema(max_items = 1000)]
     pub ranks: Vec<Rank>,
 }
@@ -161,23 +163,23 @@ pub struct OddsTable {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rank {
-    /// From 1; each once.
+    /// From 1; each number once.
     #[schema(example = 1, minimum = 1)]
     pub rank: u32,
     /// Tickets of `total` that draw it.
     #[schema(example = 1, maximum = 4_294_967_296_u64)]
     pub weight: u64,
-    /// What it wins.
+    /// The prize.
     pub prize: Prize,
 }
 
-/// What a rank wins.
+/// The prize of a rank.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Prize {
     /// All or a share of a tier's pool.
     Pool(PoolPrize),
-    /// An amount out of a tier's pool.
+    /// A fixed amount from a tier's pool.
     Fixed(FixedPrize),
     /// A unit of a coupon.
     Coupon(CouponPrize),
@@ -187,29 +189,29 @@ pub enum Prize {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PoolPrize {
-    /// Of which tier.
+    /// The tier.
     #[schema(value_type = String, example = "grand")]
     pub tier: Id,
-    /// How much of it.
+    /// The part of its pool.
     pub take: Take,
 }
 
-/// How much of a pool a prize takes.
+/// The part of a pool that a prize takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Take {
     /// All of it; the pool restarts at its seed.
     All,
-    /// Parts per million of it, rounded down, from 1. The whole counts as a take of all.
+    /// Parts per million of it, rounded down, from 1. 1,000,000 counts as a take of all.
     #[schema(value_type = u32)]
     SharePpm(Ppm),
 }
 
-/// An amount out of a tier's pool.
+/// A fixed amount from a tier's pool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixedPrize {
-    /// Of which tier.
+    /// The tier.
     #[schema(value_type = String, example = "grand")]
     pub tier: Id,
     /// Minor units, from 1 to the tier's cap.
@@ -221,7 +223,7 @@ pub struct FixedPrize {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CouponPrize {
-    /// Which coupon; it must exist.
+    /// The coupon; it must exist.
     #[schema(value_type = String, example = "coffee")]
     pub coupon_id: Id,
 }

@@ -102,14 +102,14 @@ impl EpochSeed {
     }
 }
 
-/// `floor(2^64 / total) * total`, less one: the largest word that is not rejected.
+/// `floor(2^64 / total) * total`, minus one: the largest word that is not rejected.
 fn last_accepted(total: u64) -> u64 {
     let rejected = (u64::MAX % total + 1) % total; // 2^64 mod total
     u64::MAX - rejected
 }
 
-/// Draws the entries of one batch: the same as [`EpochSeed::rank`] of `{batch_id}:{index}`, with the message put
-/// together in one buffer and the bound of the words computed once.
+/// Draws the entries of one batch. The result is that of [`EpochSeed::rank`] of `{batch_id}:{index}`, but the message
+/// is built in one buffer and the bound of the words is computed once.
 #[derive(Debug)]
 pub struct BatchDraw<'a> {
     seed: &'a EpochSeed,

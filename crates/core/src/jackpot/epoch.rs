@@ -6,14 +6,14 @@ use super::draw::EpochSeed;
 use crate::ids::Id;
 use crate::secret::Secrets;
 
-/// What opens an epoch. The service makes it, because scripts have no randomness; from then on all of it is public.
+/// The input of an epoch. The service makes it, because scripts have no randomness. From then on all of it is public.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opening {
     /// SHA-256 of its seed, hexadecimal.
     pub commitment: String,
-    /// Its own part of what the seed is derived from: 32 hexadecimal digits.
+    /// Public input of its seed: 32 hexadecimal digits.
     pub nonce: String,
-    /// Id of the master secret, the other part.
+    /// Id of the master secret, the other input.
     pub secret_id: String,
 }
 
@@ -22,16 +22,15 @@ pub struct Opening {
 pub struct Epoch {
     /// From 1.
     pub epoch: u64,
-    /// What opened it.
     pub opening: Opening,
-    /// ms of Redis' clock.
+    /// Ms of Redis' clock.
     pub opened_ms: i64,
     /// `None` while it is open.
     pub closed_ms: Option<i64>,
 }
 
 impl Opening {
-    /// Opens an epoch of this number under the current secret. No nonce is used twice: it is 16 random bytes.
+    /// Makes the input of this epoch under the current secret. `nonce`: 16 random bytes, never used twice.
     #[must_use]
     pub fn make(secrets: &Secrets, jackpot: &Id, epoch: u64, nonce: [u8; 16]) -> Self {
         let nonce = hex::encode(nonce);
@@ -42,7 +41,7 @@ impl Opening {
         }
     }
 
-    /// The seed of the epoch of this number, if the secret that it was opened under is known.
+    /// The seed of the epoch with this number, if its secret is known.
     #[must_use]
     pub fn seed(&self, secrets: &Secrets, jackpot: &Id, epoch: u64) -> Option<EpochSeed> {
         let secret = secrets.get(&self.secret_id)?;
@@ -51,7 +50,7 @@ impl Opening {
 }
 
 impl Epoch {
-    /// As Redis keeps it: `commitment opened closed nonce secret_id`, times in ms, closed `-` while it is open.
+    /// The form in Redis: `commitment opened closed nonce secret_id`, times in ms, closed `-` while it is open.
     #[must_use]
     pub fn to_text(&self) -> String {
         let Opening {

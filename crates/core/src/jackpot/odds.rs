@@ -7,7 +7,7 @@ use thiserror::Error;
 /// Largest total of an odds table: 2^32.
 pub const MAX_TOTAL: u64 = 1 << 32;
 
-/// A table that is none.
+/// Why a table is invalid.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum InvalidOdds {
     /// The total is 0 or beyond [`MAX_TOTAL`].
@@ -16,14 +16,14 @@ pub enum InvalidOdds {
     /// The weights are more than the total.
     #[error("the weights sum to {sum}, more than the total of {total}")]
     Weights {
-        /// What the weights sum to.
+        /// The sum of the weights.
         sum: u128,
-        /// What they may sum to.
+        /// The largest allowed sum.
         total: u64,
     },
 }
 
-/// Ranks in ascending order, each with the ticket it ends before.
+/// Ranks in ascending order, each with the end of its tickets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Odds {
     total: u64,
@@ -31,7 +31,7 @@ pub struct Odds {
 }
 
 impl Odds {
-    /// A table of (rank, weight) in any order; what the weights leave of `total` draws nothing.
+    /// A table of (rank, weight) in any order. Tickets of `total` without a rank draw nothing.
     pub fn new(total: u64, weights: impl IntoIterator<Item = (u32, u64)>) -> Result<Self, InvalidOdds> {
         if !(1..=MAX_TOTAL).contains(&total) {
             return Err(InvalidOdds::Total);
@@ -67,7 +67,7 @@ impl Odds {
         self.ends.get(found).map_or(0, |&(_, rank)| rank)
     }
 
-    /// Whether every ticket draws one of these ranks, each of which it has been seen to draw.
+    /// Whether every ticket draws one of these ranks. The caller has seen each of them drawn.
     #[must_use]
     pub fn only_has(&self, drawn: &BTreeSet<u32>) -> bool {
         let full = self.ends.last().is_some_and(|&(end, _)| end == self.total);

@@ -1,4 +1,4 @@
-//! The idempotency record of an entry: what Redis keeps of it, as `lua/jackpot/record.lua` writes it. Pure.
+//! The idempotency record of an entry in Redis, as `lua/jackpot/record.lua` writes it. Pure.
 
 use std::fmt::Write;
 
@@ -7,34 +7,33 @@ use crate::ids::{ClientSeed, Id};
 use crate::money::Minor;
 pub use crate::unreadable::Unreadable;
 
-/// What an entry was, as its record tells.
+/// A parsed record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     /// Number of the entry within the jackpot, from 1.
     pub sequence: u64,
-    /// Epoch it was drawn in.
+    /// Epoch in which it was drawn.
     pub epoch: u64,
-    /// Version of the definition it was drawn under.
+    /// Version of the definition under which it was drawn.
     pub version: u64,
-    /// Of player, stake and client seed ([`Sent::fingerprint`]).
+    /// Fingerprint of player, stake and client seed ([`Sent::fingerprint`]).
     pub fingerprint: String,
-    /// Of each tier, in that definition's order.
+    /// One for each tier, in that definition's order.
     pub contributions: Vec<Contributed>,
-    /// How far it has come.
     pub state: State,
 }
 
-/// What an entry added to a tier.
+/// An entry's contribution to a tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Contributed {
     /// The pool right after it.
     pub pool: u64,
-    /// By how many whole minor units the tier's contributions grew.
+    /// Whole minor units by which the tier's contributions grew.
     pub amount: u64,
 }
 
 impl Contributed {
-    /// `pool+amount`, as records and events have it.
+    /// `pool+amount`, the form in records and events.
     pub fn parse(text: &str) -> Option<Self> {
         let (pool, amount) = text.split_once('+')?;
         Some(Self {
@@ -44,18 +43,18 @@ impl Contributed {
     }
 }
 
-/// How far an entry has come.
+/// The state of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     /// Drew nothing at once.
     Lost,
-    /// The next attempt is to be made.
+    /// The next attempt must be made.
     Pending {
         /// Ranks that refused it, in the order of refusal.
         refusals: Vec<Refusal>,
         /// When it was taken, in ms of Redis' clock.
         entered_ms: i64,
-        /// What was sent, to go on without the sender.
+        /// The request, so that any instance can finish the entry.
         sent: Sent,
     },
     /// Drew nothing in the end, or ran out of redraws.
@@ -67,14 +66,12 @@ pub enum State {
     Issued {
         /// Ranks that refused it before.
         refusals: Vec<Refusal>,
-        /// What it got.
         unit: CouponUnit,
     },
     /// Won money.
     Paid {
         /// Ranks that refused it before.
         refusals: Vec<Refusal>,
-        /// What it got.
         payout: Payout,
     },
 }
@@ -90,57 +87,54 @@ impl State {
 /// Money that an entry won.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Payout {
-    /// By which rank.
+    /// The rank.
     pub rank: u32,
-    /// Out of which tier's pool.
+    /// The tier.
     pub tier: Id,
     /// Minor units.
     pub amount: u64,
     /// Number of the paid claim within the jackpot, from 1.
     pub claim_order: u64,
-    /// The history in which it was paid: part of its id, whatever is restored later.
+    /// The history in which it was paid. It is part of the payout's id, whatever is restored later.
     pub history: String,
 }
 
 /// A unit of a coupon that an entry won.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CouponUnit {
-    /// By which rank.
+    /// The rank.
     pub rank: u32,
-    /// Of which coupon.
+    /// The coupon.
     pub coupon_id: Id,
     /// Number of the issue within the coupon, from 1.
     pub sequence: u64,
-    /// Its code.
     pub code: String,
 }
 
 /// A rank that refused an entry, for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refusal {
-    /// The rank.
     pub rank: u32,
-    /// Why.
     pub reason: Reason,
 }
 
-/// Why a drawn prize could not be granted.
+/// Why a drawn prize was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// The pool held too little.
     Retry,
-    /// No unit of the coupon was left.
+    /// The coupon was out of stock.
     OutOfStock,
-    /// The player had as many of the coupon as a user may have.
+    /// The player had reached the coupon's limit.
     AlreadyIssued,
-    /// It was not the coupon's time.
+    /// The coupon was not open.
     NotOpen,
 }
 
 impl Reason {
     const ALL: [Self; 4] = [Self::Retry, Self::OutOfStock, Self::AlreadyIssued, Self::NotOpen];
 
-    /// As answers name it.
+    /// Its name in answers.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -157,7 +151,7 @@ impl Reason {
         Self::ALL.into_iter().find(|reason| reason.as_str() == text)
     }
 
-    /// As records name it.
+    /// Its letter in records.
     fn letter(self) -> char {
         match self {
             Self::Retry => 'r',
@@ -168,14 +162,14 @@ impl Reason {
     }
 }
 
-/// What a game back end sent of an entry, without its id.
+/// A game back end's request for an entry, without its id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
-    /// Who played.
+    /// The player.
     pub player: Id,
-    /// For how much.
+    /// The stake.
     pub stake: Minor,
-    /// The player's own part of the draw.
+    /// The player's own input of the draw.
     pub client_seed: Option<ClientSeed>,
 }
 
@@ -188,7 +182,7 @@ impl Sent {
         text
     }
 
-    /// [`Sent::to_text`] behind what `text` holds.
+    /// Appends [`Sent::to_text`] to `text`.
     pub fn write_text(&self, text: &mut String) {
         let seed = self.client_seed.as_ref().map_or("*", ClientSeed::as_str);
         write!(text, "{} {} {seed}", self.player, self.stake).expect("a string takes all that is written");
@@ -212,7 +206,7 @@ impl Sent {
         })
     }
 
-    /// Ten characters (60 bits) of a SHA-256 over what was sent: the same id with other content is told by it.
+    /// Ten characters (60 bits) of a SHA-256 over the request. It reveals the same id with other content.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         fingerprint(&self.to_text())
@@ -230,7 +224,7 @@ pub fn fingerprint(text: &str) -> String {
 }
 
 impl Record {
-    /// Parses a record as scripts reply with it.
+    /// Parses a record from a script's reply.
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
         let parsed = if text.starts_with(':') {
             call_record::parse(text)
@@ -240,7 +234,7 @@ impl Record {
         parsed.ok_or_else(|| Unreadable::of(text))
     }
 
-    /// The record by itself, which [`Record::parse`] reads.
+    /// The record by itself, for [`Record::parse`].
     #[must_use]
     pub fn to_text(&self) -> String {
         let contributions = self.contributions.iter().map(|c| format!("{}+{}", c.pool, c.amount));

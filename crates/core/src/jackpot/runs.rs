@@ -1,7 +1,7 @@
-//! Runs: what entries add to each tier, computed from where the tiers stood and from the amounts. Pure.
+//! Computes what entries add to each tier, from the tiers at the beginning of their run and from the amounts. Pure.
 //!
-//! A run is what lies between two paid claims: within it only contributions move the meters. So neither events nor
-//! records write entry by entry what follows from the beginning of its run (`lua/jackpot/run.lua`).
+//! A run lies between two paid claims: within it only contributions change the meters. So neither events nor records
+//! have an entry's contribution if it follows from the beginning of its run (`lua/jackpot/run.lua`).
 
 use super::record::Contributed;
 use super::split::{Part, TierAmount};
@@ -15,11 +15,11 @@ const MICRO: u32 = 1_000_000;
 pub struct Run {
     /// Index of its first entry in the batch, or among the entries that a call took, from 1.
     pub index: u64,
-    /// What each tier holds in front of that entry.
+    /// The tiers before that entry.
     pub places: Vec<Place>,
 }
 
-/// What a tier holds, as far as contributions need it.
+/// The part of a tier's state that contributions need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// Minor units.
@@ -33,7 +33,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Adds what an entry contributes, as `accrue` of `lua/jackpot/tiers.lua` does; `None` beyond what a pool can hold.
+    /// Adds an entry's contribution, as `accrue` of `lua/jackpot/tiers.lua` does; `None` beyond the limit of a pool.
     fn accrue(&mut self, amount: &TierAmount) -> Option<Contributed> {
         let micro = self.contributed_micro + amount.pool.micro + amount.reserve.micro;
         let grown = amount.pool.units + amount.reserve.units + u64::from(micro / MICRO);
@@ -50,8 +50,8 @@ impl Place {
     }
 }
 
-/// What each of the entries with these amounts adds, the first of them at index `from`; on an error whether the amounts
-/// or the runs do not fit them.
+/// What each of the entries with these amounts adds; the first has index `from`. On an error, returns whether the
+/// amounts or the runs do not fit.
 pub fn follow<'a>(
     runs: &[Run],
     from: u64,
@@ -87,7 +87,7 @@ pub(super) fn parse(text: &str, tiers: usize) -> Option<Vec<Run>> {
     runs.collect()
 }
 
-/// `pool,pool_micro,reserve,reserve_micro/...`, with one amount a tier.
+/// `pool,pool_micro,reserve,reserve_micro/...`, with one amount for each tier.
 pub(super) fn parse_amounts_of(text: &str, tiers: usize) -> Option<Vec<TierAmount>> {
     let amounts = text.split('/').map(parse_amount).collect::<Option<Vec<_>>>()?;
     (amounts.len() == tiers).then_some(amounts)
@@ -104,7 +104,7 @@ fn parse_amount(text: &str) -> Option<TierAmount> {
     parts.next().is_none().then_some(TierAmount { pool, reserve })
 }
 
-/// `index pool,pool_micro,contributed_micro,cap/...`, with one place a tier.
+/// `index pool,pool_micro,contributed_micro,cap/...`, with one place for each tier.
 fn parse_run(text: &str, tiers: usize) -> Option<Run> {
     let (index, places) = text.split_once(' ')?;
     let places = places.split('/').map(parse_place).collect::<Option<Vec<_>>>()?;

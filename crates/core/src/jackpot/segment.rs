@@ -1,7 +1,7 @@
-//! What the entries of a batch add to each tier, computed from what its event keeps: the amounts by stake, and where the
-//! meters stood at the beginning of each run. Pure.
+//! Computes what the entries of a batch add to each tier, from the fields of its event: the amounts by stake, and the
+//! meters at the beginning of each run. Pure.
 //!
-//! An event of 10,000 entries names as many amounts as there are stakes, and one place more than there are paid claims.
+//! An event of 10,000 entries has as many amounts as there are stakes, and one more run than there are paid claims.
 
 use std::collections::HashMap;
 
@@ -16,14 +16,14 @@ use crate::money::Minor;
 pub struct Segment {
     /// Its tiers, in the definition's order.
     pub tiers: Vec<Id>,
-    /// What an entry adds to each tier, by stake.
+    /// The amounts that an entry adds to each tier, by stake.
     pub amounts: HashMap<Minor, Vec<TierAmount>>,
     /// Where the runs begin, in order.
     pub runs: Vec<Run>,
 }
 
 impl Segment {
-    /// Reads the fields of an event; on an error the name of the one that can't be read.
+    /// Reads the fields of an event. On an error, returns the name of the unreadable field.
     pub fn parse(tiers: &str, amounts: &str, runs: &str) -> Result<Self, &'static str> {
         let tiers = parse_tiers(tiers).ok_or("tiers")?;
         let amounts = parse_amounts(amounts, tiers.len()).ok_or("amounts")?;
@@ -31,8 +31,8 @@ impl Segment {
         Ok(Self { tiers, amounts, runs })
     }
 
-    /// What each of the entries with these stakes adds, the first of them at index `from`; on an error the name of the
-    /// field that does not fit them.
+    /// What each of the entries with these stakes adds; the first has index `from`. On an error, returns the name of
+    /// the field that does not fit.
     pub fn contributions(
         &self,
         from: u64,
@@ -48,7 +48,7 @@ fn parse_tiers(text: &str) -> Option<Vec<Id>> {
     text.split(',').map(|name| Id::parse(name).ok()).collect()
 }
 
-/// `stake=pool,pool_micro,reserve,reserve_micro/...;` each, with one amount a tier.
+/// `stake=pool,pool_micro,reserve,reserve_micro/...;` each, with one amount for each tier.
 fn parse_amounts(text: &str, tiers: usize) -> Option<HashMap<Minor, Vec<TierAmount>>> {
     let mut amounts = HashMap::new();
     for row in text.split_terminator(';') {

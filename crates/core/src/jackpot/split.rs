@@ -1,4 +1,4 @@
-//! How one contribution is split among tiers, and within a tier between pool and reserve. Pure, in wide integers.
+//! Splits one contribution among tiers, and within a tier between pool and reserve. Pure, in wide integers.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use crate::money::{MAX_MINOR, MICRO, Minor};
 use super::definition::{Definition, contribution_micro};
 use super::document::Document;
 
-/// What one entry adds to one tier, in whole minor units and millionths below one.
+/// An entry's contribution to one tier, in whole minor units and millionths below one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TierAmount {
     /// To the pool.
@@ -46,12 +46,12 @@ impl Part {
     }
 }
 
-/// A sum of what entries add to each tier.
+/// A sum of entries' contributions to each tier.
 #[derive(Debug, Default)]
 pub struct Sum(Vec<(u128, u128)>);
 
 impl Sum {
-    /// Adds what one entry adds.
+    /// Adds the contribution of one entry.
     pub fn add(&mut self, amounts: &[TierAmount]) {
         self.0.resize(amounts.len(), (0, 0));
         for (sum, amount) in self.0.iter_mut().zip(amounts) {
@@ -60,7 +60,7 @@ impl Sum {
         }
     }
 
-    /// The sum, and nothing is left; `None` when one of a tier is beyond 2^53 − 1 units: then a meter would pass it too.
+    /// Takes the sum and resets it. `None` if one of a tier is beyond 2^53 − 1 units: then a meter would pass it too.
     pub fn take(&mut self) -> Option<Vec<TierAmount>> {
         let sums = self.0.drain(..).map(|(pool, reserve)| {
             Some(TierAmount {
@@ -72,7 +72,7 @@ impl Sum {
     }
 }
 
-/// `pool,pool_micro,reserve,reserve_micro/...;` behind what `text` holds: as events and records have amounts.
+/// Appends `pool,pool_micro,reserve,reserve_micro/...;` to `text`: the form of amounts in events and records.
 pub fn write_amounts(text: &mut String, amounts: &[TierAmount]) {
     for (t, TierAmount { pool, reserve }) in amounts.iter().enumerate() {
         let between = if t == 0 { "" } else { "/" };
@@ -83,16 +83,16 @@ pub fn write_amounts(text: &mut String, amounts: &[TierAmount]) {
     text.push(';');
 }
 
-/// Splits the contribution of an entry with this stake, one amount a tier, in the definition's order.
+/// Splits the contribution of an entry with this stake, one amount for each tier, in the definition's order.
 ///
-/// Each share is rounded down to a millionth of a minor unit. What rounding leaves goes to the last tier when the
-/// shares are complete (else it is not contributed), and to the pool within a tier.
+/// Each share is rounded down to a millionth of a minor unit. If the shares are complete, the last tier gets what
+/// rounding leaves; otherwise it is not contributed. Within a tier the pool gets it.
 #[must_use]
 pub fn split(definition: &Definition, stake: Minor) -> Vec<TierAmount> {
     split_of(definition.document(), stake)
 }
 
-/// [`split`] of a document whose shares were checked.
+/// [`split`] of a document with checked shares.
 pub(super) fn split_of(document: &Document, stake: Minor) -> Vec<TierAmount> {
     let whole = contribution_micro(document.contribution, stake);
     let mut amounts = document

@@ -1,5 +1,5 @@
-//! What an entry has drawn so far and what is to be done next: a pure function of its record, its definition and
-//! its epoch's seed. Every step of `play` and of recovery is decided here.
+//! The draws of an entry so far, and its next step: a pure function of its record, its definition and its epoch's seed.
+//! Every step of `play` and of recovery is decided here.
 
 use thiserror::Error;
 
@@ -14,33 +14,21 @@ use super::record::{Record, State};
 pub struct Attempt {
     /// From 0.
     pub attempt: u32,
-    /// What it drew; 0 for nothing.
+    /// The rank that it drew; 0 for nothing.
     pub rank: u32,
     /// `paid`, `issued`, `none`, or why it was refused.
     pub result: &'static str,
 }
 
-/// What is to be done next for an entry.
+/// The next step of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// Nothing: the outcome stands.
     Answer(Vec<Attempt>),
     /// Claim the money prize that this attempt drew.
-    Claim {
-        /// Which attempt.
-        attempt: u32,
-        /// What it drew.
-        rank: u32,
-    },
+    Claim { attempt: u32, rank: u32 },
     /// Ask for a unit of the coupon that this attempt drew, and record the answer.
-    Issue {
-        /// Which attempt.
-        attempt: u32,
-        /// What it drew.
-        rank: u32,
-        /// Of which coupon.
-        coupon_id: Id,
-    },
+    Issue { attempt: u32, rank: u32, coupon_id: Id },
     /// Record that it ends with no prize.
     Finish {
         /// Its last attempt.
@@ -48,7 +36,7 @@ pub enum Step {
     },
 }
 
-/// The record says something else than the draw: another secret, another definition, or a damaged record.
+/// The record and the draw disagree: another secret, another definition, or a damaged record.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("attempt {attempt} of the entry draws rank {rank}, which its record contradicts")]
 pub struct Contradiction {
@@ -56,7 +44,7 @@ pub struct Contradiction {
     rank: u32,
 }
 
-/// Walks the attempts of an entry as far as its record goes.
+/// Draws the attempts of an entry as far as its record goes.
 pub fn next_step(
     entry_id: &str,
     client_seed: Option<&ClientSeed>,
@@ -68,7 +56,7 @@ pub fn next_step(
     next_step_after(first, entry_id, client_seed, record, definition, seed)
 }
 
-/// [`next_step`] of an entry whose attempt 0 is known to draw `first`.
+/// [`next_step`] of an entry whose attempt 0 drew `first`.
 pub fn next_step_after(
     first: u32,
     entry_id: &str,
