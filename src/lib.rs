@@ -2,9 +2,9 @@
 //!
 //! # The map of the house
 //!
-//! A room is a folder or a file of `src/`, or a crate of `crates/`. It uses the rooms in its last column, those that
-//! everyone uses, and no others, so that no circle can form. `tests/it/house.rs` reads these tables and every path in the
-//! source, and fails where they differ. docs/decisions/0030 says why the arrows point this way.
+//! A room is a folder or a file of `src/`, or a crate of `crates/`. It may use the rooms in its last column, and each room
+//! that everyone uses. These arrows form no circle. `tests/it/house.rs` reads the tables and every path in the source, and
+//! fails where they differ. docs/decisions/0030 gives the reasons.
 //!
 //! | room | what | may use |
 //! | --- | --- | --- |

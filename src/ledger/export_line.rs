@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 /// The format that this version writes and reads.
 pub const FORMAT: u32 = 2;
 
-/// A line of an export, in the order in which they come: one ledger, epochs, then each event and behind it the
-/// receipts of what it paid, one head.
+/// A line of an export, in their order: one ledger, epochs, then each event followed by the receipts of what it paid, one
+/// head.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Line {

@@ -29,7 +29,7 @@ pub struct Heading {
     pub seed: String,
     /// How many joined.
     pub joined: u64,
-    /// SHA-256 of their tickets in the order in which they joined, a line feed behind each; hexadecimal.
+    /// SHA-256 of their tickets in the order in which they joined, a line feed after each; hexadecimal.
     pub sha256: String,
 }
 

@@ -1,5 +1,5 @@
 //! The arrows between rooms. A room is a folder or a file of `src/`, or a crate of `crates/`; the tables in `src/lib.rs`
-//! say which room may use which, and which files are pure. This test reads every path of the source and fails on
+//! say which room may use which, and which files are pure. These tests read every path of the source and fail on
 //!
 //! - a pair of rooms that the map does not allow, and a room that it does not have,
 //! - a circle of rooms in the map, or of files that passes through two rooms,
@@ -21,7 +21,7 @@ use uses::{Absolute, Source, TestModule};
 /// Names and texts of the files that are checked.
 type Tree = BTreeMap<String, String>;
 
-/// What a pure file uses none of. `actix` stands for every crate of that family.
+/// Crates that a pure file must not use. `actix` stands for every crate of that family.
 const IMPURE: [&str; 3] = ["actix", "redis", "sqlx"];
 
 /// The name of the root package's library.
@@ -58,6 +58,10 @@ struct House {
     /// Every file of `src/`, such as `jackpot/draw`, and every crate.
     modules: BTreeSet<String>,
     faults: Vec<String>,
+}
+
+fn is_rust(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|extension| extension == "rs")
 }
 
 /// The module of a file of `src/`, from `crate`.
@@ -183,7 +187,7 @@ impl House {
         let mut sources = BTreeMap::new();
         for (path, text) in tree
             .iter()
-            .filter(|(path, _)| path.starts_with("src/") && path.ends_with(".rs"))
+            .filter(|(path, _)| path.starts_with("src/") && is_rust(path))
         {
             let source = Source::parse(module_of(path), text);
             sources.insert(path.as_str(), source.map_err(|error| format!("{path}: {error}"))?);
@@ -200,8 +204,8 @@ impl House {
             let is_pure = self.map.is_pure(&name);
             self.modules.insert(name.clone());
             for used in source.uses(&modules) {
-                let Some(root) = used.path.first() else { continue };
-                if is_pure && is_impure(root) {
+                let Some(begin) = used.path.first() else { continue };
+                if is_pure && is_impure(begin) {
                     let what = used.path.join("::");
                     self.faults
                         .push(format!("{path}:{}: {name} is pure, and uses {what}", used.line));
@@ -427,7 +431,7 @@ fn read_tree(top: &Path) -> Tree {
             let name = path.strip_prefix(top).expect("below the top").display().to_string();
             if path.is_dir() {
                 folders.push(path);
-            } else if name.ends_with(".rs") || name.ends_with("Cargo.toml") {
+            } else if is_rust(&name) || name.ends_with("Cargo.toml") {
                 tree.insert(name, fs::read_to_string(&path).expect("source is text"));
             }
         }
@@ -499,7 +503,7 @@ fn found(changes: &[(&str, &str)]) -> Vec<String> {
     for (path, text) in changes {
         let file = tree.entry((*path).to_owned()).or_default();
         match text.strip_prefix('+') {
-            Some(more) => file.push_str(&format!("\n{more}")),
+            Some(more) => file.extend(["\n", more]),
             None => (*text).clone_into(file),
         }
     }

@@ -4,6 +4,7 @@
 
 mod api;
 mod commands;
+mod conformance;
 mod events;
 mod links;
 mod metrics;

@@ -1,4 +1,4 @@
-//! The commands of the tutorial and of the README are run as they stand there, against a service.
+//! The commands of the tutorial, of the README and of some how-tos are run as they stand there, against a service.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -79,4 +79,49 @@ async fn the_readme_runs_as_it_stands() {
     }
     let output = run("python3", &blocks(&text, "python").join("\n"), &service, folder.path()).await;
     assert!(output.contains(" from grand, payout "), "{output}");
+}
+
+/// How-tos that begin where the tutorial has set up its terminal, and what their commands must print.
+const HOW_TOS: [(&str, &[&str]); 4] = [
+    (
+        "define-and-play",
+        &[
+            r#""batch_id":"night-1","accepted":2"#,
+            r#""entry_id":"night-1:2""#,
+            r#""adjustment_id":"fund-1","tier":"grand","meter":"pool","amount":5000"#,
+            r#""status":"paused""#,
+            "n,event_id,line,at,tier,account,amount,micro",
+        ],
+    ),
+    ("bulk-coupons", &[r#""result":"issued","request_id":"r-1""#]),
+    (
+        "waiting-rooms",
+        &[
+            r#""code":"pass-required""#,
+            r#""entry_id":"e1""#,
+            r#""code":"pass-expired""#,
+        ],
+    ),
+    ("verify-an-export", &["all that could be checked is right"]),
+];
+
+#[tokio::test]
+async fn the_how_tos_run_as_they_stand() {
+    let tutorial = fs::read_to_string(top().join("docs/tutorial/first-jackpot.md")).expect("the tutorial");
+    let terminal = blocks(&tutorial, "sh")[0];
+    let (service, folder) = service().await;
+    for (name, expected) in HOW_TOS {
+        let path = top().join(format!("docs/how-to/{name}.md"));
+        let text = fs::read_to_string(path).expect("the how-to");
+        let mut commands = vec![terminal];
+        commands.extend(blocks(&text, "sh"));
+        // Needs a room that has opened.
+        commands.retain(|block| !block.contains("/pre-queue"));
+        let output = run("bash", &commands.join("\n"), &service, folder.path()).await;
+        for words in expected {
+            assert!(output.contains(words), "{name}: {words} is missing in:\n{output}");
+        }
+    }
+    let answers = fs::read_to_string(folder.path().join("answers.ndjson")).expect("the answers of the upload");
+    assert_eq!(answers.matches(r#""result":"issued""#).count(), 3, "{answers}");
 }
