@@ -8,13 +8,14 @@ mod watch;
 use std::io;
 use std::sync::Arc;
 
+use jackpot_core::ids::Id;
+
 use crate::backup::restore::{Unfinished, refuse_unfinished};
 use crate::coupon::line::Line;
 use crate::durable_file::make_private_dir;
 use crate::http::Web;
 use crate::http::routes::Routes;
 use crate::http::server::{self, Running, ServeError};
-use crate::ids::Id;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::files::FileError;
 use crate::jackpot::recovery::Recovery;

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use jackpot_core::secret::{MasterSecret, Secrets};
+use jackpot_core::secret::{MasterSecret, Secrets};
 
 use crate::durable_file;
 use crate::random::{self, RandomError};

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use clap::Args as Options;
-use jackpot::ids::Id;
 use jackpot::store::keys::JackpotKeys;
+use jackpot_core::ids::Id;
 use redis::aio::MultiplexedConnection;
 use serde::Serialize;
 use serde_json::json;

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use jackpot::ids::Id;
 use jackpot::ledger::queries::payouts::PayoutFilters;
 use jackpot::ledger::queries::scan::Statement;
 use jackpot::sql::{Kind, Sql};
+use jackpot_core::ids::Id;
 use reqwest::Client;
 use serde_json::Value;
 use sqlx::Row;

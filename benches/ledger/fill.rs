@@ -1,8 +1,8 @@
 //! Rows that are there before anything is measured, made by SQL in the shape in which the projector writes them.
 
-use jackpot::clock::parse_rfc3339;
 use jackpot::sql::entry_days;
 use jackpot::sql::{Kind, Sql};
+use jackpot_core::clock::parse_rfc3339;
 use sqlx::{Any, AssertSqlSafe, Executor, pool::PoolConnection};
 
 use crate::Outcome;

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use jackpot_core::secret::Secrets;
 use utoipa::OpenApi;
 
 use super::probe::{self, observe, readiness};
@@ -24,7 +25,6 @@ use crate::keys::KeyStore;
 use crate::ledger::projector::{Known, Projectors};
 use crate::ledger::start::LedgerOpenError;
 use crate::ledger::{self, Ledger};
-use crate::master_secret::Secrets;
 use crate::random;
 use crate::room::door::Door;
 use crate::room::error::RoomError;

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use jackpot_core::ids::Id;
+
 use super::AppError;
-use crate::ids::Id;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::scripts::ScriptError;
 use crate::jackpot::view::Views;

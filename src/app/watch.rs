@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jackpot_core::ids::Id;
 use tokio::time::MissedTickBehavior;
 use tracing::{debug, error, info, warn};
 
 use super::probe::Known;
-use crate::ids::Id;
 use crate::ledger::Ledger;
 use crate::ledger::pair::Standing;
 use crate::store::Store;

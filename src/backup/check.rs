@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use futures_util::TryStreamExt;
+use jackpot_core::chain::ChainHash;
+use jackpot_core::ids::Id;
 use sqlx::{Row, query, query_scalar};
 use thiserror::Error;
 
 use super::manifest::Held;
-use crate::ids::Id;
-use crate::ledger::chain::ChainHash;
 use crate::ledger::projector::coupons::Coupons;
 use crate::ledger::projector::jackpots::Jackpots;
 use crate::ledger::projector::load::{self, LoadError};

@@ -6,16 +6,17 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
 use sqlx::{Row, query};
 use thiserror::Error;
 
-use crate::ids::Id;
 use crate::ledger::projector::lease::Leases;
 use crate::sql::Sql;
 use crate::store::keys::{COUPON_INDEX, CouponKeys, JACKPOT_INDEX, JackpotKeys, ROOM_INDEX, RoomKeys};
 use crate::store::{Store, StoreError};
 use crate::stream::kinds::Streams;
-use crate::stream::{Mark, ScriptError, index};
+use crate::stream::{ScriptError, index};
 
 /// Longest wait for the ledger. In normal running it is a fraction of a second behind; a service that was stopped by force
 /// may have left a whole backlog (`ledger.max_backlog_events`).

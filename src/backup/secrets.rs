@@ -11,6 +11,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use jackpot_core::secret::MasterSecret;
 use thiserror::Error;
 use zeroize::Zeroizing;
 
@@ -18,7 +19,7 @@ use super::directory::{DirectoryError, Partial};
 use super::inside;
 use crate::durable_file;
 use crate::keys::{KeyFile, KeysError};
-use crate::master_secret::{self, MasterSecret, MasterSecretError, PREVIOUS};
+use crate::master_secret::{self, MasterSecretError, PREVIOUS};
 use crate::secret_file::{self, Readers, SecretFileError};
 use crate::settings::Settings;
 use crate::signing::{self, SigningKeys, SigningKeysError};

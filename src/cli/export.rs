@@ -4,13 +4,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use futures_util::{Stream, StreamExt};
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::epoch::Epoch;
+use jackpot_core::secret::Secrets;
 
 use super::{CommandResult, SettingsArgs};
-use crate::ids::Id;
-use crate::jackpot::epoch::Epoch;
 use crate::ledger::books::Books;
 use crate::ledger::export::{Export, ExportError, may_be_published};
-use crate::master_secret::{self, Secrets};
+use crate::master_secret;
 use crate::settings::Settings;
 use crate::signing::SigningKeys;
 use crate::sql::Sql;

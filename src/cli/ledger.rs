@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Subcommand;
+use jackpot_core::ids::Id;
+use jackpot_core::text::{Reason, printable};
 
 use super::only::Only;
 use super::session::Session;
 use super::{SettingsArgs, failed, until_signalled};
-use crate::ids::Id;
 use crate::ledger::projector::coupons::Coupons;
 use crate::ledger::projector::jackpots::Jackpots;
 use crate::ledger::projector::lease::{Leases, Place};
@@ -19,7 +20,6 @@ use crate::ledger::stuck::{self, Found, Plan, Skips, StuckEvent};
 use crate::operator::Operator;
 use crate::settings::Settings;
 use crate::stream::kinds::Streams;
-use crate::text::{Reason, printable};
 
 /// Longest shown value of a field, in characters.
 const MAX_SHOWN: usize = 2_000;

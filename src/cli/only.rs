@@ -1,6 +1,7 @@
 //! The options that name one subject: `--jackpot`, `--coupon`, `--room`.
 
-use crate::ids::Id;
+use jackpot_core::ids::Id;
+
 use crate::stream::kinds::Streams;
 
 /// The named subject, or all if none was named.

@@ -4,6 +4,8 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use jackpot_core::ids::Id;
+use jackpot_core::text::Reason;
 use thiserror::Error;
 
 use super::only::Only;
@@ -11,7 +13,6 @@ use super::restore_from::restore_from;
 use super::session::Session;
 use super::{SettingsArgs, failed, until_signalled};
 use crate::backup::restore::refuse_unfinished;
-use crate::ids::Id;
 use crate::ledger::forgotten::Forgotten;
 use crate::ledger::pair::Adoption;
 use crate::ledger::projector::lease::{Leases, Place};
@@ -19,7 +20,6 @@ use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use crate::operator::Operator;
 use crate::settings::Settings;
 use crate::stream::kinds::Streams;
-use crate::text::Reason;
 
 /// Rebuild jackpots, coupons and rooms in Redis from the ledger: those that Redis has lost or has in an older state; or
 /// one, if it is not open.

@@ -36,8 +36,8 @@ pub(super) fn run(args: Args) -> ExitCode {
 }
 
 /// The keys of a room, as the service builds them.
-fn room_keys(room: &Id) -> RoomKeys {
-    let keys = keys::RoomKeys::new(room);
+fn room_keys(room: &str) -> RoomKeys {
+    let keys = keys::RoomKeys::new(&Id::parse(room).expect("the options take ids alone"));
     RoomKeys {
         active: keys.active,
         waiting: keys.waiting,

@@ -5,18 +5,18 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::jackpot::record::{Sent, State};
+use jackpot_core::money::Minor;
+use jackpot_core::secret::MasterSecret;
 use jackpot_simulate::{Plays, Scripts, Seen, SimulateError, Take};
 use serde_json::{Value, json};
 
-use crate::ids::Id;
-use crate::jackpot::definition::Definition;
 use crate::jackpot::known::Known;
 use crate::jackpot::operate::Operate;
-use crate::jackpot::record::{Sent, State};
 use crate::jackpot::scripts::{self, EnterEntry, EntryReply, Fence, Wanted};
 use crate::jackpot::view::{Status, View, Views};
-use crate::master_secret::MasterSecret;
-use crate::money::Minor;
 use crate::operator::Operator;
 use crate::settings;
 use crate::store::Store;

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use futures_util::StreamExt;
+use jackpot_core::ids::Id;
+use jackpot_core::receipt::Head;
+use jackpot_core::signing::Jwks;
 
 use super::SettingsArgs;
 use super::export::Ledger;
-use crate::ids::Id;
-use crate::ledger::receipt::Head;
 use crate::settings::Settings;
-use crate::signing::Jwks;
 use crate::verify::pre_queue::OrderFormat;
 use crate::verify::{PreQueue, Report, Trusted, Verified, Verifier, verify_any};
 

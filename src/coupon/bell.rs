@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
+use jackpot_core::ids::Id;
 use tokio::sync::Notify;
-
-use crate::ids::Id;
 
 /// Coupons whose queue the worker must look at.
 #[derive(Debug, Default)]

@@ -1,12 +1,13 @@
 //! Many requests of one upload, in calls of some hundreds.
 
+use jackpot_core::ids::Id;
+
 use super::asking::Cause;
 use super::code::Code;
 use super::coupons::{Coupons, Request, answered, of_user};
 use super::error::CouponError;
 use super::scripts::{Ask, Mode};
 use crate::combiner::MAX_BATCH;
-use crate::ids::Id;
 
 /// Most requests of one call: as many as the combiner sends, so that an upload does not make others wait longer for
 /// Redis.

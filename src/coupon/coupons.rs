@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use jackpot_core::ids::Id;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::asking::{Asking, Cause};
@@ -18,7 +19,6 @@ use super::record::{Record, State};
 use super::scripts::{self, Answer, Ask, AskReply, Looked, Mode, Refusal, ScriptError};
 use super::turns::Turns;
 use crate::combiner;
-use crate::ids::Id;
 use crate::settings;
 use crate::sql::Sql;
 use crate::store::Store;

@@ -1,12 +1,11 @@
 //! A coupon's definition, as operators put it. Pure.
 
+use jackpot_core::clock::{parse_rfc3339, rfc3339};
+use jackpot_core::money::MAX_MINOR;
+use jackpot_core::violation::{Violation, check_name};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use utoipa::ToSchema;
-
-use crate::clock::{parse_rfc3339, rfc3339};
-use crate::money::MAX_MINOR;
-use crate::violation::{Violation, check_name};
 
 /// Most issues that may count for a user at once. Each request reads the whole record of its user.
 pub const MAX_PER_USER: u32 = 100;

@@ -1,14 +1,14 @@
 //! What can go wrong with a coupon, as values. `problem.rs` alone turns them into statuses.
 
+use jackpot_core::ids::Id;
+use jackpot_core::violation::Violation;
 use thiserror::Error;
 
 use crate::combiner::CombineError;
-use crate::ids::Id;
 use crate::random::RandomError;
 use crate::store::StoreError;
 use crate::stream::MaybeScript;
 use crate::stream::ScriptError;
-use crate::violation::Violation;
 
 /// Why a request of a client or operator failed.
 #[derive(Debug, Error)]

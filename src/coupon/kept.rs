@@ -1,12 +1,12 @@
 //! Issues from the ledger. After the retention of a coupon that ended, Redis has no records of its requests.
 
+use jackpot_core::ids::Id;
 use sqlx::Row;
 
 use super::code::Code;
 use super::coupons::Request;
 use super::error::CouponError;
 use super::record::{Issue, Record, State};
-use crate::ids::Id;
 use crate::sql::Sql;
 
 /// The request, if a unit was issued to it. A coupon is retired only once the ledger has all its events, so none is

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::ids::Id;
+use jackpot_core::ids::Id;
+
 use crate::store::keys::{COUPON_INDEX, CouponKeys, StreamKeys};
 use crate::stream::{self, Observed, Subject};
 

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
+use jackpot_core::ids::Id;
 use tokio::sync::Semaphore;
 use tokio::task::{self, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
@@ -19,7 +20,6 @@ use super::error::CouponError;
 use super::scripts::{Retired, ScriptError};
 use super::serving::{Place, Serving, Turn};
 use super::status::Status;
-use crate::ids::Id;
 use crate::random::{self, RandomError};
 use crate::settings;
 use crate::stopping::Stopping;

@@ -1,5 +1,7 @@
 //! Requests of operators: define, view, void units, return dead letters to the queue.
 
+use jackpot_core::ids::Id;
+use jackpot_core::violation::Violation;
 use tracing::{info, warn};
 
 use super::coupons::{Coupons, Request, refused, request};
@@ -9,11 +11,9 @@ use super::record::State;
 use super::scripts::{
     self, DeadPage, Define, Defined, Redriven, Refusal, Retired, ScriptError, Snapshot, Voided, Wanted,
 };
-use crate::ids::Id;
 use crate::operator::Operator;
 use crate::random;
 use crate::stream;
-use crate::violation::Violation;
 
 /// Largest number of repeats of a PUT whose definition changed meanwhile.
 const MAX_STALE: usize = 16;

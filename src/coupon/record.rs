@@ -1,8 +1,9 @@
 //! Redis' record of a request, as `lua/coupon/record.lua` writes it. Pure.
 
+use jackpot_core::ids::Id;
+use jackpot_core::unreadable::Unreadable;
+
 use super::code::Code;
-use crate::ids::Id;
-use crate::stream::Unreadable;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use jackpot_core::ids::Id;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::{debug, error, warn};
 
@@ -17,7 +18,6 @@ use super::error::CouponError;
 use super::known::Known;
 use super::record::State;
 use super::scripts::{self, Answer, MAX_TAKEN, ScriptError, Serve, Served, Taken};
-use crate::ids::Id;
 use crate::stopping::Stopping;
 use crate::store::StoreError;
 

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use jackpot_core::ids::Id;
 use tokio::sync::watch;
 use tokio::time::sleep;
 use tracing::debug;
 
 use super::known::Known;
-use crate::ids::Id;
 use crate::store::Store;
 use crate::stream::ScriptError;
 

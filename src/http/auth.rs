@@ -14,12 +14,12 @@ use actix_web::dev::Payload;
 use actix_web::http::header::{AUTHORIZATION, HeaderMap};
 use actix_web::web::Data;
 use actix_web::{FromRequest, HttpMessage, HttpRequest};
+use jackpot_core::ids::Id;
 
 use super::Web;
 use super::limits::KeyLeft;
 use super::problem::Problem;
 use super::request_id::RequestId;
-use crate::ids::Id;
 pub use crate::keys::Role;
 use crate::keys::{Known, Subjects};
 use crate::operator::Operator;

@@ -6,13 +6,13 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::RETRY_AFTER;
 use actix_web::web::Data;
+use jackpot_core::ids::Id;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Web;
 use super::auth::AnyoneFiltered;
 use super::problem::{CONTENT_TYPE, FieldError, Problem, ProblemBody};
-use crate::ids::Id;
 use crate::stream::kinds::Streams;
 
 /// When to ask a not ready instance again, in seconds.

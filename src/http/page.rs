@@ -3,11 +3,11 @@
 use std::fmt::Display;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
+use jackpot_core::ids::Id;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::problem::Problem;
-use crate::ids::Id;
 use crate::stream::{MaybeScript, Registry, ScriptError, Subject};
 
 /// Default rows of a page.

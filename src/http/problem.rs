@@ -8,12 +8,12 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::web::Path;
 use actix_web::{HttpRequest, HttpResponse, ResponseError};
+use jackpot_core::violation::Violation;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::cached::Page;
 use super::problem_kinds;
-use crate::violation::Violation;
 
 /// The media type of problems.
 pub const CONTENT_TYPE: &str = "application/problem+json";

@@ -3,6 +3,7 @@
 //! A type reads its input until the first mistake. So each mistake is replaced by the example's value from the
 //! description of the type, and the rest is read again. The bounds come from the description as well.
 
+use jackpot_core::violation::Violation;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
@@ -12,7 +13,6 @@ use super::objects::Objects;
 use super::openapi;
 use super::problem::FieldError;
 use super::shape;
-use crate::violation::Violation;
 
 /// Most mistakes in an answer. More would not help.
 const MAX_ERRORS: usize = 50;

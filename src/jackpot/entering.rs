@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use jackpot_core::jackpot::record::Record;
+
 use super::error::PlayError;
 use super::known::Known;
 use super::metrics::PlayMetrics;
-use super::record::Record;
 use super::scripts::{self, EnterEntry, Entered, EntryReply, MAX_ENTRIES, Refusal, ScriptError};
 use super::view::View;
 use crate::combiner::{self, Batch, Batchable, CombineError, MAX_BATCH, Waiter};

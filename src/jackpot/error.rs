@@ -1,17 +1,17 @@
 //! What can go wrong with a jackpot, as values. `http/problem.rs` alone turns them into statuses.
 
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::definition::Violation;
+use jackpot_core::jackpot::steps::Contradiction;
 use thiserror::Error;
 
 use crate::coupon::error::CouponError;
-use crate::ids::Id;
 use crate::random::RandomError;
 use crate::room::door::DoorError;
 use crate::store::StoreError;
 use crate::stream::MaybeScript;
 
-use super::definition::Violation;
 use super::scripts::ScriptError;
-use super::steps::Contradiction;
 use super::view::Status;
 
 /// Why a request of a client or operator failed.

@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
+use jackpot_core::jackpot::definition::{Definition, Violation};
+use jackpot_core::jackpot::document::Document;
+use jackpot_core::violation::check_new_name;
 use thiserror::Error;
 use tracing::{error, info};
 
-use super::definition::{Definition, Violation};
-use super::document::Document;
 use super::error::PlayError;
 use super::named::{Named, NamedError};
 use super::operate::Operate;
 use super::scripts::{ScriptError, Wanted};
 use super::view::Status;
 use crate::operator::Operator;
-use crate::violation::check_new_name;
 
 /// Why a file did not define its jackpot.
 #[derive(Debug, Error)]

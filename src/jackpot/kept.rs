@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::epoch::{Epoch, Opening};
+use jackpot_core::jackpot::record::{Record, Sent};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-use super::epoch::{Epoch, Opening};
-use super::record::{Record, Sent};
-use crate::ids::Id;
 use crate::sql::Sql;
 
 /// The ledger's view of a jackpot's epochs.

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::ids::Id;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::jackpot::draw::EpochSeed;
+
 use crate::store::keys::{JACKPOT_INDEX, JackpotKeys, StreamKeys};
 
-use super::definition::Definition;
-use super::draw::EpochSeed;
 use super::scripts::Fence;
 use super::view::View;
 use crate::stream::{self, Observed, Subject};

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::ids::Id;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::record::{Record, State};
+use jackpot_core::jackpot::steps::Step;
+
 use crate::telemetry::{ClaimResult, EntryResult, Metrics};
 
 use super::batch::BatchPlayed;
 use super::error::PlayError;
 use super::play::Played;
-use super::record::{Record, State};
-use super::steps::Step;
 
 /// The counters of entries, claims and redraws.
 #[derive(Clone)]

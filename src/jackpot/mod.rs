@@ -21,7 +21,3 @@ pub mod recovery;
 pub mod scripts;
 mod taking;
 pub mod view;
-
-pub use jackpot_core::jackpot::{
-    batch_record, call_record, definition, derived, document, draw, epoch, odds, record, runs, segment, split, steps,
-};

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::definition::Violation;
+use jackpot_core::jackpot::document::Document;
 use thiserror::Error;
 
-use super::definition::Violation;
-use super::document::Document;
 use super::error::PlayError;
 use crate::coupon::coupons::Coupons;
-use crate::ids::Id;
 use crate::room::rooms::Rooms;
 use crate::sql::Sql;
 use crate::stream::kinds::{COUPONS, ROOMS, Tables};

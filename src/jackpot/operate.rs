@@ -2,22 +2,23 @@
 
 use std::sync::Arc;
 
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::definition::{Definition, Violation};
+use jackpot_core::jackpot::epoch::{Epoch, Opening};
+use jackpot_core::mark::Mark;
 use tracing::{debug, error, info, warn};
 
-use crate::ids::Id;
 use crate::operator::Operator;
 use crate::random;
 use crate::store::{Store, StoreError};
 
-use super::definition::{Definition, Violation};
-use super::epoch::{Epoch, Opening};
 use super::error::PlayError;
 use super::known::Known;
 use super::scripts::{
     self, Adjust, Adjusted, Define, Defined, Fence, Rotate, Rotated, ScriptError, SetStatus, StatusSet, Wanted,
 };
 use super::view::{Status, View, Views};
-use crate::stream::{self, Mark, Subject};
+use crate::stream::{self, Subject};
 
 /// Default retention of ids in seconds, as in `config/default.toml`.
 const RETENTION_S: u64 = 7_200;

@@ -5,21 +5,22 @@
 
 use std::sync::Arc;
 
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::definition::{Definition, Violation};
+use jackpot_core::jackpot::record::{Record, Sent, State};
+use jackpot_core::jackpot::steps::{Attempt, Step, next_step, next_step_after};
+
 use crate::coupon::coupons::Coupons;
-use crate::ids::Id;
 use crate::room::door::{Door, DoorError, NoPass};
 use crate::store::Store;
 use crate::stream::Subject;
 
-use super::definition::{Definition, Violation};
 use super::entering::{Entering, Outcome};
 use super::error::PlayError;
 use super::known::Known;
 use super::metrics::PlayMetrics;
 use super::operate::Operate;
-use super::record::{Record, Sent, State};
 use super::scripts::{self, EnterEntry, Found, Refusal, ScriptError};
-use super::steps::{Attempt, Step, next_step, next_step_after};
 use super::view::{Status, View, Views};
 
 /// Repeats of a call whose definition or epoch changed meanwhile. Each needs an operator, a win or a rotation in

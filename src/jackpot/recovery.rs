@@ -6,9 +6,9 @@ use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
+use jackpot_core::ids::Id;
 use tracing::{Instrument, debug, error, info_span, warn};
 
-use crate::ids::Id;
 use crate::settings;
 use crate::stopping::Stopping;
 use crate::store::Store;

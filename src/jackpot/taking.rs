@@ -1,17 +1,18 @@
 //! Takes the steps of an entry after its first claim. Each step is decided from the entry's record, and a script does
 //! it once.
 
-use super::definition::Definition;
-use super::derived::draw_request;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::jackpot::derived::draw_request;
+use jackpot_core::jackpot::record::{Reason, Record};
+use jackpot_core::jackpot::steps::Step;
+
 use super::error::PlayError;
 use super::known::Known;
 use super::play::{MAX_STALE, Play};
-use super::record::{Reason, Record};
 use super::scripts::{self, Finished, Granted, ScriptError};
-use super::steps::Step;
 use super::view::View;
 use crate::coupon::coupons::DrawAnswer;
-use crate::ids::Id;
 use crate::stream::Subject;
 
 impl Play {

@@ -3,18 +3,18 @@
 
 use std::sync::Arc;
 
-use crate::ids::Id;
-use crate::master_secret::Secrets;
 use crate::random;
 use crate::sql::Sql;
 use crate::store::Store;
 
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::jackpot::document::{Document, PutStatus};
+use jackpot_core::jackpot::draw::EpochSeed;
+use jackpot_core::jackpot::epoch::{Epoch, Opening};
+use jackpot_core::secret::Secrets;
 use serde::{Deserialize, Serialize};
 
-use super::definition::Definition;
-use super::document::{Document, PutStatus};
-use super::draw::EpochSeed;
-use super::epoch::{Epoch, Opening};
 use super::error::PlayError;
 use super::kept;
 use super::known::{Known, Registry};

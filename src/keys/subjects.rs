@@ -4,9 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use jackpot_core::ids::Id;
 use serde::{Deserialize, Serialize};
 
-use crate::ids::Id;
 use crate::stream::kinds::Streams;
 
 /// Subjects of one key: each request compares with them, and a message can still name them.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use jackpot_core::ids::Id;
 use serde_json::{Value, json};
 
 use super::books::{Books, Meters};
 use super::event::{Event, Kind};
 use super::skipped::{Carried, Skipped};
-use crate::ids::Id;
 use crate::jackpot::view::Status;
 
 /// One action of an operator, or of the service in an operator's place.

@@ -5,12 +5,12 @@
 
 use std::collections::BTreeMap;
 
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::epoch::Opening;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::event::{Define, Event, Kind};
-use crate::ids::Id;
-use crate::jackpot::epoch::Opening;
 use crate::jackpot::view::Status;
 
 mod enter;

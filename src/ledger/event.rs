@@ -6,13 +6,13 @@
 
 use std::collections::BTreeMap;
 
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::batch_record::BatchRecord;
+use jackpot_core::jackpot::epoch::Opening;
+use jackpot_core::jackpot::record::{Contributed, Reason, Sent};
+use jackpot_core::jackpot::segment::Segment;
 use thiserror::Error;
 
-use crate::ids::Id;
-use crate::jackpot::batch_record::BatchRecord;
-use crate::jackpot::epoch::Opening;
-use crate::jackpot::record::{Contributed, Reason, Sent};
-use crate::jackpot::segment::Segment;
 use crate::jackpot::view::Status;
 use crate::ledger::skipped::{Carried, Skipped};
 

@@ -1,6 +1,6 @@
 //! How many events are read at a time: one may hold a single entry or ten thousand.
 
-use crate::ids::Id;
+use jackpot_core::ids::Id;
 
 use crate::sql::Sql;
 

@@ -8,21 +8,22 @@ use std::collections::VecDeque;
 use async_stream::try_stream;
 use bytes::Bytes;
 use futures_util::Stream;
+use jackpot_core::chain::ChainHash;
+use jackpot_core::clock::rfc3339;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::epoch::Epoch;
+use jackpot_core::money::Minor;
+use jackpot_core::receipt::{Head, Receipt};
+use jackpot_core::signing::{Jwks, KeyPair};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 use thiserror::Error;
 
 use super::books::Books;
-use super::chain::ChainHash;
 use super::event_page;
 use super::export_line::{EpochLine, EventLine, FORMAT, Heading, Line};
-use super::receipt::{Head, Receipt};
-use crate::clock::rfc3339;
-use crate::ids::Id;
-use crate::jackpot::epoch::Epoch;
 use crate::jackpot::kept;
-use crate::money::Minor;
-use crate::signing::{Jwks, KeyPair, published};
+use crate::signing::published;
 use crate::sql::Sql;
 
 /// Receipts, or epochs, of one page: some hundred bytes each.

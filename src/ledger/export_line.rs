@@ -1,16 +1,15 @@
 //! The lines of an export: what the ledger writes and an auditor reads.
 
+use jackpot_core::ids::Id;
+use jackpot_core::receipt::{Head, Receipt};
+use jackpot_core::signing::Jwks;
 use serde::{Deserialize, Serialize};
-
-use crate::ids::Id;
-use crate::ledger::receipt::{Head, Receipt};
-use crate::signing::Jwks;
 
 /// The format that this version writes and reads.
 pub const FORMAT: u32 = 2;
 
-/// A line of an export, in the order in which they come: one ledger, epochs, then each event and behind it the
-/// receipts of what it paid, one head.
+/// A line of an export, in their order: one ledger, epochs, then each event followed by the receipts of what it paid, one
+/// head.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Line {

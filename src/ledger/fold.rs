@@ -4,12 +4,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::batch_record;
+use jackpot_core::jackpot::epoch::{Epoch, Opening};
+
 use super::books::{Books, FoldError};
 use super::event::{Event, Kind};
 use super::records::Records;
-use crate::ids::Id;
-use crate::jackpot::batch_record;
-use crate::jackpot::epoch::{Epoch, Opening};
 
 /// A jackpot, rebuilt. Its size grows with the entries that are remembered.
 #[derive(Debug, Clone, Default)]

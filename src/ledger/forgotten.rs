@@ -1,13 +1,15 @@
 //! What a restore with `--discard` would forget: the events that Redis has and the ledger lacks, as far as they can be
 //! read.
 
-use crate::clock::rfc3339;
-use crate::ids::Id;
-use crate::jackpot::derived::payout_id;
+use jackpot_core::clock::rfc3339;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::derived::payout_id;
+use jackpot_core::mark::Mark;
+use jackpot_core::text::printable;
+
 use crate::store::Store;
 use crate::store::keys::{CouponKeys, JackpotKeys, RoomKeys, StreamKeys};
-use crate::stream::{self, Mark, ScriptError, TailWish};
-use crate::text::printable;
+use crate::stream::{self, ScriptError, TailWish};
 
 use super::coupons;
 use super::event::{Claim, ClaimResult, Event, Kind};

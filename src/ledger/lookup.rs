@@ -1,6 +1,8 @@
 //! What the routes of a jackpot ask of its books: an entry whose event has left Redis, and whether both sides agree.
 
 use futures_util::future::LocalBoxFuture;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::record::{Record, Sent, State};
 use sqlx::Row;
 
 use super::Ledger;
@@ -8,11 +10,9 @@ use super::event::{Event, Kind};
 use super::queries::LedgerError;
 use super::skipped::Carried;
 use crate::http::problem::Problem;
-use crate::ids::Id;
 use crate::jackpot::api::Books;
 use crate::jackpot::kept::Taken;
 use crate::jackpot::operate::Operate;
-use crate::jackpot::record::{Record, Sent, State};
 
 impl Ledger {
     /// An entry as it was taken, from the event that took it.

@@ -39,8 +39,6 @@ pub mod skipped;
 pub mod start;
 pub mod stuck;
 
-pub use jackpot_core::{chain, receipt};
-
 use std::path::Path;
 use std::sync::Arc;
 

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use jackpot_core::ids::Id;
+
 use super::event::{Event, MeterChange};
-use crate::ids::Id;
 
 /// Where money comes from, is, or goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

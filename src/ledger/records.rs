@@ -5,11 +5,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use jackpot_core::jackpot::batch_record;
+use jackpot_core::jackpot::record::{CouponUnit, Payout, Record, Refusal, Sent, State};
+
 use super::books::FoldError;
 use super::event::{Claim, ClaimResult, Entered, Event, Kind};
 use super::skipped::CarriedRecord;
-use crate::jackpot::batch_record;
-use crate::jackpot::record::{CouponUnit, Payout, Record, Refusal, Sent, State};
 
 /// The records of entries without an outcome.
 #[derive(Debug, Clone, Default)]

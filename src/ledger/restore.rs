@@ -12,6 +12,11 @@ mod writer;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::jackpot::epoch::Opening;
+use jackpot_core::mark::Mark;
+use jackpot_core::secret::Secrets;
 use sqlx::{Row, query};
 use thiserror::Error;
 
@@ -22,23 +27,19 @@ use super::projector::jackpots::Jackpots;
 use super::projector::load::{self, LoadError};
 use super::projector::stream::is_damage;
 use super::records::Records;
-use crate::ids::Id;
-use crate::jackpot::definition::Definition;
-use crate::jackpot::epoch::Opening;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::kept;
 use crate::jackpot::scripts::{
     self, Begins, EPOCH_GAP, Part, RestoreBegun, RestoreEnded, RestoredState, ScriptError, Stamped,
 };
 use crate::jackpot::view::{Status, parse_definition};
-use crate::master_secret::Secrets;
 use crate::operator::Operator;
 use crate::random::{self, RandomError};
 use crate::sql::Sql;
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
+use crate::stream;
 use crate::stream::kinds::JACKPOTS;
-use crate::stream::{self, Mark};
 use writer::Writer;
 
 /// Longest wait for the second that numbers the new epoch to pass: it began before the restore did.

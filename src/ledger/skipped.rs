@@ -17,14 +17,14 @@
 
 use std::collections::BTreeMap;
 
+use jackpot_core::chain;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::epoch::Opening;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::chain;
 use super::event::Unreadable;
 use super::event::parse::Fields;
-use crate::ids::Id;
-use crate::jackpot::epoch::Opening;
 
 /// The type of such an event.
 pub const TYPE: &str = "skipped";

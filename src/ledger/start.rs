@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use jackpot_core::mark::Mark;
 use thiserror::Error;
 
 use super::Ledger;
@@ -14,7 +15,7 @@ use crate::signing::{SigningKeys, SigningKeysError};
 use crate::sql::{Sql, SqlError};
 use crate::store::StoreError;
 use crate::stream::kinds::{COUPONS, JACKPOTS, ROOMS, Streams, Tables};
-use crate::stream::{Mark, Registry, Subject};
+use crate::stream::{Registry, Subject};
 use crate::{coupon, jackpot, room};
 
 /// Why there is no ledger to work with.

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+use jackpot_core::ids::Id;
 use tokio::sync::Notify;
 use tokio::time::Instant;
-
-use crate::ids::Id;
 
 /// Rooms, and when to look at each.
 #[derive(Debug, Default)]

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
+use jackpot_core::ids::Id;
 use tokio::time::Instant;
 
 use super::alarm::Alarm;
 use super::eta::{CLOCK_BACK_MS, Ends, Line};
 use super::scripts::{Counts, Snapshot, Visited};
-use crate::ids::Id;
 use crate::stream::ScriptError;
 use crate::telemetry::{Metrics, OneRoom, RoomNews};
 

@@ -1,12 +1,12 @@
 //! A room's definition, as operators put it. Pure.
 
+use jackpot_core::clock::{parse_rfc3339, rfc3339};
+use jackpot_core::violation::{Violation, check_new_name};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use utoipa::ToSchema;
 
 use super::return_to::{Origin, ReturnTo};
-use crate::clock::{parse_rfc3339, rfc3339};
-use crate::violation::{Violation, check_new_name};
 
 /// Most sessions at once. As many tickets take some 0.5 GB of Redis.
 pub const MAX_CAPACITY: u64 = 1_000_000;

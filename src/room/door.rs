@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use jackpot_core::ids::Id;
 use thiserror::Error;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, timeout};
@@ -22,7 +23,6 @@ use super::pass::{Claims, PASS, PassError};
 use super::revocations::{Over, Revocations};
 use super::scripts;
 use super::tokens::{TokenError, Tokens};
-use crate::ids::Id;
 use crate::store::{Store, StoreError};
 use crate::stream::ScriptError;
 

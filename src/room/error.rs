@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
+use jackpot_core::ids::Id;
+use jackpot_core::violation::Violation;
 use thiserror::Error;
 
 use crate::combiner::CombineError;
-use crate::ids::Id;
 use crate::random::RandomError;
 use crate::store::StoreError;
 use crate::stream::MaybeScript;
 use crate::stream::ScriptError;
-use crate::violation::Violation;
 
 /// Why a request of a user or operator failed.
 #[derive(Debug, Error)]

@@ -4,11 +4,11 @@
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use jackpot_core::ids::Id;
+use jackpot_core::secret::MasterSecret;
 use serde::{Deserialize, Serialize};
 
 use super::ticket::OrderSeed;
-use crate::ids::Id;
-use crate::master_secret::MasterSecret;
 use crate::store::keys::{ROOM_INDEX, RoomKeys, StreamKeys};
 use crate::stream::{self, Observed, Subject};
 

@@ -1,5 +1,7 @@
 //! Requests of operators: define, view, and read the list from before the opening.
 
+use jackpot_core::ids::Id;
+use jackpot_core::violation::Violation;
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use tracing::info;
@@ -9,11 +11,9 @@ use super::definition::{Definition, DefinitionError};
 use super::error::RoomError;
 use super::rooms::Rooms;
 use super::scripts::{self, CollectedPage, Define, Defined, MAX_REORDERED, Reordered, Snapshot, Visited};
-use crate::ids::Id;
 use crate::operator::Operator;
 use crate::random;
 use crate::stream::{self, ScriptError, Wanted};
-use crate::violation::Violation;
 
 /// Largest number of repeats of a PUT whose definition changed meanwhile.
 const MAX_STALE: usize = 16;

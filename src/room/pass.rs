@@ -5,14 +5,14 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jackpot_core::ids::Id;
+use jackpot_core::signing::{KeyPair, PublicKey};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::definition::MAX_SESSION_S;
 use super::ticket::Ticket;
-use crate::ids::Id;
-use crate::signing::{KeyPair, PublicKey};
 
 /// Type of a pass: its holder may play.
 pub const PASS: &str = "room-pass+jwt";

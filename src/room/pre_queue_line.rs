@@ -1,9 +1,9 @@
 //! The lines of the list of users who joined a room before its opening: what the room writes and an auditor reads. Pure.
 
+use jackpot_core::ids::Id;
 use serde::{Deserialize, Serialize};
 
 use super::ticket::Ticket;
-use crate::ids::Id;
 
 /// The format that this version writes and reads: 2 since the seed is made with a nonce.
 pub const FORMAT: u32 = 2;
@@ -29,7 +29,7 @@ pub struct Heading {
     pub seed: String,
     /// How many joined.
     pub joined: u64,
-    /// SHA-256 of their tickets in the order in which they joined, a line feed behind each; hexadecimal.
+    /// SHA-256 of their tickets in the order in which they joined, a line feed after each; hexadecimal.
     pub sha256: String,
 }
 

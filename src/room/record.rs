@@ -1,7 +1,7 @@
 //! Redis' record of a ticket, as `lua/room/record.lua` writes it. Pure.
 
-use crate::ids::Id;
-use crate::stream::Unreadable;
+use jackpot_core::ids::Id;
+use jackpot_core::unreadable::Unreadable;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {

@@ -102,7 +102,7 @@ impl Revocations {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::Id;
+    use jackpot_core::ids::Id;
 
     fn ticket(number: u64) -> Ticket {
         Ticket::parse(&format!("{number:032x}")).unwrap()

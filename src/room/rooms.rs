@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use jackpot_core::ids::Id;
+use jackpot_core::secret::Secrets;
 use tokio::time::Instant;
 
 use super::board::{Board, Boards, Shown};
@@ -19,8 +21,6 @@ use super::ticket::{OrderSeed, Ticket};
 use super::tokens::Tokens;
 use super::visiting::{VisitAnswer, Visiting};
 use crate::combiner;
-use crate::ids::Id;
-use crate::master_secret::Secrets;
 use crate::store::Store;
 use crate::stream::ScriptError;
 use crate::telemetry::{JoinResult, Metrics};

@@ -7,9 +7,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use jackpot_core::ids::Id;
 use tokio::time::Instant;
-
-use crate::ids::Id;
 
 /// Between two tries of a node.
 const TRY_EVERY: Duration = Duration::from_secs(1);

@@ -3,12 +3,12 @@
 use std::fmt;
 
 use hmac::{Hmac, KeyInit, Mac};
+use jackpot_core::ids::Id;
+use jackpot_core::secret::MasterSecret;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use crate::ids::Id;
-use crate::master_secret::MasterSecret;
 use crate::random::{self, RandomError};
 
 /// 128 random bits, as 32 lower-case hexadecimal digits. A ticket is a secret: knowing it is holding its place.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use jackpot_core::ids::Id;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
@@ -15,7 +16,6 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::pass::{self, Claims, PassError, Timed};
 use super::ticket::Ticket;
-use crate::ids::Id;
 use crate::signing::{Published, SigningKeys, all_published};
 use crate::sql::Sql;
 

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use jackpot_core::ids::Id;
+
 use super::board::Boards;
 use super::known::{Known, Registry};
 use super::scripts::{self, MAX_VISITS, Visit, VisitReply, Visited};
 use crate::combiner::{Batch, Batchable, MAX_BATCH, Waiter};
-use crate::ids::Id;
 use crate::store::{Store, StoreError};
 use crate::stream::ScriptError;
 use crate::telemetry::Metrics;

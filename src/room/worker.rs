@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
+use jackpot_core::ids::Id;
 use tokio::task::{self, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 use tracing::{Instrument, debug, error, info_span, warn};
@@ -16,7 +17,6 @@ use super::board::{PUBLISH_EVERY, pause};
 use super::rooms::Rooms;
 use super::scripts::Visited;
 use super::silent::{Node, Silent};
-use crate::ids::Id;
 use crate::stopping::Stopping;
 use crate::stream::MaybeScript;
 

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use actix_web::web::{Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_core::signing::PublicKey;
+use jackpot_core::signing::{JwkSet, Jwks};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 use utoipa::OpenApi;
@@ -13,8 +15,6 @@ use super::published::published;
 use super::store::SigningKeys;
 use crate::http::cached::Page;
 use crate::sql::Sql;
-use jackpot_core::signing::PublicKey;
-use jackpot_core::signing::{JwkSet, Jwks};
 
 /// How long a client may keep the answer: a new key is known to all after a minute.
 const MAX_AGE_S: u32 = 60;

@@ -5,12 +5,12 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use jackpot_core::signing::{KeyPair, PublicKey, Seed};
 use zeroize::Zeroizing;
 
 use crate::durable_file;
 use crate::random::{self, RandomError};
 use crate::secret_file::{self, Readers, SecretFileError};
-use jackpot_core::signing::{KeyPair, PublicKey, Seed};
 
 /// Keys that fit: one a week for nineteen years. The public halves of lines taken away stay in the ledger.
 pub const MAX_KEYS: usize = 1_000;

@@ -16,8 +16,5 @@ mod published;
 mod store;
 
 pub use file::{SigningFile, SigningKeysError, text_of_all};
-pub use jackpot_core::signing::{
-    BadSignature, Jwk, JwkSet, Jwks, KeyPair, NoPublicKey, PublicKey, Signature, VerifyError, signed_text,
-};
 pub use published::{Published, all_published, publish, published};
 pub use store::SigningKeys;

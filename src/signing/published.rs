@@ -1,10 +1,10 @@
 //! The public keys in the ledger: a receipt stays checkable when the seed that signed it is long gone.
 
+use jackpot_core::signing::PublicKey;
 use sqlx::AssertSqlSafe;
 
 use super::store::SigningKeys;
 use crate::sql::Sql;
-use jackpot_core::signing::PublicKey;
 
 /// Keys that are read: far more than are ever made, so that a full table can't make the answer endless.
 const MAX_PUBLISHED: i64 = 10_000;

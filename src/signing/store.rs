@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use jackpot_core::signing::{KeyPair, PublicKey};
 
 use super::file::{Ring, SigningFile, SigningKeysError};
 use super::published::publish_all;
 use crate::durable_file::Stamp;
 use crate::sql::Sql;
-use jackpot_core::signing::{KeyPair, PublicKey};
 
 /// How often the file is looked at; a change counts within this and the time to read and to publish it.
 const POLL: Duration = Duration::from_millis(500);

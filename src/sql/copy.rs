@@ -193,7 +193,7 @@ fn of_file(path: &Path, mode: Mode) -> Result<(AnyConnectOptions, String), SqlEr
     Ok((address.options(mode)?, address.place()))
 }
 
-/// Nothing but the file itself is left behind this connection: no write-ahead log.
+/// A connection that leaves nothing but the file itself: no write-ahead log.
 async fn alone(options: &AnyConnectOptions, place: &str) -> Result<AnyConnection, SqlError> {
     let mut connection = pool::connect(Kind::Sqlite, options, Mode::Write)
         .await
@@ -307,8 +307,8 @@ async fn copy_all(from: &mut Tx<'_>, into: &mut Tx<'_>, tables: &[Table]) -> Res
     Ok(())
 }
 
-/// Whether a day of the index is still there, and will be until this transaction ends: a service drops days that have
-/// expired, whoever has them in a snapshot.
+/// Whether a day of the index is there and stays until this transaction ends. A service drops expired days, even when a
+/// snapshot still has them.
 async fn is_there(from: &mut Tx<'_>, table: &str) -> Result<bool, sqlx::Error> {
     if from.backend_name() == "SQLite" {
         return Ok(true);

@@ -1,10 +1,10 @@
 //! Many rows in few statements.
 
+use jackpot_core::text::storable;
 use sqlx::any::AnyArguments;
 use sqlx::{Arguments, AssertSqlSafe};
 
 use super::Tx;
-use crate::text::storable;
 
 /// A value of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

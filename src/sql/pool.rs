@@ -1,4 +1,4 @@
-//! Connections: what each is told when it is made, and how long anybody waits for one.
+//! Connections: the settings of each, and the limit on waiting for one.
 
 use std::time::Duration;
 

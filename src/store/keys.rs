@@ -3,7 +3,7 @@
 //! All keys of a jackpot, a coupon or a room carry its hash tag `{id}`, so that one script touches one slot of a
 //! cluster.
 
-use crate::ids::Id;
+use jackpot_core::ids::Id;
 
 /// The state and the events of a subject: what the ledger reads.
 #[derive(Debug, Clone, Copy)]

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use jackpot_core::ids::Id;
 use tracing::warn;
 
 use super::ScriptError;
-use crate::ids::Id;
 use crate::store::Store;
 
 /// Ids after `after`, in order, at most `limit`. It may have names of subjects that were never created.

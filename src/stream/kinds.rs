@@ -1,8 +1,7 @@
 //! The kinds of streams, and their names in the ledger.
 
+use jackpot_core::ids::Id;
 use serde::Serialize;
-
-use crate::ids::Id;
 
 /// Names of a kind of streams. They are constants of this program, and become part of statements.
 #[derive(Debug, Clone, Copy)]

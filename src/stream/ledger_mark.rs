@@ -1,10 +1,10 @@
 //! How far the ledger is with a stream, as its row in SQL says.
 
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
 use sqlx::Row;
 
-use super::Mark;
 use super::kinds::Tables;
-use crate::ids::Id;
 use crate::sql::Sql;
 
 /// How far the ledger is with one of a kind; `None` when it has never seen an event of it.

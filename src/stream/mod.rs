@@ -15,8 +15,6 @@ pub mod restore;
 mod tail;
 mod wanted;
 
-pub use jackpot_core::mark::Mark;
-pub use jackpot_core::unreadable::Unreadable;
 pub use ledger_mark::ledger_mark;
 pub use observed::{LedgerView, Observed, Reason};
 pub use registry::{Marked, Registry, Subject};
@@ -24,6 +22,8 @@ pub use reply::Reply;
 pub use tail::{BASE64, MAX_EVENTS, Tail, TailWish, tail};
 pub use wanted::Wanted;
 
+use jackpot_core::mark::Mark;
+use jackpot_core::unreadable::Unreadable;
 use redis::Value;
 use thiserror::Error;
 

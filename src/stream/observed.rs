@@ -3,8 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-use super::{Mark, ScriptError};
-use crate::ids::Id;
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
+
+use super::ScriptError;
 
 /// Stands for an unknown number; beyond every event number and every count of restores.
 const NONE: u64 = u64::MAX;

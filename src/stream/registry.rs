@@ -6,8 +6,10 @@ use std::ops::Deref;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use super::{Mark, Observed, ScriptError, TailWish, index, tail};
-use crate::ids::Id;
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
+
+use super::{Observed, ScriptError, TailWish, index, tail};
 use crate::single_flight::SingleFlight;
 use crate::store::Store;
 use crate::store::keys::StreamKeys;

@@ -1,8 +1,9 @@
 //! Reading `{code, mark, ...}`.
 
+use jackpot_core::mark::Mark;
 use redis::Value;
 
-use super::{Mark, ScriptError};
+use super::ScriptError;
 
 /// A reply: its code, the mark, and the values after it.
 #[derive(Debug)]

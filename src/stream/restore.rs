@@ -3,9 +3,11 @@
 
 use std::sync::LazyLock;
 
+use jackpot_core::mark::Mark;
+
 use crate::store::{Call, Script, Store};
 
-use super::{EVENTS, Mark, ScriptError, run};
+use super::{EVENTS, ScriptError, run};
 
 static BEGIN: LazyLock<Script> = LazyLock::new(|| {
     let parts = [EVENTS, include_str!("../../lua/stream/restore_begin.lua")];

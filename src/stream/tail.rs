@@ -6,12 +6,13 @@ use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use jackpot_core::mark::Mark;
 use redis::{FromRedisValue, Value};
 
 use crate::store::keys::StreamKeys;
 use crate::store::{Call, Script, Store};
 
-use super::{EVENTS, Mark, ScriptError, run};
+use super::{EVENTS, ScriptError, run};
 
 static TAIL: LazyLock<Script> = LazyLock::new(|| {
     Script::new(

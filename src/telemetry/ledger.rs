@@ -1,12 +1,11 @@
 //! Metrics of the ledger.
 
+use jackpot_core::ids::Id;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
-
-use crate::ids::Id;
 
 /// `jackpot`, `coupon` or `room`, and its id.
 type StreamLabel = [(&'static str, String); 1];

@@ -1,7 +1,7 @@
 //! The hash chain of an export: every event in its place, every byte as it was hashed.
 
-use crate::ids::Id;
-use crate::ledger::chain::ChainHash;
+use jackpot_core::chain::ChainHash;
+use jackpot_core::ids::Id;
 
 use super::report::{Place, Report};
 

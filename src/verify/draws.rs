@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::ids::Id;
-use crate::jackpot::definition::Definition;
-use crate::jackpot::draw::EpochSeed;
-use crate::jackpot::record::Sent;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::jackpot::draw::EpochSeed;
+use jackpot_core::jackpot::record::Sent;
+
 use crate::ledger::event::{Claim, ClaimResult, Entered};
 
 use super::report::{Place, Report};

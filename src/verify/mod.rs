@@ -26,19 +26,19 @@ mod tiers;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead};
 
+use jackpot_core::clock::rfc3339;
+use jackpot_core::ids::Id;
+use jackpot_core::receipt::Head;
+use jackpot_core::signing::Jwks;
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::clock::rfc3339;
-use crate::ids::Id;
 use crate::ledger::books::Books;
 use crate::ledger::event::{Event, Kind};
 use crate::ledger::export_line::{EpochLine, EventLine, FORMAT, Line};
-use crate::ledger::receipt::Head;
 use crate::ledger::reconcile::report::compare;
 use crate::ledger::reconcile::sides;
 use crate::room::pre_queue_line;
-use crate::signing::Jwks;
 
 use chain::Chain;
 use draws::Draws;
@@ -247,7 +247,7 @@ impl Verifier {
         };
         let fields: replay::Fields =
             serde_json::from_str(body).map_err(|error| Broken(format!("its body can't be read: {error}")))?;
-        if crate::ledger::chain::body(&fields) != body {
+        if jackpot_core::chain::body(&fields) != body {
             self.report
                 .wrong(Place::Event(n), "its body is not in the form of RFC 8785");
         }

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jackpot_core::jackpot::epoch::Opening;
+
 use super::report::{Place, Report};
-use crate::jackpot::epoch::Opening;
 use crate::ledger::event::{Event, Kind};
 
 /// By how much a restore goes on from the last number at least: more epochs than were opened and lost since.

@@ -2,15 +2,15 @@
 
 use std::collections::VecDeque;
 
+use jackpot_core::chain::ChainHash;
+use jackpot_core::clock::rfc3339;
+use jackpot_core::ids::Id;
+use jackpot_core::receipt::{Head, Receipt};
+use jackpot_core::signing::{Jwks, signed_text};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::clock::rfc3339;
-use crate::ids::Id;
-use crate::ledger::chain::ChainHash;
 use crate::ledger::event::{Claim, ClaimResult, Event};
-use crate::ledger::receipt::{Head, Receipt};
-use crate::signing::{Jwks, signed_text};
 
 use super::report::{Place, Report};
 

@@ -4,13 +4,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::ids::Id;
-use crate::jackpot::definition::{Definition, MoneyKind, MoneyPrize};
-use crate::jackpot::document::Document;
-use crate::jackpot::epoch::Opening;
-use crate::jackpot::split::TierAmount;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::definition::{Definition, MoneyKind, MoneyPrize};
+use jackpot_core::jackpot::document::Document;
+use jackpot_core::jackpot::epoch::Opening;
+use jackpot_core::jackpot::split::TierAmount;
+use jackpot_core::money::Minor;
+
 use crate::ledger::event::{Claim, ClaimResult, Define, Event, Kind};
-use crate::money::Minor;
 
 use super::draws::Draws;
 use super::once::{Once, may_open_after_restore};

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::ids::Id;
-use crate::jackpot::definition::{Definition, MoneyKind, MoneyPrize};
-use crate::jackpot::split::TierAmount;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::definition::{Definition, MoneyKind, MoneyPrize};
+use jackpot_core::jackpot::split::TierAmount;
+use jackpot_core::money::MAX_MINOR;
+
 use crate::ledger::event::MeterChange;
-use crate::money::MAX_MINOR;
 
 const MICRO: i128 = 1_000_000;
 

@@ -1,11 +1,11 @@
 //! Bodies of an entry, as the service has them.
 
 use jackpot::http::body::Described;
-use jackpot::ids::{ClientSeed, Id};
-use jackpot::jackpot::derived::payout_id;
 use jackpot::jackpot::play::Played;
-use jackpot::jackpot::record::{Sent, State};
-use jackpot::money::Minor;
+use jackpot_core::ids::{ClientSeed, Id};
+use jackpot_core::jackpot::derived::payout_id;
+use jackpot_core::jackpot::record::{Sent, State};
+use jackpot_core::money::Minor;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

@@ -10,10 +10,10 @@ use jackpot::http::body::Body;
 use jackpot::http::health::Readiness;
 use jackpot::http::query::PathOf;
 use jackpot::http::routes::Routes;
-use jackpot::ids::Id;
 use jackpot::jackpot::api::ApiDoc;
 use jackpot::settings::Settings;
 use jackpot::telemetry::Metrics;
+use jackpot_core::ids::Id;
 use utoipa::OpenApi;
 
 use super::body::{self, EntryBody};

@@ -14,7 +14,6 @@ use jackpot::http::health::{LedgerState, Readiness, ReadinessFn};
 use jackpot::http::problem::Problem;
 use jackpot::http::query::PathOf;
 use jackpot::http::routes::Routes;
-use jackpot::ids::Id;
 use jackpot::jackpot::api::{Api, ApiDoc, Meters, Reasons};
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::metrics::PlayMetrics;
@@ -33,6 +32,7 @@ use jackpot::stopping::Stopping;
 use jackpot::store::Store;
 use jackpot::stream::Subject;
 use jackpot::telemetry::Metrics;
+use jackpot_core::ids::Id;
 use utoipa::OpenApi;
 
 use super::body::{self, EntryBody};

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Parser};
-use jackpot_core::ids::Id;
 
 use super::SimulateError;
 use super::coupons::CouponArgs;
@@ -191,9 +190,14 @@ impl Args {
 
 /// An id as the contract has them.
 pub(super) fn id(text: &str) -> Result<String, &'static str> {
-    Id::check(text)
-        .map(|()| text.to_owned())
-        .map_err(|_| "an id has letters, digits, '.', '_' and '-', begins with a letter or digit, and has at most 64")
+    let is_id = text.len() <= 64
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
+    is_id
+        .then(|| text.to_owned())
+        .ok_or("an id has letters, digits, '.', '_' and '-', begins with a letter or digit, and has at most 64")
 }
 
 #[cfg(test)]

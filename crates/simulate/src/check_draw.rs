@@ -1,6 +1,6 @@
 //! The draw once more, written from its published text alone, so that the product is not trusted to check itself.
 //!
-//! Nothing here may use `jackpot_core::draw` or `odds`: a mistake in the product's draw must show as a difference.
+//! This crate does not depend on `jackpot_core`: a mistake in the product's draw must show as a difference.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};

@@ -3,7 +3,6 @@
 use std::future::Future;
 use std::path::{Path, PathBuf};
 
-use jackpot_core::ids::Id;
 use serde_json::Value;
 
 use super::SimulateError;
@@ -14,8 +13,8 @@ use super::compare::Plays;
 pub struct Product {
     /// Its executable: `serve` starts a private service.
     pub program: PathBuf,
-    /// The keys of a room.
-    pub room_keys: fn(&Id) -> RoomKeys,
+    /// The keys of the room with this id.
+    pub room_keys: fn(&str) -> RoomKeys,
 }
 
 /// The keys of a room that its monitor reads.

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use jackpot_core::ids::Id;
 use reqwest::Method;
 use rustix::process::{Pid, Signal, kill_process};
 use sha2::{Digest, Sha256};
@@ -97,7 +96,7 @@ impl PrivateService {
     }
 
     /// The keys of a room in its Redis.
-    pub fn room_keys(&self, room: &Id) -> RoomKeys {
+    pub fn room_keys(&self, room: &str) -> RoomKeys {
         (self.product.room_keys)(room)
     }
 

@@ -1,14 +1,14 @@
 //! A request for a coupon as clients see it.
 
+use jackpot_core::clock::rfc3339;
+use jackpot_core::ids::Id;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::clock::rfc3339;
 use crate::coupon::code::Code;
 use crate::coupon::coupons::Request;
 use crate::coupon::record::{Issue, Record, State};
 use crate::http::auth::Caller;
-use crate::ids::Id;
 
 /// A request and its result. A field that its result does not use is left out.
 #[derive(Debug, Default, Serialize, ToSchema)]

@@ -6,6 +6,7 @@ use std::time::Duration;
 use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse, rt};
+use jackpot_core::ids::Id;
 use serde::Serialize;
 use tokio::time::{Instant, timeout_at};
 use utoipa::ToSchema;
@@ -25,7 +26,6 @@ use crate::http::listener::state::ConnectionState;
 use crate::http::problem::{FieldError, Problem};
 use crate::http::query::PathOf;
 use crate::http::{Web, auth, body};
-use crate::ids::Id;
 use crate::stopping::Stopping;
 
 const NDJSON: &str = "application/x-ndjson";

@@ -2,12 +2,13 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
+use jackpot_core::clock::rfc3339;
+use jackpot_core::ids::{Id, RequestRef};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::Api;
 use super::body::IssueBody;
-use crate::clock::rfc3339;
 use crate::coupon::record::{Record, State};
 use crate::coupon::scripts::DeadLetter;
 use crate::http::auth::{self, operator};
@@ -16,7 +17,6 @@ use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::http::query::QueryOf;
 use crate::http::request_id::RequestId;
-use crate::ids::{Id, RequestRef};
 use crate::telemetry::request;
 
 /// A request that was taken three times without being served.

@@ -3,6 +3,8 @@
 use actix_web::http::header::ETAG;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_core::ids::Id;
+use jackpot_core::violation::{Violation, check_new_name, name_and_rest};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -18,9 +20,7 @@ use crate::http::page::{PageQuery, page_of};
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
-use crate::ids::Id;
 use crate::stream::kinds::Streams;
-use crate::violation::{Violation, check_new_name, name_and_rest};
 
 impl Described for Document {
     const RELATED: &'static [&'static str] = &["starts_at", "ends_at"];

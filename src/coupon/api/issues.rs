@@ -3,6 +3,7 @@
 use actix_web::http::header::{HeaderName, LOCATION};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_core::ids::{Id, RequestRef};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -18,7 +19,6 @@ use crate::http::body::{Body, Described};
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::http::request_id::RequestId;
-use crate::ids::{Id, RequestRef};
 use crate::telemetry::request;
 
 /// Header of a repeated answer.

@@ -1,11 +1,11 @@
 //! The routes of coupons.
 
 use actix_web::web::{self, Data, ServiceConfig};
+use jackpot_core::ids::Id;
 use utoipa::OpenApi;
 
 use super::coupons::Coupons;
 use crate::http::problem::Problem;
-use crate::ids::Id;
 use crate::sql::Sql;
 use crate::stream::kinds::COUPONS;
 use crate::stream::ledger_mark;

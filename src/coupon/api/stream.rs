@@ -5,6 +5,7 @@ use std::time::Duration;
 use actix_web::HttpResponse;
 use actix_web::web::{Bytes, Data};
 use futures_util::StreamExt;
+use jackpot_core::ids::{Id, RequestRef};
 use tokio::time::{Instant, sleep};
 use tracing::debug;
 
@@ -16,7 +17,6 @@ use crate::http::Web;
 use crate::http::auth::{self, Caller};
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
-use crate::ids::{Id, RequestRef};
 use crate::telemetry::request;
 
 /// Least time between two events about a place.

@@ -1,7 +1,8 @@
 //! Reads what scripts reply about requests: their records and details.
 
+use jackpot_core::unreadable::Unreadable;
+
 use crate::coupon::record::Record;
-use crate::stream::Unreadable;
 
 use super::{Reply, ScriptError};
 

@@ -1,7 +1,8 @@
 //! `lua/coupon/issue.lua`.
 
+use jackpot_core::ids::Id;
+
 use crate::coupon::code::Code;
-use crate::ids::Id;
 use crate::store::keys::CouponKeys;
 use crate::store::{Call, Script, Store};
 use crate::stream::Marked;

@@ -3,9 +3,11 @@
 
 use std::sync::LazyLock;
 
+use jackpot_core::mark::Mark;
+
 use crate::store::keys::CouponKeys;
 use crate::store::{Call, Script};
-use crate::stream::{EVENTS, Mark, Reply, run, run_here};
+use crate::stream::{EVENTS, Reply, run, run_here};
 pub use crate::stream::{ScriptError, Wanted};
 
 mod answers;

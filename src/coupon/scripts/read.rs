@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use jackpot_core::unreadable::Unreadable;
+
 use crate::coupon::record::Record;
 use crate::coupon::status::Status;
 use crate::store::Store;
 use crate::store::keys::CouponKeys;
 use crate::stream::Marked;
-use crate::stream::Unreadable;
 
 use super::answers::{self, Answer};
 use super::{DEAD, LOOKUP, Mark, Reply, ScriptError, VIEW, call, run};

@@ -1,7 +1,8 @@
 //! `lua/coupon/serve.lua`.
 
+use jackpot_core::ids::Id;
+
 use crate::coupon::code::Code;
-use crate::ids::Id;
 use crate::store::Store;
 use crate::store::keys::CouponKeys;
 

@@ -5,11 +5,11 @@
 
 use std::collections::BTreeSet;
 
+use jackpot_core::clock::{parse_rfc3339, rfc3339};
 use serde_json::{Map, Value, json};
 
 use super::schemas::{self, Schemas};
 use super::words::{self, When};
-use crate::clock::{parse_rfc3339, rfc3339};
 use crate::http::problem;
 use crate::http::problem_kinds::{self, Kind};
 

@@ -1,9 +1,9 @@
 //! Makes schemas that generators and validators read: flat, each type once, each text and number with its bounds.
 
+use jackpot_core::money::MAX_MINOR;
 use serde_json::{Map, Value, json};
 
 use super::words::{self, Within};
-use crate::money::MAX_MINOR;
 
 /// Schemas by name.
 pub(super) type Schemas = Map<String, Value>;

@@ -2,24 +2,24 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
+use jackpot_core::clock::rfc3339;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::definition::Violation;
+use jackpot_core::money::Minor;
+use jackpot_core::text::Reason;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
 use super::{Api, operator};
-use crate::clock::rfc3339;
 use crate::http::auth;
 use crate::http::body::{Body, Described};
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::http::request_id::RequestId;
-use crate::ids::Id;
-use crate::jackpot::definition::Violation;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::scripts::Adjust;
-use crate::money::Minor;
 use crate::operator::Operator;
-use crate::text::Reason;
 
 /// A meter that operators may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

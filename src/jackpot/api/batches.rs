@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
+use jackpot_core::ids::{BatchId, ClientSeed, Id};
+use jackpot_core::money::Minor;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -13,9 +15,7 @@ use crate::http::auth;
 use crate::http::body::{self, Described, Unparsed};
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
-use crate::ids::{BatchId, ClientSeed, Id};
 use crate::jackpot::batch::{Batch, BatchPlayed, Entries, MAX_ENTRIES, work};
-use crate::money::Minor;
 use crate::telemetry::request;
 
 /// Bytes of an entry. The longest form has 187; the rest is for spaces.

@@ -3,9 +3,9 @@
 use std::fmt::Debug;
 
 use futures_util::future::LocalBoxFuture;
+use jackpot_core::ids::Id;
 
 use crate::http::problem::Problem;
-use crate::ids::Id;
 use crate::jackpot::kept::Taken;
 use crate::jackpot::operate::Operate;
 

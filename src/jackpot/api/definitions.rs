@@ -3,6 +3,11 @@
 use actix_web::http::header::ETAG;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::definition::{Definition, MAX_RANKS, Violation};
+use jackpot_core::jackpot::document::{Contribution, Document, OddsTable, Tier};
+use jackpot_core::money::Minor;
+use jackpot_core::violation::{check_new_name, name_and_rest};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -15,17 +20,12 @@ use crate::http::page::{PageQuery, page_of};
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
-use crate::ids::Id;
-use crate::jackpot::definition::{Definition, MAX_RANKS, Violation};
-use crate::jackpot::document::{Contribution, Document, OddsTable, Tier};
 use crate::jackpot::error::PlayError;
 use crate::jackpot::kept;
 use crate::jackpot::scripts::Snapshot;
 use crate::jackpot::view::{Meter, Status, parse_definition};
-use crate::money::Minor;
 use crate::stream::kinds::{JACKPOTS, Streams};
 use crate::stream::ledger_mark;
-use crate::violation::{check_new_name, name_and_rest};
 
 /// Bytes of a rank. The longest form has 173; the rest is for spaces.
 const MAX_RANK_BYTES: usize = 256;

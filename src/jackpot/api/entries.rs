@@ -3,6 +3,12 @@
 use actix_web::http::header::{CONTENT_TYPE, HeaderValue};
 use actix_web::web::Data;
 use actix_web::{HttpResponse, HttpResponseBuilder};
+use jackpot_core::ids::{ClientSeed, EntryRef, Id};
+use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::jackpot::derived::{draw_request, payout_id};
+use jackpot_core::jackpot::document::Prize;
+use jackpot_core::jackpot::record::{Record, Sent, State};
+use jackpot_core::money::Minor;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -12,13 +18,7 @@ use crate::http::auth;
 use crate::http::body::{Body, Described};
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
-use crate::ids::{ClientSeed, EntryRef, Id};
-use crate::jackpot::definition::Definition;
-use crate::jackpot::derived::{draw_request, payout_id};
-use crate::jackpot::document::Prize;
 use crate::jackpot::play::Played;
-use crate::jackpot::record::{Record, Sent, State};
-use crate::money::Minor;
 use crate::telemetry::request;
 
 /// Usual bytes of an entry's answer. The buffer has this size and seldom grows.

@@ -11,6 +11,9 @@ use std::time::Duration;
 use actix_web::web::{Bytes, Data};
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::StreamExt;
+use jackpot_core::clock::rfc3339;
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
 use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -18,19 +21,16 @@ use tracing::debug;
 use utoipa::ToSchema;
 
 use super::Api;
-use crate::clock::rfc3339;
 use crate::http::Web;
 use crate::http::auth::Anyone;
 use crate::http::cached::{self, Page};
 use crate::http::peer::Peer;
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
-use crate::ids::Id;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::operate::Operate;
 use crate::jackpot::scripts::Snapshot;
 use crate::single_flight::SingleFlight;
-use crate::stream::Mark;
 
 /// How often a meter with listeners is read. With at most one event a second, a listener lags by at most a second.
 const READ_EVERY: Duration = Duration::from_millis(200);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use actix_web::web::{self, Data, ServiceConfig};
+use jackpot_core::text::Reason;
 use utoipa::OpenApi;
 
 use super::named::Named;
@@ -11,7 +12,6 @@ use super::play::Play;
 use crate::http::auth::operator;
 use crate::http::body::Described;
 use crate::sql::Sql;
-use crate::text::Reason;
 
 mod adjustments;
 mod batches;

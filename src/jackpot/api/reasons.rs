@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use jackpot_core::ids::Id;
+
 use crate::http::problem::Problem;
-use crate::ids::Id;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::kept;
 use crate::jackpot::view::Status;

@@ -3,6 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::header::ETAG;
 use actix_web::web::Data;
+use jackpot_core::ids::Id;
 
 use super::definitions::{Jackpot, read};
 use super::{Api, ReasonBody, operator};
@@ -11,7 +12,6 @@ use crate::http::body::Body;
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::http::request_id::RequestId;
-use crate::ids::Id;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::view::Status;
 

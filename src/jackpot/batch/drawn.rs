@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::ops::Range;
 
+use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::jackpot::draw::{BatchDraw, EpochSeed};
+use jackpot_core::jackpot::record::fingerprint;
+use jackpot_core::jackpot::split::{Sum, TierAmount};
+
 use super::Batch;
 use super::splits::Splits;
-use crate::jackpot::definition::Definition;
-use crate::jackpot::draw::{BatchDraw, EpochSeed};
-use crate::jackpot::record::fingerprint;
-use crate::jackpot::split::{Sum, TierAmount};
 
 /// Consecutive entries of a batch that are drawn under one definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,13 +180,13 @@ impl Drawing<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::{BatchId, Id};
     use crate::jackpot::batch::Entries;
-    use crate::jackpot::record::{Record, Sent};
-    use crate::jackpot::split::Part;
-    use crate::jackpot::steps::{Step as Next, next_step};
-    use crate::master_secret::MasterSecret;
-    use crate::money::{MAX_MINOR, Minor};
+    use jackpot_core::ids::{BatchId, Id};
+    use jackpot_core::jackpot::record::{Record, Sent};
+    use jackpot_core::jackpot::split::Part;
+    use jackpot_core::jackpot::steps::{Step as Next, next_step};
+    use jackpot_core::money::{MAX_MINOR, Minor};
+    use jackpot_core::secret::MasterSecret;
     use serde_json::{Value, json};
 
     fn definition(ranks: &[(u32, u64)], total: u64, max_redraws: u32) -> Definition {

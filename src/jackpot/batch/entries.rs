@@ -5,12 +5,11 @@ use std::borrow::Cow;
 use std::fmt::{self, Write};
 use std::ops::Range;
 
+use jackpot_core::ids::{ClientSeed, Id};
+use jackpot_core::jackpot::record::Sent;
+use jackpot_core::money::Minor;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-
-use crate::ids::{ClientSeed, Id};
-use crate::jackpot::record::Sent;
-use crate::money::Minor;
 
 /// Most entries of a batch. It bounds Redis' work in one call to some ten milliseconds.
 pub const MAX_ENTRIES: usize = 10_000;
@@ -244,7 +243,7 @@ mod tests {
         );
         assert_eq!(
             (entries.stake(2).get(), entries.max_stake().get()),
-            (7, crate::money::MAX_MINOR)
+            (7, jackpot_core::money::MAX_MINOR)
         );
         let sent = (0..3).map(|i| entries.sent(i)).collect::<Vec<_>>();
         assert_eq!(sent[1].to_text(), entries.line(1));

@@ -10,13 +10,13 @@ mod play;
 mod splits;
 mod work;
 
+use jackpot_core::ids::BatchId;
+use jackpot_core::jackpot::batch_record::Fingerprint;
+
 pub use drawn::{Drawn, Step, TooLarge};
 pub use entries::{Entries, MAX_ENTRIES};
 pub use play::{BatchPlayed, Winner};
 pub(crate) use work::work;
-
-use super::batch_record::Fingerprint;
-use crate::ids::BatchId;
 
 /// A batch as it was sent.
 #[derive(Debug)]

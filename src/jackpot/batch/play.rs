@@ -4,17 +4,17 @@
 use std::sync::Arc;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::batch_record::BatchRecord;
+use jackpot_core::jackpot::definition::{Definition, Violation};
+use jackpot_core::jackpot::record::{Record, State};
 
 use super::drawn::TooLarge;
 use super::work::work;
 use super::{Batch, Drawn};
-use crate::ids::Id;
-use crate::jackpot::batch_record::BatchRecord;
-use crate::jackpot::definition::{Definition, Violation};
 use crate::jackpot::error::PlayError;
 use crate::jackpot::known::Known;
 use crate::jackpot::play::{MAX_STALE, Play, refused};
-use crate::jackpot::record::{Record, State};
 use crate::jackpot::scripts::{self, BatchCall, BatchReply, FoundBatch, Refusal};
 use crate::jackpot::view::{View, parse_definition};
 use crate::room::door::{DoorError, NoPass};

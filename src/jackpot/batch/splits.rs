@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use crate::jackpot::definition::Definition;
-use crate::jackpot::split::{TierAmount, split, write_amounts};
-use crate::money::Minor;
+use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::jackpot::split::{TierAmount, split, write_amounts};
+use jackpot_core::money::Minor;
 
 /// The distinct stakes of a batch under one definition.
 pub(super) struct Splits<'a> {

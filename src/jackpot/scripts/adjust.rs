@@ -1,13 +1,14 @@
 //! `lua/jackpot/adjust.lua`.
 
-use crate::ids::Id;
-use crate::money::Minor;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::document::Tier;
+use jackpot_core::mark::Mark;
+use jackpot_core::money::Minor;
+
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
 use super::{ADJUST, Fence, ScriptError, fenced, pools, run};
-use crate::jackpot::document::Tier;
-use crate::stream::Mark;
 
 /// A change of a meter by an operator: money in, out, or moved.
 #[derive(Debug, Clone)]

@@ -1,9 +1,10 @@
 //! `lua/jackpot/checkpoint.lua`.
 
-use crate::jackpot::document::Tier;
+use jackpot_core::jackpot::document::Tier;
+use jackpot_core::mark::Mark;
+
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
-use crate::stream::Mark;
 
 use super::{CHECKPOINT, Fence, ScriptError, fenced, pools, run};
 

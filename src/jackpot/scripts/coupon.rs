@@ -1,13 +1,14 @@
 //! `lua/jackpot/coupon.lua`.
 
-use crate::ids::Id;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::document::Tier;
+use jackpot_core::jackpot::record::Reason;
+
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
 use super::finish::{Finished, finished};
 use super::{COUPON, Fence, ScriptError, fenced, pools, run_here, settling_keys};
-use crate::jackpot::document::Tier;
-use crate::jackpot::record::Reason;
 
 /// A coupon's answer to an entry's request.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,13 +1,15 @@
 //! `lua/jackpot/define.lua`.
 
+use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::jackpot::epoch::Opening;
+use jackpot_core::mark::Mark;
+
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
 use super::{DEFINE, Fence, ScriptError, fenced, pools, run, tiers_text};
-use crate::jackpot::definition::Definition;
-use crate::jackpot::epoch::Opening;
 use crate::jackpot::view::Status;
-use crate::stream::{Mark, Wanted};
+use crate::stream::Wanted;
 
 #[derive(Debug)]
 pub struct Define<'a> {

@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::ops::Range;
 
-use crate::money::Minor;
+use jackpot_core::jackpot::call_record::Rows;
+use jackpot_core::jackpot::definition::{Definition, MoneyKind, MoneyPrize};
+use jackpot_core::jackpot::record::{Record, Sent, State, Unreadable, fingerprint};
+use jackpot_core::jackpot::split::{Sum, TierAmount, split};
+use jackpot_core::mark::Mark;
+use jackpot_core::money::Minor;
+
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
 
 use super::Reply;
 use super::{ENTER, Fence, ScriptError, fenced, pools, run, run_here, settling_keys};
-use crate::jackpot::call_record::Rows;
-use crate::jackpot::definition::{Definition, MoneyKind, MoneyPrize};
-use crate::jackpot::record::{Record, Sent, State, Unreadable, fingerprint};
-use crate::jackpot::split::{Sum, TierAmount, split};
-use crate::stream::Mark;
 
 /// Most entries of one call. It bounds the work to a millisecond, and stays within the stack of `unpack`.
 pub const MAX_ENTRIES: usize = 1_000;

@@ -2,6 +2,11 @@
 
 use std::fmt::Write;
 
+use jackpot_core::jackpot::batch_record::BatchRecord;
+use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::jackpot::record::{Record, Unreadable};
+use jackpot_core::mark::Mark;
+
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
 
@@ -9,10 +14,6 @@ use super::Reply;
 use super::enter::{add_row, money_text};
 use super::{ENTER_BATCH, Fence, LOOKUP_BATCH, Refusal, ScriptError, fenced, run, settling_keys};
 use crate::jackpot::batch::{Batch, Drawn};
-use crate::jackpot::batch_record::BatchRecord;
-use crate::jackpot::definition::Definition;
-use crate::jackpot::record::{Record, Unreadable};
-use crate::stream::Mark;
 
 /// A drawn batch.
 #[derive(Debug)]

@@ -1,13 +1,14 @@
 //! `lua/jackpot/claim.lua` and `lua/jackpot/finish.lua`: the scripts that finish a pending entry.
 
+use jackpot_core::jackpot::definition::MoneyPrize;
+use jackpot_core::jackpot::document::Tier;
+use jackpot_core::jackpot::record::Record;
+use jackpot_core::mark::Mark;
+
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
 use super::{CLAIM, FINISH, Fence, Reply, ScriptError, enter::money_text, fenced, pools, run_here, settling_keys};
-use crate::jackpot::definition::MoneyPrize;
-use crate::jackpot::document::Tier;
-use crate::jackpot::record::Record;
-use crate::stream::Mark;
 
 /// The record after a claim or a finish.
 #[derive(Debug)]

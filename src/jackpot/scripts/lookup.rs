@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
+use jackpot_core::jackpot::record::{Record, Sent, State};
+use jackpot_core::jackpot::segment::Segment;
+use jackpot_core::mark::Mark;
+
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
 
 use super::{LOOKUP, ScriptError, run};
-use crate::jackpot::record::{Record, Sent, State};
-use crate::jackpot::segment::Segment;
-use crate::stream::Mark;
 
 /// A found entry.
 #[derive(Debug)]

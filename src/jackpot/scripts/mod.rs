@@ -3,12 +3,13 @@
 
 use std::sync::LazyLock;
 
+use jackpot_core::jackpot::document::Tier;
+use jackpot_core::mark::Mark;
+
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Script};
-use crate::stream::{EVENTS, Mark, Reply, run, run_here};
+use crate::stream::{EVENTS, Reply, run, run_here};
 pub use crate::stream::{ScriptError, Wanted};
-
-use super::document::Tier;
 
 mod adjust;
 mod checkpoint;

@@ -2,18 +2,19 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::epoch::{Epoch, Opening};
+use jackpot_core::jackpot::record::{Record, Unreadable};
+use jackpot_core::mark::Mark;
 use redis::{FromRedisValue, Value};
 
-use crate::ids::Id;
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
 
 use super::Reply;
 use super::{PENDING, ScriptError, VIEW, run};
-use crate::jackpot::epoch::{Epoch, Opening};
-use crate::jackpot::record::{Record, Unreadable};
 use crate::jackpot::view::{Meter, Status};
-use crate::stream::{Mark, Marked};
+use crate::stream::Marked;
 
 /// Most rounds with the pools of another version. Each needs a PUT of a definition in between.
 const MAX_ROUNDS: usize = 8;

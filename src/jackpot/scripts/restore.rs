@@ -5,15 +5,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ids::Id;
-use crate::jackpot::definition::Definition;
-use crate::jackpot::document::Tier;
-use crate::jackpot::epoch::Opening;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::jackpot::document::Tier;
+use jackpot_core::jackpot::epoch::Opening;
+use jackpot_core::mark::Mark;
+
 use crate::jackpot::view::Status;
 use crate::operator::Operator;
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
-use crate::stream::Mark;
 use crate::stream::restore::{self, RestoreBegun, RestoreEnded};
 
 use super::{RESTORE_END, ScriptError, tiers_text};
@@ -100,7 +101,7 @@ pub struct RestoredState {
 pub enum Part {
     /// JSON by version.
     Definitions,
-    /// [`Epoch::to_text`](crate::jackpot::epoch::Epoch::to_text) by epoch.
+    /// [`Epoch::to_text`](jackpot_core::jackpot::epoch::Epoch::to_text) by epoch.
     Epochs,
     /// Records by entry id, generation `a`.
     SeenA,

@@ -1,11 +1,12 @@
 //! `lua/jackpot/rotate.lua`.
 
+use jackpot_core::jackpot::epoch::Opening;
+use jackpot_core::mark::Mark;
+
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
 use super::{Fence, ROTATE, ScriptError, fenced, run};
-use crate::jackpot::epoch::Opening;
-use crate::stream::Mark;
 
 /// Why an epoch ends.
 #[derive(Debug, Clone)]

@@ -1,12 +1,13 @@
 //! `lua/jackpot/status.lua`.
 
+use jackpot_core::jackpot::document::Tier;
+use jackpot_core::mark::Mark;
+
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
 use super::{Fence, STATUS, ScriptError, fenced, pools, run};
-use crate::jackpot::document::Tier;
 use crate::jackpot::view::Status;
-use crate::stream::Mark;
 
 /// A wanted status.
 #[derive(Debug, Clone)]

@@ -2,13 +2,13 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
+use jackpot_core::ids::Id;
+use jackpot_core::receipt::Head;
 
 use super::Api;
 use crate::http::auth;
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
-use crate::ids::Id;
-use crate::ledger::receipt::Head;
 
 /// Where the chain of a jackpot's events ends now, signed. Keep one: a history rewritten behind it no longer has it.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/ledger/head", operation_id = "get_ledger_head", tag = "ledger", security(("bearer" = [])),

@@ -4,15 +4,15 @@ use std::fmt;
 use std::sync::Arc;
 
 use actix_web::web::{Data, ServiceConfig};
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::draw::EpochSeed;
+use jackpot_core::jackpot::epoch::Epoch;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use utoipa::OpenApi;
 
 use super::Ledger;
 use super::queries::Queries;
-use crate::ids::Id;
-use crate::jackpot::draw::EpochSeed;
-use crate::jackpot::epoch::Epoch;
 use crate::jackpot::view::Views;
 use crate::signing::SigningKeys;
 use crate::sql::Sql;

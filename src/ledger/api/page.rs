@@ -1,11 +1,11 @@
 //! What all lists take: a time and a page.
 
+use jackpot_core::clock::parse_rfc3339;
+use jackpot_core::money::Minor;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::clock::parse_rfc3339;
 pub(crate) use crate::http::page::Limit;
-use crate::money::Minor;
 
 /// A page that does not say.
 pub(super) const DEFAULT_LIMIT: u32 = 100;

@@ -2,6 +2,8 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_core::ids::Id;
+use jackpot_core::text::Text;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -11,11 +13,9 @@ use super::page::{Amount, Limit, PageBody, Paging, Time};
 use crate::http::auth;
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
-use crate::ids::Id;
 use crate::ledger::queries::payouts::{PayoutFilters, PayoutRow};
 use crate::ledger::queries::{Between, LedgerError};
 use crate::stream::kinds::Streams;
-use crate::text::Text;
 
 /// Longer ones are none of ours.
 const MAX_PAYOUT_ID_CHARS: usize = 200;

@@ -2,6 +2,7 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_core::ids::Id;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -11,7 +12,6 @@ use super::page::{Limit, PageBody, Paging, Time};
 use crate::http::auth;
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
-use crate::ids::Id;
 use crate::ledger::queries::Between;
 use crate::ledger::queries::postings::{PostingFilters, PostingRow};
 

@@ -2,6 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
+use jackpot_core::ids::Id;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -9,7 +10,6 @@ use super::Api;
 use crate::http::auth;
 use crate::http::problem::Problem;
 use crate::http::query::{Nothing, QueryOf};
-use crate::ids::Id;
 use crate::ledger::problem::{Mismatch, reconciliation_mismatch};
 use crate::ledger::queries::reconciliation::{CouponReconciliation, Reconciliation, RoomReconciliation};
 use crate::stream::kinds::{COUPONS, ROOMS, Streams};

@@ -7,6 +7,7 @@ use actix_web::HttpResponse;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION};
 use actix_web::web::{Bytes, BytesMut, Data};
 use futures_util::{Stream, StreamExt};
+use jackpot_core::ids::Id;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -14,7 +15,6 @@ use super::Api;
 use crate::http::auth;
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
-use crate::ids::Id;
 use crate::ledger::export::{Export, ExportError, may_be_published};
 use crate::ledger::queries::LedgerError;
 

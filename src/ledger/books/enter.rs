@@ -1,9 +1,9 @@
 //! What entries and their claims change in the books.
 
+use jackpot_core::ids::Id;
 use serde::{Deserialize, Serialize};
 
 use super::{Books, FoldError, Pending, expect};
-use crate::ids::Id;
 use crate::ledger::event::{Batch, Claim, ClaimResult, Entered, Event, Kind};
 
 /// The first segment of a batch, behind which a waiting definition came into force.

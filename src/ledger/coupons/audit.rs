@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use jackpot_core::ids::Id;
 use serde_json::{Value, json};
 
 use super::books::Books;
 use super::event::{Event, Kind};
 use crate::coupon::status::Status;
-use crate::ids::Id;
 use crate::ledger::audit::Action;
 
 /// The action that an event tells of, if it does; from the books before and after it.

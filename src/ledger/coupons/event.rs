@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use jackpot_core::ids::Id;
+
 use crate::coupon::code::Code;
 use crate::coupon::definition::Definition;
 use crate::coupon::status::Status;
-use crate::ids::Id;
 use crate::ledger::event::Unreadable;
 use crate::ledger::event::parse::{Fields, parse_held};
 use crate::ledger::skipped::{self, CarriedCoupon, Skipped};

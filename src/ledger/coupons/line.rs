@@ -6,9 +6,10 @@
 
 use std::collections::BTreeMap;
 
+use jackpot_core::ids::Id;
+
 use super::event::{Event, Kind, What};
 use crate::coupon::record::{Record, State};
-use crate::ids::Id;
 use crate::ledger::books::FoldError;
 
 /// Those in the line and the dead letters.

@@ -1,12 +1,13 @@
 //! The event of a batch, or of one segment of it: its entries have no ids of their own, and what each added is
-//! computed ([`crate::jackpot::segment`]).
+//! computed ([`jackpot_core::jackpot::segment`]).
+
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::batch_record::BatchRecord;
+use jackpot_core::jackpot::record::Sent;
+use jackpot_core::jackpot::segment::Segment;
 
 use super::parse::{Fields, is_of_the_call, parse_claims};
 use super::{Batch, Entered, Kind, Unreadable};
-use crate::ids::Id;
-use crate::jackpot::batch_record::BatchRecord;
-use crate::jackpot::record::Sent;
-use crate::jackpot::segment::Segment;
 
 /// An `enter` event that has a field `batch`.
 pub(super) fn parse_batch(fields: &Fields<'_>) -> Result<Kind, Unreadable> {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::call_record::Rows;
+use jackpot_core::jackpot::epoch::Opening;
+use jackpot_core::jackpot::record::{Reason, Sent};
+
 use super::batch::parse_batch;
 use super::{Checkpoint, Claim, ClaimResult, Define, Entered, Event, Kind, MeterChange, Unreadable};
-use crate::ids::Id;
-use crate::jackpot::call_record::Rows;
-use crate::jackpot::epoch::Opening;
-use crate::jackpot::record::{Reason, Sent};
 use crate::jackpot::view::Status;
 use crate::ledger::skipped::{self, Skipped};
 

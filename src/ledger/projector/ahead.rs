@@ -6,6 +6,8 @@
 use std::sync::Arc;
 
 use futures_util::{StreamExt, stream as futures};
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
 use tracing::debug;
 
 use super::batch::Batch;
@@ -13,9 +15,8 @@ use super::kind::Kind;
 use super::rows::Raw;
 use super::stream::{MAX_BYTES, MAX_EVENTS};
 use super::{AT_ONCE, Projector};
-use crate::ids::Id;
 use crate::store::Store;
-use crate::stream::{self, Mark, Subject, TailWish};
+use crate::stream::{self, Subject, TailWish};
 
 impl<K: Kind> Projector<K> {
     /// What to read while this batch is committed.

@@ -1,14 +1,14 @@
 //! Events of one stream, checked and turned into the rows of one transaction.
 
+use jackpot_core::chain;
+use jackpot_core::ids::Id;
 use thiserror::Error;
 
 use super::kind::{Folded, Kind};
 pub use super::rows::{Cursor, Raw};
 use super::rows::{DefinitionRow, EventRow};
-use crate::ids::Id;
 use crate::ledger::audit::Action;
 use crate::ledger::books::FoldError;
-use crate::ledger::chain;
 use crate::ledger::event::Unreadable;
 use crate::ledger::reconcile::report::Report;
 

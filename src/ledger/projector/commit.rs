@@ -1,13 +1,13 @@
 //! Batches become rows, and streams move on.
 
 use futures_util::future;
+use jackpot_core::ids::Id;
 use tracing::debug;
 
 use super::batch::Batch;
 use super::kind::{Folded, Kind};
 use super::write::{self, WriteError};
 use super::{Projector, ahead};
-use crate::ids::Id;
 use crate::sql::is_unavailable;
 use crate::stream::LedgerView;
 

@@ -4,13 +4,13 @@ use std::ops::Bound;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream as futures};
+use jackpot_core::ids::Id;
 use tracing::{debug, error, info};
 
 use super::kind::{Folded, Kind, Verdict};
 use super::stream::{Stream, is_damage};
 use super::trouble::service;
 use super::{AT_ONCE, Projector};
-use crate::ids::Id;
 use crate::ledger::reconcile::report::{Report, StateRow};
 use crate::ledger::reconcile::store;
 use crate::stream::MaybeScript;

@@ -5,6 +5,7 @@ use std::ops::{Bound, RangeBounds};
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream as futures};
+use jackpot_core::ids::Id;
 use tokio::time::timeout;
 use tracing::debug;
 
@@ -14,7 +15,6 @@ use super::kind::Kind;
 use super::rows::Raw;
 use super::stream::{Read, Stream};
 use super::{AT_ONCE, Projector};
-use crate::ids::Id;
 use crate::stream::{ScriptError, Subject};
 
 /// Events of one transaction, over all streams: beyond it the others wait for the next.

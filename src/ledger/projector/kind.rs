@@ -3,6 +3,8 @@
 use std::fmt::{Debug, Display};
 use std::future::{self, Future};
 
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -12,13 +14,12 @@ use super::load::{LoadError, Loaded};
 use super::rows::{Cursor, DefinitionRow, Raw};
 use super::stream::Stream;
 use super::write::WriteError;
-use crate::ids::Id;
 use crate::ledger::reconcile::report::Report;
 use crate::ledger::restore::{RestoreError, Restored, Restorer};
 use crate::operator::Operator;
 use crate::sql::{Sql, Tx};
 use crate::stream::kinds::Tables;
-use crate::stream::{Mark, MaybeScript, Registry, Subject};
+use crate::stream::{MaybeScript, Registry, Subject};
 
 /// What the events of one stream tell, up to one of them.
 pub trait Folded: Clone + Debug + Default + Serialize + DeserializeOwned + Send + Sync {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream as futures};
+use jackpot_core::ids::Id;
 
 use super::kind::Kind;
 use super::{AT_ONCE, Projector};
-use crate::ids::Id;
 use crate::store::Store;
 use crate::stream::Subject;
 use crate::telemetry::Metrics;

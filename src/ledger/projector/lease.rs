@@ -5,11 +5,11 @@
 
 use std::time::Duration;
 
+use jackpot_core::chain::ChainHash;
+use jackpot_core::ids::Id;
 use sqlx::{AssertSqlSafe, Row};
 use tracing::warn;
 
-use crate::ids::Id;
-use crate::ledger::chain::ChainHash;
 use crate::sql::{Kind, Sql, Taken};
 use crate::stream::LedgerView;
 use crate::stream::kinds::{JACKPOTS, Tables};

@@ -1,14 +1,14 @@
 //! What SQL holds of a stream when an instance takes it over: the cursor, the books, and the tail of the chain, checked.
 
+use jackpot_core::chain::ChainHash;
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
 use sqlx::{AssertSqlSafe, Row};
 use thiserror::Error;
 
 use super::kind::{Folded, Kind};
 use super::rows::Cursor;
-use crate::ids::Id;
-use crate::ledger::chain::ChainHash;
 use crate::sql::Sql;
-use crate::stream::Mark;
 use crate::stream::kinds::Tables;
 
 /// Events whose hashes are checked when a stream is taken over; `jackpot verify` checks all.

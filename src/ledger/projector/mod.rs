@@ -33,12 +33,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
 use tokio::time::timeout;
 use tracing::{debug, error, info, warn};
 
 pub use all::{Known, Projectors};
 
-use crate::ids::Id;
 use crate::jackpot::operate::Operate;
 use crate::ledger::Ledger;
 use crate::ledger::restore::Restorer;
@@ -46,7 +47,6 @@ use crate::settings;
 use crate::sql::is_unavailable;
 use crate::stopping::Stopping;
 use crate::store::Store;
-use crate::stream::Mark;
 use crate::telemetry::Metrics;
 use batch::Batch;
 use jackpots::Jackpots;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ledger::chain::ChainHash;
+use jackpot_core::chain::ChainHash;
 
 /// An event as the stream holds it.
 #[derive(Debug, Clone, PartialEq, Eq)]

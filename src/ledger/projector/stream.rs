@@ -3,16 +3,17 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
+
 use super::ahead::Ahead;
 use super::batch::{Batch, Start};
 use super::kind::{Folded, Kind};
 use super::load::Loaded;
 use super::rows::{Cursor, Raw};
-use crate::ids::Id;
 use crate::ledger::skipped;
 use crate::store::keys::StreamKeys;
 use crate::store::{Store, StoreError};
-use crate::stream::Mark;
 use crate::stream::{self, ScriptError, TailWish};
 
 /// Events read in one call: some 20 ms of work for SQL when each holds one entry.
@@ -263,8 +264,8 @@ pub(in crate::ledger) fn is_damage(error: &ScriptError) -> bool {
 mod tests {
     use super::*;
     use crate::ledger::books::Books;
-    use crate::ledger::chain::ChainHash;
     use crate::ledger::projector::jackpots::{Along, Jackpots};
+    use jackpot_core::chain::ChainHash;
 
     #[test]
     fn events_that_come_one_by_one_are_trimmed_behind_any_margin() {

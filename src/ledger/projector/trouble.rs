@@ -1,6 +1,10 @@
 //! What the projector does when a stream can't go on: it stops that one, loudly, and leaves the others alone.
 
 use futures_util::{StreamExt, stream as futures};
+use jackpot_core::chain;
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
+use jackpot_core::text::printable;
 use sqlx::AssertSqlSafe;
 use tracing::{debug, error, info, warn};
 
@@ -8,12 +12,9 @@ use super::kind::Kind;
 use super::load::last_event;
 use super::stream::Stream;
 use super::{AT_ONCE, Projector};
-use crate::ids::Id;
-use crate::ledger::chain;
 use crate::ledger::pair::Standing;
 use crate::operator::Operator;
-use crate::stream::{self, LedgerView, Mark, ScriptError, Subject, TailWish};
-use crate::text::printable;
+use crate::stream::{self, LedgerView, ScriptError, Subject, TailWish};
 
 /// Longest reason kept in SQL and in the event of the suspension, in characters.
 const MAX_REASON_CHARS: usize = 400;

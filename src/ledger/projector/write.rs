@@ -1,11 +1,11 @@
 //! One transaction: the cursor of each batch, moved only if it still stands where the batch begins, and its rows.
 
+use jackpot_core::ids::Id;
 use sqlx::{Any, AssertSqlSafe};
 
 use super::batch::Batch;
 use super::kind::{Folded, Kind};
 use super::rows::Cursor;
-use crate::ids::Id;
 use crate::ledger::reconcile;
 use crate::sql::{Sql, Tx, Value, insert_rows};
 

@@ -1,5 +1,7 @@
 //! What operators did, the newest first.
 
+use jackpot_core::clock::rfc3339;
+use jackpot_core::ids::Id;
 use serde::{Deserialize, Serialize};
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -8,8 +10,6 @@ use utoipa::ToSchema;
 use super::scan::{MAX_SCANNED, Order, Page, Scan};
 use super::scans::Scans;
 use super::{Between, Key, LedgerError, Listing, Queries, Value, json};
-use crate::clock::rfc3339;
-use crate::ids::Id;
 use crate::stream::kinds::{COUPONS, ROOMS, Streams};
 
 /// One action of an operator.

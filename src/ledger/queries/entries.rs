@@ -2,6 +2,10 @@
 
 use std::collections::HashMap;
 
+use jackpot_core::clock::rfc3339;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::derived::draw_request;
+use jackpot_core::jackpot::document::{Document, Prize};
 use serde::{Deserialize, Serialize};
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -11,10 +15,6 @@ use super::days::Day;
 use super::payouts::within;
 use super::scan::{MAX_SCANNED, Order, Page, Scan};
 use super::{Between, Key, LedgerError, Listing, Queries, Value, json};
-use crate::clock::rfc3339;
-use crate::ids::Id;
-use crate::jackpot::derived::draw_request;
-use crate::jackpot::document::{Document, Prize};
 
 /// Days that one page looks through: a player who has not played for long gets an empty page with a cursor, rather
 /// than one that takes a statement for each of ten years' days.

@@ -1,10 +1,10 @@
 //! The head of a jackpot's chain: whoever keeps one notices a history that was rewritten behind it.
 
+use jackpot_core::chain::ChainHash;
+use jackpot_core::ids::Id;
 use sqlx::{AssertSqlSafe, Row};
 
 use super::{LedgerError, Queries};
-use crate::ids::Id;
-use crate::ledger::chain::ChainHash;
 
 /// Where the chain of a jackpot ends now.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! The issues of a coupon, in their order.
 
+use jackpot_core::clock::rfc3339;
+use jackpot_core::ids::Id;
 use serde::{Deserialize, Serialize};
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -7,8 +9,6 @@ use utoipa::ToSchema;
 
 use super::scan::{MAX_SCANNED, Order, Page, Scan};
 use super::{Key, LedgerError, Listing, Queries, Value};
-use crate::clock::rfc3339;
-use crate::ids::Id;
 
 /// A unit that was given to a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

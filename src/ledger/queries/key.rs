@@ -2,11 +2,11 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jackpot_core::ids::Id;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::LedgerError;
-use crate::ids::Id;
 use crate::stream::kinds;
 
 /// Version of the form of cursors: one of another version is refused, never misread.

@@ -1,5 +1,9 @@
 //! Payouts, the newest first, and one by its id.
 
+use jackpot_core::clock::rfc3339;
+use jackpot_core::ids::Id;
+use jackpot_core::money::Minor;
+use jackpot_core::text::storable;
 use serde::{Deserialize, Serialize};
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -8,10 +12,6 @@ use utoipa::ToSchema;
 use super::scan::{MAX_SCANNED, Order, Page, Scan};
 use super::scans::Scans;
 use super::{Between, Key, LedgerError, Listing, Queries, Value};
-use crate::clock::rfc3339;
-use crate::ids::Id;
-use crate::money::Minor;
-use crate::text::storable;
 
 /// The receipt of a payout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

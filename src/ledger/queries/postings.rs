@@ -1,5 +1,7 @@
 //! The postings of a jackpot, the oldest first.
 
+use jackpot_core::clock::rfc3339;
+use jackpot_core::ids::Id;
 use serde::{Deserialize, Serialize};
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -7,8 +9,6 @@ use utoipa::ToSchema;
 
 use super::scan::{MAX_SCANNED, Order, Page, Scan};
 use super::{Between, Key, LedgerError, Listing, Queries};
-use crate::clock::rfc3339;
-use crate::ids::Id;
 
 /// One line of double entry. The lines of one event and tier sum to zero, `micro` included.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

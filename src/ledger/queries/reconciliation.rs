@@ -1,12 +1,12 @@
 //! The last reconciliation of every jackpot, coupon and room.
 
+use jackpot_core::clock::rfc3339;
 use serde::{Deserialize, Serialize};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 use utoipa::ToSchema;
 
 use super::{LedgerError, Queries, json};
-use crate::clock::rfc3339;
 use crate::ledger::reconcile::report::{Report, StateRow, TierReport};
 use crate::stream::kinds::{COUPONS, JACKPOTS, ROOMS, Tables};
 

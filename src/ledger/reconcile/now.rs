@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
 use sqlx::{AssertSqlSafe, Row};
 use tokio::time::Instant;
 
 use super::report::Report;
-use crate::ids::Id;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::operate::Operate;
 use crate::ledger::Ledger;
@@ -15,7 +16,6 @@ use crate::ledger::projector::jackpots::Jackpots;
 use crate::ledger::projector::kind::Kind;
 use crate::ledger::projector::rooms::Rooms;
 use crate::ledger::queries::LedgerError;
-use crate::stream::Mark;
 
 /// Longest wait for the projector to come to the checkpoint; behind a large backlog it takes longer.
 const LIMIT: Duration = Duration::from_secs(10);

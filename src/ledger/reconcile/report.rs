@@ -7,10 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
+use jackpot_core::money::MICRO;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-
-use crate::money::MICRO;
 
 /// The meters and the state of a jackpot at one event, from one side.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! The last comparison of each jackpot, coupon and room, in SQL.
 
+use jackpot_core::ids::Id;
+
 use super::report::Report;
-use crate::ids::Id;
 use crate::sql::Tx;
 use crate::stream::kinds::Tables;
 

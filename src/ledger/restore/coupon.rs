@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
 use sqlx::{Row, query};
 
 use super::writer::Writer;
@@ -12,7 +14,6 @@ use crate::coupon::definition::Definition;
 use crate::coupon::record::{Issue, Record, State};
 use crate::coupon::scripts::{self, Part, RestoredState};
 use crate::coupon::status::Status;
-use crate::ids::Id;
 use crate::ledger::coupons::books::Books;
 use crate::ledger::coupons::event::Event;
 use crate::ledger::coupons::line::Waiting;
@@ -23,9 +24,9 @@ use crate::ledger::projector::load::{self, LoadError, damaged};
 use crate::operator::Operator;
 use crate::random;
 use crate::store::keys::CouponKeys;
+use crate::stream;
 use crate::stream::kinds::COUPONS;
 use crate::stream::restore::{RestoreBegun, RestoreEnded, restore_begin};
-use crate::stream::{self, Mark};
 
 /// Rows read at a time.
 const PAGE: i64 = 1_000;

@@ -1,12 +1,14 @@
 //! A room rebuilt: what operators said of it. Its tickets are not in the ledger, so whoever waited joins again, and nobody
 //! is admitted before every pass that may be out has expired (`docs/decisions/0016-rooms.md`).
 
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
+use jackpot_core::secret::MasterSecret;
+
 use super::{Replace, RestoreError, Restored, Restorer};
-use crate::ids::Id;
 use crate::ledger::projector::load::{self, damaged};
 use crate::ledger::projector::rooms::Rooms;
 use crate::ledger::rooms::books::Books;
-use crate::master_secret::MasterSecret;
 use crate::operator::Operator;
 use crate::random;
 use crate::room::definition::Definition;
@@ -14,9 +16,9 @@ use crate::room::known::OrderOf;
 use crate::room::scripts::{self, RestoredState};
 use crate::room::status::Status;
 use crate::store::keys::RoomKeys;
+use crate::stream;
 use crate::stream::kinds::ROOMS;
 use crate::stream::restore::{RestoreBegun, RestoreEnded, restore_begin};
-use crate::stream::{self, Mark};
 
 impl Restorer {
     /// Rebuilds one room. The caller holds the lease of its stream, and knows of no pass that expires later than at

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use jackpot_core::ids::Id;
 use serde_json::{Value, json};
 
 use super::books::Books;
 use super::event::{Event, Kind};
-use crate::ids::Id;
 use crate::ledger::audit::Action;
 use crate::room::status::Status;
 

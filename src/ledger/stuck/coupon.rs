@@ -8,6 +8,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use jackpot_core::ids::Id;
+use jackpot_core::text::printable;
 use sqlx::{Row, query};
 
 use super::jackpot::{hash, scan};
@@ -15,7 +17,6 @@ use super::{Found, Plan, Skips, StuckError, sequence, time};
 use crate::coupon::definition::Definition;
 use crate::coupon::record::{Record, State};
 use crate::coupon::status::Status;
-use crate::ids::Id;
 use crate::ledger::Ledger;
 use crate::ledger::coupons::books::Books;
 use crate::ledger::coupons::event::{Event, Kind, Line, What};
@@ -27,7 +28,6 @@ use crate::ledger::projector::rows::Raw;
 use crate::ledger::skipped::CarriedCoupon;
 use crate::store::Store;
 use crate::store::keys::CouponKeys;
-use crate::text::printable;
 
 /// Events read at a time: each has at most a thousand lines.
 const EVENTS: i64 = 64;

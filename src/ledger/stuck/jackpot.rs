@@ -14,11 +14,12 @@ mod salvage;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::record::{Payout, Record, State};
+use jackpot_core::text::printable;
 use sqlx::query_as;
 
 use super::{Found, Plan, Skips, StuckError, sequence, time};
-use crate::ids::Id;
-use crate::jackpot::record::{Payout, Record, State};
 use crate::jackpot::view::parse_definition;
 use crate::ledger::Ledger;
 use crate::ledger::books::{Books, Generation, HalfBatch, Meters, Pending, Terms};
@@ -31,7 +32,6 @@ use crate::ledger::projector::rows::Raw;
 use crate::ledger::skipped::{Carried, CarriedEntry, CarriedPayout, CarriedRecord, CarriedUnit};
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
-use crate::text::printable;
 use evidence::Evidence;
 pub use redis_side::Held;
 pub(super) use redis_side::{hash, scan};

@@ -17,10 +17,12 @@ pub mod room;
 use std::collections::BTreeMap;
 use std::future::Future;
 
+use jackpot_core::chain;
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
 use thiserror::Error;
 
 use super::Ledger;
-use super::chain;
 use super::projector::batch::{Batch, Stop};
 use super::projector::kind::{Folded, Kind};
 use super::projector::load::{self, LoadError, Loaded};
@@ -28,12 +30,11 @@ use super::projector::rows::Raw;
 use super::projector::stream::is_damage;
 use super::projector::write::{self, WriteError};
 use super::skipped;
-use crate::ids::Id;
 use crate::operator::Operator;
 use crate::sql::is_unavailable;
 use crate::store::keys::StreamKeys;
 use crate::store::{Store, StoreError};
-use crate::stream::{self, Mark, ScriptError, TailWish};
+use crate::stream::{self, ScriptError, TailWish};
 
 /// Bytes of events read in one call.
 const MAX_BYTES: usize = 4 << 20;

@@ -3,9 +3,10 @@
 
 use std::collections::HashMap;
 
+use jackpot_core::ids::Id;
+
 use super::jackpot::hash;
 use super::{Found, Plan, Skips, StuckError, time};
-use crate::ids::Id;
 use crate::ledger::Ledger;
 use crate::ledger::projector::batch::{Batch, Start};
 use crate::ledger::projector::load::Loaded;

@@ -1,10 +1,10 @@
 //! A ticket as clients see it.
 
+use jackpot_core::clock::rfc3339;
+use jackpot_core::ids::Id;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::clock::rfc3339;
-use crate::ids::Id;
 use crate::room::rooms::{TicketNow, state_of};
 use crate::room::scripts::{Place, Seen};
 use crate::room::ticket::Ticket;

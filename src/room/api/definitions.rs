@@ -3,11 +3,13 @@
 use actix_web::http::header::ETAG;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_core::clock::rfc3339;
+use jackpot_core::ids::Id;
+use jackpot_core::violation::Violation;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Api;
-use crate::clock::rfc3339;
 use crate::http::auth::{self, operator};
 use crate::http::body::{Body, Described};
 use crate::http::conditions::{etag, wanted};
@@ -15,14 +17,12 @@ use crate::http::page::{PageQuery, page_of};
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
-use crate::ids::Id;
 use crate::room::definition::{Definition, Document};
 use crate::room::error::RoomError;
 use crate::room::operate::{has_list, parse_definition};
 use crate::room::scripts::Snapshot;
 use crate::stream::kinds::Streams;
 use crate::telemetry::request;
-use crate::violation::Violation;
 
 impl Described for Document {
     fn broken(self) -> Vec<Violation> {

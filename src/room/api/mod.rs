@@ -1,11 +1,11 @@
 //! The routes of rooms.
 
 use actix_web::web::{self, Data, ServiceConfig};
+use jackpot_core::ids::Id;
 use utoipa::OpenApi;
 
 use super::rooms::Rooms;
 use crate::http::problem::Problem;
-use crate::ids::Id;
 use crate::sql::Sql;
 use crate::stream::kinds::ROOMS;
 use crate::stream::ledger_mark;

@@ -2,6 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::{Bytes, Data};
+use jackpot_core::ids::Id;
 use serde::Serialize;
 
 use super::Api;
@@ -9,7 +10,6 @@ use super::definitions::seed;
 use crate::http::auth;
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
-use crate::ids::Id;
 use crate::room::error::RoomError;
 use crate::room::operate::{COLLECTED_PAGE, joined, parse_definition};
 use crate::room::pre_queue_line::{FORMAT, Heading, Join};

@@ -2,16 +2,16 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use jackpot_core::clock::rfc3339;
+use jackpot_core::ids::Id;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Api;
 use super::definitions::seed;
-use crate::clock::rfc3339;
 use crate::http::cached::Page;
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
-use crate::ids::Id;
 use crate::room::error::RoomError;
 use crate::room::operate::joined;
 use crate::room::rooms::RoomNow;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use actix_web::HttpResponse;
 use actix_web::web::{Bytes, Data};
 use futures_util::StreamExt;
+use jackpot_core::ids::Id;
 use tokio::time::sleep;
 use tracing::debug;
 
@@ -14,7 +15,6 @@ use crate::http::Web;
 use crate::http::auth;
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
-use crate::ids::Id;
 use crate::room::error::RoomError;
 use crate::room::rooms::TicketNow;
 use crate::room::scripts::Place;

@@ -2,6 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
+use jackpot_core::ids::Id;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -11,7 +12,6 @@ use crate::http::auth;
 use crate::http::body::{Body, Described};
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
-use crate::ids::Id;
 use crate::room::rooms::TicketNow;
 use crate::room::ticket::Ticket;
 use crate::telemetry::request;

@@ -6,10 +6,10 @@
 //! A join token stands for a user and lives for minutes. The page exchanges it at once for a place token, which stands
 //! for a ticket. The place token stays in the address bar. It names no user, and it is worth as much as the place.
 
+use jackpot_core::ids::Id;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::ids::Id;
 use crate::room::pass::Timed;
 use crate::room::return_to::ReturnTo;
 use crate::room::ticket::Ticket;
@@ -58,7 +58,7 @@ macro_rules! audience {
         mod $name {
             use serde::{Deserialize, Deserializer, Serializer, de};
 
-            use crate::ids::Id;
+            use jackpot_core::ids::Id;
 
             pub(super) fn serialize<S: Serializer>(room: &Id, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(&format_args!(concat!($prefix, "{}"), room))

@@ -1,8 +1,8 @@
 //! `lua/room/visit.lua`.
 
+use jackpot_core::ids::Id;
 use redis::Value;
 
-use crate::ids::Id;
 use crate::room::known::{Doubt, Known, OrderOf};
 use crate::room::record::{End, Record, State};
 use crate::room::status::Status;

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::batch_record::{self, Fingerprint};
+use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::jackpot::split::split;
+
 use super::{Broken, Fields, Replay, broken, field};
-use crate::ids::Id;
-use crate::jackpot::batch_record::{self, Fingerprint};
-use crate::jackpot::definition::Definition;
-use crate::jackpot::split::split;
 use crate::ledger::event::{Batch, Claim, ClaimResult, Entered};
 use crate::verify::report::{Place, Report};
 

@@ -1,8 +1,9 @@
 //! Entries once more: what each adds, draws and claims.
 
+use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::jackpot::split::split;
+
 use super::{Broken, Fields, Replay};
-use crate::jackpot::definition::Definition;
-use crate::jackpot::split::split;
 use crate::ledger::event::{Claim, ClaimResult, Entered, Event, Kind};
 use crate::verify::receipts::Paid;
 use crate::verify::report::{Place, Report};

@@ -1,13 +1,14 @@
 //! An event that an operator skipped: what it says is carried on from, and that nothing of it could be recomputed.
 
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::jackpot::document::Document;
+use jackpot_core::jackpot::record::Record;
+use jackpot_core::text::printable;
+
 use super::{Broken, Replay, broken};
-use crate::ids::Id;
-use crate::jackpot::definition::Definition;
-use crate::jackpot::document::Document;
-use crate::jackpot::record::Record;
 use crate::ledger::event::{Claim, ClaimResult, Event};
 use crate::ledger::skipped::{Carried, CarriedPayout, Skipped};
-use crate::text::printable;
 use crate::verify::receipts::Paid;
 use crate::verify::report::Report;
 

@@ -4,17 +4,17 @@
 use std::collections::BTreeMap;
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
-use jackpot::ids::Id;
-use jackpot::jackpot::definition::Definition;
-use jackpot::jackpot::document::Document;
 use jackpot::jackpot::metrics::PlayMetrics;
-use jackpot::jackpot::record::{Sent, State};
 use jackpot::jackpot::scripts::{EnterEntry, EntryReply};
-use jackpot::jackpot::split::{Part, split};
 use jackpot::ledger::books::Meters;
 use jackpot::ledger::event::{ClaimResult, Event, Kind};
 use jackpot::ledger::fold::Fold;
 use jackpot::telemetry::Metrics;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::jackpot::document::Document;
+use jackpot_core::jackpot::record::{Sent, State};
+use jackpot_core::jackpot::split::{Part, split};
 use sha2::{Digest, Sha256};
 
 use crate::jackpot::bench::Bench;
@@ -265,7 +265,7 @@ impl Segment {
             .map(|amount| format!("{},{}", part(amount.pool), part(amount.reserve)));
         self.amounts.insert(sent.stake.get(), row.collect::<Vec<_>>().join("/"));
         if self.begins_run {
-            let place = |tier: &jackpot::jackpot::document::Tier| {
+            let place = |tier: &jackpot_core::jackpot::document::Tier| {
                 let held = meters.get(&tier.tier).copied().unwrap_or_default();
                 let cap = tier.cap.map_or("-".to_owned(), |cap| cap.to_string());
                 format!("{},{},{},{cap}", held.pool, held.pool_micro, held.contributed_micro)

@@ -8,9 +8,9 @@ use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::play::Play;
 use jackpot::jackpot::view::{Status, Views};
 use jackpot::ledger::event::Kind;
-use jackpot::master_secret::MasterSecret;
-use jackpot::money::MAX_MINOR;
 use jackpot::telemetry::Metrics;
+use jackpot_core::money::MAX_MINOR;
+use jackpot_core::secret::MasterSecret;
 use serde_json::{Value, json};
 
 use crate::batch::kit::stream;

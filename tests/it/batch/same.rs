@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use jackpot::ids::ClientSeed;
-use jackpot::jackpot::record::Sent;
+use jackpot_core::ids::ClientSeed;
+use jackpot_core::jackpot::record::Sent;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::{Value, json};

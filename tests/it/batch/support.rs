@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use jackpot::ids::BatchId;
 use jackpot::jackpot::batch::{Batch, Drawn, Entries, Step};
-use jackpot::jackpot::definition::Definition;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::play::Play;
-use jackpot::jackpot::record::Sent;
 use jackpot::jackpot::scripts::{self, BatchCall, BatchReply, FoundBatch, ScriptError};
-use jackpot::jackpot::split::{TierAmount, split};
 use jackpot::telemetry::Metrics;
+use jackpot_core::ids::BatchId;
+use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::jackpot::record::Sent;
+use jackpot_core::jackpot::split::{TierAmount, split};
 
 use crate::jackpot::bench::Bench;
 

@@ -12,10 +12,10 @@ use jackpot::coupon::scripts::{
     Snapshot, StatusSet, Taken, Voided, Wanted,
 };
 use jackpot::coupon::status::Status;
-use jackpot::ids::Id;
 use jackpot::store::Store;
 use jackpot::store::keys::CouponKeys;
-use jackpot::stream::Mark;
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
 use redis::aio::MultiplexedConnection;
 use serde_json::{Value, json};
 

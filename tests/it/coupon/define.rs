@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jackpot::coupon::scripts::{self, Defined, ScriptError, Wanted};
 use jackpot::coupon::status::Status;
-use jackpot::stream::Mark;
+use jackpot_core::mark::Mark;
 use serde_json::json;
 
 use crate::coupon::bench::{CouponBench, definition};

@@ -7,10 +7,10 @@ use jackpot::coupon::coupons::Coupons;
 use jackpot::coupon::definition::Definition;
 use jackpot::coupon::known::Registry;
 use jackpot::coupon::scripts::Wanted;
-use jackpot::ids::Id;
 use jackpot::settings;
 use jackpot::store::Store;
 use jackpot::telemetry::Metrics;
+use jackpot_core::ids::Id;
 use serde_json::Value;
 
 use crate::coupon::http::kit::definition;

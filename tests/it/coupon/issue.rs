@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jackpot::coupon::record::State;
 use jackpot::coupon::scripts::{self, Ask, AskReply, Refusal, ScriptError};
 use jackpot::coupon::status::Status;
-use jackpot::stream::Mark;
+use jackpot_core::mark::Mark;
 use serde_json::json;
 
 use crate::coupon::bench::{CouponBench, answered, ask, ask_line, issue_of, letters, record, state_of};

@@ -2,7 +2,7 @@
 
 use jackpot::coupon::scripts::{self, ScriptError, SetStatus, StatusSet};
 use jackpot::coupon::status::Status;
-use jackpot::stream::Mark;
+use jackpot_core::mark::Mark;
 use serde_json::json;
 
 use crate::coupon::bench::{CouponBench, ask_line, letters, record};

@@ -2,7 +2,7 @@
 
 use jackpot::coupon::scripts::{self, AskReply, Defined, Redriven, Refusal, Retired, Served, StatusSet, Voided};
 use jackpot::coupon::status::Status;
-use jackpot::stream::Mark;
+use jackpot_core::mark::Mark;
 use serde_json::json;
 
 use crate::coupon::bench::{CouponBench, ask, with_codes};

@@ -3,7 +3,7 @@
 use jackpot::coupon::record::State;
 use jackpot::coupon::scripts::{self, Refusal, ScriptError, Serve, Served, Taken};
 use jackpot::coupon::status::Status;
-use jackpot::stream::Mark;
+use jackpot_core::mark::Mark;
 use serde_json::json;
 
 use crate::coupon::bench::{

@@ -3,7 +3,7 @@
 use jackpot::coupon::record::State;
 use jackpot::coupon::scripts::{self, Redriven, Refusal, ScriptError, Voided};
 use jackpot::coupon::status::Status;
-use jackpot::stream::Mark;
+use jackpot_core::mark::Mark;
 use serde_json::json;
 
 use crate::coupon::bench::{CouponBench, code, issue_of, letters, record, state_of, with_codes};

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::time::Duration;
 
-use jackpot::ids::Id;
 use jackpot::telemetry::{ClaimResult, EntryResult, IssueResult, JoinResult, Limit, Metrics, RoomNews, ScriptResult};
+use jackpot_core::ids::Id;
 
 use super::{cell, files_below, head, hold, top};
 

@@ -3,7 +3,7 @@
 use jackpot::coupon::record::State;
 use jackpot::coupon::scripts::{Retired, Served};
 use jackpot::jackpot::scripts::{self, Rotate, Rotated};
-use jackpot::stream::Mark;
+use jackpot_core::mark::Mark;
 use serde_json::json;
 
 use crate::coupon::bench::{CouponBench, ask_line, letters, state_of, with_codes};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jackpot::coupon::known::Registry;
 use jackpot::coupon::status::Status;
-use jackpot::ids::Id;
+use jackpot_core::ids::Id;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 

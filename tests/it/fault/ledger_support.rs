@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
-use jackpot::ids::Id;
 use jackpot::ledger::books::Books;
-use jackpot::ledger::chain::{self, ChainHash};
 use jackpot::ledger::event::{Event, Kind};
 use jackpot::sql::Sql;
+use jackpot_core::chain::{self, ChainHash};
+use jackpot_core::ids::Id;
 use reqwest::StatusCode;
 use serde_json::Value;
 use sqlx::Row;

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use jackpot::ids::Id;
-use jackpot::jackpot::draw::EpochSeed;
-use jackpot::jackpot::odds::Odds;
-use jackpot::master_secret::MasterSecret;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::draw::EpochSeed;
+use jackpot_core::jackpot::odds::Odds;
+use jackpot_core::secret::MasterSecret;
 use redis::aio::MultiplexedConnection;
 use reqwest::StatusCode;
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jackpot::http::auth::Role;
 use jackpot::http::health::{Readiness, RedisState, Refused, RefusedSubject};
 use jackpot::http::problem::FieldError;
-use jackpot::ids::Id;
+use jackpot_core::ids::Id;
 use serde_json::Value;
 
 use super::kit::{Options, problem, server, server_with};

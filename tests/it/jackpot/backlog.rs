@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use jackpot::ids::Id;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::play::Play;
 use jackpot::jackpot::scripts::ScriptError;
-use jackpot::stream::Mark;
 use jackpot::telemetry::Metrics;
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
 use serde_json::json;
 
 use crate::jackpot::bench::Bench;

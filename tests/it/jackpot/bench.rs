@@ -3,13 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use jackpot::ids::Id;
-use jackpot::jackpot::definition::Definition;
-use jackpot::jackpot::epoch::Opening;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::known::Known;
 use jackpot::jackpot::operate::Operate;
-use jackpot::jackpot::record::Record;
 use jackpot::jackpot::scripts::{
     self, Define, Defined, EnterEntry, Entered, EntryReply, Fence, Finished, ScriptError, Snapshot, Wanted,
 };
@@ -17,9 +13,13 @@ use jackpot::jackpot::view::{Status, View, Views};
 use jackpot::ledger::books::Meters;
 use jackpot::ledger::event::Event;
 use jackpot::ledger::fold::Fold;
-use jackpot::master_secret::MasterSecret;
 use jackpot::store::Store;
-use jackpot::stream::Mark;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::jackpot::epoch::Opening;
+use jackpot_core::jackpot::record::Record;
+use jackpot_core::mark::Mark;
+use jackpot_core::secret::MasterSecret;
 use redis::aio::MultiplexedConnection;
 use serde_json::Value;
 

@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use jackpot::jackpot::record::{Record, State};
 use jackpot::jackpot::scripts::{Adjust, EnterEntry, EntryReply, Refusal, Snapshot};
 use jackpot::jackpot::view::Status;
-use jackpot::money::MAX_MINOR;
+use jackpot_core::jackpot::record::{Record, State};
+use jackpot_core::money::MAX_MINOR;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::json;

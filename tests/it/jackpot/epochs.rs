@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jackpot::ids::Id;
-use jackpot::jackpot::derived::payout_id;
-use jackpot::jackpot::record::{Record, State};
 use jackpot::jackpot::scripts::EntryReply;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::derived::payout_id;
+use jackpot_core::jackpot::record::{Record, State};
 use serde_json::json;
 
 use crate::jackpot::bench::{Bench, entry, operator};

@@ -6,12 +6,13 @@ use jackpot::coupon::coupons::{Coupons, DrawAnswer};
 use jackpot::coupon::definition::Definition;
 use jackpot::coupon::scripts as coupon_scripts;
 use jackpot::coupon::status::Status as CouponStatus;
-use jackpot::ids::Id;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::play::{Play, Played};
-use jackpot::jackpot::record::{CouponUnit, State};
 use jackpot::store::keys::CouponKeys;
-use jackpot::stream::{Mark, Wanted};
+use jackpot::stream::Wanted;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::record::{CouponUnit, State};
+use jackpot_core::mark::Mark;
 use serde_json::{Value, json};
 
 use crate::batch::support::{batch, play};

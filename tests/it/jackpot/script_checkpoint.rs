@@ -4,7 +4,7 @@ use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::scripts::{self, ScriptError};
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::event::Kind;
-use jackpot::stream::Mark;
+use jackpot_core::mark::Mark;
 use serde_json::json;
 
 use crate::jackpot::bench::{Bench, operator, tier};

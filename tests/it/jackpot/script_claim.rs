@@ -1,9 +1,9 @@
 //! `lua/jackpot/claim.lua` and `finish.lua` on a real Redis.
 
-use jackpot::jackpot::record::{Record, State};
 use jackpot::jackpot::scripts::{Finished, Rotate, Rotated};
 use jackpot::jackpot::view::Status;
-use jackpot::stream::Mark;
+use jackpot_core::jackpot::record::{Record, State};
+use jackpot_core::mark::Mark;
 use serde_json::json;
 
 use crate::jackpot::bench::{Bench, tier};

@@ -1,10 +1,10 @@
 //! `lua/jackpot/coupon.lua` on a real Redis: what a coupon said of an entry's request, recorded.
 
-use jackpot::ids::Id;
-use jackpot::jackpot::record::{CouponUnit, Reason, Record, State};
 use jackpot::jackpot::scripts::{self, Finished, Granted, ScriptError};
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::event::{ClaimResult, Kind};
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::record::{CouponUnit, Reason, Record, State};
 use serde_json::json;
 
 use crate::jackpot::bench::Bench;

@@ -1,9 +1,9 @@
 //! `lua/jackpot/define.lua`, and how long definitions are kept, on a real Redis.
 
-use jackpot::ids::Id;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::scripts::{Define, Defined, Fence, Rotated, ScriptError, Wanted};
 use jackpot::jackpot::view::Status;
+use jackpot_core::ids::Id;
 use serde_json::json;
 
 use crate::jackpot::bench::{Bench, definition, document, operator, put, rule_of, tier};

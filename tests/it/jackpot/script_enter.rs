@@ -1,10 +1,10 @@
 //! `lua/jackpot/enter.lua` on a real Redis.
 
-use jackpot::jackpot::record::{Record, State};
 use jackpot::jackpot::scripts::{Entered, EntryReply, Refusal, Rotate, ScriptError};
 use jackpot::jackpot::view::Status;
-use jackpot::money::MAX_MINOR;
-use jackpot::stream::Mark;
+use jackpot_core::jackpot::record::{Record, State};
+use jackpot_core::mark::Mark;
+use jackpot_core::money::MAX_MINOR;
 use serde_json::json;
 
 use crate::jackpot::bench::{Bench, entry, rank, sent, tier};
@@ -76,8 +76,8 @@ async fn names_that_look_like_marks_are_no_marks() {
         let odds = json!({"total": 1, "ranks": [rank(1, &prize)]});
         let bench = Bench::with(&json!({"tiers": [tier(name, 1_000_000, &json!({}))], "odds": odds})).await;
         let mut entry = entry(name, 1);
-        entry.sent.player = jackpot::ids::Id::parse(name).expect("an id");
-        entry.sent.client_seed = Some(jackpot::ids::ClientSeed::parse(name).expect("a seed"));
+        entry.sent.player = jackpot_core::ids::Id::parse(name).expect("an id");
+        entry.sent.client_seed = Some(jackpot_core::ids::ClientSeed::parse(name).expect("a seed"));
         let entered = bench.enter(&[entry]).await;
         assert_eq!(paid(taken(&entered, 0)), Some((1, 1)));
         assert_eq!(bench.snapshot().await.pending, 0);

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use jackpot::jackpot::batch::Batch;
-use jackpot::jackpot::definition::Definition;
-use jackpot::jackpot::record::{Record, Sent, State};
 use jackpot::jackpot::scripts::{self, BatchCall, BatchReply, Refusal, ScriptError};
 use jackpot::jackpot::view::Status;
-use jackpot::money::MAX_MINOR;
-use jackpot::stream::Mark;
+use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::jackpot::record::{Record, Sent, State};
+use jackpot_core::mark::Mark;
+use jackpot_core::money::MAX_MINOR;
 use serde_json::{Value, json};
 
 use crate::batch::support::{batch, call, call_whole, drawn, taken};

@@ -1,9 +1,9 @@
 //! `lua/jackpot/enter.lua`: entries that are taken as a run, by their sum, and the record that they share.
 
-use jackpot::jackpot::record::Record;
 use jackpot::jackpot::scripts::{EnterEntry, EntryReply, Refusal};
-use jackpot::money::MAX_MINOR;
-use jackpot::stream::Mark;
+use jackpot_core::jackpot::record::Record;
+use jackpot_core::mark::Mark;
+use jackpot_core::money::MAX_MINOR;
 use serde_json::json;
 
 use crate::jackpot::bench::{Bench, entry, sent};

@@ -1,11 +1,11 @@
 //! `lua/jackpot/status.lua`, `adjust.lua` and `rotate.lua` on a real Redis.
 
-use jackpot::ids::Id;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::scripts::{Adjust, Rotate, Rotated, ScriptError, Wanted};
 use jackpot::jackpot::view::Status;
-use jackpot::money::{MAX_MINOR, Minor};
-use jackpot::stream::Mark;
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
+use jackpot_core::money::{MAX_MINOR, Minor};
 use serde_json::json;
 
 use crate::jackpot::bench::{Bench, funding, operator, put, rule_of, tier};

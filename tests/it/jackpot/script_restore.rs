@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use jackpot::ids::Id;
-use jackpot::jackpot::epoch::{Epoch, Opening};
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::scripts::{
     self, Begins, EPOCH_GAP, Part, RestoreBegun, RestoreEnded, RestoredState, Rotate, Rotated, ScriptError, Stamped,
@@ -12,8 +10,10 @@ use jackpot::jackpot::scripts::{
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::event::Kind;
 use jackpot::store::keys::JackpotKeys;
-use jackpot::stream::Mark;
 use jackpot::stream::{self, TailWish};
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::epoch::{Epoch, Opening};
+use jackpot_core::mark::Mark;
 use serde_json::json;
 
 use crate::jackpot::bench::{Bench, definition, operator, tier};

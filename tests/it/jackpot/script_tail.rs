@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::event::Event;
-use jackpot::stream::Mark;
 use jackpot::stream::{self, ScriptError, Tail, TailWish};
+use jackpot_core::mark::Mark;
 use serde_json::json;
 
 use crate::jackpot::bench::Bench;

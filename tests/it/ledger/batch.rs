@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use jackpot::ids::Id;
-use jackpot::jackpot::record::{Record, Sent, State};
 use jackpot::ledger::books::{Books, FoldError};
-use jackpot::ledger::chain::ChainHash;
 use jackpot::ledger::event::{Claim, ClaimResult, Entered, Event, Kind};
 use jackpot::ledger::fold::Fold;
 use jackpot::ledger::projector::batch::{self, Cursor, Raw, Start};
 use jackpot::ledger::projector::jackpots::{Jackpots, With};
-use jackpot::ledger::receipt::{Receipt, UnsignedReceipt};
 use jackpot::signing::SigningKeys;
+use jackpot_core::chain::ChainHash;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::record::{Record, Sent, State};
+use jackpot_core::receipt::{Receipt, UnsignedReceipt};
 use serde_json::{Value, json};
 
 use crate::batch::kit::{Fields, batched, play_singly, stream};

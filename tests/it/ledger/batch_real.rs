@@ -6,9 +6,9 @@ use std::sync::Arc;
 use jackpot::jackpot::batch::Batch;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::play::Play;
-use jackpot::jackpot::record::{Record, Sent};
-use jackpot::stream::Mark;
 use jackpot::stream::{self, TailWish};
+use jackpot_core::jackpot::record::{Record, Sent};
+use jackpot_core::mark::Mark;
 
 use crate::batch::kit::stream;
 use crate::batch::support::{batch, play};

@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use jackpot::coupon::known::Registry;
 use jackpot::coupon::status::Status;
-use jackpot::ids::Id;
 use jackpot::ledger::Ledger;
-use jackpot::ledger::chain::{self, ChainHash};
 use jackpot::ledger::coupons::books::Books;
 use jackpot::ledger::coupons::event::Event;
 use jackpot::ledger::projector::Projector;
@@ -17,8 +15,10 @@ use jackpot::ledger::reconcile::report::Report;
 use jackpot::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use jackpot::operator::Operator;
 use jackpot::settings;
-use jackpot::stream::Mark;
 use jackpot::telemetry::Metrics;
+use jackpot_core::chain::{self, ChainHash};
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Row};
 

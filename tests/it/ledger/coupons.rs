@@ -194,7 +194,7 @@ async fn many_coupons_are_read_at_once(db: LedgerDb) {
             .nth(1)
             .expect("a hash tag")
             .to_owned();
-        ids.push(jackpot::ids::Id::parse(&id).expect("an id"));
+        ids.push(jackpot_core::ids::Id::parse(&id).expect("an id"));
         bench.now("a", "u1").await;
         benches.push(bench);
     }

@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use jackpot::ids::Id;
 use jackpot::jackpot::operate::Operate;
 use jackpot::jackpot::view::Views;
 use jackpot::ledger::Ledger;
-use jackpot::ledger::chain::{self, ChainHash};
 use jackpot::ledger::event::Event;
 use jackpot::ledger::fold::Fold;
 use jackpot::ledger::projector::Projector;
 use jackpot::ledger::queries::Queries;
-use jackpot::ledger::receipt::Receipt;
 use jackpot::ledger::restore::{Replace, RestoreError, Restored, Restorer};
-use jackpot::master_secret::MasterSecret;
 use jackpot::settings;
 use jackpot::telemetry::Metrics;
+use jackpot_core::chain::{self, ChainHash};
+use jackpot_core::ids::Id;
+use jackpot_core::receipt::Receipt;
+use jackpot_core::secret::MasterSecret;
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, Row};
 

@@ -1,10 +1,10 @@
 //! Coupons as prizes in the ledger: rows, look-up by player, and a Redis rebuilt from it, on both databases.
 
-use jackpot::ids::Id;
 use jackpot::jackpot::play::Played;
 use jackpot::ledger::queries::Between;
 use jackpot::ledger::queries::Queries;
 use jackpot::ledger::queries::entries::{EntryCoupon, EntryFilters};
+use jackpot_core::ids::Id;
 use serde_json::json;
 
 use crate::batch::support::play;

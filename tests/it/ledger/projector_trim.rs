@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use jackpot::ids::Id;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::play::Play;
 use jackpot::ledger::Ledger;
+use jackpot_core::ids::Id;
 use serde_json::json;
 
 use crate::jackpot::bench::Bench;

@@ -7,7 +7,7 @@ use jackpot::jackpot::view::Status;
 use jackpot::ledger::projector::Projector;
 use jackpot::ledger::reconcile::now::{NotClean, Reconciled};
 use jackpot::ledger::reconcile::report::Report;
-use jackpot::stream::Mark;
+use jackpot_core::mark::Mark;
 use serde_json::json;
 
 use crate::jackpot::bench::{entry, operator};

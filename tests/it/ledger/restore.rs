@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jackpot::ids::Id;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::metrics::PlayMetrics;
-use jackpot::jackpot::record::State;
 use jackpot::jackpot::scripts::{self, EntryReply, Part, RestoreBegun, ScriptError, Wanted};
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::restore::{Replace, RestoreError};
-use jackpot::stream::Mark;
 use jackpot::stream::Subject;
 use jackpot::stream::kinds::JACKPOTS;
 use jackpot::{coupon, room};
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::record::State;
+use jackpot_core::mark::Mark;
 use serde_json::json;
 
 use crate::jackpot::bench::{entry, put};

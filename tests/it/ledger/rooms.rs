@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jackpot::room::scripts;
 use jackpot::room::status::Status;
-use jackpot::stream::Mark;
+use jackpot_core::mark::Mark;
 use serde_json::{Value, json};
 
 use crate::ledger::room_kit::{RoomKit, live, sha256};

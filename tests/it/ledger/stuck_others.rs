@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use jackpot::coupon::status::Status;
-use jackpot::ids::Id;
 use jackpot::ledger::Ledger;
 use jackpot::ledger::coupons::books::Books;
 use jackpot::ledger::coupons::event::Event;
@@ -11,7 +10,8 @@ use jackpot::ledger::projector::lease::Leases;
 use jackpot::ledger::restore::Replace;
 use jackpot::ledger::stuck::{self, Skips};
 use jackpot::store::Store;
-use jackpot::stream::Mark;
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
 use serde_json::json;
 
 use crate::jackpot::bench::operator;

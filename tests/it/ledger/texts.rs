@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use jackpot::ledger::chain;
+use jackpot_core::chain;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 

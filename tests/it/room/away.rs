@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use jackpot::clock::rfc3339;
 use jackpot::room::scripts::{End, Seen, Visit};
 use jackpot::room::ticket::Ticket;
+use jackpot_core::clock::rfc3339;
 use reqwest::StatusCode;
 use serde_json::json;
 

@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use jackpot::ids::Id;
-use jackpot::master_secret::MasterSecret;
 use jackpot::room::definition::Definition;
 use jackpot::room::known::{Known, OrderOf};
 use jackpot::room::scripts::{
@@ -16,7 +14,10 @@ use jackpot::room::status::Status;
 use jackpot::room::ticket::{OrderSeed, Ticket};
 use jackpot::store::Store;
 use jackpot::store::keys::RoomKeys;
-use jackpot::stream::{Mark, Subject};
+use jackpot::stream::Subject;
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
+use jackpot_core::secret::MasterSecret;
 use redis::aio::MultiplexedConnection;
 use serde_json::{Value, json};
 

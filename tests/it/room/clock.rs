@@ -222,7 +222,7 @@ async fn rooms_open_by_the_clock_that_there_is() {
     let clock = Arc::new(ShiftedClock::new());
     let redis = Arc::new(TestRedis::by(&clock).await);
     let now_ms = i64::try_from(std::time::UNIX_EPOCH.elapsed().expect("past 1970").as_millis()).expect("small");
-    let opens_at = jackpot::clock::rfc3339(now_ms + 2 * HOUR_S * 1_000);
+    let opens_at = jackpot_core::clock::rfc3339(now_ms + 2 * HOUR_S * 1_000);
     let bench = RoomBench::on(redis, &json!({"opens_at": opens_at, "waiting_timeout_s": 86_400})).await;
     bench.joined(["a"]).await;
     clock.set_s(HOUR_S + 1_800);

@@ -4,8 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jackpot::ids::Id;
-use jackpot::master_secret::MasterSecret;
 use jackpot::room::door::{Door, DoorError, NoPass};
 use jackpot::room::known::Registry;
 use jackpot::room::pass::PassError;
@@ -16,6 +14,8 @@ use jackpot::signing::{self, SigningKeys};
 use jackpot::sql::Sql;
 use jackpot::store::Store;
 use jackpot::telemetry::Metrics;
+use jackpot_core::ids::Id;
+use jackpot_core::secret::MasterSecret;
 use serde_json::{Value, json};
 
 use crate::fault::support::{LIMITS, PATIENCE};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use jackpot::ids::Id;
 use jackpot::room::scripts::Place;
+use jackpot_core::ids::Id;
 use reqwest::StatusCode;
 use serde_json::json;
 

@@ -12,7 +12,7 @@ use crate::support::service::Service;
 
 fn ms(ticket: &Value, field: &str) -> i64 {
     let text = ticket[field].as_str().expect("a time");
-    jackpot::clock::parse_rfc3339(text).expect("RFC 3339")
+    jackpot_core::clock::parse_rfc3339(text).expect("RFC 3339")
 }
 
 #[tokio::test]

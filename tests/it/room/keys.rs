@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use jackpot::ids::Id;
 use jackpot::room::door::{DoorError, NoPass};
 use jackpot::room::pass::{self, Claims, PASS, PassError};
 use jackpot::room::scripts::Place;
 use jackpot::room::tokens::Tokens;
 use jackpot::signing::{self, SigningFile, SigningKeys};
 use jackpot::sql::Sql;
+use jackpot_core::ids::Id;
 use serde_json::json;
 use tokio::time::timeout;
 

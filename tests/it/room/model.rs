@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use jackpot::ids::Id;
 use jackpot::room::scripts::{Counts, End, Place, Seen, Visit, VisitReply};
 use jackpot::room::ticket::{OrderSeed, Ticket};
+use jackpot_core::ids::Id;
 
 const MINUTE_MS: i64 = 60_000;
 const AWAY_MS: i64 = 5_000;

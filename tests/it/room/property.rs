@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-use jackpot::clock::rfc3339;
 use jackpot::room::record::{Record, State};
 use jackpot::room::scripts::{Counts, Defined, Place, Seen, Visit, VisitReply};
 use jackpot::room::status::Status;
 use jackpot::room::ticket::Ticket;
+use jackpot_core::clock::rfc3339;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;

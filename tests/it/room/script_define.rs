@@ -1,9 +1,9 @@
 //! `lua/room/define.lua`, `view.lua`, `status.lua` and `checkpoint.lua` on a real Redis.
 
-use jackpot::clock::rfc3339;
 use jackpot::room::scripts::{self, Defined, ScriptError, Wanted};
 use jackpot::room::status::Status;
-use jackpot::stream::Mark;
+use jackpot_core::clock::rfc3339;
+use jackpot_core::mark::Mark;
 use serde_json::json;
 
 use crate::room::bench::{RoomBench, definition};

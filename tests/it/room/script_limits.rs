@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jackpot::room::scripts::{self, End, MAX_VISITS, Visit, VisitReply};
 use jackpot::room::status::Status;
 use jackpot::store::StoreError;
-use jackpot::stream::Mark;
+use jackpot_core::mark::Mark;
 use serde_json::json;
 
 use crate::room::bench::{RoomBench, ended, is_in, seen, users};

@@ -1,9 +1,9 @@
 //! A room before its opening, and who comes in when it opens.
 
-use jackpot::clock::rfc3339;
 use jackpot::room::scripts::{self, Reordered, Seen, Visit, VisitReply};
 use jackpot::room::ticket::Ticket;
-use jackpot::stream::Mark;
+use jackpot_core::clock::rfc3339;
+use jackpot_core::mark::Mark;
 use serde_json::{Value, json};
 
 use crate::room::bench::{RoomBench, ahead, is_in, seen, users};

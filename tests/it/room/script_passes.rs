@@ -4,8 +4,8 @@ use jackpot::operator::Operator;
 use jackpot::room::known::OrderOf;
 use jackpot::room::scripts::{self, End, RestoredState, ScriptError, Visit};
 use jackpot::room::status::Status;
-use jackpot::stream::Mark;
 use jackpot::stream::restore::{RestoreBegun, RestoreEnded, restore_begin};
+use jackpot_core::mark::Mark;
 use serde_json::json;
 
 use crate::room::bench::{RoomBench, ahead, definition, end_of, ended, is_in};

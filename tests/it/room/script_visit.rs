@@ -1,9 +1,9 @@
 //! `lua/room/visit.lua` on a real Redis: who comes, waits, comes in and goes.
 
-use jackpot::ids::Id;
 use jackpot::room::scripts::{End, Place, Visit, VisitReply};
 use jackpot::room::status::Status;
 use jackpot::room::ticket::Ticket;
+use jackpot_core::ids::Id;
 use serde_json::json;
 
 use crate::room::bench::{RoomBench, ahead, end_of, ended, is_in, seen};

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use jackpot::ids::Id;
 use jackpot::room::pass::{self, Claims, PASS};
 use jackpot::room::ticket::Ticket;
+use jackpot_core::ids::Id;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! Who is let in though nobody asks, behind an outage; and what a PUT leaves that changed nothing.
 
-use jackpot::ids::Id;
 use jackpot::room::error::RoomError;
 use jackpot::room::scripts::Wanted;
+use jackpot_core::ids::Id;
 use serde_json::json;
 
 use crate::fault::support::{PATIENCE, own_redis, service_on};

@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use jackpot::coupon::coupons::Coupons;
 use jackpot::coupon::known::Registry;
-use jackpot::ids::Id;
-use jackpot::jackpot::definition::Definition;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::play::Play;
-use jackpot::jackpot::record::Sent;
 use jackpot::jackpot::scripts::{self, EnterEntry};
 use jackpot::jackpot::view::Views;
-use jackpot::money::Minor;
 use jackpot::operator::Operator;
 use jackpot::settings::{Durability, Redis, RedisMode, Settings};
 use jackpot::store::Store;
 use jackpot::telemetry::Metrics;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::jackpot::record::Sent;
+use jackpot_core::money::Minor;
 use serde_json::{Value, json};
 
 /// The secret of the published test vectors.

@@ -228,7 +228,7 @@ async fn receipts_seeds_and_the_end_of_the_file_are_checked() {
     let alone = verify(text.as_bytes(), Trusted::default()).expect("an export");
     assert!(alone.is_right() && alone.unchecked[0].contains("taken from the export itself"));
     let none = Trusted {
-        keys: Some(jackpot::signing::Jwks::default()),
+        keys: Some(jackpot_core::signing::Jwks::default()),
         ..Trusted::default()
     };
     let report = verify(text.as_bytes(), none).expect("an export");

@@ -3,21 +3,22 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use jackpot::clock::rfc3339;
-use jackpot::ids::{ClientSeed, Id};
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::play::Play;
-use jackpot::jackpot::record::Sent;
 use jackpot::jackpot::scripts::EnterEntry;
 use jackpot::jackpot::view::Status;
-use jackpot::ledger::chain::{self, ChainHash};
 use jackpot::ledger::event::{Claim, ClaimResult, Event, Kind};
 use jackpot::ledger::export_line::FORMAT;
-use jackpot::ledger::receipt::{Head, UnsignedReceipt};
-use jackpot::money::Minor;
-use jackpot::signing::{Jwks, SigningKeys};
+use jackpot::signing::SigningKeys;
 use jackpot::telemetry::Metrics;
 use jackpot::verify::{Report, Trusted, verify};
+use jackpot_core::chain::{self, ChainHash};
+use jackpot_core::clock::rfc3339;
+use jackpot_core::ids::{ClientSeed, Id};
+use jackpot_core::jackpot::record::Sent;
+use jackpot_core::money::Minor;
+use jackpot_core::receipt::{Head, UnsignedReceipt};
+use jackpot_core::signing::Jwks;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 

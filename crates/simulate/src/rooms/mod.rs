@@ -24,7 +24,6 @@ pub use args::RoomArgs;
 
 use std::sync::Arc;
 
-use jackpot_core::ids::Id;
 use reqwest::Method;
 use serde::Serialize;
 use tokio::sync::watch;
@@ -110,8 +109,9 @@ pub async fn play(args: &Args, target: Target, service: Option<&mut PrivateServi
     let begun = begin(args, &target, plan.connections, made).await?;
     let (api, bar) = (&begun.api, &begun.bar);
     let kept_us = if service.is_some() { KEPT_US } else { LEAST_KEPT_US };
-    let id = Id::parse(&plan.room_id).map_err(|error| SimulateError::Usage(error.to_string()))?;
-    let redis = service.as_deref().map(|service| monitor::Redis::of(service, &id));
+    let redis = service
+        .as_deref()
+        .map(|service| monitor::Redis::of(service, &plan.room_id));
     let crowd = Arc::new(Crowd::new(Arc::clone(&plan), &target, &begun.repeats)?);
     let followed = Arc::clone(&crowd);
     bar.follow("joined and gone", plan.steps(), move || followed.progress.told());

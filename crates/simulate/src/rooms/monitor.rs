@@ -4,7 +4,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use jackpot_core::ids::Id;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, Script};
 use reqwest::Method;
@@ -53,7 +52,7 @@ pub struct Redis {
 
 impl Redis {
     /// That of this service, with the keys of this room.
-    pub fn of(service: &PrivateService, room: &Id) -> Self {
+    pub fn of(service: &PrivateService, room: &str) -> Self {
         Self {
             socket: service.data_dir().join("redis/redis.sock"),
             keys: service.room_keys(room),

@@ -1,9 +1,10 @@
 //! What a coupon's events have for the tables. Pure.
 
+use jackpot_core::ids::Id;
+
 use super::Coupons;
 use crate::coupon::code::Code;
 use crate::coupon::record::{Record, State};
-use crate::ids::Id;
 use crate::ledger::coupons::audit;
 use crate::ledger::coupons::event::{Event, Kind, Line, What};
 use crate::ledger::coupons::report::{Side, compare};

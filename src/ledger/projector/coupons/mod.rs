@@ -5,6 +5,8 @@ mod write;
 
 use std::sync::Arc;
 
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
 use sqlx::Row;
 
 use super::Projector;
@@ -16,7 +18,6 @@ use super::write::{WriteError, int};
 use crate::coupon::known::{Known, Registry};
 use crate::coupon::scripts::{self, SetStatus};
 use crate::coupon::status::Status;
-use crate::ids::Id;
 use crate::ledger::coupons::books::Books;
 use crate::ledger::coupons::report::{self, Side};
 use crate::ledger::reconcile::report::Report;
@@ -24,8 +25,8 @@ use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use crate::operator::Operator;
 use crate::sql::{Sql, Tx};
 use crate::store::Store;
+use crate::stream::ScriptError;
 use crate::stream::kinds::{COUPONS, Tables};
-use crate::stream::{Mark, ScriptError};
 pub use batch::{IssueRow, Rows, VoidRow};
 
 /// The issues of a coupon up to an event, and of them voided by then; out of two indexes alone, because in the table

@@ -1,20 +1,21 @@
 //! What a jackpot's events have for the tables. Pure but for the signatures.
 
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::derived::payout_id;
+use jackpot_core::money::Minor;
+use jackpot_core::receipt::UnsignedReceipt;
+
 use super::index::{carried_entry_rows, entry_rows};
 use super::rows::{CouponRow, PayoutRow, SettledRow};
 use super::{Jackpots, With};
-use crate::ids::Id;
-use crate::jackpot::derived::payout_id;
 use crate::ledger::audit;
 use crate::ledger::books::{Books, FoldError, Pending};
 use crate::ledger::event::{Claim, ClaimResult, Entered, Event, Kind};
 use crate::ledger::postings::postings;
 use crate::ledger::projector::batch::{self, Raw, Stop};
-use crate::ledger::receipt::UnsignedReceipt;
 use crate::ledger::reconcile::report::compare;
 use crate::ledger::reconcile::sides;
 use crate::ledger::skipped::{Carried, CarriedPayout};
-use crate::money::Minor;
 
 type Batch = batch::Batch<Jackpots>;
 type Start<'a> = batch::Start<'a, Jackpots>;

@@ -6,13 +6,13 @@
 
 use std::time::{Duration, Instant};
 
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::record::Sent;
 use sqlx::{Any, Row};
 use tracing::{debug, info};
 
 use super::Jackpots;
 use super::rows::{EntryRow, IndexRows, SettledRow};
-use crate::ids::Id;
-use crate::jackpot::record::Sent;
 use crate::ledger::entry_index::{self, IndexRow, RowKey};
 use crate::ledger::event::{Claim, ClaimResult, Entered, Event, Kind};
 use crate::ledger::projector::Projector;

@@ -8,6 +8,9 @@ mod write;
 
 use std::collections::BTreeSet;
 
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
+use jackpot_core::receipt::{Receipt, UnsignedReceipt};
 use sqlx::Row;
 
 use super::Projector;
@@ -17,19 +20,16 @@ use super::load::{LoadError, Loaded, damaged};
 use super::rows::{Cursor, DefinitionRow, Raw};
 use super::stream::Stream;
 use super::write::WriteError;
-use crate::ids::Id;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::known::{Known, Registry};
 use crate::jackpot::operate::Operate;
 use crate::jackpot::view::Status;
 use crate::ledger::books::Books;
-use crate::ledger::receipt::{Receipt, UnsignedReceipt};
 use crate::ledger::reconcile::report::{self, MetersAndState, Report};
 use crate::ledger::reconcile::sides;
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use crate::operator::Operator;
 use crate::sql::{Sql, Tx};
-use crate::stream::Mark;
 use crate::stream::kinds::{JACKPOTS, Tables};
 use rows::{IndexRows, Rows};
 

@@ -1,10 +1,11 @@
 //! The rows that the projector makes of a jackpot's events.
 
-use crate::ids::Id;
-use crate::jackpot::epoch::Opening;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::epoch::Opening;
+use jackpot_core::receipt::Receipt;
+
 use crate::ledger::event::Entered;
 use crate::ledger::postings::Posting;
-use crate::ledger::receipt::Receipt;
 
 /// A unit of a coupon that an entry won.
 #[derive(Debug)]

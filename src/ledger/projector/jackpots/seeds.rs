@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
+use jackpot_core::ids::Id;
 use sqlx::{Row, query};
 use tracing::error;
 
 use super::Jackpots;
-use crate::ids::Id;
 use crate::jackpot::kept;
 use crate::ledger::projector::Projector;
 use crate::sql::Sql;

@@ -4,27 +4,30 @@ mod batch;
 
 use std::sync::Arc;
 
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
+use jackpot_core::secret::MasterSecret;
+use jackpot_core::unreadable::Unreadable;
+
 use super::Projector;
 use super::batch::{Batch, Start, Stop};
 use super::kind::{Kind, Look};
 use super::rows::Raw;
 use super::stream::Stream;
 use super::write::WriteError;
-use crate::ids::Id;
 use crate::ledger::reconcile::report::Report;
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use crate::ledger::rooms::books::Books;
 use crate::ledger::rooms::event::Checkpoint;
 use crate::ledger::rooms::report;
-use crate::master_secret::MasterSecret;
 use crate::operator::Operator;
 use crate::room::known::{Known, Registry};
 use crate::room::scripts::{self, SetStatus};
 use crate::room::status::Status;
 use crate::sql::Tx;
 use crate::store::Store;
+use crate::stream::ScriptError;
 use crate::stream::kinds::{ROOMS, Tables};
-use crate::stream::{Mark, ScriptError, Unreadable};
 
 /// The rooms, as this instance knows them.
 #[derive(Debug, Clone)]

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ids::Id;
+use jackpot_core::ids::Id;
+
 use crate::jackpot::view::Status;
 use crate::ledger::books::Terms;
 use crate::ledger::event::{Checkpoint, Claim, ClaimResult, Event, Kind};

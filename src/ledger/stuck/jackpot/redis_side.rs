@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use jackpot_core::jackpot::batch_record::BatchRecord;
+use jackpot_core::jackpot::epoch::Epoch;
+use jackpot_core::jackpot::record::Record;
 use redis::{Cmd, FromRedisValue, cmd};
 
-use crate::jackpot::batch_record::BatchRecord;
-use crate::jackpot::epoch::Epoch;
-use crate::jackpot::record::Record;
 use crate::ledger::stuck::StuckError;
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::ids::Id;
-use crate::jackpot::record::Sent;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::record::Sent;
+
 use crate::ledger::event::Claim;
 use crate::ledger::event::parse::{parse_claim, parse_numbers};
 use crate::ledger::projector::rows::Raw;

@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::join_all;
-use jackpot::ids::Id;
-use jackpot::jackpot::definition::Definition;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::operate::Operate;
 use jackpot::jackpot::play::{Play, Played};
 use jackpot::jackpot::scripts::ScriptError;
 use jackpot::jackpot::view::Views;
-use jackpot::master_secret::MasterSecret;
 use jackpot::settings;
 use jackpot::store::{Store, StoreError};
 use jackpot::telemetry::Metrics;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::secret::MasterSecret;
 use serde_json::{Value, json};
 
 use crate::jackpot::bench::Bench;

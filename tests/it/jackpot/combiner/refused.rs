@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::view::Status;
-use jackpot::money::MAX_MINOR;
+use jackpot_core::money::MAX_MINOR;
 use serde_json::json;
 
 use super::kit::{Kit, MAX_WAITING, ids, nobody_wins, sequences};

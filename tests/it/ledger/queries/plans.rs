@@ -1,6 +1,5 @@
 //! A page is a range of one index: no sort, no scan of a table, whatever its statistics say.
 
-use jackpot::ids::Id;
 use jackpot::ledger::queries::Between;
 use jackpot::ledger::queries::audit::AuditFilters;
 use jackpot::ledger::queries::entries::EntryFilters;
@@ -8,6 +7,7 @@ use jackpot::ledger::queries::payouts::PayoutFilters;
 use jackpot::ledger::queries::postings::PostingFilters;
 use jackpot::ledger::queries::scan::{Scan, Statement};
 use jackpot::sql::Kind;
+use jackpot_core::ids::Id;
 use sqlx::Row;
 
 use super::kit::{Books, T0, books};

@@ -1,8 +1,8 @@
 //! Those who join before the opening: an order that chance gives them, and that anybody can check.
 
-use jackpot::ids::Id;
-use jackpot::master_secret::MasterSecret;
 use jackpot::room::ticket::{OrderSeed, Ticket};
+use jackpot_core::ids::Id;
+use jackpot_core::secret::MasterSecret;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -177,7 +177,7 @@ async fn each_new_opening_has_a_new_order_that_all_have_who_joined_before() {
 #[tokio::test]
 async fn at_the_opening_the_first_are_let_in_and_the_list_is_published_though_nobody_asks() {
     let service = Service::start().await;
-    let soon = jackpot::clock::rfc3339(jiff::Timestamp::now().as_millisecond() + 6_000);
+    let soon = jackpot_core::clock::rfc3339(jiff::Timestamp::now().as_millisecond() + 6_000);
     create(&service, "launch", 2, &json!({"opens_at": soon})).await;
     for user in 0..5 {
         joined(&service, "launch", &format!("early-{user}")).await;

@@ -56,7 +56,7 @@ async fn a_pass_says_whose_and_until_when() {
         claims,
         json!({"iss": "https://play.example", "aud": "lobby", "sub": "ann", "jti": admitted["ticket"], "iat": null, "exp": null})
     );
-    let ends = jackpot::clock::rfc3339(exp.as_i64().expect("seconds") * 1_000);
+    let ends = jackpot_core::clock::rfc3339(exp.as_i64().expect("seconds") * 1_000);
     assert_eq!(admitted["expires_at"], ends);
     let lasts = exp.as_i64().expect("seconds") - iat.as_i64().expect("seconds");
     assert!((60..=61).contains(&lasts), "{lasts}");
@@ -202,7 +202,8 @@ async fn who_is_next_is_admitted_within_moments_of_the_end_of_a_session() {
     })
     .await;
     let seen = look(&service, "lobby", &next).await;
-    let ms = |text: &serde_json::Value| jackpot::clock::parse_rfc3339(text.as_str().expect("a time")).expect("a time");
+    let ms =
+        |text: &serde_json::Value| jackpot_core::clock::parse_rfc3339(text.as_str().expect("a time")).expect("a time");
     // It was let in at the whole second at which the first session ended, whenever this looked.
     assert!(
         ["admitted", "expired"].contains(&seen["status"].as_str().expect("text")),

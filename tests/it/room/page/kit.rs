@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use jackpot::ids::Id;
 use jackpot::room::page::claims::{JoinClaims, PLACE, PlaceClaims};
 use jackpot::room::pass;
 use jackpot::room::return_to::ReturnTo;
 use jackpot::room::ticket::Ticket;
 use jackpot::signing::SigningKeys;
+use jackpot_core::ids::Id;
 use reqwest::header::HeaderMap;
 use reqwest::redirect::Policy;
 use reqwest::{Method, StatusCode, Url};

@@ -1,9 +1,9 @@
 //! Join tokens: who gets one, what it says, and what is refused.
 
-use jackpot::clock::parse_rfc3339;
 use jackpot::room::page::claims::{PLACE, PlaceClaims};
 use jackpot::room::pass;
 use jackpot::room::ticket::Ticket;
+use jackpot_core::clock::parse_rfc3339;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
