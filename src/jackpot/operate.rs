@@ -262,7 +262,7 @@ impl Operate {
             }) if kept_s > retention_s && self.views.registry.known(id).is_first_warning() => {
                 warn!(
                     jackpot_id = %id, kept_s, fairness_retention_s = retention_s,
-                    "ids of this jackpot are remembered for longer than this instance is set to; its setting drops nothing",
+                    "ids are remembered for longer than this instance's setting, which drops nothing",
                 );
             }
             _ => {}

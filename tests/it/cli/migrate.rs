@@ -27,7 +27,9 @@ async fn migrate_says_what_it_did(db: LedgerDb) {
     let names = files
         .flatten()
         .map(|file| file.file_name().to_string_lossy().into_owned());
-    let last = names.filter_map(number).max().expect("at least one");
+    let mut numbers: Vec<_> = names.filter_map(number).collect();
+    numbers.sort_unstable();
+    let last = *numbers.last().expect("at least one");
     let first = migrate(&db, &[db.environment()]);
     assert!(
         first.status.success() && out(&first).contains(&format!("schema version 0 -> {last}\n")),
@@ -38,7 +40,14 @@ async fn migrate_says_what_it_did(db: LedgerDb) {
         second.status.success() && out(&second).contains(&format!("schema version {last}, up to date")),
         "{second:?}"
     );
-    db.open().await.close().await;
+    let sql = db.open().await;
+    let applied: Vec<i64> = sqlx::query_scalar("SELECT version FROM _sqlx_migrations ORDER BY version")
+        .fetch_all(sql.reader())
+        .await
+        .expect("versions");
+    let numbers: Vec<_> = numbers.into_iter().map(i64::from).collect();
+    assert_eq!(applied, numbers, "src/sql/schema.rs lists every file of migrations/");
+    sql.close().await;
 }
 
 async fn a_ledger_from_before_the_first_release_is_refused(db: LedgerDb) {

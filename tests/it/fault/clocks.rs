@@ -226,7 +226,7 @@ async fn the_longest_setting_of_any_instance_is_kept_in_redis() {
         let log = service.log();
         let warned = |own: &str| {
             log.lines().any(|line| {
-                line.contains("longer than this instance is set to") && line.contains(own) && line.contains("7200")
+                line.contains("longer than this instance's setting") && line.contains(own) && line.contains("7200")
             })
         };
         (warned("fairness_retention_s") && warned("coupons_retention_s")).then_some(())
