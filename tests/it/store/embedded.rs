@@ -156,7 +156,7 @@ async fn the_server_of_a_killed_service_is_adopted_and_supervised() {
     }
     let dir = TempDir::new().unwrap();
     let (owner, pid) = Owner::start(
-        "store_embedded::the_server_of_a_killed_service_is_adopted_and_supervised",
+        "store::embedded::the_server_of_a_killed_service_is_adopted_and_supervised",
         dir.path(),
     );
     let orphan = Orphan(pid);
@@ -186,7 +186,7 @@ async fn a_frozen_server_of_a_killed_service_is_ended_before_another_starts() {
     }
     let dir = TempDir::new().unwrap();
     let (owner, pid) = Owner::start(
-        "store_embedded::a_frozen_server_of_a_killed_service_is_ended_before_another_starts",
+        "store::embedded::a_frozen_server_of_a_killed_service_is_ended_before_another_starts",
         dir.path(),
     );
     let orphan = Orphan(pid);
@@ -248,7 +248,7 @@ async fn a_server_that_is_just_ending_does_not_fail_the_start() {
     for head_start in [0, 1, 10, 100, 1_000] {
         let dir = TempDir::new().unwrap();
         let (owner, pid) = Owner::start(
-            "store_embedded::a_server_that_is_just_ending_does_not_fail_the_start",
+            "store::embedded::a_server_that_is_just_ending_does_not_fail_the_start",
             dir.path(),
         );
         let orphan = Orphan(pid);
