@@ -21,7 +21,7 @@ use crate::operator::Operator;
 use crate::settings::Settings;
 use crate::stream::kinds::Streams;
 
-/// Rebuild jackpots, coupons and rooms in Redis from the ledger: those that Redis has lost or has in an older state; or
+/// Rebuild jackpots, coupons and rooms in Redis from the ledger: all that Redis has lost or holds in an older state; or
 /// one, if it is not open.
 ///
 /// With the embedded Redis or SQLite the service must be stopped. It restores by itself when it starts

@@ -101,9 +101,8 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "too-many-streams",
         "Too many open streams",
-        "`detail` names the limit: this instance serves as many streams as it may, those without a key (settings \
-         http.max_public_streams and, of one address, http.max_public_streams_per_address) apart from the others \
-         (http.max_streams); or one place of a waiting room has as many as it may: four pages. Try again later.",
+        "`detail` names the limit. Streams with a key: http.max_streams. Streams without one: http.max_public_streams, \
+         and of one address http.max_public_streams_per_address. One place of a waiting room: four pages. Try again later.",
     ),
     kind(
         "internal",
@@ -269,13 +268,13 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "room-not-open",
         "The room has not opened yet",
-        "Who joined before the opening, and in which order, is told behind it.",
+        "Ask again after the opening: the service then publishes who joined before it, and in which order.",
     ),
     kind(
         "pre-queue-not-found",
-        "There is no list of who joined before the opening",
-        "The room opened at once, or the time for which the list is kept behind the opening has passed \
-         (setting rooms.retention_s); its hash stays in the ledger.",
+        "The room has no list from before its opening",
+        "The room opened at once, or its list has expired (rooms.retention_s after the opening); the hash of the list stays in \
+         the ledger.",
     ),
 ];
 

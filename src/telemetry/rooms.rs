@@ -144,7 +144,7 @@ impl RoomMetrics {
         );
         registry.register(
             "room_waited_seconds",
-            "For which those waited who were admitted out of the line of a room, as counted in Redis by all instances",
+            "Time that users waited in the queue of a room before they were admitted, counted in Redis for all instances",
             self.waited.clone(),
         );
         registry.register(

@@ -33,7 +33,7 @@ pub struct RoomArgs {
     /// Percentage of the users who listen to events rather than poll; some 500 users at most.
     #[arg(long, value_name = "PERCENT", requires = "room", default_value_t = 5, value_parser = percent(), help_heading = "Room")]
     pub listen: u32,
-    /// Percentage of the users who renew their session once, and leave behind its first end.
+    /// Percentage of the users who renew their session once, and leave after its first end.
     #[arg(long, value_name = "PERCENT", requires = "room", default_value_t = 5, value_parser = percent(), help_heading = "Room")]
     pub renew: u32,
     /// Percentage of the users who leave while they wait.
