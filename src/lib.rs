@@ -29,7 +29,6 @@
 //! | [`settings`] | `config/default.toml` ← a file ← the environment | |
 //! | `signals` | the signals that end the program | |
 //! | [`durable_file`] | files that are written whole or not at all | everyone uses it |
-//! | [`html`] | escaped HTML | everyone uses it |
 //! | [`open_files`] | the limit on open files | everyone uses it |
 //! | [`operator`] | who asked for what operators do | everyone uses it |
 //! | [`random`] | random bytes | everyone uses it |
@@ -38,7 +37,7 @@
 //! | [`single_flight`] | one reading for all that ask | everyone uses it |
 //! | [`stopping`] | the end of the service, as its parts see it | everyone uses it |
 //! | [`tls`] | the roots of trust | everyone uses it |
-//! | `crates/simulate` | `jackpot_simulate`: plays against the API from outside, and knows none of the code here | |
+//! | `crates/simulate` | `jackpot_simulate`: plays against the API from outside, and knows none of the code here but ids | `crates/core` |
 //! | `crates/core` | `jackpot_core`, which is pure: ids, money, the definition of a jackpot, its draw, records, the hash chain, receipts | everyone uses it |
 //!
 //! The scripts are in `lua/jackpot/`, `lua/coupon/`, `lua/room/` and `lua/stream/`: one file per decision, with its contract
@@ -58,7 +57,7 @@
 //! | [`verify`] | `all` |
 //! | [`keys`] | `expiry`, `model`, `subjects` |
 //! | [`stream`] | `kinds`, `wanted` |
-//! | [`html`], [`operator`], [`rate`] | `all` |
+//! | [`operator`], [`rate`] | `all` |
 //!
 //! # The path of an entry
 //!
@@ -74,7 +73,6 @@ pub mod cli;
 pub mod combiner;
 pub mod coupon;
 pub mod durable_file;
-pub mod html;
 pub mod http;
 pub mod jackpot;
 pub mod keys;

@@ -32,7 +32,7 @@ local function exact(text)
   return value
 end
 
--- Ends the script before its first write. The error code is none of Redis' own, so client libraries do not misread it.
+-- Ends the script before its first write. Redis itself has no error of this code, so client libraries do not misread it.
 local function must(value, what)
   if value == nil then
     error({ err = what })

@@ -192,7 +192,7 @@ async fn page(ledger: &Ledger, after: &str) -> Result<Vec<String>, sqlx::Error> 
         .await
 }
 
-/// Here the draws of open epochs are checked too: whoever can read the ledger has the secret, and none of it is shown.
+/// This also checks the draws of open epochs: it runs where the secret is, and shows nothing of it.
 async fn one(ledger: &Ledger, id: Id, trusted: &Trusted) -> Result<Report, Box<dyn std::error::Error>> {
     let mut trusted = trusted.clone();
     trusted.heads.retain(|head| head.jackpot_id == id);

@@ -29,7 +29,7 @@ pub trait Described: DeserializeOwned + ToSchema {
     /// Bytes of the longest allowed body, if that may be more than `http.max_body_bytes`.
     const LONGEST: usize = 0;
 
-    /// The broken rules, of those that this type can check alone. Called only when something else is wrong: the handler
+    /// The broken rules that this type can check by itself. Called only when something else is wrong: the handler
     /// checks an input of the right shape.
     fn broken(self) -> Vec<Violation> {
         Vec::new()

@@ -6,6 +6,7 @@
 //! | where | what |
 //! | --- | --- |
 //! | [`ids`], [`money`], [`text`], [`violation`], [`clock`] | what a client sends, parsed once; times at the edge |
+//! | [`html`] | escaped HTML |
 //! | [`secret`] | the secret of every draw, in memory |
 //! | [`jackpot`] | definition, odds, draw, split, contributions, records, the next step of an entry |
 //! | [`mark`], [`chain`] | how far a stream has come; the hash chain of its events |
@@ -14,6 +15,7 @@
 
 pub mod chain;
 pub mod clock;
+pub mod html;
 pub mod ids;
 pub mod jackpot;
 pub mod mark;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Parser};
+use jackpot_core::ids::{Id, InvalidId};
 
 use super::SimulateError;
 use super::coupons::CouponArgs;
@@ -188,16 +189,9 @@ impl Args {
     }
 }
 
-/// An id as the contract has them.
-pub(super) fn id(text: &str) -> Result<String, &'static str> {
-    let is_id = text.len() <= 64
-        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && text
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
-    is_id
-        .then(|| text.to_owned())
-        .ok_or("an id has letters, digits, '.', '_' and '-', begins with a letter or digit, and has at most 64")
+/// The text of an id.
+pub(super) fn id(text: &str) -> Result<String, InvalidId> {
+    Id::check(text).map(|()| text.to_owned())
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::http::auth;
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 
-/// Where the chain of a jackpot's events ends now, signed. Keep one: a history rewritten behind it no longer has it.
+/// The signed end of a jackpot's chain of events. Keep one: a history that somebody rewrites later no longer contains it.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/ledger/head", operation_id = "get_ledger_head", tag = "ledger", security(("bearer" = [])),
     params(("id" = String, Path)), responses((status = 200, description = "The head", body = Head)))]
 pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {

@@ -9,8 +9,8 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 use super::words::{Notice, Texts};
-use crate::html::escape;
 use crate::room::return_to::ReturnTo;
+use jackpot_core::html::escape;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");

@@ -165,8 +165,8 @@ async fn a_pass_is_over_with_its_session_by_the_clock_of_redis() {
     .await;
     let snapshot = instance.rooms.snapshot(&id).await.expect("read");
     assert!(snapshot.now_ms >= end_ms - 1_000, "not much too early: {snapshot:?}");
-    // Whoever comes next is let in, once the room knows the end too, and has a good pass: a second would be too short to
-    // show it on a busy machine.
+    // The room lets the next user in once it knows the end too, and that user's pass is good. This session is longer: on a
+    // busy machine one second may be over before the check.
     let longer = definition(&json!({"capacity": 1, "session_s": 600}));
     let put = instance.rooms.define(&id, &longer, Wanted::Any, &operator()).await;
     assert!(!put.expect("defined").created);

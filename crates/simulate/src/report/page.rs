@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use jackpot_core::html::escape;
+
 use super::Page;
 use super::plots::Plot;
 use crate::Verdict;
@@ -207,13 +209,4 @@ fn details(told: &Overview<'_>) -> String {
         pairs(&told.parameters),
         escape(&format!("{definition:#}"))
     )
-}
-
-/// Text as it may stand in an element or between quotes.
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-        .replace('\'', "&#39;")
 }
