@@ -32,7 +32,8 @@ local function exact(text)
   return value
 end
 
--- Ends the script before its first write. Redis itself has no error of this code, so client libraries do not misread it.
+-- Ends the script before its first write. Redis itself has no error of this code, so client libraries do not misread
+-- it.
 local function must(value, what)
   if value == nil then
     error({ err = what })
