@@ -1,6 +1,6 @@
 # The commands of the README. Each one calls a script in scripts/, which gives the reasons.
 .DEFAULT_GOAL := help
-.PHONY: help run test lint fmt acceptance api bench bench-growth bench-memory bench-soak bench-hostile bench-ledger bench-exports
+.PHONY: help run test lint fmt acceptance api bench bench-growth bench-memory bench-soak bench-collision bench-hostile bench-ledger bench-exports
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -34,6 +34,9 @@ bench-memory: ## Measure the bytes in Redis for each remembered entry (ARGS=--qu
 
 bench-soak: ## Measure resident sizes and stream length under a constant load, 10 minutes (ARGS=--quick: one)
 	@scripts/bench.sh soak $(ARGS)
+
+bench-collision: ## Pay simultaneous winners by the usual approaches and by the service, and count what each pays wrongly (ARGS=--quick)
+	@scripts/bench.sh collision $(ARGS)
 
 bench-hostile: ## Measure a keyed client beside 10,000 hostile connections, some 6 minutes (ARGS=--quick: half a minute)
 	@scripts/bench.sh hostile $(ARGS)

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# bench.sh peers|growth|memory|soak|hostile [ARGUMENT…]: measures the service beside its peers, how its cost grows, what it
-# keeps in memory, and what hostile clients can do to it. docs/reference/benchmarks.md describes each. `--help` after the
-# command lists its options, `--quick` is a short run. Tables go to standard output; target/bench keeps JSON and a page with
-# plots (BENCH_DIR: another directory, on a disk).
+# bench.sh peers|growth|memory|soak|collision|hostile [ARGUMENT…]: measures the service beside its peers, how its cost
+# grows, what it keeps in memory, what approaches pay to simultaneous winners, and what hostile clients can do to it.
+# docs/reference/benchmarks.md describes each. `--help` after the command lists its options, `--quick` is a short run.
+# Tables go to standard output; target/bench keeps JSON and a page with plots (BENCH_DIR: another directory, on a disk).
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 source scripts/postgres.sh
 
-command=${1:?peers, growth, memory, soak or hostile}
+command=${1:?peers, growth, memory, soak, collision or hostile}
 shift
 # It holds sockets, and the path of a socket has at most 107 bytes.
 directory=${BENCH_DIR:-target/bench}

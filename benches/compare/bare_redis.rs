@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use redis::AsyncConnectionConfig;
 use redis::aio::MultiplexedConnection;
 use serde_json::json;
 use tempfile::TempDir;
@@ -13,6 +14,8 @@ use crate::sample::{Load, float};
 
 const PROGRAMS: [&str; 2] = ["redis-server", "valkey-server"];
 const START_LIMIT: Duration = Duration::from_secs(10);
+/// Long, because the rate counts: a slow call must not be cut short.
+const RESPONSE_LIMIT: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_millis(10);
 /// Commands that each connection of redis-benchmark sends at once.
 const PIPELINE: &str = "32";
@@ -29,6 +32,7 @@ pub(crate) struct BareRedis {
 
 impl BareRedis {
     pub(crate) async fn start(place: &Path) -> Outcome<Self> {
+        std::fs::create_dir_all(place)?;
         let directory = tempfile::Builder::new().prefix("jb-").tempdir_in(place)?;
         let at = std::path::absolute(directory.path())?;
         let mut command = Command::new(program()?);
@@ -55,8 +59,20 @@ impl BareRedis {
     }
 
     pub(crate) async fn connect(&self) -> Outcome<MultiplexedConnection> {
-        let url = format!("redis+unix://{}", self.socket().display());
-        Ok(redis::Client::open(url)?.get_multiplexed_async_connection().await?)
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(START_LIMIT))
+            .set_response_timeout(Some(RESPONSE_LIMIT));
+        let client = redis::Client::open(self.url())?;
+        Ok(client.get_multiplexed_async_connection_with_config(&config).await?)
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("redis+unix://{}", self.socket().display())
+    }
+
+    /// Removed with the server, and everything in it.
+    pub(crate) fn directory(&self) -> &Path {
+        self.directory.path()
     }
 
     fn socket(&self) -> std::path::PathBuf {

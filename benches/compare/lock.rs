@@ -19,15 +19,12 @@ const PAUSE_US: std::ops::Range<u64> = 1_000..5_000;
 const RELEASE: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
 
 pub(crate) async fn contributions(redis: &BareRedis, clients: usize, time: Duration) -> Outcome<Load> {
-    let release = redis::Script::new(RELEASE);
     let begun = Instant::now();
     let mut all = JoinSet::new();
     for number in 0..clients {
         let mut client = Client {
             connection: redis.connect().await?,
-            number,
-            rng: StdRng::seed_from_u64(number as u64),
-            release: release.clone(),
+            lock: Lock::new("lock", number),
         };
         all.spawn(async move {
             let mut took = latencies();
@@ -49,26 +46,14 @@ pub(crate) async fn contributions(redis: &BareRedis, clients: usize, time: Durat
 
 struct Client {
     connection: MultiplexedConnection,
-    number: usize,
-    rng: StdRng,
-    release: redis::Script,
+    lock: Lock,
 }
 
 impl Client {
     /// Whether it had the lock before `until`.
     async fn contribute(&mut self, until: Instant) -> Outcome<bool> {
-        loop {
-            let mut set = redis::cmd("SET");
-            set.arg("lock").arg(self.number).arg("NX").arg("PX").arg(LIFETIME_MS);
-            let held: Option<String> = set.query_async(&mut self.connection).await?;
-            if held.is_some() {
-                break;
-            }
-            if Instant::now() > until {
-                return Ok(false);
-            }
-            let pause = self.rng.random_range(PAUSE_US);
-            tokio::time::sleep(Duration::from_micros(pause)).await;
+        if !self.lock.acquire(&mut self.connection, until).await? {
+            return Ok(false);
         }
         let _pool: Option<u64> = redis::cmd("GET")
             .arg("locked")
@@ -78,8 +63,51 @@ impl Client {
             .arg("locked")
             .query_async(&mut self.connection)
             .await?;
-        let mut release = self.release.key("lock");
-        let _deleted: u64 = release.arg(self.number).invoke_async(&mut self.connection).await?;
+        self.lock.release(&mut self.connection).await?;
         Ok(true)
+    }
+}
+
+/// The lock of one holder.
+pub(crate) struct Lock {
+    key: String,
+    /// Different for every holder.
+    holder: usize,
+    rng: StdRng,
+    release: redis::Script,
+}
+
+impl Lock {
+    pub(crate) fn new(key: &str, holder: usize) -> Self {
+        Self {
+            key: key.to_owned(),
+            holder,
+            rng: StdRng::seed_from_u64(holder as u64),
+            release: redis::Script::new(RELEASE),
+        }
+    }
+
+    /// Tries until it has the lock. False when it does not have it before `until`.
+    pub(crate) async fn acquire(&mut self, redis: &mut MultiplexedConnection, until: Instant) -> Outcome<bool> {
+        loop {
+            let mut set = redis::cmd("SET");
+            set.arg(&self.key).arg(self.holder).arg("NX").arg("PX").arg(LIFETIME_MS);
+            let held: Option<String> = set.query_async(redis).await?;
+            if held.is_some() {
+                return Ok(true);
+            }
+            if Instant::now() > until {
+                return Ok(false);
+            }
+            let pause = self.rng.random_range(PAUSE_US);
+            tokio::time::sleep(Duration::from_micros(pause)).await;
+        }
+    }
+
+    /// False when the lock was not its own any more.
+    pub(crate) async fn release(&mut self, redis: &mut MultiplexedConnection) -> Outcome<bool> {
+        let mut release = self.release.key(&self.key);
+        let deleted: u64 = release.arg(self.holder).invoke_async(redis).await?;
+        Ok(deleted > 0)
     }
 }

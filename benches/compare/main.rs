@@ -3,13 +3,14 @@
 //!
 //! - `plan`: how long, how often. `peers`: one round of everything side by side. `growth`, `memory`, `soak`: the rest.
 //! - `service`: a process under load, be it the product or one of `peer`: this executable again, with routes of its own.
-//! - `batches`; `coupons`: issues beside the public ways.
+//! - `batches`; `coupons`: issues beside the public ways. `collision`: winners at one instant, by every approach.
 //! - `wrk`, `batch`, `paced`: the load. `bare_redis`, `lock`, `postgres`: the peers without HTTP.
 //! - `sample`, `verdict`, `report`, `page`, `plot`: what came out.
 
 mod bare_redis;
 mod batch;
 mod batches;
+mod collision;
 mod coupons;
 mod growth;
 mod http;
@@ -56,6 +57,8 @@ enum Command {
     Growth(growth::Args),
     /// Bytes of Redis for each entry that is remembered.
     Memory(memory::Args),
+    /// One collision of winners, by the usual ways of sharing a pool and by this service.
+    Collision(collision::Args),
     /// A constant load for a while: resident sizes and length of the stream.
     Soak(soak::Args),
     /// One of the peers that speak HTTP, started by the commands above.
@@ -76,6 +79,7 @@ fn main() -> Outcome<ExitCode> {
     runtime.block_on(async {
         match Cli::parse().command {
             Command::Peers(plan) => return peers::run(&plan).await,
+            Command::Collision(args) => return collision::run(&args).await,
             Command::Growth(args) => growth::run(&args).await?,
             Command::Memory(args) => memory::run(&args).await?,
             Command::Soak(args) => soak::run(&args).await?,

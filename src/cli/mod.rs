@@ -12,7 +12,6 @@ mod restore_from;
 mod serve;
 mod session;
 mod simulate;
-mod simulate_script;
 mod verify;
 
 use std::path::PathBuf;

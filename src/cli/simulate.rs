@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use jackpot_core::ids::Id;
 use jackpot_simulate::{Args, Product, RoomKeys, SimulateError};
 
-use super::simulate_script::Stores;
 use crate::open_files;
 use crate::store::keys;
 
@@ -26,7 +25,7 @@ pub(super) fn run(args: Args) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    match runtime.block_on(jackpot_simulate::run::<Stores>(args, Product { program, room_keys })) {
+    match runtime.block_on(jackpot_simulate::run(args, Product { program, room_keys })) {
         Ok(verdict) => ExitCode::from(verdict.exit_code()),
         Err(error) => {
             eprintln!("jackpot: {}", with_causes(&error));

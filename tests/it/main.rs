@@ -2,6 +2,7 @@
 
 mod backup;
 mod batch;
+mod benches;
 mod cli;
 mod coupon;
 mod docs;

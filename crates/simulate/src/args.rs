@@ -12,7 +12,7 @@ use super::rooms::RoomArgs;
 
 /// Options of a run of a jackpot. Not --master-secret: where it comes from the environment it is meant for other runs.
 // No group: a refusal would name all of them instead of those that were given.
-pub(super) const OF_JACKPOT: [&str; 16] = [
+pub(super) const OF_JACKPOT: [&str; 14] = [
     "players",
     "entries",
     "winners",
@@ -27,8 +27,6 @@ pub(super) const OF_JACKPOT: [&str; 16] = [
     "odds_ppm",
     "max_redraws",
     "jackpot",
-    "compare",
-    "compare_only",
 ];
 
 /// Play a jackpot from outside with many concurrent players and simultaneous winners, and check every promise.
@@ -41,7 +39,6 @@ pub(super) const OF_JACKPOT: [&str; 16] = [
 /// could not be finished, 2 when the options make no sense.
 #[derive(Debug, Clone, Parser)]
 #[command(group = ArgGroup::new("crowd").args(["coupons", "room"]))]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct Args {
     /// Concurrent players, each with one kept-alive connection.
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=20_000), help_heading = "Load")]
@@ -136,12 +133,6 @@ pub struct Args {
     /// Write the numbers and checks as JSON.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub json: Option<PathBuf>,
-    /// Also run the same collision with the usual ways of sharing a pool on a bare Redis, and show what each pays.
-    #[arg(long, help_heading = "Output")]
-    pub compare: bool,
-    /// Run the comparison alone.
-    #[arg(long, conflicts_with_all = ["url", "kill_every", "kills", "kill_redis"], help_heading = "Output")]
-    pub compare_only: bool,
     /// Print the verdict alone.
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,

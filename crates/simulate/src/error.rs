@@ -78,15 +78,9 @@ pub enum SimulateError {
         /// Ids tried for one winner.
         tried: u64,
     },
-    /// The Redis of the comparison.
-    #[error("the comparison's Redis: {0}")]
+    /// The private Redis could not be addressed.
+    #[error("the private Redis: {0}")]
     Redis(#[from] redis::RedisError),
-    /// Our own script in the comparison.
-    #[error("the comparison's own script")]
-    Script(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// No server program for the comparison.
-    #[error("the comparison needs redis-server or valkey-server on PATH")]
-    NoRedisServer,
     /// A plot or the page could not be drawn.
     #[error("the report could not be drawn: {0}")]
     Report(String),
@@ -99,11 +93,6 @@ pub enum SimulateError {
 }
 
 impl SimulateError {
-    /// A failure of the service's own scripts.
-    pub fn script(error: impl std::error::Error + Send + Sync + 'static) -> Self {
-        Self::Script(Box::new(error))
-    }
-
     /// 2 for options that make no sense, 130 after Ctrl-C, else 1.
     #[must_use]
     pub fn exit_code(&self) -> u8 {

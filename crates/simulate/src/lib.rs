@@ -1,10 +1,9 @@
 //! `jackpot simulate`: plays a jackpot from outside, checks every promise, measures and reports.
 //!
-//! It knows the service by its HTTP contract alone. What it needs beside that is passed in as [`Product`] and
-//! [`Scripts`]. Of a jackpot `plan` says what is played, `players` play it,
-//! `evidence` is what they saw, `check` judges it, `report` and `table` show it, `compare` plays the same
-//! collision in the usual ways on a bare Redis. `coupons` is the same for a coupon of limited stock, `rooms`
-//! for a waiting room; there the Redis of a private service is asked too, by a monitor that only reads.
+//! It knows the service by its HTTP contract alone. What it needs beside that is passed in as [`Product`]. Of a jackpot
+//! `plan` says what is played, `players` play it, `evidence` is what they saw, `check` judges it, `report` and `table`
+//! show it. `coupons` is the same for a coupon of limited stock, `rooms` for a waiting room; there the Redis of a private
+//! service is asked too, by a monitor that only reads.
 
 mod answer;
 mod args;
@@ -13,7 +12,6 @@ mod ceiling;
 mod check;
 mod check_draw;
 mod client;
-mod compare;
 mod coupons;
 mod course;
 mod crowd;
@@ -40,9 +38,8 @@ mod table;
 mod tls;
 
 pub use args::Args;
-pub use compare::{Plays, Seen, Take};
 pub use error::SimulateError;
-pub use product::{Product, RoomKeys, Scripts};
+pub use product::{Product, RoomKeys};
 
 use client::Target;
 use overview::Overview;
@@ -80,55 +77,29 @@ impl Verdict {
 ///
 /// # Errors
 /// [`SimulateError`] when there is no verdict; its `exit_code` tells options that make no sense (2) from the rest.
-pub async fn run<S: Scripts>(args: Args, product: Product) -> Result<Verdict, SimulateError> {
+pub async fn run(args: Args, product: Product) -> Result<Verdict, SimulateError> {
     args.validate()?;
     tokio::select! {
-        verdict = conduct::<S>(&args, &product) => verdict,
+        verdict = conduct(&args, &product) => verdict,
         // Dropping the run stops what it started.
         interrupted = interrupted() => Err(interrupted),
     }
 }
 
-async fn conduct<S: Scripts>(args: &Args, product: &Product) -> Result<Verdict, SimulateError> {
-    let played = if args.compare_only {
-        None
-    } else {
-        Some(simulate(args, product).await?)
-    };
-    let ways = if args.compare || args.compare_only {
-        compare::all::<S>(args, product).await?
-    } else {
-        Vec::new()
-    };
-    let told = played.as_ref().map(Played::told);
-    let page = report::Page {
-        told: told.as_ref(),
-        ways: &ways,
-    };
+async fn conduct(args: &Args, product: &Product) -> Result<Verdict, SimulateError> {
+    let played = simulate(args, product).await?;
+    let overview = played.told();
     if let Some(path) = &args.report {
-        let plots = played.as_ref().map(Played::plots).transpose()?;
-        write(path, &report::html(&page, &plots.unwrap_or_default()))?;
+        write(path, &report::html(&overview, &played.plots()?))?;
     }
     if let Some(path) = &args.json {
-        let summary = played.as_ref().map_or(Value::Null, Played::json);
-        write(path, &report::json(&summary, &ways))?;
+        write(path, &report::json(&played.json()))?;
     }
-    let findings = told.as_ref().map_or(&[] as &[_], |told| told.findings);
     if !args.quiet {
-        if let Some(told) = &told {
-            println!("{}\n{}", table::numbers(told), table::findings(told.findings));
-        }
-        if !ways.is_empty() {
-            println!("{}", compare::table::text(&ways));
-        }
+        println!("{}\n{}", table::numbers(&overview), table::findings(overview.findings));
     }
-    let verdict = finding::verdict(findings);
-    let verdict = if verdict == Verdict::NoViolation {
-        compare::verdict(&ways)
-    } else {
-        verdict
-    };
-    println!("{}", table::verdict(&verdict, findings));
+    let verdict = finding::verdict(overview.findings);
+    println!("{}", table::verdict(&verdict, overview.findings));
     Ok(verdict)
 }
 

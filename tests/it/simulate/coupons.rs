@@ -127,7 +127,6 @@ fn options_that_make_no_sense_end_with_2() {
     for (line, named) in [
         ("--voids 11 --stock 10", "--voids"),
         ("--players 3", "--players"),
-        ("--compare", "--compare"),
         ("--kill-redis", "--kill-redis"),
     ] {
         let output = command(directory.path(), line).output().expect("the program starts");

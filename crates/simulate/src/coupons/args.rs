@@ -73,8 +73,6 @@ mod tests {
             ("--coupons --players 10", "--players"),
             ("--coupons --entries 10", "--entries"),
             ("--coupons --odds-ppm 10", "--odds-ppm"),
-            ("--coupons --compare", "--compare"),
-            ("--coupons --compare-only", "--compare-only"),
             ("--coupons --jackpot a", "--jackpot"),
             ("--coupons --capacity 3", "--capacity"),
             ("--coupons --users 0", "--users"),

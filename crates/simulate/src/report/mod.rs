@@ -5,24 +5,15 @@ pub mod plots;
 
 use serde_json::{Value, json};
 
-use super::compare::Way;
 use super::overview::Overview;
 use plots::Plot;
 
-/// What is reported: a run, a comparison, or both.
-#[derive(Debug, Clone, Copy)]
-pub struct Page<'p> {
-    pub told: Option<&'p Overview<'p>>,
-    /// Empty when nothing was compared.
-    pub ways: &'p [Way],
-}
-
 /// As a page.
-pub fn html(page: &Page<'_>, plots: &[Plot]) -> String {
-    page::html(page, plots, jiff::Timestamp::now())
+pub fn html(overview: &Overview<'_>, plots: &[Plot]) -> String {
+    page::html(overview, plots, jiff::Timestamp::now())
 }
 
-/// As JSON: `run`, a summary, and `comparison`.
-pub fn json(summary: &Value, ways: &[Way]) -> String {
-    format!("{:#}\n", json!({ "run": summary, "comparison": ways }))
+/// As JSON: `run`, a summary.
+pub fn json(summary: &Value) -> String {
+    format!("{:#}\n", json!({ "run": summary }))
 }

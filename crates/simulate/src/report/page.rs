@@ -4,49 +4,39 @@ use std::fmt::Write as _;
 
 use jackpot_core::html::escape;
 
-use super::Page;
 use super::plots::Plot;
 use crate::Verdict;
-use crate::compare::{Way, table as compared};
 use crate::finding::{self, Finding, Judged};
 use crate::overview::Overview;
 
 const STYLE: &str = include_str!("style.css");
 
 /// The whole page.
-pub fn html(page: &Page<'_>, plots: &[Plot], at: jiff::Timestamp) -> String {
-    let mut body = String::new();
-    let told = page.told;
-    body.push_str(&header(told, at));
-    if let Some(told) = told {
-        body.push_str(&verdict(told.findings));
-        body.push_str(&cards(told));
-        body.push_str(&plotted(plots));
-        body.push_str(&checks(told));
-    }
-    if !page.ways.is_empty() {
-        body.push_str(&comparison(page.ways));
-    }
-    if let Some(told) = told {
-        body.push_str(&details(told));
-    }
+pub fn html(told: &Overview<'_>, plots: &[Plot], at: jiff::Timestamp) -> String {
+    let body = [
+        header(told, at),
+        verdict(told.findings),
+        cards(told),
+        plotted(plots),
+        checks(told),
+        details(told),
+    ]
+    .concat();
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>Jackpot simulation</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
     )
 }
 
-fn header(told: Option<&Overview<'_>>, at: jiff::Timestamp) -> String {
-    let machine = told.map_or_else(String::new, |told| {
-        let machine = told.machine;
-        let memory = machine
-            .memory_mib
-            .map_or_else(String::new, |mib| format!(", {} GiB", mib.div_ceil(1024)));
-        format!(
-            " · {}, {} cores{memory} · {} · jackpot {}",
-            machine.processor, machine.cores, machine.system, machine.version
-        )
-    });
+fn header(told: &Overview<'_>, at: jiff::Timestamp) -> String {
+    let machine = told.machine;
+    let memory = machine
+        .memory_mib
+        .map_or_else(String::new, |mib| format!(", {} GiB", mib.div_ceil(1024)));
+    let machine = format!(
+        " · {}, {} cores{memory} · {} · jackpot {}",
+        machine.processor, machine.cores, machine.system, machine.version
+    );
     format!(
         "<header><h1>Jackpot simulation</h1><p>{}{}</p></header>\n",
         at.strftime("%Y-%m-%d %H:%M UTC"),
@@ -136,48 +126,6 @@ fn checks(told: &Overview<'_>) -> String {
         "<section><h2>Checks</h2><p class=\"caption\">Judged from outside, from the answers and {} alone; – could not be judged.</p>\n\
          <table>\n{rows}</table></section>\n",
         told.shown
-    )
-}
-
-fn comparison(ways: &[Way]) -> String {
-    let head = compared::HEADER
-        .iter()
-        .map(|title| format!("<th>{title}</th>"))
-        .collect::<Vec<_>>()
-        .concat();
-    let rows = ways
-        .iter()
-        .map(|way| {
-            let class = if way.is_wrong() { "bad" } else { "good" };
-            let mut cells = compared::cells(way).into_iter();
-            let name = cells.next().unwrap_or_default();
-            let rest = cells
-                .map(|cell| format!("<td>{}</td>", escape(&cell)))
-                .collect::<Vec<_>>()
-                .concat();
-            let row = if way.ours { " class=\"ours\"" } else { "" };
-            format!(
-                "<tr{row}><td class=\"{class}\"><b>{}</b></td>{rest}</tr>\n",
-                escape(&name)
-            )
-        })
-        .collect::<Vec<_>>()
-        .concat();
-    let notes = ways
-        .iter()
-        .map(|way| {
-            format!(
-                "<li><b>{}</b>: {}</li>\n",
-                escape(way.name),
-                escape(&compared::note(way))
-            )
-        })
-        .collect::<Vec<_>>()
-        .concat();
-    format!(
-        "<section><h2>The same collision, done the usual ways</h2><p class=\"caption\">{}.</p>\n<div class=\"scroll\"><table class=\"figures\">\n\
-         <tr>{head}</tr>\n{rows}</table></div>\n<ul class=\"notes\">\n{notes}</ul></section>\n",
-        escape(&compared::caption(ways))
     )
 }
 

@@ -104,7 +104,6 @@ mod tests {
             ("--room --coupons", "--coupons"),
             ("--room --stock 3", "--stock"),
             ("--room --players 10", "--players"),
-            ("--room --compare", "--compare"),
             ("--room --capacity 0", "--capacity"),
             ("--room --late 101", "--late"),
             ("--room --renew 50 --die 51", "--die"),
