@@ -82,7 +82,7 @@ local function read_places(step, tickets)
   end
   if count > 0 then
     for i, text in ipairs(redis.call('HMGET', KEYS[2], unpack(missing))) do
-      local place = parse_place(text)
+      local place = read_place(text)
       if place then
         place.ticket, place.was = missing[i], place.kind
         places[missing[i]] = place
@@ -159,7 +159,7 @@ local function finish(step, place, kind, ended_at)
   else
     step.waiting = step.waiting - 1
   end
-  place.kind, place.at, step.dirty = kind, num(ended_at), true
+  place.kind, place.at_ms, step.dirty = kind, num(ended_at), true
   if step.opened then
     if kind ~= 'l' then
       -- A whole session or waiting timeout has passed, so earlier leaves count no more.
@@ -177,8 +177,8 @@ end
 
 -- Ends a place whose time has come, if the step's bound did not reach it.
 local function settle(step, place)
-  if place.kind == 'a' and tonumber(place.ends) <= step.at then
-    finish(step, place, 'e', place.ends)
+  if place.kind == 'a' and tonumber(place.end_ms) <= step.at then
+    finish(step, place, 'e', place.end_ms)
   elseif place.kind == 'w' and step.behind and abandons(step) and not place.until_ms then
     local until_ms = tonumber(redis.call('ZSCORE', KEYS[5], place.ticket) or step.at)
     if until_ms <= step.at then
@@ -199,7 +199,7 @@ local function add_place(step, ticket, user, order, had)
   local state = step.state
   state.joins = state.joins + 1
   local join = num(state.joins)
-  local place = { ticket = ticket, kind = 'w', join = join, joined = num(step.at), user = user, order = join }
+  local place = { ticket = ticket, kind = 'w', join = join, joined_ms = num(step.at), user = user, order = join }
   if not step.opened and not had then
     place.order = num(must(exact(order), 'JP_ARGUMENT order'))
     -- These numbers are dense, unlike join numbers, so a missing one shows.
@@ -224,12 +224,12 @@ end
 -- Admits a waiting place. `fresh`: it joined in this visit.
 local function let_in(step, place, fresh)
   local state = step.state
-  place.kind, place.admitted, place.ends = 'a', num(step.at), num(whole_second(step.at + state.session))
+  place.kind, place.admitted_ms, place.end_ms = 'a', num(step.at), num(whole_second(step.at + state.session))
   step.active, step.waiting = step.active + 1, step.waiting - 1
   state.admitted = state.admitted + 1
   if not fresh then
     state.promoted = state.promoted + 1
-    state.waited_ms = state.waited_ms + math.max(step.at - tonumber(place.joined), 0)
+    state.waited_ms = state.waited_ms + math.max(step.at - tonumber(place.joined_ms), 0)
   end
   count_pass(step)
   change(step, place)
@@ -237,7 +237,7 @@ end
 
 -- Starts the session of an active place again. Its end never moves back.
 local function renew(step, place)
-  place.ends = num(math.max(whole_second(step.at + step.state.session), tonumber(place.ends)))
+  place.end_ms = num(math.max(whole_second(step.at + step.state.session), tonumber(place.end_ms)))
   count_pass(step)
   change(step, place)
 end
@@ -248,7 +248,7 @@ local function leave(step, place)
   if place.kind == 'a' then
     count_pass(step)
     step.state.revocations = step.state.passes
-    add(step.revoked, num(step.state.revocations), place.ticket .. ' ' .. place.ends .. ' ' .. num(step.at))
+    add(step.revoked, num(step.state.revocations), place.ticket .. ' ' .. place.end_ms .. ' ' .. num(step.at))
   end
   finish(step, place, 'l', step.at)
   if not step.opened then

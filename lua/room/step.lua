@@ -75,7 +75,7 @@ local function expire(step)
   for _, ticket in ipairs(over) do
     local place = step.places[ticket]
     if place and place.kind == 'a' then
-      finish(step, place, 'e', place.ends)
+      finish(step, place, 'e', place.end_ms)
     else
       step.active = step.active - 1
       take_out(step, 6, ticket)

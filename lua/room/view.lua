@@ -3,10 +3,7 @@
 -- KEYS  the eleven of the room (state.lua)
 -- ARGV  1 known mark
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, the room's time and Redis' clock in ms, status, version, definition (JSON), nonce and commitment
---        of the order before the opening, state as in a checkpoint, number of the event that makes the opening final,
---        opens and hold in ms or '' once they have passed, active, waiting, admitted, promoted, expired, abandoned,
---        left, waited ms, how many tickets of the list are kept, SHA-256 of the list or ''}
+--       {'ok', mark, values of the room} (view_reply.lua)
 -- Invariants: changes nothing. So due places that no step has ended yet count as before.
 -- Cost: O(1).
 
@@ -16,28 +13,26 @@ if not state then
 end
 local kept, wall = redis.call('HMGET', KEYS[1], 'json', 'order_nonce', 'commitment'), now_ms()
 local at = room_ms(state, wall)
-return {
-  'ok',
-  mark(state),
-  num(at),
-  num(wall),
-  state.status,
-  num(state.version),
-  must(kept[1] or nil, 'JP_DAMAGED state'),
-  must(kept[2] or nil, 'JP_DAMAGED state'),
-  must(kept[3] or nil, 'JP_DAMAGED state'),
-  decides(state, kept[3]),
-  num(state.defined),
-  has_opened(state, wall) and '' or num(state.opens),
-  state.hold > at and num(state.hold) or '',
-  num(redis.call('ZCARD', KEYS[6])),
-  num(redis.call('ZCARD', KEYS[4])),
-  num(state.admitted),
-  num(state.promoted),
-  num(state.expired),
-  num(state.abandoned),
-  num(state.left),
-  num(state.waited_ms),
-  num(redis.call('ZCARD', KEYS[10])),
-  state.collected_sha256,
-}
+return viewed_reply(mark(state), {
+  now_ms = at,
+  wall_ms = wall,
+  status = state.status,
+  version = state.version,
+  definition = must(kept[1] or nil, 'JP_DAMAGED state'),
+  nonce = must(kept[2] or nil, 'JP_DAMAGED state'),
+  commitment = must(kept[3] or nil, 'JP_DAMAGED state'),
+  decides = decides(state, kept[3]),
+  defined = state.defined,
+  opens_ms = not has_opened(state, wall) and state.opens,
+  hold_ms = state.hold > at and state.hold,
+  active = redis.call('ZCARD', KEYS[6]),
+  waiting = redis.call('ZCARD', KEYS[4]),
+  admitted = state.admitted,
+  promoted = state.promoted,
+  expired = state.expired,
+  abandoned = state.abandoned,
+  left = state.left,
+  waited_ms = state.waited_ms,
+  collected = redis.call('ZCARD', KEYS[10]),
+  collected_sha256 = state.collected_sha256,
+})

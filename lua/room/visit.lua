@@ -8,15 +8,7 @@
 --       7.. the ticket of each visit; for a join, the ticket to make, new and random
 --       then user, order and nonce of each join: the order is its score before the opening, negative, under that nonce
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, the room's time and Redis' clock in ms, passes, revocations, status, active, waiting, admitted,
---        promoted, expired, abandoned, left, waited ms, opens and hold in ms or '' once they have passed, waiting
---        timeout, session, capacity, rate or '', ms when the next thing is due or '', 1 when a bound left due work,
---        1 when the list of collected tickets must be published, 1 when some of them need another order, nonce and
---        commitment of the order or '' once the room has opened, and for each visit: code, ticket, record, how many
---        are ahead}
---         code: 's' seen | 'n' renewal of a ticket that is not in | 'u' no such ticket | 'c' suspended: nobody joins
---         | 'l' this user has left too often; the last value is then ms after which the user may join
---         | 'o' the room has another nonce: join again with an order under that nonce
+--       {'ok', mark, values of the room, and of the answer to each visit} (visit_reply.lua)
 -- Invariants: read, decide, then write. After each admission `active` has at most `capacity` sessions, including ended
 -- ones that no step has dropped yet. Nobody is admitted before a user in front. A user has one ticket that waits or is
 -- in, and a join finds it. Every repeat is safe: a join whose ticket exists is answered by its record, even an ended
@@ -141,36 +133,33 @@ end
 local more = step.behind or step.ended_behind or (next_ms or MAX) <= at
 
 -- Numbers go out as they are: a reply has integers exactly up to 2^53.
-local reply = {
-  'ok',
-  mark(state),
-  at,
-  wall,
-  state.passes,
-  state.revocations,
-  state.status,
-  redis.call('ZCARD', KEYS[6]),
-  redis.call('ZCARD', KEYS[4]),
-  state.admitted,
-  state.promoted,
-  state.expired,
-  state.abandoned,
-  state.left,
-  state.waited_ms,
-  step.opened and '' or state.opens,
-  state.hold > at and state.hold or '',
-  state.waiting_timeout,
-  state.session,
-  state.capacity,
-  state.rate or '',
-  due < MAX and due or '',
-  more and 1 or 0,
-  (step.collected_before > 0 and wall >= state.opens and state.collected_sha256 == '') and 1 or 0,
-  state.ordered < state.to_order and 1 or 0,
-  order_of[1],
-  order_of[2],
-}
-local length = #reply
+local reply = stepped_reply(mark(state), {
+  now_ms = at,
+  wall_ms = wall,
+  passes = state.passes,
+  revocations = state.revocations,
+  status = state.status,
+  active = redis.call('ZCARD', KEYS[6]),
+  waiting = redis.call('ZCARD', KEYS[4]),
+  admitted = state.admitted,
+  promoted = state.promoted,
+  expired = state.expired,
+  abandoned = state.abandoned,
+  left = state.left,
+  waited_ms = state.waited_ms,
+  opens_ms = not step.opened and state.opens,
+  hold_ms = state.hold > at and state.hold,
+  waiting_timeout_ms = state.waiting_timeout,
+  session_ms = state.session,
+  capacity = state.capacity,
+  rate = state.rate,
+  next_due_ms = due < MAX and due,
+  more = more,
+  unpublished = step.collected_before > 0 and wall >= state.opens and state.collected_sha256 == '',
+  unordered = state.ordered < state.to_order,
+  nonce = order_of[1],
+  commitment = order_of[2],
+})
 for i = 1, count do
   local kind, place = string.sub(kinds, i, i), answers[i]
   local code = 's'
@@ -179,10 +168,11 @@ for i = 1, count do
   elseif kind == 'r' and place.kind ~= 'a' then
     code = 'n'
   end
-  reply[length + 1] = code
-  reply[length + 2] = place and place.ticket or ''
-  reply[length + 3] = place and place.text or ''
-  reply[length + 4] = place and place.kind == 'w' and redis.call('ZRANK', KEYS[4], place.ticket) or waits[i] or 0
-  length = length + 4
+  append_answer(reply, {
+    code = code,
+    ticket = place and place.ticket,
+    record = place and place.text,
+    ahead = place and place.kind == 'w' and redis.call('ZRANK', KEYS[4], place.ticket) or waits[i] or 0,
+  })
 end
 return reply

@@ -16,7 +16,7 @@ local function write_places(step)
   for _, place in ipairs(step.changed) do
     local ticket, kind, was = place.ticket, place.kind, place.was
     if kind ~= was or kind == 'a' then
-      place.text = place_text(place)
+      place.text = write_place(place)
       add(records, ticket, place.text)
     end
     if was ~= kind and (was == 'w' or was == 'a') then
@@ -28,7 +28,7 @@ local function write_places(step)
       end
       add(to_see, num(place.until_ms), ticket)
     elseif kind == 'a' then
-      add(to_active, place.ends, ticket)
+      add(to_active, place.end_ms, ticket)
     else
       add(to_ended, num(step.at + step.retention), ticket)
     end

@@ -9,6 +9,7 @@ use jackpot_core::secret::MasterSecret;
 use serde::{Deserialize, Serialize};
 
 use super::ticket::OrderSeed;
+use crate::reply;
 use crate::store::keys::{ROOM_INDEX, RoomKeys, StreamKeys};
 use crate::subject::{self, Observed, Subject};
 
@@ -31,13 +32,15 @@ pub struct Known {
     settled: AtomicU64,
 }
 
-/// Nonce and commitment of the order before the opening.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OrderOf {
-    /// 32 hexadecimal digits, another one for each opening.
-    pub nonce: String,
-    /// SHA-256 of the seed.
-    pub commitment: String,
+reply! {
+    /// The order before the opening.
+    #[derive(Default, Serialize, Deserialize)]
+    pub struct OrderOf {
+        /// Nonce of the order: 32 hexadecimal digits, another one for each opening.
+        pub nonce: String,
+        /// Commitment of the order: SHA-256 of the seed.
+        pub commitment: String,
+    }
 }
 
 impl OrderOf {

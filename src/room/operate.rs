@@ -101,7 +101,7 @@ impl Rooms {
         let Ok(_ordering) = board.ordering.try_lock() else {
             return Ok(());
         };
-        let order = self.snapshot(id).await?.order;
+        let order = self.snapshot(id).await?.values.order;
         let seed = self.order_seed(id, &order).ok_or(ScriptError::Secret)?;
         let mut after = 0;
         loop {

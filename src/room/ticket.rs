@@ -5,6 +5,7 @@ use std::fmt;
 use hmac::{Hmac, KeyInit, Mac};
 use jackpot_core::ids::Id;
 use jackpot_core::secret::MasterSecret;
+use jackpot_core::wire::Field;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
@@ -49,6 +50,19 @@ impl Ticket {
 impl fmt::Display for Ticket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)
+    }
+}
+
+impl Field for Ticket {
+    const TYPE: &'static str = "ticket";
+    const PATTERN: &'static str = "%x+";
+
+    fn read(text: &str) -> Option<Self> {
+        Self::parse(text).ok()
+    }
+
+    fn write(&self, out: &mut String) {
+        out.push_str(&self.to_string());
     }
 }
 

@@ -1,7 +1,8 @@
 //! The common part of jackpots, coupons and rooms, which have a stream of events: the mark, replies of scripts, the
 //! tail.
 //!
-//! [`mark`](Mark): the progress of a stream. [`run`], [`Reply`], [`ScriptError`]: calls a script and reads its reply.
+//! [`mark`](Mark): the progress of a stream. [`run`], [`Reply`], [`ScriptError`]: calls a script and reads its reply;
+//! [`Values`]: the declared values of one.
 //! [`tail`]: reads new events. [`restore`]: rebuilds a subject. [`Observed`]: what this instance remembers of a subject;
 //! [`Registry`]: of all subjects of a kind. [`index`]: the names of all of them. The parts in Lua: `lua/subject/`.
 
@@ -13,6 +14,7 @@ mod registry;
 mod reply;
 pub mod restore;
 mod tail;
+mod values;
 mod wanted;
 
 pub use ledger_mark::ledger_mark;
@@ -20,6 +22,7 @@ pub use observed::{LedgerView, Observed, Reason};
 pub use registry::{Marked, Registry, Subject};
 pub use reply::Reply;
 pub use tail::{BASE64, MAX_EVENTS, Tail, TailWish, tail};
+pub use values::{At, Part, Values};
 pub use wanted::Wanted;
 
 use jackpot_core::mark::Mark;

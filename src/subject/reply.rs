@@ -3,7 +3,7 @@
 use jackpot_core::mark::Mark;
 use redis::Value;
 
-use super::ScriptError;
+use super::{At, Part, ScriptError, Values};
 
 /// A reply: its code, the mark, and the values after it.
 #[derive(Debug)]
@@ -71,6 +71,18 @@ impl Reply {
 
     pub fn mark(&self) -> Mark {
         self.mark
+    }
+
+    /// The declared values after the mark, which must be all.
+    pub fn read<T: Part>(&self) -> Result<At<T>, ScriptError> {
+        let (mark, mut values) = (self.mark, self.values());
+        let read = values.take().filter(|_| values.is_empty());
+        read.map(|values| At { mark, values }).ok_or_else(|| self.unexpected())
+    }
+
+    /// The values after the mark, to be read by their declaration.
+    pub fn values(&self) -> Values<'_> {
+        Values::new(&self.rest)
     }
 
     /// The values after the mark.

@@ -12,6 +12,7 @@
 //! | [`mark`], [`chain`] | how far a stream has come; the hash chain of its events |
 //! | [`signing`], [`receipt`] | Ed25519 keys; signed receipts and heads |
 //! | [`unreadable`] | a record in Redis that no script wrote |
+//! | [`wire`] | one declaration of each value that Rust and Lua exchange |
 
 pub mod chain;
 pub mod clock;
@@ -26,3 +27,4 @@ pub mod signing;
 pub mod text;
 pub mod unreadable;
 pub mod violation;
+pub mod wire;

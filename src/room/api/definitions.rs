@@ -119,7 +119,8 @@ impl Room {
             back,
             return_origins,
         } = definition.document().clone();
-        let counts = snapshot.counts;
+        let room = snapshot.values;
+        let counts = room.counts;
         #[expect(clippy::cast_precision_loss, reason = "a mean, in milliseconds")]
         let mean_wait_s =
             (counts.promoted > 0).then(|| (counts.waited_ms as f64 / counts.promoted as f64).round() / 1_000.0);
@@ -133,8 +134,8 @@ impl Room {
             name,
             back,
             return_origins,
-            status: snapshot.status.as_str(),
-            version: snapshot.version,
+            status: room.status.as_str(),
+            version: room.version,
             active: counts.active,
             waiting: counts.waiting,
             admitted: counts.admitted,
@@ -142,13 +143,13 @@ impl Room {
             abandoned: counts.abandoned,
             left: counts.left,
             mean_wait_s,
-            nonce: snapshot.order.nonce,
-            commitment: snapshot.order.commitment,
+            nonce: room.order.nonce,
+            commitment: room.order.commitment,
             seed,
             // By Redis' clock; the room's time may be ahead of it.
-            held_until: snapshot
+            held_until: room
                 .hold_ms
-                .map(|hold_ms| rfc3339(hold_ms - (snapshot.now_ms - snapshot.wall_ms))),
+                .map(|hold_ms| rfc3339(hold_ms - (room.now_ms - room.wall_ms))),
         })
     }
 }

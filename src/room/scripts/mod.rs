@@ -24,8 +24,8 @@ pub use define::{Define, Defined, define};
 pub use operate::{SetStatus, checkpoint, set_status};
 pub use restore::{RestoredState, restore_end};
 pub use revoked::{MAX_REVOKED, Revoked, RevokedPass, revoked};
-pub use view::{Counts, Snapshot, snapshot};
-pub use visit::{MAX_VISITS, Place, Seen, Visit, VisitReply, Visited, visit, visit_here};
+pub use view::{Counts, Snapshot, Viewed, snapshot};
+pub use visit::{Answer, MAX_VISITS, Place, Seen, Stepped, Visit, VisitReply, Visited, visit, visit_here};
 
 macro_rules! script {
     ($name:literal, $flags:literal, $($part:literal),+) => {
@@ -34,7 +34,17 @@ macro_rules! script {
 }
 
 /// With joins: they need memory.
-static JOIN: LazyLock<Script> = script!("room_join", "", "state", "record", "places", "step", "write", "visit");
+static JOIN: LazyLock<Script> = script!(
+    "room_join",
+    "",
+    "state",
+    "record",
+    "places",
+    "step",
+    "write",
+    "visit_reply",
+    "visit"
+);
 /// Without joins: it ends and admits tickets also when memory is full.
 static VISIT: LazyLock<Script> = script!(
     "room_visit",
@@ -44,10 +54,11 @@ static VISIT: LazyLock<Script> = script!(
     "places",
     "step",
     "write",
+    "visit_reply",
     "visit"
 );
 static DEFINE: LazyLock<Script> = script!("room_define", "", "../subject/puts", "state", "define");
-static VIEW: LazyLock<Script> = script!("room_view", "no-writes", "state", "view");
+static VIEW: LazyLock<Script> = script!("room_view", "no-writes", "state", "view_reply", "view");
 static REVOKED: LazyLock<Script> = script!("room_revoked", "no-writes", "state", "revoked");
 static COLLECTED: LazyLock<Script> = script!("room_collected", "no-writes", "state", "collected");
 static REORDER: LazyLock<Script> = script!("room_reorder", "allow-oom", "state", "reorder");
@@ -65,12 +76,4 @@ fn call<'s>(script: &'s Script, keys: &RoomKeys, known: Mark) -> Call<'s> {
 /// An optional number, as text.
 fn text(number: Option<impl ToString>) -> String {
     number.map(|number| number.to_string()).unwrap_or_default()
-}
-
-/// The i-th value of a reply after its mark, a number; `None` when it is empty.
-fn optional<T: std::str::FromStr>(reply: &Reply, i: usize) -> Result<Option<T>, ScriptError> {
-    match reply.text(i)?.as_str() {
-        "" => Ok(None),
-        text => text.parse().map(Some).map_err(|_| reply.unexpected()),
-    }
 }

@@ -1,16 +1,18 @@
 //! `lua/room/visit.lua`.
 
-use jackpot_core::ids::Id;
-use redis::Value;
+use std::ops::Deref;
 
+use jackpot_core::ids::Id;
+
+use crate::reply;
 use crate::room::known::{Doubt, Known, OrderOf};
-use crate::room::record::{End, Record, State};
+use crate::room::record::{End, Record};
 use crate::room::status::Status;
 use crate::room::ticket::Ticket;
 use crate::store::{Call, Script, Store};
-use crate::subject::{Marked, MaybeScript};
+use crate::subject::{Marked, MaybeScript, Values};
 
-use super::{Counts, JOIN, Mark, Reply, ScriptError, VISIT, call, optional, run, run_here};
+use super::{Counts, JOIN, Mark, Reply, ScriptError, VISIT, call, run, run_here};
 
 /// Most visits of one call. It stays within the stack of `unpack`, and bounds the call to 30 ms with the step before
 /// the visits (docs/decisions/0016-rooms.md).
@@ -94,42 +96,77 @@ pub enum VisitReply {
     OtherNonce,
 }
 
+reply! {
+    /// `ok`: a room after a step. All times are room times but `wall_ms` and `opens_ms`, which are of Redis' clock.
+    pub struct Stepped {
+        /// The room's time.
+        pub now_ms: i64,
+        /// Redis' clock.
+        pub wall_ms: i64,
+        /// Number of passes given and revoked.
+        pub passes: u64,
+        /// Number of the last revoked pass, 0 for none.
+        pub revocations: u64,
+        /// Whether it takes visitors.
+        pub status: Status,
+        /// The counters.
+        pub counts: Counts,
+        /// Nobody is admitted before; empty once it has come.
+        pub opens_ms: Option<i64>,
+        /// Nobody is admitted before, because passes were lost; empty once it has come.
+        pub hold_ms: Option<i64>,
+        /// How long the place of a silent waiting user is kept.
+        pub waiting_timeout_ms: u64,
+        /// Length of a session.
+        pub session_ms: u64,
+        /// Sessions at once.
+        pub capacity: u64,
+        /// Most admissions in any 60 s; empty for no limit.
+        pub rate: Option<u64>,
+        /// When the next thing is due: another call is needed then; empty for nothing.
+        pub next_due_ms: Option<i64>,
+        /// A bound left due work: another call is needed now.
+        pub more: bool,
+        /// The room has opened, and the list of tickets from before is not published.
+        pub unpublished: bool,
+        /// The opening was moved, and some tickets do not have their new order: nobody is admitted before.
+        pub unordered: bool,
+        /// The order before the opening; empty once the room has opened.
+        pub order: OrderOf,
+    }
+}
+
+reply! {
+    /// The answer to one visit, after the values of the room.
+    pub struct Answer {
+        /// What came of it: `s` seen, `n` renewal of a ticket that is not in, `u` no such ticket, `c` suspended: nobody
+        /// joins, `l` this user has left too often, `o` the room has another nonce: join again with an order under it.
+        code: String,
+        /// The ticket.
+        ticket: Option<Ticket>,
+        /// Its record.
+        record: Option<Record>,
+        /// How many are ahead of a waiting ticket; for `l` ms after which the user may join again; 0 else.
+        ahead: u64,
+    }
+}
+
 /// A room after a call, and its answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Visited {
     pub mark: Mark,
-    /// The room's time, ms. All later times are room times, except `opens_ms`.
-    pub now_ms: i64,
-    /// Redis' clock, ms.
-    pub wall_ms: i64,
-    /// Number of passes given and revoked.
-    pub passes: u64,
-    /// Number of the last revoked pass, 0 for none.
-    pub revocations: u64,
-    pub status: Status,
-    pub counts: Counts,
-    /// Nobody is admitted before, by Redis' clock; `None` once it has come.
-    pub opens_ms: Option<i64>,
-    /// Nobody is admitted before, because passes were lost; `None` once it has come.
-    pub hold_ms: Option<i64>,
-    /// How long the place of a silent waiting user is kept.
-    pub waiting_timeout_ms: u64,
-    /// Length of a session.
-    pub session_ms: u64,
-    /// Sessions at once.
-    pub capacity: u64,
-    /// Most admissions in any 60 s.
-    pub rate: Option<u64>,
-    /// When the next thing is due: another call is needed then.
-    pub next_due_ms: Option<i64>,
-    /// A bound left due work: another call is needed now.
-    pub more: bool,
-    /// The room has opened, and the list of tickets from before is not published.
-    pub unpublished: bool,
-    /// The opening was moved, and some tickets do not have their new order: nobody is admitted before.
-    pub unordered: bool,
+    /// The room.
+    pub room: Stepped,
     /// One for each visit, in order.
     pub replies: Vec<VisitReply>,
+}
+
+impl Deref for Visited {
+    type Target = Stepped;
+
+    fn deref(&self) -> &Stepped {
+        &self.room
+    }
 }
 
 impl Marked for Visited {
@@ -217,60 +254,38 @@ fn ticket_of(visit: &Visit) -> Ticket {
     }
 }
 
-/// Values of a reply before the visits, and values of each visit.
-const HEAD: usize = 25;
-const EACH: usize = 4;
-
 fn visited(reply: &Reply, known: &Known, visits: &[Visit]) -> Result<Visited, ScriptError> {
     if reply.code() != "ok" {
         return Err(reply.unexpected());
     }
-    let parts = reply.rest().get(HEAD..).unwrap_or_default();
-    if parts.len() != EACH * visits.len() {
-        return Err(reply.unexpected());
+    let mut values = reply.values();
+    let visited = read(&mut values, visits).filter(|_| values.is_empty());
+    let (room, replies) = visited.ok_or_else(|| reply.unexpected())?;
+    known.hear_passes(room.passes);
+    known.hear_time(room.now_ms);
+    known.hear_order((!room.order.nonce.is_empty()).then(|| room.order.clone()));
+    if room.counts.admitted > 0 {
+        known.hear_session(room.now_ms, room.session_ms);
     }
-    let visited = Visited {
+    Ok(Visited {
         mark: reply.mark(),
-        now_ms: reply.number(0)?,
-        wall_ms: reply.number(1)?,
-        passes: reply.number(2)?,
-        revocations: reply.number(3)?,
-        status: Status::parse(&reply.text(4)?).ok_or_else(|| reply.unexpected())?,
-        counts: Counts::parse(reply, 5)?,
-        opens_ms: optional(reply, 13)?,
-        hold_ms: optional(reply, 14)?,
-        waiting_timeout_ms: reply.number(15)?,
-        session_ms: reply.number(16)?,
-        capacity: reply.number(17)?,
-        rate: optional(reply, 18)?,
-        next_due_ms: optional(reply, 19)?,
-        more: reply.text(20)? == "1",
-        unpublished: reply.text(21)? == "1",
-        unordered: reply.text(22)? == "1",
-        replies: parts
-            .chunks_exact(EACH)
-            .zip(visits)
-            .map(|(parts, visit)| answer(parts, visit).ok_or_else(|| reply.unexpected()))
-            .collect::<Result<_, _>>()?,
-    };
-    known.hear_passes(visited.passes);
-    known.hear_time(visited.now_ms);
-    let (nonce, commitment) = (reply.text(23)?, reply.text(24)?);
-    known.hear_order((!nonce.is_empty()).then_some(OrderOf { nonce, commitment }));
-    if visited.counts.admitted > 0 {
-        known.hear_session(visited.now_ms, visited.session_ms);
-    }
-    Ok(visited)
+        room,
+        replies,
+    })
 }
 
-fn answer(parts: &[Value], visit: &Visit) -> Option<VisitReply> {
-    let [code, ticket, record, Value::Int(ahead)] = parts else {
-        return None;
-    };
-    let (ticket, record, ahead) = (text_of(ticket)?, text_of(record)?, u64::try_from(*ahead).ok()?);
-    match text_of(code)? {
-        "s" => seen(ticket, record, ahead, visit).map(VisitReply::Seen),
-        "n" => seen(ticket, record, ahead, visit).map(VisitReply::NotAdmitted),
+fn read(values: &mut Values<'_>, visits: &[Visit]) -> Option<(Stepped, Vec<VisitReply>)> {
+    let room = values.take()?;
+    let replies = visits.iter().map(|visit| answered(values.take()?, visit));
+    Some((room, replies.collect::<Option<_>>()?))
+}
+
+fn answered(answer: Answer, visit: &Visit) -> Option<VisitReply> {
+    let ahead = answer.ahead;
+    let seen = || Some(seen(answer.ticket?, answer.record?, ahead, visit));
+    match answer.code.as_str() {
+        "s" => seen().map(VisitReply::Seen),
+        "n" => seen().map(VisitReply::NotAdmitted),
         "u" => Some(VisitReply::Unknown),
         "c" => Some(VisitReply::Suspended),
         "l" => Some(VisitReply::Limited { wait_ms: ahead }),
@@ -279,31 +294,26 @@ fn answer(parts: &[Value], visit: &Visit) -> Option<VisitReply> {
     }
 }
 
-fn text_of(value: &Value) -> Option<&str> {
-    match value {
-        Value::BulkString(bytes) => std::str::from_utf8(bytes).ok(),
-        _ => None,
-    }
-}
-
-fn seen(ticket: &str, record: &str, ahead: u64, visit: &Visit) -> Option<Seen> {
-    let Record { user, state } = Record::parse(record).ok()?;
-    let (place, joined_ms) = match state {
-        State::Waiting { joined_ms, .. } => (Place::Waiting { ahead }, Some(joined_ms)),
-        State::Admitted {
+fn seen(ticket: Ticket, record: Record, ahead: u64, visit: &Visit) -> Seen {
+    let ended = |how, at_ms| (Place::Ended { how, at_ms }, None);
+    let (user, (place, joined_ms)) = match record {
+        Record::Waiting { joined_ms, user, .. } => (user, (Place::Waiting { ahead }, Some(joined_ms))),
+        Record::Admitted {
             admitted_ms,
             end_ms,
             joined_ms,
-        } => (Place::Admitted { admitted_ms, end_ms }, Some(joined_ms)),
-        State::Ended { how, at_ms } => (Place::Ended { how, at_ms }, None),
+            user,
+        } => (user, (Place::Admitted { admitted_ms, end_ms }, Some(joined_ms))),
+        Record::Expired { at_ms, user } => (user, ended(End::Expired, at_ms)),
+        Record::Abandoned { at_ms, user } => (user, ended(End::Abandoned, at_ms)),
+        Record::Left { at_ms, user } => (user, ended(End::Left, at_ms)),
     };
-    let ticket = Ticket::parse(ticket).ok()?;
-    Some(Seen {
+    Seen {
         ticket,
         user,
         joined_ms,
         place,
         // A ticket is made for one join, so the user has it by that join or a repeat of it.
         new: matches!(visit, Visit::Join { ticket: made, .. } if *made == ticket),
-    })
+    }
 }

@@ -11,6 +11,7 @@ mod metrics;
 mod questions;
 mod settings;
 mod snippets;
+mod wire;
 
 use std::env;
 use std::fs;
@@ -29,16 +30,21 @@ fn top() -> &'static Path {
 
 /// Compares a generated page of `docs/reference/` with the committed one, or writes it when [`UPDATE`] is set.
 fn hold(name: &str, made: &str) {
-    let path = top().join("docs/reference").join(name);
+    hold_file(&format!("docs/reference/{name}"), made);
+}
+
+/// The same with a file of the project.
+fn hold_file(name: &str, made: &str) {
+    let path = top().join(name);
     if env::var_os(UPDATE).is_some() {
-        fs::write(&path, made).expect("the page can be written");
+        fs::write(&path, made).expect("it can be written");
         return;
     }
     let committed = fs::read_to_string(&path).unwrap_or_default();
     let difference = first_difference(&committed, made);
     assert!(
         difference.is_none(),
-        "docs/reference/{name} is stale: {}\nUpdate it with: {UPDATE}=1 cargo nextest run --test it docs::",
+        "{name} is stale: {}\nUpdate it with: {UPDATE}=1 cargo nextest run --test it docs::",
         difference.unwrap_or_default()
     );
 }

@@ -179,7 +179,10 @@ impl RoomKit {
         let decides = Checkpoint::parse(&redis.decides).expect("readable");
         let report = compare(&decides, &books);
         assert!(report.clean, "{report:?}");
-        assert_eq!((Some(redis.status), redis.definition), (books.status, books.definition));
+        assert_eq!(
+            (Some(redis.status), redis.definition.clone()),
+            (books.status, books.definition)
+        );
         assert_eq!(redis.order, books.order);
         assert_eq!(redis.collected_sha256, books.opened.map(|opened| opened.sha256));
         let state = self.bench.hash(&self.bench.keys.state).await;

@@ -45,7 +45,7 @@ async fn a_redis_that_lost_all_is_rebuilt_as_operators_had_it(db: LedgerDb) {
         let change = json!({"opens_at": "2098-01-01T00:00:00Z", "admissions_per_minute": 7, "capacity": restores});
         kit.bench.define(&change).await;
         kit.project().await;
-        let (before, order) = (told(&kit).await, kit.bench.snapshot().await.order);
+        let (before, order) = (told(&kit).await, kit.bench.snapshot().await.values.order);
         kit.bench.joined(["u1"]).await;
         kit.wipe().await;
         kit.heal().await;
@@ -327,7 +327,7 @@ async fn a_room_that_has_opened_does_not_open_again(db: LedgerDb) {
     live(&kit.bench).await;
     kit.project().await;
     let published = kit.bench.snapshot().await;
-    let sha = published.collected_sha256;
+    let sha = published.collected_sha256.clone();
     assert!(sha.is_some());
     kit.wipe().await;
     kit.heal().await;
@@ -336,7 +336,7 @@ async fn a_room_that_has_opened_does_not_open_again(db: LedgerDb) {
     let other = scripts::publish(&kit.bench.store, &kit.bench.keys, Mark::ZERO, 0, &sha256(&[])).await;
     assert!(other.expect("a reply").1, "done before");
     let snapshot = kit.bench.snapshot().await;
-    assert_eq!((snapshot.collected_sha256, snapshot.collected), (sha, 0));
+    assert_eq!((snapshot.collected_sha256.clone(), snapshot.collected), (sha, 0));
     assert_eq!(snapshot.order, published.order, "that of its list");
     kit.project().await;
     kit.assert_complete().await;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-use jackpot::room::record::{Record, State};
+use jackpot::room::record::{End, Record};
 use jackpot::room::scripts::{Counts, Defined, Place, Seen, Visit, VisitReply};
 use jackpot::room::status::Status;
 use jackpot::room::ticket::Ticket;
@@ -227,7 +227,8 @@ impl Both {
         let by_ms = self.passed_ms + self.jumped_ms;
         self.goes_on(now, sent);
         let expected = self.model.visit(now, visited.wall_ms + by_ms, known, visits);
-        let replies = visited.replies.into_iter().map(|reply| later(reply, self.passed_ms));
+        let replies = visited.replies.iter().cloned();
+        let replies = replies.map(|reply| later(reply, self.passed_ms));
         assert_eq!(replies.collect::<Vec<_>>(), expected);
         let model = &self.model;
         let (active, waiting) = (model.active() as u64, model.line().len() as u64);
@@ -308,27 +309,31 @@ impl Both {
         let ends: BTreeMap<String, i64> = sorted(&bench.keys.active).await.into_iter().collect();
         let drops: BTreeMap<String, i64> = sorted(&bench.keys.ended).await.into_iter().collect();
         let held = bench.hash(&bench.keys.tickets).await.into_iter().map(|(ticket, text)| {
-            let Record { user, state } = Record::parse(&text).expect("readable");
             let late = |at: i64| at + self.passed_ms;
-            let stand = match state {
-                State::Waiting { joined_ms, .. } => Stand::Waiting {
-                    order: orders[&ticket],
-                    joined: late(joined_ms),
-                    until: late(scores[&ticket]),
-                },
-                State::Admitted {
+            let over = |how, at_ms| Stand::Over {
+                how,
+                at: late(at_ms),
+                dropped: late(drops[&ticket]),
+            };
+            let (user, stand) = match Record::parse(&text).expect("readable") {
+                Record::Waiting { joined_ms, user, .. } => {
+                    let (order, until) = (orders[&ticket], late(scores[&ticket]));
+                    let joined = late(joined_ms);
+                    (user, Stand::Waiting { order, joined, until })
+                }
+                Record::Admitted {
                     admitted_ms,
                     end_ms,
                     joined_ms,
+                    user,
                 } => {
                     assert_eq!(ends[&ticket], end_ms);
                     let (admitted, end, joined) = (late(admitted_ms), late(end_ms), late(joined_ms));
-                    Stand::In { admitted, end, joined }
+                    (user, Stand::In { admitted, end, joined })
                 }
-                State::Ended { how, at_ms } => {
-                    let (at, dropped) = (late(at_ms), late(drops[&ticket]));
-                    Stand::Over { how, at, dropped }
-                }
+                Record::Expired { at_ms, user } => (user, over(End::Expired, at_ms)),
+                Record::Abandoned { at_ms, user } => (user, over(End::Abandoned, at_ms)),
+                Record::Left { at_ms, user } => (user, over(End::Left, at_ms)),
             };
             (Ticket::parse(&ticket).expect("a ticket"), (user, stand))
         });

@@ -20,7 +20,7 @@ async fn a_room_is_created_as_it_was_defined() {
         (Status::Open, 1, 1)
     );
     assert_eq!((snapshot.defined, snapshot.hold_ms), (1, None));
-    assert_eq!((snapshot.collected, snapshot.collected_sha256), (0, None));
+    assert_eq!((snapshot.collected, snapshot.collected_sha256.clone()), (0, None));
     assert_eq!(snapshot.opens_ms, Some(3_976_214_400_000));
     let fields = bench.last_event("define").await;
     let told = [

@@ -132,7 +132,10 @@ async fn the_list_is_published_once_and_kept_for_a_retention() {
     assert!(publish(&bench, 3, &"c".repeat(64)).await, "it is published");
     assert_eq!(bench.dump().await, before);
     let snapshot = bench.snapshot().await;
-    assert_eq!((snapshot.collected, snapshot.collected_sha256), (3, Some(sha256)));
+    assert_eq!(
+        (snapshot.collected, snapshot.collected_sha256.clone()),
+        (3, Some(sha256))
+    );
     assert!(!bench.tick().await.unpublished);
     bench.pass(598).await;
     bench.tick().await;
@@ -161,11 +164,11 @@ async fn an_opening_that_is_moved_has_an_order_of_its_own_and_one_that_is_taken_
     let left = bench.one(bench.join("left")).await;
     bench.one(Visit::Leave(left.ticket)).await;
     bench.one(bench.join("left")).await;
-    let (before, stale) = (bench.snapshot().await.order, bench.join("late"));
+    let (before, stale) = (bench.snapshot().await.values.order, bench.join("late"));
     let mut later = opening();
     later["opens_at"] = json!("2096-01-01T00:00:00Z");
     bench.define(&later).await;
-    let moved = bench.snapshot().await.order;
+    let moved = bench.snapshot().await.values.order;
     assert!(moved.nonce != before.nonce && moved.commitment != before.commitment);
     assert_eq!(moved.commitment, bench.seed().commitment());
     let visited = bench.visit(&[stale]).await;
@@ -209,7 +212,7 @@ async fn nobody_comes_in_before_all_have_their_order() {
     assert!(visited.unordered && visited.opens_ms.is_none() && visited.counts.active == 0);
     assert!(!visited.more, "not at once, which would be a hot loop");
     assert!(!publish(&bench, 8, &"b".repeat(64)).await);
-    let (seed, nonce) = (bench.seed(), bench.snapshot().await.order.nonce);
+    let (seed, nonce) = (bench.seed(), bench.snapshot().await.values.order.nonce);
     let page = async |nonce: &str, after: usize, upto: usize| {
         let orders: Vec<_> = joined[after..upto]
             .iter()

@@ -130,7 +130,7 @@ async fn a_restored_room_has_no_tickets_and_waits_for_the_passes_that_are_out() 
     let snapshot = bench.snapshot().await;
     assert_eq!((snapshot.mark, snapshot.version, snapshot.defined), (mark, 3, 7));
     assert_eq!(
-        (snapshot.order, snapshot.collected_sha256),
+        (snapshot.order.clone(), snapshot.collected_sha256.clone()),
         (order("0a", "c"), Some("a".repeat(64))),
         "what has opened keeps its order"
     );

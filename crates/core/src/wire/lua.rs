@@ -1,0 +1,149 @@
+//! The Lua part of a declaration: readers and writers, as text of a file that is put in front of a script.
+
+use std::fmt::Write as _;
+
+use super::{FieldShape, KindShape, RecordShape};
+
+/// Longest line, as the check of Lua allows.
+const WIDTH: usize = 120;
+
+/// The first lines of a generated file. `source`: the Rust file of the declaration.
+#[must_use]
+pub fn heading(source: &str) -> String {
+    let mut lua = String::new();
+    let how = "Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it docs::`.";
+    comment(&mut lua, &format!("Generated from {source}. {how}"));
+    lua
+}
+
+/// Reader and writer of a record.
+#[must_use]
+pub fn record(shape: &RecordShape) -> String {
+    let mut lua = String::from("--\n");
+    comment(&mut lua, shape.doc);
+    for kind in shape.kinds {
+        let form: String = kind.fields.iter().map(|field| format!(" {}", field.name)).collect();
+        comment(&mut lua, &format!("  {}{form}: {}", kind.letter, sentence(kind.doc)));
+    }
+    let name = shape.name;
+    let _ = write!(
+        lua,
+        "\n-- Parses a record into a table with its `kind`, its `text`, and its fields as text; nil for no record, or one that no\n\
+         -- script wrote.\nlocal function read_{name}(text)\n  local kind = text and string.sub(text, 1, 1)\n"
+    );
+    for kind in shape.kinds {
+        read_kind(&mut lua, kind);
+    }
+    let _ = write!(
+        lua,
+        "  return nil\nend\n\nlocal function write_{name}({name})\n  local kind = {name}.kind\n"
+    );
+    for kind in shape.kinds {
+        write_kind(&mut lua, name, kind);
+    }
+    let _ = write!(lua, "  error('no kind of a {name}: ' .. kind)\nend\n");
+    lua
+}
+
+fn read_kind(lua: &mut String, kind: &KindShape) {
+    let names: Vec<_> = kind.fields.iter().map(|field| field.name).collect();
+    let patterns: String = kind
+        .fields
+        .iter()
+        .map(|field| format!(" ({})", field.pattern))
+        .collect();
+    let letter = kind.letter;
+    let _ = write!(
+        lua,
+        "  if kind == '{letter}' then\n    local {} = string.match(text, '^{letter}{patterns}$')\n    if not {} then\n      \
+         return nil\n    end\n    return {{\n",
+        names.join(", "),
+        names[0]
+    );
+    for field in ["kind", "text"].into_iter().chain(names) {
+        let _ = writeln!(lua, "      {field} = {field},");
+    }
+    lua.push_str("    }\n  end\n");
+}
+
+fn write_kind(lua: &mut String, name: &str, kind: &KindShape) {
+    let fields: String = kind
+        .fields
+        .iter()
+        .map(|field| format!(" .. {name}.{}", field.name))
+        .collect::<Vec<_>>()
+        .join(" .. ' '");
+    let line = format!("    return '{} '{fields}", kind.letter);
+    let _ = writeln!(lua, "  if kind == '{}' then\n{line}\n  end", kind.letter);
+}
+
+/// A function that makes a reply: its code, the mark, and the values of a table by their names. With `Some(code)` the values
+/// follow `code` and the mark; without, they are appended to a reply.
+#[must_use]
+pub fn reply(name: &str, code: Option<&str>, doc: &str, fields: &[FieldShape]) -> String {
+    let mut lua = String::from("\n");
+    comment(&mut lua, doc);
+    let value = |field: &FieldShape| field.reply.replace("%s", &format!("values.{}", field.name));
+    if let Some(code) = code {
+        let _ = write!(
+            lua,
+            "local function {name}_reply(mark_text, values)\n  return {{\n    '{code}',\n    mark_text,\n"
+        );
+        for field in fields {
+            let _ = writeln!(lua, "    {},", value(field));
+        }
+        lua.push_str("  }\nend\n");
+        return lua;
+    }
+    let _ = writeln!(
+        lua,
+        "local function append_{name}(reply, values)\n  local length = #reply"
+    );
+    for (i, field) in fields.iter().enumerate() {
+        let _ = writeln!(lua, "  reply[length + {}] = {}", i + 1, value(field));
+    }
+    lua.push_str("end\n");
+    lua
+}
+
+/// The first sentence of a comment, on one line.
+fn sentence(doc: &str) -> String {
+    doc.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Comment lines.
+fn comment(lua: &mut String, text: &str) {
+    let indent = text.len() - text.trim_start_matches(' ').len();
+    let margin = if indent > 1 { " ".repeat(indent) } else { String::new() };
+    let mut line = format!("-- {margin}");
+    let empty = line.len();
+    for word in text.split_whitespace() {
+        if line.len() > empty && line.len() + 1 + word.len() > WIDTH {
+            let _ = writeln!(lua, "{line}");
+            line = format!("-- {margin}{margin}");
+            line.push_str(word);
+            continue;
+        }
+        if line.len() > empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    let _ = writeln!(lua, "{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_comment_is_broken_within_the_width() {
+        let mut lua = String::new();
+        comment(&mut lua, &"word ".repeat(60));
+        assert!(
+            lua.lines().count() == 3 && lua.lines().all(|line| line.len() <= WIDTH),
+            "{lua}"
+        );
+        assert!(lua.lines().all(|line| line.starts_with("-- word")));
+    }
+}

@@ -1,0 +1,174 @@
+//! What scripts reply after code and mark: declared once, read by name. `jackpot_core::wire` makes the function that writes
+//! the values in Lua from the same declaration, and the reference.
+
+use std::ops::Deref;
+
+use jackpot_core::mark::Mark;
+use jackpot_core::wire::{Field, FieldShape};
+use redis::Value;
+
+use super::Marked;
+
+/// The values of a reply that are not read yet.
+#[derive(Debug, Clone)]
+pub struct Values<'a>(std::slice::Iter<'a, Value>);
+
+impl<'a> Values<'a> {
+    /// All of them.
+    #[must_use]
+    pub fn new(values: &'a [Value]) -> Self {
+        Self(values.iter())
+    }
+
+    /// Reads the next value, or the next values of a part; `None` when there is none, or one of another form.
+    pub fn take<T: Part>(&mut self) -> Option<T> {
+        T::take(self)
+    }
+
+    /// Whether all are read.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.len() == 0
+    }
+
+    fn next<T: Field>(&mut self) -> Option<T> {
+        match self.0.next()? {
+            Value::Int(number) => T::read_integer(*number),
+            Value::BulkString(bytes) => T::read(std::str::from_utf8(bytes).ok()?),
+            Value::SimpleString(text) => T::read(text),
+            _ => None,
+        }
+    }
+}
+
+/// The values of a reply, at its mark.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct At<T> {
+    /// Progress of the stream when the script read them.
+    pub mark: Mark,
+    /// The values.
+    pub values: T,
+}
+
+impl<T> Deref for At<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.values
+    }
+}
+
+impl<T> Marked for At<T> {
+    fn mark(&self) -> Mark {
+        self.mark
+    }
+}
+
+/// Values in order: one field, or those of a declaration of [`reply!`](crate::reply).
+pub trait Part: Sized {
+    /// What a declaration is, for the reference.
+    const DOC: &'static str = "";
+
+    /// The fields, where this is named and documented so.
+    fn fields(name: &'static str, doc: &'static str) -> Vec<FieldShape>;
+    /// Reads them.
+    fn take(values: &mut Values<'_>) -> Option<Self>;
+}
+
+impl<T: Field> Part for T {
+    fn fields(name: &'static str, doc: &'static str) -> Vec<FieldShape> {
+        vec![FieldShape::new::<T>(name, doc)]
+    }
+
+    fn take(values: &mut Values<'_>) -> Option<Self> {
+        values.next()
+    }
+}
+
+/// Declares values of a reply. A field may be a [`Field`], or another declaration, whose fields follow at its place.
+#[macro_export]
+macro_rules! reply {
+    (
+        $(#[doc = $doc:literal])+
+        $(#[derive($($derive:path),+)])?
+        $vis:vis struct $name:ident {
+            $( $(#[doc = $field_doc:literal])+ $field_vis:vis $field:ident: $type:ty ),+ $(,)?
+        }
+    ) => {
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        $(#[derive($($derive),+)])?
+        $vis struct $name {
+            $( $(#[doc = $field_doc])+ $field_vis $field: $type, )+
+        }
+
+        impl $crate::subject::Part for $name {
+            const DOC: &'static str = concat!($($doc, "\n"),+);
+
+            fn fields(_: &'static str, _: &'static str) -> Vec<jackpot_core::wire::FieldShape> {
+                let mut fields = Vec::new();
+                $(
+                    fields.extend(<$type as $crate::subject::Part>::fields(
+                        stringify!($field),
+                        concat!($($field_doc, "\n"),+),
+                    ));
+                )+
+                fields
+            }
+
+            fn take(values: &mut $crate::subject::Values<'_>) -> Option<Self> {
+                Some(Self { $( $field: values.take()? ),+ })
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    crate::reply! {
+        /// Two numbers.
+        #[derive(Copy, Default)]
+        struct Inner {
+            /// The first.
+            first: u64,
+            /// The second, where there is one.
+            second: Option<u64>,
+        }
+    }
+
+    crate::reply! {
+        /// A text and two numbers.
+        struct Outer {
+            /// A text.
+            name: String,
+            /// The numbers.
+            inner: Inner,
+            /// Whether.
+            is_last: bool,
+        }
+    }
+
+    #[test]
+    fn values_are_read_in_the_declared_order() {
+        let text = |text: &str| Value::BulkString(text.as_bytes().to_vec());
+        let all = [text("a"), Value::Int(1), text(""), Value::Int(1), text("left")];
+        let mut values = Values::new(&all);
+        let inner = Inner { first: 1, second: None };
+        let outer = Outer {
+            name: "a".to_owned(),
+            inner,
+            is_last: true,
+        };
+        assert_eq!(values.take(), Some(outer));
+        assert!(!values.is_empty());
+        assert_eq!(values.take(), Some("left".to_owned()));
+        assert!(values.is_empty() && values.take::<String>().is_none());
+        for wrong in [Value::Nil, Value::Int(-1), text("x")] {
+            assert_eq!(Values::new(&[wrong, Value::Int(1)]).take::<Inner>(), None);
+        }
+        let names = Outer::fields("", "").iter().map(|field| field.name).collect::<Vec<_>>();
+        assert_eq!(names, ["name", "first", "second", "is_last"]);
+    }
+}
