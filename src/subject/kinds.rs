@@ -33,7 +33,7 @@ pub const JACKPOT: KindName = KindName {
     indexed: true,
     has_tiers: true,
     compared_as: "items",
-    restore_help: "Then it must be paused, suspended or closed.",
+    restore_help: "Then it must be paused, suspended or closed",
 };
 
 pub const COUPON: KindName = KindName {
@@ -43,7 +43,7 @@ pub const COUPON: KindName = KindName {
     indexed: false,
     has_tiers: false,
     compared_as: "coupons",
-    restore_help: "Then it must be suspended or over.",
+    restore_help: "Then it must be suspended or over",
 };
 
 pub const ROOM: KindName = KindName {
@@ -54,7 +54,7 @@ pub const ROOM: KindName = KindName {
     has_tiers: false,
     compared_as: "rooms",
     restore_help: "Then it must be suspended. The ledger has no tickets: they are lost, and nobody is admitted until \
-                   every outstanding pass has expired.",
+                   every outstanding pass has expired",
 };
 
 /// The kinds of this program, in the order in which they are shown.

@@ -81,7 +81,7 @@ impl<T: IntoParams> IntoParams for OnSubjects<T> {
                 .parameter_in(ParameterIn::Query)
                 .required(Required::False)
                 .description(Some(format!("On this {kind}.")))
-                .schema(Some(Option::<String>::schema()))
+                .schema(Some(String::schema()))
                 .build()
         });
         subjects.chain(T::into_params(place)).collect()
