@@ -9,13 +9,13 @@ ADVISORY_DEADLINE_S=120
 step() { say "--- $*"; "$@"; }
 
 # luacheck reads one file at a time, but a script is several files: parts (files without a return at the end), those of
-# lua/stream/ first, then the file that decides. So a file may read names that a part declares at its top level, and
+# lua/subject/ first, then the file that decides. So a file may read names that a part declares at its top level, and
 # such a name is not unused.
 lint_lua() {
   local room parts name options
   for room in lua/*/; do
     options=()
-    mapfile -t parts < <(grep -L '^return' "$room"*.lua lua/stream/*.lua | sort -u)
+    mapfile -t parts < <(grep -L '^return' "$room"*.lua lua/subject/*.lua | sort -u)
     while read -r name; do
       if (($(grep -lw "$name" "$room"*.lua lua/*/*.lua | sort -u | wc -l) > 1)); then
         options+=(--read-globals "$name" --ignore "211/$name")

@@ -1,6 +1,7 @@
 //! The whole service: its parts are made here, started in order and stopped in reverse.
 
 mod compose;
+pub mod kinds;
 mod probe;
 mod secrets;
 mod watch;

@@ -9,20 +9,20 @@
 //! | room | what | may use |
 //! | --- | --- | --- |
 //! | `main` | starts the program | `cli` |
-//! | [`cli`] | the command line: `serve`, `key`, `simulate`, `migrate`, `reconcile`, `backup`, `restore`, `ledger`, `export`, `verify` | `app`, `backup`, `coupon`, `jackpot`, `keys`, `ledger`, `master_secret`, `room`, `settings`, `signals`, `signing`, `sql`, `store`, `stream`, `telemetry`, `verify`, `crates/simulate` |
-//! | [`app`] | puts the service together, starts it in order, stops it in reverse | `backup`, `coupon`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `room`, `settings`, `signals`, `signing`, `store`, `stream`, `telemetry` |
-//! | [`backup`] | the ledger and every secret in a directory, and an empty machine that begins with it | `keys`, `ledger`, `master_secret`, `settings`, `signing`, `sql`, `store`, `stream` |
-//! | [`verify`] | checks an exported ledger offline: chain, books, draws, receipts; and the order before a room opens | `ledger`, `room` |
-//! | [`ledger`] | the SQL system of record of jackpots, coupons and rooms: projector, queries, reconciliation, restore | `coupon`, `http`, `jackpot`, `room`, `settings`, `signing`, `sql`, `store`, `stream`, `telemetry` |
-//! | [`jackpot`] | play (enter → draw → claim → redraw), recovery, operators, their routes | `combiner`, `coupon`, `http`, `room`, `settings`, `sql`, `store`, `stream`, `telemetry` |
-//! | [`coupon`] | limited stock, first come, first served: definition, codes, records (pure), the queue before it | `combiner`, `http`, `settings`, `sql`, `store`, `stream`, `telemetry` |
-//! | [`room`] | a waiting room with exact capacity: definition, tickets, passes, who enters and when | `combiner`, `http`, `signing`, `sql`, `store`, `stream`, `telemetry` |
+//! | [`cli`] | the command line: `serve`, `key`, `simulate`, `migrate`, `reconcile`, `backup`, `restore`, `ledger`, `export`, `verify` | `app`, `backup`, `jackpot`, `keys`, `ledger`, `master_secret`, `settings`, `signals`, `signing`, `sql`, `store`, `subject`, `telemetry`, `verify`, `crates/simulate` |
+//! | [`app`] | puts the service together, starts it in order, stops it in reverse | `backup`, `coupon`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `room`, `settings`, `signals`, `signing`, `store`, `subject`, `telemetry` |
+//! | [`backup`] | the ledger and every secret in a directory, and an empty machine that begins with it | `keys`, `ledger`, `master_secret`, `settings`, `signing`, `sql`, `store`, `subject` |
+//! | [`verify`] | checks an exported ledger offline: chain, books, draws, receipts; and the order before a room opens | `jackpot`, `ledger`, `room` |
+//! | [`ledger`] | the SQL system of record of every kind of subject: projector, queries, reconciliation, restore; it knows a kind by what the kind registers | `http`, `settings`, `signing`, `sql`, `store`, `subject`, `telemetry` |
+//! | [`jackpot`] | play (enter → draw → claim → redraw), recovery, operators, their routes; `ledger`: what their events say and rebuild | `combiner`, `coupon`, `http`, `ledger`, `room`, `settings`, `signing`, `sql`, `store`, `subject`, `telemetry` |
+//! | [`coupon`] | limited stock, first come, first served: definition, codes, records (pure), the queue before it; `ledger` | `combiner`, `http`, `ledger`, `settings`, `sql`, `store`, `subject`, `telemetry` |
+//! | [`room`] | a waiting room with exact capacity: definition, tickets, passes, who enters and when; `ledger` | `combiner`, `http`, `ledger`, `signing`, `sql`, `store`, `subject`, `telemetry` |
 //! | [`signing`] | Ed25519 keys: who signs receipts and heads, and the public keys at `/v1/keys` | `http`, `sql` |
-//! | [`http`] | server, problem+json, keys and roles, limits, `OpenAPI`; no business rule | `keys`, `settings`, `stream`, `telemetry` |
-//! | [`keys`] | API keys: roles, the subjects that a key is bound to, rates | `settings`, `stream` |
+//! | [`http`] | server, problem+json, keys and roles, limits, `OpenAPI`; no business rule | `keys`, `settings`, `subject`, `telemetry` |
+//! | [`keys`] | API keys: roles, the subjects that a key is bound to, rates | `settings`, `subject` |
 //! | [`sql`] | the database: SQLite or PostgreSQL, schema, transactions, copies | `settings` |
-//! | [`combiner`] | joins requests into one call for each thread and jackpot or coupon | `store`, `stream` |
-//! | [`stream`] | what jackpots, coupons and rooms share: their kinds, the mark of events, replies of scripts, the tail of a stream | `sql`, `store` |
+//! | [`combiner`] | joins requests into one call for each thread and jackpot or coupon | `store`, `subject` |
+//! | [`subject`] | what every subject (jackpot, coupon, room) has: its kind, the mark of its events, replies of scripts, the tail of its stream, what an instance remembers | `sql`, `store` |
 //! | [`store`] | Redis: connection (embedded, standalone, cluster), keys, script calls, health | `settings` |
 //! | [`master_secret`] | the secrets that seeds come from | `settings` |
 //! | [`telemetry`] | log lines and metrics | `settings` |
@@ -40,7 +40,7 @@
 //! | `crates/simulate` | `jackpot_simulate`: plays against the API from outside, and knows none of the code here but ids | `crates/core` |
 //! | `crates/core` | `jackpot_core`, which is pure: ids, money, the definition of a jackpot, its draw, records, the hash chain, receipts | everyone uses it |
 //!
-//! The scripts are in `lua/jackpot/`, `lua/coupon/`, `lua/room/` and `lua/stream/`: one file per decision, with its contract
+//! The scripts are in `lua/jackpot/`, `lua/coupon/`, `lua/room/` and `lua/subject/`: one file per decision, with its contract
 //! in its header.
 //!
 //! # Pure files
@@ -50,13 +50,13 @@
 //! | room | pure files |
 //! | --- | --- |
 //! | `crates/core` | `all` |
-//! | [`jackpot`] | `batch/drawn`, `batch/entries`, `batch/splits` |
-//! | [`coupon`] | `bulk`, `code`, `definition`, `record`, `status` |
-//! | [`room`] | `definition`, `eta`, `page/claims`, `page/html`, `page/words`, `pass`, `pre_queue_line`, `record`, `return_to`, `status`, `ticket` |
-//! | [`ledger`] | `audit`, `books`, `coupons`, `event`, `export_line`, `fold`, `postings`, `reconcile/report`, `records`, `rooms`, `skipped`, `stuck/jackpot/evidence`, `stuck/jackpot/salvage` |
+//! | [`jackpot`] | `batch/drawn`, `batch/entries`, `batch/splits`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/event`, `ledger/export_line`, `ledger/fold`, `ledger/forgotten`, `ledger/postings`, `ledger/records`, `ledger/report`, `ledger/sides`, `ledger/stuck/evidence`, `ledger/stuck/salvage` |
+//! | [`coupon`] | `bulk`, `code`, `definition`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/event`, `ledger/forgotten`, `ledger/line`, `ledger/report`, `ledger/users`, `record`, `status` |
+//! | [`room`] | `definition`, `eta`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/event`, `ledger/report`, `page/claims`, `page/html`, `page/words`, `pass`, `pre_queue_line`, `record`, `return_to`, `status`, `ticket` |
+//! | [`ledger`] | `audit`, `events`, `reconcile/report`, `skipped` |
 //! | [`verify`] | `all` |
 //! | [`keys`] | `expiry`, `model`, `subjects` |
-//! | [`stream`] | `kinds`, `wanted` |
+//! | [`subject`] | what every subject (jackpot, coupon, room) has: its kind, the mark of its events, replies of scripts, the tail of its stream, what an instance remembers | `sql`, `store` |
 //! | [`operator`], [`rate`] | `all` |
 //!
 //! # The path of an entry
@@ -91,7 +91,7 @@ pub mod single_flight;
 pub mod sql;
 pub mod stopping;
 pub mod store;
-pub mod stream;
+pub mod subject;
 pub mod telemetry;
 pub mod tls;
 pub mod verify;

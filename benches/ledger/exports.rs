@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use jackpot::ledger::queries::payouts::PayoutFilters;
+use jackpot::jackpot::ledger::queries::payouts::PayoutFilters;
 use jackpot::ledger::queries::scan::Statement;
 use jackpot::sql::{Kind, Sql};
 use jackpot_core::ids::Id;

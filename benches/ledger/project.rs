@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
 use jackpot::jackpot::known::Known;
+use jackpot::jackpot::ledger::books::Books;
 use jackpot::jackpot::scripts::{self, Adjust, EnterEntry, EntryReply, Wanted};
 use jackpot::jackpot::view::{Status, View};
-use jackpot::ledger::books::Books;
 use jackpot::ledger::projector::Projector;
 use jackpot::operator::Operator;
-use jackpot::stream::Subject;
+use jackpot::subject::Subject;
 use jackpot_core::ids::{ClientSeed, Id};
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::record::Sent;

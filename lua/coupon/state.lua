@@ -1,6 +1,6 @@
 -- Shared by every script of a coupon: its state.
 --
--- Part of a script, after lua/stream/events.lua. All scripts get the six keys of the coupon, in this order:
+-- Part of a script, after lua/subject/events.lua. All scripts get the six keys of the coupon, in this order:
 --   1 state  2 requests  3 users  4 queue  5 dead  6 events
 -- and the known mark in ARGV[1]. There is no fence, because the caller decides nothing.
 
@@ -20,7 +20,7 @@ local STATE = {
   'history', -- 16 hexadecimal digits, made at creation and at every restore
   'status', -- open | suspended | ended; restoring: it has only n and restores
 }
--- The hash also has: `json`, the definition as operators read it; `puts` (lua/stream/puts.lua); `consumer` (serve.lua);
+-- The hash also has: `json`, the definition as operators read it; `puts` (lua/subject/puts.lua); `consumer` (serve.lua);
 -- `over_version`, `over_age`, `over_looked` (retire.lua).
 
 local TEXTS = 2 -- the last fields are texts

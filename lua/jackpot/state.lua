@@ -1,6 +1,6 @@
 -- Shared by every script that changes a jackpot: its state, and the fence.
 --
--- Part of a script, after lua/stream/events.lua. Reads ARGV[1..4], the same in all scripts:
+-- Part of a script, after lua/subject/events.lua. Reads ARGV[1..4], the same in all scripts:
 --   1 known mark  the highest mark of this jackpot that the caller has seen
 --   2 epoch       the epoch in which the caller draws
 --   3 commitment  of that epoch, from the caller's own master secret

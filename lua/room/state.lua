@@ -1,6 +1,6 @@
 -- Shared by every script of a room: its state.
 --
--- Part of a script, after lua/stream/events.lua. All scripts get the eleven keys of the room, in this order:
+-- Part of a script, after lua/subject/events.lua. All scripts get the eleven keys of the room, in this order:
 --   1 state  2 tickets  3 users  4 waiting  5 seen  6 active  7 ended  8 revoked  9 recent  10 collected  11 events
 -- and the known mark in ARGV[1]. docs/decisions/0016-rooms.md says what each key holds.
 
@@ -37,7 +37,7 @@ local STATE = {
   'status', -- open | suspended; restoring: it has only n and restores
 }
 -- The hash also has: `json`, the definition as operators read it; `opens_at` of the definition (ms, '' for none);
--- `order_nonce` and `commitment` of the seed; `puts` (lua/stream/puts.lua).
+-- `order_nonce` and `commitment` of the seed; `puts` (lua/subject/puts.lua).
 
 local TEXTS = 3 -- the last fields are texts
 

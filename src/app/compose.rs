@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jackpot_core::secret::Secrets;
 use utoipa::OpenApi;
 
+use super::kinds::Known;
 use super::probe::{self, observe, readiness};
 use super::{AppError, secrets};
 use crate::coupon::coupons::Coupons;
@@ -14,6 +15,7 @@ use crate::http::Web;
 use crate::http::routes::Routes;
 use crate::jackpot::api::{Api, ApiDoc, Meters, Reasons};
 use crate::jackpot::files;
+use crate::jackpot::ledger::api::SeedOf;
 use crate::jackpot::metrics::PlayMetrics;
 use crate::jackpot::named::Named;
 use crate::jackpot::operate::Operate;
@@ -22,7 +24,8 @@ use crate::jackpot::recovery::Recovery;
 use crate::jackpot::scripts::ScriptError;
 use crate::jackpot::view::Views;
 use crate::keys::KeyStore;
-use crate::ledger::projector::{Known, Projectors};
+use crate::ledger::kinds::{Kinds, Projecting};
+use crate::ledger::projector::Projectors;
 use crate::ledger::start::LedgerOpenError;
 use crate::ledger::{self, Ledger};
 use crate::random;
@@ -58,22 +61,19 @@ pub(super) async fn compose(
     let metrics = Arc::new(Metrics::new());
     observe(store, &metrics);
     let views = Arc::new(Views::new(store.clone(), draw_secrets.clone()).with_published(ledger.sql.clone()));
-    let known_coupons = Arc::new(coupon::known::Registry::new(store.clone()));
-    let known_rooms = Arc::new(room::known::Registry::new(store.clone()));
+    let operate = Operate::new(store.clone(), Arc::clone(&views)).remembering(settings.fairness.retention_s);
+    let subjects = Known::new(store, operate.clone());
+    let kinds = subjects.kinds(store);
+    let (known_coupons, known_rooms) = (subjects.coupons, subjects.rooms);
     let known = probe::Known {
-        jackpots: Arc::clone(&views),
-        coupons: Arc::clone(&known_coupons),
-        rooms: Arc::clone(&known_rooms),
+        kinds: kinds.clone(),
         max_backlog_events: settings.ledger.max_backlog_events,
     };
     let readiness = readiness(store, ledger, known.clone());
     let web = Web::new(settings, Arc::new(keys), Arc::clone(&metrics), readiness);
     // Before anything is read from Redis, so that subjects known to the ledger and missing in Redis count as lost, not
     // as new.
-    ledger
-        .teach(&views.registry, &known_coupons, &known_rooms)
-        .await
-        .map_err(LedgerOpenError::from)?;
+    kinds.teach(ledger).await.map_err(LedgerOpenError::from)?;
     let coupons = Coupons::new(
         store.clone(),
         Arc::clone(&known_coupons),
@@ -93,13 +93,7 @@ pub(super) async fn compose(
     let rooms = rooms(settings, store, ledger, &known_rooms, (draw_secrets.clone(), &metrics));
     let door = Door::new(store.clone(), Arc::clone(&known_rooms), Arc::clone(&rooms.tokens));
     let play = play.behind(door);
-    let operate = Operate::new(store.clone(), views).remembering(settings.fairness.retention_s);
-    let streams = Known {
-        operate: &operate,
-        coupons: &known_coupons,
-        rooms: &known_rooms,
-    };
-    let mut projector = projector(settings, ledger, store, streams, &metrics)?;
+    let mut projector = projector(settings, ledger, store, &kinds, &metrics)?;
     // Lost subjects are rebuilt before play begins, and the ledger has the last events from before.
     projector.catch_up().await;
     secrets::check(&operate.views, ledger).await?;
@@ -128,7 +122,7 @@ pub(super) async fn compose(
         operate,
         named,
         sql: ledger.sql.clone(),
-        books: Arc::new(ledger.clone()),
+        ledger: ledger.clone(),
     };
     let line = Line::new(coupons.clone(), settings.coupons.clone())?;
     let coupon_api = coupon::api::Api {
@@ -141,7 +135,7 @@ pub(super) async fn compose(
         sql: ledger.sql.clone(),
     };
     Ok(Parts {
-        routes: routes(settings, ledger, (api, coupon_api, room_api)),
+        routes: routes(settings, ledger, kinds, (api, coupon_api, room_api)),
         web,
         recovery,
         line,
@@ -174,7 +168,7 @@ fn projector(
     settings: &Settings,
     ledger: &Ledger,
     store: &Store,
-    known: Known<'_>,
+    kinds: &Kinds,
     metrics: &Arc<Metrics>,
 ) -> Result<Projectors, AppError> {
     let instance = hex::encode(random::bytes::<16>()?);
@@ -183,30 +177,35 @@ fn projector(
         AutoRestore::Off => false,
         AutoRestore::Embedded => settings.redis.mode == RedisMode::Embedded,
     };
-    Ok(Projectors::new(
+    let from = Projecting {
         ledger,
         store,
-        known,
         metrics,
-        &settings.ledger,
-        &(instance, auto_restore),
-    ))
+        settings: &settings.ledger,
+        instance: &instance,
+        auto_restore,
+    };
+    Ok(Projectors::new(kinds, &from))
 }
 
 /// All capabilities: one `mount` for their routes, one document merged of theirs.
 fn routes(
     settings: &Settings,
     ledger: &Ledger,
+    kinds: Kinds,
     (api, coupons, rooms): (Api, coupon::api::Api, room::api::Api),
 ) -> Routes {
     let keys = signing::api::Api::new(Arc::clone(&ledger.signing), ledger.sql.clone());
     let index_days = settings.ledger.entry_index_days;
-    let known = (&coupons.coupons.registry, &rooms.rooms.registry);
-    let books = ledger::api::Api::of(ledger, index_days, &api.operate.views, known);
+    let books = ledger::api::Api::new(ledger, index_days, kinds);
+    let views = Arc::clone(&api.operate.views);
+    let seeds: Arc<SeedOf> = Arc::new(move |id, epoch| epoch.opening.seed(&views.secrets, id, epoch.epoch));
     let page = room::page::api::Api::new(rooms.rooms.clone(), settings.rooms.join_token_s);
     let mut document = ApiDoc::openapi();
     document.merge(signing::api::ApiDoc::openapi());
     document.merge(ledger::api::ApiDoc::openapi());
+    document.merge(jackpot::ledger::api::ApiDoc::openapi());
+    document.merge(coupon::ledger::api::ApiDoc::openapi());
     document.merge(coupon::api::ApiDoc::openapi());
     document.merge(room::api::ApiDoc::openapi());
     document.merge(room::page::api::ApiDoc::openapi());
@@ -220,6 +219,8 @@ fn routes(
             room::api::routes(config);
             room::page::api::routes(config, &page);
             ledger::api::routes(config, &books);
+            jackpot::ledger::api::routes(config, &seeds);
+            coupon::ledger::api::routes(config);
             signing::api::routes(config, &keys);
         }),
         document,

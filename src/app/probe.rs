@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use crate::http::health::{LedgerState, Readiness, ReadinessFn, RedisState, Refused, RefusedSubject};
 use crate::http::problem::FieldError;
-use crate::jackpot::view::Views;
 use crate::ledger::Ledger;
+use crate::ledger::kinds::Kinds;
 use crate::store::{Health, Outcome, Store};
-use crate::stream::Observed;
-use crate::stream::kinds::{COUPONS, JACKPOTS, ROOMS, Tables};
+use crate::subject::Observed;
+use crate::subject::kinds::{COUPONS, JACKPOTS, ROOMS, Tables};
 use crate::telemetry::{Metrics, ScriptResult};
-use crate::{coupon, room};
 
 /// Script calls as metrics.
 pub(super) fn observe(store: &Store, metrics: &Arc<Metrics>) {
@@ -25,13 +24,11 @@ pub(super) fn observe(store: &Store, metrics: &Arc<Metrics>) {
     }));
 }
 
-/// What this instance remembers of all jackpots, coupons and rooms.
+/// What this instance remembers of all subjects.
 #[derive(Clone)]
 pub(super) struct Known {
-    pub(super) jackpots: Arc<Views>,
-    pub(super) coupons: Arc<coupon::known::Registry>,
-    pub(super) rooms: Arc<room::known::Registry>,
-    /// The backlog that refuses jackpots and coupons.
+    pub(super) kinds: Kinds,
+    /// The backlog that refuses subjects of a kind that limits it.
     pub(super) max_backlog_events: u64,
 }
 
@@ -48,16 +45,13 @@ pub(super) struct Found {
 impl Known {
     pub(super) fn look(&self) -> Found {
         let mut found = Found::default();
-        let most = Some(self.max_backlog_events);
-        for known in self.jackpots.registry.each() {
-            let is_refused = found.add(&known, most);
-            found.playable += usize::from(!is_refused && known.is_open());
-        }
-        for known in self.coupons.each() {
-            found.add(&known, most);
-        }
-        for known in self.rooms.each() {
-            found.add(&known, None);
+        for kind in self.kinds.iter() {
+            let most = kind.limits_backlog().then_some(self.max_backlog_events);
+            let is_played = kind.tables().what == JACKPOTS.what;
+            kind.each(&mut |known| {
+                let is_refused = found.add(known, most);
+                found.playable += usize::from(is_played && !is_refused && known.is_open());
+            });
         }
         found
     }

@@ -12,8 +12,8 @@ use super::probe::Known;
 use crate::ledger::Ledger;
 use crate::ledger::pair::Standing;
 use crate::store::Store;
-use crate::stream::Reason;
-use crate::stream::kinds::Streams;
+use crate::subject::Reason;
+use crate::subject::kinds::Streams;
 use crate::telemetry::Metrics;
 
 /// Between two looks. An instance whose ledger was taken over must refuse within 5 s, and SQL may take 2 of them.

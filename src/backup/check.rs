@@ -9,12 +9,9 @@ use sqlx::{Row, query, query_scalar};
 use thiserror::Error;
 
 use super::manifest::Held;
-use crate::ledger::projector::coupons::Coupons;
-use crate::ledger::projector::jackpots::Jackpots;
-use crate::ledger::projector::load::{self, LoadError};
-use crate::ledger::projector::rooms::Rooms;
+use crate::ledger::projector::load::{Load, LoadError};
 use crate::sql::Sql;
-use crate::stream::kinds::Streams;
+use crate::subject::kinds::Tables;
 
 /// What is wrong with a copy.
 #[derive(Debug, Error)]
@@ -38,11 +35,12 @@ pub enum CheckError {
     Load(#[from] LoadError),
 }
 
-/// Reads all of it: the pages, each chain from its first event on, and what a restore reads first. `sql` is open to read.
+/// Reads all of it: the pages, each chain from its first event on, and what a restore reads first. `sql` is open to read,
+/// `loads` are those of all kinds.
 ///
 /// # Errors
 /// What is wrong.
-pub async fn read_back(sql: &Sql) -> Result<Vec<Held>, CheckError> {
+pub async fn read_back(sql: &Sql, loads: &[Load]) -> Result<Vec<Held>, CheckError> {
     let found: String = query_scalar("PRAGMA integrity_check(1)")
         .fetch_one(sql.reader())
         .await?;
@@ -50,8 +48,8 @@ pub async fn read_back(sql: &Sql) -> Result<Vec<Held>, CheckError> {
         return Err(CheckError::Damaged(found));
     }
     let mut held = Vec::new();
-    for streams in Streams::ALL {
-        let tables = streams.tables();
+    for load in loads {
+        let tables = load.tables;
         let rows = query("SELECT id, n, hash FROM streams WHERE kind = $1 ORDER BY id").bind(tables.what);
         for row in rows.fetch_all(sql.reader()).await? {
             let (n, hash): (i64, String) = (row.try_get("n")?, row.try_get("hash")?);
@@ -62,12 +60,8 @@ pub async fn read_back(sql: &Sql) -> Result<Vec<Held>, CheckError> {
             if n == 0 {
                 continue;
             }
-            held.push(chain(sql, streams, &id, n, &hash).await?);
-            match streams {
-                Streams::Jackpots => drop(load::load::<Jackpots>(sql, &id).await?),
-                Streams::Coupons => drop(load::load::<Coupons>(sql, &id).await?),
-                Streams::Rooms => drop(load::load::<Rooms>(sql, &id).await?),
-            }
+            held.push(chain(sql, tables, &id, n, &hash).await?);
+            (load.load)(sql, &id).await?;
         }
     }
     Ok(held)
@@ -82,8 +76,7 @@ pub async fn needed_secrets(sql: &Sql) -> Result<Vec<String>, CheckError> {
     Ok(query_scalar(text).fetch_all(sql.reader()).await?)
 }
 
-async fn chain(sql: &Sql, streams: Streams, id: &Id, last: i64, head: &str) -> Result<Held, CheckError> {
-    let tables = streams.tables();
+async fn chain(sql: &Sql, tables: Tables, id: &Id, last: i64, head: &str) -> Result<Held, CheckError> {
     let subject = format!("{} '{id}'", tables.what);
     let wrong = |what: String| CheckError::Chain {
         subject: subject.clone(),

@@ -15,8 +15,8 @@ use crate::ledger::projector::lease::Leases;
 use crate::sql::Sql;
 use crate::store::keys::{COUPON_INDEX, CouponKeys, JACKPOT_INDEX, JackpotKeys, ROOM_INDEX, RoomKeys};
 use crate::store::{Store, StoreError};
-use crate::stream::kinds::Streams;
-use crate::stream::{ScriptError, index};
+use crate::subject::kinds::Streams;
+use crate::subject::{ScriptError, index};
 
 /// Longest wait for the ledger. In normal running it is a fraction of a second behind; a service that was stopped by force
 /// may have left a whole backlog (`ledger.max_backlog_events`).

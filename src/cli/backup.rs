@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use super::session::{self, Session};
 use super::{CommandResult, SettingsArgs, until_signalled};
+use crate::app::kinds::LOADS;
 use crate::backup::directory::Partial;
 use crate::backup::manifest::{FORMAT, FileEntry, Manifest};
 use crate::backup::secrets::{self, Secrets};
@@ -96,7 +97,7 @@ async fn read_back(
 ) -> Done<Manifest> {
     let inside = inside(settings, partial.path());
     let sql = Sql::open_to_read(&inside.ledger, partial.path()).await?;
-    let subjects = check::read_back(&sql).await;
+    let subjects = check::read_back(&sql, &LOADS).await;
     let needed = check::needed_secrets(&sql).await;
     let ledger_id = sql.ledger_id().to_owned();
     let store = sql.store().await;

@@ -9,8 +9,8 @@ use jackpot_core::jackpot::epoch::Epoch;
 use jackpot_core::secret::Secrets;
 
 use super::{CommandResult, SettingsArgs};
-use crate::ledger::books::Books;
-use crate::ledger::export::{Export, ExportError, may_be_published};
+use crate::jackpot::ledger::books::Books;
+use crate::jackpot::ledger::export::{Export, ExportError, may_be_published};
 use crate::master_secret;
 use crate::settings::Settings;
 use crate::signing::SigningKeys;

@@ -2,7 +2,6 @@
 
 use std::io::Write as _;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Subcommand;
@@ -12,14 +11,11 @@ use jackpot_core::text::{Reason, printable};
 use super::only::Only;
 use super::session::Session;
 use super::{SettingsArgs, failed, until_signalled};
-use crate::ledger::projector::coupons::Coupons;
-use crate::ledger::projector::jackpots::Jackpots;
+use crate::ledger::kinds::AnyKind;
 use crate::ledger::projector::lease::{Leases, Place};
-use crate::ledger::projector::rooms::Rooms;
-use crate::ledger::stuck::{self, Found, Plan, Skips, StuckEvent};
+use crate::ledger::stuck::{At, Outcome, StuckEvent};
 use crate::operator::Operator;
 use crate::settings::Settings;
-use crate::stream::kinds::Streams;
 
 /// Longest shown value of a field, in characters.
 const MAX_SHOWN: usize = 2_000;
@@ -108,59 +104,30 @@ pub(super) fn run(args: &Args) -> ExitCode {
 
 async fn work(of: &Of, settings: Settings, skip: Option<(u64, &Reason)>) -> Done {
     let only = Only::of(of.jackpot.as_deref(), of.coupon.as_deref(), of.room.as_deref())?;
-    let (streams, id) = only.one().ok_or("name one: a jackpot, --coupon or --room")?;
+    let (what, id) = only.one().ok_or("name one: a jackpot, --coupon or --room")?;
     let session = Session::open(settings).await?;
     session.catch_up().await;
-    let done = match streams {
-        Streams::Jackpots => {
-            let kind = Jackpots {
-                operate: session.operate.clone(),
-            };
-            let work = Work {
-                session: &session,
-                kind,
-            };
-            Box::pin(work.run(id, skip)).await
-        }
-        Streams::Coupons => {
-            let kind = Coupons {
-                registry: Arc::clone(&session.coupons),
-                store: session.store.clone(),
-            };
-            let work = Work {
-                session: &session,
-                kind,
-            };
-            Box::pin(work.run(id, skip)).await
-        }
-        Streams::Rooms => {
-            let kind = Rooms {
-                registry: Arc::clone(&session.rooms),
-                store: session.store.clone(),
-                secret: session.operate.views.secrets.current().clone(),
-            };
-            let work = Work {
-                session: &session,
-                kind,
-            };
-            Box::pin(work.run(id, skip)).await
-        }
+    let kind = session.kinds.named(what).ok_or("this service has no such kind")?;
+    let work = Work {
+        session: &session,
+        kind: &**kind,
     };
+    let done = Box::pin(work.run(id, skip)).await;
     session.close().await;
     done
 }
 
 /// One stream of a kind.
-struct Work<'a, K> {
+struct Work<'a> {
     session: &'a Session,
-    kind: K,
+    kind: &'a dyn AnyKind,
 }
 
-impl<K: Skips> Work<'_, K> {
+impl Work<'_> {
     async fn run(&self, id: &Id, skip: Option<(u64, &Reason)>) -> Done {
         let session = self.session;
         let sql = session.ledger.sql.clone();
-        let leases = Leases::of(K::TABLES, sql, session.instance.clone(), session.lease_ms());
+        let leases = Leases::of(self.kind.tables(), sql, session.instance.clone(), session.lease_ms());
         let done = match self.place(&leases, id).await {
             Ok(place) => match leases.take(id, place.token).await {
                 Ok(Some(token)) => leases.during(self.with_lease(id, token, skip)).await,
@@ -180,76 +147,86 @@ impl<K: Skips> Work<'_, K> {
 
     async fn place(&self, leases: &Leases, id: &Id) -> Result<Place, Box<dyn std::error::Error>> {
         let found = leases.places().await?.into_iter().find(|place| place.id == *id);
-        found.ok_or_else(|| format!("the ledger has no {} '{id}'", K::TABLES.what).into())
+        found.ok_or_else(|| format!("the ledger has no {} '{id}'", self.kind.tables().what).into())
     }
 
     async fn with_lease(&self, id: &Id, token: i64, skip: Option<(u64, &Reason)>) -> Done {
         let session = self.session;
-        let (ledger, lease) = (&session.ledger, (token, session.indexes_entries()));
-        let (found, plan) = stuck::plan(&self.kind, ledger, &session.store, id, lease).await?;
-        let (Some(event), Some(plan)) = (&found.stuck, plan) else {
-            let n = found.loaded.cursor.n + found.before.len() as u64;
-            Self::say(
-                id,
-                &format!("nothing is stuck; the ledger can apply all events up to {n}"),
-            )?;
-            return match skip {
-                Some((n, _)) => Err(format!("event {n} is not stuck: nothing was skipped").into()),
-                None => Ok(true),
-            };
-        };
-        let Some((n, reason)) = skip else {
-            self.show(id, &found, event, &plan)?;
-            return Ok(false);
-        };
-        if n != event.n {
-            return Err(format!(
-                "event {n} is not the stuck one, which is event {}: nothing was skipped",
-                event.n
-            )
-            .into());
-        }
-        let at_ms = Leases::of(K::TABLES, ledger.sql.clone(), String::new(), 0)
-            .now_ms()
-            .await?;
         let by = Operator {
             who: "command line".to_owned(),
             request_id: String::new(),
         };
-        let lines = plan.lines.clone();
-        stuck::skip(ledger, id, (&found, plan), lease, (&by, reason.as_str(), at_ms)).await?;
-        Self::say(
+        let at = At {
+            ledger: &session.ledger,
+            store: &session.store,
             id,
-            &format!("event {n} is skipped: {}", printable(&event.why, MAX_SHOWN)),
-        )?;
-        Self::lines("  ", &lines)?;
-        Ok(true)
+            lease: (token, session.indexes_entries()),
+            skip: skip.map(|(n, reason)| (n, &by, reason.as_str())),
+        };
+        match self.kind.stuck(at).await? {
+            Outcome::Fine(n) => {
+                self.say(
+                    id,
+                    &format!("nothing is stuck; the ledger can apply all events up to {n}"),
+                )?;
+                match skip {
+                    Some((n, _)) => Err(format!("event {n} is not stuck: nothing was skipped").into()),
+                    None => Ok(true),
+                }
+            }
+            Outcome::Stuck {
+                at,
+                event,
+                lines,
+                follow,
+                stop,
+            } => {
+                self.show(id, at, &event, &lines, (follow, stop))?;
+                Ok(false)
+            }
+            Outcome::Other(stuck) => {
+                let n = skip.map(|(n, _)| n).unwrap_or_default();
+                Err(format!("event {n} is not the stuck one, which is event {stuck}: nothing was skipped").into())
+            }
+            Outcome::Skipped { event, lines } => {
+                let why = printable(&event.why, MAX_SHOWN);
+                self.say(id, &format!("event {} is skipped: {why}", event.n))?;
+                Self::lines("  ", &lines)?;
+                Ok(true)
+            }
+        }
     }
 
     /// Brings the ledger up to the end of the stream. Returns whether it gets there.
     async fn go_on(&self, leases: &Leases, id: &Id) -> Done {
         // A service beside this command may do it first.
         if tokio::time::timeout(CATCH_UP, self.session.catch_up()).await.is_err() {
-            Self::say(id, "the ledger has not read all later events yet")?;
+            self.say(id, "the ledger has not read all later events yet")?;
         }
         let place = self.place(leases, id).await?;
         let stopped = place.view.stopped;
         if stopped.is_empty() {
-            let what = K::TABLES.what;
-            Self::say(
+            let what = self.kind.tables().what;
+            self.say(
                 id,
                 &format!("the ledger is at event {}; resume the {what} when it agrees", place.n),
             )?;
             return Ok(true);
         }
-        Self::say(id, &format!("stuck again behind event {}: {stopped}", place.n))?;
+        self.say(id, &format!("stuck again behind event {}: {stopped}", place.n))?;
         Ok(false)
     }
 
-    fn show(&self, id: &Id, found: &Found<K>, event: &StuckEvent, plan: &Plan) -> std::io::Result<()> {
+    fn show(
+        &self,
+        id: &Id,
+        at: u64,
+        event: &StuckEvent,
+        carried: &[String],
+        (follow, stop): (usize, Option<String>),
+    ) -> std::io::Result<()> {
         let StuckEvent { n, raw, why } = event;
-        let at = found.loaded.cursor.n;
-        Self::say(
+        self.say(
             id,
             &format!("STUCK: the ledger is at event {at}, and can't apply event {n}"),
         )?;
@@ -268,9 +245,7 @@ impl<K: Skips> Work<'_, K> {
         lines.push(format!(
             "skipping it (`jackpot ledger skip … --event {n} --reason TEXT`) carries on from Redis:"
         ));
-        lines.extend(plan.lines.iter().map(|line| format!("  {line}")));
-        let index = self.session.indexes_entries();
-        let (follow, stop) = stuck::outlook(&self.session.ledger, id, found, plan, index);
+        lines.extend(carried.iter().map(|line| format!("  {line}")));
         lines.push(match stop {
             None => format!("then all {follow} events behind it can be applied, and Redis and the ledger agree"),
             Some(stop) => format!(
@@ -281,8 +256,8 @@ impl<K: Skips> Work<'_, K> {
         Self::lines("  ", &lines)
     }
 
-    fn say(id: &Id, text: &str) -> std::io::Result<()> {
-        writeln!(std::io::stdout().lock(), "{}: {text}", K::TABLES.subject(id))
+    fn say(&self, id: &Id, text: &str) -> std::io::Result<()> {
+        writeln!(std::io::stdout().lock(), "{}: {text}", self.kind.tables().subject(id))
     }
 
     fn lines(indent: &str, lines: &[String]) -> std::io::Result<()> {

@@ -2,7 +2,6 @@
 
 use std::io::Write as _;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -11,16 +10,14 @@ use super::only::Only;
 use super::session::{Session, is_held};
 use super::{SettingsArgs, until_signalled};
 use crate::keys::read_operator_key;
-use crate::ledger::projector::coupons::Coupons;
 use crate::ledger::projector::lease::Leases;
-use crate::ledger::projector::rooms::Rooms;
 use crate::ledger::queries::reconciliation::{CouponReconciliation, Reconciliation, RoomReconciliation};
 use crate::ledger::reconcile::now::Reconciled;
 use crate::ledger::reconcile::report::Report;
 use crate::ledger::reconcile::table;
 use crate::secret_file::SecretFileError;
 use crate::settings::Settings;
-use crate::stream::kinds::Streams;
+use crate::subject::kinds::{COUPONS, JACKPOTS, ROOMS};
 use crate::tls;
 
 /// Compare Redis with the ledger: jackpots tier by tier and term by term, coupons and rooms number by number.
@@ -94,30 +91,17 @@ async fn reconcile(args: &Args, settings: Settings) -> Found {
 async fn compare(session: &Session, wanted: &Only) -> Found {
     session.catch_up().await;
     let projecting = session.project();
-    let coupons = Coupons {
-        registry: Arc::clone(&session.coupons),
-        store: session.store.clone(),
-    };
-    let rooms = Rooms {
-        registry: Arc::clone(&session.rooms),
-        store: session.store.clone(),
-        secret: session.operate.views.secrets.current().clone(),
-    };
     let (mut right, mut found) = (true, false);
-    for streams in Streams::ALL {
-        let leases = Leases::of(streams.tables(), session.ledger.sql.clone(), String::new(), 0);
+    for kind in session.kinds.iter() {
+        let what = kind.tables().what;
+        let leases = Leases::of(kind.tables(), session.ledger.sql.clone(), String::new(), 0);
         for place in leases.places().await? {
-            if place.n == 0 || !wanted.has(streams, place.id.as_str()) {
+            if place.n == 0 || !wanted.has(what, place.id.as_str()) {
                 continue;
             }
             found = true;
-            let (ledger, id) = (&session.ledger, &place.id);
-            let reconciled = match streams {
-                Streams::Jackpots => ledger.reconcile(&session.operate, id).await,
-                Streams::Coupons => ledger.reconcile_coupon(&coupons, id).await,
-                Streams::Rooms => ledger.reconcile_room(&rooms, id).await,
-            };
-            let name = format!("{} {id}", streams.tables().what);
+            let name = format!("{what} {}", place.id);
+            let reconciled = kind.reconcile(&session.ledger, &place.id).await;
             right &= match reconciled {
                 Ok(Reconciled::Report(event, report)) => show(&name, event, &report)?,
                 Ok(Reconciled::Stopped(why)) => say(&format!("{name}: STOPPED: {why}"))?,
@@ -159,23 +143,23 @@ async fn ask(url: &str, key: &str, wanted: &Only) -> Found {
     };
     let jackpots = items.into_iter().map(|item| {
         let report = (item.clean, item.tiers, item.state);
-        (Streams::Jackpots, item.jackpot_id, item.event, item.stopped, report)
+        (JACKPOTS.what, item.jackpot_id, item.event, item.stopped, report)
     });
     let coupons = answer.coupons.into_iter().map(|item| {
         let report = (item.clean, Vec::new(), item.state);
-        (Streams::Coupons, item.coupon_id, item.event, item.stopped, report)
+        (COUPONS.what, item.coupon_id, item.event, item.stopped, report)
     });
     let rooms = answer.rooms.into_iter().map(|item| {
         let report = (item.clean, Vec::new(), item.state);
-        (Streams::Rooms, item.room_id, item.event, item.stopped, report)
+        (ROOMS.what, item.room_id, item.event, item.stopped, report)
     });
     let (mut right, mut found) = (true, false);
-    for (streams, id, event, stopped, (clean, tiers, state)) in jackpots.chain(coupons).chain(rooms) {
-        if !wanted.has(streams, &id) {
+    for (what, id, event, stopped, (clean, tiers, state)) in jackpots.chain(coupons).chain(rooms) {
+        if !wanted.has(what, &id) {
             continue;
         }
         found = true;
-        let name = format!("{} {id}", streams.tables().what);
+        let name = format!("{what} {id}");
         right &= match (event, stopped) {
             (_, Some(why)) => say(&format!("{name}: STOPPED: {why}"))?,
             (None, None) => !say(&format!("{name}: not compared yet"))?,

@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use jackpot_core::ids::Id;
 use jackpot_core::text::Reason;
@@ -13,13 +14,12 @@ use super::restore_from::restore_from;
 use super::session::Session;
 use super::{SettingsArgs, failed, until_signalled};
 use crate::backup::restore::refuse_unfinished;
-use crate::ledger::forgotten::Forgotten;
+use crate::ledger::kinds::AnyKind;
 use crate::ledger::pair::Adoption;
 use crate::ledger::projector::lease::{Leases, Place};
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use crate::operator::Operator;
 use crate::settings::Settings;
-use crate::stream::kinds::Streams;
 
 /// Rebuild jackpots, coupons and rooms in Redis from the ledger: all that Redis has lost or holds in an older state; or
 /// one, if it is not open.
@@ -146,9 +146,9 @@ async fn all(args: &Args, only: &Only, session: &Session) -> Result<bool, Box<dy
     // Events that only Redis has must not be lost.
     session.catch_up().await;
     let mut result = Ok(true);
-    for streams in Streams::ALL {
-        if only.takes(streams) {
-            let right = Box::pin(Restoring::of(streams, args, session).all(only)).await;
+    for kind in session.kinds.iter() {
+        if only.takes(kind.tables().what) {
+            let right = Box::pin(Restoring::of(kind, args, session).all(only)).await;
             result = result.and_then(|before| Ok(before & right?));
         }
     }
@@ -157,7 +157,7 @@ async fn all(args: &Args, only: &Only, session: &Session) -> Result<bool, Box<dy
 
 /// All subjects of a kind.
 struct Restoring<'a> {
-    streams: Streams,
+    kind: &'a dyn AnyKind,
     args: &'a Args,
     session: &'a Session,
     leases: Leases,
@@ -165,18 +165,13 @@ struct Restoring<'a> {
 }
 
 impl<'a> Restoring<'a> {
-    fn of(streams: Streams, args: &'a Args, session: &'a Session) -> Self {
+    fn of(kind: &'a Arc<dyn AnyKind>, args: &'a Args, session: &'a Session) -> Self {
         let sql = session.ledger.sql.clone();
         Self {
-            streams,
+            kind: &**kind,
             args,
             session,
-            leases: Leases::of(
-                streams.tables(),
-                sql.clone(),
-                session.instance.clone(),
-                session.lease_ms(),
-            ),
+            leases: Leases::of(kind.tables(), sql.clone(), session.instance.clone(), session.lease_ms()),
             restorer: Restorer::new(sql, session.store.clone()),
         }
     }
@@ -192,7 +187,7 @@ impl<'a> Restoring<'a> {
     async fn each(&self, only: &Only) -> Result<bool, Box<dyn std::error::Error>> {
         let (mut right, mut found) = (true, false);
         for place in self.leases.places().await? {
-            if place.n == 0 || !only.has(self.streams, place.id.as_str()) {
+            if place.n == 0 || !only.has(self.kind.tables().what, place.id.as_str()) {
                 continue;
             }
             found = true;
@@ -215,7 +210,7 @@ impl<'a> Restoring<'a> {
             self.leases.release().await?;
             match done {
                 Ok(Restored { mark, records }) => {
-                    self.add_to_index(&place.id).await?;
+                    self.kind.add_to_index(&place.id).await?;
                     self.say(
                         &place.id,
                         &format!("restored, {mark}{}{}", self.remembered(records), self.left()),
@@ -236,8 +231,8 @@ impl<'a> Restoring<'a> {
     async fn confirmed(&self, place: &Place) -> Result<(), Box<dyn std::error::Error>> {
         let id = &place.id;
         self.say(id, "discarding forgets for good:")?;
-        let lines = match Forgotten::read(&self.session.store, self.streams, id, place.n).await {
-            Ok(forgotten) => forgotten.lines(self.streams),
+        let lines = match self.kind.forgotten(&self.session.store, id, place.n).await {
+            Ok(lines) => lines,
             Err(error) => vec![format!(
                 "what Redis has behind event {}, which can't be read: {error}",
                 place.n
@@ -260,19 +255,18 @@ impl<'a> Restoring<'a> {
 
     /// What was rebuilt besides the state. For a room nothing: its tickets are not in the ledger.
     fn remembered(&self, records: u64) -> String {
-        match self.streams {
-            Streams::Jackpots => format!(", {records} entries remembered"),
-            Streams::Coupons => format!(", {records} requests remembered"),
-            Streams::Rooms => String::new(),
+        match self.kind.remembers() {
+            "" => String::new(),
+            what => format!(", {records} {what} remembered"),
         }
     }
 
     /// Its status after events were discarded.
-    fn left(&self) -> &'static str {
-        match (self.args.discard, self.streams) {
-            (false, _) => "",
-            (true, Streams::Jackpots) => "; it is not open: resume it",
-            (true, Streams::Coupons | Streams::Rooms) => "; it is suspended until Redis and the ledger are compared",
+    fn left(&self) -> String {
+        if self.args.discard {
+            format!("; {}", self.kind.after_discard())
+        } else {
+            String::new()
         }
     }
 
@@ -286,36 +280,12 @@ impl<'a> Restoring<'a> {
             who: "command line".to_owned(),
             request_id: String::new(),
         };
-        let (restorer, reason) = (&self.restorer, self.args.reason.as_str());
-        match self.streams {
-            Streams::Jackpots => {
-                let secrets = &self.session.operate.views.secrets;
-                restorer.restore(secrets, id, replace, &by, reason).await
-            }
-            Streams::Coupons => restorer.restore_coupon(id, replace, &by, reason).await,
-            Streams::Rooms => {
-                let secret = self.session.operate.views.secrets.current();
-                restorer.restore_room(secret, id, replace, (0, 0), &by, reason).await
-            }
-        }
-    }
-
-    async fn add_to_index(&self, id: &Id) -> Result<(), Box<dyn std::error::Error>> {
-        let id = std::slice::from_ref(id);
-        match self.streams {
-            Streams::Jackpots => self.session.operate.views.registry.add_to_index(id).await?,
-            Streams::Coupons => self.session.coupons.add_to_index(id).await?,
-            Streams::Rooms => self.session.rooms.add_to_index(id).await?,
-        }
-        Ok(())
+        let reason = self.args.reason.as_str();
+        self.kind.restore(&self.restorer, id, replace, &by, reason).await
     }
 
     /// A jackpot by its id alone, as before.
     fn say(&self, id: &Id, text: &str) -> std::io::Result<()> {
-        writeln!(
-            std::io::stdout().lock(),
-            "{}: {text}",
-            self.streams.tables().subject(id)
-        )
+        writeln!(std::io::stdout().lock(), "{}: {text}", self.kind.tables().subject(id))
     }
 }

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::task::{JoinHandle, block_in_place};
 
+use crate::app::kinds::Known;
 use crate::backup::restore::refuse_unfinished;
 use crate::jackpot::operate::Operate;
 use crate::jackpot::view::Views;
 use crate::ledger::Ledger;
+use crate::ledger::kinds::{self, Kinds};
 use crate::ledger::pair::Adoption;
-use crate::ledger::projector::{Known, Projectors};
+use crate::ledger::projector::Projectors;
 use crate::ledger::start::LedgerOpenError;
 use crate::master_secret;
 use crate::random;
@@ -19,15 +21,12 @@ use crate::sql::{Sql, SqlError};
 use crate::stopping::Stopping;
 use crate::store::{DataDirError, OpenError, Store};
 use crate::telemetry::Metrics;
-use crate::{coupon, room};
 
 /// Redis, the ledger, and a projector for streams that no service reads.
 pub(super) struct Session {
     pub(super) ledger: Ledger,
     pub(super) store: Store,
-    pub(super) operate: Operate,
-    pub(super) coupons: Arc<coupon::known::Registry>,
-    pub(super) rooms: Arc<room::known::Registry>,
+    pub(super) kinds: Kinds,
     /// The name of this session as the holder of leases.
     pub(super) instance: String,
     settings: Settings,
@@ -83,8 +82,7 @@ impl Session {
         let instance = format!("command-{}", hex::encode(random::bytes::<8>()?));
         let store = Store::open(&settings.redis, &settings.data_dir).await?;
         let views = Arc::new(Views::new(store.clone(), secrets));
-        let coupons = Arc::new(coupon::known::Registry::new(store.clone()));
-        let rooms = Arc::new(room::known::Registry::new(store.clone()));
+        let kinds = Known::new(&store, Operate::new(store.clone(), views)).kinds(&store);
         let known = async {
             let adoption = if adopt {
                 ledger.adopt(&store).await?
@@ -92,7 +90,7 @@ impl Session {
                 ledger.claim(&store).await?;
                 None
             };
-            ledger.teach(&views.registry, &coupons, &rooms).await?;
+            kinds.teach(ledger).await?;
             Ok::<_, LedgerOpenError>(adoption)
         };
         let adoption = match known.await {
@@ -104,9 +102,7 @@ impl Session {
         };
         let session = Self {
             ledger: ledger.clone(),
-            operate: Operate::new(store.clone(), views),
-            coupons,
-            rooms,
+            kinds,
             store,
             instance,
             settings,
@@ -116,18 +112,16 @@ impl Session {
     }
 
     fn projector(&self) -> Projectors {
-        Projectors::new(
-            &self.ledger,
-            &self.store,
-            Known {
-                operate: &self.operate,
-                coupons: &self.coupons,
-                rooms: &self.rooms,
-            },
-            &Arc::new(Metrics::new()),
-            &self.settings.ledger,
-            &(self.instance.clone(), false),
-        )
+        let metrics = Arc::new(Metrics::new());
+        let from = kinds::Projecting {
+            ledger: &self.ledger,
+            store: &self.store,
+            metrics: &metrics,
+            settings: &self.settings.ledger,
+            instance: &self.instance,
+            auto_restore: false,
+        };
+        Projectors::new(&self.kinds, &from)
     }
 
     /// Whether entries can be found by player.

@@ -5,7 +5,7 @@ use std::time::Instant;
 use tokio::sync::oneshot;
 
 use super::{Answered, Batchable};
-use crate::stream::ScriptError;
+use crate::subject::ScriptError;
 
 /// A caller that waits for an answer.
 pub struct Waiter<J: Batchable> {

@@ -20,7 +20,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::store::StoreError;
-use crate::stream::ScriptError;
+use crate::subject::ScriptError;
 
 pub use batch::{Batch, Waiter};
 pub use queue::MAX_BATCH;

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use super::{Answered, Batch, Batchable, CombineError, Waiter};
 use crate::store::StoreError;
-use crate::stream::ScriptError;
+use crate::subject::ScriptError;
 
 /// Most requests of one call. They share the fixed cost of a call so that it hardly counts, and delay others' calls by
 /// a few milliseconds at most.

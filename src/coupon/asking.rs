@@ -7,7 +7,7 @@ use super::known::{Known, Registry};
 use super::scripts::{self, Ask, AskReply, Asked, MAX_REQUESTS, Refusal};
 use crate::combiner::{Batch, Batchable, MAX_BATCH, Waiter};
 use crate::store::{Store, StoreError};
-use crate::stream::ScriptError;
+use crate::subject::ScriptError;
 use crate::telemetry::Metrics;
 
 const _: () = assert!(MAX_BATCH <= MAX_REQUESTS);

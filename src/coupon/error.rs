@@ -7,8 +7,8 @@ use thiserror::Error;
 use crate::combiner::CombineError;
 use crate::random::RandomError;
 use crate::store::StoreError;
-use crate::stream::MaybeScript;
-use crate::stream::ScriptError;
+use crate::subject::MaybeScript;
+use crate::subject::ScriptError;
 
 /// Why a request of a client or operator failed.
 #[derive(Debug, Error)]

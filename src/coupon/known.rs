@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use jackpot_core::ids::Id;
 
 use crate::store::keys::{COUPON_INDEX, CouponKeys, StreamKeys};
-use crate::stream::{self, Observed, Subject};
+use crate::subject::{self, Observed, Subject};
 
 /// Everything remembered of one coupon.
 #[derive(Debug)]
@@ -48,4 +48,4 @@ impl std::ops::Deref for Known {
 }
 
 /// The coupons that this instance has used.
-pub type Registry = stream::Registry<Known>;
+pub type Registry = subject::Registry<Known>;

@@ -16,6 +16,7 @@ pub mod definition;
 pub mod error;
 mod kept;
 pub mod known;
+pub mod ledger;
 pub mod line;
 pub mod operate;
 mod problem;

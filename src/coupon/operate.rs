@@ -13,7 +13,7 @@ use super::scripts::{
 };
 use crate::operator::Operator;
 use crate::random;
-use crate::stream;
+use crate::subject;
 
 /// Largest number of repeats of a PUT whose definition changed meanwhile.
 const MAX_STALE: usize = 16;
@@ -41,7 +41,7 @@ impl Coupons {
         }
         // The nonce distinguishes a repeat, here or in the store after a lost reply, from another PUT.
         let nonce = hex::encode(random::bytes::<16>()?);
-        let history = stream::new_history()?;
+        let history = subject::new_history()?;
         for _ in 0..MAX_STALE {
             let last_version = match self.snapshot(id).await {
                 Ok(snapshot) => Some(snapshot.version),

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::coupon::error::CouponError;
 use crate::http::problem::{CONTENT_TYPE, Problem, ProblemBody};
 use crate::store::StoreError;
-use crate::stream::ScriptError;
+use crate::subject::ScriptError;
 
 impl From<CouponError> for Problem {
     fn from(error: CouponError) -> Self {

@@ -12,7 +12,7 @@ use tracing::debug;
 
 use super::known::Known;
 use crate::store::Store;
-use crate::stream::ScriptError;
+use crate::subject::ScriptError;
 
 /// How often the head of a queue is read, and so the delay of an answer at most.
 const READ_EVERY: Duration = Duration::from_millis(20);

@@ -24,7 +24,7 @@ pub use crate::keys::Role;
 use crate::keys::{Known, Subjects};
 use crate::operator::Operator;
 use crate::rate::{Left, Moment};
-use crate::stream::kinds::Streams;
+use crate::subject::kinds::Streams;
 use crate::telemetry::{Limit, request};
 
 /// Longer keys are none of ours; they are not even hashed.

@@ -4,7 +4,7 @@ use actix_web::HttpRequest;
 use actix_web::http::header::{IF_MATCH, IF_NONE_MATCH};
 
 use super::problem::{FieldError, Problem};
-use crate::stream::Wanted;
+use crate::subject::Wanted;
 
 /// The entity tag of a version.
 #[must_use]

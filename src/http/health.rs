@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use super::Web;
 use super::auth::AnyoneFiltered;
 use super::problem::{CONTENT_TYPE, FieldError, Problem, ProblemBody};
-use crate::stream::kinds::Streams;
+use crate::subject::kinds::Streams;
 
 /// When to ask a not ready instance again, in seconds.
 const NOT_READY_RETRY_S: u32 = 1;

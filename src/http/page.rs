@@ -8,7 +8,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::problem::Problem;
-use crate::stream::{MaybeScript, Registry, ScriptError, Subject};
+use crate::subject::{MaybeScript, Registry, ScriptError, Subject};
 
 /// Default rows of a page.
 const DEFAULT_PAGE: u32 = 100;

@@ -12,7 +12,7 @@ use super::scripts::{self, EnterEntry, Entered, EntryReply, MAX_ENTRIES, Refusal
 use super::view::View;
 use crate::combiner::{self, Batch, Batchable, CombineError, MAX_BATCH, Waiter};
 use crate::store::Store;
-use crate::stream::Subject;
+use crate::subject::Subject;
 
 const _: () = assert!(MAX_BATCH <= MAX_ENTRIES);
 

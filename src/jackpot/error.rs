@@ -9,7 +9,7 @@ use crate::coupon::error::CouponError;
 use crate::random::RandomError;
 use crate::room::door::DoorError;
 use crate::store::StoreError;
-use crate::stream::MaybeScript;
+use crate::subject::MaybeScript;
 
 use super::scripts::ScriptError;
 use super::view::Status;

@@ -12,7 +12,7 @@ use crate::store::keys::{JACKPOT_INDEX, JackpotKeys, StreamKeys};
 
 use super::scripts::Fence;
 use super::view::View;
-use crate::stream::{self, Observed, Subject};
+use crate::subject::{self, Observed, Subject};
 
 /// Definitions kept for each jackpot, for pending entries and repeats. An older one is read again when needed.
 const MAX_DEFINITIONS: usize = 16;
@@ -141,4 +141,4 @@ impl Known {
 }
 
 /// The jackpots that this instance has used.
-pub type Registry = stream::Registry<Known>;
+pub type Registry = subject::Registry<Known>;

@@ -12,6 +12,7 @@ pub mod error;
 pub mod files;
 pub mod kept;
 pub mod known;
+pub mod ledger;
 pub mod metrics;
 pub mod named;
 pub mod operate;

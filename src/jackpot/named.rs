@@ -11,8 +11,8 @@ use super::error::PlayError;
 use crate::coupon::coupons::Coupons;
 use crate::room::rooms::Rooms;
 use crate::sql::Sql;
-use crate::stream::kinds::{COUPONS, ROOMS, Tables};
-use crate::stream::{MaybeScript, ScriptError, ledger_mark};
+use crate::subject::kinds::{COUPONS, ROOMS, Tables};
+use crate::subject::{MaybeScript, ScriptError, ledger_mark};
 
 /// Why it is unknown whether a room or coupon exists.
 #[derive(Debug, Error)]

@@ -18,7 +18,7 @@ use super::scripts::{
     self, Adjust, Adjusted, Define, Defined, Fence, Rotate, Rotated, ScriptError, SetStatus, StatusSet, Wanted,
 };
 use super::view::{Status, View, Views};
-use crate::stream::{self, Subject};
+use crate::subject::{self, Subject};
 
 /// Default retention of ids in seconds, as in `config/default.toml`.
 const RETENTION_S: u64 = 7_200;
@@ -78,7 +78,7 @@ impl Operate {
         }
         // The nonce distinguishes a repeat, here or in the store after a lost reply, from another PUT.
         let nonce = hex::encode(random::bytes::<16>()?);
-        let (opening, history) = (self.views.opening(id, 1)?, stream::new_history()?);
+        let (opening, history) = (self.views.opening(id, 1)?, subject::new_history()?);
         for _ in 0..MAX_STALE {
             let (known, fence, last_version) = match self.views.refresh(id).await {
                 Ok((known, view)) => {

@@ -13,7 +13,7 @@ use jackpot_core::jackpot::steps::{Attempt, Step, next_step, next_step_after};
 use crate::coupon::coupons::Coupons;
 use crate::room::door::{Door, DoorError, NoPass};
 use crate::store::Store;
-use crate::stream::Subject;
+use crate::subject::Subject;
 
 use super::entering::{Entering, Outcome};
 use super::error::PlayError;

@@ -4,9 +4,12 @@ use actix_web::http::StatusCode;
 
 use crate::http::problem::Problem;
 use crate::jackpot::error::PlayError;
+use crate::jackpot::ledger::export::ExportError;
 use crate::jackpot::named::NamedError;
 use crate::jackpot::scripts::ScriptError;
 use crate::jackpot::view::Status;
+use crate::ledger::queries::LedgerError;
+use crate::ledger::reconcile::now::NotClean;
 use crate::room::door::DoorError;
 use crate::store::StoreError;
 
@@ -145,5 +148,26 @@ mod tests {
             (StatusCode::SERVICE_UNAVAILABLE, "store-unavailable")
         );
         assert!(problem.retry_after_s.is_some_and(|seconds| seconds >= 1));
+    }
+}
+
+impl From<ExportError> for Problem {
+    fn from(error: ExportError) -> Self {
+        match error {
+            ExportError::Sql(error) => LedgerError::Sql(error).into(),
+            ExportError::NoJackpot(id) => LedgerError::JackpotNotFound(id.to_string()).into(),
+            ExportError::Damaged { .. } => LedgerError::Missing(error.to_string()).into(),
+        }
+    }
+}
+
+impl From<NotClean> for Problem {
+    fn from(error: NotClean) -> Self {
+        match error {
+            NotClean::Behind => Problem::store_unavailable(error.to_string()),
+            NotClean::Mismatch(..) | NotClean::Stopped(_) => {
+                Problem::new(StatusCode::CONFLICT, "jackpot-suspended", error.to_string())
+            }
+        }
     }
 }

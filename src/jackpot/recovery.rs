@@ -12,7 +12,7 @@ use tracing::{Instrument, debug, error, info_span, warn};
 use crate::settings;
 use crate::stopping::Stopping;
 use crate::store::Store;
-use crate::stream::Subject;
+use crate::subject::Subject;
 
 use super::error::PlayError;
 use super::metrics::PlayMetrics;

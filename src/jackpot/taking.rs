@@ -13,7 +13,7 @@ use super::play::{MAX_STALE, Play};
 use super::scripts::{self, Finished, Granted, ScriptError};
 use super::view::View;
 use crate::coupon::coupons::DrawAnswer;
-use crate::stream::Subject;
+use crate::subject::Subject;
 
 impl Play {
     /// Takes a step of an entry. Returns its record after the step.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jackpot_core::ids::Id;
 use serde::{Deserialize, Serialize};
 
-use crate::stream::kinds::Streams;
+use crate::subject::kinds::Streams;
 
 /// Subjects of one key: each request compares with them, and a message can still name them.
 pub const MAX_SUBJECTS: usize = 100;

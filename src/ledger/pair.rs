@@ -28,7 +28,7 @@ static NAME_STORE: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
         "name_store",
         "allow-oom",
-        &[include_str!("../../lua/stream/name_store.lua")],
+        &[include_str!("../../lua/subject/name_store.lua")],
     )
 });
 

@@ -6,9 +6,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::http::problem::{CONTENT_TYPE, FieldError, Problem, ProblemBody};
-use crate::ledger::export::ExportError;
 use crate::ledger::queries::LedgerError;
-use crate::ledger::reconcile::now::{NotClean, ReconcileError};
 
 impl From<LedgerError> for Problem {
     fn from(error: LedgerError) -> Self {
@@ -38,36 +36,6 @@ impl From<LedgerError> for Problem {
                 retry_after_s: Some(10),
                 ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-exports", error.to_string())
             },
-        }
-    }
-}
-
-impl From<ExportError> for Problem {
-    fn from(error: ExportError) -> Self {
-        match error {
-            ExportError::Sql(error) => LedgerError::Sql(error).into(),
-            ExportError::NoJackpot(id) => LedgerError::JackpotNotFound(id.to_string()).into(),
-            ExportError::Damaged { .. } => LedgerError::Missing(error.to_string()).into(),
-        }
-    }
-}
-
-impl From<ReconcileError> for Problem {
-    fn from(error: ReconcileError) -> Self {
-        match error {
-            ReconcileError::Play(error) => error.into(),
-            ReconcileError::Ledger(error) => error.into(),
-        }
-    }
-}
-
-impl From<NotClean> for Problem {
-    fn from(error: NotClean) -> Self {
-        match error {
-            NotClean::Behind => Problem::store_unavailable(error.to_string()),
-            NotClean::Mismatch(..) | NotClean::Stopped(_) => {
-                Problem::new(StatusCode::CONFLICT, "jackpot-suspended", error.to_string())
-            }
         }
     }
 }

@@ -18,13 +18,10 @@
 use std::collections::BTreeMap;
 
 use jackpot_core::chain;
-use jackpot_core::ids::Id;
-use jackpot_core::jackpot::epoch::Opening;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
-use super::event::Unreadable;
-use super::event::parse::Fields;
+use super::events::Fields;
+use super::events::Unreadable;
 
 /// The type of such an event.
 pub const TYPE: &str = "skipped";
@@ -44,7 +41,7 @@ pub struct Skipped<C> {
 
 impl<C: DeserializeOwned> Skipped<C> {
     /// Reads what all kinds have in common.
-    pub(in crate::ledger) fn parse(fields: &Fields<'_>) -> Result<Self, Unreadable> {
+    pub fn parse(fields: &Fields<'_>) -> Result<Self, Unreadable> {
         Ok(Self {
             raw: fields.text("raw")?.to_owned(),
             why: fields.text("why")?.to_owned(),
@@ -75,127 +72,6 @@ pub fn of_stream(body: &str) -> Option<String> {
 #[must_use]
 pub fn is_last(fields: &BTreeMap<String, String>, last_body: &str) -> bool {
     of_stream(last_body).is_some_and(|body| body == chain::body(fields))
-}
-
-/// What is carried on from a jackpot's event.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Carried {
-    /// The books after it.
-    pub books: super::books::Books,
-    /// Idempotency records that it made or ended, as Redis had them when it was skipped.
-    pub records: Vec<CarriedRecord>,
-    /// What was sent with the entries that it took, as far as that is known.
-    pub entries: Vec<CarriedEntry>,
-    /// Money that it paid.
-    pub paid: Vec<CarriedPayout>,
-    /// Units of coupons that it recorded.
-    pub units: Vec<CarriedUnit>,
-    /// Definitions that it put, JSON by version.
-    pub definitions: Vec<(u64, String)>,
-    /// Versions that Redis does not keep any more since.
-    pub dropped_versions: Vec<u64>,
-    /// Epochs that it opened, what opened them, and when, ms.
-    pub epochs: Vec<(u64, Opening, i64)>,
-    /// Epochs that it closed, and when, ms.
-    pub closed_epochs: Vec<(u64, i64)>,
-    /// Adjustments that it made: id, digest and time, ms.
-    pub adjustments: Vec<(String, String, i64)>,
-}
-
-/// An idempotency record.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CarriedRecord {
-    /// The entry, or the field of a batch's own record.
-    pub id: String,
-    /// Whether this event took it.
-    pub first: bool,
-    /// The event that took it: it decides the generation.
-    pub entered_n: u64,
-    /// As Redis had it.
-    pub text: String,
-}
-
-/// What was sent with an entry.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CarriedEntry {
-    /// Number of the entry.
-    pub sequence: u64,
-    /// Its id.
-    pub entry_id: String,
-    /// `player stake client_seed`.
-    pub sent: String,
-    /// What it had won when it was skipped, 0 for nothing.
-    pub rank: u32,
-    /// Whether that is final.
-    pub settled: bool,
-}
-
-/// Money that was paid.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CarriedPayout {
-    /// Number of the entry.
-    pub sequence: u64,
-    /// The entry.
-    pub entry_id: String,
-    /// Who played; `None` when that can't be read: then there is no receipt, only the record.
-    pub player_id: Option<Id>,
-    /// By which rank.
-    pub rank: u32,
-    /// Out of which tier.
-    pub tier: Id,
-    /// Minor units.
-    pub amount: u64,
-    /// Number of the paid claim.
-    pub claim_order: u64,
-    /// What the pool held before it; `None` as above.
-    pub pool_before: Option<u64>,
-}
-
-/// A unit of a coupon.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CarriedUnit {
-    /// Number of the entry.
-    pub sequence: u64,
-    /// The entry.
-    pub entry_id: String,
-    /// Who played.
-    pub player_id: Id,
-    /// By which rank.
-    pub rank: u32,
-    /// Which coupon.
-    pub coupon_id: Id,
-    /// Number of the issue within the coupon.
-    pub coupon_sequence: u64,
-    /// Its code.
-    pub code: String,
-}
-
-/// What is carried on from a coupon's event.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CarriedCoupon {
-    /// The books after it.
-    pub books: super::coupons::books::Books,
-    /// Records of requests that it made or changed, by request id: as Redis had them, or, where later events go on with
-    /// one, as it was for them to go on with.
-    pub records: BTreeMap<String, String>,
-    /// Issues that it voided, by sequence: request and user.
-    pub voided: BTreeMap<u64, (String, Id)>,
-    /// The definition that it put, JSON by version.
-    pub definitions: Vec<(u64, String)>,
-}
-
-/// What is carried on from a room's event.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CarriedRoom {
-    /// The books after it.
-    pub books: super::rooms::books::Books,
 }
 
 #[cfg(test)]

@@ -1,22 +1,18 @@
-//! Opens the ledger, and tells an instance what it knows. Whether Redis belongs to it: [`pair`](super::pair).
+//! Opens the ledger. Whether Redis belongs to it: [`pair`](super::pair).
 
 use std::path::Path;
 use std::sync::Arc;
 
-use jackpot_core::mark::Mark;
 use thiserror::Error;
 
 use super::Ledger;
 use super::pair::Refusal;
-use super::projector::lease::Leases;
+use super::projector::lease;
 use crate::random::RandomError;
 use crate::settings;
 use crate::signing::{SigningKeys, SigningKeysError};
 use crate::sql::{Sql, SqlError};
 use crate::store::StoreError;
-use crate::stream::kinds::{COUPONS, JACKPOTS, ROOMS, Streams, Tables};
-use crate::stream::{Registry, Subject};
-use crate::{coupon, jackpot, room};
 
 /// Why there is no ledger to work with.
 #[derive(Debug, Error)]
@@ -68,44 +64,10 @@ impl Ledger {
             data_dir: data_dir.into(),
             signing,
         };
-        let prepared = async {
-            for streams in Streams::ALL {
-                Leases::of(streams.tables(), ledger.sql.clone(), String::new(), 0)
-                    .bury()
-                    .await?;
-            }
-            Ok::<_, sqlx::Error>(())
-        };
-        if let Err(error) = prepared.await {
+        if let Err(error) = lease::bury(&ledger.sql).await {
             ledger.sql.close().await;
             return Err(error.into());
         }
         Ok(ledger)
-    }
-
-    /// Tells this instance what the ledger knows of each jackpot, coupon and room: a Redis that lacks it is behind, not
-    /// new.
-    pub async fn teach(
-        &self,
-        jackpots: &jackpot::known::Registry,
-        coupons: &coupon::known::Registry,
-        rooms: &room::known::Registry,
-    ) -> Result<(), sqlx::Error> {
-        self.teach_all(JACKPOTS, jackpots).await?;
-        self.teach_all(COUPONS, coupons).await?;
-        self.teach_all(ROOMS, rooms).await
-    }
-
-    async fn teach_all<K: Subject>(&self, kind: Tables, registry: &Registry<K>) -> Result<(), sqlx::Error> {
-        // Only read here: a name or a time of a lease is not needed for it.
-        let leases = Leases::of(kind, self.sql.clone(), String::new(), 0);
-        for place in leases.places().await?.into_iter().filter(|place| place.n > 0) {
-            if let Some(mark) = Mark::new(place.restores, place.n) {
-                let known = registry.observe(&place.id, mark);
-                known.set_ledger_n(Some(mark.n()));
-                known.set_ledger_view(place.view);
-            }
-        }
-        Ok(())
     }
 }

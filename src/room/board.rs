@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::alarm::Alarm;
 use super::eta::{CLOCK_BACK_MS, Ends, Line};
 use super::scripts::{Counts, Snapshot, Visited};
-use crate::stream::ScriptError;
+use crate::subject::ScriptError;
 use crate::telemetry::{Metrics, OneRoom, RoomNews};
 
 /// Most time between two looks at an occupied room. So work that another instance did not do is done, a loss is

@@ -24,7 +24,7 @@ use super::revocations::{Over, Revocations};
 use super::scripts;
 use super::tokens::{TokenError, Tokens};
 use crate::store::{Store, StoreError};
-use crate::stream::ScriptError;
+use crate::subject::ScriptError;
 
 /// How often revocations are read while passes are checked.
 const READ_EVERY: Duration = Duration::from_millis(300);

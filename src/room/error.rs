@@ -9,8 +9,8 @@ use thiserror::Error;
 use crate::combiner::CombineError;
 use crate::random::RandomError;
 use crate::store::StoreError;
-use crate::stream::MaybeScript;
-use crate::stream::ScriptError;
+use crate::subject::MaybeScript;
+use crate::subject::ScriptError;
 
 /// Why a request of a user or operator failed.
 #[derive(Debug, Error)]

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ticket::OrderSeed;
 use crate::store::keys::{ROOM_INDEX, RoomKeys, StreamKeys};
-use crate::stream::{self, Observed, Subject};
+use crate::subject::{self, Observed, Subject};
 
 /// Within this time an instance hears again from an occupied room: it looks at one each second, and waits a second for
 /// the answer.
@@ -171,4 +171,4 @@ impl std::ops::Deref for Known {
 }
 
 /// The rooms that this instance has used.
-pub type Registry = stream::Registry<Known>;
+pub type Registry = subject::Registry<Known>;

@@ -17,6 +17,7 @@ pub mod door;
 pub mod error;
 pub mod eta;
 pub mod known;
+pub mod ledger;
 pub mod operate;
 pub mod page;
 pub mod pass;

@@ -13,7 +13,7 @@ use super::rooms::Rooms;
 use super::scripts::{self, CollectedPage, Define, Defined, MAX_REORDERED, Reordered, Snapshot, Visited};
 use crate::operator::Operator;
 use crate::random;
-use crate::stream::{self, ScriptError, Wanted};
+use crate::subject::{self, ScriptError, Wanted};
 
 /// Largest number of repeats of a PUT whose definition changed meanwhile.
 const MAX_STALE: usize = 16;
@@ -45,7 +45,7 @@ impl Rooms {
         // gets its order from it.
         let nonce = hex::encode(random::bytes::<16>()?);
         let order = self.new_order(id, nonce);
-        let history = stream::new_history()?;
+        let history = subject::new_history()?;
         for _ in 0..MAX_STALE {
             let last_version = match self.snapshot(id).await {
                 Ok(snapshot) => {

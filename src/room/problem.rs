@@ -5,7 +5,7 @@ use actix_web::http::StatusCode;
 use crate::http::problem::Problem;
 use crate::room::error::RoomError;
 use crate::store::StoreError;
-use crate::stream::ScriptError;
+use crate::subject::ScriptError;
 
 impl From<RoomError> for Problem {
     fn from(error: RoomError) -> Self {

@@ -22,7 +22,7 @@ use super::tokens::Tokens;
 use super::visiting::{VisitAnswer, Visiting};
 use crate::combiner;
 use crate::store::Store;
-use crate::stream::ScriptError;
+use crate::subject::ScriptError;
 use crate::telemetry::{JoinResult, Metrics};
 
 /// Repeats of a join whose opening is moved meanwhile.

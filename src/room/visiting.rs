@@ -10,7 +10,7 @@ use super::known::{Known, Registry};
 use super::scripts::{self, MAX_VISITS, Visit, VisitReply, Visited};
 use crate::combiner::{Batch, Batchable, MAX_BATCH, Waiter};
 use crate::store::{Store, StoreError};
-use crate::stream::ScriptError;
+use crate::subject::ScriptError;
 use crate::telemetry::Metrics;
 
 const _: () = assert!(MAX_BATCH <= MAX_VISITS);

@@ -18,7 +18,7 @@ use super::rooms::Rooms;
 use super::scripts::Visited;
 use super::silent::{Node, Silent};
 use crate::stopping::Stopping;
-use crate::stream::MaybeScript;
+use crate::subject::MaybeScript;
 
 /// Between two looks at the index.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);

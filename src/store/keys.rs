@@ -210,5 +210,5 @@ pub const COUPON_INDEX: &str = "cp:index";
 /// Sorted set with the ids of all jackpots, all with score 0, for listing in order.
 pub const JACKPOT_INDEX: &str = "jp:index";
 
-/// String: id of the ledger that this Redis belongs to, and of this store (`lua/stream/name_store.lua`).
+/// String: id of the ledger that this Redis belongs to, and of this store (`lua/subject/name_store.lua`).
 pub const LEDGER: &str = "jp:ledger";

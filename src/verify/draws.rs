@@ -9,7 +9,7 @@ use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::draw::EpochSeed;
 use jackpot_core::jackpot::record::Sent;
 
-use crate::ledger::event::{Claim, ClaimResult, Entered};
+use crate::jackpot::ledger::event::{Claim, ClaimResult, Entered};
 
 use super::report::{Place, Report};
 

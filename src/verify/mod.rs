@@ -33,11 +33,11 @@ use jackpot_core::signing::Jwks;
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::ledger::books::Books;
-use crate::ledger::event::{Event, Kind};
-use crate::ledger::export_line::{EpochLine, EventLine, FORMAT, Line};
-use crate::ledger::reconcile::report::compare;
-use crate::ledger::reconcile::sides;
+use crate::jackpot::ledger::books::Books;
+use crate::jackpot::ledger::event::{Event, Kind};
+use crate::jackpot::ledger::export_line::{EpochLine, EventLine, FORMAT, Line};
+use crate::jackpot::ledger::report::compare;
+use crate::jackpot::ledger::sides;
 use crate::room::pre_queue_line;
 
 use chain::Chain;

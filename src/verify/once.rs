@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jackpot_core::jackpot::epoch::Opening;
 
 use super::report::{Place, Report};
-use crate::ledger::event::{Event, Kind};
+use crate::jackpot::ledger::event::{Event, Kind};
 
 /// By how much a restore goes on from the last number at least: more epochs than were opened and lost since.
 const EPOCH_GAP: u64 = 1_000;

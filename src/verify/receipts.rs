@@ -10,7 +10,7 @@ use jackpot_core::signing::{Jwks, signed_text};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::ledger::event::{Claim, ClaimResult, Event};
+use crate::jackpot::ledger::event::{Claim, ClaimResult, Event};
 
 use super::report::{Place, Report};
 

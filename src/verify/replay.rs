@@ -11,7 +11,7 @@ use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::jackpot::split::TierAmount;
 use jackpot_core::money::Minor;
 
-use crate::ledger::event::{Claim, ClaimResult, Define, Event, Kind};
+use crate::jackpot::ledger::event::{Claim, ClaimResult, Define, Event, Kind};
 
 use super::draws::Draws;
 use super::once::{Once, may_open_after_restore};

@@ -8,7 +8,7 @@ use jackpot_core::jackpot::definition::{Definition, MoneyKind, MoneyPrize};
 use jackpot_core::jackpot::split::TierAmount;
 use jackpot_core::money::MAX_MINOR;
 
-use crate::ledger::event::MeterChange;
+use crate::jackpot::ledger::event::MeterChange;
 
 const MICRO: i128 = 1_000_000;
 

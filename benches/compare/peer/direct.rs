@@ -30,7 +30,7 @@ use jackpot::room::{self, rooms::Rooms, tokens::Tokens};
 use jackpot::settings::Settings;
 use jackpot::stopping::Stopping;
 use jackpot::store::Store;
-use jackpot::stream::Subject;
+use jackpot::subject::Subject;
 use jackpot::telemetry::Metrics;
 use jackpot_core::ids::Id;
 use utoipa::OpenApi;

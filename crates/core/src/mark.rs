@@ -12,7 +12,7 @@ const MAX_RESTORES: u64 = (1 << 13) - 1;
 /// Restores and event number of a subject in one number, ordered by restores first. A Redis restored from the ledger
 /// outranks every earlier state, though it may have fewer events.
 ///
-/// Packed as `restores << 40 | n`, as `mark` in `lua/stream/events.lua` does.
+/// Packed as `restores << 40 | n`, as `mark` in `lua/subject/events.lua` does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mark(u64);
 

@@ -20,7 +20,7 @@ use crate::http::page::{PageQuery, page_of};
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
-use crate::stream::kinds::Streams;
+use crate::subject::kinds::Streams;
 
 impl Described for Document {
     const RELATED: &'static [&'static str] = &["starts_at", "ends_at"];

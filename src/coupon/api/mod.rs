@@ -7,8 +7,8 @@ use utoipa::OpenApi;
 use super::coupons::Coupons;
 use crate::http::problem::Problem;
 use crate::sql::Sql;
-use crate::stream::kinds::COUPONS;
-use crate::stream::ledger_mark;
+use crate::subject::kinds::COUPONS;
+use crate::subject::ledger_mark;
 
 mod answers;
 mod body;

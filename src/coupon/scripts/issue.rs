@@ -5,7 +5,7 @@ use jackpot_core::ids::Id;
 use crate::coupon::code::Code;
 use crate::store::keys::CouponKeys;
 use crate::store::{Call, Script, Store};
-use crate::stream::Marked;
+use crate::subject::Marked;
 
 use super::answers::{self, Answer};
 use super::{ISSUE, ISSUE_OWED, Mark, Reply, ScriptError, call, run, run_here};

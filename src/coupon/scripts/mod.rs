@@ -7,8 +7,8 @@ use jackpot_core::mark::Mark;
 
 use crate::store::keys::CouponKeys;
 use crate::store::{Call, Script};
-use crate::stream::{EVENTS, Reply, run, run_here};
-pub use crate::stream::{ScriptError, Wanted};
+use crate::subject::{EVENTS, Reply, run, run_here};
+pub use crate::subject::{ScriptError, Wanted};
 
 mod answers;
 mod checkpoint;
@@ -40,7 +40,7 @@ macro_rules! script {
     };
 }
 
-static DEFINE: LazyLock<Script> = script!("coupon_define", "", "../stream/puts", "state", "define");
+static DEFINE: LazyLock<Script> = script!("coupon_define", "", "../subject/puts", "state", "define");
 static ISSUE: LazyLock<Script> = script!("coupon_issue", "", "state", "record", "decide", "issue");
 static ISSUE_OWED: LazyLock<Script> = script!("coupon_issue_owed", "allow-oom", "state", "record", "decide", "issue");
 static SERVE: LazyLock<Script> = script!("coupon_serve", "allow-oom", "state", "record", "decide", "serve");

@@ -8,7 +8,7 @@ use crate::coupon::record::Record;
 use crate::coupon::status::Status;
 use crate::store::Store;
 use crate::store::keys::CouponKeys;
-use crate::stream::Marked;
+use crate::subject::Marked;
 
 use super::answers::{self, Answer};
 use super::{DEAD, LOOKUP, Mark, Reply, ScriptError, VIEW, call, run};

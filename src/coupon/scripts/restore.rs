@@ -1,4 +1,4 @@
-//! Rebuilds a coupon from the ledger: `lua/stream/restore_begin.lua`, `restore_records.lua` and
+//! Rebuilds a coupon from the ledger: `lua/subject/restore_begin.lua`, `restore_records.lua` and
 //! `lua/coupon/restore_end.lua`.
 //!
 //! Call begin, then write the records in any order and number of calls, then call end. Each may be repeated.
@@ -10,7 +10,7 @@ use crate::coupon::status::Status;
 use crate::operator::Operator;
 use crate::store::keys::CouponKeys;
 use crate::store::{Call, Store};
-use crate::stream::restore::{self, RestoreEnded};
+use crate::subject::restore::{self, RestoreEnded};
 
 use super::{RESTORE_END, ScriptError};
 

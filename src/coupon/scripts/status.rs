@@ -3,7 +3,7 @@
 use crate::coupon::status::Status;
 use crate::store::Store;
 use crate::store::keys::CouponKeys;
-use crate::stream::Marked;
+use crate::subject::Marked;
 
 use super::{Mark, STATUS, ScriptError, call, run};
 

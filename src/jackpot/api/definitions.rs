@@ -24,8 +24,8 @@ use crate::jackpot::error::PlayError;
 use crate::jackpot::kept;
 use crate::jackpot::scripts::Snapshot;
 use crate::jackpot::view::{Meter, Status, parse_definition};
-use crate::stream::kinds::{JACKPOTS, Streams};
-use crate::stream::ledger_mark;
+use crate::subject::kinds::{JACKPOTS, Streams};
+use crate::subject::ledger_mark;
 
 /// Bytes of a rank. The longest form has 173; the rest is for spaces.
 const MAX_RANK_BYTES: usize = 256;

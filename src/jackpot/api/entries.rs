@@ -194,7 +194,7 @@ pub(crate) async fn get(
         (Some(sent), Some(record)) => (sent, record),
         // Its event has left the stream, so the ledger answers.
         (_, record) => {
-            let taken = api.books.taken(&id, entry_id.as_str(), found.sequence).await?;
+            let taken = api.ledger.taken(&id, entry_id.as_str(), found.sequence).await?;
             (taken.sent, record.unwrap_or(taken.record))
         }
     };

@@ -2,7 +2,7 @@
 //!
 //! A caller with a key gets the current value from Redis. For all others, and for streams, an instance reads it once
 //! for all. Such an answer is at most a second old. It has everything that this instance has acknowledged, because each
-//! acknowledged change raises the mark that the instance has seen ([`crate::stream::Observed::mark`]).
+//! acknowledged change raises the mark that the instance has seen ([`crate::subject::Observed::mark`]).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};

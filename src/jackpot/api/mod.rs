@@ -11,11 +11,11 @@ use super::operate::Operate;
 use super::play::Play;
 use crate::http::auth::operator;
 use crate::http::body::Described;
+use crate::ledger::Ledger;
 use crate::sql::Sql;
 
 mod adjustments;
 mod batches;
-mod books;
 mod definitions;
 mod entries;
 mod fairness;
@@ -24,7 +24,6 @@ mod reasons;
 mod room_pass;
 mod status;
 
-pub use books::Books;
 pub use fairness::Epochs;
 pub use meter::Meters;
 pub use reasons::Reasons;
@@ -45,8 +44,8 @@ pub struct Api {
     pub reasons: Reasons,
     /// For questions that Redis cannot answer.
     pub sql: Sql,
-    /// The ledger's books.
-    pub books: Arc<dyn Books>,
+    /// The ledger.
+    pub ledger: Ledger,
 }
 
 /// The routes, described. Every route must be listed.

@@ -44,7 +44,7 @@ pub(crate) async fn resume(
     match api.operate.set_status(&id, Status::Open, reason.clone(), &by).await {
         // A jackpot that the service suspended resumes only if the books agree.
         Err(PlayError::Stopped(Status::Suspended)) => {
-            api.books.agree(&api.operate, &id).await?;
+            api.ledger.agree(&api.operate, &id).await?;
             api.operate.resume_suspended(&id, reason, &by).await?;
         }
         other => other?,

@@ -18,7 +18,7 @@ use crate::jackpot::play::{MAX_STALE, Play, refused};
 use crate::jackpot::scripts::{self, BatchCall, BatchReply, FoundBatch, Refusal};
 use crate::jackpot::view::{View, parse_definition};
 use crate::room::door::{DoorError, NoPass};
-use crate::stream::Subject;
+use crate::subject::Subject;
 
 /// Most fields named in one refusal.
 const MAX_VIOLATIONS: usize = 100;

@@ -9,7 +9,7 @@ use crate::store::keys::JackpotKeys;
 
 use super::{DEFINE, Fence, ScriptError, fenced, pools, run, tiers_text};
 use crate::jackpot::view::Status;
-use crate::stream::Wanted;
+use crate::subject::Wanted;
 
 #[derive(Debug)]
 pub struct Define<'a> {

@@ -8,8 +8,8 @@ use jackpot_core::mark::Mark;
 
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Script};
-use crate::stream::{EVENTS, Reply, run, run_here};
-pub use crate::stream::{ScriptError, Wanted};
+use crate::subject::{EVENTS, Reply, run, run_here};
+pub use crate::subject::{ScriptError, Wanted};
 
 mod adjust;
 mod checkpoint;
@@ -24,7 +24,7 @@ mod restore;
 mod rotate;
 mod status;
 
-pub use crate::stream::restore::{MAX_PAIRS, RestoreBegun, RestoreEnded};
+pub use crate::subject::restore::{MAX_PAIRS, RestoreBegun, RestoreEnded};
 pub use adjust::{Adjust, Adjusted, adjust};
 pub use checkpoint::checkpoint;
 pub use coupon::{Granted, record_coupon};
@@ -61,7 +61,7 @@ static COUPON: LazyLock<Script> = script!("coupon", "allow-oom", "state", "tiers
 static FINISH: LazyLock<Script> = script!("finish", "allow-oom", "state", "tiers", "record", "finish");
 static STATUS: LazyLock<Script> = script!("status", "allow-oom", "state", "tiers", "status");
 static ADJUST: LazyLock<Script> = script!("adjust", "", "state", "tiers", "adjust");
-static DEFINE: LazyLock<Script> = script!("define", "", "../stream/puts", "state", "tiers", "define");
+static DEFINE: LazyLock<Script> = script!("define", "", "../subject/puts", "state", "tiers", "define");
 static ROTATE: LazyLock<Script> = script!("rotate", "allow-oom", "state", "rotate");
 static LOOKUP: LazyLock<Script> = script!("lookup", "no-writes", "state", "record", "lookup");
 static LOOKUP_BATCH: LazyLock<Script> =

@@ -14,7 +14,7 @@ use crate::store::{Call, Store};
 use super::Reply;
 use super::{PENDING, ScriptError, VIEW, run};
 use crate::jackpot::view::{Meter, Status};
-use crate::stream::Marked;
+use crate::subject::Marked;
 
 /// Most rounds with the pools of another version. Each needs a PUT of a definition in between.
 const MAX_ROUNDS: usize = 8;

@@ -1,4 +1,4 @@
-//! Rebuilds a jackpot from the ledger: `lua/stream/restore_begin.lua`, `restore_records.lua` and
+//! Rebuilds a jackpot from the ledger: `lua/subject/restore_begin.lua`, `restore_records.lua` and
 //! `lua/jackpot/restore_end.lua`.
 //!
 //! Call begin, then write the records in any order and number of calls, then call end. Each may be repeated.
@@ -15,7 +15,7 @@ use crate::jackpot::view::Status;
 use crate::operator::Operator;
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
-use crate::stream::restore::{self, RestoreBegun, RestoreEnded};
+use crate::subject::restore::{self, RestoreBegun, RestoreEnded};
 
 use super::{RESTORE_END, ScriptError, tiers_text};
 

@@ -17,7 +17,7 @@ use crate::ledger::queries::scan::Page;
 use crate::ledger::queries::{Key, LedgerError, Listing};
 
 /// Answers a caller with a list. `read` reads the page after a position, with that many rows at most.
-pub(super) async fn answer<T, F>(
+pub async fn answer<T, F>(
     request: &HttpRequest,
     (api, caller): (&Api, &Caller),
     listing: &Listing,

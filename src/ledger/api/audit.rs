@@ -14,7 +14,7 @@ use crate::http::problem::Problem;
 use crate::http::query::QueryOf;
 use crate::ledger::queries::Between;
 use crate::ledger::queries::audit::{AuditFilters, AuditRow};
-use crate::stream::kinds::Streams;
+use crate::subject::kinds::Streams;
 
 /// Which actions.
 #[derive(Debug, Deserialize, IntoParams)]

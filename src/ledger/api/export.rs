@@ -20,7 +20,7 @@ use crate::ledger::queries::{Key, LedgerError};
 use crate::sql::is_unavailable;
 
 /// Rows read by one statement: some hundred KB.
-pub(super) const CHUNK: u32 = 1000;
+pub const CHUNK: u32 = 1000;
 
 /// Chunks that wait for the client.
 const CHUNKS_AHEAD: usize = 1;
@@ -34,7 +34,7 @@ const CLIENT_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Why a transfer is broken off.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Broken {
+pub enum Broken {
     /// The ledger did not answer.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
@@ -53,17 +53,17 @@ enum Piece {
 }
 
 /// Where an export stands: what was read, and how many rows may still come.
-pub(super) struct Export<T> {
-    pub(super) format: Format,
-    pub(super) page: Page<T>,
+pub struct Export<T> {
+    pub format: Format,
+    pub page: Page<T>,
     /// `None`: all.
-    pub(super) left: Option<u32>,
+    pub left: Option<u32>,
 }
 
 impl<T: Record + Serialize + Send + Sync + 'static> Export<T> {
     /// The body. `read` reads the page after a position, with that many rows at most. The place is free again when
     /// all is read, or the client or its key is gone.
-    pub(super) fn stream<F, R>(
+    pub fn stream<F, R>(
         self,
         (place, key_end): (OwnedSemaphorePermit, KeyEnd),
         runtime: &Handle,

@@ -5,7 +5,7 @@ use actix_web::http::header::ACCEPT;
 
 /// How rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Format {
+pub enum Format {
     /// A page.
     Json,
     /// All rows, RFC 4180 with a header line.
@@ -16,7 +16,7 @@ pub(super) enum Format {
 
 impl Format {
     /// What the client likes best; JSON when it does not say, or likes nothing of ours.
-    pub(super) fn of(request: &HttpRequest) -> Self {
+    pub fn of(request: &HttpRequest) -> Self {
         let headers = request
             .headers()
             .get_all(ACCEPT)
@@ -44,7 +44,7 @@ impl Format {
     }
 
     /// The media type.
-    pub(super) fn content_type(self) -> &'static str {
+    pub fn content_type(self) -> &'static str {
         match self {
             Self::Json => "application/json",
             Self::Csv => "text/csv; charset=utf-8; header=present",
@@ -53,7 +53,7 @@ impl Format {
     }
 
     /// For the name of a file.
-    pub(super) fn extension(self) -> &'static str {
+    pub fn extension(self) -> &'static str {
         match self {
             Self::Json => "json",
             Self::Csv => "csv",

@@ -1,60 +1,48 @@
-//! The routes of the ledger: payouts, entries, postings, audit, reconciliation.
+//! The routes of the ledger that are the same for all kinds: audit and reconciliation; and what lists of each kind share.
 
 use std::fmt;
 use std::sync::Arc;
 
 use actix_web::web::{Data, ServiceConfig};
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::draw::EpochSeed;
-use jackpot_core::jackpot::epoch::Epoch;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use utoipa::OpenApi;
 
 use super::Ledger;
+use super::kinds::Kinds;
 use super::queries::Queries;
-use crate::jackpot::view::Views;
 use crate::signing::SigningKeys;
 use crate::sql::Sql;
-use crate::stream::Observed;
-use crate::{coupon, room};
+use crate::subject::kinds::Tables;
 
-mod answer;
+pub mod answer;
 mod audit;
-mod csv;
-mod entries;
-mod export;
-mod format;
-mod head;
-mod issues;
-mod page;
-mod payouts;
-mod postings;
+pub mod csv;
+pub mod export;
+pub mod format;
+pub mod page;
 mod reconciliation;
-mod whole;
 
 /// CSV and NDJSON answers that an instance streams at the same time: each takes a connection to the database half of
 /// the time, and most of them must be left for pages.
 const MAX_EXPORTS: usize = 4;
 
-/// Events of a jackpot that Redis has and the ledger not yet; `None` while that is not known.
-pub type Lag = Arc<dyn Fn(&Id) -> Option<u64> + Send + Sync>;
-
-/// The seed of an epoch, where its secret is known.
-pub type SeedOf = Arc<dyn Fn(&Id, &Epoch) -> Option<EpochSeed> + Send + Sync>;
-
-/// What the handlers work with.
+/// What the handlers work with, those of each capability's own lists too.
 #[derive(Clone)]
 pub struct Api {
-    queries: Queries,
-    sql: Sql,
-    signing: Arc<SigningKeys>,
-    lag: Lag,
-    coupons: Option<Arc<coupon::known::Registry>>,
-    rooms: Option<Arc<room::known::Registry>>,
-    seed: SeedOf,
-    exports: Arc<Semaphore>,
-    runtime: Handle,
+    /// Asks the ledger.
+    pub queries: Queries,
+    /// The database.
+    pub sql: Sql,
+    /// Sign heads.
+    pub signing: Arc<SigningKeys>,
+    /// What this instance remembers of all subjects.
+    pub kinds: Kinds,
+    /// Places of exports.
+    pub exports: Arc<Semaphore>,
+    /// Where exports are read and written.
+    pub runtime: Handle,
 }
 
 impl Api {
@@ -64,52 +52,21 @@ impl Api {
     /// # Panics
     /// Outside of a runtime.
     #[must_use]
-    pub fn new(ledger: &Ledger, entry_index_days: u32, lag: Lag, seed: SeedOf) -> Self {
+    pub fn new(ledger: &Ledger, entry_index_days: u32, kinds: Kinds) -> Self {
         Self {
             queries: Queries::new(ledger.sql.clone(), entry_index_days),
             sql: ledger.sql.clone(),
             signing: Arc::clone(&ledger.signing),
-            lag,
-            coupons: None,
-            rooms: None,
-            seed,
+            kinds,
             exports: Arc::new(Semaphore::new(MAX_EXPORTS)),
             runtime: Handle::current(),
         }
     }
 
-    /// With the lag that this instance sees, and its seeds.
-    #[must_use]
-    pub fn of(
-        ledger: &Ledger,
-        entry_index_days: u32,
-        views: &Arc<Views>,
-        (coupons, rooms): (&Arc<coupon::known::Registry>, &Arc<room::known::Registry>),
-    ) -> Self {
-        let known = Arc::clone(views);
-        let lag = move |id: &Id| lag_of(&known.registry.known(id));
-        let seeds = Arc::clone(views);
-        let seed = move |id: &Id, epoch: &Epoch| epoch.opening.seed(&seeds.secrets, id, epoch.epoch);
-        Self {
-            coupons: Some(Arc::clone(coupons)),
-            rooms: Some(Arc::clone(rooms)),
-            ..Self::new(ledger, entry_index_days, Arc::new(lag), Arc::new(seed))
-        }
+    /// Events of a subject that Redis has and the ledger not yet; `None` while that is not known.
+    fn lag(&self, of: Tables, id: &str) -> Option<u64> {
+        self.kinds.named(of.what)?.lag(&Id::parse(id).ok()?)
     }
-
-    /// Of a coupon.
-    fn coupon_lag(&self, id: &Id) -> Option<u64> {
-        lag_of(&self.coupons.as_ref()?.known(id))
-    }
-
-    /// Of a room.
-    fn room_lag(&self, id: &Id) -> Option<u64> {
-        lag_of(&self.rooms.as_ref()?.known(id))
-    }
-}
-
-fn lag_of(known: &Observed) -> Option<u64> {
-    known.ledger_n().map(|_| known.lag())
 }
 
 impl fmt::Debug for Api {
@@ -123,10 +80,7 @@ impl fmt::Debug for Api {
 /// The routes, described. Every route must be listed.
 #[derive(OpenApi)]
 #[openapi(
-    paths(
-        payouts::list, payouts::get, entries::list, postings::list, head::get, whole::get, audit::list, reconciliation::get,
-        issues::list,
-    ),
+    paths(audit::list, reconciliation::get),
     tags((name = "ledger", description = "Payouts, postings, audit and reconciliation, out of the ledger"))
 )]
 pub struct ApiDoc;
@@ -135,13 +89,6 @@ pub struct ApiDoc;
 pub fn routes(config: &mut ServiceConfig, api: &Api) {
     config
         .app_data(Data::new(api.clone()))
-        .route("/v1/payouts", crate::http::get().to(payouts::list))
-        .route("/v1/payouts/{payout_id}", crate::http::get().to(payouts::get))
-        .route("/v1/entries", crate::http::get().to(entries::list))
-        .route("/v1/jackpots/{id}/ledger", crate::http::get().to(postings::list))
-        .route("/v1/jackpots/{id}/ledger/head", crate::http::get().to(head::get))
-        .route("/v1/jackpots/{id}/ledger/export", crate::http::get().to(whole::get))
         .route("/v1/audit", crate::http::get().to(audit::list))
-        .route("/v1/coupons/{id}/issues", crate::http::get().to(issues::list))
         .route("/v1/reconciliation", crate::http::get().to(reconciliation::get));
 }

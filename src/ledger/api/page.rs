@@ -8,12 +8,12 @@ use utoipa::ToSchema;
 pub(crate) use crate::http::page::Limit;
 
 /// A page that does not say.
-pub(super) const DEFAULT_LIMIT: u32 = 100;
+pub const DEFAULT_LIMIT: u32 = 100;
 
 /// A smallest amount, minor units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub(crate) struct Amount(pub(super) Minor);
+pub(crate) struct Amount(pub Minor);
 
 impl TryFrom<String> for Amount {
     type Error = &'static str;
@@ -27,7 +27,7 @@ impl TryFrom<String> for Amount {
 /// A time, ms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub(crate) struct Time(pub(super) i64);
+pub(crate) struct Time(pub i64);
 
 impl TryFrom<String> for Time {
     type Error = &'static str;
@@ -41,18 +41,18 @@ impl TryFrom<String> for Time {
 
 /// Which page, and of which time.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Paging {
-    pub(super) limit: Option<Limit>,
-    pub(super) cursor: Option<String>,
+pub struct Paging {
+    pub limit: Option<Limit>,
+    pub cursor: Option<String>,
 }
 
 /// A page of a list.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PageBody<T> {
-    pub(super) items: Vec<T>,
+    pub items: Vec<T>,
     /// Send it as `cursor` for the next page, with the same filters; null at the end. A page may have fewer rows than
     /// `limit`, or none, and still a cursor: rows that fit the filters were rare among those that it looked at.
-    pub(super) next_cursor: Option<String>,
+    pub next_cursor: Option<String>,
 }
 
 #[cfg(test)]

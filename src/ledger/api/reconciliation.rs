@@ -2,7 +2,6 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
-use jackpot_core::ids::Id;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -12,7 +11,7 @@ use crate::http::problem::Problem;
 use crate::http::query::{Nothing, QueryOf};
 use crate::ledger::problem::{Mismatch, reconciliation_mismatch};
 use crate::ledger::queries::reconciliation::{CouponReconciliation, Reconciliation, RoomReconciliation};
-use crate::stream::kinds::{COUPONS, ROOMS, Streams};
+use crate::subject::kinds::{COUPONS, JACKPOTS, ROOMS, Streams};
 
 /// The last reconciliation of every jackpot, coupon and room.
 #[derive(Debug, Serialize, ToSchema)]
@@ -41,13 +40,13 @@ pub(crate) async fn get(
     let mut coupons = api.queries.coupons(shows(Streams::Coupons)).await?;
     let mut rooms = api.queries.rooms(shows(Streams::Rooms)).await?;
     for item in &mut items {
-        item.lag = Id::parse(&item.jackpot_id).ok().and_then(|id| (api.lag)(&id));
+        item.lag = api.lag(JACKPOTS, &item.jackpot_id);
     }
     for coupon in &mut coupons {
-        coupon.lag = Id::parse(&coupon.coupon_id).ok().and_then(|id| api.coupon_lag(&id));
+        coupon.lag = api.lag(COUPONS, &coupon.coupon_id);
     }
     for room in &mut rooms {
-        room.lag = Id::parse(&room.room_id).ok().and_then(|id| api.room_lag(&id));
+        room.lag = api.lag(ROOMS, &room.room_id);
     }
     let jackpots = items.iter().map(|item| (item.clean, item.jackpot_id.clone()));
     let others = coupons

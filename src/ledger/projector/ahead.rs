@@ -11,12 +11,12 @@ use jackpot_core::mark::Mark;
 use tracing::debug;
 
 use super::batch::Batch;
-use super::kind::Kind;
 use super::rows::Raw;
 use super::stream::{MAX_BYTES, MAX_EVENTS};
 use super::{AT_ONCE, Projector};
+use crate::ledger::kind::Kind;
 use crate::store::Store;
-use crate::stream::{self, Subject, TailWish};
+use crate::subject::{self, Subject, TailWish};
 
 impl<K: Kind> Projector<K> {
     /// What to read while this batch is committed.
@@ -80,7 +80,7 @@ async fn one<K: Kind>(store: &Store, look: Look<K>) -> Option<Ahead> {
         max_bytes: MAX_BYTES,
         trim_before: look.trim_before.as_deref(),
     };
-    match stream::tail(store, look.known.stream(), look.mark, &wish).await {
+    match subject::tail(store, look.known.stream(), look.mark, &wish).await {
         Ok(tail) if tail.events.is_empty() => None,
         Ok(tail) => Some(Ahead {
             last_n: tail.mark.n(),

@@ -4,12 +4,12 @@ use jackpot_core::chain;
 use jackpot_core::ids::Id;
 use thiserror::Error;
 
-use super::kind::{Folded, Kind};
 pub use super::rows::{Cursor, Raw};
 use super::rows::{DefinitionRow, EventRow};
 use crate::ledger::audit::Action;
-use crate::ledger::books::FoldError;
-use crate::ledger::event::Unreadable;
+use crate::ledger::events::FoldError;
+use crate::ledger::events::Unreadable;
+use crate::ledger::kind::{Folded, Kind};
 use crate::ledger::reconcile::report::Report;
 
 /// Why an event can't be applied.
@@ -95,7 +95,7 @@ impl<K: Kind> Batch<K> {
     }
 
     /// A definition was put by event `n`.
-    pub(super) fn define(&mut self, version: u64, (n, at_ms): (u64, i64), json: String) {
+    pub fn define(&mut self, version: u64, (n, at_ms): (u64, i64), json: String) {
         self.definitions.push(DefinitionRow {
             version,
             n,

@@ -5,11 +5,11 @@ use jackpot_core::ids::Id;
 use tracing::debug;
 
 use super::batch::Batch;
-use super::kind::{Folded, Kind};
 use super::write::{self, WriteError};
 use super::{Projector, ahead};
+use crate::ledger::kind::{Folded, Kind};
 use crate::sql::is_unavailable;
-use crate::stream::LedgerView;
+use crate::subject::LedgerView;
 
 impl<K: Kind> Projector<K> {
     /// Commits the batches, all at once or, when one is at fault, each by itself.
@@ -49,7 +49,7 @@ impl<K: Kind> Projector<K> {
         }
     }
 
-    pub(super) async fn not_committed(&mut self, id: &Id, error: WriteError) -> Result<(), sqlx::Error> {
+    pub(crate) async fn not_committed(&mut self, id: &Id, error: WriteError) -> Result<(), sqlx::Error> {
         match error {
             WriteError::Moved(_) => {
                 debug!(what = K::TABLES.what, %id, "another instance reads its events now");

@@ -7,13 +7,13 @@ use futures_util::{StreamExt, stream as futures};
 use jackpot_core::ids::Id;
 use tracing::{debug, error, info};
 
-use super::kind::{Folded, Kind, Verdict};
 use super::stream::{Stream, is_damage};
 use super::trouble::service;
 use super::{AT_ONCE, Projector};
+use crate::ledger::kind::{Folded, Kind, Verdict};
 use crate::ledger::reconcile::report::{Report, StateRow};
 use crate::ledger::reconcile::store;
-use crate::stream::MaybeScript;
+use crate::subject::MaybeScript;
 
 impl<K: Kind> Projector<K> {
     /// Compares idle ones as they stand, and puts a checkpoint into the stream of busy ones: it is compared when it

@@ -11,11 +11,11 @@ use tracing::debug;
 
 use super::ahead::Ahead;
 use super::batch::Batch;
-use super::kind::Kind;
 use super::rows::Raw;
 use super::stream::{Read, Stream};
 use super::{AT_ONCE, Projector};
-use crate::stream::{ScriptError, Subject};
+use crate::ledger::kind::Kind;
+use crate::subject::{ScriptError, Subject};
 
 /// Events of one transaction, over all streams: beyond it the others wait for the next.
 const MAX_EVENTS: usize = 4_000;

@@ -8,10 +8,10 @@ use std::time::Duration;
 use futures_util::{StreamExt, stream as futures};
 use jackpot_core::ids::Id;
 
-use super::kind::Kind;
 use super::{AT_ONCE, Projector};
+use crate::ledger::kind::Kind;
 use crate::store::Store;
-use crate::stream::Subject;
+use crate::subject::Subject;
 use crate::telemetry::Metrics;
 
 /// Between two looks.

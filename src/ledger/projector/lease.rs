@@ -11,8 +11,8 @@ use sqlx::{AssertSqlSafe, Row};
 use tracing::warn;
 
 use crate::sql::{Kind, Sql, Taken};
-use crate::stream::LedgerView;
-use crate::stream::kinds::{JACKPOTS, Tables};
+use crate::subject::LedgerView;
+use crate::subject::kinds::{JACKPOTS, Tables};
 
 /// Longest lease that settings allow. One that ends later was given before the database's clock was set back: it
 /// would keep a dead holder's streams for as long.
@@ -181,16 +181,6 @@ impl Leases {
         }
     }
 
-    /// Ends the leases of instances that died, where nobody else can be alive: a SQLite file is this process' alone.
-    pub async fn bury(&self) -> Result<(), sqlx::Error> {
-        if self.sql.kind() != Kind::Sqlite {
-            return Ok(());
-        }
-        let update = sqlx::query("UPDATE streams SET holder = '', lease_until_ms = 0 WHERE kind = $1 AND holder <> ''");
-        self.sql.execute(update.bind(self.tables.what)).await?;
-        Ok(())
-    }
-
     /// Gives back what this instance holds, so that another one need not wait.
     pub async fn release(&self) -> Result<(), sqlx::Error> {
         let update = sqlx::query("UPDATE streams SET holder = '', lease_until_ms = 0 WHERE kind = $1 AND holder = $2");
@@ -199,4 +189,13 @@ impl Leases {
             .await?;
         Ok(())
     }
+}
+
+/// Ends the leases of instances that died, where nobody else can be alive: a SQLite file is this process' alone.
+pub async fn bury(sql: &Sql) -> Result<(), sqlx::Error> {
+    if sql.kind() == Kind::Sqlite {
+        let update = sqlx::query("UPDATE streams SET holder = '', lease_until_ms = 0 WHERE holder <> ''");
+        sql.execute(update).await?;
+    }
+    Ok(())
 }

@@ -1,15 +1,16 @@
 //! What SQL holds of a stream when an instance takes it over: the cursor, the books, and the tail of the chain, checked.
 
+use futures_util::future::LocalBoxFuture;
 use jackpot_core::chain::ChainHash;
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 use sqlx::{AssertSqlSafe, Row};
 use thiserror::Error;
 
-use super::kind::{Folded, Kind};
 use super::rows::Cursor;
+use crate::ledger::kind::{Folded, Kind};
 use crate::sql::Sql;
-use crate::stream::kinds::Tables;
+use crate::subject::kinds::Tables;
 
 /// Events whose hashes are checked when a stream is taken over; `jackpot verify` checks all.
 const TAIL: i64 = 1_000;
@@ -81,6 +82,26 @@ pub async fn last_event(sql: &Sql, of: Tables, id: &Id) -> Result<Option<LastEve
         previous_stream_id: previous.unwrap_or_default(),
         body: last.try_get("body")?,
     }))
+}
+
+/// How the streams of a kind are read and checked, without its types.
+#[derive(Clone, Copy)]
+pub struct Load {
+    /// Which kind.
+    pub tables: Tables,
+    /// Reads one.
+    pub load: for<'a> fn(&'a Sql, &'a Id) -> LocalBoxFuture<'a, Result<(), LoadError>>,
+}
+
+impl Load {
+    /// Of a kind.
+    #[must_use]
+    pub const fn of<K: Kind>() -> Self {
+        Self {
+            tables: K::TABLES,
+            load: |sql, id| Box::pin(async move { load::<K>(sql, id).await.map(drop) }),
+        }
+    }
 }
 
 /// Reads and checks.
@@ -194,6 +215,6 @@ async fn tail_begins_behind<K: Kind>(sql: &Sql, id: &Id) -> Result<i64, LoadErro
     Ok(fit.last().map_or(0, |(_, (n, _))| n - 1))
 }
 
-pub(in crate::ledger) fn damaged<K: Kind>(id: &Id, what: &str) -> LoadError {
+pub(crate) fn damaged<K: Kind>(id: &Id, what: &str) -> LoadError {
     LoadError::Damaged(format!("the ledger of {} '{id}' is damaged: {what}", K::TABLES.what))
 }

@@ -1,29 +1,25 @@
-//! The projector: the stream of each jackpot, coupon and room → SQL, in order, rows and cursor in one transaction.
+//! The projector: the stream of each subject → SQL, in order, rows and cursor in one transaction.
 //!
 //! Exactly once without acknowledgements: the cursor is in SQL ([`mod@write`]) and moves only from where the batch began.
 //! A repeat after a crash reads again behind it. One instance reads a stream at a time ([`lease`]). An event that can't
 //! be applied stops its stream, never the others, and suspends what it is of; nothing is skipped.
 //!
-//! [`kind`] says what differs between the kinds of streams; [`jackpots`], [`coupons`] and [`rooms`] are they. Each kind has
-//! a projector of its own; [`Projectors`] are all of them.
+//! [`Kind`] says what differs between the kinds of streams. Each kind has a projector of its own; [`Projectors`] are all
+//! of them.
 //!
 //! A round: look for new ones and leases now and then, read what is new ([`stream`]), check it and make rows of it
-//! ([`batch`]), commit all of it at once; when that fails, each stream by itself, to find the one at fault. The index of
-//! entries by player follows in transactions of its own ([`jackpots::index`]).
+//! ([`batch`]), commit all of it at once; when that fails, each stream by itself, to find the one at fault. A kind may
+//! write more in transactions of its own ([`Kind::follow`]).
 
 mod ahead;
 mod all;
 pub mod batch;
 mod commit;
 mod compare;
-pub mod coupons;
 mod due;
-pub mod jackpots;
-pub mod kind;
 mod lag;
 pub mod lease;
 pub mod load;
-pub mod rooms;
 pub mod rows;
 pub mod stream;
 mod trouble;
@@ -38,10 +34,11 @@ use jackpot_core::mark::Mark;
 use tokio::time::timeout;
 use tracing::{debug, error, info, warn};
 
-pub use all::{Known, Projectors};
+pub use all::{AnyProjector, Projectors};
 
-use crate::jackpot::operate::Operate;
 use crate::ledger::Ledger;
+use crate::ledger::kind::Kind;
+use crate::ledger::kinds::Projecting;
 use crate::ledger::restore::Restorer;
 use crate::settings;
 use crate::sql::is_unavailable;
@@ -49,8 +46,6 @@ use crate::stopping::Stopping;
 use crate::store::Store;
 use crate::telemetry::Metrics;
 use batch::Batch;
-use jackpots::Jackpots;
-use kind::Kind;
 use lease::Leases;
 use load::{LoadError, Loaded};
 use stream::Stream;
@@ -69,16 +64,16 @@ const LAST_ROUNDS: usize = 50;
 const LAST: Duration = Duration::from_secs(15);
 
 /// Reads the streams of a kind that this instance holds.
-pub struct Projector<K: Kind = Jackpots> {
-    ledger: Ledger,
+pub struct Projector<K: Kind> {
+    pub(crate) ledger: Ledger,
     store: Store,
-    kind: K,
+    pub(crate) kind: K,
     metrics: Arc<Metrics>,
-    settings: settings::Ledger,
-    leases: Leases,
+    pub(crate) settings: settings::Ledger,
+    pub(crate) leases: Leases,
     restorer: Restorer,
     auto_restore: bool,
-    streams: BTreeMap<Id, Stream<K>>,
+    pub(crate) streams: BTreeMap<Id, Stream<K>>,
     added: BTreeSet<Id>,
     /// How many this instance had used when it last looked at all.
     used_at_sweep: usize,
@@ -95,46 +90,26 @@ pub struct Projector<K: Kind = Jackpots> {
     reconciled_at: Option<Instant>,
     /// How far those that are being compared have come; `None`: all had their turn.
     reconciled_to: Option<Id>,
-    indexed_at: Option<Instant>,
-    expired_at: Option<Instant>,
+    pub(crate) indexed_at: Option<Instant>,
+    pub(crate) expired_at: Option<Instant>,
     swept_at: Option<Instant>,
     renewed_at: Instant,
 }
 
-impl Projector<Jackpots> {
-    /// For jackpots: [`of`](Self::of).
-    pub fn new(
-        ledger: Ledger,
-        store: Store,
-        operate: Operate,
-        metrics: Arc<Metrics>,
-        settings: settings::Ledger,
-        start: (String, bool),
-    ) -> Self {
-        Self::of(ledger, store, Jackpots { operate }, metrics, settings, start)
-    }
-}
-
 impl<K: Kind> Projector<K> {
-    /// Nothing held yet. `instance` is a name that no other start of the service has; `auto_restore`: whether what Redis
-    /// lost is rebuilt without asking.
-    pub fn of(
-        ledger: Ledger,
-        store: Store,
-        kind: K,
-        metrics: Arc<Metrics>,
-        settings: settings::Ledger,
-        (instance, auto_restore): (String, bool),
-    ) -> Self {
+    /// Nothing held yet.
+    pub fn of(kind: K, from: &Projecting<'_>) -> Self {
+        let (ledger, store, settings) = (from.ledger.clone(), from.store.clone(), from.settings.clone());
+        let instance = from.instance.to_owned();
         Self {
             restorer: Restorer::new(ledger.sql.clone(), store.clone()),
             leases: Leases::of(K::TABLES, ledger.sql.clone(), instance, settings.lease_ms),
             ledger,
             store,
             kind,
-            metrics,
+            metrics: Arc::clone(from.metrics),
             settings,
-            auto_restore,
+            auto_restore: from.auto_restore,
             streams: BTreeMap::new(),
             added: BTreeSet::new(),
             used_at_sweep: 0,

@@ -8,13 +8,13 @@ use jackpot_core::mark::Mark;
 
 use super::ahead::Ahead;
 use super::batch::{Batch, Start};
-use super::kind::{Folded, Kind};
 use super::load::Loaded;
 use super::rows::{Cursor, Raw};
+use crate::ledger::kind::{Folded, Kind};
 use crate::ledger::skipped;
 use crate::store::keys::StreamKeys;
 use crate::store::{Store, StoreError};
-use crate::stream::{self, ScriptError, TailWish};
+use crate::subject::{self, ScriptError, TailWish};
 
 /// Events read in one call: some 20 ms of work for SQL when each holds one entry.
 pub(super) const MAX_EVENTS: usize = 1_000;
@@ -39,7 +39,7 @@ pub struct Stream<K: Kind> {
     /// The books there.
     pub books: K::Books,
     /// What goes along with them.
-    pub(super) along: K::Along,
+    pub along: K::Along,
     /// Number and stream id of places up to which may be trimmed, the oldest first.
     recent: VecDeque<(u64, String)>,
     /// The last committed event, canonical JSON: Redis must still have the same one under its number.
@@ -152,7 +152,7 @@ impl<K: Kind> Stream<K> {
             max_bytes: MAX_BYTES,
             trim_before: trim.as_deref(),
         };
-        let tail = match stream::tail(store, keys, self.mark(), &wish).await {
+        let tail = match subject::tail(store, keys, self.mark(), &wish).await {
             Err(ScriptError::Behind { at, .. }) if self.cursor.n > 0 => return Ok(Read::Lost(at)),
             // The holder of this lease restores: one that is going on now was left by an instance that died.
             Err(ScriptError::Unknown | ScriptError::Restoring) if self.cursor.n > 0 => {
@@ -252,7 +252,7 @@ impl<K: Kind> Stream<K> {
 }
 
 /// Whether Redis answers, and what it holds can't be read: asking again does not help.
-pub(in crate::ledger) fn is_damage(error: &ScriptError) -> bool {
+pub(crate) fn is_damage(error: &ScriptError) -> bool {
     match error {
         ScriptError::Reply { .. } | ScriptError::Record(_) | ScriptError::Store(StoreError::Protocol { .. }) => true,
         ScriptError::Store(StoreError::Script { code, .. }) => code == "WRONGTYPE",
@@ -263,8 +263,8 @@ pub(in crate::ledger) fn is_damage(error: &ScriptError) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::books::Books;
-    use crate::ledger::projector::jackpots::{Along, Jackpots};
+    use crate::jackpot::ledger::books::Books;
+    use crate::jackpot::ledger::projector::{Along, Jackpots};
     use jackpot_core::chain::ChainHash;
 
     #[test]

@@ -8,13 +8,14 @@ use jackpot_core::text::printable;
 use sqlx::AssertSqlSafe;
 use tracing::{debug, error, info, warn};
 
-use super::kind::Kind;
 use super::load::last_event;
 use super::stream::Stream;
 use super::{AT_ONCE, Projector};
+use crate::ledger::kind::Kind;
 use crate::ledger::pair::Standing;
+use crate::ledger::restore::Replace;
 use crate::operator::Operator;
-use crate::stream::{self, LedgerView, ScriptError, Subject, TailWish};
+use crate::subject::{self, LedgerView, ScriptError, Subject, TailWish};
 
 /// Longest reason kept in SQL and in the event of the suspension, in characters.
 const MAX_REASON_CHARS: usize = 400;
@@ -169,7 +170,11 @@ impl<K: Kind> Projector<K> {
 
     async fn rebuild_one(&self, id: &Id, seen: Mark) -> bool {
         let reason = format!("Redis had lost events of this {}", K::TABLES.what);
-        match self.kind.restore(&self.restorer, id, seen, &service(), &reason).await {
+        match self
+            .kind
+            .restore(&self.restorer, id, Replace::Seen(seen), &service(), &reason)
+            .await
+        {
             Ok(done) => {
                 warn!(what = K::TABLES.what, %id, records = done.records, redis = %done.mark, "this {} is rebuilt from the ledger", K::TABLES.what);
                 self.metrics.ledger.restored(K::TABLES.what, id);
@@ -226,7 +231,7 @@ impl<K: Kind> Projector<K> {
             max_bytes: 1,
             trim_before: None,
         };
-        let tail = match stream::tail(&self.store, known.stream(), last.mark, &wish).await {
+        let tail = match subject::tail(&self.store, known.stream(), last.mark, &wish).await {
             Ok(tail) => tail,
             // It lacks events still.
             Err(ScriptError::Behind { .. } | ScriptError::Unknown | ScriptError::Restoring) => return Ok(()),

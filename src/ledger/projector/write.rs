@@ -4,8 +4,8 @@ use jackpot_core::ids::Id;
 use sqlx::{Any, AssertSqlSafe};
 
 use super::batch::Batch;
-use super::kind::{Folded, Kind};
 use super::rows::Cursor;
+use crate::ledger::kind::{Folded, Kind};
 use crate::ledger::reconcile;
 use crate::sql::{Sql, Tx, Value, insert_rows};
 
@@ -185,7 +185,7 @@ async fn actions<K: Kind>(tx: &mut Tx<'_>, subject: &str, batch: &Batch<K>) -> R
 }
 
 /// Rows of one table.
-pub(super) async fn insert<'a, const N: usize>(
+pub async fn insert<'a, const N: usize>(
     tx: &mut Tx<'_>,
     table: &str,
     columns: &[&str; N],
@@ -195,7 +195,7 @@ pub(super) async fn insert<'a, const N: usize>(
 }
 
 /// Event numbers, sequences and amounts are all below 2^53.
-pub(super) fn int(number: u64) -> i64 {
+pub fn int(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 

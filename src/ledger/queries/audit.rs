@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::scan::{MAX_SCANNED, Order, Page, Scan};
 use super::scans::Scans;
 use super::{Between, Key, LedgerError, Listing, Queries, Value, json};
-use crate::stream::kinds::{COUPONS, ROOMS, Streams};
+use crate::subject::kinds::{COUPONS, ROOMS, Streams};
 
 /// One action of an operator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

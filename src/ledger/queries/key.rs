@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::LedgerError;
-use crate::stream::kinds;
+use crate::subject::kinds;
 
 /// Version of the form of cursors: one of another version is refused, never misread.
 const VERSION: u8 = 1;

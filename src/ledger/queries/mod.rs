@@ -2,14 +2,8 @@
 //! so that a long read holds no transaction open and a page costs the same wherever it begins.
 
 pub mod audit;
-mod days;
-pub mod entries;
 mod error;
-pub mod head;
-pub mod issues;
 mod key;
-pub mod payouts;
-pub mod postings;
 pub mod reconciliation;
 pub mod scan;
 pub mod scans;
@@ -25,8 +19,8 @@ use crate::sql::Sql;
 /// Asks the ledger.
 #[derive(Debug, Clone)]
 pub struct Queries {
-    sql: Sql,
-    entry_index_days: u32,
+    pub(crate) sql: Sql,
+    pub(crate) entry_index_days: u32,
 }
 
 impl Queries {
@@ -61,6 +55,6 @@ impl Between {
 }
 
 /// JSON of a column.
-fn json<T: DeserializeOwned>(text: &str, what: impl FnOnce() -> String) -> Result<T, LedgerError> {
+pub fn json<T: DeserializeOwned>(text: &str, what: impl FnOnce() -> String) -> Result<T, LedgerError> {
     serde_json::from_str(text).map_err(|source| LedgerError::Unreadable { what: what(), source })
 }

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::{LedgerError, Queries, json};
 use crate::ledger::reconcile::report::{Report, StateRow, TierReport};
-use crate::stream::kinds::{COUPONS, JACKPOTS, ROOMS, Tables};
+use crate::subject::kinds::{COUPONS, JACKPOTS, ROOMS, Tables};
 
 /// Of them read by one statement: their reports are some KB each.
 const BATCH: usize = 500;

@@ -5,6 +5,5 @@
 
 pub mod now;
 pub mod report;
-pub mod sides;
 pub mod store;
 pub mod table;

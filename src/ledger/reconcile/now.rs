@@ -8,13 +8,8 @@ use sqlx::{AssertSqlSafe, Row};
 use tokio::time::Instant;
 
 use super::report::Report;
-use crate::jackpot::error::PlayError;
-use crate::jackpot::operate::Operate;
 use crate::ledger::Ledger;
-use crate::ledger::projector::coupons::Coupons;
-use crate::ledger::projector::jackpots::Jackpots;
-use crate::ledger::projector::kind::Kind;
-use crate::ledger::projector::rooms::Rooms;
+use crate::ledger::kind::Kind;
 use crate::ledger::queries::LedgerError;
 
 /// Longest wait for the projector to come to the checkpoint; behind a large backlog it takes longer.
@@ -27,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub enum Reconciled {
     /// Compared, at this event.
     Report(u64, Report),
-    /// The ledger can't go on with this jackpot.
+    /// The ledger can't go on with this stream.
     Stopped(String),
     /// The ledger has not come to the checkpoint in time.
     Behind,
@@ -35,16 +30,16 @@ pub enum Reconciled {
 
 /// Why it could not be done.
 #[derive(Debug, thiserror::Error)]
-pub enum ReconcileError {
-    /// Redis, or the jackpot.
-    #[error(transparent)]
-    Play(#[from] PlayError),
+pub enum ReconcileError<E> {
+    /// Redis did not take a checkpoint.
+    #[error("{0}")]
+    Redis(E),
     /// The database.
-    #[error(transparent)]
+    #[error("{0}")]
     Ledger(#[from] LedgerError),
 }
 
-/// Why a suspended jackpot stays so.
+/// Why a suspended subject stays so.
 #[derive(Debug, thiserror::Error)]
 pub enum NotClean {
     /// They do not agree.
@@ -71,25 +66,14 @@ impl Reconciled {
 }
 
 impl Ledger {
-    /// Puts a checkpoint into a jackpot's stream and waits for the projector, of whatever instance, to compare it.
-    pub async fn reconcile(&self, operate: &Operate, jackpot: &Id) -> Result<Reconciled, ReconcileError> {
-        let mark = operate.checkpoint(jackpot).await?;
-        Ok(self.reached::<Jackpots>(jackpot, mark).await?)
+    /// Puts a checkpoint into a stream and waits for the projector, of whatever instance, to compare it.
+    pub async fn reconcile<K: Kind>(&self, kind: &K, id: &Id) -> Result<Reconciled, ReconcileError<K::Error>> {
+        let mark = kind.checkpoint(id).await.map_err(ReconcileError::Redis)?;
+        Ok(self.reached::<K>(id, mark).await?)
     }
 
-    /// The same of a coupon.
-    pub async fn reconcile_coupon(&self, coupons: &Coupons, coupon: &Id) -> Result<Reconciled, ReconcileError> {
-        let mark = coupons.checkpoint(coupon).await.map_err(PlayError::from)?;
-        Ok(self.reached::<Coupons>(coupon, mark).await?)
-    }
-
-    /// The same of a room.
-    pub async fn reconcile_room(&self, rooms: &Rooms, room: &Id) -> Result<Reconciled, ReconcileError> {
-        let mark = rooms.checkpoint(room).await.map_err(PlayError::from)?;
-        Ok(self.reached::<Rooms>(room, mark).await?)
-    }
-
-    async fn reached<K: Kind>(&self, id: &Id, mark: Mark) -> Result<Reconciled, LedgerError> {
+    /// The result at a checkpoint, when the projector has compared it.
+    pub async fn reached<K: Kind>(&self, id: &Id, mark: Mark) -> Result<Reconciled, LedgerError> {
         let until = Instant::now() + LIMIT;
         loop {
             match self.compared::<K>(id, mark.n()).await? {

@@ -4,7 +4,7 @@ use jackpot_core::ids::Id;
 
 use super::report::Report;
 use crate::sql::Tx;
-use crate::stream::kinds::Tables;
+use crate::subject::kinds::Tables;
 
 /// Replaces the last comparison, unless a later one is there.
 pub async fn save(

@@ -49,8 +49,8 @@ fn verdict(agrees: bool) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::report::{MetersAndState, compare};
     use super::*;
+    use crate::jackpot::ledger::report::{MetersAndState, compare};
 
     #[test]
     fn the_table_shows_both_values_where_they_differ() {

@@ -3,14 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::RestoreError;
-use crate::coupon::scripts as coupon;
-use crate::jackpot::scripts as jackpot;
 use crate::store::Store;
-use crate::store::keys::{CouponKeys, JackpotKeys};
-use crate::stream::restore::{MAX_PAIRS, restore_records};
+use crate::subject::restore::{MAX_PAIRS, restore_records};
 
 /// Where records go: a key of what is rebuilt.
-pub(super) trait Part: Copy + Ord {
+pub trait Part: Copy + Ord {
     type Keys;
 
     fn state(keys: &Self::Keys) -> &str;
@@ -18,52 +15,20 @@ pub(super) trait Part: Copy + Ord {
     fn is_sorted(self) -> bool;
 }
 
-impl Part for jackpot::Part {
-    type Keys = JackpotKeys;
-
-    fn state(keys: &JackpotKeys) -> &str {
-        &keys.state
-    }
-
-    fn key(self, keys: &JackpotKeys) -> &str {
-        self.key(keys)
-    }
-
-    fn is_sorted(self) -> bool {
-        self.is_sorted()
-    }
-}
-
-impl Part for coupon::Part {
-    type Keys = CouponKeys;
-
-    fn state(keys: &CouponKeys) -> &str {
-        &keys.state
-    }
-
-    fn key(self, keys: &CouponKeys) -> &str {
-        self.key(keys)
-    }
-
-    fn is_sorted(self) -> bool {
-        self.is_sorted()
-    }
-}
-
 /// Writes pairs in full calls.
-pub(super) struct Writer<'a, P: Part> {
+pub struct Writer<'a, P: Part> {
     store: &'a Store,
     keys: &'a P::Keys,
     token: &'a str,
     /// Not yet sent.
     waiting: BTreeMap<P, Vec<(String, String)>>,
     /// How many different names there are of each part.
-    pub(super) written: BTreeMap<P, u64>,
+    pub written: BTreeMap<P, u64>,
 }
 
 impl<'a, P: Part> Writer<'a, P> {
     /// Nothing written yet.
-    pub(super) fn new(store: &'a Store, keys: &'a P::Keys, token: &'a str) -> Self {
+    pub fn new(store: &'a Store, keys: &'a P::Keys, token: &'a str) -> Self {
         Self {
             store,
             keys,
@@ -74,13 +39,13 @@ impl<'a, P: Part> Writer<'a, P> {
     }
 
     /// Writes what is written once.
-    pub(super) async fn add(&mut self, part: P, name: String, value: String) -> Result<(), RestoreError> {
+    pub async fn add(&mut self, part: P, name: String, value: String) -> Result<(), RestoreError> {
         *self.written.entry(part).or_default() += 1;
         self.put(part, name, value).await
     }
 
     /// Writes what may be written again later: it is not counted.
-    pub(super) async fn put(&mut self, part: P, name: String, value: String) -> Result<(), RestoreError> {
+    pub async fn put(&mut self, part: P, name: String, value: String) -> Result<(), RestoreError> {
         let waiting = self.waiting.entry(part).or_default();
         waiting.push((name, value));
         if waiting.len() >= MAX_PAIRS {
@@ -102,12 +67,12 @@ impl<'a, P: Part> Writer<'a, P> {
     }
 
     /// How many there are of a part so far.
-    pub(super) fn count(&self, part: P) -> u64 {
+    pub fn count(&self, part: P) -> u64 {
         self.written.get(&part).copied().unwrap_or_default()
     }
 
     /// Sends the rest; how many there are of each part.
-    pub(super) async fn finish(mut self) -> Result<BTreeMap<P, u64>, RestoreError> {
+    pub async fn finish(mut self) -> Result<BTreeMap<P, u64>, RestoreError> {
         for part in self.waiting.keys().copied().collect::<Vec<_>>() {
             self.flush(part).await?;
         }

@@ -2,7 +2,7 @@
 //!
 //! A stream stops at an event that can't be read, that does not follow from those before it, or whose rows the database
 //! refuses; at a number that is missing, too. Redis has done what the event says, and clients were answered: so nothing
-//! of it may be given up. Skipping carries on from Redis ([`jackpot`], [`coupon`], [`room`]): money, counters and
+//! of it may be given up. Skipping carries on from Redis ([`Skips::plan`]): money, counters and
 //! records after the event are those that make all later events follow and the next comparison with Redis agree. The
 //! record gets an event `skipped` with that very number ([`super::skipped`]), which holds the event as it was.
 //!
@@ -10,9 +10,7 @@
 //! events before `n`, if they wait for it, and the skipped one → the projector goes on behind it. A process that dies
 //! before the commit has changed nothing; a repeat behind it finds that the stream is not stuck at `n`.
 
-pub mod coupon;
-pub mod jackpot;
-pub mod room;
+pub mod held;
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -23,8 +21,9 @@ use jackpot_core::mark::Mark;
 use thiserror::Error;
 
 use super::Ledger;
+use super::kind::{Folded, Kind};
 use super::projector::batch::{Batch, Stop};
-use super::projector::kind::{Folded, Kind};
+use super::projector::lease::Leases;
 use super::projector::load::{self, LoadError, Loaded};
 use super::projector::rows::Raw;
 use super::projector::stream::is_damage;
@@ -34,7 +33,7 @@ use crate::operator::Operator;
 use crate::sql::is_unavailable;
 use crate::store::keys::StreamKeys;
 use crate::store::{Store, StoreError};
-use crate::stream::{self, ScriptError, TailWish};
+use crate::subject::{self, ScriptError, TailWish};
 
 /// Bytes of events read in one call.
 const MAX_BYTES: usize = 4 << 20;
@@ -104,19 +103,19 @@ pub struct Plan {
     pub lines: Vec<String>,
 }
 
-/// A kind whose stuck events can be skipped.
+/// A kind whose stuck events can be shown and skipped.
 pub trait Skips: Kind {
-    /// What is read of Redis in front of the last look at the stream.
+    /// What is read of Redis before the last look at the stream.
     type Held: Send;
 
-    /// Events as a batch behind what the ledger has.
+    /// Events as a batch after what the ledger has. `index`: whether entries are indexed by player.
     fn build(ledger: &Ledger, id: &Id, loaded: &Loaded<Self>, events: &[Raw], index: bool) -> Batch<Self>;
-    /// The keys of its stream.
+    /// The keys of its stream: state and events.
     fn keys(id: &Id) -> (String, String);
     /// Reads what Redis holds, before a checkpoint.
     fn held(store: &Store, id: &Id) -> impl Future<Output = Result<Self::Held, StuckError>>;
-    /// What is carried on from the event: out of it, of the events behind it and of what Redis holds. `books` are those
-    /// before it.
+    /// What is carried on from the event: out of it, of the events after it and of what Redis holds. `books` are the
+    /// books before it.
     fn plan(
         ledger: &Ledger,
         id: &Id,
@@ -125,6 +124,85 @@ pub trait Skips: Kind {
         held: &Self::Held,
         store: &Store,
     ) -> impl Future<Output = Result<Plan, StuckError>>;
+}
+
+/// Where a stream is looked at, and with what.
+#[derive(Debug, Clone, Copy)]
+pub struct At<'a> {
+    /// The database.
+    pub ledger: &'a Ledger,
+    /// Redis.
+    pub store: &'a Store,
+    /// Which subject.
+    pub id: &'a Id,
+    /// The token of the stream's lease, and whether entries are indexed by player.
+    pub lease: (i64, bool),
+    /// The event to skip, who skips it, and why; `None` shows the stuck one.
+    pub skip: Option<(u64, &'a Operator, &'a str)>,
+}
+
+/// What a look at a stream came to.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Nothing is stuck: the ledger can apply all events up to this one.
+    Fine(u64),
+    /// An event is stuck; nothing was written.
+    Stuck {
+        /// The last event in the ledger.
+        at: u64,
+        /// The stuck one.
+        event: StuckEvent,
+        /// What skipping it carries on, a line each.
+        lines: Vec<String>,
+        /// How many later events would follow.
+        follow: usize,
+        /// Why the next one would not.
+        stop: Option<String>,
+    },
+    /// The stuck event is another one than the one to skip: nothing was written.
+    Other(u64),
+    /// The event was skipped.
+    Skipped {
+        /// The event.
+        event: StuckEvent,
+        /// What was carried on, a line each.
+        lines: Vec<String>,
+    },
+}
+
+/// Shows the event that stops a stream, or skips it.
+pub async fn work<K: Skips>(kind: &K, at: At<'_>) -> Result<Outcome, StuckError> {
+    let At {
+        ledger,
+        store,
+        id,
+        lease,
+        skip: wanted,
+    } = at;
+    let (mut found, planned) = plan(kind, ledger, store, id, lease).await?;
+    let (Some(n), Some(planned)) = (found.stuck.as_ref().map(|event| event.n), planned) else {
+        return Ok(Outcome::Fine(found.loaded.cursor.n + found.before.len() as u64));
+    };
+    let Some((wanted, by, reason)) = wanted else {
+        let (follow, stop) = outlook(ledger, id, &found, &planned, lease.1);
+        let event = found.stuck.take().expect("it has a number");
+        return Ok(Outcome::Stuck {
+            at: found.loaded.cursor.n,
+            event,
+            lines: planned.lines,
+            follow,
+            stop,
+        });
+    };
+    if wanted != n {
+        return Ok(Outcome::Other(n));
+    }
+    let leases = Leases::of(K::TABLES, ledger.sql.clone(), String::new(), 0);
+    let at_ms = leases.now_ms().await?;
+    let lines = planned.lines.clone();
+    skip(ledger, id, (&found, planned), lease, (by, reason, at_ms)).await?;
+    let event = found.stuck.take().expect("it has a number");
+    Ok(Outcome::Skipped { event, lines })
 }
 
 /// Finds out where a stream stands. `token`: of its lease; a database that refuses rows is asked with it.
@@ -222,11 +300,11 @@ async fn events_behind<K: Skips>(store: &Store, id: &Id, loaded: &Loaded<K>) -> 
     loop {
         let wish = TailWish {
             after: after.as_deref(),
-            max_events: stream::MAX_EVENTS,
+            max_events: subject::MAX_EVENTS,
             max_bytes: MAX_BYTES,
             trim_before: None,
         };
-        let tail = match stream::tail(store, keys, mark, &wish).await {
+        let tail = match subject::tail(store, keys, mark, &wish).await {
             Err(ScriptError::Behind { .. } | ScriptError::Unknown | ScriptError::Restoring) => {
                 let text =
                     "Redis has less than the ledger, or is being restored: no event is stuck; see `jackpot restore`";
@@ -259,7 +337,7 @@ fn number(stream_id: &str) -> Option<u64> {
 }
 
 /// The sequence of an event, out of its id in the stream.
-fn sequence(stream_id: &str) -> Option<u64> {
+pub fn sequence(stream_id: &str) -> Option<u64> {
     stream_id.split_once('-')?.0.parse().ok()
 }
 
@@ -374,7 +452,7 @@ fn skipped_raw<K: Kind>(
 }
 
 /// The time of a stuck event, as far as it can be read; else that of the event before it.
-fn time(raw: Option<&Raw>, before_ms: i64) -> i64 {
+pub fn time(raw: Option<&Raw>, before_ms: i64) -> i64 {
     let at = raw.and_then(|raw| raw.fields.get("at")?.parse::<i64>().ok());
     at.filter(|at| *at > 0).unwrap_or(before_ms)
 }

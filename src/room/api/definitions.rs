@@ -21,7 +21,7 @@ use crate::room::definition::{Definition, Document};
 use crate::room::error::RoomError;
 use crate::room::operate::{has_list, parse_definition};
 use crate::room::scripts::Snapshot;
-use crate::stream::kinds::Streams;
+use crate::subject::kinds::Streams;
 use crate::telemetry::request;
 
 impl Described for Document {

@@ -7,8 +7,8 @@ use utoipa::OpenApi;
 use super::rooms::Rooms;
 use crate::http::problem::Problem;
 use crate::sql::Sql;
-use crate::stream::kinds::ROOMS;
-use crate::stream::ledger_mark;
+use crate::subject::kinds::ROOMS;
+use crate::subject::ledger_mark;
 
 mod body;
 mod definitions;

@@ -16,7 +16,7 @@ use crate::room::error::RoomError;
 use crate::room::operate::joined;
 use crate::room::rooms::RoomNow;
 use crate::room::status::Status;
-use crate::stream::ScriptError;
+use crate::subject::ScriptError;
 
 /// How long a client, or a cache in between, may keep the answer, in seconds.
 const MAX_AGE_S: u32 = 1;

@@ -9,7 +9,7 @@ use crate::room::error::RoomError;
 use crate::room::rooms::{RoomNow, Rooms, TicketNow};
 use crate::room::scripts::Place;
 use crate::room::status::Status;
-use crate::stream::ScriptError;
+use crate::subject::ScriptError;
 
 /// What the page shows.
 #[derive(Debug)]

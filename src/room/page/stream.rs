@@ -16,7 +16,7 @@ use crate::http::problem::Problem;
 use crate::room::error::RoomError;
 use crate::room::rooms::Rooms;
 use crate::stopping::Stopping;
-use crate::stream::ScriptError;
+use crate::subject::ScriptError;
 use crate::telemetry::GaugeGuard;
 
 /// Until the next look after a failed one: often enough for the shortest useful timeout of a room.

@@ -3,7 +3,7 @@
 use crate::room::ticket::Ticket;
 use crate::store::Store;
 use crate::store::keys::RoomKeys;
-use crate::stream::Marked;
+use crate::subject::Marked;
 
 use super::{COLLECTED, Mark, PUBLISH, REORDER, Reply, ScriptError, call, run};
 

@@ -7,8 +7,8 @@ use jackpot_core::mark::Mark;
 
 use crate::store::keys::RoomKeys;
 use crate::store::{Call, Script};
-use crate::stream::{EVENTS, Reply, run, run_here};
-pub use crate::stream::{ScriptError, Wanted};
+use crate::subject::{EVENTS, Reply, run, run_here};
+pub use crate::subject::{ScriptError, Wanted};
 
 mod collected;
 mod define;
@@ -46,7 +46,7 @@ static VISIT: LazyLock<Script> = script!(
     "write",
     "visit"
 );
-static DEFINE: LazyLock<Script> = script!("room_define", "", "../stream/puts", "state", "define");
+static DEFINE: LazyLock<Script> = script!("room_define", "", "../subject/puts", "state", "define");
 static VIEW: LazyLock<Script> = script!("room_view", "no-writes", "state", "view");
 static REVOKED: LazyLock<Script> = script!("room_revoked", "no-writes", "state", "revoked");
 static COLLECTED: LazyLock<Script> = script!("room_collected", "no-writes", "state", "collected");

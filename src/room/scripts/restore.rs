@@ -1,4 +1,4 @@
-//! Rebuilds a room from the ledger, without its tickets: `lua/stream/restore_begin.lua` and `lua/room/restore_end.lua`.
+//! Rebuilds a room from the ledger, without its tickets: `lua/subject/restore_begin.lua` and `lua/room/restore_end.lua`.
 
 use crate::operator::Operator;
 use crate::room::definition::Definition;
@@ -6,7 +6,7 @@ use crate::room::known::OrderOf;
 use crate::room::status::Status;
 use crate::store::keys::RoomKeys;
 use crate::store::{Call, Store};
-use crate::stream::restore::{self, RestoreEnded};
+use crate::subject::restore::{self, RestoreEnded};
 
 use super::{RESTORE_END, ScriptError, text};
 

@@ -3,7 +3,7 @@
 use crate::room::known::Known;
 use crate::room::ticket::Ticket;
 use crate::store::Store;
-use crate::stream::Marked;
+use crate::subject::Marked;
 
 use super::{Mark, REVOKED, Reply, ScriptError, call, run};
 

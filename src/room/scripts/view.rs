@@ -4,7 +4,7 @@ use crate::room::known::OrderOf;
 use crate::room::status::Status;
 use crate::store::Store;
 use crate::store::keys::RoomKeys;
-use crate::stream::Marked;
+use crate::subject::Marked;
 
 use super::{Mark, Reply, ScriptError, VIEW, call, optional, run};
 

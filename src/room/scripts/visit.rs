@@ -8,7 +8,7 @@ use crate::room::record::{End, Record, State};
 use crate::room::status::Status;
 use crate::room::ticket::Ticket;
 use crate::store::{Call, Script, Store};
-use crate::stream::{Marked, MaybeScript};
+use crate::subject::{Marked, MaybeScript};
 
 use super::{Counts, JOIN, Mark, Reply, ScriptError, VISIT, call, optional, run, run_here};
 

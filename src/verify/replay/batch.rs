@@ -8,7 +8,7 @@ use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::split::split;
 
 use super::{Broken, Fields, Replay, broken, field};
-use crate::ledger::event::{Batch, Claim, ClaimResult, Entered};
+use crate::jackpot::ledger::event::{Batch, Claim, ClaimResult, Entered};
 use crate::verify::report::{Place, Report};
 
 /// A batch as far as it was read.

@@ -4,7 +4,7 @@ use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::split::split;
 
 use super::{Broken, Fields, Replay};
-use crate::ledger::event::{Claim, ClaimResult, Entered, Event, Kind};
+use crate::jackpot::ledger::event::{Claim, ClaimResult, Entered, Event, Kind};
 use crate::verify::receipts::Paid;
 use crate::verify::report::{Place, Report};
 

@@ -7,8 +7,9 @@ use jackpot_core::jackpot::record::Record;
 use jackpot_core::text::printable;
 
 use super::{Broken, Replay, broken};
-use crate::ledger::event::{Claim, ClaimResult, Event};
-use crate::ledger::skipped::{Carried, CarriedPayout, Skipped};
+use crate::jackpot::ledger::carried::{Carried, CarriedPayout};
+use crate::jackpot::ledger::event::{Claim, ClaimResult, Event};
+use crate::ledger::skipped::Skipped;
 use crate::verify::receipts::Paid;
 use crate::verify::report::Report;
 

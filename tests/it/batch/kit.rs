@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use jackpot::jackpot::ledger::books::Meters;
+use jackpot::jackpot::ledger::event::{ClaimResult, Event, Kind};
+use jackpot::jackpot::ledger::fold::Fold;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::scripts::{EnterEntry, EntryReply};
-use jackpot::ledger::books::Meters;
-use jackpot::ledger::event::{ClaimResult, Event, Kind};
-use jackpot::ledger::fold::Fold;
 use jackpot::telemetry::Metrics;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Definition;
@@ -275,7 +275,7 @@ impl Segment {
         }
     }
 
-    fn claims(&mut self, text: &str, claims: &[jackpot::ledger::event::Claim]) {
+    fn claims(&mut self, text: &str, claims: &[jackpot::jackpot::ledger::event::Claim]) {
         self.claims.push_str(text);
         self.begins_run |= claims
             .iter()

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use jackpot::jackpot::batch::{Batch, BatchPlayed};
 use jackpot::jackpot::error::PlayError;
+use jackpot::jackpot::ledger::event::Kind;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::play::Play;
 use jackpot::jackpot::view::{Status, Views};
-use jackpot::ledger::event::Kind;
 use jackpot::telemetry::Metrics;
 use jackpot_core::money::MAX_MINOR;
 use jackpot_core::secret::MasterSecret;

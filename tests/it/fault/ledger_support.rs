@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
-use jackpot::ledger::books::Books;
-use jackpot::ledger::event::{Event, Kind};
+use jackpot::jackpot::ledger::books::Books;
+use jackpot::jackpot::ledger::event::{Event, Kind};
 use jackpot::sql::Sql;
 use jackpot_core::chain::{self, ChainHash};
 use jackpot_core::ids::Id;

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::known::Known;
+use jackpot::jackpot::ledger::books::Meters;
+use jackpot::jackpot::ledger::event::Event;
+use jackpot::jackpot::ledger::fold::Fold;
 use jackpot::jackpot::operate::Operate;
 use jackpot::jackpot::scripts::{
     self, Define, Defined, EnterEntry, Entered, EntryReply, Fence, Finished, ScriptError, Snapshot, Wanted,
 };
 use jackpot::jackpot::view::{Status, View, Views};
-use jackpot::ledger::books::Meters;
-use jackpot::ledger::event::Event;
-use jackpot::ledger::fold::Fold;
 use jackpot::store::Store;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Definition;

@@ -9,7 +9,7 @@ use jackpot::coupon::status::Status as CouponStatus;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::play::{Play, Played};
 use jackpot::store::keys::CouponKeys;
-use jackpot::stream::Wanted;
+use jackpot::subject::Wanted;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::{CouponUnit, State};
 use jackpot_core::mark::Mark;

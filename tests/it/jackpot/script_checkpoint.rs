@@ -1,9 +1,9 @@
 //! `lua/jackpot/checkpoint.lua`, and suspension by `status.lua`, on a real Redis.
 
 use jackpot::jackpot::error::PlayError;
+use jackpot::jackpot::ledger::event::Kind;
 use jackpot::jackpot::scripts::{self, ScriptError};
 use jackpot::jackpot::view::Status;
-use jackpot::ledger::event::Kind;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 

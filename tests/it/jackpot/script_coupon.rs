@@ -1,8 +1,8 @@
 //! `lua/jackpot/coupon.lua` on a real Redis: what a coupon said of an entry's request, recorded.
 
+use jackpot::jackpot::ledger::event::{ClaimResult, Kind};
 use jackpot::jackpot::scripts::{self, Finished, Granted, ScriptError};
 use jackpot::jackpot::view::Status;
-use jackpot::ledger::event::{ClaimResult, Kind};
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::{CouponUnit, Reason, Record, State};
 use serde_json::json;

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use jackpot::jackpot::error::PlayError;
+use jackpot::jackpot::ledger::event::Kind;
 use jackpot::jackpot::scripts::{
     self, Begins, EPOCH_GAP, Part, RestoreBegun, RestoreEnded, RestoredState, Rotate, Rotated, ScriptError, Stamped,
 };
 use jackpot::jackpot::view::Status;
-use jackpot::ledger::event::Kind;
 use jackpot::store::keys::JackpotKeys;
-use jackpot::stream::{self, TailWish};
+use jackpot::subject::{self, TailWish};
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::epoch::{Epoch, Opening};
 use jackpot_core::mark::Mark;
@@ -327,7 +327,7 @@ async fn while_a_jackpot_is_restored_every_other_script_says_so() {
         scripts::snapshot(store, keys, known.mark()).await.err(),
         scripts::lookup(store, keys, known.mark(), "win").await.err(),
         scripts::pending(store, keys, known.mark(), (0, 0, 1)).await.err(),
-        stream::tail(store, keys.stream(), known.mark(), &tail).await.err(),
+        subject::tail(store, keys.stream(), known.mark(), &tail).await.err(),
     ];
     for (call, error) in said.iter().enumerate() {
         assert!(matches!(error, Some(ScriptError::Restoring)), "call {call}: {error:?}");

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use jackpot::jackpot::ledger::event::Event;
 use jackpot::jackpot::view::Status;
-use jackpot::ledger::event::Event;
-use jackpot::stream::{self, ScriptError, Tail, TailWish};
+use jackpot::subject::{self, ScriptError, Tail, TailWish};
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
@@ -20,7 +20,7 @@ const ALL: TailWish = TailWish {
 
 async fn read(bench: &Bench, known: Mark, wish: &TailWish<'_>) -> Result<Tail, ScriptError> {
     let keys = &bench.operate.views.registry.known(&bench.id).keys;
-    stream::tail(&bench.store, keys.stream(), known, wish).await
+    subject::tail(&bench.store, keys.stream(), known, wish).await
 }
 
 async fn tail(bench: &Bench, wish: TailWish<'_>) -> Tail {

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use jackpot::ledger::books::{Books, FoldError};
-use jackpot::ledger::event::{Claim, ClaimResult, Entered, Event, Kind};
-use jackpot::ledger::fold::Fold;
+use jackpot::jackpot::ledger::books::Books;
+use jackpot::jackpot::ledger::event::{Claim, ClaimResult, Entered, Event, Kind};
+use jackpot::jackpot::ledger::fold::Fold;
+use jackpot::jackpot::ledger::projector::{Jackpots, With};
+use jackpot::ledger::events::FoldError;
 use jackpot::ledger::projector::batch::{self, Cursor, Raw, Start};
-use jackpot::ledger::projector::jackpots::{Jackpots, With};
 use jackpot::signing::SigningKeys;
 use jackpot_core::chain::ChainHash;
 use jackpot_core::ids::Id;
@@ -334,7 +335,7 @@ async fn a_batch_gives_the_rows_of_its_entries() {
     let [singles, batch] = both(&eventful(300), Some(&eventful(60)), &entries(90), &[(7, 9)]).await;
     let (singles, batch) = (batch_of(&singles), batch_of(&batch));
     assert!(singles.stop.is_none() && batch.stop.is_none(), "{:?}", batch.stop);
-    let payout = |row: &jackpot::ledger::projector::jackpots::rows::PayoutRow| {
+    let payout = |row: &jackpot::jackpot::ledger::projector::rows::PayoutRow| {
         let receipt = &row.receipt;
         let pools = (receipt.pool_before, receipt.amount, receipt.pool_after);
         let ids = (

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jackpot::jackpot::batch::Batch;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::play::Play;
-use jackpot::stream::{self, TailWish};
+use jackpot::subject::{self, TailWish};
 use jackpot_core::jackpot::record::{Record, Sent};
 use jackpot_core::mark::Mark;
 
@@ -164,7 +164,7 @@ async fn the_segments_of_a_batch_are_read_together() {
                 max_bytes,
                 trim_before: None,
             };
-            let tail = stream::tail(&bench.store, keys.stream(), Mark::ZERO, &wish)
+            let tail = subject::tail(&bench.store, keys.stream(), Mark::ZERO, &wish)
                 .await
                 .expect("readable");
             let Some((last, fields)) = tail.events.last() else {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jackpot::coupon::known::Registry;
+use jackpot::coupon::ledger::books::Books;
+use jackpot::coupon::ledger::event::Event;
+use jackpot::coupon::ledger::projector::Coupons;
 use jackpot::coupon::status::Status;
 use jackpot::ledger::Ledger;
-use jackpot::ledger::coupons::books::Books;
-use jackpot::ledger::coupons::event::Event;
+use jackpot::ledger::kinds::Projecting;
 use jackpot::ledger::projector::Projector;
-use jackpot::ledger::projector::coupons::Coupons;
 use jackpot::ledger::reconcile::report::Report;
 use jackpot::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use jackpot::operator::Operator;
@@ -104,14 +105,15 @@ impl CouponKit {
     }
 
     pub fn projector_of(&self, coupons: Coupons, auto_restore: bool) -> Projector<Coupons> {
-        Projector::of(
-            self.ledger.clone(),
-            self.bench.store.clone(),
-            coupons,
-            Arc::clone(&self.metrics),
-            self.settings.clone(),
-            (TestRedis::id("instance"), auto_restore),
-        )
+        let from = Projecting {
+            ledger: &self.ledger,
+            store: &self.bench.store,
+            metrics: &self.metrics,
+            settings: &self.settings,
+            instance: &TestRedis::id("instance"),
+            auto_restore,
+        };
+        Projector::of(coupons, &from)
     }
 
     /// An instance starts, projects everything and ends.

@@ -3,9 +3,9 @@
 
 use std::cell::Cell;
 
+use jackpot::coupon::ledger::projector::Coupons;
 use jackpot::coupon::status::Status;
 use jackpot::ledger::projector::Projector;
-use jackpot::ledger::projector::coupons::Coupons;
 use jackpot::ledger::reconcile::now::Reconciled;
 use serde_json::json;
 
@@ -26,7 +26,7 @@ async fn reconcile(kit: &CouponKit, projector: &mut Projector<Coupons>) -> Recon
     let ended = Cell::new(false);
     let coupons = kit.coupons();
     let asked = async {
-        let reconciled = kit.ledger.reconcile_coupon(&coupons, &kit.id).await;
+        let reconciled = kit.ledger.reconcile(&coupons, &kit.id).await;
         ended.set(true);
         reconciled.expect("an answer")
     };

@@ -3,7 +3,7 @@
 use jackpot::coupon::scripts::{self, Define, ScriptError, Wanted};
 use jackpot::coupon::status::Status;
 use jackpot::ledger::restore::{Replace, RestoreError};
-use jackpot::stream::restore::{RestoreBegun, restore_begin, restore_records};
+use jackpot::subject::restore::{RestoreBegun, restore_begin, restore_records};
 use jackpot_core::mark::Mark;
 use serde_json::json;
 

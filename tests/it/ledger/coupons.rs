@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use jackpot::coupon::ledger::projector::Coupons;
 use jackpot::coupon::status::Status;
 use jackpot::ledger::projector::batch::{Batch, Raw};
-use jackpot::ledger::projector::coupons::Coupons;
 use jackpot::ledger::projector::lease::Leases;
 use jackpot::ledger::projector::load;
 use jackpot::ledger::projector::stream::Stream;
 use jackpot::ledger::projector::write::{self, WriteError};
-use jackpot::stream::kinds::COUPONS;
+use jackpot::subject::kinds::COUPONS;
 use serde_json::json;
 
 use crate::coupon::bench::{CouponBench, ask, code, issue_of};

@@ -1,6 +1,6 @@
 //! The index of entries by player: a table per day that expires whole.
 
-use jackpot::ledger::entry_index::{IndexRow, RowKey, expire, insert, settle};
+use jackpot::jackpot::ledger::entry_index::{IndexRow, RowKey, expire, insert, settle};
 use jackpot::sql::Sql;
 use jackpot::sql::entry_days::{day_of, days, ensure, table};
 use sqlx::AssertSqlSafe;

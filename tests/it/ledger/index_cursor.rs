@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use jackpot::jackpot::ledger::projector::Jackpots;
 use jackpot::ledger::projector::Projector;
 use serde_json::json;
 
@@ -72,7 +73,7 @@ async fn what_a_dead_projector_left_is_indexed_by_the_next(db: LedgerDb) {
 }
 
 /// Plays until a commit leaves its entries to a later write of the index; how many entries there are.
-async fn until_some_wait(kit: &Kit, projector: &mut Projector) -> usize {
+async fn until_some_wait(kit: &Kit, projector: &mut Projector<Jackpots>) -> usize {
     let mut played = 0;
     eventually(DEADLINE, "entries wait for the index", async || {
         kit.bench.enter(&[entry(&format!("e{played}"), 0)]).await;

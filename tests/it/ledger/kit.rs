@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use jackpot::jackpot::ledger::event::Event;
+use jackpot::jackpot::ledger::fold::Fold;
+use jackpot::jackpot::ledger::projector::Jackpots;
 use jackpot::jackpot::operate::Operate;
 use jackpot::jackpot::view::Views;
 use jackpot::ledger::Ledger;
-use jackpot::ledger::event::Event;
-use jackpot::ledger::fold::Fold;
+use jackpot::ledger::kinds::Projecting;
 use jackpot::ledger::projector::Projector;
 use jackpot::ledger::queries::Queries;
 use jackpot::ledger::restore::{Replace, RestoreError, Restored, Restorer};
@@ -92,20 +94,24 @@ impl Kit {
     }
 
     /// A projector of an instance that has just started.
-    pub fn projector(&self) -> Projector {
+    pub fn projector(&self) -> Projector<Jackpots> {
         self.projector_of(&self.other_instance(), false)
     }
 
     /// A projector of this instance.
-    pub fn projector_of(&self, operate: &Operate, auto_restore: bool) -> Projector {
-        Projector::new(
-            self.ledger.clone(),
-            self.bench.store.clone(),
-            operate.clone(),
-            Arc::clone(&self.metrics),
-            self.settings.clone(),
-            (TestRedis::id("instance"), auto_restore),
-        )
+    pub fn projector_of(&self, operate: &Operate, auto_restore: bool) -> Projector<Jackpots> {
+        let jackpots = Jackpots {
+            operate: operate.clone(),
+        };
+        let from = Projecting {
+            ledger: &self.ledger,
+            store: &self.bench.store,
+            metrics: &self.metrics,
+            settings: &self.settings,
+            instance: &TestRedis::id("instance"),
+            auto_restore,
+        };
+        Projector::of(jackpots, &from)
     }
 
     pub fn data_dir(&self) -> &Path {
@@ -237,7 +243,7 @@ impl Kit {
         }
         let books = self.place(&self.bench.id, "books").await;
         assert_eq!(
-            serde_json::from_str::<jackpot::ledger::books::Books>(&books).expect("books"),
+            serde_json::from_str::<jackpot::jackpot::ledger::books::Books>(&books).expect("books"),
             fold.books
         );
     }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use jackpot::jackpot::kept::{self, Epochs};
+use jackpot::jackpot::ledger::projector::Jackpots;
+use jackpot::jackpot::ledger::projector::index::go_on;
 use jackpot::jackpot::scripts::{EntryReply, Rotated};
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::projector::batch::Raw;
-use jackpot::ledger::projector::jackpots::Jackpots;
-use jackpot::ledger::projector::jackpots::index::go_on;
 use jackpot::ledger::projector::lease::Leases;
 use jackpot::ledger::projector::load;
 use jackpot::ledger::projector::stream::Stream;

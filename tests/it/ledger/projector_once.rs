@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use jackpot::jackpot::ledger::projector::Jackpots;
 use jackpot::ledger::Ledger;
 use jackpot::ledger::projector::Projector;
 use jackpot::ledger::projector::lease::Leases;
@@ -59,7 +60,7 @@ async fn two_at_once_take_each_event_once(db: LedgerDb) {
     let kit = Kit::with(db, &json!({})).await;
     let mut two = [kit.projector(), kit.projector()];
     let [one, other] = &mut two;
-    let rounds = async |projector: &mut Projector| {
+    let rounds = async |projector: &mut Projector<Jackpots>| {
         for _ in 0..40 {
             projector.catch_up().await;
         }

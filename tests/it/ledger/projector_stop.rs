@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jackpot::jackpot::scripts::Refusal;
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::restore::Replace;
-use jackpot::stream::Reason;
+use jackpot::subject::Reason;
 use serde_json::json;
 
 use crate::jackpot::bench::{Bench, entry, operator};

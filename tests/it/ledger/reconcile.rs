@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use jackpot::jackpot::ledger::projector::Jackpots;
 use jackpot::jackpot::scripts::Refusal;
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::projector::Projector;
@@ -62,10 +63,13 @@ async fn last_report(kit: &Kit) -> (bool, Report) {
 }
 
 /// A reconciliation that somebody asks for, while a projector reads.
-async fn reconcile(kit: &Kit, projector: &mut Projector) -> Reconciled {
+async fn reconcile(kit: &Kit, projector: &mut Projector<Jackpots>) -> Reconciled {
     let ended = Cell::new(false);
+    let jackpots = Jackpots {
+        operate: kit.bench.operate.clone(),
+    };
     let asked = async {
-        let reconciled = kit.ledger.reconcile(&kit.bench.operate, &kit.bench.id).await;
+        let reconciled = kit.ledger.reconcile(&jackpots, &kit.bench.id).await;
         ended.set(true);
         reconciled.expect("an answer")
     };

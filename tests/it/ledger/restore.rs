@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jackpot::app::kinds::Known;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::scripts::{self, EntryReply, Part, RestoreBegun, ScriptError, Wanted};
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::restore::{Replace, RestoreError};
-use jackpot::stream::Subject;
-use jackpot::stream::kinds::JACKPOTS;
-use jackpot::{coupon, room};
+use jackpot::subject::Subject;
+use jackpot::subject::kinds::JACKPOTS;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::State;
 use jackpot_core::mark::Mark;
@@ -223,11 +223,8 @@ async fn without_auto_restore_a_lost_jackpot_is_refused_and_never_created_anew(d
     kit.project().await;
     wipe(&kit).await;
     let started = kit.other_instance();
-    let store = || kit.bench.store.clone();
-    let coupons = coupon::known::Registry::new(store());
-    let rooms = room::known::Registry::new(store());
-    let taught = kit.ledger.teach(&started.views.registry, &coupons, &rooms).await;
-    taught.expect("taught");
+    let kinds = Known::new(&kit.bench.store, started.clone()).kinds(&kit.bench.store);
+    kinds.teach(&kit.ledger).await.expect("taught");
     let is_behind = |error: &PlayError| matches!(error, PlayError::Script(ScriptError::Behind { .. }));
     for operate in [&kit.bench.operate, &started] {
         kit.projector_of(operate, false).finish().await;
@@ -255,7 +252,7 @@ async fn without_auto_restore_a_lost_jackpot_is_refused_and_never_created_anew(d
 
 async fn what_is_not_lost_is_not_replaced(db: LedgerDb) {
     let kit = Kit::with(db, &json!({})).await;
-    let unknown = jackpot::stream::ledger_mark(&kit.ledger.sql, JACKPOTS, &kit.bench.id)
+    let unknown = jackpot::subject::ledger_mark(&kit.ledger.sql, JACKPOTS, &kit.bench.id)
         .await
         .expect("an answer");
     assert_eq!(unknown, None);

@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jackpot::ledger::Ledger;
+use jackpot::ledger::kinds::Projecting;
 use jackpot::ledger::projector::Projector;
-use jackpot::ledger::projector::rooms::Rooms;
 use jackpot::ledger::reconcile::report::Report;
 use jackpot::ledger::restore::{Replace, RestoreError, Restored, Restorer};
-use jackpot::ledger::rooms::books::Books;
-use jackpot::ledger::rooms::event::{Checkpoint, Event};
-use jackpot::ledger::rooms::report::compare;
 use jackpot::operator::Operator;
 use jackpot::room::known::Registry;
+use jackpot::room::ledger::books::Books;
+use jackpot::room::ledger::event::{Checkpoint, Event};
+use jackpot::room::ledger::projector::Rooms;
+use jackpot::room::ledger::report::compare;
 use jackpot::room::scripts;
 use jackpot::room::status::Status;
 use jackpot::room::ticket::Ticket;
@@ -82,14 +83,15 @@ impl RoomKit {
     }
 
     pub fn projector_of(&self, rooms: Rooms, auto_restore: bool) -> Projector<Rooms> {
-        Projector::of(
-            self.ledger.clone(),
-            self.bench.store.clone(),
-            rooms,
-            Arc::clone(&self.metrics),
-            self.settings.clone(),
-            (TestRedis::id("instance"), auto_restore),
-        )
+        let from = Projecting {
+            ledger: &self.ledger,
+            store: &self.bench.store,
+            metrics: &self.metrics,
+            settings: &self.settings,
+            instance: &TestRedis::id("instance"),
+            auto_restore,
+        };
+        Projector::of(rooms, &from)
     }
 
     /// An instance starts, projects everything and ends.

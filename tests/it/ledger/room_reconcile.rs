@@ -3,8 +3,8 @@
 use std::cell::Cell;
 
 use jackpot::ledger::projector::Projector;
-use jackpot::ledger::projector::rooms::Rooms;
 use jackpot::ledger::reconcile::now::Reconciled;
+use jackpot::room::ledger::projector::Rooms;
 use jackpot::room::scripts::VisitReply;
 use jackpot::room::status::Status;
 use serde_json::json;
@@ -26,7 +26,7 @@ async fn reconcile(kit: &RoomKit, projector: &mut Projector<Rooms>) -> Reconcile
     let ended = Cell::new(false);
     let rooms = kit.rooms();
     let asked = async {
-        let reconciled = kit.ledger.reconcile_room(&rooms, &kit.bench.id).await;
+        let reconciled = kit.ledger.reconcile(&rooms, &kit.bench.id).await;
         ended.set(true);
         reconciled.expect("an answer")
     };

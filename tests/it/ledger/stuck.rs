@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use futures_util::TryStreamExt;
+use jackpot::jackpot::ledger::event::{Event, Kind};
+use jackpot::jackpot::ledger::export::Export;
+use jackpot::jackpot::ledger::projector::Jackpots;
 use jackpot::jackpot::scripts::{EntryReply, Wanted};
 use jackpot::jackpot::view::Status;
-use jackpot::ledger::event::{Event, Kind};
-use jackpot::ledger::export::Export;
-use jackpot::ledger::projector::jackpots::Jackpots;
 use jackpot::ledger::projector::lease::Leases;
 use jackpot::ledger::restore::{Replace, Restorer};
 use jackpot::ledger::stuck::{self, Found, Plan, StuckError};
-use jackpot::stream::kinds::JACKPOTS;
+use jackpot::subject::kinds::JACKPOTS;
 use jackpot::verify;
 use serde_json::json;
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use jackpot::coupon::ledger::books::Books;
+use jackpot::coupon::ledger::event::Event;
 use jackpot::coupon::status::Status;
 use jackpot::ledger::Ledger;
-use jackpot::ledger::coupons::books::Books;
-use jackpot::ledger::coupons::event::Event;
 use jackpot::ledger::projector::lease::Leases;
 use jackpot::ledger::restore::Replace;
 use jackpot::ledger::stuck::{self, Skips};

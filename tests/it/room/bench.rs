@@ -14,7 +14,7 @@ use jackpot::room::status::Status;
 use jackpot::room::ticket::{OrderSeed, Ticket};
 use jackpot::store::Store;
 use jackpot::store::keys::RoomKeys;
-use jackpot::stream::Subject;
+use jackpot::subject::Subject;
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 use jackpot_core::secret::MasterSecret;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jackpot::room::scripts::{self, End, Visit};
 use jackpot::room::ticket::Ticket;
-use jackpot::stream::Subject;
+use jackpot::subject::Subject;
 use serde_json::json;
 
 use crate::room::bench::{RETENTION_MS, RoomBench, ahead, ended, is_in, seen, users};

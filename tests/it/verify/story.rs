@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use jackpot::jackpot::ledger::event::{Claim, ClaimResult, Event, Kind};
+use jackpot::jackpot::ledger::export_line::FORMAT;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::play::Play;
 use jackpot::jackpot::scripts::EnterEntry;
 use jackpot::jackpot::view::Status;
-use jackpot::ledger::event::{Claim, ClaimResult, Event, Kind};
-use jackpot::ledger::export_line::FORMAT;
 use jackpot::signing::SigningKeys;
 use jackpot::telemetry::Metrics;
 use jackpot::verify::{Report, Trusted, verify};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use jackpot::ledger::entry_index::insert;
+use jackpot::jackpot::ledger::entry_index::insert;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 

@@ -1,7 +1,7 @@
 //! Codes of coupons are for those keys alone that may see them.
 
-use jackpot::ledger::books::Books as State;
-use jackpot::ledger::entry_index::{IndexRow, RowKey, insert};
+use jackpot::jackpot::ledger::books::Books as State;
+use jackpot::jackpot::ledger::entry_index::{IndexRow, RowKey, insert};
 use serde_json::{Value, json};
 
 use super::kit::{Books, T0, books};

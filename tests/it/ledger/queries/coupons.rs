@@ -1,9 +1,9 @@
 //! Coupons: their issues in order, as pages and whole, and their reconciliation beside that of jackpots.
 
-use jackpot::ledger::coupons::books::Books as CouponBooks;
-use jackpot::ledger::coupons::report::{Side, compare, with_rows};
-use jackpot::ledger::projector::coupons::COUNT;
-use jackpot::ledger::queries::issues::IssueFilters;
+use jackpot::coupon::ledger::books::Books as CouponBooks;
+use jackpot::coupon::ledger::issues::IssueFilters;
+use jackpot::coupon::ledger::projector::COUNT;
+use jackpot::coupon::ledger::report::{Side, compare, with_rows};
 use jackpot_core::ids::Id;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Row};

@@ -2,25 +2,35 @@
 
 use std::sync::Arc;
 
+use jackpot::app::kinds::Known;
+use jackpot::coupon::ledger::api as coupon_api;
 use jackpot::http::Web;
 use jackpot::http::health::Readiness;
 use jackpot::http::routes::Routes;
 use jackpot::http::server::{self, Running};
+use jackpot::jackpot::ledger::api::{self as jackpot_api, SeedOf};
+use jackpot::jackpot::ledger::entry_index::{IndexRow, RowKey};
+use jackpot::jackpot::operate::Operate;
+use jackpot::jackpot::view::Views;
 use jackpot::keys::{KeyFile, KeyStore, Limits, Rights, Role, Subject};
 use jackpot::ledger::Ledger;
 use jackpot::ledger::api::{self, Api, ApiDoc};
-use jackpot::ledger::entry_index::{IndexRow, RowKey};
 use jackpot::settings::Settings;
 use jackpot::signing::SigningKeys;
 use jackpot::sql::Sql;
+use jackpot::store::Store;
 use jackpot::telemetry::Metrics;
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
 use jackpot_core::secret::{MasterSecret, Secrets};
 use reqwest::{Client, RequestBuilder};
 use serde_json::Value;
 use sqlx::AssertSqlSafe;
 use utoipa::OpenApi;
 
+use crate::support::given::standalone;
 use crate::support::ledger_db::{LedgerDb, stream_row};
+use crate::support::redis::TestRedis;
 
 /// 2025-11-21T00:00:00Z.
 pub const T0: i64 = 1_763_683_200_000;
@@ -58,6 +68,7 @@ pub struct Books {
     follower: tokio::task::JoinHandle<()>,
     client: Client,
     _running: Running,
+    _redis: TestRedis,
     _db: LedgerDb,
 }
 
@@ -114,15 +125,27 @@ pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
         data_dir: db.data_dir().into(),
     };
     let secrets = Secrets::from(MasterSecret::new(crate::support::given::SECRET));
-    let api = Api::new(
-        &ledger,
-        entry_index_days,
-        Arc::new(|id| (id.as_str() == "spring").then_some(3)),
-        Arc::new(move |id, epoch| epoch.opening.seed(&secrets, id, epoch.epoch)),
-    );
+    let redis = TestRedis::start().await;
+    let store = Store::open(&standalone(redis.url()), db.data_dir()).await.unwrap();
+    let operate = Operate::new(store.clone(), Arc::new(Views::new(store.clone(), secrets.clone())));
+    // Five events are in the ledger, and this instance has seen eight.
+    let spring = operate
+        .views
+        .registry
+        .observe(&Id::parse("spring").unwrap(), Mark::new(0, 8).unwrap());
+    spring.set_ledger_n(Some(5));
+    let api = Api::new(&ledger, entry_index_days, Known::new(&store, operate).kinds(&store));
+    let seeds: Arc<SeedOf> = Arc::new(move |id, epoch| epoch.opening.seed(&secrets, id, epoch.epoch));
+    let mut document = ApiDoc::openapi();
+    document.merge(jackpot_api::ApiDoc::openapi());
+    document.merge(coupon_api::ApiDoc::openapi());
     let routes = Routes {
-        mount: Arc::new(move |config| api::routes(config, &api)),
-        document: ApiDoc::openapi(),
+        mount: Arc::new(move |config| {
+            api::routes(config, &api);
+            jackpot_api::routes(config, &seeds);
+            coupon_api::routes(config);
+        }),
+        document,
     };
     let running = server::start(&settings, web, routes).unwrap();
     Books {
@@ -135,6 +158,7 @@ pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
         follower,
         client: crate::support::http_client(),
         _running: running,
+        _redis: redis,
         _db: db,
     }
 }

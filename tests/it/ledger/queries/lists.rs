@@ -1,7 +1,7 @@
 //! Entries, postings, audit, head and reconciliation.
 
-use jackpot::ledger::entry_index::{IndexRow, insert};
-use jackpot::ledger::reconcile::report::{MetersAndState, compare};
+use jackpot::jackpot::ledger::entry_index::{IndexRow, insert};
+use jackpot::jackpot::ledger::report::{MetersAndState, compare};
 use serde_json::{Value, json};
 
 use super::kit::{Books, T0, books, books_with, entry};

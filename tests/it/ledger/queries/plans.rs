@@ -1,10 +1,10 @@
 //! A page is a range of one index: no sort, no scan of a table, whatever its statistics say.
 
+use jackpot::jackpot::ledger::queries::entries::EntryFilters;
+use jackpot::jackpot::ledger::queries::payouts::PayoutFilters;
+use jackpot::jackpot::ledger::queries::postings::PostingFilters;
 use jackpot::ledger::queries::Between;
 use jackpot::ledger::queries::audit::AuditFilters;
-use jackpot::ledger::queries::entries::EntryFilters;
-use jackpot::ledger::queries::payouts::PayoutFilters;
-use jackpot::ledger::queries::postings::PostingFilters;
 use jackpot::ledger::queries::scan::{Scan, Statement};
 use jackpot::sql::Kind;
 use jackpot_core::ids::Id;

@@ -1,9 +1,9 @@
 //! Rooms: their reconciliation beside that of jackpots and coupons, and what operators did to them.
 
-use jackpot::ledger::rooms::books::Books as RoomBooks;
-use jackpot::ledger::rooms::event::Checkpoint;
-use jackpot::ledger::rooms::report::compare;
 use jackpot::room::known::OrderOf;
+use jackpot::room::ledger::books::Books as RoomBooks;
+use jackpot::room::ledger::event::Checkpoint;
+use jackpot::room::ledger::report::compare;
 use jackpot::room::status::Status;
 use serde_json::{Value, json};
 

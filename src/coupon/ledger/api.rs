@@ -1,0 +1,91 @@
+//! The issues of a coupon.
+
+use actix_web::web::{Data, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse};
+use jackpot_core::ids::Id;
+use serde::Deserialize;
+use utoipa::{IntoParams, OpenApi};
+
+use super::issues::{IssueFilters, IssueRow};
+use crate::http::auth;
+use crate::http::problem::Problem;
+use crate::http::query::{PathOf, QueryOf};
+use crate::ledger::api::Api;
+use crate::ledger::api::answer::answer;
+use crate::ledger::api::csv::{Record, or_empty};
+use crate::ledger::api::page::{Limit, PageBody, Paging};
+use crate::ledger::queries::LedgerError;
+use crate::subject::kinds::COUPONS;
+
+/// The routes, described. Every route must be listed.
+#[derive(OpenApi)]
+#[openapi(paths(list))]
+pub struct ApiDoc;
+
+/// Mounts the routes. They use the data of [`crate::ledger::api::routes`].
+pub fn routes(config: &mut ServiceConfig) {
+    config.route("/v1/coupons/{id}/issues", crate::http::get().to(list));
+}
+
+/// Which issues.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct IssueQuery {
+    /// Rows of a page, 1 to 1,000; 100 unless it says. CSV and NDJSON have all rows unless it says.
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
+    limit: Option<Limit>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// Issues of a coupon in their order, out of the ledger: those of the last moment may be missing.
+#[utoipa::path(get, path = "/v1/coupons/{id}/issues", operation_id = "list_issues", tag = "ledger", security(("bearer" = [])),
+    params(("id" = String, Path), IssueQuery),
+    responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
+            content((PageBody<IssueRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
+        (status = 404, description = "`coupon-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "`store-unavailable`, `too-many-exports`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn list(
+    auth::Read(caller): auth::Read,
+    PathOf(id): PathOf<Id>,
+    QueryOf(query): QueryOf<IssueQuery>,
+    request: HttpRequest,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    // One that was made a moment ago is there, though the ledger has not heard of it.
+    let is_used = api.kinds.named(COUPONS.what).is_some_and(|kind| kind.is_used(&id));
+    if !is_used && !api.queries.knows_coupon(&id).await? {
+        return Err(LedgerError::CouponNotFound(id.to_string()).into());
+    }
+    let filters = IssueFilters { coupon_id: id };
+    let (limit, cursor) = (query.limit, query.cursor);
+    let (listing, queries) = (filters.listing(), api.queries.clone());
+    let hidden = !caller.sees_codes();
+    let read = move |after, limit| {
+        let (queries, filters) = (queries.clone(), filters.clone());
+        async move {
+            let mut page = queries.issues(&filters, after, limit).await?;
+            if hidden {
+                page.items.iter_mut().for_each(|row: &mut IssueRow| row.code = None);
+            }
+            Ok(page)
+        }
+    };
+    answer(&request, (&api, &caller), &listing, Paging { limit, cursor }, read).await
+}
+
+impl Record for IssueRow {
+    const HEADER: &'static [&'static str] = &["sequence", "request_id", "user_id", "code", "issued_at", "voided_at"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.sequence.to_string(),
+            self.request_id.clone(),
+            self.user_id.clone(),
+            or_empty(self.code.as_ref()),
+            self.issued_at.clone(),
+            or_empty(self.voided_at.as_ref()),
+        ]
+    }
+}

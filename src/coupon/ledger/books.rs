@@ -1,0 +1,288 @@
+//! The books of a coupon: its state as its events alone tell it, without the records of single requests. Pure.
+//!
+//! The projector keeps them beside its cursor, checks each event against them before it is committed, compares them
+//! with Redis at a checkpoint, and a lost Redis is rebuilt from them.
+
+use serde::{Deserialize, Serialize};
+
+use super::event::{Define, Event, Kind, Line, What};
+use crate::coupon::status::Status;
+use crate::ledger::events::remember_put;
+use crate::ledger::events::{FoldError, expect, follows, go_on_in_history};
+use crate::ledger::kind::Folded;
+
+/// A coupon at an event.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Books {
+    /// Number of the last event.
+    pub n: u64,
+    /// How often Redis was rebuilt from the ledger.
+    pub restores: u64,
+    /// When the last event happened, ms of Redis' clock.
+    pub at_ms: i64,
+    /// What was made at creation or at the last restore.
+    pub history: String,
+    /// Its status; `None` before it was created.
+    pub status: Option<Status>,
+    /// Of its definition.
+    pub version: u64,
+    /// The definition, JSON as Redis keeps it.
+    pub definition: String,
+    /// Units that may be out at once.
+    pub stock: u64,
+    /// Issues ever.
+    pub sequence: u64,
+    /// Of them taken back.
+    pub voided: u64,
+    /// Requests that ever joined the line.
+    pub arrivals: u64,
+    /// In the line.
+    pub queued: u64,
+    /// Dead letters.
+    pub dead: u64,
+    /// Requests that were refused for good.
+    pub refused: Refused,
+    /// The last PUTs, as Redis keeps them.
+    pub puts: String,
+    /// Users that have a record: an issue counts, or nobody looked since it did.
+    pub users: u64,
+    /// Seconds that records are kept behind the end.
+    pub retention_s: u64,
+    /// Whether its records were dropped.
+    pub retired: bool,
+}
+
+/// Requests that were refused for good.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// Their users had as many as a user may have.
+    pub already_issued: u64,
+    /// Nothing was left.
+    pub out_of_stock: u64,
+    /// It had not started, or was over.
+    pub not_open: u64,
+}
+
+impl Folded for Books {
+    fn n(&self) -> u64 {
+        self.n
+    }
+
+    fn restores(&self) -> u64 {
+        self.restores
+    }
+
+    fn at_ms(&self) -> i64 {
+        self.at_ms
+    }
+
+    fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    fn is_stopped(&self) -> bool {
+        matches!(self.status, Some(Status::Suspended | Status::Ended))
+    }
+
+    fn is_suspended(&self) -> bool {
+        self.status == Some(Status::Suspended)
+    }
+
+    fn status(&self) -> &'static str {
+        self.status.map_or("", Status::as_str)
+    }
+}
+
+impl Books {
+    /// Units that are out: issued and not taken back.
+    #[must_use]
+    pub fn out(&self) -> u64 {
+        self.sequence - self.voided
+    }
+
+    /// Requests that Redis has a record of.
+    #[must_use]
+    pub fn requests(&self) -> u64 {
+        if self.retired {
+            return 0;
+        }
+        let Refused {
+            already_issued,
+            out_of_stock,
+            not_open,
+        } = self.refused;
+        self.sequence + already_issued + out_of_stock + not_open + self.queued + self.dead
+    }
+
+    /// Applies the next event. After an error the books are not to be used on.
+    pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
+        follows(self.n, event.n)?;
+        if let Kind::Skipped(skipped) = &event.kind {
+            let after = &skipped.carried.books;
+            let right = (after.n, after.at_ms, &after.history) == (event.n, event.at_ms, &event.history);
+            expect(
+                event.n,
+                right,
+                "what is carried on from a skipped event does not follow",
+            )?;
+            self.clone_from(after);
+            return Ok(());
+        }
+        (self.n, self.at_ms) = (event.n, event.at_ms);
+        expect(
+            self.n,
+            self.status.is_some() || matches!(event.kind, Kind::Define(Define { created: true, .. })),
+            "the first event does not create the coupon",
+        )?;
+        let begins = self.status.is_none() || matches!(event.kind, Kind::Restore { .. });
+        go_on_in_history(self.n, &mut self.history, &event.history, begins)?;
+        let moves = !matches!(
+            event.kind,
+            Kind::Status { .. } | Kind::Checkpoint(_) | Kind::Restore { .. }
+        );
+        expect(self.n, !(moves && self.retired), "it was retired before")?;
+        match &event.kind {
+            Kind::Define(define) => self.define(define),
+            Kind::Issue(lines, users) => {
+                self.users += users;
+                lines.iter().try_for_each(|line| self.asked(line))
+            }
+            Kind::Serve(lines, users) => {
+                self.users += users;
+                lines.iter().try_for_each(|line| self.served(line))
+            }
+            Kind::Redrive { arrival, .. } => {
+                expect(self.n, *arrival <= self.arrivals, "it was never in the line")?;
+                self.dead = self.less(self.dead, "a dead letter more than there are")?;
+                self.queued += 1;
+                Ok(())
+            }
+            Kind::Void {
+                sequence, last_of_user, ..
+            } => {
+                expect(
+                    self.n,
+                    (1..=self.sequence).contains(sequence),
+                    "what is voided was not issued",
+                )?;
+                expect(self.n, self.out() > 0, "more is voided than was issued")?;
+                self.voided += 1;
+                self.users = self.users.saturating_sub(u64::from(*last_of_user));
+                Ok(())
+            }
+            Kind::Status { before, after } => {
+                expect(self.n, self.status == Some(*before), "the status before is another one")?;
+                self.status = Some(*after);
+                Ok(())
+            }
+            // The latter has said all of them.
+            Kind::Checkpoint(_) | Kind::Skipped(_) => Ok(()),
+            Kind::Retention { before, retention_s } => {
+                let raises = *before == self.retention_s && retention_s > before;
+                self.retention_s = *retention_s;
+                expect(self.n, raises, "the retention is raised from another one")
+            }
+            Kind::Restore {
+                restores,
+                status,
+                users,
+                ..
+            } => {
+                expect(
+                    self.n,
+                    *restores > self.restores,
+                    "its restores are not more than before",
+                )?;
+                (self.restores, self.status, self.users) = (*restores, Some(*status), *users);
+                Ok(())
+            }
+            Kind::Retire { requests, queued, dead } => {
+                expect(
+                    self.n,
+                    (*requests, *queued, *dead) == (self.requests(), self.queued, self.dead),
+                    "other numbers of records are dropped than there are",
+                )?;
+                (self.queued, self.dead, self.users, self.retired) = (0, 0, 0, true);
+                self.status = Some(Status::Ended);
+                Ok(())
+            }
+        }
+    }
+
+    fn define(&mut self, define: &Define) -> Result<(), FoldError> {
+        expect(
+            self.n,
+            define.version == self.version + 1,
+            "its version is not the next one",
+        )?;
+        expect(self.n, define.created == self.status.is_none(), "it is created twice")?;
+        expect(
+            self.n,
+            define.definition.stock() >= self.out(),
+            "its stock is below what is out",
+        )?;
+        if define.created {
+            self.status = Some(Status::Open);
+            self.retention_s = define.retention_s;
+        }
+        let mode = if define.created { "created" } else { "changed" };
+        self.puts = remember_put(&self.puts, &define.nonce, mode, define.version);
+        self.version = define.version;
+        self.stock = define.definition.stock();
+        self.definition.clone_from(&define.json);
+        Ok(())
+    }
+
+    /// A request that came.
+    fn asked(&mut self, line: &Line) -> Result<(), FoldError> {
+        if let What::Queued(arrival) = line.what {
+            expect(
+                self.n,
+                arrival == self.arrivals + 1,
+                "its number in the line is not the next one",
+            )?;
+            self.arrivals = arrival;
+            self.queued += 1;
+            return Ok(());
+        }
+        expect(self.n, self.queued == 0, "it overtakes those in the line")?;
+        self.decided(&line.what)
+    }
+
+    /// A request that was in the line.
+    fn served(&mut self, line: &Line) -> Result<(), FoldError> {
+        self.queued = self.less(self.queued, "more leave the line than are in it")?;
+        if matches!(line.what, What::Dead(_)) {
+            self.dead += 1;
+            return Ok(());
+        }
+        self.decided(&line.what)
+    }
+
+    fn decided(&mut self, what: &What) -> Result<(), FoldError> {
+        match what {
+            What::Issued { sequence, .. } => {
+                expect(
+                    self.n,
+                    *sequence == self.sequence + 1,
+                    "its sequence is not the next one",
+                )?;
+                expect(self.n, self.out() < self.stock, "more is out than the stock")?;
+                self.sequence = *sequence;
+            }
+            What::AlreadyIssued(_) => self.refused.already_issued += 1,
+            What::OutOfStock => self.refused.out_of_stock += 1,
+            What::NotOpen => self.refused.not_open += 1,
+            What::Queued(_) | What::Dead(_) => expect(self.n, false, "it is not decided")?,
+        }
+        Ok(())
+    }
+
+    fn less(&self, count: u64, what: &'static str) -> Result<u64, FoldError> {
+        count.checked_sub(1).ok_or(FoldError::Unexpected { n: self.n, what })
+    }
+}
+
+#[cfg(test)]
+#[path = "books_tests.rs"]
+mod tests;

@@ -1,0 +1,23 @@
+//! What is carried on from a skipped event of a coupon (`crate::ledger::skipped`). Pure.
+
+use std::collections::BTreeMap;
+
+use jackpot_core::ids::Id;
+use serde::{Deserialize, Serialize};
+
+use super::books::Books;
+
+/// What is carried on from a coupon's event.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CarriedCoupon {
+    /// The books after it.
+    pub books: Books,
+    /// Records of requests that it made or changed, by request id: as Redis had them, or, where later events go on with
+    /// one, as it was for them to go on with.
+    pub records: BTreeMap<String, String>,
+    /// Issues that it voided, by sequence: request and user.
+    pub voided: BTreeMap<u64, (String, Id)>,
+    /// The definition that it put, JSON by version.
+    pub definitions: Vec<(u64, String)>,
+}

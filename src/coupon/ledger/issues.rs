@@ -1,0 +1,107 @@
+//! The issues of a coupon, in their order.
+
+use jackpot_core::clock::rfc3339;
+use jackpot_core::ids::Id;
+use serde::{Deserialize, Serialize};
+use sqlx::Row;
+use sqlx::any::AnyRow;
+use utoipa::ToSchema;
+
+use crate::ledger::queries::scan::{MAX_SCANNED, Order, Page, Scan};
+use crate::ledger::queries::{Key, LedgerError, Listing, Queries, Value};
+
+/// A unit that was given to a user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct IssueRow {
+    /// Its number within the coupon, from 1.
+    #[schema(example = 17)]
+    pub sequence: i64,
+    /// The request that got it.
+    #[schema(example = "r-8812")]
+    pub request_id: String,
+    /// Whose it is.
+    #[schema(example = "p7")]
+    pub user_id: String,
+    /// Its code; null for a `read` key made without `--codes`.
+    #[schema(example = "7QK3M9-0X2YB4-ZT8C1P")]
+    pub code: Option<String>,
+    /// RFC 3339.
+    #[schema(example = "2026-11-21T06:00:00.123Z")]
+    pub issued_at: String,
+    /// When it was taken back, RFC 3339; null: it was not.
+    #[schema(example = json!(null))]
+    pub voided_at: Option<String>,
+}
+
+/// Which issues.
+#[derive(Debug, Clone, Serialize)]
+pub struct IssueFilters {
+    /// Of this coupon.
+    pub coupon_id: Id,
+}
+
+/// One number is the whole position; keys have three columns.
+const KEY: [&str; 3] = ["sequence"; 3];
+
+fn key(sequence: i64) -> Key {
+    Key(KEY.map(|_| Value::Int(sequence)))
+}
+
+impl IssueFilters {
+    /// The list, for its cursors.
+    #[must_use]
+    pub fn listing(&self) -> Listing {
+        Listing::new("issues", self, key(0))
+    }
+
+    /// The range that a page reads: the primary key of the table.
+    #[must_use]
+    pub fn scan(&self) -> Scan {
+        Scan {
+            table: "coupon_issues".to_owned(),
+            select: "sequence, request_id, user_id, code, issued_at_ms, voided_at_ms",
+            index: &["coupon_id", "sequence"],
+            fixed: vec![("coupon_id", (&self.coupon_id).into())],
+            key: KEY,
+            order: Order::OldestFirst,
+            low: key(0),
+            high: key(i64::MAX),
+            filters: Vec::new(),
+            within: None,
+            scanned: MAX_SCANNED,
+        }
+    }
+}
+
+impl Queries {
+    /// A page of a coupon's issues, in their order.
+    pub async fn issues(
+        &self,
+        filters: &IssueFilters,
+        after: Option<Key>,
+        limit: u32,
+    ) -> Result<Page<IssueRow>, LedgerError> {
+        let mut scan = filters.scan();
+        scan.go_on(after);
+        self.sql.reading(scan.page(self.sql.reader(), limit, read)).await
+    }
+
+    /// Whether the ledger has heard of a coupon.
+    pub async fn knows_coupon(&self, id: &Id) -> Result<bool, LedgerError> {
+        let found = sqlx::query_scalar("SELECT n FROM streams WHERE kind = 'coupon' AND id = $1").bind(id.to_string());
+        let found: Option<i64> = self.sql.reading(found.fetch_optional(self.sql.reader())).await?;
+        Ok(found.is_some())
+    }
+}
+
+fn read(row: &AnyRow) -> Result<IssueRow, LedgerError> {
+    let voided_ms: i64 = row.try_get("voided_at_ms")?;
+    Ok(IssueRow {
+        sequence: row.try_get("sequence")?,
+        request_id: row.try_get("request_id")?,
+        user_id: row.try_get("user_id")?,
+        code: Some(row.try_get("code")?),
+        issued_at: rfc3339(row.try_get("issued_at_ms")?),
+        voided_at: (voided_ms > 0).then(|| rfc3339(voided_ms)),
+    })
+}

@@ -1,0 +1,34 @@
+//! Coupons in the ledger: what their events say, and what the events rebuild. Pure.
+//!
+//! [`event`]: an event as the scripts write it. [`books`]: a coupon at an event, each event checked against what was before
+//! it. [`users`], [`mod@line`]: what of a coupon's records in Redis its issues and events rebuild. [`audit`]: what operators
+//! did. [`report`]: Redis beside the ledger.
+
+pub mod api;
+pub mod audit;
+pub mod books;
+pub mod carried;
+pub mod event;
+mod forgotten;
+pub mod issues;
+pub mod line;
+pub mod projector;
+pub mod report;
+pub mod restore;
+pub mod stuck;
+pub mod users;
+
+use std::sync::Arc;
+
+use super::known::Registry;
+use crate::ledger::kinds::AnyKind;
+use crate::store::Store;
+
+/// Registers coupons with the ledger.
+#[must_use]
+pub fn kind(known: &Arc<Registry>, store: &Store) -> Arc<dyn AnyKind> {
+    Arc::new(projector::Coupons {
+        registry: Arc::clone(known),
+        store: store.clone(),
+    })
+}

@@ -1,0 +1,150 @@
+//! What a coupon's events have for the tables. Pure.
+
+use jackpot_core::ids::Id;
+
+use super::Coupons;
+use crate::coupon::code::Code;
+use crate::coupon::ledger::audit;
+use crate::coupon::ledger::carried::CarriedCoupon;
+use crate::coupon::ledger::event::{Event, Kind, Line, What};
+use crate::coupon::ledger::report::{Side, compare};
+use crate::coupon::record::{Record, State};
+use crate::ledger::projector::batch::{self, Raw, Stop};
+
+type Batch = batch::Batch<Coupons>;
+type Start<'a> = batch::Start<'a, Coupons>;
+
+/// A unit that was issued.
+#[derive(Debug)]
+pub struct IssueRow {
+    /// Its number.
+    pub sequence: u64,
+    /// Which request.
+    pub request: String,
+    /// To whom.
+    pub user: Id,
+    /// Its code.
+    pub code: Code,
+    /// When, ms.
+    pub at_ms: i64,
+    /// Event that issued it.
+    pub n: u64,
+}
+
+/// A unit that was taken back.
+#[derive(Debug)]
+pub struct VoidRow {
+    /// Its number.
+    pub sequence: u64,
+    /// Which request.
+    pub request: String,
+    /// Whose.
+    pub user: Id,
+    /// When, ms.
+    pub at_ms: i64,
+    /// Event that voided it.
+    pub n: u64,
+}
+
+/// What a batch of a coupon's events writes, beside what is written of all kinds.
+#[derive(Debug, Default)]
+pub struct Rows {
+    /// Units that were issued.
+    pub issues: Vec<IssueRow>,
+    /// Units that were taken back, of these or earlier ones.
+    pub voids: Vec<VoidRow>,
+}
+
+impl Batch {
+    /// Reads an event, applies it, and adds its rows.
+    pub(super) fn take(&mut self, start: &Start<'_>, raw: &Raw) -> Result<(), Stop> {
+        let event = Event::parse(&raw.fields)?;
+        let (n, at_ms) = (event.n, event.at_ms);
+        let operated = !matches!(event.kind, Kind::Issue(..) | Kind::Serve(..) | Kind::Checkpoint(_));
+        let before = operated.then(|| self.books.clone());
+        self.books.apply(&event)?;
+        if let Some(before) = before {
+            let action = audit::action(start.id, &event, &raw.fields, (&before, &self.books));
+            self.actions.extend(action.map(|action| (n, at_ms, action)));
+        }
+        match event.kind {
+            Kind::Define(define) => self.define(define.version, (n, at_ms), define.json),
+            Kind::Issue(lines, _) | Kind::Serve(lines, _) => {
+                let issued = lines.into_iter().filter_map(|line| issue((n, at_ms), line));
+                self.rows.issues.extend(issued);
+            }
+            Kind::Void {
+                request,
+                user,
+                sequence,
+                ..
+            } => self.rows.voids.push(VoidRow {
+                sequence,
+                request,
+                user,
+                at_ms,
+                n,
+            }),
+            Kind::Checkpoint(redis) => {
+                self.report = Some((n, at_ms, compare(&Side::from(&redis), &self.books)));
+            }
+            Kind::Skipped(skipped) => self.carried((n, at_ms), skipped.carried),
+            Kind::Redrive { .. }
+            | Kind::Status { .. }
+            | Kind::Retention { .. }
+            | Kind::Restore { .. }
+            | Kind::Retire { .. } => {}
+        }
+        Ok(())
+    }
+}
+
+impl Batch {
+    /// The rows of an event that was skipped.
+    fn carried(&mut self, (n, at_ms): (u64, i64), carried: CarriedCoupon) {
+        for (request, text) in carried.records {
+            let Ok(Record { user, state }) = Record::parse(&text) else {
+                continue;
+            };
+            let (State::Issued(issue) | State::Voided(issue, _)) = state else {
+                continue;
+            };
+            self.rows.issues.push(IssueRow {
+                sequence: issue.sequence,
+                request,
+                user,
+                code: issue.code,
+                at_ms: issue.at_ms,
+                n,
+            });
+        }
+        self.rows.issues.sort_by_key(|row| row.sequence);
+        let voided = carried.voided.into_iter();
+        self.rows
+            .voids
+            .extend(voided.map(|(sequence, (request, user))| VoidRow {
+                sequence,
+                request,
+                user,
+                at_ms,
+                n,
+            }));
+        for (version, json) in carried.definitions {
+            self.define(version, (n, at_ms), json);
+        }
+    }
+}
+
+fn issue((n, at_ms): (u64, i64), line: Line) -> Option<IssueRow> {
+    let What::Issued { sequence, code } = line.what else {
+        return None;
+    };
+    Some(IssueRow {
+        sequence,
+        request: line.request,
+        user: line.user,
+        code,
+        at_ms,
+        n,
+    })
+}

@@ -1,0 +1,127 @@
+//! The entries of a player.
+
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use jackpot_core::ids::Id;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::http::auth;
+use crate::http::problem::Problem;
+use crate::http::query::QueryOf;
+use crate::jackpot::ledger::queries::entries::{EntryFilters, EntryRow};
+use crate::ledger::api::Api;
+use crate::ledger::api::answer::answer;
+use crate::ledger::api::csv::{Record, or_empty};
+use crate::ledger::api::page::{Limit, PageBody, Paging, Time};
+use crate::ledger::queries::Between;
+use crate::subject::kinds::Streams;
+
+/// Which entries.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct EntryQuery {
+    /// Of this player.
+    #[param(value_type = String)]
+    player_id: Id,
+    /// Of this jackpot.
+    #[param(value_type = Option<String>)]
+    jackpot_id: Option<Id>,
+    /// Taken then or later, RFC 3339.
+    #[param(value_type = Option<String>, format = DateTime)]
+    from: Option<Time>,
+    /// Taken before, RFC 3339.
+    #[param(value_type = Option<String>, format = DateTime)]
+    to: Option<Time>,
+    /// Rows of a page, 1 to 1,000; 100 unless it says. CSV and NDJSON have all rows unless it says.
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
+    limit: Option<Limit>,
+    /// `next_cursor` of the page before, with the same filters.
+    cursor: Option<String>,
+}
+
+/// Entries of a player, the newest first, for as long as they are indexed (setting `ledger.entry_index_days`). What
+/// was played in the last second or so may be missing. With no index at all this is 422 `entry-index-off`, rather than a
+/// list that is always empty. A bound key sees those of its own jackpots.
+#[utoipa::path(get, path = "/v1/entries", operation_id = "list_entries", tag = "ledger", security(("bearer" = [])), params(EntryQuery),
+    responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
+            content((PageBody<EntryRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
+        (status = 422, description = "`invalid-request`, `entry-index-off`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "`store-unavailable`, `too-many-exports`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub async fn list(
+    auth::ReadFiltered(caller): auth::ReadFiltered,
+    QueryOf(query): QueryOf<EntryQuery>,
+    request: HttpRequest,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    caller.check(Streams::Jackpots, query.jackpot_id.as_ref())?;
+    let filters = EntryFilters {
+        player_id: query.player_id,
+        jackpot_id: query.jackpot_id,
+        only: caller.own(Streams::Jackpots),
+        between: Between {
+            from: query.from.map(|Time(ms)| ms),
+            to: query.to.map(|Time(ms)| ms),
+        },
+    };
+    let (limit, cursor) = (query.limit, query.cursor);
+    let (listing, queries) = (filters.listing(), api.queries.clone());
+    let hidden = !caller.sees_codes();
+    let read = move |after, limit| {
+        let (queries, filters) = (queries.clone(), filters.clone());
+        async move {
+            let mut page = queries.entries(&filters, after, limit).await?;
+            if hidden {
+                page.items.iter_mut().for_each(EntryRow::hide_code);
+            }
+            Ok(page)
+        }
+    };
+    answer(&request, (&api, &caller), &listing, Paging { limit, cursor }, read).await
+}
+
+impl Record for EntryRow {
+    const HEADER: &'static [&'static str] = &[
+        "entry_id",
+        "jackpot_id",
+        "player_id",
+        "sequence",
+        "stake",
+        "client_seed",
+        "entered_at",
+        "event_id",
+        "epoch",
+        "definition_version",
+        "settled",
+        "rank",
+        "prize",
+        "tier",
+        "amount",
+        "payout_id",
+        "claim_order",
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        let outcome = self.outcome.as_ref();
+        vec![
+            self.entry_id.clone(),
+            self.jackpot_id.clone(),
+            self.player_id.clone(),
+            self.sequence.to_string(),
+            self.stake.to_string(),
+            or_empty(self.client_seed.as_ref()),
+            self.entered_at.clone(),
+            self.event_id.clone(),
+            self.epoch.to_string(),
+            self.definition_version.to_string(),
+            self.settled.to_string(),
+            or_empty(outcome.map(|outcome| outcome.rank)),
+            or_empty(outcome.map(|outcome| &outcome.prize)),
+            or_empty(outcome.and_then(|outcome| outcome.tier.as_ref())),
+            or_empty(outcome.and_then(|outcome| outcome.amount)),
+            or_empty(outcome.and_then(|outcome| outcome.payout_id.as_ref())),
+            or_empty(outcome.and_then(|outcome| outcome.claim_order)),
+        ]
+    }
+}

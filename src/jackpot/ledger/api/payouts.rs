@@ -1,0 +1,142 @@
+//! Payouts and their receipts.
+
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use jackpot_core::ids::Id;
+use jackpot_core::text::Text;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::http::auth;
+use crate::http::problem::Problem;
+use crate::http::query::{PathOf, QueryOf};
+use crate::jackpot::ledger::queries::payouts::{PayoutFilters, PayoutRow};
+use crate::ledger::api::Api;
+use crate::ledger::api::answer::answer;
+use crate::ledger::api::csv::Record;
+use crate::ledger::api::page::{Amount, Limit, PageBody, Paging, Time};
+use crate::ledger::queries::{Between, LedgerError};
+use crate::subject::kinds::Streams;
+
+/// Longer ones are none of ours.
+const MAX_PAYOUT_ID_CHARS: usize = 200;
+
+/// Which payouts.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PayoutQuery {
+    /// Of this jackpot.
+    #[param(value_type = Option<String>)]
+    jackpot_id: Option<Id>,
+    /// To this player.
+    #[param(value_type = Option<String>)]
+    player_id: Option<Id>,
+    /// Out of this tier.
+    #[param(value_type = Option<String>)]
+    tier: Option<Id>,
+    /// Paid then or later, RFC 3339.
+    #[param(value_type = Option<String>, format = DateTime)]
+    from: Option<Time>,
+    /// Paid before, RFC 3339.
+    #[param(value_type = Option<String>, format = DateTime)]
+    to: Option<Time>,
+    /// Of this amount or more, minor units.
+    #[param(value_type = Option<u64>)]
+    min_amount: Option<Amount>,
+    /// Rows of a page, 1 to 1,000; 100 unless it says. CSV and NDJSON have all rows unless it says.
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
+    limit: Option<Limit>,
+    /// `next_cursor` of the page before, with the same filters.
+    cursor: Option<String>,
+}
+
+/// Payouts, the newest first: whole receipts. A bound key sees those of its own jackpots.
+#[utoipa::path(get, path = "/v1/payouts", operation_id = "list_payouts", tag = "ledger", security(("bearer" = [])), params(PayoutQuery),
+    responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
+            content((PageBody<PayoutRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
+        (status = 503, description = "`store-unavailable`, `too-many-exports`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub async fn list(
+    auth::ReadFiltered(caller): auth::ReadFiltered,
+    QueryOf(query): QueryOf<PayoutQuery>,
+    request: HttpRequest,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    caller.check(Streams::Jackpots, query.jackpot_id.as_ref())?;
+    let filters = PayoutFilters {
+        jackpot_id: query.jackpot_id,
+        only: caller.own(Streams::Jackpots),
+        player_id: query.player_id,
+        tier: query.tier,
+        between: Between {
+            from: query.from.map(|Time(ms)| ms),
+            to: query.to.map(|Time(ms)| ms),
+        },
+        min_amount: query.min_amount.map(|Amount(minor)| minor),
+    };
+    let (limit, cursor) = (query.limit, query.cursor);
+    let (listing, queries) = (filters.listing(), api.queries.clone());
+    let read = move |after, limit| {
+        let (queries, filters) = (queries.clone(), filters.clone());
+        async move { queries.payouts(&filters, after, limit).await }
+    };
+    answer(&request, (&api, &caller), &listing, Paging { limit, cursor }, read).await
+}
+
+/// The receipt of a payout. To a bound key one of another jackpot is not there.
+#[utoipa::path(get, path = "/v1/payouts/{payout_id}", operation_id = "get_payout", tag = "ledger", security(("bearer" = [])),
+    params(("payout_id" = String, Path)),
+    responses((status = 200, description = "The receipt", body = PayoutRow),
+        (status = 404, description = "`payout-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub async fn get(
+    auth::ReadFiltered(caller): auth::ReadFiltered,
+    PathOf(payout_id): PathOf<Text<MAX_PAYOUT_ID_CHARS>>,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    let payout = api.queries.payout(payout_id.as_str()).await?;
+    // The request names no jackpot: that there is such a payout of another one is nothing to tell.
+    if !caller.may_see(Streams::Jackpots, &payout.jackpot_id) {
+        return Err(LedgerError::PayoutNotFound.into());
+    }
+    Ok(HttpResponse::Ok().json(payout))
+}
+
+impl Record for PayoutRow {
+    const HEADER: &'static [&'static str] = &[
+        "payout_id",
+        "jackpot_id",
+        "entry_id",
+        "player_id",
+        "tier",
+        "amount",
+        "currency",
+        "claim_order",
+        "pool_before",
+        "pool_after",
+        "paid_at",
+        "history",
+        "event_id",
+        "key_id",
+        "signature",
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.payout_id.clone(),
+            self.jackpot_id.clone(),
+            self.entry_id.clone(),
+            self.player_id.clone(),
+            self.tier.clone(),
+            self.amount.to_string(),
+            self.currency.clone(),
+            self.claim_order.to_string(),
+            self.pool_before.to_string(),
+            self.pool_after.to_string(),
+            self.paid_at.clone(),
+            self.history.clone(),
+            self.event_id.clone(),
+            self.key_id.clone(),
+            self.signature.clone(),
+        ]
+    }
+}

@@ -1,0 +1,82 @@
+//! The postings of a jackpot.
+
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use jackpot_core::ids::Id;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::http::auth;
+use crate::http::problem::Problem;
+use crate::http::query::{PathOf, QueryOf};
+use crate::jackpot::ledger::queries::postings::{PostingFilters, PostingRow};
+use crate::ledger::api::Api;
+use crate::ledger::api::answer::answer;
+use crate::ledger::api::csv::Record;
+use crate::ledger::api::page::{Limit, PageBody, Paging, Time};
+use crate::ledger::queries::Between;
+
+/// Which postings.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PostingQuery {
+    /// Booked then or later, RFC 3339.
+    #[param(value_type = Option<String>, format = DateTime)]
+    from: Option<Time>,
+    /// Booked before, RFC 3339.
+    #[param(value_type = Option<String>, format = DateTime)]
+    to: Option<Time>,
+    /// Rows of a page, 1 to 1,000; 100 unless it says. CSV and NDJSON have all rows unless it says.
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
+    limit: Option<Limit>,
+    /// `next_cursor` of the page before, with the same filters.
+    cursor: Option<String>,
+}
+
+/// Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero.
+#[utoipa::path(get, path = "/v1/jackpots/{id}/ledger", operation_id = "list_postings", tag = "ledger", security(("bearer" = [])),
+    params(("id" = String, Path), PostingQuery),
+    responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
+            content((PageBody<PostingRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
+        (status = 503, description = "`store-unavailable`, `too-many-exports`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub async fn list(
+    auth::Read(caller): auth::Read,
+    PathOf(id): PathOf<Id>,
+    QueryOf(query): QueryOf<PostingQuery>,
+    request: HttpRequest,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    api.queries.expect_jackpot(&id).await?;
+    let filters = PostingFilters {
+        jackpot_id: id,
+        between: Between {
+            from: query.from.map(|Time(ms)| ms),
+            to: query.to.map(|Time(ms)| ms),
+        },
+    };
+    let (limit, cursor) = (query.limit, query.cursor);
+    let (listing, queries) = (filters.listing(), api.queries.clone());
+    let read = move |after, limit| {
+        let (queries, filters) = (queries.clone(), filters.clone());
+        async move { queries.postings(&filters, after, limit).await }
+    };
+    answer(&request, (&api, &caller), &listing, Paging { limit, cursor }, read).await
+}
+
+impl Record for PostingRow {
+    const HEADER: &'static [&'static str] = &["n", "event_id", "line", "at", "tier", "account", "amount", "micro"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.n.to_string(),
+            self.event_id.clone(),
+            self.line.to_string(),
+            self.at.clone(),
+            self.tier.clone(),
+            self.account.clone(),
+            self.amount.to_string(),
+            self.micro.to_string(),
+        ]
+    }
+}

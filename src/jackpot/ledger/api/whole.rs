@@ -1,0 +1,123 @@
+//! The whole ledger of a jackpot as one file, for `jackpot verify`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::HttpResponse;
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION};
+use actix_web::web::{Bytes, BytesMut, Data};
+use futures_util::{Stream, StreamExt};
+use jackpot_core::ids::Id;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use super::SeedOf;
+use crate::http::auth;
+use crate::http::problem::Problem;
+use crate::http::query::PathOf;
+use crate::jackpot::ledger::export::{Export, ExportError, may_be_published};
+use crate::ledger::api::Api;
+use crate::ledger::queries::LedgerError;
+
+/// Bytes of one chunk: a line at a time would be a system call each.
+const CHUNK_BYTES: usize = 64 << 10;
+/// Chunks that wait for the client.
+const CHUNKS_AHEAD: usize = 1;
+/// How long a client may take for a chunk before it loses its place to others.
+const CLIENT_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// The whole history of a jackpot as NDJSON: events with their hashes, receipts, epochs with the seeds that are
+/// published, and the signed head as the last line. `jackpot verify` checks it offline; docs/reference/formats.md has the format.
+#[utoipa::path(get, path = "/v1/jackpots/{id}/ledger/export", operation_id = "export_ledger", tag = "ledger", security(("bearer" = [])),
+    params(("id" = String, Path)),
+    responses((status = 200, description = "The export", body = String, content_type = "application/x-ndjson"),
+        (status = 403, description = "`forbidden`: also for a `read` key made without `--codes`, when the jackpot gave coupons; `wrong-subject`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "`too-many-exports`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub async fn get(
+    auth::Read(caller): auth::Read,
+    PathOf(id): PathOf<Id>,
+    api: Data<Api>,
+    seeds: Data<SeedOf>,
+) -> Result<HttpResponse, Problem> {
+    let place = Arc::clone(&api.exports).try_acquire_owned();
+    let place = place.map_err(|_| LedgerError::TooManyExports)?;
+    let export = Export::begin(api.sql.clone(), id.clone(), &api.signing.current()).await?;
+    // After the head was read: whatever codes are in the export, the ledger has their prizes by now. They can't be left out
+    // of what is hashed.
+    if !caller.sees_codes() && api.queries.gave_coupons(&id).await? {
+        return Err(Problem::forbidden(
+            "this export holds codes of coupons: use an operate key, or a read key made with --codes",
+        ));
+    }
+    let file = format!("attachment; filename=\"ledger-{id}.ndjson\"");
+    let lines = export.lines(move |epoch, books| {
+        let seed = may_be_published(epoch, books).then(|| seeds(&id, epoch))??;
+        // One that is not of the commitment is of another secret, and proves nothing.
+        (seed.commitment() == epoch.opening.commitment).then(|| seed.reveal())
+    });
+    let (sender, mut chunks) = mpsc::channel(CHUNKS_AHEAD);
+    actix_web::rt::spawn(async move {
+        send(lines, sender).await;
+        drop(place);
+    });
+    let body = async_stream::stream! {
+        let mut ended = std::pin::pin!(caller.end().wait());
+        loop {
+            let chunk = tokio::select! {
+                biased;
+                () = &mut ended => {
+                    yield Err(std::io::ErrorKind::PermissionDenied.into());
+                    return;
+                }
+                chunk = chunks.recv() => chunk,
+            };
+            match chunk {
+                Some(Ok(None)) => return,
+                Some(Ok(Some(chunk))) => yield Ok::<Bytes, std::io::Error>(chunk),
+                // Broken off: a file that ends too early must never look whole.
+                Some(Err(error)) => {
+                    tracing::error!(%error, "an export was broken off");
+                    yield Err(std::io::Error::other(error));
+                    return;
+                }
+                None => {
+                    yield Err(std::io::ErrorKind::TimedOut.into());
+                    return;
+                }
+            }
+        }
+    };
+    Ok(HttpResponse::Ok()
+        .content_type("application/x-ndjson")
+        .insert_header((CONTENT_DISPOSITION, file))
+        .insert_header((CACHE_CONTROL, "no-store"))
+        .streaming(body))
+}
+
+/// Lines in chunks; `None` is the end, and its absence a client that takes nothing.
+async fn send(
+    lines: impl Stream<Item = Result<Bytes, ExportError>>,
+    sender: mpsc::Sender<Result<Option<Bytes>, ExportError>>,
+) {
+    let give = async |chunk| {
+        let given = timeout(CLIENT_TIMEOUT, sender.send(chunk)).await;
+        given.is_ok_and(|sent| sent.is_ok())
+    };
+    let mut lines = std::pin::pin!(lines);
+    let mut chunk = BytesMut::new();
+    while let Some(line) = lines.next().await {
+        match line {
+            Ok(line) => chunk.extend_from_slice(&line),
+            Err(error) => {
+                give(Err(error)).await;
+                return;
+            }
+        }
+        if chunk.len() >= CHUNK_BYTES && !give(Ok(Some(chunk.split().freeze()))).await {
+            return;
+        }
+    }
+    if give(Ok(Some(chunk.freeze()))).await {
+        give(Ok(None)).await;
+    }
+}

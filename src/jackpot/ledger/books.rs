@@ -1,0 +1,401 @@
+//! The books of a jackpot: its state as its events alone tell it, without the records of single entries. Pure.
+//!
+//! The projector keeps them beside its cursor, checks each event against them before it is committed, compares them
+//! with Redis at a checkpoint, and a lost Redis is rebuilt from them.
+
+use std::collections::BTreeMap;
+
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::epoch::Opening;
+use serde::{Deserialize, Serialize};
+
+use super::event::{Define, Event, Kind};
+use crate::jackpot::view::Status;
+use crate::ledger::events::{FoldError, expect, follows, go_on_in_history};
+
+mod enter;
+
+pub use enter::HalfBatch;
+
+/// Meters that may be below zero.
+const SIGNED: [&str; 3] = ["funded", "skipped", "skipped_micro"];
+
+/// A jackpot at an event.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Books {
+    /// Number of the last event.
+    pub n: u64,
+    /// How often Redis was rebuilt from the ledger.
+    pub restores: u64,
+    /// When the last event happened, ms of Redis' clock.
+    pub at_ms: i64,
+    /// Its status; `None` before it was created.
+    pub status: Option<Status>,
+    /// Definition in force.
+    pub version: u64,
+    /// Its tiers and its digest, as Redis has them.
+    pub terms: Terms,
+    /// Definition that waits.
+    pub waiting: Option<u64>,
+    /// The same of that one.
+    pub next_terms: Terms,
+    /// Definitions that Redis keeps.
+    pub definitions: u64,
+    /// Highest version given.
+    pub last_version: u64,
+    /// ISO 4217 code of all amounts.
+    pub currency: String,
+    /// Entries so far.
+    pub sequence: u64,
+    /// Paid claims so far.
+    pub claim_order: u64,
+    /// The open epoch, from 1.
+    pub epoch: u64,
+    /// What opened it.
+    pub opening: Opening,
+    /// What was made at creation or at the last restore.
+    pub history: String,
+    /// Meters by tier.
+    pub meters: BTreeMap<Id, Meters>,
+    /// The newer generation of idempotency records.
+    pub generation: Generation,
+    /// Records in it.
+    pub records: Kept,
+    /// Event that opened the older one: no record is older.
+    pub older_n: u64,
+    /// Records in that one.
+    pub older_records: Kept,
+    /// Seconds that ids are remembered at least.
+    pub retention_s: u64,
+    /// Ids of adjustments.
+    pub adjustments: u64,
+    /// Entries without an outcome, by sequence.
+    pub pending: BTreeMap<u64, Pending>,
+    /// The last PUTs, as Redis keeps them.
+    pub puts: String,
+    /// A batch whose second segment is the next event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub half_batch: Option<HalfBatch>,
+}
+
+/// What of a definition decides where money goes, as `lua/jackpot/state.lua` keeps it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Terms {
+    /// `name seed cap;` of each tier.
+    pub tiers: String,
+    /// Digest of what touches money or odds.
+    pub money: String,
+}
+
+/// How many records a generation has in Redis.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Of entries and of batches.
+    pub entries: u64,
+    /// Of calls whose entries share what a run of them added. A restore writes none: each entry has all of it.
+    pub calls: u64,
+}
+
+impl Kept {
+    /// Fields of the hash.
+    #[must_use]
+    pub fn all(self) -> u64 {
+        self.entries + self.calls
+    }
+}
+
+/// The meters of a tier, as `lua/jackpot/tiers.lua` names them: minor units, or millionths of one (`*_micro`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "lua/jackpot/tiers.lua says what each is")]
+pub struct Meters {
+    pub pool: i64,
+    pub reserve: i64,
+    pub overflow: i64,
+    pub pool_micro: i64,
+    pub reserve_micro: i64,
+    pub contributed: i64,
+    pub contributed_micro: i64,
+    pub funded: i64,
+    pub paid: i64,
+    pub wins: i64,
+    /// What events that were skipped brought in (negative: took away) without saying from where; Redis has no such meter.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub skipped: i64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub skipped_micro: i64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_zero(value: &i64) -> bool {
+    *value == 0
+}
+
+impl Meters {
+    /// Names and values, in the order of `METERS` in `lua/jackpot/tiers.lua`, the pool first.
+    #[must_use]
+    pub fn all(&self) -> [(&'static str, i64); 10] {
+        [
+            ("pool", self.pool),
+            ("reserve", self.reserve),
+            ("overflow", self.overflow),
+            ("pool_micro", self.pool_micro),
+            ("reserve_micro", self.reserve_micro),
+            ("contributed", self.contributed),
+            ("contributed_micro", self.contributed_micro),
+            ("funded", self.funded),
+            ("paid", self.paid),
+            ("wins", self.wins),
+        ]
+    }
+
+    pub(crate) fn named(&mut self, name: &str) -> Option<&mut i64> {
+        Some(match name {
+            "pool" => &mut self.pool,
+            "reserve" => &mut self.reserve,
+            "overflow" => &mut self.overflow,
+            "pool_micro" => &mut self.pool_micro,
+            "reserve_micro" => &mut self.reserve_micro,
+            "contributed" => &mut self.contributed,
+            "contributed_micro" => &mut self.contributed_micro,
+            "funded" => &mut self.funded,
+            "paid" => &mut self.paid,
+            "wins" => &mut self.wins,
+            "skipped" => &mut self.skipped,
+            "skipped_micro" => &mut self.skipped_micro,
+            _ => return None,
+        })
+    }
+
+    /// What came in less what is there or went out, in millionths: 0, or money was made or lost.
+    #[must_use]
+    pub fn difference_micro(&self) -> i128 {
+        let units = |value: i64| i128::from(value) * 1_000_000;
+        let came = units(self.contributed) + i128::from(self.contributed_micro) + units(self.funded);
+        let came = came + units(self.skipped) + i128::from(self.skipped_micro);
+        let there = units(self.pool) + units(self.reserve) + units(self.overflow) + units(self.paid);
+        came - there - i128::from(self.pool_micro) - i128::from(self.reserve_micro)
+    }
+}
+
+/// When and where a generation of records began.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Generation {
+    /// Which of the two keys holds it: `a` or `b`.
+    pub letter: String,
+    /// Sequence of the last entry before it.
+    pub start: u64,
+    /// ms of Redis' clock.
+    pub opened_ms: i64,
+    /// Definition in force then: older ones are dropped with the generation before.
+    pub version: u64,
+    /// Event that opened it.
+    pub n: u64,
+}
+
+/// An entry without an outcome.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pending {
+    /// Its id.
+    pub entry_id: String,
+    /// Who played.
+    pub player_id: Id,
+    /// Epoch it was drawn in: its seed stays secret until the entry has an outcome.
+    pub epoch: u64,
+    /// When it was taken, ms of Redis' clock.
+    pub entered_ms: i64,
+}
+
+impl Books {
+    /// Applies the next event. After an error the books are not to be used on.
+    pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
+        follows(self.n, event.n)?;
+        if let Kind::Skipped(skipped) = &event.kind {
+            return self.carry_on(event, &skipped.carried.books);
+        }
+        (self.n, self.at_ms) = (event.n, event.at_ms);
+        expect(
+            self.n,
+            self.status.is_some() || matches!(event.kind, Kind::Define(Define { created: Some(_), .. })),
+            "the first event does not create the jackpot",
+        )?;
+        let begins = self.status.is_none() || matches!(event.kind, Kind::Restore { .. });
+        go_on_in_history(self.n, &mut self.history, &event.history, begins)?;
+        self.change_meters(event)?;
+        self.go_on_with_batch(event)?;
+        match &event.kind {
+            Kind::Define(define) => self.define(event, define)?,
+            Kind::Enter { .. } => self.enter(event)?,
+            Kind::Claim { entry_id, claim } => {
+                self.pending_is(claim.sequence, entry_id)?;
+                self.claim(claim)?;
+            }
+            Kind::Finish { entry_id, sequence } => {
+                self.pending_is(*sequence, entry_id)?;
+                self.pending.remove(sequence);
+            }
+            Kind::Status { before, after } => {
+                expect(self.n, self.status == Some(*before), "the status before is another one")?;
+                self.status = Some(*after);
+            }
+            Kind::Adjust { .. } => self.adjustments += 1,
+            Kind::Checkpoint(_) | Kind::Skipped(_) => {}
+            Kind::Retention { before, retention_s } => {
+                let raises = *before == self.retention_s && retention_s > before;
+                expect(self.n, raises, "the retention is raised from another one")?;
+                self.retention_s = *retention_s;
+            }
+            Kind::Restore {
+                restores,
+                status,
+                closed,
+                epoch,
+                opening,
+                ..
+            } => {
+                expect(
+                    self.n,
+                    *restores > self.restores,
+                    "its restores are not more than before",
+                )?;
+                (self.restores, self.status) = (*restores, Some(*status));
+                expect(
+                    self.n,
+                    *closed == self.epoch,
+                    "it closes another epoch than the open one",
+                )?;
+                self.open(*epoch, opening)?;
+                (self.records.calls, self.older_records.calls) = (0, 0);
+            }
+            Kind::Rotate {
+                epoch,
+                opening,
+                dropped,
+                pruned,
+            } => {
+                self.rotate(event.at_ms, *epoch, opening, *dropped)?;
+                let left = self.definitions.checked_sub(pruned.len() as u64);
+                self.definitions = left.ok_or(FoldError::Unexpected {
+                    n: self.n,
+                    what: "more definitions are dropped than there are",
+                })?;
+            } // It has said all of them.
+        }
+        if let Some(version) = event.applied {
+            self.version = version;
+            self.waiting = None;
+            self.terms = std::mem::take(&mut self.next_terms);
+        }
+        Ok(())
+    }
+
+    /// An event that was skipped says what is to be carried on from it; only the money is derived here as everywhere.
+    fn carry_on(&mut self, event: &Event, after: &Self) -> Result<(), FoldError> {
+        self.change_meters(event)?;
+        let meters = std::mem::take(&mut self.meters);
+        expect(
+            event.n,
+            meters == after.meters && (after.n, after.at_ms, &after.history) == (event.n, event.at_ms, &event.history),
+            "what is carried on from a skipped event does not follow",
+        )?;
+        self.clone_from(after);
+        Ok(())
+    }
+
+    /// Of each tier: contributed + funded = pool + reserve + overflow + remainders + paid, in millionths.
+    fn change_meters(&mut self, event: &Event) -> Result<(), FoldError> {
+        let mut changed: Vec<(&Id, i128)> = Vec::new();
+        for change in &event.changes {
+            // The changes of a tier come together.
+            if changed.last().is_none_or(|(tier, _)| **tier != change.tier) {
+                let before = self.meters.get(&change.tier).copied().unwrap_or_default();
+                changed.push((&change.tier, before.difference_micro()));
+            }
+            let meters = self.meters.entry(change.tier.clone()).or_default();
+            let meter = meters.named(&change.meter).ok_or(FoldError::Unexpected {
+                n: event.n,
+                what: "a meter that there is not",
+            })?;
+            *meter = meter.checked_add(change.delta).ok_or(FoldError::Unexpected {
+                n: event.n,
+                what: "a meter beyond all bounds",
+            })?;
+            if *meter < 0 && !SIGNED.contains(&&*change.meter) {
+                return Err(FoldError::BelowZero {
+                    n: event.n,
+                    tier: change.tier.clone(),
+                    meter: change.meter.clone(),
+                });
+            }
+        }
+        for (tier, before) in changed {
+            let millionths = before - self.meters[tier].difference_micro();
+            if millionths != 0 {
+                return Err(FoldError::Unbalanced {
+                    n: event.n,
+                    tier: tier.clone(),
+                    millionths,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn define(&mut self, event: &Event, define: &Define) -> Result<(), FoldError> {
+        expect(
+            self.n,
+            define.version == self.last_version + 1,
+            "its version is not the next one",
+        )?;
+        if let Some((status, opening)) = &define.created {
+            expect(self.n, self.status.is_none(), "a jackpot is created twice")?;
+            self.status = Some(*status);
+            self.generation = Generation {
+                letter: "a".to_owned(),
+                start: 0,
+                opened_ms: event.at_ms,
+                version: define.version,
+                n: event.n,
+            };
+            self.open(1, opening)?;
+            self.retention_s = define.retention_s;
+        }
+        self.definitions += 1;
+        self.definitions -= u64::from(define.superseded.is_some());
+        self.next_terms = Terms {
+            tiers: define.tiers.clone(),
+            money: define.money.clone(),
+        };
+        self.currency.clone_from(&define.currency);
+        self.puts = define.remember(&self.puts);
+        self.last_version = define.version;
+        self.waiting = Some(define.version);
+        Ok(())
+    }
+
+    /// Opens an epoch, whose number is above all others.
+    fn open(&mut self, epoch: u64, opening: &Opening) -> Result<(), FoldError> {
+        expect(self.n, epoch > self.epoch, "the number of its epoch was given before")?;
+        (self.epoch, self.opening) = (epoch, opening.clone());
+        Ok(())
+    }
+
+    fn rotate(&mut self, at_ms: i64, epoch: u64, opening: &Opening, dropped: bool) -> Result<(), FoldError> {
+        expect(self.n, epoch == self.epoch + 1, "its epoch is not the next one")?;
+        self.open(epoch, opening)?;
+        if dropped {
+            let older = |pending: &u64| *pending <= self.generation.start;
+            let left = self.pending.keys().any(older);
+            expect(self.n, !left, "records of entries without an outcome are dropped")?;
+            self.older_n = self.generation.n;
+            self.older_records = std::mem::take(&mut self.records);
+            self.generation = Generation {
+                letter: if self.generation.letter == "a" { "b" } else { "a" }.to_owned(),
+                start: self.sequence,
+                opened_ms: at_ms,
+                version: self.version,
+                n: self.n,
+            };
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,105 @@
+//! What is carried on from a skipped event of a jackpot (`crate::ledger::skipped`). Pure.
+
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::epoch::Opening;
+use serde::{Deserialize, Serialize};
+
+use super::books::Books;
+
+/// What is carried on from a jackpot's event.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Carried {
+    /// The books after it.
+    pub books: Books,
+    /// Idempotency records that it made or ended, as Redis had them when it was skipped.
+    pub records: Vec<CarriedRecord>,
+    /// What was sent with the entries that it took, as far as that is known.
+    pub entries: Vec<CarriedEntry>,
+    /// Money that it paid.
+    pub paid: Vec<CarriedPayout>,
+    /// Units of coupons that it recorded.
+    pub units: Vec<CarriedUnit>,
+    /// Definitions that it put, JSON by version.
+    pub definitions: Vec<(u64, String)>,
+    /// Versions that Redis does not keep any more since.
+    pub dropped_versions: Vec<u64>,
+    /// Epochs that it opened, what opened them, and when, ms.
+    pub epochs: Vec<(u64, Opening, i64)>,
+    /// Epochs that it closed, and when, ms.
+    pub closed_epochs: Vec<(u64, i64)>,
+    /// Adjustments that it made: id, digest and time, ms.
+    pub adjustments: Vec<(String, String, i64)>,
+}
+
+/// An idempotency record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CarriedRecord {
+    /// The entry, or the field of a batch's own record.
+    pub id: String,
+    /// Whether this event took it.
+    pub first: bool,
+    /// The event that took it: it decides the generation.
+    pub entered_n: u64,
+    /// As Redis had it.
+    pub text: String,
+}
+
+/// What was sent with an entry.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CarriedEntry {
+    /// Number of the entry.
+    pub sequence: u64,
+    /// Its id.
+    pub entry_id: String,
+    /// `player stake client_seed`.
+    pub sent: String,
+    /// What it had won when it was skipped, 0 for nothing.
+    pub rank: u32,
+    /// Whether that is final.
+    pub settled: bool,
+}
+
+/// Money that was paid.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CarriedPayout {
+    /// Number of the entry.
+    pub sequence: u64,
+    /// The entry.
+    pub entry_id: String,
+    /// Who played; `None` when that can't be read: then there is no receipt, only the record.
+    pub player_id: Option<Id>,
+    /// By which rank.
+    pub rank: u32,
+    /// Out of which tier.
+    pub tier: Id,
+    /// Minor units.
+    pub amount: u64,
+    /// Number of the paid claim.
+    pub claim_order: u64,
+    /// What the pool held before it; `None` as above.
+    pub pool_before: Option<u64>,
+}
+
+/// A unit of a coupon.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CarriedUnit {
+    /// Number of the entry.
+    pub sequence: u64,
+    /// The entry.
+    pub entry_id: String,
+    /// Who played.
+    pub player_id: Id,
+    /// By which rank.
+    pub rank: u32,
+    /// Which coupon.
+    pub coupon_id: Id,
+    /// Number of the issue within the coupon.
+    pub coupon_sequence: u64,
+    /// Its code.
+    pub code: String,
+}

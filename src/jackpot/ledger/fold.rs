@@ -1,0 +1,123 @@
+//! Everything that the events of a jackpot tell: its books, and what the books leave to tables of their own. Pure.
+//!
+//! What this cannot rebuild would be lost with Redis, so the tests compare it with Redis field by field.
+
+use std::collections::{BTreeMap, HashMap};
+
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::batch_record;
+use jackpot_core::jackpot::epoch::{Epoch, Opening};
+
+use super::books::Books;
+use super::event::{Event, Kind};
+use super::records::Records;
+use crate::ledger::events::FoldError;
+
+/// A jackpot, rebuilt. Its size grows with the entries that are remembered.
+#[derive(Debug, Clone, Default)]
+pub struct Fold {
+    /// Its state.
+    pub books: Books,
+    /// Definitions that are kept, JSON by version.
+    pub definitions: BTreeMap<u64, String>,
+    /// Epochs, the oldest first.
+    pub epochs: Vec<Epoch>,
+    /// Records of the newer generation, by entry id or `<batch_id>:`.
+    pub seen: HashMap<String, String>,
+    /// Records of the older one.
+    pub seen_before: HashMap<String, String>,
+    /// Digest and time in ms by adjustment id.
+    pub adjustments: BTreeMap<Id, (String, i64)>,
+    records: Records,
+}
+
+impl Fold {
+    /// Applies the next event. After an error the fold is not to be used on.
+    pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
+        self.books.apply(event)?;
+        let unexpected = |what| FoldError::Unexpected { n: event.n, what };
+        match &event.kind {
+            Kind::Define(define) => {
+                if let Some((_, opening)) = &define.created {
+                    self.open_epoch(1, opening, event.at_ms);
+                }
+                if let Some(superseded) = define.superseded {
+                    self.definitions.remove(&superseded);
+                }
+                self.definitions.insert(define.version, define.json.clone());
+            }
+            Kind::Adjust { adjustment_id, digest } => {
+                let done = (digest.clone(), event.at_ms);
+                if self.adjustments.insert(adjustment_id.clone(), done).is_some() {
+                    return Err(unexpected("an adjustment id comes twice"));
+                }
+            }
+            Kind::Rotate {
+                epoch,
+                opening,
+                dropped,
+                pruned,
+            } => {
+                self.open_epoch(*epoch, opening, event.at_ms);
+                self.definitions.retain(|version, _| !pruned.contains(version));
+                if *dropped {
+                    self.seen_before = std::mem::take(&mut self.seen);
+                }
+            }
+            Kind::Enter { entries, batch, .. } => {
+                let seen = |id: &String| self.seen.contains_key(id) || self.seen_before.contains_key(id);
+                let again = batch
+                    .as_ref()
+                    .is_some_and(|batch| seen(&batch_record::field(&batch.batch_id)));
+                if again || entries.iter().any(|entry| seen(&entry.entry_id)) {
+                    return Err(unexpected("an entry or batch id comes twice"));
+                }
+            }
+            Kind::Restore { epoch, opening, .. } => self.open_epoch(*epoch, opening, event.at_ms),
+            Kind::Skipped(skipped) => {
+                let carried = &skipped.carried;
+                self.definitions.extend(carried.definitions.iter().cloned());
+                self.definitions
+                    .retain(|version, _| !carried.dropped_versions.contains(version));
+                for epoch in &mut self.epochs {
+                    let closed = carried.closed_epochs.iter();
+                    let closed = closed.filter(|(closed, _)| *closed == epoch.epoch);
+                    epoch.closed_ms = closed.map(|(_, at_ms)| *at_ms).next().or(epoch.closed_ms);
+                }
+                for (epoch, opening, opened_ms) in &carried.epochs {
+                    self.open_epoch(*epoch, opening, *opened_ms);
+                }
+                for (id, digest, at_ms) in &carried.adjustments {
+                    let id = Id::parse(id).map_err(|_| unexpected("the id of an adjustment"))?;
+                    self.adjustments.insert(id, (digest.clone(), *at_ms));
+                }
+                if self.books.generation.n == event.n {
+                    self.seen_before = std::mem::take(&mut self.seen);
+                }
+            }
+            _ => {}
+        }
+        let newer_from = self.books.generation.n;
+        self.records.apply(event, &mut |written| {
+            let generation = if written.entered_n > newer_from {
+                &mut self.seen
+            } else {
+                &mut self.seen_before
+            };
+            generation.insert(written.entry_id.to_owned(), written.text);
+        })
+    }
+
+    /// Opens an epoch, which closes the one before.
+    fn open_epoch(&mut self, epoch: u64, opening: &Opening, opened_ms: i64) {
+        if let Some(last) = self.epochs.last_mut() {
+            last.closed_ms = Some(opened_ms);
+        }
+        self.epochs.push(Epoch {
+            epoch,
+            opening: opening.clone(),
+            opened_ms,
+            closed_ms: None,
+        });
+    }
+}

@@ -1,0 +1,121 @@
+//! What the routes of a jackpot ask of the ledger: an entry whose event has left Redis, and whether both sides agree.
+
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::record::{Record, Sent, State};
+use sqlx::Row;
+
+use super::carried::Carried;
+use super::event::{Event, Kind};
+use super::projector::Jackpots;
+use crate::http::problem::Problem;
+use crate::jackpot::kept::Taken;
+use crate::jackpot::operate::Operate;
+use crate::ledger::Ledger;
+use crate::ledger::queries::LedgerError;
+
+impl Ledger {
+    /// An entry as it was taken, from the event that took it.
+    pub async fn taken(&self, jackpot: &Id, entry_id: &str, sequence: u64) -> Result<Taken, LedgerError> {
+        let text = "SELECT body FROM events WHERE kind = 'jackpot' AND id = $1 AND type = 'enter' AND last_sequence >= $2 \
+                    ORDER BY last_sequence LIMIT 1";
+        let row = sqlx::query(text)
+            .bind(jackpot.as_str())
+            .bind(i64::try_from(sequence).unwrap_or(i64::MAX))
+            .fetch_optional(self.sql.reader());
+        let missing = || LedgerError::Missing(format!("readable event of entry '{entry_id}'"));
+        if let Some(row) = self.sql.reading(row).await? {
+            let event = read(row.try_get("body")?).ok_or_else(missing)?;
+            if let Some(taken) = taken(event, entry_id, sequence) {
+                return Ok(taken);
+            }
+        }
+        self.taken_and_skipped(jackpot, entry_id, sequence).await
+    }
+
+    /// The same of one whose event was skipped.
+    async fn taken_and_skipped(&self, jackpot: &Id, entry_id: &str, sequence: u64) -> Result<Taken, LedgerError> {
+        let text = "SELECT body FROM events WHERE kind = 'jackpot' AND id = $1 AND type = 'skipped' AND last_sequence >= $2 \
+                    ORDER BY n LIMIT 1";
+        let row = sqlx::query(text)
+            .bind(jackpot.as_str())
+            .bind(i64::try_from(sequence).unwrap_or(i64::MAX))
+            .fetch_optional(self.sql.reader());
+        let missing = || LedgerError::Missing(format!("readable event of entry '{entry_id}'"));
+        let row = self.sql.reading(row).await?.ok_or_else(missing)?;
+        let event = read(row.try_get("body")?).ok_or_else(missing)?;
+        let Kind::Skipped(skipped) = event.kind else {
+            return Err(missing());
+        };
+        carried(&skipped.carried, event.at_ms, sequence).ok_or_else(|| LedgerError::Skipped(entry_id.to_owned()))
+    }
+
+    /// Compares Redis with the ledger at a new checkpoint; a problem unless they agree.
+    pub async fn agree(&self, operate: &Operate, jackpot: &Id) -> Result<(), Problem> {
+        let mark = operate.checkpoint(jackpot).await?;
+        Ok(self.reached::<Jackpots>(jackpot, mark).await?.clean()?)
+    }
+
+    /// The secrets that seeds must still be derived from, of epochs that are open or not published yet, each with a
+    /// jackpot that needs it.
+    pub async fn needed_secrets(&self) -> Result<Vec<(Id, String)>, sqlx::Error> {
+        let rows = sqlx::query("SELECT DISTINCT jackpot_id, secret_id FROM epochs WHERE seed = ''");
+        let rows = self.sql.reading(rows.fetch_all(self.sql.reader())).await?;
+        let one = |row: &sqlx::any::AnyRow| {
+            Ok::<(String, String), sqlx::Error>((row.try_get("jackpot_id")?, row.try_get("secret_id")?))
+        };
+        let rows = rows.iter().map(one).collect::<Result<Vec<_>, _>>()?;
+        let parsed = |(id, secret_id): (String, String)| Some((Id::parse(&id).ok()?, secret_id));
+        Ok(rows.into_iter().filter_map(parsed).collect())
+    }
+}
+
+fn read(body: &str) -> Option<Event> {
+    Event::parse(&serde_json::from_str(body).ok()?).ok()
+}
+
+fn carried(carried: &Carried, at_ms: i64, sequence: u64) -> Option<Taken> {
+    let entry = carried.entries.iter().find(|entry| entry.sequence == sequence)?;
+    let sent = Sent::parse(&entry.sent)?;
+    let record = carried.records.iter().find(|record| record.id == entry.entry_id);
+    let record = record.and_then(|record| Record::parse(&record.text).ok());
+    Some(Taken {
+        at_ms,
+        record: record.unwrap_or_else(|| Record {
+            sequence,
+            epoch: carried.books.epoch,
+            version: carried.books.version,
+            fingerprint: sent.fingerprint(),
+            contributions: Vec::new(),
+            state: State::Lost,
+        }),
+        sent,
+    })
+}
+
+fn taken(event: Event, entry_id: &str, sequence: u64) -> Option<Taken> {
+    let at_ms = event.at_ms;
+    let Kind::Enter {
+        epoch,
+        version,
+        first,
+        entries,
+        ..
+    } = event.kind
+    else {
+        return None;
+    };
+    let place = usize::try_from(sequence.checked_sub(first)?).ok()?;
+    let entry = entries.into_iter().nth(place)?;
+    (entry.entry_id == entry_id).then(|| Taken {
+        at_ms,
+        record: Record {
+            sequence,
+            epoch,
+            version,
+            fingerprint: entry.sent.fingerprint(),
+            contributions: entry.contributions,
+            state: State::Lost,
+        },
+        sent: entry.sent,
+    })
+}

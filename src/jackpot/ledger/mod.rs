@@ -1,0 +1,41 @@
+//! Jackpots in the ledger: what their events say, what the events rebuild, and the tables that only they have.
+//!
+//! Pure: [`event`] (as the scripts write it), [`books`] (a jackpot at an event, each event checked against what was before
+//! it), [`records`] and [`fold`] (what else its events rebuild), [`postings`], [`audit`], [`carried`] (of a skipped
+//! event), [`report`] and [`sides`] (Redis beside the ledger), [`export_line`]. With the database: [`projector`] (rows),
+//! [`entry_index`] (entries by player in daily tables), [`restore`], [`stuck`], [`lookup`], [`export`], [`queries`],
+//! [`api`].
+
+pub mod api;
+pub mod audit;
+pub mod books;
+pub mod carried;
+pub mod entry_index;
+pub mod event;
+mod event_page;
+pub mod export;
+pub mod export_line;
+pub mod fold;
+mod forgotten;
+pub mod lookup;
+pub mod postings;
+pub mod projector;
+pub mod queries;
+pub mod records;
+pub mod report;
+pub mod restore;
+pub mod sides;
+pub mod stuck;
+
+use std::sync::Arc;
+
+use crate::jackpot::operate::Operate;
+use crate::ledger::kinds::AnyKind;
+
+/// Registers jackpots with the ledger.
+#[must_use]
+pub fn kind(operate: &Operate) -> Arc<dyn AnyKind> {
+    Arc::new(projector::Jackpots {
+        operate: operate.clone(),
+    })
+}

@@ -1,0 +1,298 @@
+//! What a jackpot's events have for the tables. Pure but for the signatures.
+
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::derived::payout_id;
+use jackpot_core::money::Minor;
+use jackpot_core::receipt::UnsignedReceipt;
+
+use super::index::{carried_entry_rows, entry_rows};
+use super::rows::{CouponRow, PayoutRow, SettledRow};
+use super::{Jackpots, With};
+use crate::jackpot::ledger::audit;
+use crate::jackpot::ledger::books::{Books, Pending};
+use crate::jackpot::ledger::carried::{Carried, CarriedPayout};
+use crate::jackpot::ledger::event::{Claim, ClaimResult, Entered, Event, Kind};
+use crate::jackpot::ledger::postings::postings;
+use crate::jackpot::ledger::report::compare;
+use crate::jackpot::ledger::sides;
+use crate::ledger::events::FoldError;
+use crate::ledger::projector::batch::{self, Raw, Stop};
+
+type Batch = batch::Batch<Jackpots>;
+type Start<'a> = batch::Start<'a, Jackpots>;
+
+impl Batch {
+    /// Reads an event, applies it, and adds its rows.
+    pub(super) fn take(&mut self, start: &Start<'_>, raw: &Raw) -> Result<(), Stop> {
+        let event = Event::parse(&raw.fields)?;
+        let before = Before::of(&event, &self.books);
+        self.books.apply(&event)?;
+        if let Some(books) = &before.books {
+            let put = self.definitions.last().map(|row| row.json.as_str());
+            let last = put.unwrap_or(start.with.last_definition);
+            let action = audit::action(start.id, &event, &raw.fields, (books, &self.books), last);
+            self.actions.extend(action.map(|action| (event.n, event.at_ms, action)));
+        }
+        let lines = postings(&event).into_iter().enumerate();
+        self.rows
+            .postings
+            .extend(lines.map(|(line, posting)| (event.n, event.at_ms, line, posting)));
+        self.details(start, before.pending, event)
+    }
+
+    /// Where nothing waits for the index, its cursor goes along.
+    pub(super) fn end(&mut self, with: &With<'_>) {
+        let nothing_waits = self.rows.indexed_n == self.from.n && self.rows.index.is_empty();
+        if nothing_waits || !with.index_entries {
+            self.rows.indexed_to = self.to.n;
+        }
+    }
+
+    fn details(&mut self, start: &Start<'_>, pending: Option<Pending>, event: Event) -> Result<(), Stop> {
+        let (n, at_ms) = (event.n, event.at_ms);
+        match event.kind {
+            Kind::Define(define) => {
+                if let Some((_, opening)) = define.created {
+                    self.rows.epochs.push((1, opening, at_ms));
+                }
+                self.rows.dropped_versions.extend(define.superseded);
+                self.define(define.version, (n, at_ms), define.json);
+            }
+            Kind::Enter {
+                epoch,
+                version,
+                first,
+                entries,
+                claims,
+                ..
+            } => self.entered(start, (n, at_ms), (epoch, version, first), entries, &claims)?,
+            Kind::Claim { entry_id, claim } => {
+                if let Some(pending) = pending {
+                    self.paid(start, (n, at_ms), &entry_id, &pending.player_id, &claim)?;
+                    self.issued(at_ms, n, entry_id, &pending.player_id, &claim);
+                    if claim.result.is_won() {
+                        self.settle(start, pending, claim.sequence, claim.rank);
+                    }
+                }
+            }
+            Kind::Finish { sequence, .. } => {
+                if let Some(pending) = pending {
+                    self.settle(start, pending, sequence, 0);
+                }
+            }
+            Kind::Adjust { adjustment_id, digest } => {
+                self.rows
+                    .adjustments
+                    .push((adjustment_id.to_string(), n, at_ms, digest));
+            }
+            Kind::Rotate {
+                epoch, opening, pruned, ..
+            } => {
+                self.rows.closed_epochs.push((epoch - 1, n, at_ms));
+                self.rows.epochs.push((epoch, opening, at_ms));
+                self.rows.dropped_versions.extend(pruned);
+            }
+            Kind::Checkpoint(redis) => {
+                let report = compare(&sides::of_checkpoint(&redis), &sides::of_books(&self.books));
+                self.report = Some((n, at_ms, report));
+            }
+            Kind::Skipped(skipped) => self.carried(start, (n, at_ms), skipped.carried)?,
+            Kind::Restore {
+                closed, epoch, opening, ..
+            } => {
+                self.rows.closed_epochs.push((closed, n, at_ms));
+                self.rows.epochs.push((epoch, opening, at_ms));
+            }
+            Kind::Status { .. } | Kind::Retention { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// The rows of an event that was skipped.
+    fn carried(&mut self, start: &Start<'_>, (n, at_ms): (u64, i64), carried: Carried) -> Result<(), Stop> {
+        for paid in carried.paid {
+            self.carried_payout(start, (n, at_ms), paid)?;
+        }
+        self.rows
+            .coupons
+            .extend(carried.units.into_iter().map(|unit| CouponRow {
+                sequence: unit.sequence,
+                n,
+                entry_id: unit.entry_id,
+                player_id: unit.player_id,
+                rank: unit.rank,
+                coupon_id: unit.coupon_id,
+                coupon_sequence: unit.coupon_sequence,
+                code: unit.code,
+                issued_at_ms: at_ms,
+            }));
+        for (version, json) in carried.definitions {
+            self.define(version, (n, at_ms), json);
+        }
+        self.rows.dropped_versions.extend(carried.dropped_versions);
+        let closed = carried
+            .closed_epochs
+            .into_iter()
+            .map(|(epoch, at_ms)| (epoch, n, at_ms));
+        self.rows.closed_epochs.extend(closed);
+        self.rows.epochs.extend(carried.epochs);
+        let adjusted = carried.adjustments.into_iter();
+        self.rows
+            .adjustments
+            .extend(adjusted.map(|(id, digest, at_ms)| (id, n, at_ms, digest)));
+        if start.with.index_entries {
+            let (epoch, version) = (self.books.epoch, self.books.version);
+            let rows = carried_entry_rows((n, at_ms), (epoch, version), &carried.entries);
+            self.rows.index.entries.extend(rows);
+        }
+        Ok(())
+    }
+
+    fn carried_payout(&mut self, start: &Start<'_>, (n, at_ms): (u64, i64), paid: CarriedPayout) -> Result<(), Stop> {
+        let (Some(player_id), Some(pool_before)) = (paid.player_id, paid.pool_before) else {
+            return Ok(());
+        };
+        let claim = Claim {
+            sequence: paid.sequence,
+            attempt: 0,
+            rank: paid.rank,
+            result: ClaimResult::Paid {
+                tier: paid.tier,
+                amount: paid.amount,
+                claim_order: paid.claim_order,
+                pool_before,
+            },
+        };
+        self.paid(start, (n, at_ms), &paid.entry_id, &player_id, &claim)
+    }
+
+    fn entered(
+        &mut self,
+        start: &Start<'_>,
+        (n, at_ms): (u64, i64),
+        (epoch, version, first): (u64, u64, u64),
+        entries: Vec<Entered>,
+        claims: &[Claim],
+    ) -> Result<(), Stop> {
+        for claim in claims {
+            let place = usize::try_from(claim.sequence - first).ok();
+            if let Some(entry) = place.and_then(|place| entries.get(place)) {
+                self.paid(start, (n, at_ms), &entry.entry_id, &entry.sent.player, claim)?;
+            }
+        }
+        if start.with.index_entries {
+            let rows = entry_rows((n, at_ms), (epoch, version, first), entries, claims);
+            self.rows.index.entries.extend(rows);
+        }
+        Ok(())
+    }
+
+    fn paid(
+        &mut self,
+        start: &Start<'_>,
+        (n, at_ms): (u64, i64),
+        entry_id: &str,
+        player_id: &Id,
+        claim: &Claim,
+    ) -> Result<(), Stop> {
+        let ClaimResult::Paid {
+            tier,
+            amount,
+            claim_order,
+            pool_before,
+        } = &claim.result
+        else {
+            return Ok(());
+        };
+        let minor = |amount: u64| Minor::try_from(amount).map_err(|_| wrong(n, "an amount beyond 2^53 - 1"));
+        let after = pool_before.checked_sub(*amount);
+        let after = after.ok_or_else(|| wrong(n, "more is paid than was in the pool"))?;
+        let before_it = self.rows.payouts.last().filter(|last| last.n == n);
+        let i = before_it.map_or(0, |last| last.i + 1);
+        let history = self.books.history.clone();
+        let receipt = (start.with.sign)(UnsignedReceipt {
+            payout_id: payout_id(start.id, &history, entry_id, claim.sequence),
+            jackpot_id: start.id.clone(),
+            entry_id: entry_id.to_owned(),
+            player_id: player_id.clone(),
+            tier: tier.clone(),
+            amount: minor(*amount)?,
+            currency: self.books.currency.clone(),
+            claim_order: *claim_order,
+            pool_before: minor(*pool_before)?,
+            pool_after: minor(after)?,
+            paid_at_ms: at_ms,
+            history,
+            n,
+            i,
+        });
+        self.rows.payouts.push(PayoutRow {
+            receipt,
+            n,
+            i,
+            sequence: claim.sequence,
+            rank: claim.rank,
+            paid_at_ms: at_ms,
+        });
+        Ok(())
+    }
+
+    fn issued(&mut self, at_ms: i64, n: u64, entry_id: String, player_id: &Id, claim: &Claim) {
+        if let ClaimResult::Issued {
+            coupon_id,
+            sequence,
+            code,
+        } = &claim.result
+        {
+            self.rows.coupons.push(CouponRow {
+                sequence: claim.sequence,
+                n,
+                entry_id,
+                player_id: player_id.clone(),
+                rank: claim.rank,
+                coupon_id: coupon_id.clone(),
+                coupon_sequence: *sequence,
+                code: code.clone(),
+                issued_at_ms: at_ms,
+            });
+        }
+    }
+
+    fn settle(&mut self, start: &Start<'_>, pending: Pending, sequence: u64, rank: u32) {
+        if start.with.index_entries {
+            self.rows.index.settled.push(SettledRow {
+                player_id: pending.player_id,
+                entered_ms: pending.entered_ms,
+                sequence,
+                rank,
+            });
+        }
+    }
+}
+
+/// What the books said before an event, as far as its rows need it.
+struct Before {
+    /// All of it, for what an operator did.
+    books: Option<Books>,
+    /// The entry that a redraw settles.
+    pending: Option<Pending>,
+}
+
+impl Before {
+    fn of(event: &Event, books: &Books) -> Self {
+        let (operated, sequence) = match &event.kind {
+            Kind::Claim { claim, .. } => (false, Some(claim.sequence)),
+            Kind::Finish { sequence, .. } => (false, Some(*sequence)),
+            Kind::Enter { .. } | Kind::Checkpoint(_) | Kind::Retention { .. } => (false, None),
+            _ => (true, None),
+        };
+        Self {
+            books: operated.then(|| books.clone()),
+            pending: sequence.and_then(|sequence| books.pending.get(&sequence).cloned()),
+        }
+    }
+}
+
+fn wrong(n: u64, what: &'static str) -> Stop {
+    Stop::Fold(FoldError::Unexpected { n, what })
+}

@@ -1,0 +1,341 @@
+//! The index of entries by player, in transactions of its own: each row of it is at another place of the database, so
+//! that few large sorted writes cost less than one in each commit of events.
+//!
+//! It has a cursor of its own in SQL (`jackpots.indexed_n`), moved by compare-and-set with its rows. What waits is in
+//! memory; a holder of the stream that dies loses nothing, because the next one goes on from the events in SQL.
+
+use std::time::{Duration, Instant};
+
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::record::Sent;
+use sqlx::{Any, Row};
+use tracing::{debug, info};
+
+use super::Jackpots;
+use super::rows::{EntryRow, IndexRows, SettledRow};
+use crate::jackpot::ledger::carried::{Carried, CarriedEntry};
+use crate::jackpot::ledger::entry_index::{self, IndexRow, RowKey};
+use crate::jackpot::ledger::event::{Claim, ClaimResult, Entered, Event, Kind};
+use crate::jackpot::ledger::event_page;
+use crate::ledger::Ledger;
+use crate::ledger::projector::Projector;
+use crate::ledger::projector::load::{self, LoadError, damaged};
+use crate::ledger::projector::stream;
+use crate::ledger::projector::write::{WriteError, int};
+use crate::ledger::queries::LedgerError;
+use crate::sql::{Sql, Tx, is_unavailable};
+
+type Loaded = load::Loaded<Jackpots>;
+type Stream = stream::Stream<Jackpots>;
+
+/// Between two writes of the index: so long entries may be missing in it.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Between two looks for days that have expired.
+const EXPIRY: Duration = Duration::from_mins(10);
+/// Rows after which it is written in any case: some 20 MB of memory.
+const MANY: usize = 50_000;
+
+/// Rows of one jackpot, all that its events from one to another have for the index.
+#[derive(Debug)]
+pub struct Part<'a> {
+    /// Which jackpot.
+    pub jackpot: &'a Id,
+    /// Of the lease.
+    pub token: i64,
+    /// The last event that the index has.
+    pub from: u64,
+    /// The last one that it has then.
+    pub to: u64,
+    /// The rows.
+    pub rows: &'a IndexRows,
+}
+
+impl<'a> Part<'a> {
+    fn of(stream: &'a Stream) -> Self {
+        Self {
+            jackpot: &stream.id,
+            token: stream.token,
+            from: stream.along.indexed_n,
+            to: stream.cursor.n,
+            rows: &stream.along.for_index,
+        }
+    }
+}
+
+impl Projector<Jackpots> {
+    /// Writes what waits for the index, when it has waited long enough or is much, or `at_once`.
+    pub(super) async fn index(&mut self, at_once: bool) -> Result<(), sqlx::Error> {
+        let waiting = self
+            .streams
+            .values()
+            .filter(|stream| !stream.along.for_index.is_empty());
+        let parts: Vec<_> = waiting.map(Part::of).collect();
+        let rows: usize = parts.iter().map(|part| part.rows.len()).sum();
+        let due = at_once || rows >= MANY || self.indexed_at.is_none_or(|at| at.elapsed() >= PAUSE);
+        if rows == 0 || !due {
+            return Ok(());
+        }
+        let done = match write(&self.ledger.sql, &parts).await {
+            Err(WriteError::Sql(error)) if is_unavailable(&error) => return Err(error),
+            Err(error) if parts.len() > 1 => {
+                debug!(%error, "not indexed together; trying each by itself");
+                let mut done = Vec::with_capacity(parts.len());
+                for part in &parts {
+                    done.push((
+                        part.jackpot.clone(),
+                        write(&self.ledger.sql, std::slice::from_ref(part)).await,
+                    ));
+                }
+                done
+            }
+            Err(error) => vec![(parts[0].jackpot.clone(), Err(error))],
+            Ok(()) => parts.iter().map(|part| (part.jackpot.clone(), Ok(()))).collect(),
+        };
+        self.indexed_at = Some(Instant::now());
+        for (id, done) in done {
+            match done {
+                Ok(()) => _ = self.streams.get_mut(&id).map(is_indexed),
+                Err(error) => self.not_committed(&id, error).await?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops the index of days that are too old.
+    pub(super) async fn expire_index(&mut self) -> Result<(), sqlx::Error> {
+        if self.expired_at.is_some_and(|at| at.elapsed() < EXPIRY) {
+            return Ok(());
+        }
+        self.expired_at = Some(Instant::now());
+        let now_ms = self.leases.now_ms().await?;
+        let days = entry_index::expire(&self.ledger.sql, self.settings.entry_index_days, now_ms).await?;
+        if !days.is_empty() {
+            info!(?days, "the index of entries of these days has expired");
+        }
+        Ok(())
+    }
+}
+
+/// The index has all that waited for it.
+fn is_indexed(stream: &mut Stream) {
+    stream.along.indexed_n = stream.cursor.n;
+    stream.along.for_index = IndexRows::default();
+}
+
+/// Writes the rows and moves the cursors, all or none.
+pub async fn write(sql: &Sql, parts: &[Part<'_>]) -> Result<(), WriteError> {
+    sql.writing(write_all(sql, parts)).await
+}
+
+async fn write_all(sql: &Sql, parts: &[Part<'_>]) -> Result<(), WriteError> {
+    let mut tx = sql.begin().await?;
+    for part in parts {
+        move_cursor(&mut tx, part).await?;
+    }
+    let entries = parts
+        .iter()
+        .flat_map(|part| part.rows.entries.iter().map(|row| index_row(part.jackpot, row)));
+    let mut rows: Vec<IndexRow<'_>> = entries.collect();
+    // Neighbours are on one page of the database.
+    rows.sort_unstable_by_key(|row| row.key);
+    entry_index::insert(&mut tx, &rows).await?;
+    for part in parts {
+        for row in &part.rows.settled {
+            let key = RowKey {
+                player_id: row.player_id.as_str(),
+                at_ms: row.entered_ms,
+                jackpot_id: part.jackpot.as_str(),
+                sequence: int(row.sequence),
+            };
+            // One that is not there has expired.
+            entry_index::settle(&mut tx, &key, i64::from(row.rank)).await?;
+        }
+    }
+    tx.commit().await?;
+    Ok(())
+}
+
+/// Compare and set on place and token.
+async fn move_cursor(tx: &mut Tx<'_>, part: &Part<'_>) -> Result<(), WriteError> {
+    let moved = sqlx::query::<Any>(
+        "UPDATE streams SET indexed_n = $1 WHERE kind = 'jackpot' AND id = $2 AND indexed_n = $3 AND n >= $1 AND lease_token = $4",
+    )
+    .bind(int(part.to))
+    .bind(part.jackpot.as_str())
+    .bind(int(part.from))
+    .bind(part.token)
+    .execute(&mut **tx)
+    .await?;
+    if moved.rows_affected() == 1 {
+        Ok(())
+    } else {
+        Err(WriteError::Moved(part.jackpot.clone()))
+    }
+}
+
+fn index_row<'a>(jackpot: &'a Id, row: &'a EntryRow) -> IndexRow<'a> {
+    let sent = &row.entered.sent;
+    IndexRow {
+        key: RowKey {
+            player_id: sent.player.as_str(),
+            at_ms: row.at_ms,
+            jackpot_id: jackpot.as_str(),
+            sequence: int(row.sequence),
+        },
+        entry_id: &row.entered.entry_id,
+        stake: int(sent.stake.get()),
+        client_seed: sent.client_seed.as_ref().map_or("", |seed| seed.as_str()),
+        n: int(row.n),
+        epoch: int(row.epoch),
+        version: int(row.version),
+        rank: i64::from(row.rank),
+        settled: row.settled,
+    }
+}
+
+/// The rows of the entries of one event: what each won in it, and whether that is final.
+pub(super) fn entry_rows(
+    (n, at_ms): (u64, i64),
+    (epoch, version, first): (u64, u64, u64),
+    entries: Vec<Entered>,
+    claims: &[Claim],
+) -> impl Iterator<Item = EntryRow> {
+    let mut claims = claims.iter().peekable();
+    (first..).zip(entries).map(move |(sequence, entered)| {
+        let (mut rank, mut settled) = (0, true);
+        while let Some(claim) = claims.next_if(|claim| claim.sequence == sequence) {
+            settled = claim.result.is_won() || claim.result == ClaimResult::Ended;
+            if claim.result.is_won() {
+                rank = claim.rank;
+            }
+        }
+        EntryRow {
+            entered,
+            at_ms,
+            n,
+            sequence,
+            epoch,
+            version,
+            rank,
+            settled,
+        }
+    })
+}
+
+/// The same of the entries of an event that was skipped.
+pub(super) fn carried_entry_rows(
+    (n, at_ms): (u64, i64),
+    (epoch, version): (u64, u64),
+    entries: &[CarriedEntry],
+) -> Vec<EntryRow> {
+    let row = |entry: &CarriedEntry| {
+        Some(EntryRow {
+            entered: Entered {
+                entry_id: entry.entry_id.clone(),
+                sent: Sent::parse(&entry.sent)?,
+                contributions: Vec::new(),
+            },
+            at_ms,
+            n,
+            sequence: entry.sequence,
+            epoch,
+            version,
+            rank: entry.rank,
+            settled: entry.settled,
+        })
+    };
+    entries.iter().filter_map(row).collect()
+}
+
+/// Brings the index of a stream that was taken over up to its cursor, from the events in SQL.
+pub async fn go_on(ledger: &Ledger, jackpot: &Id, token: i64, loaded: &mut Loaded) -> Result<(), LoadError> {
+    while loaded.along.indexed_n < loaded.cursor.n {
+        let (rows, to) = page(ledger, jackpot, loaded.along.indexed_n, loaded.cursor.n).await?;
+        let part = Part {
+            jackpot,
+            token,
+            from: loaded.along.indexed_n,
+            to,
+            rows: &rows,
+        };
+        write(&ledger.sql, &[part]).await.map_err(|error| match error {
+            WriteError::Moved(id) => LoadError::Moved(id),
+            WriteError::Contradicts(reason) => LoadError::Damaged(reason),
+            WriteError::Sql(error) => LoadError::Sql(error),
+        })?;
+        loaded.along.indexed_n = to;
+    }
+    Ok(())
+}
+
+/// What some events behind `after` have for the index, and the last of them.
+async fn page(ledger: &Ledger, jackpot: &Id, after: u64, last: u64) -> Result<(IndexRows, u64), LoadError> {
+    let sql = &ledger.sql;
+    let end = event_page::end(sql, jackpot, int(after), int(last)).await?;
+    let end = end.ok_or_else(|| {
+        damaged::<Jackpots>(
+            jackpot,
+            &format!("the event behind event {after} is missing in table events"),
+        )
+    })?;
+    let select =
+        sqlx::query("SELECT body FROM events WHERE kind = 'jackpot' AND id = $1 AND n > $2 AND n <= $3 ORDER BY n")
+            .bind(jackpot.as_str())
+            .bind(int(after))
+            .bind(end)
+            .fetch_all(sql.reader());
+    let mut rows = IndexRows::default();
+    for row in sql.reading(select).await? {
+        let unreadable = |why: String| {
+            damaged::<Jackpots>(
+                jackpot,
+                &format!("an event behind event {after} in table events: {why}"),
+            )
+        };
+        let fields = serde_json::from_str(row.try_get("body")?).map_err(|error| unreadable(error.to_string()))?;
+        let event = Event::parse(&fields).map_err(|error| unreadable(error.to_string()))?;
+        add_rows(ledger, jackpot, event, &mut rows).await?;
+    }
+    Ok((rows, end.unsigned_abs()))
+}
+
+async fn add_rows(ledger: &Ledger, jackpot: &Id, event: Event, rows: &mut IndexRows) -> Result<(), LoadError> {
+    let (entry_id, sequence, rank) = match event.kind {
+        Kind::Enter {
+            epoch,
+            version,
+            first,
+            entries,
+            claims,
+            ..
+        } => {
+            let new = entry_rows((event.n, event.at_ms), (epoch, version, first), entries, &claims);
+            rows.entries.extend(new);
+            return Ok(());
+        }
+        Kind::Claim { entry_id, claim } if claim.result.is_won() => (entry_id, claim.sequence, claim.rank),
+        Kind::Finish { entry_id, sequence } => (entry_id, sequence, 0),
+        Kind::Skipped(skipped) => {
+            let Carried { books, entries, .. } = &skipped.carried;
+            let at = (event.n, event.at_ms);
+            rows.entries
+                .extend(carried_entry_rows(at, (books.epoch, books.version), entries));
+            return Ok(());
+        }
+        _ => return Ok(()),
+    };
+    let taken = match ledger.taken(jackpot, &entry_id, sequence).await {
+        Ok(taken) => taken,
+        // Taken by an event that was skipped and can't be read: it is in no index.
+        Err(LedgerError::Skipped(_)) => return Ok(()),
+        Err(LedgerError::Sql(error)) => return Err(LoadError::Sql(error)),
+        Err(error) => return Err(damaged::<Jackpots>(jackpot, &error.to_string())),
+    };
+    rows.settled.push(SettledRow {
+        player_id: taken.sent.player,
+        entered_ms: taken.at_ms,
+        sequence,
+        rank,
+    });
+    Ok(())
+}

@@ -1,0 +1,7 @@
+//! Lists of what jackpots did, out of the ledger.
+
+mod days;
+pub mod entries;
+pub mod head;
+pub mod payouts;
+pub mod postings;

@@ -1,0 +1,241 @@
+//! The idempotency records of a jackpot, replayed from its events. Pure.
+//!
+//! Only entries without an outcome are kept in memory: an entry's record is final from the event that settles it, and
+//! a restore writes each to Redis as it comes. Of a batch there is one record, and one of each entry that drew a prize.
+
+use std::collections::{HashMap, HashSet};
+
+use jackpot_core::jackpot::batch_record;
+use jackpot_core::jackpot::record::{CouponUnit, Payout, Record, Refusal, Sent, State};
+
+use super::carried::CarriedRecord;
+use super::event::{Claim, ClaimResult, Entered, Event, Kind};
+use crate::ledger::events::FoldError;
+
+/// The records of entries without an outcome.
+#[derive(Debug, Clone, Default)]
+pub struct Records {
+    open: HashMap<String, Open>,
+    /// Entries whose records were carried on from a skipped event: as Redis had them then, which may be later than the
+    /// events that follow it.
+    carried: HashSet<String>,
+}
+
+#[derive(Debug, Clone)]
+struct Open {
+    entered_n: u64,
+    entered_ms: i64,
+    sent: Sent,
+    record: Record,
+}
+
+/// A record as it is after an event.
+#[derive(Debug)]
+pub struct Written<'a> {
+    /// Event that took the entry: it decides the generation.
+    pub entered_n: u64,
+    /// The entry, or the field of a batch's own record.
+    pub entry_id: &'a str,
+    /// Its record.
+    pub text: String,
+    /// Whether this is its first.
+    pub first: bool,
+}
+
+impl Records {
+    /// Applies an event; `write` gets each record that it makes or changes, in order. Events from before the first
+    /// one that is applied must have left nothing pending that later ones speak of.
+    pub fn apply(&mut self, event: &Event, write: &mut impl FnMut(Written<'_>)) -> Result<(), FoldError> {
+        match &event.kind {
+            Kind::Enter {
+                epoch,
+                version,
+                first,
+                entries,
+                claims,
+                batch,
+                of_call: _,
+            } => {
+                let mut claims = claims.iter().peekable();
+                for (sequence, entry) in (*first..).zip(entries) {
+                    let claimed = claims.peek().is_some_and(|claim| claim.sequence == sequence);
+                    if batch.is_some() && !claimed {
+                        continue;
+                    }
+                    let mut open = opened(event, (*epoch, *version, sequence), entry);
+                    while let Some(claim) = claims.next_if(|claim| claim.sequence == sequence) {
+                        open.claim(claim, &event.history);
+                    }
+                    self.keep(entry.entry_id.clone(), open, true, write);
+                }
+                if claims.next().is_some() {
+                    return Err(unexpected(event, "a claim of an entry it did not take"));
+                }
+                if let Some((batch_id, record)) = batch
+                    .as_ref()
+                    .and_then(|batch| Some((&batch.batch_id, batch.record.as_ref()?)))
+                {
+                    write(Written {
+                        entered_n: event.n,
+                        entry_id: &batch_record::field(batch_id),
+                        text: record.to_text(),
+                        first: true,
+                    });
+                }
+                Ok(())
+            }
+            Kind::Claim { entry_id, claim } => {
+                let Some(mut open) = self.take(event, entry_id)? else {
+                    return Ok(());
+                };
+                let known = open.record.refusals().iter().any(|refusal| refusal.rank == claim.rank);
+                if !(known && self.carried.contains(entry_id)) {
+                    open.claim(claim, &event.history);
+                }
+                self.keep(entry_id.clone(), open, false, write);
+                Ok(())
+            }
+            Kind::Finish { entry_id, .. } => {
+                let Some(mut open) = self.take(event, entry_id)? else {
+                    return Ok(());
+                };
+                let refusals = open.record.refusals().to_vec();
+                open.record.state = State::Ended { refusals };
+                self.keep(entry_id.clone(), open, false, write);
+                Ok(())
+            }
+            Kind::Skipped(skipped) => {
+                for record in &skipped.carried.records {
+                    self.carry(event, record, write)?;
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// `None` for one that has its outcome already, which a skipped event carried on.
+    fn take(&mut self, event: &Event, entry_id: &str) -> Result<Option<Open>, FoldError> {
+        match self.open.remove(entry_id) {
+            None if self.carried.contains(entry_id) => Ok(None),
+            None => Err(unexpected(event, "an entry that is not pending")),
+            open => Ok(open),
+        }
+    }
+
+    fn carry(
+        &mut self,
+        event: &Event,
+        carried: &CarriedRecord,
+        write: &mut impl FnMut(Written<'_>),
+    ) -> Result<(), FoldError> {
+        self.open.remove(&carried.id);
+        self.carried.insert(carried.id.clone());
+        write(Written {
+            entered_n: carried.entered_n,
+            entry_id: &carried.id,
+            text: carried.text.clone(),
+            first: carried.first,
+        });
+        if carried.id.ends_with(':') {
+            return Ok(());
+        }
+        let record = Record::parse(&carried.text);
+        let record = record.map_err(|_| unexpected(event, "a record that can't be read is carried on"))?;
+        if let State::Pending { entered_ms, sent, .. } = &record.state {
+            let open = Open {
+                entered_n: carried.entered_n,
+                entered_ms: *entered_ms,
+                sent: sent.clone(),
+                record: record.clone(),
+            };
+            self.open.insert(carried.id.clone(), open);
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, entry_id: String, open: Open, first: bool, write: &mut impl FnMut(Written<'_>)) {
+        write(Written {
+            entered_n: open.entered_n,
+            entry_id: &entry_id,
+            text: open.record.to_text(),
+            first,
+        });
+        if matches!(open.record.state, State::Pending { .. }) {
+            self.open.insert(entry_id, open);
+        }
+    }
+}
+
+impl Open {
+    fn claim(&mut self, claim: &Claim, history: &str) {
+        let mut refusals = self.record.refusals().to_vec();
+        let rank = claim.rank;
+        match &claim.result {
+            ClaimResult::Paid {
+                tier,
+                amount,
+                claim_order,
+                ..
+            } => {
+                let (tier, amount, claim_order) = (tier.clone(), *amount, *claim_order);
+                let payout = Payout {
+                    rank,
+                    tier,
+                    amount,
+                    claim_order,
+                    history: history.to_owned(),
+                };
+                self.record.state = State::Paid { refusals, payout };
+                return;
+            }
+            ClaimResult::Issued {
+                coupon_id,
+                sequence,
+                code,
+            } => {
+                let unit = CouponUnit {
+                    rank,
+                    coupon_id: coupon_id.clone(),
+                    sequence: *sequence,
+                    code: code.clone(),
+                };
+                self.record.state = State::Issued { refusals, unit };
+                return;
+            }
+            ClaimResult::Retry { .. } | ClaimResult::Refused { .. } | ClaimResult::Later => {
+                let refusal = claim.result.refusal().map(|reason| Refusal { rank, reason });
+                refusals.extend(refusal);
+            }
+            ClaimResult::Ended => {
+                self.record.state = State::Ended { refusals };
+                return;
+            }
+        }
+        self.record.state = State::Pending {
+            refusals,
+            entered_ms: self.entered_ms,
+            sent: self.sent.clone(),
+        };
+    }
+}
+
+fn opened(event: &Event, (epoch, version, sequence): (u64, u64, u64), entry: &Entered) -> Open {
+    Open {
+        entered_n: event.n,
+        entered_ms: event.at_ms,
+        sent: entry.sent.clone(),
+        record: Record {
+            sequence,
+            epoch,
+            version,
+            fingerprint: entry.sent.fingerprint(),
+            contributions: entry.contributions.clone(),
+            state: State::Lost,
+        },
+    }
+}
+
+fn unexpected(event: &Event, what: &'static str) -> FoldError {
+    FoldError::Unexpected { n: event.n, what }
+}

@@ -1,0 +1,265 @@
+//! A jackpot rebuilt: all of it as of the ledger's last event, and an epoch of its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::jackpot::epoch::Opening;
+use jackpot_core::mark::Mark;
+use jackpot_core::secret::Secrets;
+use sqlx::{Row, query};
+
+use crate::jackpot::kept;
+use crate::jackpot::ledger::books::Books;
+use crate::jackpot::ledger::event::Event;
+use crate::jackpot::ledger::event_page;
+use crate::jackpot::ledger::projector::Jackpots;
+use crate::jackpot::ledger::records::Records;
+use crate::jackpot::scripts::{self, Begins, EPOCH_GAP, Part, RestoreBegun, RestoreEnded, RestoredState, Stamped};
+use crate::jackpot::view::{Status, parse_definition};
+use crate::ledger::events::Unreadable;
+use crate::ledger::projector::load::{self, LoadError};
+use crate::ledger::restore::writer::{self, Writer};
+use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer, signed, unsigned};
+use crate::operator::Operator;
+use crate::random;
+use crate::store::keys::JackpotKeys;
+use crate::subject;
+use crate::subject::kinds::JACKPOTS;
+
+/// Longest wait for the second that numbers the new epoch to pass: it began before the restore did.
+const LONGEST_WAIT_MS: u64 = 2_000;
+
+impl Restorer {
+    /// Rebuilds one jackpot, and opens an epoch of its own under the current secret: what was open may have been published
+    /// since the ledger's last event. The caller holds the lease of its stream.
+    pub async fn restore(
+        &self,
+        secrets: &Secrets,
+        jackpot: &Id,
+        replace: Replace,
+        by: &Operator,
+        reason: &str,
+    ) -> Result<Restored, RestoreError> {
+        let keys = JackpotKeys::new(jackpot);
+        let loaded = load::load::<Jackpots>(&self.sql, jackpot).await?;
+        let books = loaded.books;
+        if books.n == 0 {
+            return Err(RestoreError::Unknown(JACKPOTS.what, jackpot.clone()));
+        }
+        let held = scripts::snapshot(&self.store, &keys, Mark::ZERO).await;
+        let held = held.map(|redis| (redis.mark, redis.status == Status::Open));
+        let ledger = Mark::new(books.restores, books.n).unwrap_or_default();
+        let expected = self.replaceable(&keys.state, held, ledger, replace).await?;
+        let token = hex::encode(random::bytes::<16>()?);
+        let tiers: BTreeSet<Id> = books.meters.keys().cloned().chain(self.tiers(jackpot).await?).collect();
+        let at_ms = match scripts::restore_begin(&self.store, &keys, &tiers, &token, expected).await? {
+            RestoreBegun::Begun { at_ms } => at_ms,
+            RestoreBegun::Changed(_) => return Err(RestoreError::Changed),
+        };
+        let mut writer: Writer<'_, Part> = Writer::new(&self.store, &keys, &token);
+        let last_epoch = self.write_tables(jackpot, &mut writer).await?;
+        let records = self.write_records(jackpot, &books, &mut writer).await?;
+        for (sequence, pending) in &books.pending {
+            writer
+                .add(Part::Pending, pending.entry_id.clone(), sequence.to_string())
+                .await?;
+        }
+        let written = writer.finish().await?;
+        let mut state = self.state(jackpot, &books, written).await?;
+        if replace == Replace::Ahead && state.status == Status::Open {
+            state.status = Status::Paused;
+        }
+        if let Replace::Seen(seen) = replace {
+            // Or those who have seen it would take what is restored now for what they know to be lost.
+            state.restores = state.restores.max(seen.restores());
+        }
+        let epoch = unsigned(at_ms / 1_000).max(last_epoch + EPOCH_GAP);
+        let begins = Begins {
+            history: subject::new_history()?,
+            epoch,
+            opening: Opening::make(secrets, jackpot, epoch, random::bytes()?),
+        };
+        loop {
+            match scripts::restore_end(&self.store, &keys, &token, &state, &begins, (by, reason)).await? {
+                RestoreEnded::Done(mark) => return Ok(Restored { mark, records }),
+                RestoreEnded::Early(ms) if ms <= LONGEST_WAIT_MS => tokio::time::sleep(Duration::from_millis(ms)).await,
+                // Redis' clock was put back meanwhile, or another restore has taken over.
+                RestoreEnded::Early(_) | RestoreEnded::Other | RestoreEnded::Incomplete => {
+                    return Err(RestoreError::Changed);
+                }
+            }
+        }
+    }
+
+    /// The tiers of all definitions there ever were: a pool that is left behind would be taken for damage later.
+    async fn tiers(&self, jackpot: &Id) -> Result<BTreeSet<Id>, RestoreError> {
+        let mut tiers = BTreeSet::new();
+        for (_, json) in self.definitions(jackpot, 0).await? {
+            let definition =
+                parse_definition(jackpot, &json).map_err(|error| RestoreError::Definition(error.into()))?;
+            tiers.extend(definition.tiers().iter().map(|tier| tier.tier.clone()));
+        }
+        Ok(tiers)
+    }
+
+    /// Those that Redis keeps (`kept` is 1), or all (0).
+    async fn definitions(&self, jackpot: &Id, kept: i64) -> Result<BTreeMap<u64, String>, RestoreError> {
+        let rows = query("SELECT version, json FROM definitions WHERE kind = 'jackpot' AND id = $1 AND kept >= $2")
+            .bind(jackpot.as_str())
+            .bind(kept)
+            .fetch_all(self.sql.reader());
+        let rows = self.sql.reading(rows).await?;
+        let one = |row: &sqlx::any::AnyRow| Ok((unsigned(row.try_get("version")?), row.try_get("json")?));
+        Ok(rows.iter().map(one).collect::<Result<_, sqlx::Error>>()?)
+    }
+
+    /// Definitions, epochs and adjustments. The highest number of an epoch.
+    async fn write_tables(&self, jackpot: &Id, writer: &mut Writer<'_, Part>) -> Result<u64, RestoreError> {
+        for (version, json) in self.definitions(jackpot, 1).await? {
+            writer.add(Part::Definitions, version.to_string(), json).await?;
+        }
+        let text = "SELECT epoch, commitment, nonce, secret_id, opened_ms, closed_ms FROM epochs WHERE jackpot_id = $1";
+        let epochs = query(text).bind(jackpot.as_str()).fetch_all(self.sql.reader());
+        let mut last_epoch = 0;
+        for row in self.sql.reading(epochs).await? {
+            let epoch = kept::epoch(&row)?;
+            last_epoch = last_epoch.max(epoch.epoch);
+            let text = epoch.to_text();
+            writer.add(Part::Epochs, epoch.epoch.to_string(), text).await?;
+        }
+        let adjustments = query("SELECT adjustment_id, digest, at_ms FROM adjustments WHERE jackpot_id = $1")
+            .bind(jackpot.as_str())
+            .fetch_all(self.sql.reader());
+        for row in self.sql.reading(adjustments).await? {
+            let (id, digest, at_ms): (String, String, i64) = (
+                row.try_get("adjustment_id")?,
+                row.try_get("digest")?,
+                row.try_get("at_ms")?,
+            );
+            writer.add(Part::Adjustments, id, format!("{digest} {at_ms}")).await?;
+        }
+        Ok(last_epoch)
+    }
+
+    /// The idempotency records of both generations, replayed from the events that made them.
+    async fn write_records(
+        &self,
+        jackpot: &Id,
+        books: &Books,
+        writer: &mut Writer<'_, Part>,
+    ) -> Result<u64, RestoreError> {
+        let newer = if books.generation.letter == "b" {
+            Part::SeenB
+        } else {
+            Part::SeenA
+        };
+        let older = if newer == Part::SeenA { Part::SeenB } else { Part::SeenA };
+        let (mut records, mut after) = (Records::default(), books.older_n);
+        loop {
+            let events = self.events(jackpot, after, books.n).await?;
+            let Some(last) = events.last() else { break };
+            after = last.n;
+            let mut changed = Vec::new();
+            for event in &events {
+                records.apply(event, &mut |written| {
+                    let part = if written.entered_n > books.generation.n {
+                        newer
+                    } else {
+                        older
+                    };
+                    if written.first {
+                        *writer.written.entry(part).or_default() += 1;
+                    }
+                    changed.push((part, written.entry_id.to_owned(), written.text));
+                })?;
+            }
+            for (part, entry_id, text) in changed {
+                writer.put(part, entry_id, text).await?;
+            }
+        }
+        Ok(writer.count(Part::SeenA) + writer.count(Part::SeenB))
+    }
+
+    async fn events(&self, jackpot: &Id, after: u64, last: u64) -> Result<Vec<Event>, RestoreError> {
+        let Some(end) = event_page::end(&self.sql, jackpot, signed(after), signed(last)).await? else {
+            return Ok(Vec::new());
+        };
+        let rows =
+            query("SELECT body FROM events WHERE kind = 'jackpot' AND id = $1 AND n > $2 AND n <= $3 ORDER BY n")
+                .bind(jackpot.as_str())
+                .bind(signed(after))
+                .bind(end)
+                .fetch_all(self.sql.reader());
+        let rows = self.sql.reading(rows).await?;
+        let mut events = Vec::with_capacity(rows.len());
+        for row in rows {
+            let fields = serde_json::from_str(row.try_get("body")?).map_err(|_| Unreadable {
+                n: format!("behind {after}"),
+                field: "body",
+            })?;
+            events.push(Event::parse(&fields)?);
+        }
+        Ok(events)
+    }
+
+    async fn state(
+        &self,
+        jackpot: &Id,
+        books: &Books,
+        written: BTreeMap<Part, u64>,
+    ) -> Result<RestoredState, RestoreError> {
+        let definitions = self.definitions(jackpot, 1).await?;
+        let stamped = |version: u64| {
+            let json = definitions.get(&version).ok_or_else(|| {
+                LoadError::Damaged(format!(
+                    "definition {version} of jackpot '{jackpot}' is not in the ledger"
+                ))
+            })?;
+            let definition: Definition =
+                parse_definition(jackpot, json).map_err(|error| RestoreError::Definition(error.into()))?;
+            Ok::<_, RestoreError>(Stamped::new(version, &definition))
+        };
+        let status = books
+            .status
+            .ok_or_else(|| RestoreError::Unknown(JACKPOTS.what, jackpot.clone()))?;
+        Ok(RestoredState {
+            n: books.n,
+            restores: books.restores,
+            status,
+            in_force: stamped(books.version)?,
+            waiting: books.waiting.map(stamped).transpose()?,
+            last_version: books.last_version,
+            currency: books.currency.clone(),
+            sequence: books.sequence,
+            claim_order: books.claim_order,
+            epoch: books.epoch,
+            opening: books.opening.clone(),
+            generation: if books.generation.letter == "b" { 'b' } else { 'a' },
+            generation_start: books.generation.start,
+            generation_opened_ms: books.generation.opened_ms,
+            generation_version: books.generation.version,
+            retention_s: books.retention_s,
+            puts: books.puts.clone(),
+            meters: crate::jackpot::ledger::sides::of_books(books).meters,
+            written,
+        })
+    }
+}
+
+impl writer::Part for Part {
+    type Keys = JackpotKeys;
+
+    fn state(keys: &JackpotKeys) -> &str {
+        &keys.state
+    }
+
+    fn key(self, keys: &JackpotKeys) -> &str {
+        self.key(keys)
+    }
+
+    fn is_sorted(self) -> bool {
+        self.is_sorted()
+    }
+}

@@ -1,0 +1,217 @@
+//! What the events behind a stuck one say of the state right after it. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jackpot_core::ids::Id;
+
+use crate::jackpot::ledger::books::Terms;
+use crate::jackpot::ledger::event::{Checkpoint, Claim, ClaimResult, Event, Kind};
+use crate::jackpot::view::Status;
+use crate::ledger::projector::rows::Raw;
+
+/// Sums of changes by tier and meter.
+pub(super) type Sums = BTreeMap<(Id, String), i64>;
+
+/// What they say. `None`: none of them tells it.
+#[derive(Debug, Default)]
+pub(super) struct Evidence {
+    pub(super) status: Option<Status>,
+    pub(super) version: Option<u64>,
+    #[expect(clippy::option_option, reason = "not told is not the same as none")]
+    pub(super) waiting: Option<Option<u64>>,
+    pub(super) last_version: Option<u64>,
+    pub(super) epoch: Option<u64>,
+    pub(super) sequence: Option<u64>,
+    pub(super) claim_order: Option<u64>,
+    /// The next event goes on with this batch, from this index.
+    pub(super) half: Option<(Id, u64)>,
+    /// Entries by sequence with a claim or an end of their own in a later event.
+    pub(super) settled: BTreeMap<u64, String>,
+    /// Of them, those that won or ended there.
+    pub(super) ended: BTreeSet<u64>,
+    /// Definitions that later events put, and those that they drop.
+    pub(super) defined: BTreeSet<u64>,
+    pub(super) dropped: BTreeSet<u64>,
+    /// Epochs that later events open.
+    pub(super) opened: BTreeSet<u64>,
+    pub(super) adjusted: BTreeSet<String>,
+    /// Whether a later event drops a generation of records.
+    pub(super) rotated: bool,
+    /// What the first checkpoint shows, and what the events before it change.
+    pub(super) checkpoint: Option<(Checkpoint, Sums, Counts)>,
+    pub(super) history: Option<String>,
+    pub(super) retention_s: Option<u64>,
+    /// Tiers and digests of definitions that later events put.
+    pub(super) terms: BTreeMap<u64, Terms>,
+    /// Later events that can't be read either.
+    pub(super) unreadable: u64,
+    /// The definition that a later event put in force, the first.
+    applied: Option<u64>,
+    changed: Sums,
+    counted: Counts,
+}
+
+/// By how much the numbers of what Redis keeps change.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counts {
+    pub(super) definitions: i64,
+    pub(super) adjustments: i64,
+    /// Records of the newer generation; `None` behind the drop of one.
+    pub(super) records: Option<i64>,
+}
+
+impl Evidence {
+    /// Of these events, in their order.
+    pub(super) fn of(later: &[Raw]) -> Self {
+        let mut all = Self::default();
+        all.counted.records = Some(0);
+        for (i, raw) in later.iter().enumerate() {
+            match Event::parse(&raw.fields) {
+                Ok(event) => all.add(i == 0, event),
+                Err(_) => all.unreadable += 1,
+            }
+        }
+        all
+    }
+
+    fn add(&mut self, next: bool, event: Event) {
+        let applied = event.applied;
+        self.history.get_or_insert(event.history);
+        self.count(&event.kind);
+        for change in event.changes {
+            let sum = self.changed.entry((change.tier, change.meter)).or_default();
+            *sum = sum.saturating_add(change.delta);
+        }
+        match event.kind {
+            Kind::Status { before, .. } => _ = self.status.get_or_insert(before),
+            Kind::Define(define) => {
+                self.last_version.get_or_insert(define.version.saturating_sub(1));
+                if self.applied.is_none() {
+                    self.waiting.get_or_insert(define.superseded);
+                }
+                self.defined.insert(define.version);
+                let (tiers, money) = (define.tiers, define.money);
+                self.terms.insert(define.version, Terms { tiers, money });
+                self.dropped.extend(define.superseded);
+            }
+            Kind::Enter {
+                epoch,
+                version,
+                first,
+                claims,
+                batch,
+                ..
+            } => {
+                if self.opened.is_empty() {
+                    self.epoch.get_or_insert(epoch);
+                }
+                if self.applied.is_none() {
+                    self.version.get_or_insert(version);
+                }
+                self.sequence.get_or_insert(first.saturating_sub(1));
+                if let Some(batch) = batch.filter(|batch| next && batch.from > 1) {
+                    self.half = Some((batch.batch_id, batch.from));
+                }
+                for claim in &claims {
+                    self.claimed(claim);
+                }
+            }
+            Kind::Claim { entry_id, claim } => {
+                self.settled.entry(claim.sequence).or_insert(entry_id);
+                if claim.result.is_won() {
+                    self.ended.insert(claim.sequence);
+                }
+                self.claimed(&claim);
+            }
+            Kind::Finish { entry_id, sequence } => {
+                self.settled.entry(sequence).or_insert(entry_id);
+                self.ended.insert(sequence);
+            }
+            Kind::Adjust { adjustment_id, .. } => _ = self.adjusted.insert(adjustment_id.to_string()),
+            Kind::Rotate {
+                epoch, dropped, pruned, ..
+            } => {
+                self.opened.insert(epoch);
+                self.rotated |= dropped;
+                self.dropped.extend(pruned);
+            }
+            Kind::Checkpoint(checkpoint) => self.checked(checkpoint),
+            Kind::Retention { before, .. } => _ = self.retention_s.get_or_insert(before),
+            Kind::Restore { .. } | Kind::Skipped(_) => {}
+        }
+        if let Some(version) = applied.filter(|_| self.applied.is_none()) {
+            if !self.defined.contains(&version) {
+                self.waiting.get_or_insert(Some(version));
+            }
+            self.applied = Some(version);
+        }
+    }
+
+    fn claimed(&mut self, claim: &Claim) {
+        if let ClaimResult::Paid { claim_order, .. } = claim.result {
+            self.claim_order.get_or_insert(claim_order.saturating_sub(1));
+        }
+    }
+
+    fn count(&mut self, kind: &Kind) {
+        let counted = &mut self.counted;
+        match kind {
+            Kind::Define(define) => counted.definitions += i64::from(define.superseded.is_none()),
+            Kind::Adjust { .. } => counted.adjustments += 1,
+            Kind::Rotate { dropped, pruned, .. } => {
+                counted.definitions -= i64::try_from(pruned.len()).unwrap_or_default();
+                counted.records = counted.records.filter(|_| !dropped);
+            }
+            Kind::Enter {
+                entries,
+                claims,
+                batch,
+                of_call,
+                ..
+            } => {
+                let records = match batch {
+                    Some(batch) => {
+                        let drew = claims.chunk_by(|a, b| a.sequence == b.sequence).count();
+                        drew + usize::from(batch.record.is_some())
+                    }
+                    None => entries.len(),
+                };
+                let records = i64::try_from(records + usize::from(*of_call)).unwrap_or_default();
+                counted.records = counted.records.map(|before| before + records);
+            }
+            _ => {}
+        }
+    }
+
+    /// A checkpoint tells all that no event before it has told or changed.
+    fn checked(&mut self, checkpoint: Checkpoint) {
+        let text = |name: &str| checkpoint.held.get(name).map(String::as_str);
+        let number = |name: &str| text(name).and_then(|text| text.parse::<u64>().ok());
+        let first = |told: &mut Option<u64>, name: &str| *told = told.or_else(|| number(name));
+        self.status = self.status.or_else(|| Status::parse(text("status")?));
+        if self.applied.is_none() {
+            first(&mut self.version, "version");
+        }
+        if self.applied.is_none() && self.defined.is_empty() {
+            self.waiting.get_or_insert_with(|| number("next"));
+        }
+        if self.opened.is_empty() {
+            first(&mut self.epoch, "epoch");
+        }
+        if self.defined.is_empty() {
+            first(&mut self.last_version, "last_version");
+        }
+        first(&mut self.sequence, "seq");
+        first(&mut self.claim_order, "order");
+        first(&mut self.retention_s, "retention");
+        for (version, tiers, money) in [("version", "tiers", "money"), ("next", "next_tiers", "next_money")] {
+            if let (Some(version), Some(tiers), Some(money)) = (number(version), text(tiers), text(money)) {
+                let (tiers, money) = (tiers.to_owned(), money.to_owned());
+                self.terms.entry(version).or_insert(Terms { tiers, money });
+            }
+        }
+        let (changed, counted) = (&self.changed, self.counted);
+        self.checkpoint
+            .get_or_insert_with(|| (checkpoint, changed.clone(), counted));
+    }
+}

@@ -1,0 +1,156 @@
+//! What Redis holds of a jackpot, as far as a skip needs it. Read while others may write: see each part.
+
+use std::collections::{BTreeMap, HashMap};
+
+use jackpot_core::jackpot::batch_record::BatchRecord;
+use jackpot_core::jackpot::epoch::Epoch;
+use jackpot_core::jackpot::record::Record;
+use redis::cmd;
+
+use crate::ledger::stuck::StuckError;
+use crate::ledger::stuck::held::{hash, read, scan};
+use crate::store::Store;
+use crate::store::keys::JackpotKeys;
+
+/// Its small parts, read before a checkpoint: whatever they hold was done by an event up to that checkpoint.
+#[derive(Debug)]
+pub struct Held {
+    pub(super) state: HashMap<String, String>,
+    /// Entry ids by sequence.
+    pub(super) pending: BTreeMap<u64, String>,
+    /// JSON by version.
+    pub(super) definitions: BTreeMap<u64, String>,
+    pub(super) epochs: BTreeMap<u64, Epoch>,
+    /// Digest and time by id.
+    pub(super) adjustments: BTreeMap<String, (String, i64)>,
+}
+
+/// The records of entries with certain sequences.
+#[derive(Debug, Default)]
+pub(super) struct Records {
+    /// Entry id and record by sequence.
+    pub(super) entries: BTreeMap<u64, (String, String)>,
+    /// Fields and records of batches.
+    pub(super) batches: Vec<(String, String)>,
+    /// Sequence of the first entry by batch id, of all batches there are.
+    pub(super) batch_firsts: HashMap<String, u64>,
+}
+
+impl Held {
+    pub(super) async fn read(store: &Store, keys: &JackpotKeys) -> Result<Self, StuckError> {
+        let mut scores = cmd("ZRANGE");
+        scores.arg(&keys.pending).arg(0).arg(-1).arg("WITHSCORES");
+        let pending: Vec<(String, f64)> = read(store, &scores).await?;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "sequences are integers below 2^53"
+        )]
+        let pending = pending.into_iter().map(|(id, score)| (score as u64, id)).collect();
+        let state = hash(store, &keys.state).await?;
+        let definitions = hash(store, &keys.definitions).await?.into_iter();
+        let epochs = hash(store, &keys.epochs).await?.into_iter();
+        let adjustments = hash(store, &keys.adjustments).await?.into_iter();
+        Ok(Self {
+            state,
+            pending,
+            definitions: definitions
+                .filter_map(|(v, json)| Some((v.parse().ok()?, json)))
+                .collect(),
+            epochs: epochs
+                .filter_map(|(epoch, text)| {
+                    let epoch = epoch.parse().ok()?;
+                    Some((epoch, Epoch::parse(epoch, &text)?))
+                })
+                .collect(),
+            adjustments: adjustments
+                .filter_map(|(id, text)| {
+                    let (digest, at_ms) = text.split_once(' ')?;
+                    Some((id, (digest.to_owned(), at_ms.parse().ok()?)))
+                })
+                .collect(),
+        })
+    }
+
+    pub(super) fn number(&self, field: &str) -> Option<u64> {
+        self.state.get(field)?.parse().ok()
+    }
+
+    /// The record of an entry, whole; `None` when Redis has none.
+    pub(super) async fn record(
+        &self,
+        store: &Store,
+        keys: &JackpotKeys,
+        entry_id: &str,
+    ) -> Result<Option<String>, StuckError> {
+        for key in [&keys.seen_a, &keys.seen_b] {
+            let text: Option<String> = read(store, cmd("HGET").arg(key).arg(entry_id)).await?;
+            let Some(text) = text else { continue };
+            let Some((call, _)) = text.split_once(' ').filter(|(call, _)| call.starts_with(':')) else {
+                return Ok(Some(text));
+            };
+            let of_call: Option<String> = read(store, cmd("HGET").arg(key).arg(call)).await?;
+            return Ok(whole(&text, of_call.as_deref()).map(|record| record.to_text()));
+        }
+        Ok(None)
+    }
+
+    /// The records of entries with these sequences, whole, out of both generations. A record may be newer than the last
+    /// look at the stream: then a later event says the same once more.
+    pub(super) async fn records(
+        &self,
+        store: &Store,
+        keys: &JackpotKeys,
+        (first, last): (u64, u64),
+    ) -> Result<Records, StuckError> {
+        let mut found = Records::default();
+        for key in [&keys.seen_a, &keys.seen_b] {
+            // First what calls have in common, then those that were taken in them.
+            let mut calls: HashMap<String, String> = HashMap::new();
+            scan(store, key, |name, text| {
+                let begins = text.split('|').next().and_then(|first| first.parse::<u64>().ok());
+                if name.starts_with(':') && begins.is_some_and(|begins| (first..=last).contains(&begins)) {
+                    calls.insert(name, text);
+                }
+            })
+            .await?;
+            scan(store, key, |name, text| found.add(name, &text, &calls, (first, last))).await?;
+        }
+        Ok(found)
+    }
+}
+
+impl Records {
+    fn add(&mut self, name: String, text: &str, calls: &HashMap<String, String>, (first, last): (u64, u64)) {
+        if name.starts_with(':') {
+            return;
+        }
+        if let Some(batch) = name.strip_suffix(':') {
+            if let Some(record) = BatchRecord::parse(text) {
+                self.batch_firsts.insert(batch.to_owned(), record.first);
+                // It is written with the last segment: with the entries up to its end.
+                let ends = record.first + record.count.saturating_sub(1);
+                if (first..=last).contains(&ends) {
+                    self.batches.push((name, text.to_owned()));
+                }
+            }
+            return;
+        }
+        let in_run = text.split_once(' ').filter(|(call, _)| call.starts_with(':'));
+        let record = if let Some((call, _)) = in_run {
+            calls.get(call).and_then(|of_call| whole(text, Some(of_call)))
+        } else {
+            let sequence = text.split(' ').next().and_then(|text| text.parse::<u64>().ok());
+            let ours = sequence.is_some_and(|sequence| (first..=last).contains(&sequence));
+            ours.then(|| Record::parse(text).ok()).flatten()
+        };
+        if let Some(record) = record.filter(|record| (first..=last).contains(&record.sequence)) {
+            self.entries.insert(record.sequence, (name, record.to_text()));
+        }
+    }
+}
+
+/// A record that was taken in a run, with that of its call.
+fn whole(text: &str, of_call: Option<&str>) -> Option<Record> {
+    Record::parse(&format!("{text} {}", of_call?)).ok()
+}

@@ -1,0 +1,106 @@
+//! What can be read of an event that can't be read whole: the lines of its block, and its claims, each by itself. Pure.
+
+use std::collections::{BTreeSet, HashMap};
+
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::record::Sent;
+
+use crate::jackpot::ledger::event::Claim;
+use crate::jackpot::ledger::event::parse::{parse_claim, parse_numbers};
+use crate::ledger::projector::rows::Raw;
+
+/// Its readable parts.
+#[derive(Debug, Default)]
+pub(super) struct Salvage {
+    /// What was sent, by entry id.
+    pub(super) sent: HashMap<String, Sent>,
+    /// Entry ids by place, from 0, where the number of lines is that of the entries.
+    pub(super) ids: Vec<String>,
+    /// Claims, in their order.
+    pub(super) claims: Vec<Claim>,
+}
+
+impl Salvage {
+    /// Of an event that took so many entries.
+    pub(super) fn of(raw: Option<&Raw>, entries: u64) -> Self {
+        let Some(raw) = raw else {
+            return Self::default();
+        };
+        let field = |name: &str| raw.fields.get(name).map(String::as_str);
+        let claims = field("claims").unwrap_or_default();
+        let claims = claims.split_terminator(';').filter_map(parse_claim).collect();
+        let lines = field("block").map_or_else(Vec::new, |block| block.split('\n').collect());
+        let batch = field("batch").and_then(|id| Id::parse(id).ok());
+        let mut all = Self {
+            claims,
+            ..Self::default()
+        };
+        match batch {
+            Some(batch) => all.batch(&batch, field("from"), &lines),
+            None => all.single(field("skip"), &lines),
+        }
+        if all.ids.len() as u64 != entries {
+            all.ids.clear();
+        }
+        all
+    }
+
+    fn single(&mut self, skip: Option<&str>, lines: &[&str]) {
+        let skipped: BTreeSet<usize> = skip
+            .and_then(parse_numbers)
+            .map_or_else(BTreeSet::new, |all| all.into_iter().collect());
+        for (_, line) in (1..).zip(lines).filter(|(place, _)| !skipped.contains(place)) {
+            let (id, sent) = line.split_once(' ').unwrap_or((line, ""));
+            self.ids.push(id.to_owned());
+            if let Some(sent) = Sent::parse(sent) {
+                self.sent.insert(id.to_owned(), sent);
+            }
+        }
+    }
+
+    fn batch(&mut self, batch: &Id, from: Option<&str>, lines: &[&str]) {
+        let Some(from) = from.and_then(|from| from.parse::<u64>().ok()) else {
+            return;
+        };
+        for (index, line) in (from..).zip(lines) {
+            let id = format!("{batch}:{index}");
+            if let Some(sent) = Sent::parse(line) {
+                self.sent.insert(id.clone(), sent);
+            }
+            self.ids.push(id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(fields: &[(&str, &str)]) -> Raw {
+        let fields = fields
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Raw {
+            stream_id: "3-7".to_owned(),
+            fields: fields.collect(),
+        }
+    }
+
+    #[test]
+    fn a_line_and_a_claim_that_can_t_be_read_hide_no_other() {
+        let block = "a p1 1 *\nb p2 x\u{0} *\nc p3 3 s\nd p4 4 *";
+        let claims = "1,0,2,paid,grand,9,1,9;rubbish;3,0,2,retry,grand,0,0,5;";
+        let found = Salvage::of(Some(&raw(&[("block", block), ("skip", "4"), ("claims", claims)])), 3);
+        assert_eq!(found.ids, ["a", "b", "c"]);
+        assert_eq!((found.sent.len(), found.sent["c"].player.as_str()), (2, "p3"));
+        assert_eq!(
+            found.claims.iter().map(|claim| claim.sequence).collect::<Vec<_>>(),
+            [1, 3]
+        );
+        let batch = raw(&[("block", "p1 1 *\n\u{0}\np3 3 *"), ("batch", "b"), ("from", "5")]);
+        let found = Salvage::of(Some(&batch), 3);
+        assert_eq!((found.ids[2].as_str(), found.sent.contains_key("b:6")), ("b:7", false));
+        assert!(Salvage::of(Some(&batch), 2).ids.is_empty(), "places are not known");
+        assert!(Salvage::of(None, 2).ids.is_empty());
+    }
+}

@@ -1,0 +1,175 @@
+//! A kind of subjects, as the ledger sees it: what a capability gives it. All else is the same for every kind.
+
+use std::fmt::{Debug, Display};
+use std::future::{self, Future};
+
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::forgotten::Forgotten;
+use super::projector::Projector;
+use super::projector::batch::{Batch, Start, Stop};
+use super::projector::load::{LoadError, Loaded};
+use super::projector::rows::{Cursor, DefinitionRow, Raw};
+use super::projector::stream::Stream;
+use super::projector::write::WriteError;
+use crate::ledger::reconcile::report::Report;
+use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
+use crate::operator::Operator;
+use crate::sql::{Sql, Tx};
+use crate::subject::kinds::Tables;
+use crate::subject::{MaybeScript, Registry, Subject};
+
+/// What the events of one stream tell, up to one of them.
+pub trait Folded: Clone + Debug + Default + Serialize + DeserializeOwned + Send + Sync {
+    /// Number of the last event.
+    fn n(&self) -> u64;
+    /// How often Redis was rebuilt from the ledger.
+    fn restores(&self) -> u64;
+    /// When the last event happened, ms of Redis' clock.
+    fn at_ms(&self) -> i64;
+    /// Entries or issues so far.
+    fn sequence(&self) -> u64;
+    /// Whether it takes nothing because somebody stopped it.
+    fn is_stopped(&self) -> bool;
+    /// Whether it is suspended.
+    fn is_suspended(&self) -> bool;
+    /// Its status, as answers name it; empty before it was created.
+    fn status(&self) -> &'static str;
+}
+
+/// What Redis holds of one, at a mark.
+#[derive(Debug)]
+pub struct Look<S> {
+    /// How far it is.
+    pub mark: Mark,
+    /// Redis' clock, ms.
+    pub now_ms: i64,
+    /// What is compared.
+    pub side: S,
+}
+
+/// How a comparison of Redis with the ledger goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing is to be done.
+    Stays,
+    /// They agree, and it was suspended because they did not: the service opens it again.
+    Opens,
+}
+
+/// A kind of streams; a value of it is what this instance knows of all of them.
+pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
+    /// Where the ledger keeps them.
+    const TABLES: Tables;
+    /// Whether a backlog of events refuses its subjects.
+    const LIMITS_BACKLOG: bool;
+    /// What a restore remembers of each, such as "entries"; empty for nothing.
+    const REMEMBERS: &'static str;
+    /// What follows a restore that discarded events.
+    const AFTER_DISCARD: &'static str;
+    /// Names of what a discarded event asked and won, such as "entries" and "payouts"; `None` where nothing is counted.
+    const COUNTED: Option<(&'static str, &'static str)>;
+    /// Whether a comparison is complete only with what [`count`](Self::count) adds, once its event is committed.
+    const COUNTS: bool;
+    /// What this instance remembers of one.
+    type Known: Subject;
+    /// What its events tell.
+    type Books: Folded;
+    /// What goes along with a stream, beside its books.
+    type Along: Debug + Default + Send + Sync;
+    /// What a batch writes beside events, audit and report.
+    type Rows: Debug + Default + Send + Sync;
+    /// What a batch needs beside the books.
+    type With<'a>;
+    /// What Redis holds, to be compared.
+    type Side: Send;
+    /// Why something was not done in Redis.
+    type Error: MaybeScript + Display + Send;
+
+    /// What this instance remembers of all of them.
+    fn registry(&self) -> &Registry<Self::Known>;
+
+    /// Reads what is compared.
+    fn look(&self, id: &Id) -> impl Future<Output = Result<Look<Self::Side>, Self::Error>>;
+    /// Puts a checkpoint into the stream.
+    fn checkpoint(&self, id: &Id) -> impl Future<Output = Result<Mark, Self::Error>>;
+    /// Stops it: Redis and the ledger do not agree.
+    fn suspend(&self, id: &Id, reason: String, by: &Operator) -> impl Future<Output = Result<(), Self::Error>>;
+    /// Opens it again, where no operator does.
+    fn open(&self, id: &Id, reason: String, by: &Operator) -> impl Future<Output = Result<(), Self::Error>>;
+    /// Rebuilds one in Redis. The caller holds the lease of its stream.
+    fn restore(
+        &self,
+        restorer: &Restorer,
+        id: &Id,
+        replace: Replace,
+        by: &Operator,
+        reason: &str,
+    ) -> impl Future<Output = Result<Restored, RestoreError>>;
+
+    /// Reads what goes along with a stream that has events; by itself nothing does.
+    fn along(_: &Sql, _: &Id, _: &Cursor, _: &Self::Books) -> impl Future<Output = Result<Self::Along, LoadError>> {
+        future::ready(Ok(Self::Along::default()))
+    }
+    /// Completes what is written behind the events of a stream that was taken over; by itself nothing is.
+    fn taken_over(
+        _: &Projector<Self>,
+        _: &Id,
+        _: i64,
+        _: &mut Loaded<Self>,
+    ) -> impl Future<Output = Result<(), LoadError>> {
+        future::ready(Ok(()))
+    }
+    /// Writes what follows behind the events, when it is time or at once (`true`); by itself nothing does.
+    fn follow(_: &mut Projector<Self>, _: bool) -> impl Future<Output = Result<(), sqlx::Error>> {
+        future::ready(Ok(()))
+    }
+    /// Drops what has expired; by itself nothing does.
+    fn expire(_: &mut Projector<Self>) -> impl Future<Output = Result<(), sqlx::Error>> {
+        future::ready(Ok(()))
+    }
+
+    /// Events as a batch.
+    fn batch(projector: &Projector<Self>, stream: &Stream<Self>, events: &[Raw]) -> Batch<Self>;
+    /// The rows of an empty batch.
+    fn begin(start: &Start<'_, Self>) -> Self::Rows;
+    /// Reads the next event, applies it to the books of the batch and adds its rows.
+    fn take(batch: &mut Batch<Self>, start: &Start<'_, Self>, raw: &Raw) -> Result<(), Stop>;
+    /// Whether a batch may not end here: the next event belongs to the last.
+    fn is_half(_: &Self::Books) -> bool {
+        false
+    }
+    /// All events of the batch were taken.
+    fn end(_: &mut Batch<Self>, _: &Start<'_, Self>) {}
+    /// The second cursor before and behind a batch, where there is one.
+    fn behind(_: &Self::Rows) -> (u64, u64) {
+        (0, 0)
+    }
+    /// Writes the rows of batches that are not common to all kinds.
+    fn write(tx: &mut Tx<'static>, batches: &[&Batch<Self>]) -> impl Future<Output = Result<(), WriteError>>;
+    /// The batch was committed.
+    fn advance(_: &mut Self::Along, _: Self::Rows, _: Vec<DefinitionRow>) {}
+
+    /// Compares what Redis holds with the books at the same event.
+    fn compare(side: &Self::Side, books: &Self::Books) -> Report;
+    /// Adds to a report what only the rows of the ledger tell at that event, where [`COUNTS`](Self::COUNTS) says so.
+    fn count(_: &Sql, _: &Id, _: u64, report: Report) -> impl Future<Output = Result<Report, sqlx::Error>> {
+        future::ready(Ok(report))
+    }
+    /// What a comparison that found no difference is for. By itself only the service suspends, and no operator opens again.
+    fn verdict(books: &Self::Books) -> Verdict {
+        if books.is_suspended() {
+            Verdict::Opens
+        } else {
+            Verdict::Stays
+        }
+    }
+
+    /// Counts what an event did that a restore would forget. Returns whether it can be read.
+    fn forget(_: &mut Forgotten, _: &Id, _: &Raw) -> bool {
+        true
+    }
+}

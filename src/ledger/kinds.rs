@@ -1,0 +1,197 @@
+//! All kinds of subjects of an instance, each by its name alone: what the service and the commands do with every kind.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use futures_util::future::LocalBoxFuture;
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
+
+use super::Ledger;
+use super::forgotten::Forgotten;
+use super::kind::Kind;
+use super::projector::lease::{Leases, Place};
+use super::projector::{AnyProjector, Projector};
+use super::reconcile::now::Reconciled;
+use super::restore::{Replace, RestoreError, Restored, Restorer};
+use super::stuck::{self, Outcome, Skips, StuckError};
+use crate::operator::Operator;
+use crate::settings;
+use crate::store::Store;
+use crate::subject::kinds::Tables;
+use crate::subject::{Observed, ScriptError};
+use crate::telemetry::Metrics;
+
+/// A kind without its types. Every [`Kind`] whose stuck events can be skipped is one.
+pub trait AnyKind: Debug + Send + Sync {
+    /// Its name, and where the ledger keeps it.
+    fn tables(&self) -> Tables;
+    /// Whether a backlog of events refuses its subjects.
+    fn limits_backlog(&self) -> bool;
+    /// What a restore remembers of each, such as "entries"; empty for nothing.
+    fn remembers(&self) -> &'static str;
+    /// What follows a restore that discarded events.
+    fn after_discard(&self) -> &'static str;
+    /// Passes on what this instance remembers of each.
+    fn each(&self, look: &mut dyn FnMut(&Observed));
+    /// Whether this instance has used one.
+    fn is_used(&self, id: &Id) -> bool;
+    /// Events that Redis has and the ledger not yet; `None` while that is not known.
+    fn lag(&self, id: &Id) -> Option<u64>;
+    /// Takes over what the ledger knows of one: a Redis that lacks it is behind, not new.
+    fn teach(&self, place: Place);
+    /// A projector of its streams.
+    fn projector(&self, from: &Projecting<'_>) -> Box<dyn AnyProjector>;
+    /// Adds a name to the index.
+    fn add_to_index<'a>(&'a self, id: &'a Id) -> LocalBoxFuture<'a, Result<(), ScriptError>>;
+    /// Rebuilds one in Redis. The caller holds the lease of its stream.
+    fn restore<'a>(
+        &'a self,
+        restorer: &'a Restorer,
+        id: &'a Id,
+        replace: Replace,
+        by: &'a Operator,
+        reason: &'a str,
+    ) -> LocalBoxFuture<'a, Result<Restored, RestoreError>>;
+    /// Compares Redis with the ledger at a new checkpoint; the error is for people.
+    fn reconcile<'a>(&'a self, ledger: &'a Ledger, id: &'a Id) -> LocalBoxFuture<'a, Result<Reconciled, String>>;
+    /// What a restore that discards events would forget, a line each; `n` is the ledger's last event.
+    fn forgotten<'a>(
+        &'a self,
+        store: &'a Store,
+        id: &'a Id,
+        n: u64,
+    ) -> LocalBoxFuture<'a, Result<Vec<String>, ScriptError>>;
+    /// Shows the event that stops a stream, or skips it.
+    fn stuck<'a>(&'a self, at: stuck::At<'a>) -> LocalBoxFuture<'a, Result<Outcome, StuckError>>;
+}
+
+/// What the projectors of all kinds share.
+#[derive(Clone, Copy)]
+pub struct Projecting<'a> {
+    /// The database.
+    pub ledger: &'a Ledger,
+    /// Redis.
+    pub store: &'a Store,
+    /// Where they count.
+    pub metrics: &'a Arc<Metrics>,
+    /// The settings.
+    pub settings: &'a settings::Ledger,
+    /// A name that no other start of the service has.
+    pub instance: &'a str,
+    /// Whether lost subjects are rebuilt without asking.
+    pub auto_restore: bool,
+}
+
+impl<K: Skips> AnyKind for K {
+    fn tables(&self) -> Tables {
+        K::TABLES
+    }
+
+    fn limits_backlog(&self) -> bool {
+        K::LIMITS_BACKLOG
+    }
+
+    fn remembers(&self) -> &'static str {
+        K::REMEMBERS
+    }
+
+    fn after_discard(&self) -> &'static str {
+        K::AFTER_DISCARD
+    }
+
+    fn each(&self, look: &mut dyn FnMut(&Observed)) {
+        for known in self.registry().each() {
+            look(&known);
+        }
+    }
+
+    fn is_used(&self, id: &Id) -> bool {
+        self.registry().is_used(id)
+    }
+
+    fn lag(&self, id: &Id) -> Option<u64> {
+        let known = self.registry().known(id);
+        known.ledger_n().map(|_| known.lag())
+    }
+
+    fn teach(&self, place: Place) {
+        let mark = Mark::new(place.restores, place.n).filter(|mark| mark.n() > 0);
+        if let Some(mark) = mark {
+            let known = self.registry().observe(&place.id, mark);
+            known.set_ledger_n(Some(mark.n()));
+            known.set_ledger_view(place.view);
+        }
+    }
+
+    fn projector(&self, from: &Projecting<'_>) -> Box<dyn AnyProjector> {
+        Box::new(Projector::of(self.clone(), from))
+    }
+
+    fn add_to_index<'a>(&'a self, id: &'a Id) -> LocalBoxFuture<'a, Result<(), ScriptError>> {
+        Box::pin(self.registry().add_to_index(std::slice::from_ref(id)))
+    }
+
+    fn restore<'a>(
+        &'a self,
+        restorer: &'a Restorer,
+        id: &'a Id,
+        replace: Replace,
+        by: &'a Operator,
+        reason: &'a str,
+    ) -> LocalBoxFuture<'a, Result<Restored, RestoreError>> {
+        Box::pin(Kind::restore(self, restorer, id, replace, by, reason))
+    }
+
+    fn reconcile<'a>(&'a self, ledger: &'a Ledger, id: &'a Id) -> LocalBoxFuture<'a, Result<Reconciled, String>> {
+        Box::pin(async move { ledger.reconcile(self, id).await.map_err(|error| error.to_string()) })
+    }
+
+    fn forgotten<'a>(
+        &'a self,
+        store: &'a Store,
+        id: &'a Id,
+        n: u64,
+    ) -> LocalBoxFuture<'a, Result<Vec<String>, ScriptError>> {
+        Box::pin(async move { Ok(Forgotten::read(self, store, id, n).await?.lines(K::COUNTED)) })
+    }
+
+    fn stuck<'a>(&'a self, at: stuck::At<'a>) -> LocalBoxFuture<'a, Result<Outcome, StuckError>> {
+        Box::pin(stuck::work(self, at))
+    }
+}
+
+/// The kinds of an instance, in the order in which they are shown.
+#[derive(Debug, Clone)]
+pub struct Kinds(Arc<[Arc<dyn AnyKind>]>);
+
+impl Kinds {
+    /// These.
+    #[must_use]
+    pub fn new(kinds: impl IntoIterator<Item = Arc<dyn AnyKind>>) -> Self {
+        Self(kinds.into_iter().collect())
+    }
+
+    /// Each of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn AnyKind>> {
+        self.0.iter()
+    }
+
+    /// The one of this name.
+    #[must_use]
+    pub fn named(&self, what: &str) -> Option<&Arc<dyn AnyKind>> {
+        self.iter().find(|kind| kind.tables().what == what)
+    }
+
+    /// Takes over what the ledger knows of every subject.
+    pub async fn teach(&self, ledger: &Ledger) -> Result<(), sqlx::Error> {
+        for kind in self.iter() {
+            // Only read here: a name or a time of a lease is not needed for it.
+            let leases = Leases::of(kind.tables(), ledger.sql.clone(), String::new(), 0);
+            for place in leases.places().await? {
+                kind.teach(place);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,210 @@
+//! The books of a room: its state as its events alone tell it. Pure.
+//!
+//! The projector keeps them beside its cursor, checks each event against them before it is committed, compares them
+//! with Redis at a checkpoint, and a lost Redis is rebuilt from them.
+
+use serde::{Deserialize, Serialize};
+
+use super::event::{Define, Event, Kind, Opened};
+use crate::ledger::events::remember_put;
+use crate::ledger::events::{FoldError, expect, follows, go_on_in_history};
+use crate::ledger::kind::Folded;
+use crate::room::definition::Definition;
+use crate::room::known::OrderOf;
+use crate::room::status::Status;
+
+/// A room at an event.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Books {
+    /// Number of the last event.
+    pub n: u64,
+    /// How often Redis was rebuilt from the ledger.
+    pub restores: u64,
+    /// When the last event happened, ms of Redis' clock.
+    pub at_ms: i64,
+    /// The highest time that the room has shown, ms: its time, which is ahead of Redis' clock once that was put back.
+    pub clock_ms: i64,
+    /// What was made at creation or at the last restore.
+    pub history: String,
+    /// Its status; `None` before it was created.
+    pub status: Option<Status>,
+    /// Of its definition.
+    pub version: u64,
+    /// The definition, JSON as Redis keeps it.
+    pub definition: String,
+    /// What the order before the opening goes by, or went.
+    pub order: OrderOf,
+    /// When the last pass of former definitions, or of before a restore, has expired, ms; 0 for none.
+    pub passes_until_ms: i64,
+    /// When it opened or will open, ms: once. A definition without a time opens it at once.
+    pub opens_ms: i64,
+    /// Those who joined before the opening, once their list is published.
+    pub opened: Option<Opened>,
+    /// The last PUTs, as Redis keeps them.
+    pub puts: String,
+}
+
+impl Folded for Books {
+    fn n(&self) -> u64 {
+        self.n
+    }
+
+    fn restores(&self) -> u64 {
+        self.restores
+    }
+
+    fn at_ms(&self) -> i64 {
+        self.at_ms
+    }
+
+    /// Nothing in a room has a number of its own in the ledger.
+    fn sequence(&self) -> u64 {
+        0
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.is_suspended()
+    }
+
+    fn is_suspended(&self) -> bool {
+        self.status == Some(Status::Suspended)
+    }
+
+    fn status(&self) -> &'static str {
+        self.status.map_or("", Status::as_str)
+    }
+}
+
+impl Books {
+    /// Applies the next event. After an error the books are not to be used on.
+    pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
+        follows(self.n, event.n)?;
+        if let Kind::Skipped(skipped) = &event.kind {
+            let after = &skipped.carried.books;
+            let right = (after.n, after.at_ms, &after.history) == (event.n, event.at_ms, &event.history);
+            expect(
+                event.n,
+                right,
+                "what is carried on from a skipped event does not follow",
+            )?;
+            self.clone_from(after);
+            return Ok(());
+        }
+        (self.n, self.at_ms) = (event.n, event.at_ms);
+        // A Redis that lost some may have forgotten it.
+        self.clock_ms = self.clock_ms.max(event.clock_ms);
+        expect(
+            self.n,
+            self.status.is_some() || matches!(&event.kind, Kind::Define(define) if define.created),
+            "the first event does not create the room",
+        )?;
+        let begins = self.status.is_none() || matches!(event.kind, Kind::Restore { .. });
+        go_on_in_history(self.n, &mut self.history, &event.history, begins)?;
+        match &event.kind {
+            Kind::Define(define) => self.define(define),
+            Kind::Opened(opened) => {
+                expect(self.n, self.opened.is_none(), "its list is published twice")?;
+                expect(
+                    self.n,
+                    self.at_ms >= self.opens_ms,
+                    "its list is published before it opens",
+                )?;
+                self.opened = Some(opened.clone());
+                Ok(())
+            }
+            Kind::Status { before, after } => {
+                expect(self.n, self.status == Some(*before), "the status before is another one")?;
+                self.status = Some(*after);
+                Ok(())
+            }
+            // The latter has said all of them.
+            Kind::Checkpoint(_) | Kind::Skipped(_) => Ok(()),
+            Kind::Restore {
+                restores,
+                status,
+                passes_until_ms,
+                order,
+                ..
+            } => {
+                expect(
+                    self.n,
+                    *restores > self.restores,
+                    "its restores are not more than before",
+                )?;
+                expect(
+                    self.n,
+                    *passes_until_ms >= self.passes_until_ms,
+                    "passes that were out before are forgotten",
+                )?;
+                (self.restores, self.status) = (*restores, Some(*status));
+                expect(
+                    self.n,
+                    self.opened.is_none() || *order == self.order,
+                    "another order than the one that was published",
+                )?;
+                self.order.clone_from(order);
+                self.passes_until_ms = *passes_until_ms;
+                self.opens_ms = self.opens_at().unwrap_or(self.at_ms);
+                Ok(())
+            }
+        }
+    }
+
+    fn define(&mut self, define: &Define) -> Result<(), FoldError> {
+        expect(
+            self.n,
+            define.version == self.version + 1,
+            "its version is not the next one",
+        )?;
+        expect(self.n, define.created == self.status.is_none(), "it is created twice")?;
+        let opens_at = define.definition.opens_ms();
+        let is_new = define.created || (!define.opened && opens_at.is_some() && opens_at != self.opens_at());
+        if define.created {
+            self.status = Some(Status::Open);
+            self.opens_ms = opens_at.unwrap_or(self.at_ms);
+        } else if !define.opened {
+            expect(self.n, self.at_ms < self.opens_ms, "it has opened before")?;
+            self.opens_ms = opens_at.unwrap_or(self.at_ms).max(self.at_ms);
+        } else {
+            // The seed is known from then on.
+            let stays = opens_at.is_none() || opens_at == self.opens_at();
+            expect(self.n, stays, "it opens a second time")?;
+            let before = self.in_force().map_or(0, |before| before.session_ms());
+            self.passes_until_ms = self.passes_until_ms.max(whole_second(self.clock_ms, before));
+        }
+        // Whatever is known of the order before, of this one nothing is.
+        let follows = if is_new {
+            define.order.nonce != self.order.nonce
+        } else {
+            define.order == self.order
+        };
+        expect(self.n, follows, "its order is not that of its opening")?;
+        let mode = if define.created { "created" } else { "changed" };
+        self.puts = remember_put(&self.puts, &define.nonce, mode, define.version);
+        self.version = define.version;
+        self.definition.clone_from(&define.json);
+        self.order.clone_from(&define.order);
+        Ok(())
+    }
+
+    /// The definition that is in force.
+    #[must_use]
+    pub fn in_force(&self) -> Option<Definition> {
+        Definition::from_json(&self.definition).ok()
+    }
+
+    /// As the definition says.
+    fn opens_at(&self) -> Option<i64> {
+        self.in_force()?.opens_ms()
+    }
+}
+
+/// When a session that begins now has ended: on a whole second, as `lua/room/state.lua` has it.
+fn whole_second(now_ms: i64, session_ms: u64) -> i64 {
+    let end_ms = now_ms.saturating_add_unsigned(session_ms);
+    end_ms.saturating_add(999).div_euclid(1_000) * 1_000
+}
+
+#[cfg(test)]
+#[path = "books_tests.rs"]
+mod tests;

@@ -1,0 +1,31 @@
+//! Rooms in the ledger: what their events say, and what the events rebuild. Pure.
+//!
+//! [`event`]: an event as the scripts write it. [`books`]: a room at an event, each event checked against what was before
+//! it. [`audit`]: what operators did. [`report`]: Redis beside the ledger. Tickets are not in the ledger.
+
+pub mod audit;
+pub mod books;
+pub mod carried;
+pub mod event;
+pub mod projector;
+pub mod report;
+pub mod restore;
+pub mod stuck;
+
+use std::sync::Arc;
+
+use jackpot_core::secret::MasterSecret;
+
+use super::known::Registry;
+use crate::ledger::kinds::AnyKind;
+use crate::store::Store;
+
+/// Registers rooms with the ledger.
+#[must_use]
+pub fn kind(known: &Arc<Registry>, store: &Store, secret: MasterSecret) -> Arc<dyn AnyKind> {
+    Arc::new(projector::Rooms {
+        registry: Arc::clone(known),
+        store: store.clone(),
+        secret,
+    })
+}

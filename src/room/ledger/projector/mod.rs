@@ -1,0 +1,134 @@
+//! Rooms: their books. No table is theirs alone.
+
+mod batch;
+
+use std::sync::Arc;
+
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
+use jackpot_core::secret::MasterSecret;
+use jackpot_core::unreadable::Unreadable;
+
+use super::books::Books;
+use super::event::Checkpoint;
+use super::report;
+use crate::ledger::kind::{Kind, Look};
+use crate::ledger::projector::Projector;
+use crate::ledger::projector::batch::{Batch, Start, Stop};
+use crate::ledger::projector::rows::Raw;
+use crate::ledger::projector::stream::Stream;
+use crate::ledger::projector::write::WriteError;
+use crate::ledger::reconcile::report::Report;
+use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
+use crate::operator::Operator;
+use crate::room::known::{Known, Registry};
+use crate::room::scripts::{self, SetStatus};
+use crate::room::status::Status;
+use crate::sql::Tx;
+use crate::store::Store;
+use crate::subject::ScriptError;
+use crate::subject::kinds::{ROOMS, Tables};
+
+/// The rooms, as this instance knows them.
+#[derive(Debug, Clone)]
+pub struct Rooms {
+    /// What is remembered of each.
+    pub registry: Arc<Registry>,
+    /// Where they are.
+    pub store: Store,
+    /// Under which a room that is restored before its opening gets a new order.
+    pub secret: MasterSecret,
+}
+
+impl Rooms {
+    async fn set_status(&self, id: &Id, wanted: Status, reason: String, by: &Operator) -> Result<(), ScriptError> {
+        let wish = SetStatus {
+            wanted,
+            reason,
+            who: by.who.clone(),
+            request_id: by.request_id.clone(),
+        };
+        let known = self.registry.whole(id)?;
+        let set = scripts::set_status(&self.store, &known.keys, known.mark(), &wish).await;
+        self.registry.observe_reply(&known, set)?;
+        Ok(())
+    }
+}
+
+impl Kind for Rooms {
+    const TABLES: Tables = ROOMS;
+    const LIMITS_BACKLOG: bool = false;
+    const REMEMBERS: &'static str = "";
+    const AFTER_DISCARD: &'static str = "it is suspended until Redis and the ledger are compared";
+    const COUNTED: Option<(&'static str, &'static str)> = None;
+    const COUNTS: bool = false;
+    type Known = Known;
+    type Books = Books;
+    type Along = ();
+    type Rows = ();
+    type With<'a> = ();
+    type Side = Checkpoint;
+    type Error = ScriptError;
+
+    fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    async fn look(&self, id: &Id) -> Result<Look<Checkpoint>, ScriptError> {
+        let known = self.registry.whole(id)?;
+        let snapshot = scripts::snapshot(&self.store, &known.keys, known.mark()).await;
+        let redis = self.registry.observe_reply(&known, snapshot)?;
+        Ok(Look {
+            mark: redis.mark,
+            now_ms: redis.now_ms,
+            side: Checkpoint::parse(&redis.decides).ok_or_else(|| Unreadable::of(&redis.decides))?,
+        })
+    }
+
+    async fn checkpoint(&self, id: &Id) -> Result<Mark, ScriptError> {
+        let known = self.registry.whole(id)?;
+        let put = scripts::checkpoint(&self.store, &known.keys, known.mark()).await;
+        self.registry.observe_reply(&known, put)
+    }
+
+    async fn suspend(&self, id: &Id, reason: String, by: &Operator) -> Result<(), ScriptError> {
+        self.set_status(id, Status::Suspended, reason, by).await
+    }
+
+    async fn open(&self, id: &Id, reason: String, by: &Operator) -> Result<(), ScriptError> {
+        self.set_status(id, Status::Open, reason, by).await
+    }
+
+    async fn restore(
+        &self,
+        restorer: &Restorer,
+        id: &Id,
+        replace: Replace,
+        by: &Operator,
+        reason: &str,
+    ) -> Result<Restored, RestoreError> {
+        let known = self.registry.known(id);
+        let times = (known.passes_until_ms(), known.shown_ms());
+        restorer
+            .restore_room(&self.secret, id, replace, times, by, reason)
+            .await
+    }
+
+    fn batch(_: &Projector<Self>, stream: &Stream<Self>, events: &[Raw]) -> Batch<Self> {
+        Batch::build(&stream.start(()), events)
+    }
+
+    fn begin(_: &Start<'_, Self>) {}
+
+    fn take(batch: &mut Batch<Self>, start: &Start<'_, Self>, raw: &Raw) -> Result<(), Stop> {
+        batch.take(start, raw)
+    }
+
+    async fn write(_: &mut Tx<'static>, _: &[&Batch<Self>]) -> Result<(), WriteError> {
+        Ok(())
+    }
+
+    fn compare(redis: &Checkpoint, books: &Books) -> Report {
+        report::compare(redis, books)
+    }
+}

@@ -1,0 +1,88 @@
+//! A room rebuilt: what operators said of it. Its tickets are not in the ledger, so whoever waited joins again, and nobody
+//! is admitted before every pass that may be out has expired (`docs/decisions/0016-rooms.md`).
+
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
+use jackpot_core::secret::MasterSecret;
+
+use super::books::Books;
+use super::projector::Rooms;
+use crate::ledger::projector::load::{self, damaged};
+use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
+use crate::operator::Operator;
+use crate::random;
+use crate::room::definition::Definition;
+use crate::room::known::OrderOf;
+use crate::room::scripts::{self, RestoredState};
+use crate::room::status::Status;
+use crate::store::keys::RoomKeys;
+use crate::subject;
+use crate::subject::kinds::ROOMS;
+use crate::subject::restore::{RestoreBegun, RestoreEnded, restore_begin};
+
+impl Restorer {
+    /// Rebuilds one room. The caller holds the lease of its stream, and knows of no pass that expires later than at
+    /// `passes_until_ms`, 0 for none, and of no later time of the room than `shown_ms`, 0 likewise.
+    pub async fn restore_room(
+        &self,
+        secret: &MasterSecret,
+        room: &Id,
+        replace: Replace,
+        (passes_until_ms, shown_ms): (i64, i64),
+        by: &Operator,
+        reason: &str,
+    ) -> Result<Restored, RestoreError> {
+        let keys = RoomKeys::new(room);
+        let books = load::load::<Rooms>(&self.sql, room).await?.books;
+        let unknown = || RestoreError::Unknown(ROOMS.what, room.clone());
+        let status = books.status.ok_or_else(unknown)?;
+        let held = scripts::snapshot(&self.store, &keys, Mark::ZERO).await;
+        let held = held.map(|redis| (redis.mark, redis.status == Status::Open));
+        let ledger = Mark::new(books.restores, books.n).unwrap_or_default();
+        let expected = self.replaceable(&keys.state, held, ledger, replace).await?;
+        let status = match (replace, status) {
+            (Replace::Ahead, Status::Open) => Status::Suspended,
+            _ => status,
+        };
+        let nonce = hex::encode(random::bytes::<16>()?);
+        let mut state = state(room, books, status, OrderOf::new(secret, room, nonce))?;
+        // Of a definition that the ledger may lack.
+        state.passes_until_ms = state.passes_until_ms.max(passes_until_ms);
+        state.clock_ms = state.clock_ms.max(shown_ms);
+        if let Replace::Seen(seen) = replace {
+            state.lost_events = seen > ledger;
+            // Or those who have seen it would take what is restored now for what they know to be lost.
+            state.restores = state.restores.max(seen.restores());
+        }
+        let token = hex::encode(random::bytes::<16>()?);
+        match restore_begin(&self.store, keys.all(), &token, expected).await? {
+            RestoreBegun::Begun { .. } => {}
+            RestoreBegun::Changed(_) => return Err(RestoreError::Changed),
+        }
+        match scripts::restore_end(&self.store, &keys, &token, &state, (by, reason)).await? {
+            RestoreEnded::Done(mark) => Ok(Restored { mark, records: 0 }),
+            RestoreEnded::Other | RestoreEnded::Incomplete | RestoreEnded::Early(_) => Err(RestoreError::Changed),
+        }
+    }
+}
+
+fn state(room: &Id, books: Books, status: Status, next_order: OrderOf) -> Result<RestoredState, RestoreError> {
+    let definition = Definition::from_json(&books.definition)
+        .map_err(|error| damaged::<Rooms>(room, &format!("its definition can't be read: {error}")))?;
+    Ok(RestoredState {
+        n: books.n,
+        restores: books.restores,
+        history: subject::new_history()?,
+        status,
+        version: books.version,
+        json: books.definition,
+        definition,
+        order: books.order,
+        next_order,
+        passes_until_ms: books.passes_until_ms,
+        clock_ms: books.clock_ms,
+        collected_sha256: books.opened.map(|opened| opened.sha256),
+        puts: books.puts,
+        lost_events: false,
+    })
+}
