@@ -26,14 +26,14 @@ pub fn all(played: &Played<Plan>) -> Result<Vec<Plot>, SimulateError> {
 #[expect(clippy::cast_precision_loss, reason = "a position on a plot")]
 fn out(played: &Played<Plan>) -> Result<Plot, SimulateError> {
     let (evidence, end_s) = (&played.evidence, played.numbers.elapsed_s);
-    let issues = evidence.issues().into_iter();
-    let issued = issues.map(|issue| (issue.request.decided_us, 1.0));
+    let given = evidence.issues().into_iter();
+    let given = given.map(|issue| (issue.request.decided_us, 1.0));
     let voided = evidence.voids.iter().map(|void| (void.answered_us, -1.0));
-    over_time::plot(OverTime {
+    over_time::plot(&OverTime {
         title: "Units out over time",
         caption: "Issued and not taken back, by the time of the answer; of queued requests by the time of the look.",
         size: WIDE,
-        series: vec![Series::count("units out", TEAL, issued.chain(voided).collect(), end_s)],
+        series: vec![Series::count("units out", TEAL, given.chain(voided).collect(), end_s)],
         level: Some((evidence.plan.options.stock as f64, "stock")),
         collisions: &[],
         kills_us: &played.kills_us,
@@ -49,7 +49,7 @@ fn decided(played: &Played<Plan>) -> Result<Plot, SimulateError> {
         let changes = requests.map(|request| (request.decided_us, 1.0));
         Series::count(name, colour, changes.collect(), end_s)
     };
-    over_time::plot(OverTime {
+    over_time::plot(&OverTime {
         title: "Requests decided over time",
         caption: "By the time of the answer, of queued requests by the time of the look; repeats are not counted.",
         size: HALF,

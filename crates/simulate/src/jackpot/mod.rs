@@ -62,7 +62,8 @@ impl Scenario for Plan {
 
     async fn players(self: &Arc<Self>, setup: &Setup, _: Option<&PrivateService>) -> Result<Game, SimulateError> {
         setup.bar.say("searching entries that win");
-        Game::new(Arc::clone(self), setup, winners(self, setup).await?)
+        let winners = winners(self, setup).await?;
+        Ok(Game::new(Arc::clone(self), setup, winners))
     }
 
     async fn evidence(

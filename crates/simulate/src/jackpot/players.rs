@@ -64,8 +64,8 @@ pub struct Results {
 
 impl Game {
     /// `winners`: the entries of each collision.
-    pub fn new(plan: Arc<Plan>, setup: &Setup, winners: Vec<Vec<Entry>>) -> Result<Self, SimulateError> {
-        Ok(Self {
+    pub fn new(plan: Arc<Plan>, setup: &Setup, winners: Vec<Vec<Entry>>) -> Self {
+        Self {
             barrier: Barrier::new(plan.options.winners.max(1) as usize),
             entries_url: setup.api.url(&format!("{}/entries", plan.path())),
             plan,
@@ -75,7 +75,7 @@ impl Game {
             started: Instant::now(),
             progress: Progress::default(),
             repeats: Arc::clone(&setup.repeats),
-        })
+        }
     }
 
     /// How far the ordinary entries must have come for a collision: they are spread evenly over the run.

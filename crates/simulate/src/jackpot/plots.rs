@@ -47,7 +47,7 @@ fn pools(played: &Played<Plan>, collisions: &[f64]) -> Result<Plot, SimulateErro
         width: 1,
         is_area: false,
     });
-    over_time::plot(OverTime {
+    over_time::plot(&OverTime {
         title: "Pool over time",
         caption: "Each entry adds its contribution; each winner takes the whole pool. In minor units, as the answers showed it.",
         size: WIDE,

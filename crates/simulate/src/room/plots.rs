@@ -50,7 +50,7 @@ fn samples(evidence: &Evidence) -> Vec<Sample> {
 fn active(played: &Played<Plan>, samples: &[Sample]) -> Result<Plot, SimulateError> {
     let (options, end_s) = (&played.evidence.plan.options, played.numbers.elapsed_s);
     let active = changes(samples, |sample| sample.open);
-    over_time::plot(OverTime {
+    over_time::plot(&OverTime {
         title: "Active sessions over time",
         caption: "Sessions whose end had not come, as the monitor saw them at single instants.",
         size: WIDE,
@@ -66,7 +66,7 @@ fn queue(played: &Played<Plan>, samples: &[Sample]) -> Result<Plot, SimulateErro
     let end_s = played.numbers.elapsed_s;
     let waiting = changes(samples, |sample| sample.waiting);
     let admitted = changes(samples, |sample| sample.admitted);
-    over_time::plot(OverTime {
+    over_time::plot(&OverTime {
         title: "Waiting and admitted over time",
         caption: "Users who wait, and all who have been admitted, at the same instants.",
         size: HALF,

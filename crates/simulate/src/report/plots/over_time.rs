@@ -52,7 +52,7 @@ pub struct OverTime<'e> {
     pub end_s: f64,
 }
 
-pub fn plot(what: OverTime<'_>) -> Result<Plot, SimulateError> {
+pub fn plot(what: &OverTime<'_>) -> Result<Plot, SimulateError> {
     let (end, size, level) = (what.end_s, what.size, what.level);
     let values = what.series.iter().flat_map(|series| &series.points);
     let values = values.map(|point| point.1).chain(level.map(|level| level.0));
@@ -116,7 +116,7 @@ pub fn throughput(
     kills_us: &[u64],
     end_s: f64,
 ) -> Result<Plot, SimulateError> {
-    plot(OverTime {
+    plot(&OverTime {
         title: "Throughput over time",
         caption,
         size: HALF,
