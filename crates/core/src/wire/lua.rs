@@ -22,8 +22,7 @@ pub fn record(shape: &RecordShape) -> String {
     let mut lua = String::from("--\n");
     comment(&mut lua, shape.doc);
     for kind in shape.kinds {
-        let form: String = kind.fields.iter().map(|field| format!(" {}", field.name)).collect();
-        comment(&mut lua, &format!("  {}{form}: {}", kind.letter, sentence(kind.doc)));
+        comment(&mut lua, &format!("  {}: {}", kind.form(), sentence(kind.doc)));
     }
     let name = shape.name;
     let _ = write!(
@@ -47,15 +46,12 @@ pub fn record(shape: &RecordShape) -> String {
 
 fn read_kind(lua: &mut String, kind: &KindShape) {
     let names: Vec<_> = kind.fields.iter().map(|field| field.name).collect();
-    let patterns: String = kind
-        .fields
-        .iter()
-        .map(|field| format!(" ({})", field.pattern))
-        .collect();
+    let patterns = kind.fields.iter().map(|field| field.pattern).collect::<Vec<_>>();
+    let patterns = patterns.join(") (");
     let letter = kind.letter;
     let _ = write!(
         lua,
-        "  if kind == '{letter}' then\n    local {} = string.match(text, '^{letter}{patterns}$')\n    if not {} then\n      \
+        "  if kind == '{letter}' then\n    local {} = string.match(text, '^{letter} ({patterns})$')\n    if not {} then\n      \
          return nil\n    end\n    return {{\n",
         names.join(", "),
         names[0]

@@ -167,6 +167,15 @@ pub struct KindShape {
     pub fields: &'static [FieldShape],
 }
 
+impl KindShape {
+    /// Its letter and the names of its fields, as they follow each other.
+    #[must_use]
+    pub fn form(&self) -> String {
+        let names = self.fields.iter().map(|field| field.name);
+        [self.letter].into_iter().chain(names).collect::<Vec<_>>().join(" ")
+    }
+}
+
 /// A declared record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecordShape {

@@ -9,8 +9,7 @@ use super::{FieldShape, RecordShape};
 pub fn record(title: &str, shape: &RecordShape) -> String {
     let mut page = format!("## {title}\n\n{}\n", paragraph(shape.doc));
     for kind in shape.kinds {
-        let form: String = kind.fields.iter().map(|field| format!(" {}", field.name)).collect();
-        let _ = write!(page, "\n`{}{form}`: {}\n\n", kind.letter, paragraph(kind.doc));
+        let _ = write!(page, "\n`{}`: {}\n\n", kind.form(), paragraph(kind.doc));
         page.push_str(&table(kind.fields));
     }
     page
