@@ -16,6 +16,7 @@ use jackpot::http::query::PathOf;
 use jackpot::http::routes::Routes;
 use jackpot::jackpot::api::{Api, ApiDoc, Meters, Reasons};
 use jackpot::jackpot::error::PlayError;
+use jackpot::jackpot::ledger::projector::Jackpots;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::named::Named;
 use jackpot::jackpot::operate::Operate;
@@ -24,6 +25,7 @@ use jackpot::jackpot::recovery::Recovery;
 use jackpot::jackpot::scripts::{self, EnterEntry, EntryReply, Refusal};
 use jackpot::jackpot::view::Views;
 use jackpot::ledger::Ledger;
+use jackpot::ledger::kinds::Projecting;
 use jackpot::ledger::projector::Projector;
 use jackpot::master_secret;
 use jackpot::room::{self, rooms::Rooms, tokens::Tokens};
@@ -98,15 +100,18 @@ pub(super) async fn serve(settings: &Settings) -> Outcome {
         settings: settings.play.clone(),
         retention_s: settings.fairness.retention_s,
     };
-    let instance = (hex::encode(b"direct"), false);
-    let projector = Projector::new(
-        ledger.clone(),
-        store.clone(),
-        operate.clone(),
-        Arc::clone(&metrics),
-        settings.ledger.clone(),
-        instance,
-    );
+    let from = Projecting {
+        ledger: &ledger,
+        store: &store,
+        metrics: &metrics,
+        settings: &settings.ledger,
+        instance: "direct",
+        auto_restore: false,
+    };
+    let jackpots = Jackpots {
+        operate: operate.clone(),
+    };
+    let projector = Projector::of(jackpots, &from);
     let web = super::web(settings, &metrics, readiness(views))?;
     let recovery = tokio::spawn(recovery.run(web.stopping.clone()));
     let ended = Stopping::default();
@@ -124,7 +129,7 @@ pub(super) async fn serve(settings: &Settings) -> Outcome {
         epochs: Arc::default(),
         operate,
         sql: ledger.sql.clone(),
-        books: Arc::new(ledger.clone()),
+        ledger: ledger.clone(),
         named,
     };
     let served = super::until_signal(settings, web, routes(direct, api)).await;
