@@ -11,6 +11,8 @@ mod client;
 mod coupon;
 mod error;
 mod finding;
+#[cfg(test)]
+mod forge;
 mod jackpot;
 mod kill;
 mod machine;

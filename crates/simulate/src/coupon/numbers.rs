@@ -17,7 +17,7 @@ pub struct Numbers {
     pub latency: Latency,
     /// Calls answered 202.
     pub in_line: u64,
-    /// Of them: from joining the line to the decision, by the service's own clock, which tells ms apart.
+    /// Of those: from joining the queue to the decision, by the service's clock, in whole milliseconds.
     pub line_latency: Option<Latency>,
     /// Requests made by them.
     pub requests: u64,
@@ -25,7 +25,7 @@ pub struct Numbers {
     pub already_issued: u64,
     pub out_of_stock: u64,
     pub voided: u64,
-    /// When the last unit of the stock was told to its user; unknown of a line, which is looked at later.
+    /// When the last unit of the stock reached its user. Unknown of queued requests, which users look at later.
     pub sold_out_s: Option<f64>,
     /// Calls that repeated a request.
     pub repeated: u64,

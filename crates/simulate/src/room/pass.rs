@@ -1,4 +1,4 @@
-//! Passes, read from their published form alone (RFC 7519, RFC 8037), so that the product is not trusted to check
+//! Passes, read from their published form alone (RFC 7519, RFC 8037), so that the service does not check
 //! itself.
 
 use base64::Engine as _;
@@ -17,7 +17,7 @@ pub struct Key {
     pub key: VerifyingKey,
 }
 
-/// What a pass says.
+/// The claims of a pass.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Claims {
     pub iss: String,
@@ -60,7 +60,7 @@ pub fn keys(body: &[u8]) -> Result<Vec<Key>, String> {
     .collect()
 }
 
-/// What a pass says that one of the keys signed.
+/// The claims of a pass that one of the keys signed.
 pub fn open(keys: &[Key], pass: &str) -> Result<Claims, String> {
     #[derive(Deserialize)]
     struct Header {
@@ -84,7 +84,7 @@ pub fn open(keys: &[Key], pass: &str) -> Result<Claims, String> {
     read(claims)
 }
 
-/// What a pass says, whoever signed it.
+/// The claims of a pass, without a check of its signature.
 pub fn claims(pass: &str) -> Result<Claims, String> {
     read(pass.split('.').nth(1).ok_or("it has no claims")?)
 }

@@ -19,11 +19,11 @@ use crate::SimulateError;
 use crate::client::Answered;
 use crate::scenario::Players;
 
-/// Behind the end of a session, by the clock of this process, until it is looked for.
+/// From the end of a session, by the clock of this process, to the look for it.
 const BEHIND: Duration = Duration::from_millis(200);
 /// Between two looks for the end of a session, and before a stream that ended is opened again.
 const PAUSE: Duration = Duration::from_millis(100);
-/// A session that goes on for so long behind its end is left to the checks.
+/// Looks for the end of a session. The rules judge a session that goes on after them.
 const OVERDUE: u32 = 300;
 
 /// Goes the whole way.
@@ -51,7 +51,7 @@ pub async fn live(crowd: Arc<Crowd>, user: User) -> Result<Visit, SimulateError>
 struct Visitor {
     crowd: Arc<Crowd>,
     visit: Visit,
-    /// When it is to be back, since the last answer said to wait.
+    /// When the last answer asked it to come back.
     due_us: Option<u64>,
 }
 
@@ -113,7 +113,7 @@ impl Visitor {
         .await
     }
 
-    /// Comes back when it was told to, and looks.
+    /// Comes back after `poll_after_s`, and looks.
     async fn poll(&mut self, wait: Wait) -> Result<Place, Stop> {
         sleep(Duration::from_secs_f64(wait.poll_after_s)).await;
         self.look().await
@@ -125,7 +125,7 @@ impl Visitor {
         self.ask(Method::GET, "a look").await
     }
 
-    /// Listens until it has news that it does not wait any more, or the stream ends.
+    /// Listens until an event says that it does not wait any more, or the stream ends.
     async fn listen(&mut self, wait: Wait) -> Result<Place, Stop> {
         let url = self.crowd.url(&format!("/{}/stream", self.ticket()));
         let Some(mut stream) = Stream::open(&self.crowd.listening, &url).await else {
@@ -134,7 +134,7 @@ impl Visitor {
         while let Some(said) = stream.next().await {
             let said = said.map_err(|error| wrong("an event", &error))?;
             self.visit.events += 1;
-            // Who listens is there.
+            // A listener counts as present.
             self.due_us = None;
             let now_us = self.crowd.course().micros();
             let place = self.hear(said, Times::of(now_us, now_us, false))?;
@@ -207,7 +207,7 @@ impl Visitor {
         Ok(())
     }
 
-    /// A call about the ticket whose answer is where its user is.
+    /// A call about the ticket. Its answer says where the user is.
     async fn ask(&mut self, method: Method, what: &str) -> Result<Place, Stop> {
         let path = format!("/{}", self.ticket());
         let (times, answered) = self
@@ -221,7 +221,7 @@ impl Visitor {
         self.visit.ticket().unwrap_or_default()
     }
 
-    /// Calls until there is an answer. On the heap, because all who wait are kept, and few of them call.
+    /// Calls until there is an answer. On the heap, because all waiting users stay in memory, and few of them call.
     async fn call(
         &self,
         method: Method,
@@ -241,7 +241,7 @@ impl Visitor {
         .await
     }
 
-    /// Remembers what was said.
+    /// Remembers the answer.
     fn hear(&mut self, said: Said, times: Times) -> Result<Place, Stop> {
         let visit = &mut self.visit;
         if visit.ticket() != Some(&said.ticket) {
@@ -286,8 +286,8 @@ impl Visitor {
     }
 }
 
-/// From now until then, in milliseconds since 1970: a private service has the clock of this process, and a given one
-/// should have about the same.
+/// From now to then, in milliseconds since 1970. A private service has the clock of this process, and a given one should have
+/// about the same time.
 fn until(then_ms: i64) -> Duration {
     let left = then_ms - jiff::Timestamp::now().as_millisecond();
     Duration::from_millis(u64::try_from(left).unwrap_or(0))
@@ -312,7 +312,7 @@ mod tests {
     use crate::client::Target;
     use crate::room::plan::Plan;
 
-    /// One who has joined at the start of the run, and is to be back a second later.
+    /// A user who joined at the start of the run, and should come back a second later.
     fn visitor() -> Visitor {
         let plan = Arc::new(Plan::new(&Args::parse_from(["simulate", "--room"])));
         let target = Target {
@@ -355,7 +355,7 @@ mod tests {
             assert_eq!(
                 visitor.due_us,
                 Some(5_000_000),
-                "it is to be back a second behind the answer"
+                "it should come back a second after the answer"
             );
         }
     }

@@ -47,7 +47,7 @@ pub fn are_justified(evidence: &Evidence) -> Result<String, String> {
 
 /// What is wrong with the unit that an already-issued names.
 fn had_one(request: &Request<'_>, (named_user, unit): (&str, &Unit), first: Option<&Issue<'_>>) -> Result<(), String> {
-    let first = first.ok_or("which nobody was told to be issued")?;
+    let first = first.ok_or("which no answer issued")?;
     if named_user != user_id(request.ask.user) || first.request.ask.user != request.ask.user {
         return Err(format!("which is not of its user u{}", request.ask.user));
     }
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn out_of_stock_behind_a_void_is_found_unless_another_took_the_unit() {
+    fn out_of_stock_after_a_void_is_found_unless_another_took_the_unit() {
         let mut evidence = fixture::honest("");
         let last = evidence.calls.len() - 1;
         let at = evidence.calls[last].sent_us;
@@ -167,7 +167,7 @@ mod tests {
                 request_id.push('9');
             }
         });
-        assert!(nobodys.contains("nobody was told"), "{nobodys}");
+        assert!(nobodys.contains("which no answer issued"), "{nobodys}");
         let anothers = found(|evidence, call| {
             let user = evidence.calls[call].ask.user;
             let issues = evidence.issues();

@@ -64,29 +64,30 @@ fn in_micro(meter: &Meter) -> i128 {
 
 #[cfg(test)]
 mod tests {
-    use super::conserved;
-    use crate::jackpot::check::fixture;
+    use super::Meter;
+    use crate::jackpot::check::fixture::{self, found};
 
     #[test]
     fn a_unit_lost_or_made_in_any_meter_is_found() {
-        for change in [
-            |meter: &mut super::Meter| meter.pool += 1,
-            |meter: &mut super::Meter| meter.reserve -= 1,
-            |meter: &mut super::Meter| meter.overflow += 1,
-            |meter: &mut super::Meter| meter.remainder_micro += 1,
-            |meter: &mut super::Meter| meter.paid -= 1,
-            |meter: &mut super::Meter| meter.contributed += 1,
-        ] {
-            let mut evidence = fixture::honest("--reserve-ppm 300000 --rate-ppm 12345");
-            change(&mut evidence.meters[0]);
-            conserved(&evidence).unwrap_err();
+        let changes: [fn(&mut Meter); 6] = [
+            |meter| meter.pool += 1,
+            |meter| meter.reserve -= 1,
+            |meter| meter.overflow += 1,
+            |meter| meter.remainder_micro += 1,
+            |meter| meter.paid -= 1,
+            |meter| meter.contributed += 1,
+        ];
+        for change in changes {
+            let line = "--reserve-ppm 300000 --rate-ppm 12345";
+            found("conservation", line, |evidence| change(&mut evidence.meters[0]));
         }
     }
 
     #[test]
-    fn a_contribution_told_wrongly_is_found() {
-        let mut evidence = fixture::honest("");
-        fixture::answer(&mut evidence, 3).contributions[0].amount += 1;
-        assert!(conserved(&evidence).unwrap_err().contains("answers tell"));
+    fn a_wrong_contribution_in_an_answer_is_found() {
+        let detail = found("conservation", "", |evidence| {
+            fixture::answer(evidence, 3).contributions[0].amount += 1;
+        });
+        assert!(detail.contains("answers tell"), "{detail}");
     }
 }

@@ -1,17 +1,17 @@
-//! How every user's way ended.
+//! How the way of every user ended.
 
 use crate::finding::Judged;
 use crate::room::answer::{Ended, How, Place};
 use crate::room::evidence::{Evidence, Visit};
 use crate::room::plan::{Part, user_id};
 
-/// The line moved, and all who wait until they are let in have been, and knew it.
+/// The queue moved. Every user who waits until its admission was admitted, and its answers said so.
 pub fn nobody_is_lost(evidence: &Evidence) -> Judged {
     if let Some(seconds) = evidence.stood_still_s {
         let waiting = evidence.visits.iter().filter(|visit| is_waiting(visit));
         let ids: Vec<String> = waiting.map(|visit| user_id(visit.user.number)).collect();
         return Judged::Violated(format!(
-            "for {seconds} s nobody was let in, and nobody was done: {} still waited, the first is {}",
+            "for {seconds} s nobody was admitted, and nobody was done: {} still waited, the first is {}",
             ids.len(),
             ids.first().map_or("none", String::as_str)
         ));
@@ -58,7 +58,7 @@ fn is_waiting(visit: &Visit) -> bool {
     matches!(visit.finally, Some(Place::Waiting(_)))
 }
 
-/// Every ticket is over, in the way in which its user ended it, and says what its user was told.
+/// Every ticket is over, as its user ended it, and later answers agree with earlier ones.
 pub fn are_what_users_did(evidence: &Evidence) -> Judged {
     let mut counts = [0_u64; 3];
     for visit in evidence.visits.iter().filter(|visit| !visit.is_untold()) {
@@ -74,7 +74,7 @@ pub fn are_what_users_did(evidence: &Evidence) -> Judged {
         .find_map(|visit| Some((visit, forgotten(visit)?)))
     {
         return Judged::Violated(format!(
-            "{} is forgotten {} s behind its join, and a ticket is kept for {} s behind its end",
+            "{} is forgotten {} s after its join, and a ticket is kept for {} s after its end",
             user_id(visit.user.number),
             age_us / 1_000_000,
             evidence.kept_us / 1_000_000
@@ -94,7 +94,7 @@ fn as_its_user_did(visit: &Visit) -> Result<How, String> {
         return Err(format!("is not over: {:?}", visit.finally));
     };
     if let Some(told) = visit.told.filter(|told| *told != ended) {
-        return Err(format!("was told {told:?}, and later {ended:?}"));
+        return Err(format!("ended as {told:?}, and later as {ended:?}"));
     }
     if !is_due(visit, ended) {
         return Err(format!("({:?}) ended as {:?}", visit.user.part, ended.how));
@@ -117,7 +117,7 @@ fn is_due(visit: &Visit, ended: Ended) -> bool {
 mod tests {
     use super::*;
     use crate::room::answer::Wait;
-    use crate::room::check::fixture;
+    use crate::room::check::fixture::{self, found};
 
     fn with(evidence: &Evidence, part: Part) -> usize {
         fixture::first(evidence, |visit| visit.user.part == part)
@@ -157,28 +157,30 @@ mod tests {
             (Part::Visit, How::Abandoned),
             (Part::Renew, How::Abandoned),
         ] {
-            let mut evidence = fixture::honest("");
-            let user = with(&evidence, part);
-            fixture::end(&mut evidence, user, how, 1);
-            assert!(
-                matches!(are_what_users_did(&evidence), Judged::Violated(_)),
-                "{part:?} {how:?}"
-            );
+            found("endings", "", |evidence| {
+                let user = with(evidence, part);
+                fixture::end(evidence, user, how, 1);
+            });
         }
     }
 
     #[test]
     fn a_ticket_that_is_not_over_or_says_something_else_later_is_found() {
-        let mut evidence = fixture::honest("");
-        let user = with(&evidence, Part::Visit);
-        evidence.visits[user].told = Some(Ended {
-            how: How::Left,
-            at_ms: 1,
-        });
-        assert!(matches!(are_what_users_did(&evidence), Judged::Violated(_)));
-        evidence.visits[user].told = None;
-        evidence.visits[user].finally = None;
-        assert!(matches!(are_what_users_did(&evidence), Judged::Violated(_)));
+        let changes: [fn(&mut Visit); 2] = [
+            |visit| {
+                visit.told = Some(Ended {
+                    how: How::Left,
+                    at_ms: 1,
+                });
+            },
+            |visit| (visit.told, visit.finally) = (None, None),
+        ];
+        for change in changes {
+            found("endings", "", |evidence| {
+                let user = with(evidence, Part::Visit);
+                change(&mut evidence.visits[user]);
+            });
+        }
     }
 
     #[test]
@@ -215,7 +217,7 @@ mod tests {
         evidence.visits.truncate(190);
         evidence.stood_still_s = Some(77);
         let judged = nobody_is_lost(&evidence);
-        let named = format!("77 s nobody was let in, and nobody was done: 1 still waited, the first is u{user}");
+        let named = format!("77 s nobody was admitted, and nobody was done: 1 still waited, the first is u{user}");
         assert!(
             matches!(&judged, Judged::Violated(told) if told.contains(&named)),
             "{judged:?}"

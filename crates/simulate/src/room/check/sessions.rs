@@ -56,7 +56,7 @@ pub fn last_as_told(evidence: &Evidence) -> Result<String, String> {
 
 fn ended_as_told(visit: &Visit) -> Result<(), String> {
     if visit.renewal == Some(Renewal::Refused { is_in: true }) {
-        return Err("was not let renew, and was still in behind that".to_owned());
+        return Err("could not renew, and was still in after that".to_owned());
     }
     let (Some(ended), Some(session)) = (visit.end(), visit.session()) else {
         return Ok(());
@@ -121,7 +121,7 @@ fn grows_by_no_more(looks: &[Look], rate: u64) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::check::fixture;
+    use crate::room::check::fixture::{self, found};
     use crate::room::plan::Part;
 
     fn with(evidence: &Evidence, part: Part) -> usize {
@@ -131,10 +131,10 @@ mod tests {
     #[test]
     fn a_session_that_is_too_short_too_long_or_ends_in_between_is_found() {
         for by_ms in [-1_000, 1_000, 1] {
-            let mut evidence = fixture::honest("");
-            let user = with(&evidence, Part::Visit);
-            fixture::session(&mut evidence, user).expires_ms += by_ms;
-            assert!(last_as_told(&evidence).is_err(), "{by_ms}");
+            found("sessions", "", |evidence| {
+                let user = with(evidence, Part::Visit);
+                fixture::session(evidence, user).expires_ms += by_ms;
+            });
         }
     }
 
@@ -155,25 +155,25 @@ mod tests {
     #[test]
     fn a_renewal_for_less_or_more_than_a_session_is_found() {
         for by_s in [-4, -1, 2] {
-            let mut evidence = fixture::honest("--session-s 10");
-            let user = with(&evidence, Part::Renew);
-            let mut longer = evidence.visits[user].renewed().expect("it was renewed").clone();
-            longer.expires_ms += by_s * 1_000;
-            evidence.visits[user].renewal = Some(Renewal::Longer(longer));
-            let told = last_as_told(&evidence).expect_err("not a session");
-            assert!(told.contains("in second"), "{by_s}: {told}");
+            let detail = found("sessions", "--session-s 10", |evidence| {
+                let user = with(evidence, Part::Renew);
+                let mut longer = evidence.visits[user].renewed().expect("it was renewed").clone();
+                longer.expires_ms += by_s * 1_000;
+                evidence.visits[user].renewal = Some(Renewal::Longer(longer));
+            });
+            assert!(detail.contains("in second"), "{by_s}: {detail}");
         }
     }
 
     #[test]
     fn a_session_that_ended_early_is_found() {
-        let mut evidence = fixture::honest("");
-        let user = with(&evidence, Part::Die);
-        let told_ms = fixture::session(&mut evidence, user).expires_ms;
-        fixture::end(&mut evidence, user, How::Expired, told_ms - 1_000);
-        assert!(last_as_told(&evidence).is_err());
-        fixture::end(&mut evidence, user, How::Abandoned, told_ms);
-        assert!(last_as_told(&evidence).is_err());
+        for (how, early_ms) in [(How::Expired, 1_000), (How::Abandoned, 0)] {
+            found("sessions", "", |evidence| {
+                let user = with(evidence, Part::Die);
+                let end_ms = fixture::session(evidence, user).expires_ms;
+                fixture::end(evidence, user, how, end_ms - early_ms);
+            });
+        }
     }
 
     #[test]
