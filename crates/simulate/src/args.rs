@@ -37,8 +37,8 @@ pub struct CrowdArgs {
 /// which they join and go through.
 ///
 /// Without `--url` the run starts a private service in a directory of its own, and stops it at the end.
-/// Exit code: 0 without a violation; 1 with one (the last line names it), or when the run could not finish; 2 for options that
-/// make no sense.
+/// Exit code: 0 without a violation; 1 with one (the last line names it), or when the run could not finish; 2 for options
+/// that make no sense.
 #[derive(Debug, Clone, Parser)]
 #[command(group = ArgGroup::new("crowd").args(["coupons", "room"]))]
 pub struct Args {
@@ -59,7 +59,8 @@ pub struct Args {
     #[command(flatten)]
     pub room: RoomArgs,
 
-    /// A running service, instead of a private one. The run defines a jackpot, a coupon or a room there and closes it at the end.
+    /// A running service, instead of a private one. The run defines its jackpot, coupon or room there, and closes it at the
+    /// end.
     #[arg(long, value_name = "URL", requires = "key", help_heading = "Service")]
     pub url: Option<String>,
     /// Key with the role `operate` for --url.
@@ -82,7 +83,8 @@ pub struct Args {
     /// `kill -9` the private service at random moments, on average this many seconds apart, and restart it.
     #[arg(long, value_name = "SECONDS", conflicts_with = "url", value_parser = clap::value_parser!(u32).range(1..=3_600), help_heading = "Faults")]
     pub kill_every: Option<u32>,
-    /// `kill -9` the private service this many times, at random points of the run. With --kill-every: at most this many times.
+    /// `kill -9` the private service this many times, at random points of the run. With --kill-every: at most this many
+    /// times.
     #[arg(long, value_name = "N", conflicts_with = "url", value_parser = clap::value_parser!(u32).range(1..=1_000), help_heading = "Faults")]
     pub kills: Option<u32>,
     /// Kill the private Redis together with the service.
@@ -176,7 +178,7 @@ pub(super) fn id(text: &str) -> Result<String, InvalidId> {
     Id::check(text).map(|()| text.to_owned())
 }
 
-/// Options of a line, as the command reads them.
+/// The options of a line, as the command reads them.
 #[cfg(test)]
 pub(super) fn parse(line: &str) -> Result<Args, String> {
     let args = Args::try_parse_from(std::iter::once("simulate").chain(line.split_whitespace()))

@@ -237,8 +237,8 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_to_something_else_is_told() {
-        for (field, value, told) in [
+    fn an_answer_to_something_else_is_named() {
+        for (field, value, named) in [
             ("request_id", json!("s1-u7-1"), "request_id"),
             ("user_id", json!("u8"), "user_id"),
             ("sequence", json!(null), "sequence"),
@@ -247,7 +247,7 @@ mod tests {
             let mut changed = issued();
             changed[field] = value;
             let error = read_value(201, &changed).expect_err(field);
-            assert!(error.contains(told), "{field}: {error}");
+            assert!(error.contains(named), "{field}: {error}");
         }
         assert!(
             read_value(409, &json!({"code":"already-issued"})).is_err(),

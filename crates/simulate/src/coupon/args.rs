@@ -13,7 +13,8 @@ pub struct CouponArgs {
     #[arg(long, conflicts_with_all = OF_JACKPOT, conflicts_with = "RoomArgs", help_heading = "Coupons")]
     #[serde(skip)]
     pub coupons: bool,
-    /// How often each user asks. After the first time, half of the calls repeat the request before, and half are new requests.
+    /// How often each user asks. After the first time, half of the calls repeat the request before, and half are new
+    /// requests.
     #[arg(long, requires = "coupons", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=20), help_heading = "Coupons")]
     pub duplicates: u32,
     /// Units of the coupon.

@@ -99,7 +99,7 @@ impl Players for Crowd {
     fn message(&self) -> String {
         let number = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         format!(
-            "{} issued  {} refused  {} in the line  {} voided",
+            "{} issued  {} refused  {} queued  {} voided",
             number(&self.progress.issued),
             number(&self.progress.refused),
             number(&self.progress.waiting),
@@ -196,12 +196,12 @@ impl Crowd {
         let answered = api
             .call_until(Method::POST, &self.url, Some(body), answer::is_answer)
             .await?;
-        let told_us = self.course().micros();
+        let answered_us = self.course().micros();
         let call = Call {
             ask,
             sent_us,
-            told_us,
-            decided_us: told_us,
+            answered_us,
+            decided_us: answered_us,
             in_line_ms: None,
             status: answered.status.as_u16(),
             replayed: answered.replayed,

@@ -13,7 +13,7 @@ pub struct Call {
     /// Its first try.
     pub sent_us: u64,
     /// Its answer: decided or queued.
-    pub told_us: u64,
+    pub answered_us: u64,
     /// The first answer with the decision. For a queued request it is later than the first answer.
     pub decided_us: u64,
     /// How long its request was in the queue, by the service's clock, in ms; if both ends are known.
@@ -94,7 +94,7 @@ pub struct Request<'e> {
     /// Nothing was done for it before.
     pub sent_us: u64,
     /// It was decided or queued by then.
-    pub told_us: u64,
+    pub answered_us: u64,
     /// It was decided by then.
     pub decided_us: u64,
 }
@@ -134,7 +134,7 @@ impl Evidence {
             requests.push(Request {
                 ask,
                 sent_us: first(&calls, |call| call.sent_us),
-                told_us: first(&calls, |call| call.told_us),
+                answered_us: first(&calls, |call| call.answered_us),
                 decided_us: first(&calls, |call| call.decided_us),
                 calls,
             });

@@ -24,7 +24,7 @@ pub const OF_JACKPOT: [&str; 14] = [
     "jackpot",
 ];
 
-/// The plan of a run holds them, and its parameters show those that the definition does not.
+/// The plan of a run holds them. Its parameters show the options that are not in the definition.
 #[derive(Debug, Clone, clap::Args, Serialize)]
 pub struct JackpotArgs {
     /// Concurrent players, each with one kept-alive connection.

@@ -97,12 +97,12 @@ pub async fn ends(crowd: &Arc<Crowd>, visits: Vec<Visit>) -> Result<Vec<Visit>, 
     }
     let mut visits = visits;
     while let Some(ended) = tasks.join_next().await {
-        for (number, said, told_us) in ended?? {
+        for (number, said, answered_us) in ended?? {
             let visit = &mut visits[number];
             match said {
                 Some(Ok(said)) => visit.finally = Some(said.place),
                 Some(Err(error)) => _ = visit.wrong.get_or_insert(format!("the last look: {error}")),
-                None => visit.forgotten_us = visit.joins.first().map(|join| told_us - join.sent_us),
+                None => visit.forgotten_us = visit.joins.first().map(|join| answered_us - join.sent_us),
             }
         }
     }

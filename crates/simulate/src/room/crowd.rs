@@ -84,7 +84,7 @@ impl Progress {
     }
 }
 
-/// A queue that stands still. Its users would poll for ever, and the run would have no verdict.
+/// A queue that stands still. Its users would poll without end, and the run would have no verdict.
 #[derive(Debug)]
 struct Standstill {
     patience: Duration,
@@ -252,11 +252,11 @@ impl Crowd {
         let sent_us = self.course().micros();
         api.send(Method::PUT, &self.plan.path(), &definition).await?;
         self.opened.store(true, Ordering::Relaxed);
-        let told_us = self.course().micros();
+        let answered_us = self.course().micros();
         Ok(Opening {
             waiting,
             sent_us,
-            told_us,
+            answered_us,
         })
     }
 }

@@ -8,7 +8,7 @@ use super::plan::{Plan, User};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Join {
     pub sent_us: u64,
-    pub told_us: u64,
+    pub answered_us: u64,
     /// HTTP status of its answer.
     pub status: u16,
     pub ticket: Box<str>,
@@ -19,7 +19,7 @@ pub struct Join {
 /// The first answer that says that the user is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Admission {
-    pub told_us: u64,
+    pub answered_us: u64,
     pub session: Session,
 }
 
@@ -47,7 +47,7 @@ pub struct Visit {
     pub admission: Option<Admission>,
     pub renewal: Option<Renewal>,
     /// The end, by the answers to the user.
-    pub told: Option<Ended>,
+    pub ended: Option<Ended>,
     /// The place after the run.
     pub finally: Option<Place>,
     /// If the service did not know the ticket any more then: the time since its join, in microseconds.
@@ -70,7 +70,7 @@ impl Visit {
             fell_back: None,
             admission: None,
             renewal: None,
-            told: None,
+            ended: None,
             finally: None,
             forgotten_us: None,
             looks: 0,
@@ -94,18 +94,18 @@ impl Visit {
     pub fn end(&self) -> Option<Ended> {
         match self.finally {
             Some(Place::Ended(ended)) => Some(ended),
-            None if self.forgotten_us.is_some() => self.told,
+            None if self.forgotten_us.is_some() => self.ended,
             _ => None,
         }
     }
 
     /// Whether no answer says how it ended.
-    pub fn is_untold(&self) -> bool {
-        self.forgotten_us.is_some() && self.told.is_none()
+    pub fn has_unknown_end(&self) -> bool {
+        self.forgotten_us.is_some() && self.ended.is_none()
     }
 
-    /// Whether it came back so late that it may have lost what the service keeps for these seconds: its place or its session.
-    /// The service asks users to come back before half of them are over.
+    /// Whether it came back so late that it may have lost what the service keeps for these seconds: its place or its
+    /// session. The service asks users to come back before half of them are over.
     pub fn was_late_for(&self, seconds: u32) -> bool {
         self.late_us >= u64::from(seconds) * 1_000_000 / 4
     }
@@ -145,7 +145,7 @@ impl Visit {
 pub struct Sample {
     /// When it was asked for and seen, in microseconds of the run.
     pub sent_us: u64,
-    pub told_us: u64,
+    pub answered_us: u64,
     /// Sessions whose end has not come.
     pub open: u64,
     pub waiting: u64,
@@ -164,11 +164,11 @@ pub struct Counts {
     pub left: u64,
 }
 
-/// The same during the run, and when it was asked for and told, in microseconds of the run.
+/// The same during the run, with the times of the question and the answer, in microseconds of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shown {
     pub sent_us: u64,
-    pub told_us: u64,
+    pub answered_us: u64,
     pub counts: Counts,
 }
 
@@ -178,7 +178,7 @@ pub struct Opening {
     /// Users who waited then, as the service showed it.
     pub waiting: u64,
     pub sent_us: u64,
-    pub told_us: u64,
+    pub answered_us: u64,
 }
 
 /// Everything a run has seen.

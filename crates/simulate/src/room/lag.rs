@@ -24,17 +24,17 @@ pub fn promotions(evidence: &Evidence) -> Lags {
         return lags;
     }
     let stays = stays(evidence);
-    let mut admitted: Vec<(i64, bool)> = stays.iter().map(|stay| (stay.admitted_ms, stay.is_told)).collect();
+    let mut admitted: Vec<(i64, bool)> = stays.iter().map(|stay| (stay.admitted_ms, stay.is_answered)).collect();
     let mut freed: Vec<(i64, How)> = stays.iter().map(|stay| stay.freed).collect();
     admitted.sort_by_key(|(at_ms, _)| *at_ms);
     freed.sort_unstable();
     let beyond = admitted
         .iter()
         .skip(usize::try_from(evidence.plan.options.capacity).unwrap_or(usize::MAX));
-    for ((admitted_ms, is_told), (freed_ms, how)) in beyond.zip(freed) {
+    for ((admitted_ms, is_answered), (freed_ms, how)) in beyond.zip(freed) {
         let lag_ms = u64::try_from(admitted_ms - freed_ms).unwrap_or(0);
         match how {
-            _ if !is_told => {}
+            _ if !is_answered => {}
             How::Left => lags.left_ms.push(lag_ms),
             How::Expired | How::Abandoned => lags.expired_ms.push(lag_ms),
         }
@@ -46,7 +46,7 @@ pub fn promotions(evidence: &Evidence) -> Lags {
 struct Stay {
     admitted_ms: i64,
     /// The answers to its user said to wait, and then that it is in.
-    is_told: bool,
+    is_answered: bool,
     freed: (i64, How),
 }
 
@@ -55,29 +55,29 @@ struct Stay {
 /// been admitted when it left.
 fn stays(evidence: &Evidence) -> Vec<Stay> {
     let queue = queue(evidence);
-    let told_ms = |visit: &Visit| Some(visit.admission.as_ref()?.session.admitted_ms);
+    let admitted_ms_of = |visit: &Visit| Some(visit.admission.as_ref()?.session.admitted_ms);
     let (mut next, mut next_ms) = (vec![None; queue.len()], None);
     for (at, visit) in queue.iter().enumerate().rev() {
         next[at] = next_ms;
-        next_ms = told_ms(visit).filter(|_| visit.has_waited()).or(next_ms);
+        next_ms = admitted_ms_of(visit).filter(|_| visit.has_waited()).or(next_ms);
     }
     let (mut stays, mut last_ms) = (Vec::new(), 0);
     for (visit, next) in queue.iter().zip(next) {
         let Some(ended) = visit.end() else {
             continue;
         };
-        let is_told = told_ms(visit).is_some() && visit.has_waited();
-        if is_told {
-            last_ms = told_ms(visit).unwrap_or(last_ms);
+        let is_answered = admitted_ms_of(visit).is_some() && visit.has_waited();
+        if is_answered {
+            last_ms = admitted_ms_of(visit).unwrap_or(last_ms);
         }
         let left_after = ended.how == How::Left && next.is_some_and(|next_ms: i64| next_ms < ended.at_ms);
-        if told_ms(visit).is_none() && !visit.was_missed() && !left_after {
+        if admitted_ms_of(visit).is_none() && !visit.was_missed() && !left_after {
             continue;
         }
         let expires_ms = visit.session().map(|session| session.expires_ms);
         stays.push(Stay {
-            admitted_ms: told_ms(visit).unwrap_or(last_ms),
-            is_told,
+            admitted_ms: admitted_ms_of(visit).unwrap_or(last_ms),
+            is_answered,
             freed: (
                 expires_ms.filter(|_| ended.how == How::Expired).unwrap_or(ended.at_ms),
                 ended.how,
@@ -92,7 +92,7 @@ fn queue(evidence: &Evidence) -> Vec<&Visit> {
     let mut queue: Vec<&Visit> = evidence.visits.iter().collect();
     let (early, late) = queue.split_at_mut(evidence.early().len());
     early.sort_by_key(|visit| place(visit));
-    late.sort_by_key(|visit| visit.joins.first().map(|join| join.told_us));
+    late.sort_by_key(|visit| visit.joins.first().map(|join| join.answered_us));
     queue
 }
 

@@ -74,18 +74,22 @@ impl Numbers {
         let all_joins = early.clone().count() as u64;
         let joins = evidence.early().iter().filter(|visit| !visit.joins.is_empty()).count() as u64;
         let first_us = early.clone().map(|join| join.sent_us).min().unwrap_or(0);
-        let last_us = early.map(|join| join.told_us).max().unwrap_or(0);
+        let last_us = early.map(|join| join.answered_us).max().unwrap_or(0);
         let joining_s = per(last_us - first_us, 1e6);
         let admissions = || visits.iter().filter_map(|visit| visit.admission.as_ref());
-        let drained_us = admissions().map(|admission| admission.told_us).max().unwrap_or(0);
-        let draining_s = per(drained_us.saturating_sub(evidence.opening.told_us), 1e6);
+        let drained_us = admissions().map(|admission| admission.answered_us).max().unwrap_or(0);
+        let draining_s = per(drained_us.saturating_sub(evidence.opening.answered_us), 1e6);
         let admitted = count(&|visit| visit.admission.is_some() || visit.was_missed());
-        let told_us = evidence.samples.iter().map(|sample| sample.told_us);
-        let blind_us = told_us.clone().skip(1).zip(told_us).map(|(next, one)| next - one);
+        let answered_us = evidence.samples.iter().map(|sample| sample.answered_us);
+        let blind_us = answered_us
+            .clone()
+            .skip(1)
+            .zip(answered_us)
+            .map(|(next, one)| next - one);
         let joins_us = visits
             .iter()
             .flat_map(|visit| &visit.joins)
-            .map(|join| join.told_us - join.sent_us);
+            .map(|join| join.answered_us - join.sent_us);
         Self {
             joins,
             joining_s,

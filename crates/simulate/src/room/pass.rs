@@ -54,8 +54,8 @@ pub fn keys(body: &[u8]) -> Result<Vec<Key>, String> {
     };
     let keys = set.keys.into_iter().filter(ours);
     keys.map(|jwk| {
-        let told = format!("the key {} can't be read", jwk.kid);
-        read(jwk).ok_or(told)
+        let wrong = format!("the key {} can't be read", jwk.kid);
+        read(jwk).ok_or(wrong)
     })
     .collect()
 }
@@ -133,15 +133,15 @@ pub mod tests {
             other.rsplit_once('.').expect("three parts").0,
             &pass[pass.rfind('.').expect("three parts")..]
         );
-        for (wrong, told) in [
+        for (wrong, named) in [
             (signed(8, TYPE, &claims), "not published"),
             (signed(7, "JWT", &claims), "typ"),
             (signed(7, "join+jwt", &claims), "typ"),
             (mixed, "signature"),
             ("a".to_owned(), "signature"),
         ] {
-            let error = open(&[key(7)], &wrong).expect_err(told);
-            assert!(error.contains(told), "{wrong}: {error}");
+            let error = open(&[key(7)], &wrong).expect_err(named);
+            assert!(error.contains(named), "{wrong}: {error}");
         }
     }
 

@@ -12,10 +12,9 @@ use crate::Args;
 use crate::args::CrowdArgs;
 use crate::scenario::mix;
 
-/// Users who listen, at most about so many: each keeps a connection, and a service has 1,000 streams unless its
-/// settings say otherwise.
+/// Users who listen, about this many at most. Each keeps a connection, and a service has 1,000 streams by default.
 pub const LISTENERS: u64 = 500;
-/// Shares are drawn in so many parts.
+/// The parts of a share.
 const WHOLE: u64 = 10_000;
 /// A tenth of the late users comes after all others have gone, and finds the room empty.
 const LAST: u32 = 10;

@@ -90,7 +90,7 @@ impl Visitor {
             let said = answer::read(&answered.body).map_err(|error| wrong("a join", &error))?;
             self.visit.joins.push(Join {
                 sent_us: times.sent_us,
-                told_us: times.told_us,
+                answered_us: times.answered_us,
                 status: answered.status.as_u16(),
                 ticket: said.ticket.clone(),
                 position: match &said.place {
@@ -234,9 +234,9 @@ impl Visitor {
             let api = self.crowd.pool.lease().await;
             let sent_us = self.crowd.course().micros();
             let answered = api.call_until(method, &url, body, is_answer).await?;
-            let told_us = self.crowd.course().micros();
+            let answered_us = self.crowd.course().micros();
             let may_have_been_killed = self.crowd.plan.is_killed && answered.repeats > 0;
-            Ok((Times::of(sent_us, told_us, may_have_been_killed), answered))
+            Ok((Times::of(sent_us, answered_us, may_have_been_killed), answered))
         })
         .await
     }
@@ -260,13 +260,13 @@ impl Visitor {
                 if let Some(before) = before.filter(|before| *before < wait.position) {
                     visit.fell_back.get_or_insert((before, wait.position));
                 }
-                self.due_us = Some(times.told_us + micros(wait.poll_after_s));
+                self.due_us = Some(times.answered_us + micros(wait.poll_after_s));
             }
             Place::Admitted(session) => match &visit.admission {
                 None => {
                     let session = session.clone();
                     visit.admission = Some(Admission {
-                        told_us: times.told_us,
+                        answered_us: times.answered_us,
                         session,
                     });
                     self.crowd.progress.admitted.fetch_add(1, Ordering::Relaxed);
@@ -280,14 +280,14 @@ impl Visitor {
                 }
                 Some(_) => {}
             },
-            Place::Ended(ended) => visit.told = Some(*ended),
+            Place::Ended(ended) => visit.ended = Some(*ended),
         }
         Ok(said.place)
     }
 }
 
-/// From now to then, in milliseconds since 1970. A private service has the clock of this process, and a given one should have
-/// about the same time.
+/// From now to then, in milliseconds since 1970. A private service has the clock of this process, and a given one should
+/// have about the same time.
 fn until(then_ms: i64) -> Duration {
     let left = then_ms - jiff::Timestamp::now().as_millisecond();
     Duration::from_millis(u64::try_from(left).unwrap_or(0))
@@ -328,7 +328,7 @@ mod tests {
         };
         visitor.visit.joins.push(Join {
             sent_us: 0,
-            told_us: 0,
+            answered_us: 0,
             status: 201,
             ticket: "t".into(),
             position: Some(9),

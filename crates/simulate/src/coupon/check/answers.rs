@@ -20,7 +20,7 @@ pub fn each_is_its_own(evidence: &Evidence) -> Result<String, String> {
             Outcome::InLine => return Err(format!("{id} is not decided")),
             Outcome::Issued(_) if call.status == ACCEPTED || is_fresh != call.replayed => {}
             Outcome::Issued(_) => {
-                return Err(format!("{id} was answered {}, which fits no issue", told(call)));
+                return Err(format!("{id} was answered {}, which fits no issue", described(call)));
             }
             _ if is_fresh => return Err(format!("{id} was answered 201, and then {outcome:?}")),
             _ => {}
@@ -39,7 +39,7 @@ pub fn each_is_its_own(evidence: &Evidence) -> Result<String, String> {
     }
 }
 
-fn told(call: &Call) -> String {
+fn described(call: &Call) -> String {
     let replayed = if call.replayed {
         ", as a replay"
     } else {
@@ -64,10 +64,10 @@ pub fn repeats_are_the_same(evidence: &Evidence) -> Result<String, String> {
         // to, may then find its own work. Only without kills is neither to be expected.
         let lost = evidence.kills > 0 || request.calls.iter().any(|call| call.repeats > 0);
         if made > 1 {
-            return Err(format!("{id} was made {made} times: so many answers are no replays"));
+            return Err(format!("{id} was made {made} times: as many answers are no replays"));
         }
         if made == 0 && !lost {
-            return Err(format!("{id} was made by nobody: all its answers are replays"));
+            return Err(format!("{id} was never made: all its answers are replays"));
         }
         repeats += request.calls.len() - 1;
     }
@@ -76,7 +76,7 @@ pub fn repeats_are_the_same(evidence: &Evidence) -> Result<String, String> {
 
 /// A void answers with the unit, and no other request is voided. A repeat of the request gets its first answer, the unit; a
 /// look says that it is voided.
-pub fn voids_are_told(evidence: &Evidence) -> Result<String, String> {
+pub fn voids_are_shown(evidence: &Evidence) -> Result<String, String> {
     let plan = &evidence.plan;
     let mut taken = BTreeSet::new();
     for void in &evidence.voids {
@@ -86,11 +86,11 @@ pub fn voids_are_told(evidence: &Evidence) -> Result<String, String> {
         }
         let calls = evidence.calls.iter().filter(|call| call.ask == void.ask);
         for call in calls {
-            let (Ok(told), Ok(taken @ Outcome::Voided(_))) = (&call.outcome, &void.outcome) else {
+            let (Ok(answered), Ok(taken @ Outcome::Voided(_))) = (&call.outcome, &void.outcome) else {
                 return Err(format!("taking back {id} was answered {:?}", void.outcome));
             };
-            if !told.is_same(taken) {
-                return Err(format!("{id} was answered {told:?}, and taken back as {taken:?}"));
+            if !answered.is_same(taken) {
+                return Err(format!("{id} was answered {answered:?}, and taken back as {taken:?}"));
             }
         }
     }
@@ -164,7 +164,7 @@ mod tests {
             }
         };
         let never = found("repeats", "", replay_both);
-        assert!(never.contains("by nobody"), "{never}");
+        assert!(never.contains("never made"), "{never}");
         let mut evidence = fixture::honest("");
         replay_both(&mut evidence);
         evidence.kills = 1;

@@ -12,7 +12,7 @@ use crate::forge::{self, Honest};
 const EVERY_US: u64 = 10;
 /// From the first try to its effect, and to its answer.
 const DONE_US: u64 = 5;
-const TOLD_US: u64 = 25;
+const ANSWERED_US: u64 = 25;
 /// For a queued request, both are later by this.
 const LINE_US: u64 = 100;
 
@@ -86,8 +86,8 @@ impl Model {
         Call {
             ask,
             sent_us: at,
-            told_us: at + TOLD_US,
-            decided_us: at + TOLD_US + if in_line { 2 * LINE_US } else { 0 },
+            answered_us: at + ANSWERED_US,
+            decided_us: at + ANSWERED_US + if in_line { 2 * LINE_US } else { 0 },
             in_line_ms: in_line.then_some(1),
             status,
             replayed: !fresh,
@@ -209,7 +209,7 @@ pub fn unit(evidence: &mut Evidence, call: usize) -> &mut Unit {
 }
 
 /// Changes the answer to every call of a request.
-pub fn tell(evidence: &mut Evidence, ask: Ask, outcome: &Outcome) {
+pub fn answer_with(evidence: &mut Evidence, ask: Ask, outcome: &Outcome) {
     for call in evidence.calls.iter_mut().filter(|call| call.ask == ask) {
         call.outcome = Ok(outcome.clone());
     }

@@ -28,14 +28,14 @@ pub fn stock_is_exact(evidence: &Evidence) -> Result<String, String> {
     let plan = &evidence.plan;
     let (all, voids) = (evidence.issues(), evidence.voids.len() as u64);
     let (issued, expected) = (all.len() as u64, plan.expected());
-    let told = || {
+    let counts = || {
         format!(
             "{issued} units were issued to {} users of a stock of {}, with {voids} taken back",
             plan.crowd.users, plan.options.stock
         )
     };
     if !(expected..=expected + voids).contains(&issued) {
-        return Err(told());
+        return Err(counts());
     }
     let mut sent_us: Vec<u64> = evidence.voids.iter().map(|void| void.sent_us).collect();
     sent_us.sort_unstable();
@@ -51,7 +51,7 @@ pub fn stock_is_exact(evidence: &Evidence) -> Result<String, String> {
             ));
         }
     }
-    Ok(told())
+    Ok(counts())
 }
 
 /// Each unit of a user, except the last, was taken back before the answer with the next one.
@@ -88,7 +88,7 @@ mod tests {
     fn renumber(evidence: &mut Evidence, from: u64, sequence: u64) {
         let (ask, outcome) = fixture::issue(evidence, from);
         let unit = outcome.unit().cloned().expect("a unit");
-        fixture::tell(evidence, ask, &Outcome::Issued(Unit { sequence, ..unit }));
+        fixture::answer_with(evidence, ask, &Outcome::Issued(Unit { sequence, ..unit }));
     }
 
     #[test]
@@ -107,7 +107,7 @@ mod tests {
         }
         let fewer = found("stock", "", |evidence| {
             let (ask, _) = fixture::issue(evidence, 60);
-            fixture::tell(evidence, ask, &Outcome::OutOfStock);
+            fixture::answer_with(evidence, ask, &Outcome::OutOfStock);
         });
         assert!(fewer.contains("59 units"), "{fewer}");
     }

@@ -57,7 +57,7 @@ pub const RULES: [Rule<Evidence>; 13] = [
     Rule {
         name: "voids",
         demand: "the service says voided of each unit that was taken back, and of no other",
-        judge: |evidence| answers::voids_are_told(evidence).into(),
+        judge: |evidence| answers::voids_are_shown(evidence).into(),
     },
     Rule {
         name: "counts",

@@ -8,20 +8,20 @@ use crate::coupon::evidence::{Evidence, Request};
 pub fn of_arrival(evidence: &Evidence) -> Result<String, String> {
     let requests = evidence.requests();
     // Requests with an answer, by the time of the answer. Requests with a unit, by the time of sending.
-    let mut told: Vec<(&Request<'_>, u64)> = requests
+    let mut answered: Vec<(&Request<'_>, u64)> = requests
         .iter()
         .filter_map(|request| Some((request, issued_before(request, evidence.plan.options.stock)?)))
         .collect();
-    told.sort_unstable_by_key(|(request, _)| request.told_us);
+    answered.sort_unstable_by_key(|(request, _)| request.answered_us);
     let mut sent: Vec<(&Request<'_>, u64)> = requests
         .iter()
         .filter_map(|request| Some((request, request.outcome()?.unit()?.sequence)))
         .collect();
     sent.sort_unstable_by_key(|(request, _)| request.sent_us);
-    let mut told = told.into_iter().peekable();
+    let mut answered = answered.into_iter().peekable();
     let mut highest: Option<(&Request<'_>, u64)> = None;
     for (request, sequence) in &sent {
-        while let Some(earlier) = told.next_if(|(earlier, _)| earlier.told_us < request.sent_us) {
+        while let Some(earlier) = answered.next_if(|(earlier, _)| earlier.answered_us < request.sent_us) {
             highest = highest.filter(|highest| highest.1 >= earlier.1).or(Some(earlier));
         }
         if let Some((earlier, issued)) = highest
@@ -31,7 +31,7 @@ pub fn of_arrival(evidence: &Evidence) -> Result<String, String> {
             return Err(format!(
                 "{} was answered {} µs before {} was sent, but was decided when {issued} had been issued, and that got {sequence}",
                 id(earlier),
-                request.sent_us - earlier.told_us,
+                request.sent_us - earlier.answered_us,
                 id(request)
             ));
         }
@@ -58,8 +58,8 @@ mod tests {
         for line in ["", "--queued"] {
             let detail = found("order", line, |evidence| {
                 let [(early, one), (late, two)] = [5, 50].map(|sequence| fixture::issue(evidence, sequence));
-                fixture::tell(evidence, early, &two);
-                fixture::tell(evidence, late, &one);
+                fixture::answer_with(evidence, early, &two);
+                fixture::answer_with(evidence, late, &one);
             });
             assert!(detail.contains("when 50 had been issued"), "{line}: {detail}");
         }
@@ -70,7 +70,7 @@ mod tests {
         for line in ["", "--queued"] {
             let detail = found("order", line, |evidence| {
                 let (early, _) = fixture::issue(evidence, 5);
-                fixture::tell(evidence, early, &Outcome::OutOfStock);
+                fixture::answer_with(evidence, early, &Outcome::OutOfStock);
             });
             assert!(detail.contains("when 60 had been issued"), "{line}: {detail}");
         }

@@ -88,8 +88,8 @@ impl Out {
         Self { issued_us, back_us }
     }
 
-    /// At any instant between these two. It falls only behind an instant at which a unit came back, so that it is
-    /// highest at one of those, or at the end.
+    /// At any instant between these two. It falls only after a unit came back, so that it is highest at one of those
+    /// instants, or at the end.
     fn most(&self, from_us: u64, to_us: u64) -> u64 {
         let inside = |at: &&u64| (from_us..=to_us).contains(at);
         let instants = self.back_us.iter().filter(inside).chain([&to_us]);
@@ -120,9 +120,9 @@ mod tests {
                 outcome.unit().is_some_and(|unit| unit.sequence == 3)
             });
             let ask = evidence.calls[third].ask;
-            fixture::tell(&mut evidence, ask, &Outcome::OutOfStock);
-            let told = are_justified(&evidence).unwrap_err();
-            assert!(told.contains("of 60 units were out"), "{line}: {told}");
+            fixture::answer_with(&mut evidence, ask, &Outcome::OutOfStock);
+            let detail = are_justified(&evidence).unwrap_err();
+            assert!(detail.contains("of 60 units were out"), "{line}: {detail}");
         }
     }
 
@@ -145,8 +145,8 @@ mod tests {
             answered_us: at - 1,
             outcome: Ok(Outcome::Voided(unit)),
         });
-        let told = are_justified(&evidence).unwrap_err();
-        assert!(told.contains("at most 59 of 60"), "{told}");
+        let detail = are_justified(&evidence).unwrap_err();
+        assert!(detail.contains("at most 59 of 60"), "{detail}");
         evidence.voids[0].answered_us = at + 1;
         are_justified(&evidence).expect("it may have been refused before the unit came back");
     }
@@ -159,7 +159,7 @@ mod tests {
             change(&mut evidence, call);
             let ask = evidence.calls[call].ask;
             let outcome = evidence.calls[call].outcome.clone().expect("readable");
-            fixture::tell(&mut evidence, ask, &outcome);
+            fixture::answer_with(&mut evidence, ask, &outcome);
             are_justified(&evidence).unwrap_err()
         };
         let nobodys = found(|evidence, call| {
@@ -211,7 +211,7 @@ mod tests {
             outcome: Ok(Outcome::Voided(unit)),
         });
         assert!(are_justified(&evidence).unwrap_err().contains("taken back before"));
-        fixture::tell(&mut evidence, ask, &Outcome::NotOpen);
+        fixture::answer_with(&mut evidence, ask, &Outcome::NotOpen);
         assert!(are_justified(&evidence).unwrap_err().contains("not-open"));
     }
 }

@@ -9,18 +9,18 @@ use crate::finding::Judged;
 pub fn counts_add_up(evidence: &Evidence) -> Result<String, String> {
     let shown = evidence.counts;
     let (issued, voided) = (evidence.issues().len() as u64, evidence.voids.len() as u64);
-    let told = Counts {
+    let answered = Counts {
         stock: evidence.plan.options.stock,
         issued,
         voided,
         remaining: (evidence.plan.options.stock + voided).saturating_sub(issued),
         ..shown
     };
-    if shown == told {
+    if shown == answered {
         let Counts { stock, remaining, .. } = shown;
         Ok(format!("{remaining} = {stock} - {issued} + {voided}"))
     } else {
-        Err(format!("shown are {shown:?}, the answers say {told:?}"))
+        Err(format!("shown are {shown:?}, the answers say {answered:?}"))
     }
 }
 
@@ -51,23 +51,23 @@ pub fn ledger_is_the_answers(evidence: &Evidence) -> Judged {
         Ok(rows) => rows,
         Err(why) => return Judged::NotChecked(why.clone()),
     };
-    let told = evidence.issues().into_iter().map(|issue| Row {
+    let answered = evidence.issues().into_iter().map(|issue| Row {
         request_id: evidence.plan.request_id(issue.request.ask),
         user_id: user_id(issue.request.ask.user),
         unit: issue.unit.clone(),
         voided: issue.void.is_some(),
     });
-    let told: Vec<Row> = told.collect();
-    for (row, told) in rows.iter().zip(&told) {
-        if row != told {
-            return Judged::Violated(format!("the ledger has {row:?} where the answer says {told:?}"));
+    let answered: Vec<Row> = answered.collect();
+    for (row, answered) in rows.iter().zip(&answered) {
+        if row != answered {
+            return Judged::Violated(format!("the ledger has {row:?} where the answer says {answered:?}"));
         }
     }
-    if rows.len() == told.len() {
+    if rows.len() == answered.len() {
         Judged::Held(format!("{} issues", rows.len()))
     } else {
-        let (has, told) = (rows.len(), told.len());
-        Judged::Violated(format!("the ledger has {has} issues, the answers have {told}"))
+        let (has, answered) = (rows.len(), answered.len());
+        Judged::Violated(format!("the ledger has {has} issues, the answers have {answered}"))
     }
 }
 
@@ -104,7 +104,7 @@ mod tests {
             |evidence| evidence.counts.queued = 1,
             |evidence| evidence.counts.dead = 1,
             |evidence| evidence.dead_letters.push("s1-u1-0".to_owned()),
-            |evidence| fixture::tell(evidence, evidence.calls[0].ask, &Outcome::Dead),
+            |evidence| fixture::answer_with(evidence, evidence.calls[0].ask, &Outcome::Dead),
         ];
         for change in changes {
             found("line", "--queued", change);

@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn a_rank_that_was_not_drawn_is_found() {
         let detail = found("draws", "", |evidence| {
-            fixture::answer(evidence, 5).attempts[0].rank += 1
+            fixture::answer(evidence, 5).attempts[0].rank += 1;
         });
         assert!(detail.contains("recomputed"), "{detail}");
     }

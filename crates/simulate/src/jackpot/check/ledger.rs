@@ -9,12 +9,12 @@ pub fn receipts_are_the_answers(evidence: &Evidence) -> Judged {
         Receipts::Read(receipts) => receipts,
         Receipts::Unknown(why) => return Judged::NotChecked(why.clone()),
     };
-    let mut told = 0;
+    let mut answered = 0;
     for (record, answer) in evidence.answers() {
         let Some(payout) = answer.payout.as_deref() else {
             continue;
         };
-        told += 1;
+        answered += 1;
         let expected = Receipt {
             entry_id: record.entry.id.clone(),
             tier: evidence.plan.tiers[payout.tier].name.to_owned(),
@@ -30,16 +30,22 @@ pub fn receipts_are_the_answers(evidence: &Evidence) -> Judged {
                 ));
             }
             Some(receipt) if *receipt != expected => {
-                return Judged::Violated(format!("payout {}: told {expected:?}, receipt {receipt:?}", payout.id));
+                return Judged::Violated(format!(
+                    "payout {}: the answer has {expected:?}, the receipt {receipt:?}",
+                    payout.id
+                ));
             }
             Some(_) => {}
         }
     }
-    if receipts.len() != told {
-        let text = format!("the ledger has {} receipts, the answers have {told}", receipts.len());
+    if receipts.len() != answered {
+        let text = format!(
+            "the ledger has {} receipts, the answers have {answered}",
+            receipts.len()
+        );
         return Judged::Violated(text);
     }
-    Judged::Held(format!("{told} receipts"))
+    Judged::Held(format!("{answered} receipts"))
 }
 
 #[cfg(test)]

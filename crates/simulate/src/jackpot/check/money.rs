@@ -34,14 +34,14 @@ pub fn conserved(evidence: &Evidence) -> Result<String, String> {
                 contributed / MICRO
             ));
         }
-        let told: i128 = evidence
+        let answered: i128 = evidence
             .answers()
             .map(|(_, answer)| i128::from(answer.contributions[index].amount))
             .sum();
-        // Pool and reserve carry a remainder each, so that the whole units told may lag the exact sum by one.
-        if !(contributed / MICRO - 1..=contributed / MICRO).contains(&told) {
+        // Pool and reserve carry a remainder each, so that the whole units of the answers may lag the exact sum by one.
+        if !(contributed / MICRO - 1..=contributed / MICRO).contains(&answered) {
             return Err(format!(
-                "{}: the answers tell of {told} contributed, the entries gave {}",
+                "{}: the answers have {answered} contributed, the entries gave {}",
                 tier.name,
                 contributed / MICRO
             ));
@@ -88,6 +88,6 @@ mod tests {
         let detail = found("conservation", "", |evidence| {
             fixture::answer(evidence, 3).contributions[0].amount += 1;
         });
-        assert!(detail.contains("answers tell"), "{detail}");
+        assert!(detail.contains("the answers have"), "{detail}");
     }
 }

@@ -112,15 +112,15 @@ impl<'e> TierReplay<'e> {
         let shown = answer.contributions[self.index].pool;
         let added = carry(&mut self.pool_micro, self.tier.pool_micro);
         while self.pool + added != shown {
-            let told = format!(
+            let difference = format!(
                 "the answer has a pool of {shown}, played back it is {}",
                 self.pool + added
             );
             if self.redrawn.is_empty() {
-                return Err(format!("{told}, and no redraw's claim is left to explain it"));
+                return Err(format!("{difference}, and no redraw's claim is left to explain it"));
             }
             self.place_next(answer.sequence)
-                .map_err(|wrong| format!("{told}; {wrong}"))?;
+                .map_err(|wrong| format!("{difference}; {wrong}"))?;
         }
         self.pool += added;
         self.reserve += carry(&mut self.reserve_micro, self.tier.reserve_micro);

@@ -57,9 +57,9 @@ fn made_once(pair: &Repeated) -> Result<(), String> {
         (false, true) if !at_once => Err(format!(
             "{entry_id} was made by its repeat: the answer before it was 200"
         )),
-        // A call whose answer was lost may have made it; without such a call somebody's must be 201.
+        // A call whose answer was lost may have made it. Without such a call, one answer must be 201.
         (false, false) if first.repeats == 0 && again.repeats == 0 => {
-            Err(format!("{entry_id} was made by nobody: no answer is 201"))
+            Err(format!("{entry_id} was never made: no answer is 201"))
         }
         _ => Ok(()),
     }
@@ -86,7 +86,7 @@ mod tests {
         let twice = altered(|pair| (pair.again.created, pair.again.replayed) = (true, false));
         assert!(twice.contains("made twice"), "{twice}");
         let never = altered(|pair| (pair.first.created, pair.first.replayed) = (false, true));
-        assert!(never.contains("by nobody"), "{never}");
+        assert!(never.contains("never made"), "{never}");
         let mut evidence = fixture::honest("");
         let first = &mut evidence.repeated[0].first;
         (first.created, first.replayed, first.repeats) = (false, true, 1);

@@ -5,12 +5,15 @@ use crate::room::evidence::Evidence;
 
 /// In every sample of Redis, and in everything that the service showed.
 pub fn never_exceeded(evidence: &Evidence) -> Judged {
-    let limit = |told_us: u64| match told_us {
+    let limit = |answered_us: u64| match answered_us {
         before if before < evidence.opening.sent_us => 0,
         _ => evidence.plan.options.capacity,
     };
-    let of_redis = evidence.samples.iter().map(|sample| (sample.told_us, sample.open));
-    let of_service = evidence.shown.iter().map(|shown| (shown.told_us, shown.counts.active));
+    let of_redis = evidence.samples.iter().map(|sample| (sample.answered_us, sample.open));
+    let of_service = evidence
+        .shown
+        .iter()
+        .map(|shown| (shown.answered_us, shown.counts.active));
     let mut most = 0;
     for (at_us, open) in of_redis.chain(of_service) {
         if open > limit(at_us) {

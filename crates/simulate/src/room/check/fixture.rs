@@ -16,7 +16,7 @@ const START_MS: i64 = 1_800_000_000_000;
 /// From the time when a place is free to the user who takes it.
 pub const PROMOTED_AFTER_MS: u64 = 1;
 /// From an admission to its answer, and then to what comes next.
-const TOLD_MS: i64 = 20;
+const ANSWERED_MS: i64 = 20;
 /// Between two late users.
 const LATE_MS: i64 = 400;
 /// The key that signs passes.
@@ -135,7 +135,7 @@ impl Model {
         }
         let join = Join {
             sent_us: micros(now_ms) - 300,
-            told_us: micros(now_ms) + 300,
+            answered_us: micros(now_ms) + 300,
             status: 201,
             ticket: format!("t{user}").into(),
             position: waits.then_some(self.line.len() as u64),
@@ -159,14 +159,14 @@ impl Model {
         self.counts.admitted += 1;
         let session = self.session(user, now_ms, now_ms);
         let end_ms = session.expires_ms;
-        let told_us = micros(now_ms + TOLD_MS);
+        let answered_us = micros(now_ms + ANSWERED_MS);
         let visit = &mut self.visits[user];
         let stay_ms = i64::try_from(visit.user.stay_ms).expect("short");
-        visit.admission = Some(Admission { told_us, session });
+        visit.admission = Some(Admission { answered_us, session });
         let (part, first_end_ms) = (visit.user.part, end_ms);
         let end = match part {
-            Part::Visit => (now_ms + TOLD_MS + stay_ms, How::Left),
-            Part::Leave => (now_ms + TOLD_MS, How::Left),
+            Part::Visit => (now_ms + ANSWERED_MS + stay_ms, How::Left),
+            Part::Leave => (now_ms + ANSWERED_MS, How::Left),
             Part::Abandon | Part::Die => (end_ms, How::Expired),
             Part::Renew => {
                 let renewed = self.session(user, now_ms, end_ms - self.plan.session_ms() / 2);
@@ -216,7 +216,7 @@ impl Model {
         }
         let (visit, ended) = (&mut self.visits[user], Ended { how, at_ms });
         visit.finally = Some(Place::Ended(ended));
-        visit.told = (visit.user.part != Part::Abandon).then_some(ended);
+        visit.ended = (visit.user.part != Part::Abandon).then_some(ended);
     }
 
     /// What the monitor sees.
@@ -226,7 +226,7 @@ impl Model {
         if now_ms % 4 == 0 {
             self.samples.push(Sample {
                 sent_us: at_us - 300,
-                told_us: at_us,
+                answered_us: at_us,
                 open: self.counts.active,
                 waiting: self.counts.waiting,
                 admitted: self.counts.admitted,
@@ -235,7 +235,7 @@ impl Model {
         if now_ms % 100 == 0 {
             self.shown.push(Shown {
                 sent_us: at_us - 100,
-                told_us: at_us,
+                answered_us: at_us,
                 counts: self.counts,
             });
         }
@@ -247,7 +247,7 @@ impl Model {
             opening: Opening {
                 waiting: self.plan.early().into(),
                 sent_us: micros(self.opened_ms) - 200,
-                told_us: micros(self.opened_ms) + 200,
+                answered_us: micros(self.opened_ms) + 200,
             },
             samples: self.samples,
             shown: self.shown,
@@ -280,5 +280,5 @@ pub fn session(evidence: &mut Evidence, user: usize) -> &mut Session {
 /// Changes how a ticket ended, in the answers to its user and after the run.
 pub fn end(evidence: &mut Evidence, user: usize, how: How, at_ms: i64) {
     let (visit, ended) = (&mut evidence.visits[user], Ended { how, at_ms });
-    (visit.told, visit.finally) = (Some(ended), Some(Place::Ended(ended)));
+    (visit.ended, visit.finally) = (Some(ended), Some(Place::Ended(ended)));
 }

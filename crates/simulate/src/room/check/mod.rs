@@ -41,7 +41,7 @@ pub const RULES: [Rule<Evidence>; 12] = [
     Rule {
         name: "sessions",
         demand: "a session lasts as long as defined, up to the next whole second; a renewed one as long again; none ends earlier than its answers say",
-        judge: |evidence| sessions::last_as_told(evidence).into(),
+        judge: |evidence| sessions::end_as_answered(evidence).into(),
     },
     Rule {
         name: "rate",

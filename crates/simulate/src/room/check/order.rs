@@ -35,15 +35,15 @@ pub fn of_joining(evidence: &Evidence) -> Result<String, String> {
 
 fn of_arrival(all: &[Admitted<'_>]) -> Result<(), String> {
     let first = |visit: &Visit, at: fn(&super::super::evidence::Join) -> u64| visit.joins.iter().map(at).min();
-    let told_us = |visit: &Visit| first(visit, |join| join.told_us).unwrap_or(u64::MAX);
+    let answered_us = |visit: &Visit| first(visit, |join| join.answered_us).unwrap_or(u64::MAX);
     let sent_us = |visit: &Visit| first(visit, |join| join.sent_us).unwrap_or(0);
-    let (mut told, mut sent) = (all.to_vec(), all.to_vec());
-    told.sort_unstable_by_key(|(visit, _)| told_us(visit));
+    let (mut answered, mut sent) = (all.to_vec(), all.to_vec());
+    answered.sort_unstable_by_key(|(visit, _)| answered_us(visit));
     sent.sort_unstable_by_key(|(visit, _)| sent_us(visit));
-    let mut told = told.into_iter().peekable();
+    let mut answered = answered.into_iter().peekable();
     let mut last: Option<Admitted<'_>> = None;
     for (visit, admitted_ms) in sent {
-        while let Some(earlier) = told.next_if(|(earlier, _)| told_us(earlier) < sent_us(visit)) {
+        while let Some(earlier) = answered.next_if(|(earlier, _)| answered_us(earlier) < sent_us(visit)) {
             last = last.filter(|last| last.1 >= earlier.1).or(Some(earlier));
         }
         if let Some((earlier, earlier_ms)) = last
@@ -52,7 +52,7 @@ fn of_arrival(all: &[Admitted<'_>]) -> Result<(), String> {
             return Err(format!(
                 "{} had its place {} µs before {} joined, and was admitted {} ms after it",
                 user_id(earlier.user.number),
-                sent_us(visit) - told_us(earlier),
+                sent_us(visit) - answered_us(earlier),
                 user_id(visit.user.number),
                 earlier_ms - admitted_ms
             ));

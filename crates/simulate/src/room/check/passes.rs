@@ -22,7 +22,7 @@ pub fn are_right(evidence: &Evidence) -> Result<String, String> {
                 visit.ticket().unwrap_or_default(),
             );
             match check(keys, session, expected) {
-                Err(told) => return Err(format!("the pass of {id}: {told}")),
+                Err(wrong) => return Err(format!("the pass of {id}: {wrong}")),
                 Ok(iss) if issuer.get_or_insert_with(|| iss.clone()) != &iss => {
                     return Err(format!("the pass of {id} is of another issuer: {iss}"));
                 }

@@ -1,4 +1,4 @@
-//! Places in the line.
+//! Places in the queue.
 
 use crate::finding::Judged;
 use crate::room::evidence::{Evidence, Visit};
@@ -25,7 +25,7 @@ pub fn are_dense_and_only_improve(evidence: &Evidence) -> Judged {
     }
     Judged::Violated(match gap {
         Some((expected, place)) if *place < expected => format!("two users have place {place}"),
-        Some((expected, place)) => format!("nobody has place {expected}, somebody has {place}"),
+        Some((expected, place)) => format!("nobody has place {expected}, another user has {place}"),
         None => format!("{} of {} have a place", places.len(), early.len()),
     })
 }
@@ -34,7 +34,7 @@ fn fell_back(evidence: &Evidence) -> Option<(&Visit, (u64, u64))> {
     evidence.visits.iter().find_map(|visit| Some((visit, visit.fell_back?)))
 }
 
-/// As told at joining.
+/// By the answers to its joins.
 pub fn place(visit: &Visit) -> Option<u64> {
     visit.joins.first().and_then(|join| join.position)
 }

@@ -12,14 +12,14 @@ pub fn counts_add_up(evidence: &Evidence) -> Judged {
             return Judged::Violated(format!("{:?} was followed by {:?}", pair[0].counts, pair[1].counts));
         }
     }
-    if evidence.visits.iter().any(Visit::is_untold) {
+    if evidence.visits.iter().any(Visit::has_unknown_end) {
         return Judged::NotChecked("tickets were forgotten before the end of the run".to_owned());
     }
     let count = |is: &dyn Fn(&Visit) -> bool| evidence.visits.iter().filter(|visit| is(visit)).count() as u64;
     let ended = |how: How| count(&|visit| visit.end().is_some_and(|end| end.how == how));
     let admitted = count(&|visit| visit.admission.is_some() || visit.was_missed());
     let perhaps = count(&may_have_been_in);
-    let told = Counts {
+    let answered = Counts {
         capacity: evidence.plan.options.capacity,
         active: 0,
         waiting: 0,
@@ -28,15 +28,15 @@ pub fn counts_add_up(evidence: &Evidence) -> Judged {
         abandoned: ended(How::Abandoned),
         left: ended(How::Left),
     };
-    if evidence.counts == told {
+    if evidence.counts == answered {
         Judged::Held(format!(
             "{} admitted, looked at {} times",
-            told.admitted,
+            answered.admitted,
             evidence.shown.len()
         ))
     } else {
         Judged::Violated(format!(
-            "shown are {:?}, the answers say {told:?}, admitted {admitted} or up to {perhaps} more",
+            "shown are {:?}, the answers say {answered:?}, admitted {admitted} or up to {perhaps} more",
             evidence.counts
         ))
     }
