@@ -3,9 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use jackpot::jackpot::ledger::projector::Jackpots;
 use jackpot::jackpot::operate::Operate;
 use jackpot::jackpot::view::Views;
 use jackpot::ledger::Ledger;
+use jackpot::ledger::kinds::Projecting;
 use jackpot::ledger::projector::Projector;
 use jackpot::master_secret;
 use jackpot::settings::Settings;
@@ -47,17 +49,21 @@ impl Place {
     }
 
     /// `index_days`: `ledger.entry_index_days`.
-    pub(crate) fn projector(&self, instance: &str, index_days: u32) -> Projector {
+    pub(crate) fn projector(&self, instance: &str, index_days: u32) -> Projector<Jackpots> {
         let mut settings = self.settings.ledger.clone();
         settings.entry_index_days = index_days;
-        Projector::new(
-            self.ledger.clone(),
-            self.store.clone(),
-            self.operate.clone(),
-            Arc::new(Metrics::new()),
-            settings,
-            (instance.to_owned(), false),
-        )
+        let from = Projecting {
+            ledger: &self.ledger,
+            store: &self.store,
+            metrics: &Arc::new(Metrics::new()),
+            settings: &settings,
+            instance,
+            auto_restore: false,
+        };
+        let jackpots = Jackpots {
+            operate: self.operate.clone(),
+        };
+        Projector::of(jackpots, &from)
     }
 
     pub(crate) async fn close(self) {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use futures_util::{StreamExt, stream};
 use jackpot::jackpot::known::Known;
 use jackpot::jackpot::ledger::books::Books;
+use jackpot::jackpot::ledger::projector::Jackpots;
 use jackpot::jackpot::scripts::{self, Adjust, EnterEntry, EntryReply, Wanted};
 use jackpot::jackpot::view::{Status, View};
 use jackpot::ledger::projector::Projector;
@@ -106,7 +107,7 @@ async fn one(place: &Place, size: usize, index: bool, rows: u64, rounds: usize) 
     })
 }
 
-async fn drain(projector: &mut Projector, known: &Known) -> Outcome {
+async fn drain(projector: &mut Projector<Jackpots>, known: &Known) -> Outcome {
     let begun = Instant::now();
     while known.ledger_n() != Some(known.mark().n()) {
         projector.round().await?;
