@@ -10,9 +10,9 @@
 --         capacity, session, waiting_timeout, rate and opens_at ('' for none)
 -- Reply {'unknown'} | {'other', mark} another restore is running
 --       {'ok', mark} done | {'same', mark} done before
--- Invariants: those of lua/subject/restored.lua. No ticket is in or waits. Nobody is admitted until every pass that Redis
--- forgot has expired; a room that has not opened has none, if no event is lost. A room that has not opened gets a new
--- nonce, because the old one's seed may have been published in the lost time. Pass numbers go on above all earlier
+-- Invariants: those of lua/subject/restored.lua. No ticket is in or waits. Nobody is admitted until every pass that
+-- Redis forgot has expired; a room that has not opened has none, if no event is lost. A room that has not opened gets a
+-- new nonce, because the old one's seed may have been published in the lost time. Pass numbers go on above all earlier
 -- ones. Runs when memory is full.
 -- Cost: O(1).
 

@@ -22,7 +22,7 @@ mod read;
 mod restore;
 mod rotate;
 
-pub use crate::subject::restore::{MAX_PAIRS, RestoreBegun, RestoreEnded};
+pub use crate::subject::restore::{MAX_PAIRS, RestoreBegun, RestoreEnded, restore_begin};
 pub use adjust::{Adjust, Adjusted, adjust};
 pub use coupon::{Granted, record_coupon};
 pub use enter::{EnterEntry, Entered, EntryReply, MAX_ENTRIES, Refusal, enter, enter_here};
@@ -31,7 +31,7 @@ pub use finish::{Finished, claim, finish};
 pub use lookup::{Found, lookup};
 pub use operate::{Define, DefineRefusal, Defined, NewJackpot, SetStatus, StatusSet, checkpoint, define, set_status};
 pub use read::{PendingEntry, PendingPage, Snapshot, epochs, pending, snapshot};
-pub use restore::{Begins, EPOCH_GAP, Part, RestoredState, Stamped, restore_begin, restore_end, restore_records};
+pub use restore::{Begins, EPOCH_GAP, Part, RestoredState, Stamped, restore_end, restore_records, restored_keys};
 pub use rotate::{Rotate, Rotated, rotate};
 
 macro_rules! script {

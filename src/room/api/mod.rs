@@ -8,7 +8,6 @@ use super::rooms::Rooms;
 use crate::http::problem::Problem;
 use crate::sql::Sql;
 use crate::subject::kinds::ROOMS;
-use crate::subject::ledger_mark;
 
 mod body;
 mod definitions;
@@ -26,15 +25,8 @@ pub struct Api {
 }
 
 impl Api {
-    /// Only the ledger can distinguish a new room from one that Redis has lost.
     async fn learn(&self, id: &Id) -> Result<(), Problem> {
-        let registry = &self.rooms.registry;
-        if !registry.is_used(id)
-            && let Some(mark) = ledger_mark(&self.sql, ROOMS, id).await?
-        {
-            registry.observe(id, mark);
-        }
-        Ok(())
+        Ok(self.rooms.registry.learn(&self.sql, ROOMS, id).await?)
     }
 }
 
