@@ -10,6 +10,7 @@ use super::status::Status;
 use crate::store::Store;
 use crate::store::keys::{COUPON_INDEX, CouponKeys, StreamKeys};
 use crate::subject::engine::Operated;
+use crate::subject::kinds::COUPON;
 use crate::subject::{self, Observed, Subject};
 
 /// Everything remembered of one coupon.
@@ -34,7 +35,7 @@ impl Subject for Known {
     fn new(id: &Id) -> Self {
         Self {
             keys: CouponKeys::new(id),
-            observed: Observed::new("coupon", id),
+            observed: Observed::new(COUPON, id),
             warned: AtomicBool::default(),
         }
     }

@@ -15,6 +15,7 @@ use crate::store::keys::{JACKPOT_INDEX, JackpotKeys, StreamKeys};
 use super::scripts::{self, Fence, ScriptError, SetStatus, Snapshot, StatusSet};
 use super::view::{Status, View};
 use crate::subject::engine::Operated;
+use crate::subject::kinds::JACKPOT;
 use crate::subject::{self, Observed, Subject};
 
 /// Definitions kept for each jackpot, for pending entries and repeats. An older one is read again when needed.
@@ -50,7 +51,7 @@ impl Subject for Known {
         Self {
             keys: JackpotKeys::new(id),
             renewing: tokio::sync::Mutex::default(),
-            observed: Observed::new("jackpot", id),
+            observed: Observed::new(JACKPOT, id),
             warned: [AtomicBool::new(false), AtomicBool::new(false)],
             view: RwLock::default(),
             definitions: RwLock::default(),

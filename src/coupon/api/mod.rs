@@ -7,7 +7,7 @@ use utoipa::OpenApi;
 use super::coupons::Coupons;
 use crate::http::problem::Problem;
 use crate::sql::Sql;
-use crate::subject::kinds::COUPONS;
+use crate::subject::kinds::COUPON;
 
 mod answers;
 mod body;
@@ -31,7 +31,7 @@ pub struct Api {
 
 impl Api {
     async fn learn(&self, id: &Id) -> Result<(), Problem> {
-        Ok(self.coupons.registry.learn(&self.sql, COUPONS, id).await?)
+        Ok(self.coupons.registry.learn(&self.sql, COUPON, id).await?)
     }
 }
 

@@ -24,7 +24,7 @@ use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer, ended, s
 use crate::operator::Operator;
 use crate::store::keys::CouponKeys;
 use crate::subject;
-use crate::subject::kinds::COUPONS;
+use crate::subject::kinds::COUPON;
 
 /// Rows read at a time.
 const PAGE: i64 = 1_000;
@@ -42,7 +42,7 @@ impl Restorer {
     ) -> Result<Restored, RestoreError> {
         let keys = CouponKeys::new(coupon);
         let books = load::load::<Coupons>(&self.sql, coupon).await?.books;
-        let unknown = || RestoreError::Unknown(COUPONS.what, coupon.clone());
+        let unknown = || RestoreError::Unknown(COUPON.as_str(), coupon.clone());
         let status = books.status.ok_or_else(unknown)?;
         let held = scripts::snapshot(&self.store, &keys, Mark::ZERO).await;
         let held = held.map(|redis| (redis.mark, redis.status == Status::Open));

@@ -23,7 +23,7 @@ use crate::jackpot::error::PlayError;
 use crate::jackpot::kept;
 use crate::jackpot::scripts::Snapshot;
 use crate::jackpot::view::{Meter, Status, parse_definition};
-use crate::subject::kinds::{JACKPOTS, Streams};
+use crate::subject::kinds::JACKPOT;
 
 /// Bytes of a rank. The longest form has 173; the rest is for spaces.
 const MAX_RANK_BYTES: usize = 256;
@@ -206,7 +206,7 @@ pub(crate) async fn put(
     if !missing.is_empty() {
         return Err(PlayError::Invalid(missing).into());
     }
-    api.operate.views.registry.learn(&api.sql, JACKPOTS, &id).await?;
+    api.operate.views.registry.learn(&api.sql, JACKPOT, &id).await?;
     let put = api
         .operate
         .define(&id, &definition, wanted, status, &operator(&caller, &request_id))
@@ -226,7 +226,7 @@ pub(crate) async fn list(
     QueryOf(page): QueryOf<PageQuery>,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    let own = caller.own(Streams::Jackpots);
+    let own = caller.own(JACKPOT);
     let (items, next_cursor) = page_of(&api.operate.views.registry, &page, own, async |id| {
         Ok::<_, PlayError>(read(&api, id).await?.1)
     })

@@ -6,8 +6,9 @@ use utoipa::OpenApi;
 
 use super::rooms::Rooms;
 use crate::http::problem::Problem;
+use crate::room::ledger::compared::RoomReconciliation;
 use crate::sql::Sql;
-use crate::subject::kinds::ROOMS;
+use crate::subject::kinds::ROOM;
 
 mod body;
 mod definitions;
@@ -26,7 +27,7 @@ pub struct Api {
 
 impl Api {
     async fn learn(&self, id: &Id) -> Result<(), Problem> {
-        Ok(self.rooms.registry.learn(&self.sql, ROOMS, id).await?)
+        Ok(self.rooms.registry.learn(&self.sql, ROOM, id).await?)
     }
 }
 
@@ -37,6 +38,7 @@ impl Api {
         definitions::put, definitions::list, definitions::get, tickets::post, tickets::get, tickets::renew,
         tickets::delete, stream::get, status::get, pre_queue::get,
     ),
+    components(schemas(RoomReconciliation)),
     tags((name = "rooms", description = "Waiting rooms in front of busy draws: exact capacity, passes, an order"))
 )]
 pub struct ApiDoc;

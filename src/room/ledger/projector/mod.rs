@@ -11,7 +11,7 @@ use jackpot_core::unreadable::Unreadable;
 use super::books::Books;
 use super::event::Checkpoint;
 use super::report;
-use crate::ledger::kind::{Kind, Look};
+use crate::ledger::kind::{About, Kind, Look};
 use crate::ledger::projector::Projector;
 use crate::ledger::projector::batch::{Batch, Start, Stop};
 use crate::ledger::projector::rows::Raw;
@@ -25,7 +25,7 @@ use crate::room::scripts::Snapshot;
 use crate::sql::Tx;
 use crate::store::Store;
 use crate::subject::ScriptError;
-use crate::subject::kinds::{ROOMS, Tables};
+use crate::subject::kinds::{KindName, ROOM};
 
 /// The rooms, as this instance knows them.
 #[derive(Debug, Clone)]
@@ -39,12 +39,15 @@ pub struct Rooms {
 }
 
 impl Kind for Rooms {
-    const TABLES: Tables = ROOMS;
-    const LIMITS_BACKLOG: bool = false;
-    const REMEMBERS: &'static str = "";
-    const AFTER_DISCARD: &'static str = "it is suspended until Redis and the ledger are compared";
-    const COUNTED: Option<(&'static str, &'static str)> = None;
-    const COUNTS: bool = false;
+    const NAME: KindName = ROOM;
+    const ABOUT: About = About {
+        limits_backlog: false,
+        gates_readiness: false,
+        remembers: "",
+        after_discard: "it is suspended until Redis and the ledger are compared",
+        counted: None,
+        counts: false,
+    };
     type Known = Known;
     type Books = Books;
     type Along = ();
