@@ -165,7 +165,11 @@ impl Books {
             }
             Event::Checkpoint(_) => {}
             Event::Restore { restores, status, .. } => {
-                expect(self.n, *restores > self.restores, "its restores are not more than before")?;
+                expect(
+                    self.n,
+                    *restores > self.restores,
+                    "its restores are not more than before",
+                )?;
                 (self.restores, self.status) = (*restores, Some(*status));
             }
         }
@@ -213,14 +217,20 @@ impl Kind for Toys {
         reason: &str,
     ) -> Result<Restored, RestoreError> {
         let books = load::load::<Self>(&restorer.sql, id).await?.books;
-        let status = books.status.ok_or_else(|| RestoreError::Unknown(TOY.as_str(), id.clone()))?;
+        let status = books
+            .status
+            .ok_or_else(|| RestoreError::Unknown(TOY.as_str(), id.clone()))?;
         let known = Known::new(id);
         let held = scripts::snapshot(&restorer.store, known.stream(), Mark::ZERO).await;
         let held = held.map(|redis| (redis.mark, redis.held.status == Status::Open));
         let ledger = Mark::new(books.restores, books.n).unwrap_or_default();
         let keys = [known.stream().state, known.stream().events];
         let begun = restorer.begin(keys, held, ledger, replace).await?;
-        let status = if replace == Replace::Ahead { Status::Suspended } else { status };
+        let status = if replace == Replace::Ahead {
+            Status::Suspended
+        } else {
+            status
+        };
         let state = [
             ("n", books.n.to_string()),
             ("restores", replace.restores_before(books.restores).to_string()),

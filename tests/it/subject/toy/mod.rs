@@ -272,10 +272,7 @@ async fn list(
 async fn count(_: auth::Play, PathOf(id): PathOf<Id>, toys: Data<Toys>) -> Result<HttpResponse, Problem> {
     let known = toys.registry.whole(&id).map_err(ToyError::from)?;
     let counted = scripts::count(toys.registry.store(), known.stream(), known.mark()).await;
-    let (_, counted) = toys
-        .registry
-        .observe_reply(&known, counted)
-        .map_err(ToyError::from)?;
+    let (_, counted) = toys.registry.observe_reply(&known, counted).map_err(ToyError::from)?;
     Ok(match counted {
         Counted::To(count) => HttpResponse::Ok().json(json!({"count": count})),
         Counted::Refused(why) => HttpResponse::Conflict().json(json!({"code": why})),

@@ -21,7 +21,13 @@ macro_rules! script {
 static DEFINE: LazyLock<Script> = script!("toy_define", "", "../../../../lua/subject/puts", "state", "define");
 static COUNT: LazyLock<Script> = script!("toy_count", "", "state", "count");
 static VIEW: LazyLock<Script> = script!("toy_view", "no-writes", "state", "view");
-static STATUS: LazyLock<Script> = script!("toy_status", "allow-oom", "state", "../../../../lua/subject/status", "status");
+static STATUS: LazyLock<Script> = script!(
+    "toy_status",
+    "allow-oom",
+    "state",
+    "../../../../lua/subject/status",
+    "status"
+);
 static CHECKPOINT: LazyLock<Script> = script!("toy_checkpoint", "", "state", "checkpoint");
 static RESTORE_END: LazyLock<Script> = script!(
     "toy_restore_end",
@@ -142,6 +148,8 @@ pub async fn restore_end(
 ) -> Result<RestoreEnded, ScriptError> {
     let call = Call::new(&RESTORE_END).key(keys.state).key(keys.events);
     let call = call.arg(token).arg(&by.who).arg(&by.request_id).arg(reason);
-    let call = state.iter().fold(call, |call, (name, value)| call.arg(*name).arg(value));
+    let call = state
+        .iter()
+        .fold(call, |call, (name, value)| call.arg(*name).arg(value));
     restore::restore_end(store, &RESTORE_END, call).await
 }
