@@ -7,6 +7,7 @@
 
 pub mod api;
 pub mod batch;
+pub mod capability;
 mod entering;
 pub mod error;
 pub mod files;
@@ -20,5 +21,6 @@ pub mod play;
 mod problem;
 pub mod recovery;
 pub mod scripts;
+pub mod secrets;
 mod taking;
 pub mod view;
