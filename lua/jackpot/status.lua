@@ -24,17 +24,19 @@ end
 
 -- The script reads the tiers only if they may change, so a jackpot with a damaged meter can still be paused.
 local tiers = { first_pool = 5 }
-local fields = change_status(state, wish)
 if wish.wanted == 'paused' and state.next ~= '' and redis.call('ZCARD', KEYS[3]) == 0 then
   tiers = read_tiers(state.tiers, KEYS[2], 5)
   if caps_hold(state.next_tiers, tiers) then
     apply_next(state, tiers)
   end
 end
-for _, field in ipairs({ 'meters', changes(tiers), 'applied', state.applied or '' }) do
-  fields[#fields + 1] = field
-end
-append_event(KEYS[4], state, now_ms(), 'status', fields)
+append_event(
+  KEYS[4],
+  state,
+  now_ms(),
+  'status',
+  change_status(state, wish, { 'meters', changes(tiers), 'applied', state.applied or '' })
+)
 write_tiers(tiers, KEYS[2])
 redis.call('HSET', KEYS[1], 'status', state.status)
 write_state(KEYS[1], state)

@@ -16,13 +16,11 @@ local function kept_status(state, wish, stays)
   return stays and { state.status, mark(state) } or nil
 end
 
--- Changes the status, and returns the fields of the event `status`.
-local function change_status(state, wish)
-  local before = state.status
-  state.status = wish.wanted
-  return {
+-- Changes the status, and returns the fields of the event `status`: those of every capability, then `own`.
+local function change_status(state, wish, own)
+  local fields = {
     'before',
-    before,
+    state.status,
     'after',
     wish.wanted,
     'reason',
@@ -32,6 +30,11 @@ local function change_status(state, wish)
     'request_id',
     wish.request_id,
   }
+  for _, field in ipairs(own or {}) do
+    fields[#fields + 1] = field
+  end
+  state.status = wish.wanted
+  return fields
 end
 
 -- Only the service calls the script, to stop a subject whose books do not agree, and to open it again.
