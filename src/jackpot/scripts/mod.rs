@@ -22,6 +22,7 @@ mod lookup;
 mod read;
 mod restore;
 mod rotate;
+mod segment;
 mod status;
 
 pub use crate::subject::restore::{MAX_PAIRS, RestoreBegun, RestoreEnded};
@@ -44,7 +45,7 @@ macro_rules! script {
     };
 }
 
-static ENTER: LazyLock<Script> = script!("enter", "", "state", "tiers", "record", "take", "run", "enter");
+static ENTER: LazyLock<Script> = script!("enter", "", "state", "tiers", "record", "take", "entering", "enter");
 static ENTER_BATCH: LazyLock<Script> = script!(
     "enter_batch",
     "",
@@ -53,7 +54,7 @@ static ENTER_BATCH: LazyLock<Script> = script!(
     "record",
     "take",
     "batch",
-    "run",
+    "entering",
     "enter_batch"
 );
 static CLAIM: LazyLock<Script> = script!("claim", "allow-oom", "state", "tiers", "record", "take", "claim");

@@ -38,14 +38,11 @@ async fn enter(bench: &Bench) -> Vec<Arc<Batch>> {
         .await
         .into_iter()
         .filter(|fields| fields.contains_key("batch"));
-    let segments: Vec<_> = own
-        .map(|fields| (fields["batch"].clone(), fields["record"].is_empty()))
+    let splits: Vec<_> = own
+        .map(|fields| (fields["batch"].clone(), !fields["split"].is_empty()))
         .collect();
-    let of = |id: &str, first| (id.to_owned(), first);
-    assert_eq!(
-        segments,
-        [of("b1", true), of("b1", false), of("b2", false), of("b3", false)]
-    );
+    let of = |id: &str, splits| (id.to_owned(), splits);
+    assert_eq!(splits, [of("b1", true), of("b2", false), of("b3", false)]);
     batches
 }
 
