@@ -7,6 +7,14 @@
 -- entries that drew a prize, comma-separated, "-" for none. A winner has a record of its own, "<batch id>:<index>"
 -- (record.lua). Other entries have none: their results follow from the event.
 
+local AT_ONCE = 4000 -- values of one call; `unpack` fails above some 8,000
+
+local function call_in_parts(values, call)
+  for from = 1, #values, AT_ONCE do
+    call(from, math.min(from + AT_ONCE - 1, #values))
+  end
+end
+
 -- The reply to a repeated batch: its record, then the records of its winners, in order.
 local function batch_reply(state, record, key, batch_id)
   local out, ids = { 'ok', mark(state), '=' .. record }, {}

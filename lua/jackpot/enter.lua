@@ -175,7 +175,13 @@ if call.count > 0 then
     local head = num(call.first) .. '|' .. state.epoch .. '.' .. call.version .. '|' .. skip
     redis.call('HSET', seen_now, shared, head .. '|' .. ARGV[8] .. '|' .. ARGV[9] .. '|' .. runs)
   end
-  write_call(call, state, seen_now)
+  if #call.records > 0 then
+    redis.call('HSET', seen_now, unpack(call.records))
+  end
+  if #call.pendings > 0 then
+    redis.call('ZADD', KEYS[5], unpack(call.pendings))
+  end
+  write_state(KEYS[1], state)
 end
 
 local reply = { missed and refusal or 'ok', mark(state), num(call.first), runs }

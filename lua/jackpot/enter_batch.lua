@@ -133,7 +133,13 @@ for _, group in ipairs(groups) do
 end
 local seen = state.gen == 'b' and KEYS[4] or KEYS[3]
 redis.call('HSET', seen, batch_id .. ':', record)
-write_call(call, state, seen)
+call_in_parts(call.records, function(from, to)
+  redis.call('HSET', seen, unpack(call.records, from, to))
+end)
+call_in_parts(call.pendings, function(from, to)
+  redis.call('ZADD', KEYS[5], unpack(call.pendings, from, to))
+end)
+write_state(KEYS[1], state)
 
 local out = { 'ok', mark(state), '+' .. record }
 for i = 2, #call.records, 2 do

@@ -22,7 +22,7 @@ local function begin_call(state)
     count = 0, -- entries taken
     version = state.version, -- definition in force before it
     run_begins = true, -- whether the next entry begins a run
-    runs = {}, -- for the event: where they begin
+    runs = {}, -- for the event: "index pool,pool_micro,contributed_micro,cap/...;", the tiers before that entry
     claims = {}, -- for the event
     records = {}, -- entry id, record, ...
     pendings = {}, -- sequence, entry id, ...
@@ -33,7 +33,7 @@ end
 local function read_segment(at, width)
   local first_step = at + 3 + tonumber(ARGV[at + 1]) * width
   return {
-    prizes = ARGV[at],
+    prizes_text = ARGV[at],
     first_row = at + 3,
     width = width,
     rows = {},
@@ -56,29 +56,6 @@ local function row_of(segment, i)
   return row
 end
 
--- The money prize of a rank, or nil: the rank is not for money.
-local function prize_of(segment, rank)
-  if type(segment.prizes) == 'string' then
-    local prizes = {}
-    for of, prize in string.gmatch(segment.prizes, '(%d+) ([^;]+);') do
-      prizes[of] = parse_prize(prize)
-    end
-    segment.prizes = prizes
-  end
-  return segment.prizes[rank]
-end
-
--- The tiers before the entry with this index: "index pool,pool_micro,contributed_micro,cap/...;", one part for each
--- tier, cap "-" for none.
-local function run_text(tiers, index)
-  local places = {}
-  for t, tier in ipairs(tiers) do
-    local cap = tier.cap and num(tier.cap) or '-'
-    places[t] = num(tier.pool) .. ',' .. num(tier.pool_micro) .. ',' .. num(tier.contributed_micro) .. ',' .. cap
-  end
-  return num(index) .. ' ' .. table.concat(places, '/') .. ';'
-end
-
 -- Takes consecutive entries that add this row together. Returns "pool+amount,..." after them, one part for each tier;
 -- or nil when a meter would pass MAX: then nothing has changed.
 local function add_entries(call, state, tiers, entries, row)
@@ -88,12 +65,16 @@ local function add_entries(call, state, tiers, entries, row)
       return nil
     end
   end
+  local parts = {}
   if call.run_begins then
-    call.runs[#call.runs + 1] = run_text(tiers, call.count + 1)
+    for t, tier in ipairs(tiers) do
+      local cap = tier.cap and num(tier.cap) or '-'
+      parts[t] = num(tier.pool) .. ',' .. num(tier.pool_micro) .. ',' .. num(tier.contributed_micro) .. ',' .. cap
+    end
+    call.runs[#call.runs + 1] = num(call.count + 1) .. ' ' .. table.concat(parts, '/') .. ';'
     call.run_begins = false
   end
   state.seq, call.count = state.seq + entries, call.count + entries
-  local parts = {}
   for t, tier in ipairs(tiers) do
     local a = (t - 1) * 4
     local amount = accrue(tier, row[a + 1], row[a + 2], row[a + 3], row[a + 4])
@@ -116,8 +97,14 @@ end
 local function settle(call, state, tiers, segment, version, at, id, winner, pools)
   local fingerprint, who, attempts = string.match(winner, '^([^|]+)|([^|]*)|(.+)$')
   local claims, seq, refused, outcome = call.claims, num(state.seq), '-', nil
+  if not segment.prizes then
+    segment.prizes = {}
+    for rank, prize in string.gmatch(segment.prizes_text, '(%d+) ([^;]+);') do
+      segment.prizes[rank] = parse_prize(prize)
+    end
+  end
   for attempt, rank in string.gmatch(attempts, '(%d+) (%d+);') do
-    local prize = prize_of(segment, rank)
+    local prize = segment.prizes[rank]
     if rank == '0' then
       claims[#claims + 1] = seq .. ',' .. attempt .. ',0,none,-,0,0,0;'
       outcome = ' n ' .. refused
@@ -153,7 +140,7 @@ local function append_enter(call, state, at, meters, block, skip, amounts, share
   if #call.pendings > 0 then
     redis.call('ZCARD', KEYS[5]) -- checks the key's type before the first write
   end
-  append_event(KEYS[6], state, at, 'enter', {
+  local fields = {
     'epoch',
     state.epoch,
     'version',
@@ -178,22 +165,9 @@ local function append_enter(call, state, at, meters, block, skip, amounts, share
     meters,
     'applied',
     state.applied or '',
-    unpack(more or {}),
-  })
-end
-
--- Writes the records of the entries, the pending ones, and the state.
-local function write_call(call, state, seen)
-  local records, pendings = call.records, call.pendings
-  if #records > 0 then
-    call_in_parts(records, function(from, to)
-      redis.call('HSET', seen, unpack(records, from, to))
-    end)
+  }
+  for i = 1, more and #more or 0 do
+    fields[#fields + 1] = more[i]
   end
-  if #pendings > 0 then
-    call_in_parts(pendings, function(from, to)
-      redis.call('ZADD', KEYS[5], unpack(pendings, from, to))
-    end)
-  end
-  write_state(KEYS[1], state)
+  append_event(KEYS[6], state, at, 'enter', fields)
 end

@@ -17,14 +17,6 @@
 -- amounts: ARGV[8] and ARGV[9] of enter.lua. runs: as in entering.lua. Replies have both parts, with one space between
 -- them.
 
-local AT_ONCE = 4000 -- values of one call; `unpack` fails above some 8,000
-
-local function call_in_parts(values, call)
-  for from = 1, #values, AT_ONCE do
-    call(from, math.min(from + AT_ONCE - 1, #values))
-  end
-end
-
 -- A record as replies have it: with the record of its call, if it was taken in a run. Without the call's record it is
 -- unreadable.
 local function whole_record(text, key)

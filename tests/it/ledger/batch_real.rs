@@ -146,32 +146,3 @@ async fn an_export_of_real_batches_is_right() {
     assert!(report.is_right(), "{report}");
     assert_eq!((report.counts.entries, report.counts.draws), (3 * COUNT, 3 * COUNT));
 }
-
-#[tokio::test]
-async fn the_segments_of_a_batch_are_read_together() {
-    let bench = Bench::with(&eventful(300)).await;
-    enter(&bench).await;
-    let keys = &bench.operate.views.registry.known(&bench.id).keys;
-    for (max_events, max_bytes) in [(1, usize::MAX >> 12), (1_000, 1)] {
-        let (mut after, mut sizes): (Option<String>, _) = (None, BTreeMap::new());
-        loop {
-            let wish = TailWish {
-                after: after.as_deref(),
-                max_events,
-                max_bytes,
-                trim_before: None,
-            };
-            let tail = subject::tail(&bench.store, keys.stream(), Mark::ZERO, &wish)
-                .await
-                .expect("readable");
-            let Some((last, fields)) = tail.events.last() else {
-                break;
-            };
-            let batch_id = fields.get("batch").cloned().unwrap_or_default();
-            sizes.insert(batch_id, tail.events.len());
-            after = Some(last.clone());
-        }
-        let sizes: Vec<_> = sizes.iter().map(|(id, events)| (id.as_str(), *events)).collect();
-        assert_eq!(sizes, [("", 1), ("b1", 2), ("b2", 1), ("b3", 1)]);
-    }
-}

@@ -148,9 +148,12 @@ async fn money_and_draws_are_recomputed_also_when_the_chain_was_made_anew() {
     names(&report, &Place::Event(paid), "it leaves paid of tier");
     // A win for an entry that drew nothing, and none for one that won.
     let call = story.find(|body| body.contains("\"count\":\"25\"") && body.contains(",paid,"));
+    let first: u64 = story.field(call, "first").parse().expect("a sequence");
     let other = |claims: &str| {
         let (sequence, rest) = claims.split_once(',').expect("a claim");
-        format!("{},{rest}", sequence.parse::<u64>().expect("a sequence") - 1)
+        let sequence: u64 = sequence.parse().expect("a sequence");
+        let other = if sequence > first { sequence - 1 } else { sequence + 1 };
+        format!("{other},{rest}")
     };
     names(
         &closed(&story, call, &other, "claims"),
