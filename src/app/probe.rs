@@ -8,7 +8,7 @@ use crate::ledger::Ledger;
 use crate::ledger::kinds::Kinds;
 use crate::store::{Health, Outcome, Store};
 use crate::subject::Observed;
-use crate::subject::kinds::{COUPONS, JACKPOTS, ROOMS, Tables};
+use crate::subject::kinds::KindName;
 use crate::telemetry::{Metrics, ScriptResult};
 
 /// Script calls as metrics.
@@ -37,8 +37,8 @@ pub(super) struct Known {
 pub(super) struct Found {
     /// The refused ones.
     pub(super) refused: Vec<RefusedSubject>,
-    /// Jackpots that can be played.
-    playable: usize,
+    /// Kinds without which this instance is not ready, with how many of their subjects can be served.
+    servable: Vec<(KindName, usize)>,
     lag_events: u64,
 }
 
@@ -46,12 +46,16 @@ impl Known {
     pub(super) fn look(&self) -> Found {
         let mut found = Found::default();
         for kind in self.kinds.iter() {
-            let most = kind.limits_backlog().then_some(self.max_backlog_events);
-            let is_played = kind.tables().what == JACKPOTS.what;
+            let about = kind.about();
+            let most = about.limits_backlog.then_some(self.max_backlog_events);
+            let mut servable = 0;
             kind.each(&mut |known| {
                 let is_refused = found.add(known, most);
-                found.playable += usize::from(is_played && !is_refused && known.is_open());
+                servable += usize::from(!is_refused && known.is_open());
             });
+            if about.gates_readiness {
+                found.servable.push((kind.name(), servable));
+            }
         }
         found
     }
@@ -65,16 +69,12 @@ impl Found {
             return false;
         };
         self.refused.push(RefusedSubject {
-            kind: known.what(),
+            kind: known.kind(),
             id: known.id().clone(),
             reason: reason.as_str(),
             detail,
         });
         true
-    }
-
-    fn count(&self, of: Tables) -> usize {
-        self.refused.iter().filter(|one| one.kind == of.what).count()
     }
 }
 
@@ -86,19 +86,16 @@ pub(super) fn readiness(store: &Store, ledger: &Ledger, known: Known) -> Readine
     Arc::new(move || {
         let health = store.health();
         let found = known.look();
-        let refused = Refused {
-            jackpots: found.count(JACKPOTS),
-            coupons: found.count(COUPONS),
-            rooms: found.count(ROOMS),
-        };
+        let refused = Refused::count(&found.refused);
         let store_cause = store.shut_cause().map(|cause| FieldError::new("store", cause.as_ref()));
         let mut causes: Vec<_> = store_cause.or_else(|| redis_cause(&health)).into_iter().collect();
-        if refused.jackpots > 0 && found.playable == 0 {
-            let text = format!(
-                "none can be played, {} refused: GET /readyz with a key that may read says why",
-                refused.jackpots
-            );
-            causes.push(FieldError::new("jackpots", text));
+        for (kind, servable) in found.servable {
+            let count = refused.of(kind);
+            if count > 0 && servable == 0 {
+                let text =
+                    format!("none can be played, {count} refused: GET /readyz with a key that may read says why");
+                causes.push(FieldError::new(kind.plural, text));
+            }
         }
         #[expect(clippy::cast_precision_loss, reason = "a ratio for a graph")]
         let memory_ratio = health.used_bytes as f64 / health.limit_bytes.max(1) as f64;

@@ -13,7 +13,7 @@ use crate::ledger::Ledger;
 use crate::ledger::pair::Standing;
 use crate::store::Store;
 use crate::subject::Reason;
-use crate::subject::kinds::Streams;
+use crate::subject::kinds::KindName;
 use crate::telemetry::Metrics;
 
 /// Between two looks. An instance whose ledger was taken over must refuse within 5 s, and SQL may take 2 of them.
@@ -50,17 +50,16 @@ pub(super) async fn ownership(ledger: Ledger, store: Store) {
 
 /// Counts refused subjects, and logs each change once.
 pub(super) async fn refusals(known: Known, metrics: Arc<Metrics>) {
-    let mut before: BTreeSet<(&str, Id, &str)> = BTreeSet::new();
+    let mut before: BTreeSet<(KindName, Id, &str)> = BTreeSet::new();
     let mut ticks = tokio::time::interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
         let refused = known.look().refused;
-        for streams in Streams::ALL {
-            let kind = streams.tables().what;
+        for kind in known.kinds.iter().map(|kind| kind.name()) {
             for reason in Reason::ALL.map(Reason::as_str) {
                 let of = refused.iter().filter(|one| (one.kind, one.reason) == (kind, reason));
-                metrics.ledger.refused(kind, reason, of.count());
+                metrics.ledger.refused(kind.as_str(), reason, of.count());
             }
         }
         let mut lines = 0;
@@ -68,7 +67,7 @@ pub(super) async fn refusals(known: Known, metrics: Arc<Metrics>) {
             let is_new = !before.contains(&(one.kind, one.id.clone(), one.reason));
             lines += usize::from(is_new);
             if is_new && lines <= MAX_LINES {
-                warn!(what = one.kind, id = %one.id, reason = one.reason, detail = one.detail, "refused from now on");
+                warn!(what = one.kind.as_str(), id = %one.id, reason = one.reason, detail = one.detail, "refused from now on");
             }
         }
         let now: BTreeSet<_> = refused
@@ -78,7 +77,7 @@ pub(super) async fn refusals(known: Known, metrics: Arc<Metrics>) {
         for (what, id, reason) in before.difference(&now) {
             lines += 1;
             if lines <= MAX_LINES {
-                info!(what, %id, reason, "no longer refused for this");
+                info!(what = what.as_str(), %id, reason, "no longer refused for this");
             }
         }
         if lines > MAX_LINES {

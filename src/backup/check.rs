@@ -11,7 +11,7 @@ use thiserror::Error;
 use super::manifest::Held;
 use crate::ledger::projector::load::{Load, LoadError};
 use crate::sql::Sql;
-use crate::subject::kinds::Tables;
+use crate::subject::kinds::{self, KindName};
 
 /// What is wrong with a copy.
 #[derive(Debug, Error)]
@@ -25,7 +25,7 @@ pub enum CheckError {
     /// The events do not follow.
     #[error("{subject}: {what}: the ledger is damaged, and so is every copy of it")]
     Chain {
-        /// Which jackpot, coupon or room.
+        /// Which subject.
         subject: String,
         /// What is wrong.
         what: String,
@@ -49,8 +49,8 @@ pub async fn read_back(sql: &Sql, loads: &[Load]) -> Result<Vec<Held>, CheckErro
     }
     let mut held = Vec::new();
     for load in loads {
-        let tables = load.tables;
-        let rows = query("SELECT id, n, hash FROM streams WHERE kind = $1 ORDER BY id").bind(tables.what);
+        let kind = load.name;
+        let rows = query("SELECT id, n, hash FROM streams WHERE kind = $1 ORDER BY id").bind(kind.as_str());
         for row in rows.fetch_all(sql.reader()).await? {
             let (n, hash): (i64, String) = (row.try_get("n")?, row.try_get("hash")?);
             let Ok(id) = Id::parse(row.try_get("id")?) else {
@@ -60,7 +60,7 @@ pub async fn read_back(sql: &Sql, loads: &[Load]) -> Result<Vec<Held>, CheckErro
             if n == 0 {
                 continue;
             }
-            held.push(chain(sql, tables, &id, n, &hash).await?);
+            held.push(chain(sql, kind, &id, n, &hash).await?);
             (load.load)(sql, &id).await?;
         }
     }
@@ -76,17 +76,17 @@ pub async fn needed_secrets(sql: &Sql) -> Result<Vec<String>, CheckError> {
     Ok(query_scalar(text).fetch_all(sql.reader()).await?)
 }
 
-async fn chain(sql: &Sql, tables: Tables, id: &Id, last: i64, head: &str) -> Result<Held, CheckError> {
-    let subject = format!("{} '{id}'", tables.what);
+async fn chain(sql: &Sql, kind: KindName, id: &Id, last: i64, head: &str) -> Result<Held, CheckError> {
+    let subject = format!("{} '{id}'", kind.as_str());
     let wrong = |what: String| CheckError::Chain {
         subject: subject.clone(),
         what,
     };
     let mut rows = query("SELECT n, at_ms, hash, body FROM events WHERE kind = $1 AND id = $2 ORDER BY n")
-        .bind(tables.what)
+        .bind(kind.as_str())
         .bind(id.as_str())
         .fetch(sql.reader());
-    let (mut n, mut at_ms, mut hash) = (0, 0, ChainHash::of(&tables.subject(id)));
+    let (mut n, mut at_ms, mut hash) = (0, 0, ChainHash::of(&kind.subject(id)));
     while let Some(row) = rows.try_next().await? {
         n += 1;
         let found: i64 = row.try_get("n")?;
@@ -103,7 +103,7 @@ async fn chain(sql: &Sql, tables: Tables, id: &Id, last: i64, head: &str) -> Res
         return Err(wrong(format!("its events end at {n}, its head is event {last}")));
     }
     Ok(Held {
-        kind: tables.what.to_owned(),
+        kind: kind.as_str().to_owned(),
         id: id.to_string(),
         event: n.unsigned_abs(),
         at: jiff::Timestamp::from_millisecond(at_ms).unwrap_or_default(),
@@ -124,7 +124,7 @@ pub fn counted(held: &[Held]) -> String {
         format!("{count} {kind}{plural} with {events} events")
     };
     if counts.is_empty() {
-        return "no jackpot, coupon or room".to_owned();
+        return format!("no {}", kinds::one_of(|kind| kind.to_string()));
     }
     counts.into_iter().map(part).collect::<Vec<_>>().join(", ")
 }

@@ -64,7 +64,7 @@ pub struct Manifest {
     pub signing_key_ids: Vec<String>,
     /// Names of the API keys.
     pub api_keys: Vec<String>,
-    /// Each jackpot, coupon and room.
+    /// Each subject.
     pub subjects: Vec<Held>,
     /// All files but this one.
     pub files: Vec<FileEntry>,
@@ -73,7 +73,7 @@ pub struct Manifest {
 /// How far the ledger is with one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Held {
-    /// `jackpot`, `coupon` or `room`.
+    /// The name of its kind.
     pub kind: String,
     /// Which.
     pub id: String,

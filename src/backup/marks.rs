@@ -12,10 +12,10 @@ use sqlx::{Row, query};
 use thiserror::Error;
 
 use crate::ledger::projector::lease::Leases;
+use crate::ledger::projector::load::Load;
 use crate::sql::Sql;
-use crate::store::keys::{COUPON_INDEX, CouponKeys, JACKPOT_INDEX, JackpotKeys, ROOM_INDEX, RoomKeys};
 use crate::store::{Store, StoreError};
-use crate::subject::kinds::Streams;
+use crate::subject::kinds::KindName;
 use crate::subject::{ScriptError, index};
 
 /// Longest wait for the ledger. In normal running it is a fraction of a second behind; a service that was stopped by force
@@ -46,41 +46,31 @@ pub enum MarksError {
     Behind(String),
 }
 
-type Marks = BTreeMap<(&'static str, Id), Mark>;
+type Marks = BTreeMap<(KindName, Id), Mark>;
 
-/// How far Redis is with everything that it or the ledger knows.
+/// How far Redis is with everything that it or the ledger knows. `loads` are those of all kinds.
 ///
 /// # Errors
 /// When Redis does not answer.
-pub async fn of_redis(store: &Store, sql: &Sql) -> Result<Marks, MarksError> {
-    let mut subjects: Vec<(Streams, Id)> = Vec::new();
-    for streams in Streams::ALL {
-        let name = match streams {
-            Streams::Jackpots => JACKPOT_INDEX,
-            Streams::Coupons => COUPON_INDEX,
-            Streams::Rooms => ROOM_INDEX,
-        };
-        let mut ids = index::whole(store, name).await?;
+pub async fn of_redis(loads: &[Load], store: &Store, sql: &Sql) -> Result<Marks, MarksError> {
+    let mut subjects: Vec<(&Load, Id)> = Vec::new();
+    for load in loads {
+        let mut ids = index::whole(store, load.index).await?;
         // An index that has lost a name hides nothing.
-        ids.extend(of_ledger(streams, sql).await?.into_keys());
-        subjects.extend(ids.into_iter().map(|id| (streams, id)));
+        ids.extend(of_ledger(load.name, sql).await?.into_keys());
+        subjects.extend(ids.into_iter().map(|id| (load, id)));
     }
     stream::iter(subjects)
-        .map(async |(streams, id)| {
-            let mark = of_state(store, streams, &id).await?;
-            Ok::<_, MarksError>(((streams.tables().what, id), mark))
+        .map(async |(load, id)| {
+            let mark = of_state(store, (load.state)(&id)).await?;
+            Ok::<_, MarksError>(((load.name, id), mark))
         })
         .buffer_unordered(AT_ONCE)
         .try_collect()
         .await
 }
 
-async fn of_state(store: &Store, streams: Streams, id: &Id) -> Result<Mark, ScriptError> {
-    let state = match streams {
-        Streams::Jackpots => JackpotKeys::new(id).state,
-        Streams::Coupons => CouponKeys::new(id).state,
-        Streams::Rooms => RoomKeys::new(id).state,
-    };
+async fn of_state(store: &Store, state: String) -> Result<Mark, ScriptError> {
     let command = redis::cmd("HMGET").arg(state).arg("n").arg("restores").to_owned();
     let parts = match store.run(&command).await {
         // Something else is there: the ledger can't follow it, and no script takes it for a state.
@@ -92,8 +82,8 @@ async fn of_state(store: &Store, streams: Streams, id: &Id) -> Result<Mark, Scri
     Ok(Mark::new(restores, n).unwrap_or_default())
 }
 
-async fn of_ledger(streams: Streams, sql: &Sql) -> Result<BTreeMap<Id, Mark>, sqlx::Error> {
-    let leases = Leases::of(streams.tables(), sql.clone(), String::new(), 0);
+async fn of_ledger(kind: KindName, sql: &Sql) -> Result<BTreeMap<Id, Mark>, sqlx::Error> {
+    let leases = Leases::of(kind, sql.clone(), String::new(), 0);
     let places = leases.places().await?.into_iter();
     Ok(places
         .map(|place| (place.id, Mark::new(place.restores, place.n).unwrap_or_default()))
@@ -132,32 +122,37 @@ struct Lacking {
 
 async fn behind(sql: &Sql, redis: &Marks) -> Result<Vec<Lacking>, MarksError> {
     let mut behind = Vec::new();
-    for streams in Streams::ALL {
-        let tables = streams.tables();
-        let ledger = of_ledger(streams, sql).await?;
-        let of_kind = redis.iter().filter(|((what, _), _)| *what == tables.what);
-        for ((what, id), redis) in of_kind {
-            let at = ledger.get(id).copied().unwrap_or_default();
-            if at < *redis {
-                let why = stopped(sql, streams, id).await?;
-                let stopped = why.as_ref().map(|why| format!(" (stopped: {why})"));
-                behind.push(Lacking {
-                    text: format!(
-                        "{what} '{id}' is at {at}, Redis at {redis}{}",
-                        stopped.unwrap_or_default()
-                    ),
-                    stopped: why.is_some(),
-                });
-            }
+    let mut of_kinds: BTreeMap<KindName, BTreeMap<Id, Mark>> = BTreeMap::new();
+    for (kind, _) in redis.keys() {
+        if !of_kinds.contains_key(kind) {
+            of_kinds.insert(*kind, of_ledger(*kind, sql).await?);
+        }
+    }
+    for ((kind, id), redis) in redis {
+        let at = of_kinds
+            .get(kind)
+            .and_then(|ledger| ledger.get(id))
+            .copied()
+            .unwrap_or_default();
+        if at < *redis {
+            let why = stopped(sql, *kind, id).await?;
+            let stopped = why.as_ref().map(|why| format!(" (stopped: {why})"));
+            behind.push(Lacking {
+                text: format!(
+                    "{kind} '{id}' is at {at}, Redis at {redis}{}",
+                    stopped.unwrap_or_default()
+                ),
+                stopped: why.is_some(),
+            });
         }
     }
     Ok(behind)
 }
 
 /// Why its stream has stopped, if it has.
-async fn stopped(sql: &Sql, streams: Streams, id: &Id) -> Result<Option<String>, sqlx::Error> {
+async fn stopped(sql: &Sql, kind: KindName, id: &Id) -> Result<Option<String>, sqlx::Error> {
     let row = query("SELECT stopped FROM streams WHERE kind = $1 AND id = $2")
-        .bind(streams.tables().what)
+        .bind(kind.as_str())
         .bind(id.as_str())
         .fetch_optional(sql.reader());
     let stopped: Option<String> = sql.reading(row).await?.map(|row| row.try_get("stopped")).transpose()?;

@@ -66,7 +66,7 @@ async fn backup(args: &Args, settings: &Settings) -> CommandResult {
 async fn catch_up(settings: &Settings, sql: &Sql) -> CommandResult {
     match Session::open(settings.clone()).await {
         Ok(session) => {
-            let redis = marks::of_redis(&session.store, sql).await;
+            let redis = marks::of_redis(&LOADS, &session.store, sql).await;
             let projecting = session.project();
             let done = async { marks::wait(sql, &redis?, marks::LIMIT).await }.await;
             projecting.end().await?;
@@ -77,7 +77,7 @@ async fn catch_up(settings: &Settings, sql: &Sql) -> CommandResult {
         Err(error) if session::is_held(&*error) => {
             let store = Store::beside(&settings.redis, &settings.data_dir).await?;
             let done = async {
-                let redis = marks::of_redis(&store, sql).await?;
+                let redis = marks::of_redis(&LOADS, &store, sql).await?;
                 marks::wait(sql, &redis, marks::LIMIT).await
             };
             let done = done.await;

@@ -4,11 +4,11 @@ use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Subcommand;
+use clap::{Arg, Subcommand};
 use jackpot_core::ids::Id;
 use jackpot_core::text::{Reason, printable};
 
-use super::only::Only;
+use super::only::{Asks, Only, Options, flag};
 use super::session::Session;
 use super::{SettingsArgs, failed, until_signalled};
 use crate::ledger::kinds::AnyKind;
@@ -16,6 +16,7 @@ use crate::ledger::projector::lease::{Leases, Place};
 use crate::ledger::stuck::{At, Outcome, StuckEvent};
 use crate::operator::Operator;
 use crate::settings::Settings;
+use crate::subject::kinds::KindName;
 
 /// Longest shown value of a field, in characters.
 const MAX_SHOWN: usize = 2_000;
@@ -39,7 +40,7 @@ enum Action {
     /// Exit code 0: nothing is stuck; 1: an event is stuck; 2: the state is unknown.
     Show {
         #[command(flatten)]
-        of: Of,
+        of: Options<One>,
         #[command(flatten)]
         settings: SettingsArgs,
     },
@@ -50,7 +51,7 @@ enum Action {
     /// Exit code 1 if the event was not skipped, or if another event after it is stuck.
     Skip {
         #[command(flatten)]
-        of: Of,
+        of: Options<One>,
         /// Number of the stuck event, from `show`.
         #[arg(long, value_name = "N")]
         event: u64,
@@ -62,18 +63,20 @@ enum Action {
     },
 }
 
-#[derive(clap::Args)]
-#[group(required = true, multiple = false)]
-struct Of {
-    /// The jackpot.
-    #[arg(value_name = "ID")]
-    jackpot: Option<String>,
-    /// This coupon.
-    #[arg(long, value_name = "ID")]
-    coupon: Option<String>,
-    /// This room.
-    #[arg(long, value_name = "ID")]
-    room: Option<String>,
+/// One subject. A kind whose ids have no prefix needs no option.
+struct One;
+
+impl Asks for One {
+    const GROUP: &'static str = "Of";
+    const REQUIRED: bool = true;
+
+    fn option(kind: KindName) -> Arg {
+        if kind.has_prefix() {
+            flag(kind).help(format!("This {kind}"))
+        } else {
+            Arg::new(kind.as_str()).value_name("ID").help(format!("The {kind}"))
+        }
+    }
 }
 
 type Done = Result<bool, Box<dyn std::error::Error>>;
@@ -102,12 +105,12 @@ pub(super) fn run(args: &Args) -> ExitCode {
     }
 }
 
-async fn work(of: &Of, settings: Settings, skip: Option<(u64, &Reason)>) -> Done {
-    let only = Only::of(of.jackpot.as_deref(), of.coupon.as_deref(), of.room.as_deref())?;
-    let (what, id) = only.one().ok_or("name one: a jackpot, --coupon or --room")?;
+async fn work(of: &Options<One>, settings: Settings, skip: Option<(u64, &Reason)>) -> Done {
+    let only = Only::of(of)?;
+    let (kind, id) = only.one().ok_or("name one subject")?;
     let session = Session::open(settings).await?;
     session.catch_up().await;
-    let kind = session.kinds.named(what).ok_or("this service has no such kind")?;
+    let kind = session.kinds.named(kind).ok_or("this service has no such kind")?;
     let work = Work {
         session: &session,
         kind: &**kind,
@@ -127,7 +130,7 @@ impl Work<'_> {
     async fn run(&self, id: &Id, skip: Option<(u64, &Reason)>) -> Done {
         let session = self.session;
         let sql = session.ledger.sql.clone();
-        let leases = Leases::of(self.kind.tables(), sql, session.instance.clone(), session.lease_ms());
+        let leases = Leases::of(self.kind.name(), sql, session.instance.clone(), session.lease_ms());
         let done = match self.place(&leases, id).await {
             Ok(place) => match leases.take(id, place.token).await {
                 Ok(Some(token)) => leases.during(self.with_lease(id, token, skip)).await,
@@ -147,7 +150,7 @@ impl Work<'_> {
 
     async fn place(&self, leases: &Leases, id: &Id) -> Result<Place, Box<dyn std::error::Error>> {
         let found = leases.places().await?.into_iter().find(|place| place.id == *id);
-        found.ok_or_else(|| format!("the ledger has no {} '{id}'", self.kind.tables().what).into())
+        found.ok_or_else(|| format!("the ledger has no {} '{id}'", self.kind.name().as_str()).into())
     }
 
     async fn with_lease(&self, id: &Id, token: i64, skip: Option<(u64, &Reason)>) -> Done {
@@ -206,7 +209,7 @@ impl Work<'_> {
         let place = self.place(leases, id).await?;
         let stopped = place.view.stopped;
         if stopped.is_empty() {
-            let what = self.kind.tables().what;
+            let what = self.kind.name().as_str();
             self.say(
                 id,
                 &format!("the ledger is at event {}; resume the {what} when it agrees", place.n),
@@ -257,7 +260,7 @@ impl Work<'_> {
     }
 
     fn say(&self, id: &Id, text: &str) -> std::io::Result<()> {
-        writeln!(std::io::stdout().lock(), "{}: {text}", self.kind.tables().subject(id))
+        writeln!(std::io::stdout().lock(), "{}: {text}", self.kind.name().subject(id))
     }
 
     fn lines(indent: &str, lines: &[String]) -> std::io::Result<()> {

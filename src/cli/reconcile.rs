@@ -4,20 +4,22 @@ use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use clap::Arg;
 use serde::Deserialize;
+use serde_json::Value;
 
-use super::only::Only;
+use super::only::{Asks, Only, Options, flag};
 use super::session::{Session, is_held};
 use super::{SettingsArgs, until_signalled};
 use crate::keys::read_operator_key;
 use crate::ledger::projector::lease::Leases;
-use crate::ledger::queries::reconciliation::{CouponReconciliation, Reconciliation, RoomReconciliation};
+use crate::ledger::queries::reconciliation::Last;
 use crate::ledger::reconcile::now::Reconciled;
 use crate::ledger::reconcile::report::Report;
 use crate::ledger::reconcile::table;
 use crate::secret_file::SecretFileError;
 use crate::settings::Settings;
-use crate::subject::kinds::{COUPONS, JACKPOTS, ROOMS};
+use crate::subject::kinds::{self, KindName};
 use crate::tls;
 
 /// Compare Redis with the ledger: jackpots tier by tier and term by term, coupons and rooms number by number.
@@ -26,15 +28,8 @@ use crate::tls;
 /// agree, 2 if it could not be compared.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Only this jackpot.
-    #[arg(long, value_name = "ID", group = "one")]
-    jackpot: Option<String>,
-    /// Only this coupon.
-    #[arg(long, value_name = "ID", group = "one")]
-    coupon: Option<String>,
-    /// Only this room.
-    #[arg(long, value_name = "ID", group = "one")]
-    room: Option<String>,
+    #[command(flatten)]
+    only: Options<Compare>,
     /// Ask a running service there, such as <http://127.0.0.1:8080>, instead of Redis and SQL.
     #[arg(long, value_name = "URL")]
     url: Option<String>,
@@ -43,6 +38,18 @@ pub(super) struct Args {
     key: Option<String>,
     #[command(flatten)]
     settings: SettingsArgs,
+}
+
+/// All subjects, or one.
+struct Compare;
+
+impl Asks for Compare {
+    const GROUP: &'static str = "one";
+    const REQUIRED: bool = false;
+
+    fn option(kind: KindName) -> Arg {
+        flag(kind).help(format!("Only this {kind}"))
+    }
 }
 
 type Found = Result<bool, Box<dyn std::error::Error>>;
@@ -65,7 +72,7 @@ pub(super) fn run(args: &Args) -> ExitCode {
 }
 
 async fn reconcile(args: &Args, settings: Settings) -> Found {
-    let wanted = Only::of(args.jackpot.as_deref(), args.coupon.as_deref(), args.room.as_deref())?;
+    let wanted = Only::of(&args.only)?;
     if let Some(url) = &args.url {
         return ask(url, &key(args, &settings)?, &wanted).await;
     }
@@ -93,8 +100,8 @@ async fn compare(session: &Session, wanted: &Only) -> Found {
     let projecting = session.project();
     let (mut right, mut found) = (true, false);
     for kind in session.kinds.iter() {
-        let what = kind.tables().what;
-        let leases = Leases::of(kind.tables(), session.ledger.sql.clone(), String::new(), 0);
+        let what = kind.name();
+        let leases = Leases::of(kind.name(), session.ledger.sql.clone(), String::new(), 0);
         for place in leases.places().await? {
             if place.n == 0 || !wanted.has(what, place.id.as_str()) {
                 continue;
@@ -115,19 +122,6 @@ async fn compare(session: &Session, wanted: &Only) -> Found {
     Ok(right)
 }
 
-#[derive(Deserialize)]
-struct Answer {
-    #[serde(default)]
-    detail: String,
-    items: Option<Vec<Reconciliation>>,
-    /// Empty for a service without coupons.
-    #[serde(default)]
-    coupons: Vec<CouponReconciliation>,
-    /// Empty for a service without rooms.
-    #[serde(default)]
-    rooms: Vec<RoomReconciliation>,
-}
-
 /// The last comparison of a running service.
 async fn ask(url: &str, key: &str, wanted: &Only) -> Found {
     tls::install_provider();
@@ -137,37 +131,23 @@ async fn ask(url: &str, key: &str, wanted: &Only) -> Found {
         .no_proxy()
         .build()?;
     let address = format!("{}/v1/reconciliation", url.trim_end_matches('/'));
-    let answer: Answer = client.get(address).bearer_auth(key).send().await?.json().await?;
-    let Some(items) = answer.items else {
-        return Err(answer.detail.into());
-    };
-    let jackpots = items.into_iter().map(|item| {
-        let report = (item.clean, item.tiers, item.state);
-        (JACKPOTS.what, item.jackpot_id, item.event, item.stopped, report)
-    });
-    let coupons = answer.coupons.into_iter().map(|item| {
-        let report = (item.clean, Vec::new(), item.state);
-        (COUPONS.what, item.coupon_id, item.event, item.stopped, report)
-    });
-    let rooms = answer.rooms.into_iter().map(|item| {
-        let report = (item.clean, Vec::new(), item.state);
-        (ROOMS.what, item.room_id, item.event, item.stopped, report)
-    });
+    let answer: Value = client.get(address).bearer_auth(key).send().await?.json().await?;
+    let lists: Vec<_> = kinds::all()
+        .filter_map(|kind| Some((kind, answer.get(kind.compared_as)?.as_array()?)))
+        .collect();
+    if lists.is_empty() {
+        return Err(answer["detail"].as_str().unwrap_or_default().into());
+    }
     let (mut right, mut found) = (true, false);
-    for (what, id, event, stopped, (clean, tiers, state)) in jackpots.chain(coupons).chain(rooms) {
-        if !wanted.has(what, &id) {
-            continue;
-        }
-        found = true;
-        let name = format!("{what} {id}");
-        right &= match (event, stopped) {
-            (_, Some(why)) => say(&format!("{name}: STOPPED: {why}"))?,
-            (None, None) => !say(&format!("{name}: not compared yet"))?,
-            (Some(event), None) => {
-                let clean = clean == Some(true);
-                show(&name, event.unsigned_abs(), &Report { clean, tiers, state })?
+    for (kind, rows) in lists {
+        for row in rows {
+            let id = row[kind.id_field()].as_str().unwrap_or_default();
+            if !wanted.has(kind, id) {
+                continue;
             }
-        };
+            found = true;
+            right &= show_last(&format!("{kind} {id}"), Last::deserialize(row)?)?;
+        }
     }
     wanted.found(found)?;
     Ok(right)
@@ -179,6 +159,23 @@ fn key(args: &Args, settings: &Settings) -> Result<String, SecretFileError> {
         None => Ok(read_operator_key(&settings.data_dir.join("operator.key"))?
             .trim()
             .to_owned()),
+    }
+}
+
+/// Whether it was clean when the service compared it last.
+fn show_last(name: &str, last: Last) -> std::io::Result<bool> {
+    match (last.event, last.stopped) {
+        (_, Some(why)) => say(&format!("{name}: STOPPED: {why}")),
+        // Not wrong yet.
+        (None, None) => say(&format!("{name}: not compared yet")).map(|_| true),
+        (Some(event), None) => {
+            let report = Report {
+                clean: last.clean == Some(true),
+                tiers: last.tiers.unwrap_or_default(),
+                state: last.state,
+            };
+            show(name, event.unsigned_abs(), &report)
+        }
     }
 }
 

@@ -1,15 +1,16 @@
-//! `jackpot restore`: rebuilds jackpots, coupons and rooms in Redis from the ledger.
+//! `jackpot restore`: rebuilds subjects in Redis from the ledger.
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use clap::Arg;
 use jackpot_core::ids::Id;
 use jackpot_core::text::Reason;
 use thiserror::Error;
 
-use super::only::Only;
+use super::only::{Asks, Only, Options, flag};
 use super::restore_from::restore_from;
 use super::session::Session;
 use super::{SettingsArgs, failed, until_signalled};
@@ -20,6 +21,7 @@ use crate::ledger::projector::lease::{Leases, Place};
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use crate::operator::Operator;
 use crate::settings::Settings;
+use crate::subject::kinds::KindName;
 
 /// Rebuild jackpots, coupons and rooms in Redis from the ledger: all that Redis has lost or holds in an older state; or
 /// one, if it is not open.
@@ -28,16 +30,8 @@ use crate::settings::Settings;
 /// (`ledger.auto_restore`). Exit code 1 if one could not be rebuilt.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Only this jackpot, even if Redis has all its events. Then it must be paused, suspended or closed.
-    #[arg(long, value_name = "ID", group = "one")]
-    jackpot: Option<String>,
-    /// Only this coupon, even if Redis has all its events. Then it must be suspended or over.
-    #[arg(long, value_name = "ID", group = "one")]
-    coupon: Option<String>,
-    /// Only this room, even if Redis has all its events. Then it must be suspended. The ledger has no tickets: they are
-    /// lost, and nobody is admitted until every outstanding pass has expired.
-    #[arg(long, value_name = "ID", group = "one")]
-    room: Option<String>,
+    #[command(flatten)]
+    only: Options<Rebuild>,
     /// Make this Redis the ledger's store in place of another one: when that one is lost for good, or this data
     /// directory is new. Instances on the other store then answer 503 and commit nothing more. Then rebuild all.
     #[arg(long, conflicts_with = "one")]
@@ -59,6 +53,19 @@ pub(super) struct Args {
     reason: Reason,
     #[command(flatten)]
     settings: SettingsArgs,
+}
+
+/// All subjects, or one.
+struct Rebuild;
+
+impl Asks for Rebuild {
+    const GROUP: &'static str = "one";
+    const REQUIRED: bool = false;
+
+    fn option(kind: KindName) -> Arg {
+        let when = kind.restore_help;
+        flag(kind).help(format!("Only this {kind}, even if Redis has all its events. {when}"))
+    }
 }
 
 pub(super) fn run(args: &Args) -> ExitCode {
@@ -107,7 +114,7 @@ async fn restore(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::e
         return Box::pin(restore_from(args, backup, settings)).await;
     }
     refuse_unfinished(&settings.data_dir)?;
-    let only = Only::of(args.jackpot.as_deref(), args.coupon.as_deref(), args.room.as_deref())?;
+    let only = Only::of(&args.only)?;
     may_confirm(args, &only)?;
     if args.adopt {
         return Box::pin(adopt(args, settings)).await;
@@ -123,12 +130,11 @@ async fn restore(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::e
 pub(super) async fn adopt(args: &Args, settings: Settings) -> Result<bool, Box<dyn std::error::Error>> {
     let (session, adoption) = Session::open_adopting(settings).await?;
     let result = async {
-        let only = Only::of(None, None, None)?;
         match &adoption {
             Some(Adoption { to, .. }) => writeln!(std::io::stdout().lock(), "the ledger belongs to store {to} now")?,
             None => writeln!(std::io::stdout().lock(), "this Redis is the ledger's store already")?,
         }
-        let right = Box::pin(all(args, &only, &session)).await?;
+        let right = Box::pin(all(args, &Only::ALL, &session)).await?;
         // The ledger has the events of the restore before play begins.
         session.catch_up().await;
         if let Some(adoption) = adoption {
@@ -147,7 +153,7 @@ async fn all(args: &Args, only: &Only, session: &Session) -> Result<bool, Box<dy
     session.catch_up().await;
     let mut result = Ok(true);
     for kind in session.kinds.iter() {
-        if only.takes(kind.tables().what) {
+        if only.takes(kind.name()) {
             let right = Box::pin(Restoring::of(kind, args, session).all(only)).await;
             result = result.and_then(|before| Ok(before & right?));
         }
@@ -171,7 +177,7 @@ impl<'a> Restoring<'a> {
             kind: &**kind,
             args,
             session,
-            leases: Leases::of(kind.tables(), sql.clone(), session.instance.clone(), session.lease_ms()),
+            leases: Leases::of(kind.name(), sql.clone(), session.instance.clone(), session.lease_ms()),
             restorer: Restorer::new(sql, session.store.clone()),
         }
     }
@@ -187,7 +193,7 @@ impl<'a> Restoring<'a> {
     async fn each(&self, only: &Only) -> Result<bool, Box<dyn std::error::Error>> {
         let (mut right, mut found) = (true, false);
         for place in self.leases.places().await? {
-            if place.n == 0 || !only.has(self.kind.tables().what, place.id.as_str()) {
+            if place.n == 0 || !only.has(self.kind.name(), place.id.as_str()) {
                 continue;
             }
             found = true;
@@ -253,9 +259,9 @@ impl<'a> Restoring<'a> {
         }
     }
 
-    /// What was rebuilt besides the state. For a room nothing: its tickets are not in the ledger.
+    /// What was rebuilt besides the state, if anything.
     fn remembered(&self, records: u64) -> String {
-        match self.kind.remembers() {
+        match self.kind.about().remembers {
             "" => String::new(),
             what => format!(", {records} {what} remembered"),
         }
@@ -264,7 +270,7 @@ impl<'a> Restoring<'a> {
     /// Its status after events were discarded.
     fn left(&self) -> String {
         if self.args.discard {
-            format!("; {}", self.kind.after_discard())
+            format!("; {}", self.kind.about().after_discard)
         } else {
             String::new()
         }
@@ -286,6 +292,6 @@ impl<'a> Restoring<'a> {
 
     /// A jackpot by its id alone, as before.
     fn say(&self, id: &Id, text: &str) -> std::io::Result<()> {
-        writeln!(std::io::stdout().lock(), "{}: {text}", self.kind.tables().subject(id))
+        writeln!(std::io::stdout().lock(), "{}: {text}", self.kind.name().subject(id))
     }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use jackpot_core::ids::Id;
 
 use crate::store::keys::{COUPON_INDEX, CouponKeys, StreamKeys};
+use crate::subject::kinds::COUPON;
 use crate::subject::{self, Observed, Subject};
 
 /// Everything remembered of one coupon.
@@ -29,7 +30,7 @@ impl Subject for Known {
     fn new(id: &Id) -> Self {
         Self {
             keys: CouponKeys::new(id),
-            observed: Observed::new("coupon", id),
+            observed: Observed::new(COUPON, id),
             warned: AtomicBool::default(),
         }
     }

@@ -24,7 +24,7 @@ pub use crate::keys::Role;
 use crate::keys::{Known, Subjects};
 use crate::operator::Operator;
 use crate::rate::{Left, Moment};
-use crate::subject::kinds::Streams;
+use crate::subject::kinds::{self, KindName};
 use crate::telemetry::{Limit, request};
 
 /// Longer keys are none of ours; they are not even hashed.
@@ -55,27 +55,26 @@ impl Caller {
 
     /// The ids of this kind that a bound key may see, in order; `None`: all.
     #[must_use]
-    pub fn own(&self, kind: Streams) -> Option<Vec<Id>> {
+    pub fn own(&self, kind: KindName) -> Option<Vec<Id>> {
         let only = self.0.key.only.as_ref()?;
         Some(only.ids(kind).cloned().collect())
     }
 
     /// The same of all kinds.
     #[must_use]
-    pub fn own_of_all_kinds(&self) -> Option<Vec<(Streams, Id)>> {
+    pub fn own_of_all_kinds(&self) -> Option<Vec<(KindName, Id)>> {
         let only = self.0.key.only.as_ref()?;
-        let of = |kind| only.ids(kind).map(move |id| (kind, id.clone()));
-        Some(Streams::ALL.into_iter().flat_map(of).collect())
+        Some(only.iter().map(|own| (own.kind, own.id.clone())).collect())
     }
 
     /// Whether it may see this one.
     #[must_use]
-    pub fn may_see(&self, kind: Streams, id: &str) -> bool {
+    pub fn may_see(&self, kind: KindName, id: &str) -> bool {
         self.0.key.only.as_ref().is_none_or(|only| only.has(kind, id))
     }
 
     /// 403 for a parameter that names what a bound key may not name.
-    pub fn check(&self, kind: Streams, id: Option<&Id>) -> Result<(), Problem> {
+    pub fn check(&self, kind: KindName, id: Option<&Id>) -> Result<(), Problem> {
         match (&self.0.key.only, id) {
             (Some(only), Some(id)) if !only.has(kind, id.as_str()) => Err(wrong_subject(only)),
             _ => Ok(()),
@@ -112,14 +111,9 @@ impl Caller {
 }
 
 /// The subject that a path names. An id that is not written plainly, with `%` for example, is no subject.
-fn subject(path: &str) -> Option<(Streams, &str)> {
+fn subject(path: &str) -> Option<(KindName, &str)> {
     let (kind, rest) = path.strip_prefix("/v1/")?.split_once('/')?;
-    let kind = match kind {
-        "jackpots" => Streams::Jackpots,
-        "coupons" => Streams::Coupons,
-        "rooms" => Streams::Rooms,
-        _ => return None,
-    };
+    let kind = kinds::all().find(|of| of.plural == kind)?;
     Some((kind, rest.split_once('/').map_or(rest, |(id, _)| id)))
 }
 
@@ -307,6 +301,7 @@ mod tests {
 
     use super::*;
     use crate::keys::{RawKey, Rights, Subject};
+    use crate::subject::kinds::{JACKPOT, ROOM};
 
     fn caller(rights: impl Into<Rights>) -> Caller {
         let key = RawKey::from_text("k").entry("n".parse().unwrap(), rights.into());
@@ -382,13 +377,13 @@ mod tests {
     fn a_parameter_names_a_subject_too() {
         let id = |text: &str| Some(Id::parse(text).unwrap());
         let key = bound(&["jackpot:spring", "coupon:a"]);
-        assert!(key.check(Streams::Jackpots, id("spring").as_ref()).is_ok());
-        assert!(key.check(Streams::Jackpots, None).is_ok());
-        let refused = key.check(Streams::Jackpots, id("a").as_ref()).unwrap_err();
+        assert!(key.check(JACKPOT, id("spring").as_ref()).is_ok());
+        assert!(key.check(JACKPOT, None).is_ok());
+        let refused = key.check(JACKPOT, id("a").as_ref()).unwrap_err();
         assert_eq!((refused.status.as_u16(), refused.code), (403, "wrong-subject"));
         assert!(
             refused.detail.contains("coupon:a, jackpot:spring") || refused.detail.contains("jackpot:spring, coupon:a")
         );
-        assert!(caller(Role::Read).check(Streams::Rooms, id("a").as_ref()).is_ok());
+        assert!(caller(Role::Read).check(ROOM, id("a").as_ref()).is_ok());
     }
 }

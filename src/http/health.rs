@@ -1,5 +1,6 @@
 //! Is it alive, is it ready, and in numbers.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use actix_web::HttpResponse;
@@ -7,13 +8,14 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::RETRY_AFTER;
 use actix_web::web::Data;
 use jackpot_core::ids::Id;
-use serde::Serialize;
-use utoipa::ToSchema;
+use serde::{Serialize, Serializer};
+use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::Web;
 use super::auth::AnyoneFiltered;
 use super::problem::{CONTENT_TYPE, FieldError, Problem, ProblemBody};
-use crate::subject::kinds::Streams;
+use crate::subject::kinds::{self, KindName};
 
 /// When to ask a not ready instance again, in seconds.
 const NOT_READY_RETRY_S: u32 = 1;
@@ -40,22 +42,61 @@ pub struct LedgerState {
 }
 
 /// How many jackpots, coupons and rooms this instance refuses. What an operator paused or closed is not refused.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Refused {
-    /// Jackpots.
-    pub jackpots: usize,
-    /// Coupons.
-    pub coupons: usize,
-    /// Rooms.
-    pub rooms: usize,
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Refused(BTreeMap<KindName, usize>);
+
+impl Refused {
+    /// How many of each kind are among these.
+    #[must_use]
+    pub fn count(subjects: &[RefusedSubject]) -> Self {
+        let mut counts = BTreeMap::new();
+        for subject in subjects {
+            *counts.entry(subject.kind).or_default() += 1;
+        }
+        Self(counts)
+    }
+
+    /// How many of this kind.
+    #[must_use]
+    pub fn of(&self, kind: KindName) -> usize {
+        self.0.get(&kind).copied().unwrap_or_default()
+    }
+}
+
+impl Serialize for Refused {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(kinds::all().map(|kind| (kind.plural, self.of(kind))))
+    }
+}
+
+impl ToSchema for Refused {}
+
+impl PartialSchema for Refused {
+    fn schema() -> RefOr<Schema> {
+        let about = "How many jackpots, coupons and rooms this instance refuses. What an operator paused or closed is not refused.";
+        let object = ObjectBuilder::new().description(Some(about));
+        let count = |kind: KindName| {
+            let (first, rest) = kind.plural.split_at(1);
+            let integer = usize::schema();
+            let RefOr::T(Schema::Object(mut integer)) = integer else {
+                return integer;
+            };
+            integer.description = Some(format!("{}{rest}.", first.to_uppercase()));
+            RefOr::T(Schema::Object(integer))
+        };
+        let object = kinds::all().fold(object, |object, kind| {
+            object.property(kind.plural, count(kind)).required(kind.plural)
+        });
+        object.into()
+    }
 }
 
 /// One that this instance refuses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct RefusedSubject {
     /// `jackpot`, `coupon` or `room`.
-    #[schema(examples("jackpot"))]
-    pub kind: &'static str,
+    #[schema(value_type = String, examples("jackpot"))]
+    pub kind: KindName,
     /// Which.
     #[schema(value_type = String, examples("spring"))]
     pub id: Id,
@@ -153,8 +194,7 @@ pub(super) async fn readyz(caller: Result<AnyoneFiltered, Problem>, web: Data<We
         refused,
         // Whether it is ready depends on no key: one that is not known sees what a stranger sees.
         refused_subjects: caller.ok().and_then(AnyoneFiltered::reader).map(|reader| {
-            let of = |kind: &str| Streams::ALL.into_iter().find(|streams| streams.tables().what == kind);
-            let shown = |one: &RefusedSubject| of(one.kind).is_some_and(|kind| reader.may_see(kind, one.id.as_str()));
+            let shown = |one: &RefusedSubject| reader.may_see(one.kind, one.id.as_str());
             subjects.into_iter().filter(shown).take(MAX_REFUSED_SHOWN).collect()
         }),
     };

@@ -12,6 +12,7 @@ use crate::store::keys::{JACKPOT_INDEX, JackpotKeys, StreamKeys};
 
 use super::scripts::Fence;
 use super::view::View;
+use crate::subject::kinds::JACKPOT;
 use crate::subject::{self, Observed, Subject};
 
 /// Definitions kept for each jackpot, for pending entries and repeats. An older one is read again when needed.
@@ -47,7 +48,7 @@ impl Subject for Known {
         Self {
             keys: JackpotKeys::new(id),
             renewing: tokio::sync::Mutex::default(),
-            observed: Observed::new("jackpot", id),
+            observed: Observed::new(JACKPOT, id),
             warned: [AtomicBool::new(false), AtomicBool::new(false)],
             view: RwLock::default(),
             definitions: RwLock::default(),

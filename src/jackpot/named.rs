@@ -11,7 +11,7 @@ use super::error::PlayError;
 use crate::coupon::coupons::Coupons;
 use crate::room::rooms::Rooms;
 use crate::sql::Sql;
-use crate::subject::kinds::{COUPONS, ROOMS, Tables};
+use crate::subject::kinds::{COUPON, KindName, ROOM};
 use crate::subject::{MaybeScript, ScriptError, ledger_mark};
 
 /// Why it is unknown whether a room or coupon exists.
@@ -39,7 +39,7 @@ impl Named {
         let mut missing = Vec::new();
         if let Some(room) = &document.room {
             let read = self.rooms.snapshot(room).await;
-            if !self.exists(ROOMS, room, &read).await? {
+            if !self.exists(ROOM, room, &read).await? {
                 let rule = format!("room '{room}' does not exist: create it first, with PUT /v1/rooms/{room}");
                 missing.push(Violation::new("room", rule));
             }
@@ -50,7 +50,7 @@ impl Named {
                 continue;
             }
             let read = self.coupons.snapshot(coupon).await;
-            if !self.exists(COUPONS, coupon, &read).await? {
+            if !self.exists(COUPON, coupon, &read).await? {
                 let rule = format!("coupon '{coupon}' does not exist: create it first, with PUT /v1/coupons/{coupon}");
                 missing.push(Violation::new(field, rule));
             }
@@ -59,7 +59,7 @@ impl Named {
     }
 
     /// Whether Redis has it, or the ledger has it and Redis lost it. A subject that can't be used now still exists.
-    async fn exists<T, E: MaybeScript>(&self, of: Tables, id: &Id, read: &Result<T, E>) -> Result<bool, NamedError> {
+    async fn exists<T, E: MaybeScript>(&self, of: KindName, id: &Id, read: &Result<T, E>) -> Result<bool, NamedError> {
         match read.as_ref().map_err(MaybeScript::script) {
             Err(Some(ScriptError::Unknown)) => Ok(ledger_mark(&self.sql, of, id).await?.is_some()),
             Err(Some(error @ ScriptError::Store(_))) => Err(PlayError::from(error.clone()).into()),

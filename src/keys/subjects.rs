@@ -1,4 +1,4 @@
-//! What a key is bound to: the jackpots, coupons and rooms that its requests may name.
+//! What a key is bound to: the subjects that its requests may name.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jackpot_core::ids::Id;
 use serde::{Deserialize, Serialize};
 
-use crate::subject::kinds::Streams;
+use crate::subject::kinds::{self, KindName};
 
 /// Subjects of one key: each request compares with them, and a message can still name them.
 pub const MAX_SUBJECTS: usize = 100;
@@ -15,12 +15,12 @@ pub const MAX_SUBJECTS: usize = 100;
 /// Subjects that a message names; the others are counted.
 const NAMED: usize = 5;
 
-/// A jackpot, a coupon or a room, written `jackpot:spring`.
+/// A subject of any kind, written `jackpot:spring`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Subject {
     /// What it is.
-    pub kind: Streams,
+    pub kind: KindName,
     /// Which one.
     pub id: Id,
 }
@@ -29,11 +29,13 @@ impl FromStr for Subject {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = "name a subject as jackpot:ID, coupon:ID or room:ID, such as jackpot:spring";
-        let (kind, id) = text.split_once(':').ok_or(wrong)?;
-        let kind = Streams::ALL.into_iter().find(|of| of.tables().what == kind);
-        let kind = kind.ok_or(wrong)?;
-        let id = Id::parse(id).map_err(|rule| format!("the id behind '{}:' {rule}", kind.tables().what))?;
+        let wrong = || {
+            let forms = kinds::one_of(|kind| format!("{kind}:ID"));
+            format!("name a subject as {forms}, such as jackpot:spring")
+        };
+        let (kind, id) = text.split_once(':').ok_or_else(wrong)?;
+        let kind = KindName::parse(kind).ok_or_else(wrong)?;
+        let id = Id::parse(id).map_err(|rule| format!("the id behind '{kind}:' {rule}"))?;
         Ok(Self { kind, id })
     }
 }
@@ -54,7 +56,7 @@ impl From<Subject> for String {
 
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.kind.tables().what, self.id)
+        write!(f, "{}:{}", self.kind, self.id)
     }
 }
 
@@ -66,7 +68,7 @@ pub struct Subjects(Arc<[Subject]>);
 impl Subjects {
     /// Whether this one is among them.
     #[must_use]
-    pub fn has(&self, kind: Streams, id: &str) -> bool {
+    pub fn has(&self, kind: KindName, id: &str) -> bool {
         let found = self
             .0
             .binary_search_by(|own| (own.kind, own.id.as_str()).cmp(&(kind, id)));
@@ -74,8 +76,13 @@ impl Subjects {
     }
 
     /// Those of a kind, in the order of their ids.
-    pub fn ids(&self, kind: Streams) -> impl Iterator<Item = &Id> {
+    pub fn ids(&self, kind: KindName) -> impl Iterator<Item = &Id> {
         self.0.iter().filter(move |own| own.kind == kind).map(|own| &own.id)
+    }
+
+    /// All of them, in the order of kinds and ids.
+    pub fn iter(&self) -> impl Iterator<Item = &Subject> {
+        self.0.iter()
     }
 
     /// All of them, separated by commas.
@@ -125,6 +132,7 @@ impl fmt::Display for Subjects {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::subject::kinds::{COUPON, JACKPOT, ROOM};
 
     fn subjects(texts: &[&str]) -> Result<Subjects, String> {
         let all: Result<Vec<Subject>, String> = texts.iter().map(|text| text.parse()).collect();
@@ -154,11 +162,9 @@ mod tests {
     fn they_are_counted_once_and_found_by_kind() {
         let some = subjects(&["room:a", "jackpot:b", "jackpot:a", "jackpot:b"]).unwrap();
         assert_eq!(some.in_full(), "jackpot:a,jackpot:b,room:a");
-        assert!(some.has(Streams::Jackpots, "b") && some.has(Streams::Rooms, "a"));
-        assert!(
-            !some.has(Streams::Rooms, "b") && !some.has(Streams::Coupons, "a") && !some.has(Streams::Jackpots, "a%62")
-        );
-        let rooms: Vec<_> = some.ids(Streams::Rooms).map(Id::as_str).collect();
+        assert!(some.has(JACKPOT, "b") && some.has(ROOM, "a"));
+        assert!(!some.has(ROOM, "b") && !some.has(COUPON, "a") && !some.has(JACKPOT, "a%62"));
+        let rooms: Vec<_> = some.ids(ROOM).map(Id::as_str).collect();
         assert_eq!(rooms, ["a"]);
         assert!(subjects(&[]).is_err());
     }

@@ -19,7 +19,7 @@ use crate::ledger::reconcile::report::Report;
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use crate::operator::Operator;
 use crate::sql::{Sql, Tx};
-use crate::subject::kinds::Tables;
+use crate::subject::kinds::KindName;
 use crate::subject::{MaybeScript, Registry, Subject};
 
 /// What the events of one stream tell, up to one of them.
@@ -38,6 +38,23 @@ pub trait Folded: Clone + Debug + Default + Serialize + DeserializeOwned + Send 
     fn is_suspended(&self) -> bool;
     /// Its status, as answers name it; empty before it was created.
     fn status(&self) -> &'static str;
+}
+
+/// What all subjects of a kind have in common.
+#[derive(Debug, Clone, Copy)]
+pub struct About {
+    /// Whether a backlog of events refuses its subjects.
+    pub limits_backlog: bool,
+    /// Whether an instance that refuses some of them, and can serve none, is not ready.
+    pub gates_readiness: bool,
+    /// What a restore remembers of each, such as "entries"; empty for nothing.
+    pub remembers: &'static str,
+    /// What follows a restore that discarded events.
+    pub after_discard: &'static str,
+    /// Names of what a discarded event asked and won, such as "entries" and "payouts"; `None` where nothing is counted.
+    pub counted: Option<(&'static str, &'static str)>,
+    /// Whether a comparison is complete only with what [`Kind::count`] adds, once its event is committed.
+    pub counts: bool,
 }
 
 /// What Redis holds of one, at a mark.
@@ -62,18 +79,10 @@ pub enum Verdict {
 
 /// A kind of streams; a value of it is what this instance knows of all of them.
 pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
-    /// Where the ledger keeps them.
-    const TABLES: Tables;
-    /// Whether a backlog of events refuses its subjects.
-    const LIMITS_BACKLOG: bool;
-    /// What a restore remembers of each, such as "entries"; empty for nothing.
-    const REMEMBERS: &'static str;
-    /// What follows a restore that discarded events.
-    const AFTER_DISCARD: &'static str;
-    /// Names of what a discarded event asked and won, such as "entries" and "payouts"; `None` where nothing is counted.
-    const COUNTED: Option<(&'static str, &'static str)>;
-    /// Whether a comparison is complete only with what [`count`](Self::count) adds, once its event is committed.
-    const COUNTS: bool;
+    /// Its name.
+    const NAME: KindName;
+    /// What all its subjects have in common.
+    const ABOUT: About;
     /// What this instance remembers of one.
     type Known: Subject;
     /// What its events tell.
@@ -151,7 +160,7 @@ pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
 
     /// Compares what Redis holds with the books at the same event.
     fn compare(side: &Self::Side, books: &Self::Books) -> Report;
-    /// Adds to a report what only the rows of the ledger tell at that event, where [`COUNTS`](Self::COUNTS) says so.
+    /// Adds to a report what only the rows of the ledger tell at that event, where [`About::counts`] says so.
     fn count(_: &Sql, _: &Id, _: u64, report: Report) -> impl Future<Output = Result<Report, sqlx::Error>> {
         future::ready(Ok(report))
     }

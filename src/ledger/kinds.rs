@@ -9,7 +9,7 @@ use jackpot_core::mark::Mark;
 
 use super::Ledger;
 use super::forgotten::Forgotten;
-use super::kind::Kind;
+use super::kind::{About, Kind};
 use super::projector::lease::{Leases, Place};
 use super::projector::{AnyProjector, Projector};
 use super::reconcile::now::Reconciled;
@@ -18,20 +18,16 @@ use super::stuck::{self, Outcome, Skips, StuckError};
 use crate::operator::Operator;
 use crate::settings;
 use crate::store::Store;
-use crate::subject::kinds::Tables;
+use crate::subject::kinds::KindName;
 use crate::subject::{Observed, ScriptError};
 use crate::telemetry::Metrics;
 
 /// A kind without its types. Every [`Kind`] whose stuck events can be skipped is one.
 pub trait AnyKind: Debug + Send + Sync {
-    /// Its name, and where the ledger keeps it.
-    fn tables(&self) -> Tables;
-    /// Whether a backlog of events refuses its subjects.
-    fn limits_backlog(&self) -> bool;
-    /// What a restore remembers of each, such as "entries"; empty for nothing.
-    fn remembers(&self) -> &'static str;
-    /// What follows a restore that discarded events.
-    fn after_discard(&self) -> &'static str;
+    /// Its name.
+    fn name(&self) -> KindName;
+    /// What all its subjects have in common.
+    fn about(&self) -> About;
     /// Passes on what this instance remembers of each.
     fn each(&self, look: &mut dyn FnMut(&Observed));
     /// Whether this instance has used one.
@@ -84,20 +80,12 @@ pub struct Projecting<'a> {
 }
 
 impl<K: Skips> AnyKind for K {
-    fn tables(&self) -> Tables {
-        K::TABLES
+    fn name(&self) -> KindName {
+        K::NAME
     }
 
-    fn limits_backlog(&self) -> bool {
-        K::LIMITS_BACKLOG
-    }
-
-    fn remembers(&self) -> &'static str {
-        K::REMEMBERS
-    }
-
-    fn after_discard(&self) -> &'static str {
-        K::AFTER_DISCARD
+    fn about(&self) -> About {
+        K::ABOUT
     }
 
     fn each(&self, look: &mut dyn FnMut(&Observed)) {
@@ -153,7 +141,7 @@ impl<K: Skips> AnyKind for K {
         id: &'a Id,
         n: u64,
     ) -> LocalBoxFuture<'a, Result<Vec<String>, ScriptError>> {
-        Box::pin(async move { Ok(Forgotten::read(self, store, id, n).await?.lines(K::COUNTED)) })
+        Box::pin(async move { Ok(Forgotten::read(self, store, id, n).await?.lines(K::ABOUT.counted)) })
     }
 
     fn stuck<'a>(&'a self, at: stuck::At<'a>) -> LocalBoxFuture<'a, Result<Outcome, StuckError>> {
@@ -179,15 +167,15 @@ impl Kinds {
 
     /// The one of this name.
     #[must_use]
-    pub fn named(&self, what: &str) -> Option<&Arc<dyn AnyKind>> {
-        self.iter().find(|kind| kind.tables().what == what)
+    pub fn named(&self, name: KindName) -> Option<&Arc<dyn AnyKind>> {
+        self.iter().find(|kind| kind.name() == name)
     }
 
     /// Takes over what the ledger knows of every subject.
     pub async fn teach(&self, ledger: &Ledger) -> Result<(), sqlx::Error> {
         for kind in self.iter() {
             // Only read here: a name or a time of a lease is not needed for it.
-            let leases = Leases::of(kind.tables(), ledger.sql.clone(), String::new(), 0);
+            let leases = Leases::of(kind.name(), ledger.sql.clone(), String::new(), 0);
             for place in leases.places().await? {
                 kind.teach(place);
             }

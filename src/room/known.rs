@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ticket::OrderSeed;
 use crate::store::keys::{ROOM_INDEX, RoomKeys, StreamKeys};
+use crate::subject::kinds::ROOM;
 use crate::subject::{self, Observed, Subject};
 
 /// Within this time an instance hears again from an occupied room: it looks at one each second, and waits a second for
@@ -147,7 +148,7 @@ impl Subject for Known {
     fn new(id: &Id) -> Self {
         Self {
             keys: RoomKeys::new(id),
-            observed: Observed::new("room", id),
+            observed: Observed::new(ROOM, id),
             passes: AtomicU64::new(0),
             passes_until_ms: AtomicI64::new(0),
             shown_ms: AtomicI64::new(0),

@@ -1,4 +1,4 @@
-//! The sorted sets with the ids of all jackpots, all coupons and all rooms, in order. Every score is 0.
+//! The sorted set of a kind with the ids of all its subjects, in order. Every score is 0.
 
 use std::collections::BTreeSet;
 

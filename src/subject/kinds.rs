@@ -1,75 +1,173 @@
-//! The kinds of streams, and their names in the ledger.
+//! The kinds of subjects, by name. This list is the only place that names all of them.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::sync::OnceLock;
 
 use jackpot_core::ids::Id;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-/// Names of a kind of streams. They are constants of this program, and become part of statements.
-#[derive(Debug, Clone, Copy)]
-pub struct Tables {
-    /// The name of the kind: the column `kind` of tables, a label of metrics, a word of messages.
-    pub what: &'static str,
-    /// Whether its entries are in the index by player, which has a cursor of its own.
-    pub indexed: bool,
+/// The names of a kind of subjects. They are constants of the program, and become part of SQL statements.
+#[derive(Clone, Copy)]
+pub struct KindName {
+    /// The column `kind` of tables, a label of metrics, an option of commands, a word of messages.
+    singular: &'static str,
+    /// In paths of the API, and in counts of all kinds.
+    pub plural: &'static str,
     /// Prefix of ids where ids of all kinds are together.
     prefix: &'static str,
+    /// Whether the ledger keeps an index of its entries by player, which has a cursor of its own.
+    pub indexed: bool,
+    /// Whether a comparison with Redis has tiers.
+    pub has_tiers: bool,
+    /// Its list in the answer of `GET /v1/reconciliation`.
+    pub compared_as: &'static str,
+    /// The rest of the help of its option of `jackpot restore`: when Redis' state may be replaced.
+    pub restore_help: &'static str,
 }
 
-pub const JACKPOTS: Tables = Tables {
-    what: "jackpot",
-    indexed: true,
+pub const JACKPOT: KindName = KindName {
+    singular: "jackpot",
+    plural: "jackpots",
     prefix: "",
+    indexed: true,
+    has_tiers: true,
+    compared_as: "items",
+    restore_help: "Then it must be paused, suspended or closed",
 };
 
-pub const COUPONS: Tables = Tables {
-    what: "coupon",
-    indexed: false,
+pub const COUPON: KindName = KindName {
+    singular: "coupon",
+    plural: "coupons",
     prefix: "coupon:",
-};
-
-pub const ROOMS: Tables = Tables {
-    what: "room",
     indexed: false,
-    prefix: "room:",
+    has_tiers: false,
+    compared_as: "coupons",
+    restore_help: "Then it must be suspended or over",
 };
 
-/// The kinds of streams, for code that treats each by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub enum Streams {
-    Jackpots,
-    Coupons,
-    Rooms,
+pub const ROOM: KindName = KindName {
+    singular: "room",
+    plural: "rooms",
+    prefix: "room:",
+    indexed: false,
+    has_tiers: false,
+    compared_as: "rooms",
+    restore_help: "Then it must be suspended. The ledger has no tickets: they are lost, and nobody is admitted until \
+                   every outstanding pass has expired",
+};
+
+/// The kinds of this program, in the order in which they are shown.
+const BUILT_IN: [KindName; 3] = [JACKPOT, COUPON, ROOM];
+
+/// Kinds that a program which embeds this one has besides.
+static ADDED: OnceLock<Vec<KindName>> = OnceLock::new();
+
+/// Adds kinds that are not built in. The program does it once, before it parses anything.
+///
+/// # Panics
+/// On a second call.
+pub fn add(kinds: Vec<KindName>) {
+    assert!(ADDED.set(kinds).is_ok(), "kinds are added once");
 }
 
-impl Streams {
-    pub const ALL: [Self; 3] = [Self::Jackpots, Self::Coupons, Self::Rooms];
+/// All kinds, in the order in which they are shown.
+pub fn all() -> impl Iterator<Item = KindName> {
+    BUILT_IN.into_iter().chain(ADDED.get().into_iter().flatten().copied())
+}
 
-    /// Where the ledger keeps them.
-    #[must_use]
-    pub fn tables(self) -> Tables {
-        match self {
-            Self::Jackpots => JACKPOTS,
-            Self::Coupons => COUPONS,
-            Self::Rooms => ROOMS,
-        }
+/// Names as a text for people, such as "a jackpot, a coupon or a room". `of` writes each.
+#[must_use]
+pub fn one_of(of: impl Fn(KindName) -> String) -> String {
+    let mut names: Vec<String> = all().map(of).collect();
+    match names.pop() {
+        Some(last) if !names.is_empty() => format!("{} or {last}", names.join(", ")),
+        last => last.unwrap_or_default(),
     }
 }
 
-impl Tables {
+/// Whether a text can be what [`KindName::subject`] gives.
+#[must_use]
+pub fn is_subject(text: &str) -> bool {
+    all()
+        .filter_map(|kind| text.strip_prefix(kind.prefix))
+        .any(|id| Id::parse(id).is_ok())
+}
+
+impl KindName {
+    /// Its name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        self.singular
+    }
+
+    /// The kind with this name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        all().find(|kind| kind.singular == name)
+    }
+
     /// The name of a subject where ids of all kinds are together: in the chain, the audit trail and the
     /// reconciliations.
     #[must_use]
     pub fn subject(&self, id: &Id) -> String {
         format!("{}{id}", self.prefix)
     }
+
+    /// Whether ids of this kind have a prefix where ids of all kinds are together.
+    #[must_use]
+    pub const fn has_prefix(self) -> bool {
+        !self.prefix.is_empty()
+    }
+
+    /// The field of answers, and the parameter of requests, that holds the id of one.
+    #[must_use]
+    pub fn id_field(&self) -> String {
+        format!("{}_id", self.singular)
+    }
+
+    fn place(&self) -> Option<usize> {
+        all().position(|kind| kind.singular == self.singular)
+    }
 }
 
-/// Whether a text can be such a name.
-#[must_use]
-pub fn is_subject(text: &str) -> bool {
-    Streams::ALL
-        .into_iter()
-        .filter_map(|streams| text.strip_prefix(streams.tables().prefix))
-        .any(|id| Id::parse(id).is_ok())
+impl PartialEq for KindName {
+    fn eq(&self, other: &Self) -> bool {
+        self.singular == other.singular
+    }
+}
+
+impl Eq for KindName {}
+
+impl PartialOrd for KindName {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// As they are shown.
+impl Ord for KindName {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.place(), self.singular).cmp(&(other.place(), other.singular))
+    }
+}
+
+impl fmt::Display for KindName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.singular)
+    }
+}
+
+impl fmt::Debug for KindName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.singular)
+    }
+}
+
+impl Serialize for KindName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.singular)
+    }
 }
 
 #[cfg(test)]
@@ -79,11 +177,21 @@ mod tests {
     #[test]
     fn each_kind_has_names_of_its_own() {
         let id = Id::parse("spring").expect("an id");
-        let names = Streams::ALL.map(|streams| streams.tables().subject(&id));
+        let names: Vec<_> = all().map(|kind| kind.subject(&id)).collect();
         assert_eq!(names, ["spring", "coupon:spring", "room:spring"]);
         assert!(names.iter().all(|name| is_subject(name)));
         for wrong in ["", "room:", "other:spring", "room:coupon:spring"] {
             assert!(!is_subject(wrong), "{wrong}");
         }
+    }
+
+    #[test]
+    fn kinds_are_in_the_order_in_which_they_are_shown() {
+        let mut kinds = [ROOM, COUPON, JACKPOT];
+        kinds.sort();
+        assert_eq!(kinds, [JACKPOT, COUPON, ROOM]);
+        assert_eq!(KindName::parse("room"), Some(ROOM));
+        assert_eq!(KindName::parse("rooms"), None);
+        assert_eq!(one_of(|kind| format!("{kind}:ID")), "jackpot:ID, coupon:ID or room:ID");
     }
 }

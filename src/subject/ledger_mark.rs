@@ -4,13 +4,13 @@ use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 use sqlx::Row;
 
-use super::kinds::Tables;
+use super::kinds::KindName;
 use crate::sql::Sql;
 
 /// How far the ledger is with one of a kind; `None` when it has never seen an event of it.
-pub async fn ledger_mark(sql: &Sql, of: Tables, id: &Id) -> Result<Option<Mark>, sqlx::Error> {
+pub async fn ledger_mark(sql: &Sql, of: KindName, id: &Id) -> Result<Option<Mark>, sqlx::Error> {
     let row = sqlx::query("SELECT n, restores FROM streams WHERE kind = $1 AND id = $2 AND n > 0")
-        .bind(of.what)
+        .bind(of.as_str())
         .bind(id.as_str());
     let row = row.fetch_optional(sql.reader());
     let Some(row) = sql.reading(row).await? else {

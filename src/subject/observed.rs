@@ -7,6 +7,7 @@ use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 
 use super::ScriptError;
+use super::kinds::KindName;
 
 /// Stands for an unknown number; beyond every event number and every count of restores.
 const NONE: u64 = u64::MAX;
@@ -48,10 +49,10 @@ impl Reason {
     }
 }
 
-/// What is remembered of one jackpot, coupon or room.
+/// What is remembered of one subject.
 #[derive(Debug)]
 pub struct Observed {
-    what: &'static str,
+    kind: KindName,
     id: Id,
     mark: AtomicU64,
     /// The restores at which Redis was found behind; [`NONE`] while it was not.
@@ -65,11 +66,11 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// `what`: "jackpot", "coupon" or "room", for the log.
+    /// Nothing is known yet of the one with this id.
     #[must_use]
-    pub fn new(what: &'static str, id: &Id) -> Self {
+    pub fn new(kind: KindName, id: &Id) -> Self {
         Self {
-            what,
+            kind,
             id: id.clone(),
             mark: AtomicU64::new(0),
             lost_at: AtomicU64::new(NONE),
@@ -80,9 +81,8 @@ impl Observed {
         }
     }
 
-    /// The kind: "jackpot", "coupon" or "room".
-    pub fn what(&self) -> &'static str {
-        self.what
+    pub fn kind(&self) -> KindName {
+        self.kind
     }
 
     pub fn id(&self) -> &Id {
@@ -108,7 +108,7 @@ impl Observed {
             && self.lose(*redis)
         {
             // The log line names it, because there may be no request's span.
-            tracing::error!(what = self.what, id = %self.id, %error, "it is suspended on this instance until its events are restored");
+            tracing::error!(what = self.kind.as_str(), id = %self.id, %error, "it is suspended on this instance until its events are restored");
         }
         result
     }
@@ -257,13 +257,14 @@ impl Observed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::subject::kinds::JACKPOT;
 
     fn mark(restores: u64, n: u64) -> Mark {
         Mark::new(restores, n).expect("within its bounds")
     }
 
     fn lost_at(seen: Mark) -> Observed {
-        let known = Observed::new("jackpot", &Id::parse("spring").expect("an id"));
+        let known = Observed::new(JACKPOT, &Id::parse("spring").expect("an id"));
         known.raise(seen);
         let (at, seen) = (mark(0, 1), known.mark());
         assert!(
@@ -304,7 +305,7 @@ mod tests {
     fn a_refusal_says_why() {
         let reason = |known: &Observed| known.refusal(Some(10)).map(|(reason, _)| reason);
         assert_eq!(reason(&lost_at(mark(0, 2))), Some(Reason::Lost));
-        let known = Observed::new("jackpot", &Id::parse("spring").expect("an id"));
+        let known = Observed::new(JACKPOT, &Id::parse("spring").expect("an id"));
         known.raise(mark(0, 31));
         assert!(reason(&known).is_none() && known.is_open());
         let view = |status: &str, stopped: &str| {
@@ -332,7 +333,7 @@ mod tests {
 
     #[test]
     fn the_lag_counts_what_others_wrote() {
-        let known = Observed::new("jackpot", &Id::parse("spring").expect("an id"));
+        let known = Observed::new(JACKPOT, &Id::parse("spring").expect("an id"));
         known.set_redis_n(70);
         assert_eq!(known.lag(), 0, "nothing is known of the ledger");
         known.set_ledger_n(Some(20));
@@ -343,7 +344,7 @@ mod tests {
 
     #[test]
     fn the_backlog_is_unknown_until_the_ledger_is_known() {
-        let known = Observed::new("jackpot", &Id::parse("spring").expect("an id"));
+        let known = Observed::new(JACKPOT, &Id::parse("spring").expect("an id"));
         known.raise(mark(3, 50));
         assert_eq!(known.backlog(), 0);
         known.set_ledger_n(Some(20));

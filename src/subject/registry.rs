@@ -1,4 +1,4 @@
-//! What an instance remembers of all jackpots, coupons or rooms that it has used, by id.
+//! What an instance remembers of all subjects of a kind that it has used, by id.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Debug;

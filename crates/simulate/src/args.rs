@@ -1,33 +1,35 @@
-//! The options of `jackpot simulate`.
+//! The options of `jackpot simulate` that every run has.
 
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Parser};
 use jackpot_core::ids::{Id, InvalidId};
+use serde::Serialize;
 
 use super::SimulateError;
-use super::coupons::CouponArgs;
-use super::crowd::CrowdArgs;
-use super::rooms::RoomArgs;
+use super::client::Target;
+use super::coupon::CouponArgs;
+use super::jackpot::JackpotArgs;
+use super::room::RoomArgs;
 
-/// Options of a run of a jackpot. Not --master-secret: where it comes from the environment it is meant for other runs.
-// No group: a refusal would name all of them instead of those that were given.
-pub(super) const OF_JACKPOT: [&str; 14] = [
-    "players",
-    "entries",
-    "winners",
-    "collisions",
-    "replays",
-    "tiers",
-    "min_payout",
-    "contribution",
-    "rate_ppm",
-    "reserve_ppm",
-    "pool_seed",
-    "odds_ppm",
-    "max_redraws",
-    "jackpot",
-];
+/// What a run plays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Jackpot,
+    Coupon,
+    Room,
+}
+
+/// Options of a run with a crowd, whatever it asks for. Each needs `--coupons` or `--room`.
+#[derive(Debug, Clone, clap::Args, Serialize)]
+pub struct CrowdArgs {
+    /// Users of a coupon, who all begin at one instant, or of a room.
+    #[arg(long, requires = "crowd", default_value_t = 5_000, value_parser = clap::value_parser!(u32).range(1..=200_000), help_heading = "Crowd")]
+    pub users: u32,
+    /// Connections on which the users ask: so many requests are under way at the same time.
+    #[arg(long, requires = "crowd", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=20_000), help_heading = "Crowd")]
+    pub connections: u32,
+}
 
 /// Play a jackpot from outside with many concurrent players and simultaneous winners, and check every promise.
 ///
@@ -40,59 +42,22 @@ pub(super) const OF_JACKPOT: [&str; 14] = [
 #[derive(Debug, Clone, Parser)]
 #[command(group = ArgGroup::new("crowd").args(["coupons", "room"]))]
 pub struct Args {
-    /// Concurrent players, each with one kept-alive connection.
-    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=20_000), help_heading = "Load")]
-    pub players: u32,
-    /// Entries beside those of the collisions.
-    #[arg(long, default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..=5_000_000), help_heading = "Load")]
-    pub entries: u64,
-    /// Simultaneous winners in each collision: that many players send an entry that draws rank 1 at one instant.
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(0..=20_000), help_heading = "Load")]
-    pub winners: u32,
-    /// Collisions, spread evenly over the run while the other players go on.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=1_000), help_heading = "Load")]
-    pub collisions: u32,
-    /// Percentage of the entries that are sent again: half of them at the same instant, half later.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=100), help_heading = "Load")]
-    pub replays: u32,
+    /// Of a run of a jackpot.
+    #[command(flatten)]
+    pub jackpot: JackpotArgs,
     /// What ids, draws and moments of kills follow from: the same seed plays the same game.
     #[arg(long, default_value_t = 1, help_heading = "Load")]
     pub seed: u64,
-
-    /// Tiers of the jackpot, each with an equal share and a rank of its own.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4), help_heading = "Jackpot")]
-    pub tiers: u32,
-    /// Least amount that a pool prize may take, in minor units.
-    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..=1_000_000_000), help_heading = "Jackpot")]
-    pub min_payout: i64,
-    /// What each entry adds, in minor units.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(i64).range(1..=1_000_000), help_heading = "Jackpot")]
-    pub contribution: i64,
-    /// What each entry adds, in millionths of its stake of 100, in place of --contribution.
-    #[arg(long, conflicts_with = "contribution", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Jackpot")]
-    pub rate_ppm: Option<u32>,
-    /// Share of each tier's contributions that goes to its reserve, in millionths.
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000), help_heading = "Jackpot")]
-    pub reserve_ppm: u32,
-    /// Value at which a pool restarts after a win, as far as the reserve reaches, in minor units.
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..=1_000_000_000), help_heading = "Jackpot")]
-    pub pool_seed: i64,
-    /// Odds of rank 1 in millionths [default: 1000; 50000 where winners can't be chosen beforehand].
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=60_000), help_heading = "Jackpot")]
-    pub odds_ppm: Option<u32>,
-    /// How often an entry may be redrawn.
-    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(0..=16), help_heading = "Jackpot")]
-    pub max_redraws: u32,
 
     /// Of a run of coupons or of a room.
     #[command(flatten)]
     pub crowd: CrowdArgs,
     /// Of a run of coupons.
     #[command(flatten)]
-    pub coupons: CouponArgs,
+    pub coupon: CouponArgs,
     /// Of a run of a room.
     #[command(flatten)]
-    pub rooms: RoomArgs,
+    pub room: RoomArgs,
 
     /// A running service, in place of a private one. The run makes a jackpot, a coupon or a room there and closes it at the end.
     #[arg(long, value_name = "URL", requires = "key", help_heading = "Service")]
@@ -110,9 +75,6 @@ pub struct Args {
         help_heading = "Service"
     )]
     pub master_secret: Option<String>,
-    /// Id of the jackpot to make [default: sim-SEED].
-    #[arg(long, value_name = "ID", value_parser = id, help_heading = "Service")]
-    pub jackpot: Option<String>,
     /// Keep the private service's directory after the run, for a look at its log and data.
     #[arg(long, conflicts_with = "url", help_heading = "Service")]
     pub keep_data: bool,
@@ -139,17 +101,50 @@ pub struct Args {
 }
 
 impl Args {
-    /// What clap can't see: options that contradict each other by value.
+    pub(super) fn kind(&self) -> Kind {
+        match self {
+            _ if self.coupon.coupons => Kind::Coupon,
+            _ if self.room.room => Kind::Room,
+            _ => Kind::Jackpot,
+        }
+    }
+
+    /// The given service; none for a private one.
+    pub(super) fn target(&self) -> Option<Target> {
+        let secret = self.master_secret.as_deref();
+        Some(Target {
+            url: self.url.as_deref()?.trim_end_matches('/').to_owned(),
+            key: self.key.clone()?,
+            secret: secret.and_then(|text| hex::decode(text).ok()?.try_into().ok()),
+        })
+    }
+
+    /// The service that is played, in words.
+    pub(super) fn service(&self) -> String {
+        let private = || "private, embedded Redis (appendfsync always)".to_owned();
+        self.url.clone().unwrap_or_else(private)
+    }
+
+    /// What is killed, and when, in words.
+    pub(super) fn killed(&self) -> String {
+        let what = if self.kill_redis {
+            "service and Redis"
+        } else {
+            "service"
+        };
+        match (self.kill_every, self.kills) {
+            (None, None) => "none".to_owned(),
+            (None, Some(kills)) => format!("{what} {kills} times at random points"),
+            (Some(seconds), None) => format!("{what} every {seconds} s"),
+            (Some(seconds), Some(kills)) => format!("{what} every {seconds} s, at most {kills} times"),
+        }
+    }
+
+    /// Refuses what clap can't see: options that contradict each other by value.
     pub(super) fn validate(&self) -> Result<(), SimulateError> {
         let usage = |text: String| Err(SimulateError::Usage(text));
-        if self.winners > self.players {
-            return usage(format!(
-                "--winners {} needs at least as many --players, there are {}: each winner is a player of its own",
-                self.winners, self.players
-            ));
-        }
         for file in self.report.iter().chain(&self.json) {
-            // Asked before the run: afterwards it would be lost.
+            // Before the run, because a refusal after it would lose the run.
             let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty());
             if directory.is_some_and(|directory| !directory.is_dir()) {
                 return usage(format!("{}: there is no such directory", file.display()));
@@ -170,13 +165,9 @@ impl Args {
         {
             return usage("--master-secret is 64 hexadecimal digits".to_owned());
         }
-        self.coupons.validate(self.crowd.users)?;
-        self.rooms.validate()
-    }
-
-    /// How many entries all collisions together release.
-    pub(super) fn collision_entries(&self) -> u64 {
-        u64::from(self.winners) * u64::from(self.collisions)
+        self.jackpot.validate()?;
+        self.coupon.validate(self.crowd.users)?;
+        self.room.validate()
     }
 }
 
@@ -185,18 +176,20 @@ pub(super) fn id(text: &str) -> Result<String, InvalidId> {
     Id::check(text).map(|()| text.to_owned())
 }
 
+/// Options of a line, as the command reads them.
+#[cfg(test)]
+pub(super) fn parse(line: &str) -> Result<Args, String> {
+    let args = Args::try_parse_from(std::iter::once("simulate").chain(line.split_whitespace()))
+        .map_err(|error| error.to_string())?;
+    args.validate().map_err(|error| error.to_string())?;
+    Ok(args)
+}
+
 #[cfg(test)]
 mod tests {
-    use clap::{CommandFactory, Parser};
+    use clap::CommandFactory;
 
-    use super::Args;
-
-    fn parse(line: &str) -> Result<Args, String> {
-        let args = Args::try_parse_from(std::iter::once("simulate").chain(line.split_whitespace()))
-            .map_err(|error| error.to_string())?;
-        args.validate().map_err(|error| error.to_string())?;
-        Ok(args)
-    }
+    use super::{Args, parse};
 
     #[test]
     fn the_command_is_well_formed() {
@@ -205,7 +198,7 @@ mod tests {
 
     #[test]
     fn defaults_are_the_announced_run() {
-        let args = parse("").unwrap();
+        let args = parse("").unwrap().jackpot;
         assert_eq!((args.players, args.winners, args.entries), (500, 200, 200_000));
     }
 

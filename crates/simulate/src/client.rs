@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Response, StatusCode, Url};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::SimulateError;
@@ -21,6 +23,8 @@ const STREAM_TIMEOUT: Duration = Duration::from_hours(24);
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 /// Short, because a restart of the service is what a run waits for most.
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
+/// Items of one page: the most that the service gives.
+const LONGEST_PAGE: &str = "1000";
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 /// How much of an unexpected answer an error shows, in characters.
@@ -167,6 +171,31 @@ impl Api {
     /// `GET`, as JSON.
     pub async fn get(&self, path: &str) -> Result<Value, SimulateError> {
         self.call(Method::GET, &self.url(path), None).await?.json(path)
+    }
+
+    /// All items of a list. The error says what is wrong.
+    pub async fn pages<T: DeserializeOwned>(&self, path: &str, query: &[(&str, &str)]) -> Result<Vec<T>, String> {
+        #[derive(Deserialize)]
+        struct Page<T> {
+            items: Vec<T>,
+            next_cursor: Option<String>,
+        }
+        let (mut items, mut cursor) = (Vec::new(), None::<String>);
+        loop {
+            let mut url = self.url(path);
+            url.query_pairs_mut()
+                .extend_pairs(query)
+                .append_pair("limit", LONGEST_PAGE)
+                .extend_pairs(cursor.as_deref().map(|cursor| ("cursor", cursor)));
+            let answer = self.call(Method::GET, &url, None).await;
+            let answer = answer.map_err(|error| error.to_string())?;
+            let page: Page<T> = serde_json::from_slice(&answer.body).map_err(|error| format!("{url}: {error}"))?;
+            items.extend(page.items);
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                return Ok(items);
+            }
+        }
     }
 
     /// `PUT` or `POST` of a JSON body.

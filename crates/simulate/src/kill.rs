@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use super::Args;
 use super::SimulateError;
-use super::course::Course;
+use super::scenario::Course;
 use super::service::PrivateService;
 
 const PROGRESS_POLL: Duration = Duration::from_millis(1);

@@ -11,7 +11,7 @@ use super::overview::Overview;
 pub const WIDTH: u16 = 118;
 
 /// Counts, rates and latencies.
-pub fn numbers(told: &Overview<'_>) -> String {
+pub fn numbers(told: &Overview) -> String {
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED);
     for (name, value) in &told.rows {

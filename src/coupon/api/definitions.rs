@@ -20,7 +20,7 @@ use crate::http::page::{PageQuery, page_of};
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
-use crate::subject::kinds::Streams;
+use crate::subject::kinds::COUPON;
 
 impl Described for Document {
     const RELATED: &'static [&'static str] = &["starts_at", "ends_at"];
@@ -150,7 +150,7 @@ pub(crate) async fn list(
     QueryOf(page): QueryOf<PageQuery>,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    let own = caller.own(Streams::Coupons);
+    let own = caller.own(COUPON);
     let (items, next_cursor) = page_of(&api.coupons.registry, &page, own, async |id| read(&api, id).await).await?;
     Ok(HttpResponse::Ok().json(CouponPage { items, next_cursor }))
 }

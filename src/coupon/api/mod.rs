@@ -7,7 +7,7 @@ use utoipa::OpenApi;
 use super::coupons::Coupons;
 use crate::http::problem::Problem;
 use crate::sql::Sql;
-use crate::subject::kinds::COUPONS;
+use crate::subject::kinds::COUPON;
 use crate::subject::ledger_mark;
 
 mod answers;
@@ -35,7 +35,7 @@ impl Api {
     async fn learn(&self, id: &Id) -> Result<(), Problem> {
         let registry = &self.coupons.registry;
         if !registry.is_used(id)
-            && let Some(mark) = ledger_mark(&self.sql, COUPONS, id).await?
+            && let Some(mark) = ledger_mark(&self.sql, COUPON, id).await?
         {
             registry.observe(id, mark);
         }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use utoipa::{IntoParams, OpenApi};
 
 use super::issues::{IssueFilters, IssueRow};
+use crate::coupon::ledger::compared::CouponReconciliation;
 use crate::http::auth;
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
@@ -15,11 +16,11 @@ use crate::ledger::api::answer::answer;
 use crate::ledger::api::csv::{Record, or_empty};
 use crate::ledger::api::page::{Limit, PageBody, Paging};
 use crate::ledger::queries::LedgerError;
-use crate::subject::kinds::COUPONS;
+use crate::subject::kinds::COUPON;
 
 /// The routes, described. Every route must be listed.
 #[derive(OpenApi)]
-#[openapi(paths(list))]
+#[openapi(paths(list), components(schemas(CouponReconciliation)))]
 pub struct ApiDoc;
 
 /// Mounts the routes. They use the data of [`crate::ledger::api::routes`].
@@ -54,7 +55,7 @@ pub(crate) async fn list(
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
     // One that was made a moment ago is there, though the ledger has not heard of it.
-    let is_used = api.kinds.named(COUPONS.what).is_some_and(|kind| kind.is_used(&id));
+    let is_used = api.kinds.named(COUPON).is_some_and(|kind| kind.is_used(&id));
     if !is_used && !api.queries.knows_coupon(&id).await? {
         return Err(LedgerError::CouponNotFound(id.to_string()).into());
     }

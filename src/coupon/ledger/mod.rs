@@ -8,6 +8,7 @@ pub mod api;
 pub mod audit;
 pub mod books;
 pub mod carried;
+pub mod compared;
 pub mod event;
 mod forgotten;
 pub mod issues;

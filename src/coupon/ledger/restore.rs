@@ -25,7 +25,7 @@ use crate::operator::Operator;
 use crate::random;
 use crate::store::keys::CouponKeys;
 use crate::subject;
-use crate::subject::kinds::COUPONS;
+use crate::subject::kinds::COUPON;
 use crate::subject::restore::{RestoreBegun, RestoreEnded, restore_begin};
 
 /// Rows read at a time.
@@ -44,7 +44,7 @@ impl Restorer {
     ) -> Result<Restored, RestoreError> {
         let keys = CouponKeys::new(coupon);
         let books = load::load::<Coupons>(&self.sql, coupon).await?.books;
-        let unknown = || RestoreError::Unknown(COUPONS.what, coupon.clone());
+        let unknown = || RestoreError::Unknown(COUPON.as_str(), coupon.clone());
         let status = books.status.ok_or_else(unknown)?;
         let held = scripts::snapshot(&self.store, &keys, Mark::ZERO).await;
         let held = held.map(|redis| (redis.mark, redis.status == Status::Open));

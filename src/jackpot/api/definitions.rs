@@ -24,7 +24,7 @@ use crate::jackpot::error::PlayError;
 use crate::jackpot::kept;
 use crate::jackpot::scripts::Snapshot;
 use crate::jackpot::view::{Meter, Status, parse_definition};
-use crate::subject::kinds::{JACKPOTS, Streams};
+use crate::subject::kinds::JACKPOT;
 use crate::subject::ledger_mark;
 
 /// Bytes of a rank. The longest form has 173; the rest is for spaces.
@@ -210,7 +210,7 @@ pub(crate) async fn put(
     }
     // Only the ledger can distinguish a new jackpot from one that Redis has lost.
     if !api.operate.views.registry.is_used(&id)
-        && let Some(mark) = ledger_mark(&api.sql, JACKPOTS, &id).await?
+        && let Some(mark) = ledger_mark(&api.sql, JACKPOT, &id).await?
     {
         api.operate.views.registry.observe(&id, mark);
     }
@@ -239,7 +239,7 @@ pub(crate) async fn list(
     QueryOf(page): QueryOf<PageQuery>,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    let own = caller.own(Streams::Jackpots);
+    let own = caller.own(JACKPOT);
     let (items, next_cursor) = page_of(&api.operate.views.registry, &page, own, async |id| {
         Ok::<_, PlayError>(read(&api, id).await?.0)
     })

@@ -10,6 +10,7 @@ pub mod api;
 pub mod audit;
 pub mod books;
 pub mod carried;
+pub mod compared;
 pub mod entry_index;
 pub mod event;
 mod event_page;

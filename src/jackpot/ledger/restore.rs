@@ -26,7 +26,7 @@ use crate::operator::Operator;
 use crate::random;
 use crate::store::keys::JackpotKeys;
 use crate::subject;
-use crate::subject::kinds::JACKPOTS;
+use crate::subject::kinds::JACKPOT;
 
 /// Longest wait for the second that numbers the new epoch to pass: it began before the restore did.
 const LONGEST_WAIT_MS: u64 = 2_000;
@@ -46,7 +46,7 @@ impl Restorer {
         let loaded = load::load::<Jackpots>(&self.sql, jackpot).await?;
         let books = loaded.books;
         if books.n == 0 {
-            return Err(RestoreError::Unknown(JACKPOTS.what, jackpot.clone()));
+            return Err(RestoreError::Unknown(JACKPOT.as_str(), jackpot.clone()));
         }
         let held = scripts::snapshot(&self.store, &keys, Mark::ZERO).await;
         let held = held.map(|redis| (redis.mark, redis.status == Status::Open));
@@ -223,7 +223,7 @@ impl Restorer {
         };
         let status = books
             .status
-            .ok_or_else(|| RestoreError::Unknown(JACKPOTS.what, jackpot.clone()))?;
+            .ok_or_else(|| RestoreError::Unknown(JACKPOT.as_str(), jackpot.clone()))?;
         Ok(RestoredState {
             n: books.n,
             restores: books.restores,

@@ -8,28 +8,19 @@ use utoipa::IntoParams;
 
 use super::Api;
 use super::answer::answer;
+use super::on_subjects::OnSubjects;
 use super::page::{Limit, PageBody, Paging, Time};
 use crate::http::auth;
 use crate::http::problem::Problem;
 use crate::http::query::QueryOf;
 use crate::ledger::queries::Between;
 use crate::ledger::queries::audit::{AuditFilters, AuditRow};
-use crate::subject::kinds::Streams;
 
 /// Which actions.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct AuditQuery {
-    /// On this jackpot.
-    #[param(value_type = Option<String>)]
-    jackpot_id: Option<Id>,
-    /// On this coupon.
-    #[param(value_type = Option<String>)]
-    coupon_id: Option<Id>,
-    /// On this room.
-    #[param(value_type = Option<String>)]
-    room_id: Option<Id>,
     /// By the key with this name.
     #[param(value_type = Option<String>)]
     who: Option<Id>,
@@ -51,23 +42,21 @@ pub(crate) struct AuditQuery {
 
 /// Every action of operators, the newest first. In CSV a `'` stands in front of a reason that a spreadsheet would run
 /// as a formula. A bound key sees the actions on its own subjects.
-#[utoipa::path(get, path = "/v1/audit", operation_id = "list_audit", tag = "ledger", security(("bearer" = [])), params(AuditQuery),
+#[utoipa::path(get, path = "/v1/audit", operation_id = "list_audit", tag = "ledger", security(("bearer" = [])), params(OnSubjects<AuditQuery>),
     responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
             content((PageBody<AuditRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
         (status = 503, description = "`store-unavailable`, `too-many-exports`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn list(
     auth::ReadFiltered(caller): auth::ReadFiltered,
-    QueryOf(query): QueryOf<AuditQuery>,
+    QueryOf(OnSubjects { subjects, rest: query }): QueryOf<OnSubjects<AuditQuery>>,
     request: HttpRequest,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    caller.check(Streams::Jackpots, query.jackpot_id.as_ref())?;
-    caller.check(Streams::Coupons, query.coupon_id.as_ref())?;
-    caller.check(Streams::Rooms, query.room_id.as_ref())?;
+    for (kind, id) in &subjects {
+        caller.check(*kind, Some(id))?;
+    }
     let filters = AuditFilters {
-        jackpot_id: query.jackpot_id,
-        coupon_id: query.coupon_id,
-        room_id: query.room_id,
+        subjects,
         only: caller.own_of_all_kinds(),
         who: query.who,
         action: query.action,

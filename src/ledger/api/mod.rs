@@ -14,13 +14,14 @@ use super::kinds::Kinds;
 use super::queries::Queries;
 use crate::signing::SigningKeys;
 use crate::sql::Sql;
-use crate::subject::kinds::Tables;
+use crate::subject::kinds::KindName;
 
 pub mod answer;
 mod audit;
 pub mod csv;
 pub mod export;
 pub mod format;
+mod on_subjects;
 pub mod page;
 mod reconciliation;
 
@@ -64,8 +65,8 @@ impl Api {
     }
 
     /// Events of a subject that Redis has and the ledger not yet; `None` while that is not known.
-    fn lag(&self, of: Tables, id: &str) -> Option<u64> {
-        self.kinds.named(of.what)?.lag(&Id::parse(id).ok()?)
+    fn lag(&self, kind: KindName, id: &str) -> Option<u64> {
+        self.kinds.named(kind)?.lag(&Id::parse(id).ok()?)
     }
 }
 

@@ -1,24 +1,53 @@
 //! Redis beside the ledger.
 
+use std::collections::BTreeMap;
+
 use actix_web::HttpResponse;
 use actix_web::web::Data;
-use serde::Serialize;
-use utoipa::ToSchema;
+use serde::{Serialize, Serializer};
+use utoipa::openapi::schema::ArrayBuilder;
+use utoipa::openapi::{ObjectBuilder, Ref, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::Api;
 use crate::http::auth;
 use crate::http::problem::Problem;
 use crate::http::query::{Nothing, QueryOf};
 use crate::ledger::problem::{Mismatch, reconciliation_mismatch};
-use crate::ledger::queries::reconciliation::{CouponReconciliation, Reconciliation, RoomReconciliation};
-use crate::subject::kinds::{COUPONS, JACKPOTS, ROOMS, Streams};
+use crate::ledger::queries::reconciliation::Reconciliation;
+use crate::subject::kinds::{self, KindName};
 
-/// The last reconciliation of every jackpot, coupon and room.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Reconciliations {
-    items: Vec<Reconciliation>,
-    coupons: Vec<CouponReconciliation>,
-    rooms: Vec<RoomReconciliation>,
+/// The last reconciliation of every subject, a list for each kind.
+#[derive(Debug)]
+pub(crate) struct Reconciliations(BTreeMap<KindName, Vec<Reconciliation>>);
+
+impl Serialize for Reconciliations {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(kind, rows)| (kind.compared_as, rows)))
+    }
+}
+
+/// The schema of a kind's rows, which the kind itself describes: `CouponReconciliation`.
+fn row_schema(kind: KindName) -> String {
+    if kind.compared_as == "items" {
+        return "Reconciliation".to_owned();
+    }
+    let (first, rest) = kind.as_str().split_at(1);
+    format!("{}{rest}Reconciliation", first.to_uppercase())
+}
+
+impl ToSchema for Reconciliations {}
+
+impl PartialSchema for Reconciliations {
+    fn schema() -> RefOr<Schema> {
+        let object =
+            ObjectBuilder::new().description(Some("The last reconciliation of every jackpot, coupon and room."));
+        let object = kinds::all().fold(object, |object, kind| {
+            let rows = ArrayBuilder::new().items(Ref::from_schema_name(row_schema(kind)));
+            object.property(kind.compared_as, rows).required(kind.compared_as)
+        });
+        object.into()
+    }
 }
 
 /// The last reconciliation of every jackpot, coupon and room: per tier the identity of all its money, term by term, per
@@ -32,37 +61,30 @@ pub(crate) async fn get(
     _: QueryOf<Nothing>,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    let shows = |kind| {
-        let caller = &caller;
-        move |id: &str| caller.may_see(kind, id)
-    };
-    let mut items = api.queries.reconciliations(shows(Streams::Jackpots)).await?;
-    let mut coupons = api.queries.coupons(shows(Streams::Coupons)).await?;
-    let mut rooms = api.queries.rooms(shows(Streams::Rooms)).await?;
-    for item in &mut items {
-        item.lag = api.lag(JACKPOTS, &item.jackpot_id);
+    let mut compared = Reconciliations(BTreeMap::new());
+    let mut wrong = Vec::new();
+    for kind in kinds::all() {
+        let mut rows = api.queries.reconciliations(kind, |id| caller.may_see(kind, id)).await?;
+        for Reconciliation { subject, last } in &mut rows {
+            last.lag = api.lag(kind, &subject.id);
+            if last.clean == Some(false) {
+                wrong.push(named(kind, &subject.id));
+            }
+        }
+        compared.0.insert(kind, rows);
     }
-    for coupon in &mut coupons {
-        coupon.lag = api.lag(COUPONS, &coupon.coupon_id);
-    }
-    for room in &mut rooms {
-        room.lag = api.lag(ROOMS, &room.room_id);
-    }
-    let jackpots = items.iter().map(|item| (item.clean, item.jackpot_id.clone()));
-    let others = coupons
-        .iter()
-        .map(|item| (item.clean, format!("{} {}", COUPONS.what, item.coupon_id)));
-    let others = others.chain(
-        rooms
-            .iter()
-            .map(|item| (item.clean, format!("{} {}", ROOMS.what, item.room_id))),
-    );
-    let wrong = jackpots.chain(others).filter(|(clean, _)| *clean == Some(false));
-    let wrong: Vec<_> = wrong.map(|(_, name)| name).collect();
-    let compared = Reconciliations { items, coupons, rooms };
     if wrong.is_empty() {
         return Ok(HttpResponse::Ok().json(compared));
     }
     let detail = format!("Redis and the ledger disagree about {}", wrong.join(", "));
     Ok(reconciliation_mismatch(&detail, &compared))
+}
+
+/// For people: a kind whose ids have no prefix is named by the id alone.
+fn named(kind: KindName, id: &str) -> String {
+    if kind.has_prefix() {
+        format!("{kind} {id}")
+    } else {
+        id.to_owned()
+    }
 }

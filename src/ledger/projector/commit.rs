@@ -52,7 +52,7 @@ impl<K: Kind> Projector<K> {
     pub(crate) async fn not_committed(&mut self, id: &Id, error: WriteError) -> Result<(), sqlx::Error> {
         match error {
             WriteError::Moved(_) => {
-                debug!(what = K::TABLES.what, %id, "another instance reads its events now");
+                debug!(what = K::NAME.as_str(), %id, "another instance reads its events now");
                 self.drop_stream(id);
                 Ok(())
             }
@@ -89,7 +89,7 @@ impl<K: Kind> Projector<K> {
                 });
             }
             if moved && stop.is_none() {
-                self.metrics.ledger.stopped(K::TABLES.what, &id, false);
+                self.metrics.ledger.stopped(K::NAME.as_str(), &id, false);
             }
             if let Some((n, at_ms, report)) = report {
                 self.judge_at(&id, (n, at_ms), report).await;

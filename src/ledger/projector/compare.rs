@@ -41,7 +41,7 @@ impl<K: Kind> Projector<K> {
                 Err(error) if error.script().is_some_and(is_damage) => {
                     compared.push((id, (n, stream.books.at_ms()), unreadable(error.to_string())));
                 }
-                Err(error) => debug!(what = K::TABLES.what, %id, %error, "not reconciled: it can't be read"),
+                Err(error) => debug!(what = K::NAME.as_str(), %id, %error, "not reconciled: it can't be read"),
             }
         }
         if !compared.is_empty() {
@@ -52,7 +52,7 @@ impl<K: Kind> Projector<K> {
         }
         let checkpoints = busy.into_iter().map(|id| async move {
             let put = kind.checkpoint(&id).await;
-            put.inspect_err(|error| debug!(what = K::TABLES.what, %id, %error, "no checkpoint: the next one will do"))
+            put.inspect_err(|error| debug!(what = K::NAME.as_str(), %id, %error, "no checkpoint: the next one will do"))
         });
         let put: Vec<_> = futures::iter(checkpoints).buffer_unordered(AT_ONCE).collect().await;
         Ok(put.iter().any(Result::is_ok))
@@ -85,26 +85,26 @@ impl<K: Kind> Projector<K> {
     async fn save(&self, compared: &[(Id, (u64, i64), Report)]) -> Result<(), sqlx::Error> {
         let mut tx = self.ledger.sql.begin().await?;
         for (id, at, report) in compared {
-            store::save(&mut tx, (K::TABLES, id), *at, report).await?;
+            store::save(&mut tx, (K::NAME, id), *at, report).await?;
         }
         tx.commit().await
     }
 
     /// A checkpoint was committed: what it found, completed by what the rows tell that were committed with it.
     pub(super) async fn judge_at(&self, id: &Id, (n, at_ms): (u64, i64), found: Report) {
-        if !K::COUNTS {
+        if !K::ABOUT.counts {
             return self.judge(id, n, &found).await;
         }
         let report = match K::count(&self.ledger.sql, id, n, found).await {
             Ok(report) => report,
             Err(error) => {
-                debug!(what = K::TABLES.what, %id, %error, "not reconciled: its rows can't be counted");
+                debug!(what = K::NAME.as_str(), %id, %error, "not reconciled: its rows can't be counted");
                 return;
             }
         };
         let compared = [(id.clone(), (n, at_ms), report)];
         if let Err(error) = self.ledger.sql.writing(self.save(&compared)).await {
-            debug!(what = K::TABLES.what, %id, %error, "the comparison is not kept; the next one will be");
+            debug!(what = K::NAME.as_str(), %id, %error, "the comparison is not kept; the next one will be");
         }
         let [(.., report)] = &compared;
         self.judge(id, n, report).await;
@@ -121,8 +121,8 @@ impl<K: Kind> Projector<K> {
             return;
         }
         let faults = report.faults().join("; ");
-        error!(what = K::TABLES.what, %id, event = n, faults, "Redis and the ledger do not agree");
-        self.metrics.ledger.mismatch(K::TABLES.what, id);
+        error!(what = K::NAME.as_str(), %id, event = n, faults, "Redis and the ledger do not agree");
+        self.metrics.ledger.mismatch(K::NAME.as_str(), id);
         if !stream.is_some_and(|stream| stream.books.is_stopped()) {
             self.suspend(id, format!("Redis and the ledger do not agree at event {n}: {faults}"))
                 .await;
@@ -131,9 +131,9 @@ impl<K: Kind> Projector<K> {
 
     async fn open(&self, id: &Id, reason: String) {
         match self.kind.open(id, reason, &service()).await {
-            Ok(()) => info!(what = K::TABLES.what, %id, "Redis and the ledger agree again; it is open"),
+            Ok(()) => info!(what = K::NAME.as_str(), %id, "Redis and the ledger agree again; it is open"),
             Err(error) => {
-                error!(what = K::TABLES.what, %id, %error, "it could not be opened again; the next comparison tries");
+                error!(what = K::NAME.as_str(), %id, %error, "it could not be opened again; the next comparison tries");
             }
         }
     }

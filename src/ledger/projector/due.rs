@@ -22,7 +22,7 @@ const MAX_EVENTS: usize = 4_000;
 /// And bytes of them: an event may hold a thousand entries.
 const MAX_BYTES: usize = 8 << 20;
 
-/// Streams that are looked at in a sweep without news: some 30 ms of Redis' time each second. Of more jackpots than that
+/// KindName that are looked at in a sweep without news: some 30 ms of Redis' time each second. Of more jackpots than that
 /// each has its turn every few seconds; those that this instance plays are looked at at once.
 const LOOKS_PER_SWEEP: usize = 1_000;
 
@@ -71,7 +71,7 @@ impl<K: Kind> Projector<K> {
                 Ok(Read::Lost(at)) => lost.push((id, at)),
                 Ok(Read::Broken(reason)) => self.stop(&id, &reason).await,
                 // A frozen node is its own trouble; the others go on.
-                Err(error) => debug!(what = K::TABLES.what, %id, %error, "its events can't be read now"),
+                Err(error) => debug!(what = K::NAME.as_str(), %id, %error, "its events can't be read now"),
             }
         }
         more |= self.rebuild(lost).await;
@@ -130,7 +130,7 @@ impl<K: Kind> Projector<K> {
                 if let Ok(read) = read {
                     reads.push((stream.id.clone(), read));
                 } else {
-                    debug!(what = K::TABLES.what, id = %stream.id, "its node does not answer in time");
+                    debug!(what = K::NAME.as_str(), id = %stream.id, "its node does not answer in time");
                 }
                 self.streams.insert(stream.id.clone(), stream);
             }

@@ -16,7 +16,7 @@ use crate::telemetry::Metrics;
 
 /// Between two looks.
 const EVERY: Duration = Duration::from_secs(1);
-/// Streams whose last event is asked for each second: about a millisecond of Redis' time.
+/// KindName whose last event is asked for each second: about a millisecond of Redis' time.
 const LOOKS: usize = 200;
 
 /// What is looked at, and who is told.
@@ -29,7 +29,7 @@ pub(super) struct Lag<K: Kind> {
 /// Tells it of all that this instance knows.
 pub(super) fn tell<K: Kind>(kind: &K, metrics: &Metrics) {
     for known in kind.registry().each() {
-        metrics.ledger.lag(K::TABLES.what, known.id(), known.lag());
+        metrics.ledger.lag(K::NAME.as_str(), known.id(), known.lag());
     }
 }
 

@@ -12,13 +12,13 @@ use tracing::warn;
 
 use crate::sql::{Kind, Sql, Taken};
 use crate::subject::LedgerView;
-use crate::subject::kinds::{JACKPOTS, Tables};
+use crate::subject::kinds::KindName;
 
 /// Longest lease that settings allow. One that ends later was given before the database's clock was set back: it
 /// would keep a dead holder's streams for as long.
 const LONGEST_MS: i64 = 300_000;
 
-/// A row of a jackpot, coupon or room, as far as leases go.
+/// A row of a subject, as far as leases go.
 #[derive(Debug)]
 pub struct Place {
     /// Of what.
@@ -38,25 +38,19 @@ pub struct Place {
 /// The leases of an instance.
 #[derive(Debug, Clone)]
 pub struct Leases {
-    tables: Tables,
+    kind: KindName,
     sql: Sql,
     instance: String,
     lease_ms: i64,
 }
 
 impl Leases {
-    /// Of jackpots. `instance` names the holder; each start of the service is another one.
+    /// Of streams of a kind. `instance` names the holder; each start of the service is another one.
     #[must_use]
-    pub fn new(sql: Sql, instance: String, lease_ms: u64) -> Self {
-        Self::of(JACKPOTS, sql, instance, lease_ms)
-    }
-
-    /// Of streams of a kind.
-    #[must_use]
-    pub fn of(tables: Tables, sql: Sql, instance: String, lease_ms: u64) -> Self {
+    pub fn of(kind: KindName, sql: Sql, instance: String, lease_ms: u64) -> Self {
         let lease_ms = i64::try_from(lease_ms).unwrap_or(i64::MAX);
         Self {
-            tables,
+            kind,
             sql,
             instance,
             lease_ms,
@@ -65,12 +59,12 @@ impl Leases {
 
     /// Adds the row of one that the ledger has not seen.
     pub async fn add(&self, id: &Id) -> Result<(), sqlx::Error> {
-        let hash = ChainHash::of(&self.tables.subject(id));
+        let hash = ChainHash::of(&self.kind.subject(id));
         let sql = format!(
             "INSERT INTO streams (kind, id, n, hash, stream_id, restores, books, status, stopped, indexed_n, holder, \
              lease_token, lease_until_ms) VALUES ('{}', $1, 0, $2, '', 0, '', '', '', 0, '', 0, 0) \
              ON CONFLICT (kind, id) DO NOTHING",
-            self.tables.what
+            self.kind.as_str()
         );
         let insert = sqlx::query(AssertSqlSafe(sql)).bind(id.as_str()).bind(hash.to_string());
         self.sql.execute(insert).await?;
@@ -83,7 +77,7 @@ impl Leases {
             "SELECT id, n, restores, status, stopped, lease_token, \
              (SELECT store_id FROM ledger WHERE one = 1) AS store_id, CASE WHEN holder = $1 OR holder = '' OR lease_until_ms < {now} \
              OR lease_until_ms > {now} + {LONGEST_MS} THEN 1 ELSE 0 END AS free FROM streams WHERE kind = '{kind}'",
-            kind = self.tables.what,
+            kind = self.kind.as_str(),
             now = self.sql.now_ms()
         );
         let select = sqlx::query(AssertSqlSafe(sql))
@@ -119,7 +113,7 @@ impl Leases {
             "UPDATE streams SET holder = $1, lease_token = lease_token + 1, lease_until_ms = {} + $2 \
              WHERE kind = '{}' AND id = $3 AND lease_token = $4",
             self.sql.now_ms(),
-            self.tables.what
+            self.kind.as_str()
         );
         let update = sqlx::query(AssertSqlSafe(sql))
             .bind(&self.instance)
@@ -134,7 +128,7 @@ impl Leases {
     pub async fn holds(&self, id: &Id, token: i64) -> Result<bool, sqlx::Error> {
         let sql = format!(
             "SELECT lease_token FROM streams WHERE kind = '{}' AND id = $1 AND holder = $2",
-            self.tables.what
+            self.kind.as_str()
         );
         let select = sqlx::query_scalar(AssertSqlSafe(sql))
             .bind(id.as_str())
@@ -156,7 +150,7 @@ impl Leases {
         let sql = format!(
             "UPDATE streams SET lease_until_ms = {} + $1 WHERE kind = '{}' AND holder = $2",
             self.sql.now_ms(),
-            self.tables.what
+            self.kind.as_str()
         );
         let update = sqlx::query(AssertSqlSafe(sql)).bind(self.lease_ms).bind(&self.instance);
         self.sql.execute(update).await?;
@@ -185,7 +179,7 @@ impl Leases {
     pub async fn release(&self) -> Result<(), sqlx::Error> {
         let update = sqlx::query("UPDATE streams SET holder = '', lease_until_ms = 0 WHERE kind = $1 AND holder = $2");
         self.sql
-            .execute(update.bind(self.tables.what).bind(&self.instance))
+            .execute(update.bind(self.kind.as_str()).bind(&self.instance))
             .await?;
         Ok(())
     }

@@ -10,7 +10,8 @@ use thiserror::Error;
 use super::rows::Cursor;
 use crate::ledger::kind::{Folded, Kind};
 use crate::sql::Sql;
-use crate::subject::kinds::Tables;
+use crate::subject::Subject;
+use crate::subject::kinds::KindName;
 
 /// Events whose hashes are checked when a stream is taken over; `jackpot verify` checks all.
 const TAIL: i64 = 1_000;
@@ -62,12 +63,12 @@ pub struct LastEvent {
 }
 
 /// Reads the last event alone; `None` where SQL has none.
-pub async fn last_event(sql: &Sql, of: Tables, id: &Id) -> Result<Option<LastEvent>, sqlx::Error> {
+pub async fn last_event(sql: &Sql, of: KindName, id: &Id) -> Result<Option<LastEvent>, sqlx::Error> {
     let text = format!(
         "SELECT s.restores AS restores, e.n AS n, e.stream_id AS stream_id, e.body AS body FROM streams AS s \
          JOIN events AS e ON e.kind = s.kind AND e.id = s.id AND e.n <= s.n AND e.n >= s.n - 1 \
          WHERE s.kind = '{}' AND s.id = $1 ORDER BY e.n DESC",
-        of.what
+        of.as_str()
     );
     let rows = sqlx::query(AssertSqlSafe(text)).bind(id.as_str());
     let rows = sql.reading(rows.fetch_all(sql.reader())).await?;
@@ -84,11 +85,15 @@ pub async fn last_event(sql: &Sql, of: Tables, id: &Id) -> Result<Option<LastEve
     }))
 }
 
-/// How the streams of a kind are read and checked, without its types.
+/// How the streams of a kind are found, read and checked, without its types.
 #[derive(Clone, Copy)]
 pub struct Load {
     /// Which kind.
-    pub tables: Tables,
+    pub name: KindName,
+    /// The key in Redis with the ids of all of them.
+    pub index: &'static str,
+    /// The key in Redis of the state of one.
+    pub state: fn(&Id) -> String,
     /// Reads one.
     pub load: for<'a> fn(&'a Sql, &'a Id) -> LocalBoxFuture<'a, Result<(), LoadError>>,
 }
@@ -98,7 +103,9 @@ impl Load {
     #[must_use]
     pub const fn of<K: Kind>() -> Self {
         Self {
-            tables: K::TABLES,
+            name: K::NAME,
+            index: K::Known::INDEX,
+            state: |id| K::Known::new(id).stream().state.to_owned(),
             load: |sql, id| Box::pin(async move { load::<K>(sql, id).await.map(drop) }),
         }
     }
@@ -112,7 +119,7 @@ pub async fn load<K: Kind>(sql: &Sql, id: &Id) -> Result<Loaded<K>, LoadError> {
 async fn load_within<K: Kind>(sql: &Sql, id: &Id) -> Result<Loaded<K>, LoadError> {
     let text = format!(
         "SELECT n, hash, stream_id, books FROM streams WHERE kind = '{}' AND id = $1",
-        K::TABLES.what
+        K::NAME.as_str()
     );
     let row = sqlx::query(AssertSqlSafe(text))
         .bind(id.as_str())
@@ -160,7 +167,7 @@ async fn check_tail<K: Kind>(sql: &Sql, id: &Id, cursor: &Cursor) -> Result<(Str
     loop {
         let text = format!(
             "SELECT n, stream_id, hash, body FROM events WHERE kind = '{}' AND id = $1 AND n > $2 ORDER BY n LIMIT $3",
-            K::TABLES.what
+            K::NAME.as_str()
         );
         let rows = sqlx::query(AssertSqlSafe(text))
             .bind(id.as_str())
@@ -176,7 +183,7 @@ async fn check_tail<K: Kind>(sql: &Sql, id: &Id, cursor: &Cursor) -> Result<(Str
             let before = match last {
                 Some((before, _)) if before + 1 != n => return Err(event("the event before it is missing")),
                 Some((_, hash)) => Some(hash),
-                None => (n == 1).then(|| ChainHash::of(&K::TABLES.subject(id))),
+                None => (n == 1).then(|| ChainHash::of(&K::NAME.subject(id))),
             };
             let body: &str = row.try_get("body")?;
             if before.is_some_and(|before| before.next(body) != hash) {
@@ -203,7 +210,7 @@ async fn check_tail<K: Kind>(sql: &Sql, id: &Id, cursor: &Cursor) -> Result<(Str
 async fn tail_begins_behind<K: Kind>(sql: &Sql, id: &Id) -> Result<i64, LoadError> {
     let text = format!(
         "SELECT n, CAST(LENGTH(body) AS BIGINT) FROM events WHERE kind = '{}' AND id = $1 ORDER BY n DESC LIMIT $2",
-        K::TABLES.what
+        K::NAME.as_str()
     );
     let sizes = sqlx::query_as(AssertSqlSafe(text)).bind(id.as_str()).bind(TAIL + 1);
     let sizes: Vec<(i64, i64)> = sizes.fetch_all(sql.reader()).await?;
@@ -216,5 +223,5 @@ async fn tail_begins_behind<K: Kind>(sql: &Sql, id: &Id) -> Result<i64, LoadErro
 }
 
 pub(crate) fn damaged<K: Kind>(id: &Id, what: &str) -> LoadError {
-    LoadError::Damaged(format!("the ledger of {} '{id}' is damaged: {what}", K::TABLES.what))
+    LoadError::Damaged(format!("the ledger of {} '{id}' is damaged: {what}", K::NAME.as_str()))
 }

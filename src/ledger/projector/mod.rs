@@ -52,7 +52,7 @@ use stream::Stream;
 
 /// Between two looks at all of them, also those that this instance did not hear of.
 const SWEEP: Duration = Duration::from_secs(1);
-/// Streams read at the same time.
+/// KindName read at the same time.
 const AT_ONCE: usize = 32;
 /// Pause after SQL failed, so that it is not asked thousands of times a second.
 const AFTER_FAILURE: Duration = Duration::from_millis(500);
@@ -103,7 +103,7 @@ impl<K: Kind> Projector<K> {
         let instance = from.instance.to_owned();
         Self {
             restorer: Restorer::new(ledger.sql.clone(), store.clone()),
-            leases: Leases::of(K::TABLES, ledger.sql.clone(), instance, settings.lease_ms),
+            leases: Leases::of(K::NAME, ledger.sql.clone(), instance, settings.lease_ms),
             ledger,
             store,
             kind,
@@ -176,7 +176,7 @@ impl<K: Kind> Projector<K> {
     pub async fn finish(mut self) {
         if timeout(LAST, self.catch_up()).await.is_err() {
             warn!(
-                what = K::TABLES.what,
+                what = K::NAME.as_str(),
                 "stopped before all events were in SQL; they are read at the next start"
             );
         }
@@ -261,7 +261,7 @@ impl<K: Kind> Projector<K> {
     async fn take_over(&mut self, id: Id, token: i64) -> Result<(), sqlx::Error> {
         match self.load(&id, token).await {
             Ok(loaded) => {
-                debug!(what = K::TABLES.what, %id, n = loaded.cursor.n, "reading its events");
+                debug!(what = K::NAME.as_str(), %id, n = loaded.cursor.n, "reading its events");
                 self.streams.insert(id.clone(), Stream::new(id, token, loaded));
                 Ok(())
             }
@@ -271,7 +271,7 @@ impl<K: Kind> Projector<K> {
             Err(error) => {
                 // Nothing is written on top of it; and rows that can't even be read hold up no other one.
                 let reason = match error {
-                    LoadError::Sql(error) => format!("the ledger of {} '{id}' is damaged: {error}", K::TABLES.what),
+                    LoadError::Sql(error) => format!("the ledger of {} '{id}' is damaged: {error}", K::NAME.as_str()),
                     error => error.to_string(),
                 };
                 self.tell_stopped(&id, &reason, token, true).await?;
@@ -304,6 +304,6 @@ impl<K: Kind> Projector<K> {
     fn drop_stream(&mut self, id: &Id) {
         self.streams.remove(id);
         // Another instance tells from now on.
-        self.metrics.ledger.stopped(K::TABLES.what, id, false);
+        self.metrics.ledger.stopped(K::NAME.as_str(), id, false);
     }
 }

@@ -31,7 +31,9 @@ impl<K: Kind> Projector<K> {
             Ok(true) => _ = self.streams.get_mut(id).map(Stream::stop),
             // It was stalled, and what it has seen is no news: the other one has trimmed the stream meanwhile.
             Ok(false) => self.drop_stream(id),
-            Err(error) => warn!(what = K::TABLES.what, %id, %error, "not known whether this stream is still read here"),
+            Err(error) => {
+                warn!(what = K::NAME.as_str(), %id, %error, "not known whether this stream is still read here")
+            }
         }
     }
 
@@ -46,22 +48,24 @@ impl<K: Kind> Projector<K> {
         }
         let sql = format!(
             "UPDATE streams SET stopped = '' WHERE kind = '{}' AND id = $1 AND lease_token = $2",
-            K::TABLES.what
+            K::NAME.as_str()
         );
         let update = sqlx::query(AssertSqlSafe(sql)).bind(id.as_str()).bind(stream.token);
         match self.ledger.sql.execute(update).await {
             Ok(0) => self.drop_stream(id),
             Ok(_) => {
-                info!(what = K::TABLES.what, %id, "the ledger goes on with this {}", K::TABLES.what);
+                info!(what = K::NAME.as_str(), %id, "the ledger goes on with this {}", K::NAME.as_str());
                 _ = self.streams.get_mut(id).map(Stream::go_on);
-                self.metrics.ledger.stopped(K::TABLES.what, id, false);
+                self.metrics.ledger.stopped(K::NAME.as_str(), id, false);
                 let known = self.kind.registry().known(id);
                 known.set_ledger_view(LedgerView {
                     stopped: String::new(),
                     ..known.ledger_view()
                 });
             }
-            Err(error) => warn!(what = K::TABLES.what, %id, %error, "not known whether this stream is still read here"),
+            Err(error) => {
+                warn!(what = K::NAME.as_str(), %id, %error, "not known whether this stream is still read here")
+            }
         }
     }
 
@@ -71,7 +75,7 @@ impl<K: Kind> Projector<K> {
         let short = printable(reason, MAX_REASON_CHARS);
         let sql = format!(
             "UPDATE streams SET stopped = $1 WHERE kind = '{}' AND id = $2 AND lease_token = $3",
-            K::TABLES.what
+            K::NAME.as_str()
         );
         let update = sqlx::query(AssertSqlSafe(sql))
             .bind(&short)
@@ -81,9 +85,9 @@ impl<K: Kind> Projector<K> {
             return Ok(false);
         }
         if new {
-            error!(what = K::TABLES.what, %id, reason, "the ledger can't go on with this {}; it is suspended", K::TABLES.what);
+            error!(what = K::NAME.as_str(), %id, reason, "the ledger can't go on with this {}; it is suspended", K::NAME.as_str());
         }
-        self.metrics.ledger.stopped(K::TABLES.what, id, true);
+        self.metrics.ledger.stopped(K::NAME.as_str(), id, true);
         let known = self.kind.registry().known(id);
         known.set_ledger_view(LedgerView {
             stopped: short.clone(),
@@ -97,7 +101,7 @@ impl<K: Kind> Projector<K> {
     /// Stops play: Redis and the ledger do not agree.
     pub(super) async fn suspend(&self, id: &Id, reason: String) {
         if let Err(error) = self.kind.suspend(id, reason, &service()).await {
-            error!(what = K::TABLES.what, %id, %error, "this {} could not be suspended", K::TABLES.what);
+            error!(what = K::NAME.as_str(), %id, %error, "this {} could not be suspended", K::NAME.as_str());
         }
     }
 
@@ -139,7 +143,7 @@ impl<K: Kind> Projector<K> {
             return None;
         }
         if known.lose(at) {
-            warn!(what = K::TABLES.what, %id, redis = %at, ledger = %ledger, %seen, "Redis lost events of this {}; it is rebuilt from the ledger", K::TABLES.what);
+            warn!(what = K::NAME.as_str(), %id, redis = %at, ledger = %ledger, %seen, "Redis lost events of this {}; it is rebuilt from the ledger", K::NAME.as_str());
         }
         match self.leases.holds(id, token).await {
             Ok(true) => {}
@@ -149,7 +153,7 @@ impl<K: Kind> Projector<K> {
                 return None;
             }
             Err(error) => {
-                error!(what = K::TABLES.what, %id, %error, "this {} could not be rebuilt; it is tried again", K::TABLES.what);
+                error!(what = K::NAME.as_str(), %id, %error, "this {} could not be rebuilt; it is tried again", K::NAME.as_str());
                 return None;
             }
         }
@@ -157,11 +161,11 @@ impl<K: Kind> Projector<K> {
         match self.ledger.still_ours(&self.store).await {
             Ok(Standing::Ours) => {}
             Ok(Standing::Taken(cause) | Standing::Foreign(cause)) => {
-                error!(what = K::TABLES.what, %id, cause, "this {} is not rebuilt here", K::TABLES.what);
+                error!(what = K::NAME.as_str(), %id, cause, "this {} is not rebuilt here", K::NAME.as_str());
                 return None;
             }
             Err(error) => {
-                error!(what = K::TABLES.what, %id, %error, "this {} is not rebuilt here", K::TABLES.what);
+                error!(what = K::NAME.as_str(), %id, %error, "this {} is not rebuilt here", K::NAME.as_str());
                 return None;
             }
         }
@@ -169,20 +173,20 @@ impl<K: Kind> Projector<K> {
     }
 
     async fn rebuild_one(&self, id: &Id, seen: Mark) -> bool {
-        let reason = format!("Redis had lost events of this {}", K::TABLES.what);
+        let reason = format!("Redis had lost events of this {}", K::NAME.as_str());
         match self
             .kind
             .restore(&self.restorer, id, Replace::Seen(seen), &service(), &reason)
             .await
         {
             Ok(done) => {
-                warn!(what = K::TABLES.what, %id, records = done.records, redis = %done.mark, "this {} is rebuilt from the ledger", K::TABLES.what);
-                self.metrics.ledger.restored(K::TABLES.what, id);
+                warn!(what = K::NAME.as_str(), %id, records = done.records, redis = %done.mark, "this {} is rebuilt from the ledger", K::NAME.as_str());
+                self.metrics.ledger.restored(K::NAME.as_str(), id);
                 self.after_restore(id, done.mark).await;
                 true
             }
             Err(error) => {
-                error!(what = K::TABLES.what, %id, %error, "this {} could not be rebuilt; it is tried again", K::TABLES.what);
+                error!(what = K::NAME.as_str(), %id, %error, "this {} could not be rebuilt; it is tried again", K::NAME.as_str());
                 false
             }
         }
@@ -191,7 +195,7 @@ impl<K: Kind> Projector<K> {
     async fn after_restore(&self, id: &Id, mark: Mark) {
         self.kind.registry().observe(id, mark);
         if let Err(error) = self.kind.registry().add_to_index(std::slice::from_ref(id)).await {
-            warn!(what = K::TABLES.what, %id, %error, "not in the index yet; recovery adds it");
+            warn!(what = K::NAME.as_str(), %id, %error, "not in the index yet; recovery adds it");
         }
         self.look_again(id).await;
     }
@@ -207,7 +211,7 @@ impl<K: Kind> Projector<K> {
             Err(error) => Err(error.to_string()),
         };
         if let Err(error) = whole {
-            debug!(what = K::TABLES.what, %id, error, "it was lost and can't be read; the next look at it may");
+            debug!(what = K::NAME.as_str(), %id, error, "it was lost and can't be read; the next look at it may");
         }
     }
 
@@ -218,7 +222,7 @@ impl<K: Kind> Projector<K> {
         let (seen, Some(lost_at)) = (known.mark(), known.lost_at()) else {
             return Ok(());
         };
-        let last = last_event(&self.ledger.sql, K::TABLES, id).await;
+        let last = last_event(&self.ledger.sql, K::NAME, id).await;
         let Some(last) = last
             .map_err(|error| error.to_string())?
             .filter(|last| last.mark >= seen)
@@ -241,7 +245,7 @@ impl<K: Kind> Projector<K> {
             |(stream_id, fields): &(String, _)| *stream_id == last.stream_id && chain::body(fields) == last.body;
         let is_it = tail.mark.restores() == last.mark.restores() && tail.events.first().is_some_and(holds);
         if is_it && self.kind.registry().is_whole(id, lost_at, last.mark) {
-            info!(what = K::TABLES.what, %id, n = last.mark.n(), "Redis holds SQL's last event again; it is no longer refused");
+            info!(what = K::NAME.as_str(), %id, n = last.mark.n(), "Redis holds SQL's last event again; it is no longer refused");
         }
         Ok(())
     }

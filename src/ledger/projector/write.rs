@@ -55,9 +55,9 @@ async fn write_all<K: Kind>(tx: &mut Tx<'static>, batches: &[(&Batch<K>, i64)]) 
     definitions(tx, &batches).await?;
     K::write(tx, &batches).await?;
     for batch in batches {
-        actions(tx, &K::TABLES.subject(&batch.id), batch).await?;
-        if let Some((n, at_ms, report)) = batch.report.as_ref().filter(|_| !K::COUNTS) {
-            reconcile::store::save(tx, (K::TABLES, &batch.id), (*n, *at_ms), report).await?;
+        actions(tx, &K::NAME.subject(&batch.id), batch).await?;
+        if let Some((n, at_ms, report)) = batch.report.as_ref().filter(|_| !K::ABOUT.counts) {
+            reconcile::store::save(tx, (K::NAME, &batch.id), (*n, *at_ms), report).await?;
         }
     }
     Ok(())
@@ -67,8 +67,7 @@ async fn write_all<K: Kind>(tx: &mut Tx<'static>, batches: &[(&Batch<K>, i64)]) 
 async fn move_cursor<K: Kind>(tx: &mut Tx<'_>, batch: &Batch<K>, token: i64) -> Result<(), WriteError> {
     let Cursor { n, hash, stream_id } = &batch.to;
     let books = serde_json::to_string(&batch.books).expect("plain data is JSON");
-    let tables = K::TABLES;
-    let (set, still) = if tables.indexed {
+    let (set, still) = if K::NAME.indexed {
         (", indexed_n = $11", " AND indexed_n = $12")
     } else {
         ("", "")
@@ -76,7 +75,7 @@ async fn move_cursor<K: Kind>(tx: &mut Tx<'_>, batch: &Batch<K>, token: i64) -> 
     let text = format!(
         "UPDATE streams SET n = $1, hash = $2, stream_id = $3, restores = $4, books = $5, stopped = '', status = $10{set} \
          WHERE kind = '{}' AND id = $6 AND n = $7 AND hash = $8 AND lease_token = $9{still}",
-        tables.what
+        K::NAME.as_str()
     );
     let mut update = sqlx::query::<Any>(AssertSqlSafe(text))
         .bind(int(*n))
@@ -89,7 +88,7 @@ async fn move_cursor<K: Kind>(tx: &mut Tx<'_>, batch: &Batch<K>, token: i64) -> 
         .bind(batch.from.hash.to_string())
         .bind(token)
         .bind(batch.books.status());
-    if tables.indexed {
+    if K::NAME.indexed {
         let (before, after) = K::behind(&batch.rows);
         update = update.bind(int(after)).bind(int(before));
     }
@@ -109,7 +108,7 @@ async fn record<K: Kind>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(), s
     let hashes: Vec<_> = events.iter().map(|(_, event)| event.cursor.hash.to_string()).collect();
     let rows = events.iter().zip(&hashes).map(|((id, event), hash)| {
         [
-            Value::Text(K::TABLES.what),
+            Value::Text(K::NAME.as_str()),
             Value::Text(id.as_str()),
             Value::Int(int(event.cursor.n)),
             Value::Text(&event.cursor.stream_id),
@@ -141,7 +140,7 @@ async fn definitions<K: Kind>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<
         .flat_map(|b| b.definitions.iter().map(|row| (&b.id, row)));
     let rows = all.map(|(id, row)| {
         [
-            Value::Text(K::TABLES.what),
+            Value::Text(K::NAME.as_str()),
             Value::Text(id.as_str()),
             Value::Int(int(row.version)),
             Value::Int(int(row.n)),

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::scan::{MAX_SCANNED, Order, Page, Scan};
 use super::scans::Scans;
 use super::{Between, Key, LedgerError, Listing, Queries, Value, json};
-use crate::subject::kinds::{COUPONS, ROOMS, Streams};
+use crate::subject::kinds::KindName;
 
 /// One action of an operator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -43,17 +43,11 @@ pub struct AuditRow {
 /// Which actions.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct AuditFilters {
-    /// On this jackpot.
-    pub jackpot_id: Option<Id>,
-    /// On this coupon.
+    /// On each of these. No action is on two of them.
+    pub subjects: Vec<(KindName, Id)>,
+    /// On one of these, when `subjects` is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub coupon_id: Option<Id>,
-    /// On this room.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub room_id: Option<Id>,
-    /// On these alone, when none is named.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub only: Option<Vec<(Streams, Id)>>,
+    pub only: Option<Vec<(KindName, Id)>>,
     /// By this key.
     pub who: Option<Id>,
     /// Of this kind.
@@ -83,19 +77,17 @@ impl AuditFilters {
     /// The ranges that a page reads: of a few subjects, each its own.
     #[must_use]
     pub fn scans(&self) -> Scans {
-        let is_named = self.jackpot_id.is_some() || self.coupon_id.is_some() || self.room_id.is_some();
         match &self.only {
-            Some(only) if !is_named => Scans::of(only.iter().map(|subject| self.of(subject).scan()).collect()),
+            Some(only) if self.subjects.is_empty() => {
+                Scans::of(only.iter().map(|subject| self.of(subject).scan()).collect())
+            }
             _ => self.scan().into(),
         }
     }
 
-    fn of(&self, (kind, id): &(Streams, Id)) -> Self {
-        let named = |of| (*kind == of).then(|| id.clone());
+    fn of(&self, subject: &(KindName, Id)) -> Self {
         Self {
-            jackpot_id: named(Streams::Jackpots),
-            coupon_id: named(Streams::Coupons),
-            room_id: named(Streams::Rooms),
+            subjects: vec![subject.clone()],
             ..self.clone()
         }
     }
@@ -103,21 +95,12 @@ impl AuditFilters {
     /// The range that a page reads.
     #[must_use]
     pub fn scan(&self) -> Scan {
-        let coupon = self.coupon_id.as_ref().map(|id| Value::Text(COUPONS.subject(id)));
-        let room = self.room_id.as_ref().map(|id| Value::Text(ROOMS.subject(id)));
-        let mut subjects = self
-            .jackpot_id
-            .as_ref()
-            .map(Value::from)
-            .into_iter()
-            .chain(coupon)
-            .chain(room);
+        let mut subjects = self.subjects.iter().map(|(kind, id)| Value::Text(kind.subject(id)));
         let subject = subjects.next();
         let (index, fixed): (&'static [&'static str], _) = match subject {
             Some(subject) => (&["subject", "at_ms", "n"], vec![("subject", subject)]),
             None => (&["at_ms", "subject", "n"], Vec::new()),
         };
-        // Several at once: nothing is on a jackpot and on a coupon.
         let others = subjects.map(|other| ("subject =", other));
         let who = self.who.as_ref().map(|who| ("who =", Value::from(who)));
         let action = self.action.as_ref().map(|action| ("action =", Value::from(action)));

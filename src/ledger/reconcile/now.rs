@@ -89,7 +89,7 @@ impl Ledger {
             "SELECT j.stopped AS stopped, COALESCE(r.n, 0) AS n, COALESCE(r.report, '') AS report \
              FROM streams AS j LEFT JOIN reconciliations AS r ON r.kind = j.kind AND r.id = j.id \
              WHERE j.kind = '{}' AND j.id = $1",
-            K::TABLES.what
+            K::NAME.as_str()
         );
         let row = sqlx::query(AssertSqlSafe(text))
             .bind(id.as_str())
@@ -106,7 +106,7 @@ impl Ledger {
             return Ok(None);
         }
         let report = serde_json::from_str(row.try_get("report")?)
-            .map_err(|_| LedgerError::Missing(format!("readable reconciliation of {} '{id}'", K::TABLES.what)))?;
+            .map_err(|_| LedgerError::Missing(format!("readable reconciliation of {} '{id}'", K::NAME.as_str())))?;
         Ok(Some(Reconciled::Report(at, report)))
     }
 }

@@ -4,12 +4,12 @@ use jackpot_core::ids::Id;
 
 use super::report::Report;
 use crate::sql::Tx;
-use crate::subject::kinds::Tables;
+use crate::subject::kinds::KindName;
 
 /// Replaces the last comparison, unless a later one is there.
 pub async fn save(
     tx: &mut Tx<'_>,
-    (of, id): (Tables, &Id),
+    (of, id): (KindName, &Id),
     (n, at_ms): (u64, i64),
     report: &Report,
 ) -> Result<(), sqlx::Error> {
@@ -18,7 +18,7 @@ pub async fn save(
                ON CONFLICT (kind, id) DO UPDATE SET n = excluded.n, at_ms = excluded.at_ms, clean = excluded.clean, \
                report = excluded.report WHERE excluded.n >= reconciliations.n";
     sqlx::query(sql)
-        .bind(of.what)
+        .bind(of.as_str())
         .bind(id.as_str())
         .bind(i64::try_from(n).unwrap_or(i64::MAX))
         .bind(at_ms)

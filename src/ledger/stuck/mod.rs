@@ -197,7 +197,7 @@ pub async fn work<K: Skips>(kind: &K, at: At<'_>) -> Result<Outcome, StuckError>
     if wanted != n {
         return Ok(Outcome::Other(n));
     }
-    let leases = Leases::of(K::TABLES, ledger.sql.clone(), String::new(), 0);
+    let leases = Leases::of(K::NAME, ledger.sql.clone(), String::new(), 0);
     let at_ms = leases.now_ms().await?;
     let lines = planned.lines.clone();
     skip(ledger, id, (&found, planned), lease, (by, reason, at_ms)).await?;

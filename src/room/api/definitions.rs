@@ -21,7 +21,7 @@ use crate::room::definition::{Definition, Document};
 use crate::room::error::RoomError;
 use crate::room::operate::{has_list, parse_definition};
 use crate::room::scripts::Snapshot;
-use crate::subject::kinds::Streams;
+use crate::subject::kinds::ROOM;
 use crate::telemetry::request;
 
 impl Described for Document {
@@ -201,7 +201,7 @@ pub(crate) async fn list(
     QueryOf(page): QueryOf<PageQuery>,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    let own = caller.own(Streams::Rooms);
+    let own = caller.own(ROOM);
     let (items, next_cursor) = page_of(&api.rooms.registry, &page, own, async |id| read(&api, id).await).await?;
     Ok(HttpResponse::Ok().json(RoomPage { items, next_cursor }))
 }

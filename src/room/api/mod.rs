@@ -6,8 +6,9 @@ use utoipa::OpenApi;
 
 use super::rooms::Rooms;
 use crate::http::problem::Problem;
+use crate::room::ledger::compared::RoomReconciliation;
 use crate::sql::Sql;
-use crate::subject::kinds::ROOMS;
+use crate::subject::kinds::ROOM;
 use crate::subject::ledger_mark;
 
 mod body;
@@ -30,7 +31,7 @@ impl Api {
     async fn learn(&self, id: &Id) -> Result<(), Problem> {
         let registry = &self.rooms.registry;
         if !registry.is_used(id)
-            && let Some(mark) = ledger_mark(&self.sql, ROOMS, id).await?
+            && let Some(mark) = ledger_mark(&self.sql, ROOM, id).await?
         {
             registry.observe(id, mark);
         }
@@ -45,6 +46,7 @@ impl Api {
         definitions::put, definitions::list, definitions::get, tickets::post, tickets::get, tickets::renew,
         tickets::delete, stream::get, status::get, pre_queue::get,
     ),
+    components(schemas(RoomReconciliation)),
     tags((name = "rooms", description = "Waiting rooms in front of busy draws: exact capacity, passes, an order"))
 )]
 pub struct ApiDoc;

@@ -6,6 +6,7 @@
 pub mod audit;
 pub mod books;
 pub mod carried;
+pub mod compared;
 pub mod event;
 pub mod projector;
 pub mod report;

@@ -17,7 +17,7 @@ use crate::room::scripts::{self, RestoredState};
 use crate::room::status::Status;
 use crate::store::keys::RoomKeys;
 use crate::subject;
-use crate::subject::kinds::ROOMS;
+use crate::subject::kinds::ROOM;
 use crate::subject::restore::{RestoreBegun, RestoreEnded, restore_begin};
 
 impl Restorer {
@@ -34,7 +34,7 @@ impl Restorer {
     ) -> Result<Restored, RestoreError> {
         let keys = RoomKeys::new(room);
         let books = load::load::<Rooms>(&self.sql, room).await?.books;
-        let unknown = || RestoreError::Unknown(ROOMS.what, room.clone());
+        let unknown = || RestoreError::Unknown(ROOM.as_str(), room.clone());
         let status = books.status.ok_or_else(unknown)?;
         let held = scripts::snapshot(&self.store, &keys, Mark::ZERO).await;
         let held = held.map(|redis| (redis.mark, redis.status == Status::Open));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jackpot::http::auth::Role;
 use jackpot::http::health::{Readiness, RedisState, Refused, RefusedSubject};
 use jackpot::http::problem::FieldError;
+use jackpot::subject::kinds::JACKPOT;
 use jackpot_core::ids::Id;
 use serde_json::Value;
 
@@ -19,22 +20,22 @@ async fn health_and_readiness_need_no_key() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_ready_is_named() {
-    let readiness = || Readiness {
+    let lost = || {
+        vec![RefusedSubject {
+            kind: JACKPOT,
+            id: Id::parse("spring").unwrap(),
+            reason: "lost",
+            detail: "a test".to_owned(),
+        }]
+    };
+    let readiness = move || Readiness {
         redis: Some(RedisState {
             up: false,
             memory_ratio: 0.5,
         }),
         causes: vec![FieldError::new("redis", "connection refused")],
-        refused: Refused {
-            jackpots: 1,
-            ..Refused::default()
-        },
-        subjects: vec![RefusedSubject {
-            kind: "jackpot",
-            id: Id::parse("spring").unwrap(),
-            reason: "lost",
-            detail: "a test".to_owned(),
-        }],
+        refused: Refused::count(&lost()),
+        subjects: lost(),
         ledger: None,
     };
     let server = server_with(Options {

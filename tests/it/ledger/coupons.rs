@@ -10,7 +10,7 @@ use jackpot::ledger::projector::lease::Leases;
 use jackpot::ledger::projector::load;
 use jackpot::ledger::projector::stream::Stream;
 use jackpot::ledger::projector::write::{self, WriteError};
-use jackpot::subject::kinds::COUPONS;
+use jackpot::subject::kinds::COUPON;
 use serde_json::json;
 
 use crate::coupon::bench::{CouponBench, ask, code, issue_of};
@@ -77,7 +77,7 @@ async fn project_in(kit: &CouponKit, sizes: &[usize]) {
         .to_owned();
     let raw: Vec<(String, BTreeMap<String, String>)> = kit.bench.raw(&mut events.clone()).await;
     let raw: Vec<_> = raw.into_iter().map(Raw::from).collect();
-    let leases = Leases::of(COUPONS, kit.ledger.sql.clone(), "a test".to_owned(), 60_000);
+    let leases = Leases::of(COUPON, kit.ledger.sql.clone(), "a test".to_owned(), 60_000);
     leases.add(&kit.id).await.expect("added");
     let (mut rest, mut token, mut sizes) = (&raw[..], 0, sizes.iter().cycle());
     while !rest.is_empty() {

@@ -13,6 +13,7 @@ use jackpot::ledger::projector::load;
 use jackpot::ledger::projector::stream::Stream;
 use jackpot::ledger::projector::write;
 use jackpot::signing::published;
+use jackpot::subject::kinds::JACKPOT;
 use jackpot_core::receipt::{Receipt, UnsignedReceipt};
 use jackpot_core::signing::Jwks;
 use proptest::strategy::{Strategy, ValueTree};
@@ -246,7 +247,7 @@ pub async fn project_in(kit: &Kit, sizes: &[usize]) {
         .into_iter()
         .map(|(stream_id, fields)| Raw { stream_id, fields })
         .collect();
-    let leases = Leases::new(kit.ledger.sql.clone(), "a test".to_owned(), 60_000);
+    let leases = Leases::of(JACKPOT, kit.ledger.sql.clone(), "a test".to_owned(), 60_000);
     leases.add(&kit.bench.id).await.expect("added");
     let (mut rest, mut token, mut sizes) = (&raw[..], 0, sizes.iter().cycle());
     while !rest.is_empty() {

@@ -7,6 +7,7 @@ use jackpot::jackpot::ledger::projector::Jackpots;
 use jackpot::ledger::Ledger;
 use jackpot::ledger::projector::Projector;
 use jackpot::ledger::projector::lease::Leases;
+use jackpot::subject::kinds::JACKPOT;
 use serde_json::json;
 use sqlx::AssertSqlSafe;
 
@@ -155,7 +156,7 @@ async fn a_lease_ends_with_its_time_or_when_it_is_given_back(db: LedgerDb) {
 }
 
 fn leases(kit: &Kit, holder: &str, lease_ms: u64) -> Leases {
-    Leases::new(kit.ledger.sql.clone(), holder.to_owned(), lease_ms)
+    Leases::of(JACKPOT, kit.ledger.sql.clone(), holder.to_owned(), lease_ms)
 }
 
 /// Whether somebody else may take the stream.
@@ -198,7 +199,9 @@ async fn nobody_waits_for_the_end_of_a_lease_on_a_file_of_its_own() {
     dead.take(&kit.bench.id, 0).await.expect("an answer").expect("taken");
     kit.ledger.sql.close().await;
     let ledger = Ledger::open(&kit.settings, kit.db.data_dir()).await.expect("a ledger");
-    let places = Leases::new(ledger.sql.clone(), "new".to_owned(), 0).places().await;
+    let places = Leases::of(JACKPOT, ledger.sql.clone(), "new".to_owned(), 0)
+        .places()
+        .await;
     assert!(places.expect("an answer")[0].free);
     ledger.sql.close().await;
 }

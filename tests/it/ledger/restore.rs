@@ -9,7 +9,7 @@ use jackpot::jackpot::scripts::{self, EntryReply, Part, RestoreBegun, ScriptErro
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::restore::{Replace, RestoreError};
 use jackpot::subject::Subject;
-use jackpot::subject::kinds::JACKPOTS;
+use jackpot::subject::kinds::JACKPOT;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::State;
 use jackpot_core::mark::Mark;
@@ -252,7 +252,7 @@ async fn without_auto_restore_a_lost_jackpot_is_refused_and_never_created_anew(d
 
 async fn what_is_not_lost_is_not_replaced(db: LedgerDb) {
     let kit = Kit::with(db, &json!({})).await;
-    let unknown = jackpot::subject::ledger_mark(&kit.ledger.sql, JACKPOTS, &kit.bench.id)
+    let unknown = jackpot::subject::ledger_mark(&kit.ledger.sql, JACKPOT, &kit.bench.id)
         .await
         .expect("an answer");
     assert_eq!(unknown, None);

@@ -11,7 +11,7 @@ use jackpot::jackpot::view::Status;
 use jackpot::ledger::projector::lease::Leases;
 use jackpot::ledger::restore::{Replace, Restorer};
 use jackpot::ledger::stuck::{self, Found, Plan, StuckError};
-use jackpot::subject::kinds::JACKPOTS;
+use jackpot::subject::kinds::JACKPOT;
 use jackpot::verify;
 use serde_json::json;
 
@@ -91,7 +91,7 @@ async fn place(kit: &Kit, bench: &Bench) -> (u64, String) {
 
 /// The lease of its stream, as the command line takes it.
 async fn lease(kit: &Kit, bench: &Bench) -> (Leases, i64) {
-    let leases = Leases::of(JACKPOTS, kit.ledger.sql.clone(), "a-test".to_owned(), 10_000);
+    let leases = Leases::of(JACKPOT, kit.ledger.sql.clone(), "a-test".to_owned(), 10_000);
     let places = leases.places().await.expect("places");
     let place = places.into_iter().find(|place| place.id == bench.id).expect("there");
     let token = leases.take(&bench.id, place.token).await.expect("taken").expect("free");

@@ -9,7 +9,7 @@ use super::overview::Overview;
 use plots::Plot;
 
 /// As a page.
-pub fn html(overview: &Overview<'_>, plots: &[Plot]) -> String {
+pub fn html(overview: &Overview, plots: &[Plot]) -> String {
     page::html(overview, plots, jiff::Timestamp::now())
 }
 

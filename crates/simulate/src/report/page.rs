@@ -12,10 +12,10 @@ use crate::overview::Overview;
 const STYLE: &str = include_str!("style.css");
 
 /// The whole page.
-pub fn html(told: &Overview<'_>, plots: &[Plot], at: jiff::Timestamp) -> String {
+pub fn html(told: &Overview, plots: &[Plot], at: jiff::Timestamp) -> String {
     let body = [
         header(told, at),
-        verdict(told.findings),
+        verdict(&told.findings),
         cards(told),
         plotted(plots),
         checks(told),
@@ -28,8 +28,8 @@ pub fn html(told: &Overview<'_>, plots: &[Plot], at: jiff::Timestamp) -> String 
     )
 }
 
-fn header(told: &Overview<'_>, at: jiff::Timestamp) -> String {
-    let machine = told.machine;
+fn header(told: &Overview, at: jiff::Timestamp) -> String {
+    let machine = &told.machine;
     let memory = machine
         .memory_mib
         .map_or_else(String::new, |mib| format!(", {} GiB", mib.div_ceil(1024)));
@@ -66,7 +66,7 @@ fn verdict(findings: &[Finding]) -> String {
     )
 }
 
-fn cards(told: &Overview<'_>) -> String {
+fn cards(told: &Overview) -> String {
     let cards = told
         .cards
         .iter()
@@ -103,7 +103,7 @@ fn plotted(plots: &[Plot]) -> String {
     html
 }
 
-fn checks(told: &Overview<'_>) -> String {
+fn checks(told: &Overview) -> String {
     let rows = told
         .findings
         .iter()
@@ -129,7 +129,7 @@ fn checks(told: &Overview<'_>) -> String {
     )
 }
 
-fn details(told: &Overview<'_>) -> String {
+fn details(told: &Overview) -> String {
     let pairs = |rows: &[(String, String)]| -> String {
         let rows = rows
             .iter()
@@ -149,7 +149,7 @@ fn details(told: &Overview<'_>) -> String {
     } else {
         format!("<ul class=\"notes\">{notes}</ul>")
     };
-    let (what, definition) = told.definition;
+    let (what, definition) = &told.definition;
     format!(
         "<section><h2>Numbers and parameters</h2><div class=\"columns\">{}{}</div>{notes}\n\
          <details><summary class=\"caption\">Definition of the {what}</summary><pre>{}</pre></details></section>\n",

@@ -17,7 +17,7 @@ use crate::coupon::known::{Known, Registry};
 use crate::coupon::scripts::{self, SetStatus};
 use crate::coupon::status::Status;
 use crate::ledger::forgotten::Forgotten;
-use crate::ledger::kind::{Kind, Look};
+use crate::ledger::kind::{About, Kind, Look};
 use crate::ledger::projector::Projector;
 use crate::ledger::projector::batch::{Batch, Start, Stop};
 use crate::ledger::projector::rows::Raw;
@@ -29,7 +29,7 @@ use crate::operator::Operator;
 use crate::sql::{Sql, Tx};
 use crate::store::Store;
 use crate::subject::ScriptError;
-use crate::subject::kinds::{COUPONS, Tables};
+use crate::subject::kinds::{COUPON, KindName};
 pub use batch::{IssueRow, Rows, VoidRow};
 
 /// The issues of a coupon up to an event, and of them voided by then; out of two indexes alone, because in the table
@@ -63,12 +63,15 @@ impl Coupons {
 }
 
 impl Kind for Coupons {
-    const TABLES: Tables = COUPONS;
-    const LIMITS_BACKLOG: bool = true;
-    const REMEMBERS: &'static str = "requests";
-    const AFTER_DISCARD: &'static str = "it is suspended until Redis and the ledger are compared";
-    const COUNTED: Option<(&'static str, &'static str)> = Some(("requests", "issues"));
-    const COUNTS: bool = true;
+    const NAME: KindName = COUPON;
+    const ABOUT: About = About {
+        limits_backlog: true,
+        gates_readiness: false,
+        remembers: "requests",
+        after_discard: "it is suspended until Redis and the ledger are compared",
+        counted: Some(("requests", "issues")),
+        counts: true,
+    };
     type Known = Known;
     type Books = Books;
     type Along = ();

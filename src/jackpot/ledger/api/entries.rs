@@ -15,7 +15,7 @@ use crate::ledger::api::answer::answer;
 use crate::ledger::api::csv::{Record, or_empty};
 use crate::ledger::api::page::{Limit, PageBody, Paging, Time};
 use crate::ledger::queries::Between;
-use crate::subject::kinds::Streams;
+use crate::subject::kinds::JACKPOT;
 
 /// Which entries.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -55,11 +55,11 @@ pub async fn list(
     request: HttpRequest,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    caller.check(Streams::Jackpots, query.jackpot_id.as_ref())?;
+    caller.check(JACKPOT, query.jackpot_id.as_ref())?;
     let filters = EntryFilters {
         player_id: query.player_id,
         jackpot_id: query.jackpot_id,
-        only: caller.own(Streams::Jackpots),
+        only: caller.own(JACKPOT),
         between: Between {
             from: query.from.map(|Time(ms)| ms),
             to: query.to.map(|Time(ms)| ms),

@@ -6,6 +6,7 @@ mod payouts;
 mod postings;
 mod whole;
 
+use crate::jackpot::ledger::compared::Reconciliation;
 use std::sync::Arc;
 
 use actix_web::web::{Data, ServiceConfig};
@@ -19,7 +20,10 @@ pub type SeedOf = dyn Fn(&Id, &Epoch) -> Option<EpochSeed> + Send + Sync;
 
 /// The routes, described. Every route must be listed.
 #[derive(OpenApi)]
-#[openapi(paths(payouts::list, payouts::get, entries::list, postings::list, head::get, whole::get))]
+#[openapi(
+    paths(payouts::list, payouts::get, entries::list, postings::list, head::get, whole::get),
+    components(schemas(Reconciliation))
+)]
 pub struct ApiDoc;
 
 /// Mounts the routes. They use the data of [`crate::ledger::api::routes`].

@@ -16,7 +16,7 @@ use crate::ledger::api::answer::answer;
 use crate::ledger::api::csv::Record;
 use crate::ledger::api::page::{Amount, Limit, PageBody, Paging, Time};
 use crate::ledger::queries::{Between, LedgerError};
-use crate::subject::kinds::Streams;
+use crate::subject::kinds::JACKPOT;
 
 /// Longer ones are none of ours.
 const MAX_PAYOUT_ID_CHARS: usize = 200;
@@ -62,10 +62,10 @@ pub async fn list(
     request: HttpRequest,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    caller.check(Streams::Jackpots, query.jackpot_id.as_ref())?;
+    caller.check(JACKPOT, query.jackpot_id.as_ref())?;
     let filters = PayoutFilters {
         jackpot_id: query.jackpot_id,
-        only: caller.own(Streams::Jackpots),
+        only: caller.own(JACKPOT),
         player_id: query.player_id,
         tier: query.tier,
         between: Between {
@@ -95,7 +95,7 @@ pub async fn get(
 ) -> Result<HttpResponse, Problem> {
     let payout = api.queries.payout(payout_id.as_str()).await?;
     // The request names no jackpot: that there is such a payout of another one is nothing to tell.
-    if !caller.may_see(Streams::Jackpots, &payout.jackpot_id) {
+    if !caller.may_see(JACKPOT, &payout.jackpot_id) {
         return Err(LedgerError::PayoutNotFound.into());
     }
     Ok(HttpResponse::Ok().json(payout))

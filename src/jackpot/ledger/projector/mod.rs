@@ -24,7 +24,7 @@ use crate::jackpot::ledger::report;
 use crate::jackpot::operate::Operate;
 use crate::jackpot::view::Status;
 use crate::ledger::forgotten::Forgotten;
-use crate::ledger::kind::{Folded, Kind, Look, Verdict};
+use crate::ledger::kind::{About, Folded, Kind, Look, Verdict};
 use crate::ledger::projector::Projector;
 use crate::ledger::projector::batch::{Batch, Start, Stop};
 use crate::ledger::projector::load::{LoadError, Loaded, damaged};
@@ -35,7 +35,7 @@ use crate::ledger::reconcile::report::Report;
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use crate::operator::Operator;
 use crate::sql::{Sql, Tx};
-use crate::subject::kinds::{JACKPOTS, Tables};
+use crate::subject::kinds::{JACKPOT, KindName};
 use rows::{IndexRows, Rows};
 
 /// The jackpots, as this instance knows them.
@@ -126,12 +126,15 @@ impl Projector<Jackpots> {
 }
 
 impl Kind for Jackpots {
-    const TABLES: Tables = JACKPOTS;
-    const LIMITS_BACKLOG: bool = true;
-    const REMEMBERS: &'static str = "entries";
-    const AFTER_DISCARD: &'static str = "it is not open: resume it";
-    const COUNTED: Option<(&'static str, &'static str)> = Some(("entries", "payouts"));
-    const COUNTS: bool = false;
+    const NAME: KindName = JACKPOT;
+    const ABOUT: About = About {
+        limits_backlog: true,
+        gates_readiness: true,
+        remembers: "entries",
+        after_discard: "it is not open: resume it",
+        counted: Some(("entries", "payouts")),
+        counts: false,
+    };
     type Known = Known;
     type Books = Books;
     type Along = Along;

@@ -12,7 +12,7 @@ use jackpot_core::unreadable::Unreadable;
 use super::books::Books;
 use super::event::Checkpoint;
 use super::report;
-use crate::ledger::kind::{Kind, Look};
+use crate::ledger::kind::{About, Kind, Look};
 use crate::ledger::projector::Projector;
 use crate::ledger::projector::batch::{Batch, Start, Stop};
 use crate::ledger::projector::rows::Raw;
@@ -27,7 +27,7 @@ use crate::room::status::Status;
 use crate::sql::Tx;
 use crate::store::Store;
 use crate::subject::ScriptError;
-use crate::subject::kinds::{ROOMS, Tables};
+use crate::subject::kinds::{KindName, ROOM};
 
 /// The rooms, as this instance knows them.
 #[derive(Debug, Clone)]
@@ -56,12 +56,15 @@ impl Rooms {
 }
 
 impl Kind for Rooms {
-    const TABLES: Tables = ROOMS;
-    const LIMITS_BACKLOG: bool = false;
-    const REMEMBERS: &'static str = "";
-    const AFTER_DISCARD: &'static str = "it is suspended until Redis and the ledger are compared";
-    const COUNTED: Option<(&'static str, &'static str)> = None;
-    const COUNTS: bool = false;
+    const NAME: KindName = ROOM;
+    const ABOUT: About = About {
+        limits_backlog: false,
+        gates_readiness: false,
+        remembers: "",
+        after_discard: "it is suspended until Redis and the ledger are compared",
+        counted: None,
+        counts: false,
+    };
     type Known = Known;
     type Books = Books;
     type Along = ();

@@ -7,6 +7,7 @@ use jackpot::ledger::queries::Between;
 use jackpot::ledger::queries::audit::AuditFilters;
 use jackpot::ledger::queries::scan::{Scan, Statement};
 use jackpot::sql::Kind;
+use jackpot::subject::kinds::{COUPON, JACKPOT};
 use jackpot_core::ids::Id;
 use sqlx::Row;
 
@@ -94,12 +95,12 @@ async fn every_page_is_a_range_of_the_intended_index(db: LedgerDb) {
     };
     uses(&books, &audit.scan(), "audit_by_time", "audit_by_time").await;
     let audit = AuditFilters {
-        jackpot_id: id("spring"),
+        subjects: vec![(JACKPOT, id("spring").unwrap())],
         ..audit
     };
     uses(&books, &audit.scan(), "audit_by_subject", "audit_by_subject").await;
     let of_coupon = AuditFilters {
-        coupon_id: id("coffee"),
+        subjects: vec![(COUPON, id("coffee").unwrap())],
         ..AuditFilters::default()
     };
     uses(&books, &of_coupon.scan(), "audit_by_subject", "audit_by_subject").await;

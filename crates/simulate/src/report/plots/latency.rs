@@ -4,7 +4,7 @@ use plotters::prelude::{BindKeyPoints, ChartBuilder, Circle, IntoLogRange, LineS
 use plotters::style::Color;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::{BLUE, GRID, HALF, INK, Plot, float, label, seconds, svg, ticks};
+use super::{BLUE, HALF, INK, Plot, float, label, seconds, svg, ticks};
 use crate::SimulateError;
 use crate::numbers;
 use crate::table::{duration, grouped};
@@ -64,7 +64,7 @@ pub fn percentiles(latencies_us: &[u64], whose: &str) -> Result<Plot, SimulateEr
     })
 }
 
-/// How many of them took how long; `units` is what they are.
+/// How many of them took how long. `units` names them.
 pub fn histogram(title: &'static str, latencies_us: &[u64], units: &str) -> Result<Plot, SimulateError> {
     let bars = bars(latencies_us);
     let left = bars.iter().map(|bar| bar.0).fold(f64::MAX, f64::min) / 1.2;

@@ -1,0 +1,197 @@
+//! An honest run for the rules' tests to doctor: a small exact model answers it, a call every 10 µs.
+
+use std::collections::BTreeMap;
+
+use clap::Parser;
+
+use crate::Args;
+use crate::coupon::answer::{Outcome, Unit};
+use crate::coupon::evidence::{Call, Compared, Counts, Evidence, Row, Void};
+use crate::coupon::plan::{Ask, Plan, user_id};
+
+/// Between two calls.
+const EVERY_US: u64 = 10;
+/// From the first try until something is done, and until it is told.
+const DONE_US: u64 = 5;
+const TOLD_US: u64 = 25;
+/// Of a request in the line, both later by this.
+const LINE_US: u64 = 100;
+
+#[derive(Default)]
+struct Model {
+    /// When each was decided, and what.
+    decided: BTreeMap<Ask, (u64, Outcome)>,
+    /// Whose unit is out.
+    out: BTreeMap<u32, Ask>,
+    issued: Vec<(Ask, Unit)>,
+    voids: Vec<Void>,
+}
+
+/// A run of 200 users and 60 units, unless the line says otherwise.
+pub fn honest(line: &str) -> Evidence {
+    let mut words = vec!["simulate", "--coupons"];
+    for default in [["--users", "200"], ["--stock", "60"]] {
+        if !line.contains(default[0]) {
+            words.extend(default);
+        }
+    }
+    let plan = Plan::new(&Args::parse_from(words.into_iter().chain(line.split_whitespace())));
+    let asks = plan.asks();
+    let mut points = plan.void_points(asks.len() as u64);
+    let (mut model, mut calls) = (Model::default(), Vec::new());
+    for (n, ask) in (0..).zip(asks) {
+        while points.first().is_some_and(|point| *point <= n) && model.void(&plan, n * EVERY_US) {
+            points.remove(0);
+        }
+        calls.push(model.call(&plan, ask, n * EVERY_US));
+    }
+    model.evidence(plan, calls)
+}
+
+impl Model {
+    fn call(&mut self, plan: &Plan, ask: Ask, at: u64) -> Call {
+        let fresh = !self.decided.contains_key(&ask);
+        if fresh {
+            let later = if plan.options.queued { LINE_US } else { 0 };
+            let outcome = self.decide(plan, ask);
+            self.decided.insert(ask, (at + DONE_US + later, outcome));
+        }
+        let (decided, outcome) = self.decided[&ask].clone();
+        let in_line = decided > at + DONE_US;
+        let status = match outcome {
+            _ if in_line => 202,
+            Outcome::Issued(_) if fresh => 201,
+            Outcome::Issued(_) | Outcome::Voided(_) => 200,
+            _ => 409,
+        };
+        Call {
+            ask,
+            sent_us: at,
+            told_us: at + TOLD_US,
+            decided_us: at + TOLD_US + if in_line { 2 * LINE_US } else { 0 },
+            in_line_ms: in_line.then_some(1),
+            status,
+            replayed: !fresh,
+            repeats: 0,
+            outcome: Ok(outcome),
+        }
+    }
+
+    fn decide(&mut self, plan: &Plan, ask: Ask) -> Outcome {
+        if let Some(first) = self.out.get(&ask.user) {
+            let unit = self.issued.iter().find(|issued| issued.0 == *first).expect("its issue");
+            return Outcome::AlreadyIssued {
+                request_id: plan.request_id(*first),
+                user_id: user_id(ask.user),
+                unit: unit.1.clone(),
+            };
+        }
+        if self.out.len() as u64 == plan.options.stock {
+            return Outcome::OutOfStock;
+        }
+        let sequence = self.issued.len() as u64 + 1;
+        let unit = Unit {
+            sequence,
+            code: code(sequence),
+            issued_at: format!("2026-11-21T06:00:00.{sequence:03}Z"),
+        };
+        self.out.insert(ask.user, ask);
+        self.issued.push((ask, unit.clone()));
+        Outcome::Issued(unit)
+    }
+
+    /// Takes the oldest unit back that is out; false when there is none.
+    fn void(&mut self, plan: &Plan, at: u64) -> bool {
+        let later = at + if plan.options.queued { LINE_US } else { 0 };
+        let is_out = |issued: &&(Ask, Unit)| self.out.get(&issued.0.user) == Some(&issued.0);
+        let Some((ask, unit)) = self.issued.iter().find(is_out).cloned() else {
+            return false;
+        };
+        self.out.remove(&ask.user);
+        let outcome = Outcome::Voided(unit);
+        let (decided, _) = self.decided[&ask];
+        self.decided.insert(ask, (decided, outcome.clone()));
+        self.voids.push(Void {
+            ask,
+            sent_us: later + 1,
+            answered_us: later + 3,
+            outcome: Ok(outcome),
+        });
+        true
+    }
+
+    fn evidence(self, plan: Plan, calls: Vec<Call>) -> Evidence {
+        let (issued, voided) = (self.issued.len() as u64, self.voids.len() as u64);
+        let row = |(ask, unit): &(Ask, Unit)| Row {
+            request_id: plan.request_id(*ask),
+            user_id: user_id(ask.user),
+            unit: unit.clone(),
+            voided: self.voids.iter().any(|void| void.ask == *ask),
+        };
+        Evidence {
+            calls,
+            counts: Counts {
+                stock: plan.options.stock,
+                issued,
+                voided,
+                remaining: plan.options.stock + voided - issued,
+                queued: 0,
+                dead: 0,
+            },
+            dead_letters: Vec::new(),
+            ledger: Ok(self.issued.iter().map(row).collect()),
+            voids: self.voids,
+            looks: 0,
+            compared: Compared::Clean { event: 99 },
+            kills: 0,
+            plan,
+        }
+    }
+}
+
+/// Some code whose check characters are right: that of 2^k is what 2^k leaves when divided by 1021.
+fn code(number: u64) -> String {
+    let alphabet: Vec<char> = "0123456789ABCDEFGHJKMNPQRSTVWXYZ".chars().collect();
+    let mut digits = [0; 18];
+    for (place, digit) in digits[..16].iter_mut().rev().enumerate() {
+        *digit = usize::try_from(number >> (5 * place).min(63) & 31).expect("below 32");
+    }
+    let check = usize::try_from(number % 1021).expect("below 1021");
+    (digits[16], digits[17]) = (check / 32, check % 32);
+    let text: String = digits.iter().map(|digit| alphabet[*digit]).collect();
+    format!("{}-{}-{}", &text[..6], &text[6..12], &text[12..])
+}
+
+/// The calls of the first request that was made twice and has such an outcome.
+pub fn twice(evidence: &Evidence, matches: impl Fn(&Outcome) -> bool) -> [usize; 2] {
+    let calls = &evidence.calls;
+    let ask = calls.iter().enumerate().find_map(|(n, call)| {
+        let again = n + 1 + calls[n + 1..].iter().position(|other| other.ask == call.ask)?;
+        call.outcome.as_ref().is_ok_and(&matches).then_some([n, again])
+    });
+    ask.expect("the fixture has one")
+}
+
+/// The first call with such an outcome.
+pub fn first(evidence: &Evidence, matches: impl Fn(&Outcome) -> bool) -> usize {
+    let found = evidence
+        .calls
+        .iter()
+        .position(|call| call.outcome.as_ref().is_ok_and(&matches));
+    found.expect("the fixture has one")
+}
+
+/// The unit of a call, to be doctored.
+pub fn unit(evidence: &mut Evidence, call: usize) -> &mut Unit {
+    match &mut evidence.calls[call].outcome {
+        Ok(Outcome::Issued(unit) | Outcome::Voided(unit) | Outcome::AlreadyIssued { unit, .. }) => unit,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Changes what every call of a request is told.
+pub fn tell(evidence: &mut Evidence, ask: Ask, outcome: &Outcome) {
+    for call in evidence.calls.iter_mut().filter(|call| call.ask == ask) {
+        call.outcome = Ok(outcome.clone());
+    }
+}

@@ -1,0 +1,293 @@
+//! The pools played back: what one pool, touched by one entry at a time in sequence, would have shown and paid.
+//!
+//! First claims happen inside their entry, so their instant is known. A claim after a redraw happens at some later
+//! instant; its place between two entries is found from the pool that the next entry saw, and must agree with the
+//! claim numbers. A retry at attempt 0 must have had its cause; later retries have no known instant and are not judged.
+
+use std::collections::VecDeque;
+
+use super::Judged;
+use crate::jackpot::answer::{Answer, Outcome, Payout};
+use crate::jackpot::evidence::Evidence;
+use crate::jackpot::plan::{Prize, Tier};
+
+const MICRO: i64 = 1_000_000;
+
+/// Plays back every tier.
+pub fn play_back(evidence: &Evidence) -> Judged {
+    if let Err(why) = super::order::sequences_are_dense(evidence) {
+        return Judged::NotChecked(format!("sequences are not dense: {why}"));
+    }
+    let mut held = Vec::new();
+    let mut hidden = Vec::new();
+    for index in 0..evidence.plan.tiers.len() {
+        let tier = &evidence.plan.tiers[index];
+        let replay = TierReplay::new(evidence, index);
+        if tier.seed > 0 && replay.redrawn.iter().any(|(_, payout)| payout.takes_pool) {
+            hidden.push(tier.name);
+            continue;
+        }
+        match replay.play(evidence) {
+            Ok(counts) => held.push(format!("{}: {counts}", tier.name)),
+            Err(wrong) => return Judged::Violated(format!("{}: {wrong}", tier.name)),
+        }
+    }
+    if hidden.is_empty() {
+        Judged::Held(held.join("; "))
+    } else {
+        let tiers = hidden.join(", ");
+        Judged::NotChecked(format!(
+            "{tiers}: a redraw took the pool and the restart value hides when; {}",
+            held.join("; ")
+        ))
+    }
+}
+
+/// One tier while it is played back.
+struct TierReplay<'e> {
+    index: usize,
+    tier: &'e Tier,
+    pool: i64,
+    pool_micro: i64,
+    reserve: i64,
+    reserve_micro: i64,
+    /// Claims after a redraw that have not been placed yet, with the sequence of their entry, by claim number.
+    redrawn: VecDeque<(u64, &'e Payout)>,
+    last_claim: u64,
+    first_claims: usize,
+    placed: usize,
+    caused_retries: usize,
+}
+
+impl<'e> TierReplay<'e> {
+    fn new(evidence: &'e Evidence, index: usize) -> Self {
+        let mut redrawn: Vec<_> = evidence
+            .answers()
+            .filter(|(_, answer)| answer.attempts.len() > 1)
+            .filter_map(|(_, answer)| {
+                Some((
+                    answer.sequence,
+                    answer.payout.as_deref().filter(|payout| payout.tier == index)?,
+                ))
+            })
+            .collect();
+        redrawn.sort_unstable_by_key(|(_, payout)| payout.claim_order);
+        Self {
+            index,
+            tier: &evidence.plan.tiers[index],
+            pool: 0,
+            pool_micro: 0,
+            reserve: 0,
+            reserve_micro: 0,
+            redrawn: redrawn.into(),
+            last_claim: 0,
+            first_claims: 0,
+            placed: 0,
+            caused_retries: 0,
+        }
+    }
+
+    fn play(mut self, evidence: &'e Evidence) -> Result<String, String> {
+        for (record, answer) in evidence.answers() {
+            self.enter(evidence, answer)
+                .map_err(|wrong| format!("at sequence {} ({}): {wrong}", answer.sequence, record.entry.id))?;
+        }
+        while !self.redrawn.is_empty() {
+            self.place_next(u64::MAX)?;
+        }
+        let meter = &evidence.meters[self.index];
+        if (self.pool, self.reserve) != (meter.pool, meter.reserve) {
+            return Err(format!(
+                "at the end pool and reserve are {} and {}, played back {} and {}",
+                meter.pool, meter.reserve, self.pool, self.reserve
+            ));
+        }
+        Ok(format!(
+            "{} first claims, {} after redraws, {} retries with cause",
+            self.first_claims, self.placed, self.caused_retries
+        ))
+    }
+
+    fn enter(&mut self, evidence: &'e Evidence, answer: &'e Answer) -> Result<(), String> {
+        let shown = answer.contributions[self.index].pool;
+        let added = carry(&mut self.pool_micro, self.tier.pool_micro);
+        while self.pool + added != shown {
+            let told = format!("the pool is told as {shown}, played back {}", self.pool + added);
+            if self.redrawn.is_empty() {
+                return Err(format!("{told}, and no redraw's claim is left to explain it"));
+            }
+            self.place_next(answer.sequence)
+                .map_err(|wrong| format!("{told}; {wrong}"))?;
+        }
+        self.pool += added;
+        self.reserve += carry(&mut self.reserve_micro, self.tier.reserve_micro);
+        let Some(first) = answer.attempts.first() else {
+            return Ok(());
+        };
+        let Some(prize) = evidence
+            .plan
+            .prize(first.rank)
+            .filter(|prize| prize.tier() == self.index)
+        else {
+            return Ok(());
+        };
+        match (first.result, answer.payout.as_deref()) {
+            (Outcome::Paid, Some(payout)) => self.first_claim(payout),
+            (Outcome::Retry, _) => self.retry(prize),
+            _ => Ok(()),
+        }
+    }
+
+    fn first_claim(&mut self, payout: &Payout) -> Result<(), String> {
+        if let Some((_, waiting)) = self.redrawn.front()
+            && waiting.claim_order < payout.claim_order
+        {
+            return Err(format!(
+                "claim {} has a later number than claim {}, which the pools place after it",
+                payout.claim_order, waiting.claim_order
+            ));
+        }
+        self.first_claims += 1;
+        self.take(payout)
+    }
+
+    /// A refusal at attempt 0: the pool at this very instant must have been too small.
+    fn retry(&mut self, prize: Prize) -> Result<(), String> {
+        let needed = match prize {
+            Prize::Pool { .. } => self.tier.min_payout,
+            Prize::Fixed { amount, .. } => amount,
+        };
+        if self.pool >= needed {
+            return Err(format!(
+                "the claim was answered retry with {} in the pool, {needed} are enough",
+                self.pool
+            ));
+        }
+        self.caused_retries += 1;
+        Ok(())
+    }
+
+    /// The next redraw's claim happened before the entry with this sequence.
+    fn place_next(&mut self, before_sequence: u64) -> Result<(), String> {
+        let Some((sequence, payout)) = self.redrawn.pop_front() else {
+            return Ok(());
+        };
+        if sequence >= before_sequence {
+            return Err(format!(
+                "claim {} would have been paid before its own entry, sequence {sequence}",
+                payout.claim_order
+            ));
+        }
+        self.placed += 1;
+        self.take(payout)
+    }
+
+    fn take(&mut self, payout: &Payout) -> Result<(), String> {
+        if payout.claim_order <= self.last_claim {
+            return Err(format!(
+                "claim {} was paid after claim {}",
+                payout.claim_order, self.last_claim
+            ));
+        }
+        self.last_claim = payout.claim_order;
+        if payout.takes_pool {
+            if payout.amount != self.pool {
+                return Err(format!(
+                    "claim {} took {} out of a pool of {}",
+                    payout.claim_order, payout.amount, self.pool
+                ));
+            }
+            self.pool = self.tier.seed.min(self.reserve);
+            self.reserve -= self.pool;
+        } else if payout.amount > self.pool {
+            return Err(format!(
+                "claim {} took {} out of a pool of {}",
+                payout.claim_order, payout.amount, self.pool
+            ));
+        } else {
+            self.pool -= payout.amount;
+        }
+        Ok(())
+    }
+}
+
+/// Adds millionths to a remainder and gives the whole units that come of it.
+fn carry(remainder: &mut i64, micro: i64) -> i64 {
+    *remainder += micro;
+    let whole = *remainder / MICRO;
+    *remainder %= MICRO;
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Judged, play_back};
+    use crate::jackpot::answer::{Attempt, Outcome};
+    use crate::jackpot::check::fixture;
+    use crate::jackpot::evidence::Evidence;
+
+    fn violation(evidence: &Evidence) -> String {
+        match play_back(evidence) {
+            Judged::Violated(text) => text,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_pool_told_wrongly_is_found() {
+        let mut evidence = fixture::honest("");
+        fixture::answer(&mut evidence, 4).contributions[0].pool += 1;
+        assert!(violation(&evidence).contains("sequence 5"));
+    }
+
+    #[test]
+    fn two_winners_of_the_same_pool_are_found() {
+        let mut evidence = fixture::honest("");
+        let pool = fixture::paid_where(&evidence, |payout| payout.takes_pool);
+        let paid = fixture::payout(&mut evidence, pool).clone();
+        // The next entry is told the same prize, as separate GET and DECRBY calls would.
+        let twin = fixture::answer(&mut evidence, pool + 1);
+        twin.attempts = [Attempt {
+            number: 0,
+            rank: paid.rank,
+            result: Outcome::Paid,
+        }]
+        .into();
+        twin.payout = Some(Box::new(super::Payout {
+            claim_order: paid.claim_order + 1,
+            ..paid
+        }));
+        assert!(violation(&evidence).contains("took"));
+    }
+
+    #[test]
+    fn a_retry_without_a_cause_is_found() {
+        let mut evidence = fixture::honest("");
+        let pool = fixture::paid_where(&evidence, |payout| payout.takes_pool);
+        let answer = fixture::answer(&mut evidence, pool);
+        answer.payout = None;
+        answer.attempts[0].result = Outcome::Retry;
+        assert!(violation(&evidence).contains("are enough"));
+    }
+
+    #[test]
+    fn a_redraw_paid_out_of_order_is_found() {
+        let mut evidence = fixture::honest("");
+        let redrawn: Vec<usize> = (0..evidence.records.len())
+            .filter(|index| {
+                let answer = evidence.records[*index].answer.as_ref().unwrap();
+                answer.attempts.len() > 1 && answer.payout.is_some()
+            })
+            .collect();
+        let last = *redrawn.last().expect("the fixture has redraws that pay");
+        fixture::payout(&mut evidence, last).claim_order = 1;
+        violation(&evidence);
+    }
+
+    #[test]
+    fn a_meter_that_ends_elsewhere_is_found() {
+        let mut evidence = fixture::honest("");
+        evidence.meters[0].pool -= 1;
+        assert!(violation(&evidence).contains("at the end"));
+    }
+}

@@ -1,0 +1,92 @@
+//! The numbers of a run of a jackpot, from its evidence.
+
+use serde::Serialize;
+
+use super::answer::Outcome;
+use super::evidence::Evidence;
+use crate::numbers::{Latency, latency, per};
+
+/// What a run of a jackpot counts.
+#[derive(Debug, Clone, Serialize)]
+pub struct Numbers {
+    pub entries: u64,
+    pub entries_per_s: f64,
+    pub latency: Latency,
+    pub collision_entries: u64,
+    /// Among the entries of collisions: paid at their first attempt.
+    pub collision_paid: u64,
+    pub paid: u64,
+    pub paid_pools: u64,
+    pub paid_fixed: u64,
+    pub paid_after_redraw: u64,
+    /// Minor units.
+    pub paid_amount: i64,
+    pub retries: u64,
+    pub redrawn_entries: u64,
+    pub replays: u64,
+    pub replays_at_once: u64,
+}
+
+impl Numbers {
+    /// Counts the evidence.
+    pub fn of(evidence: &Evidence, elapsed_s: f64) -> Self {
+        let entries = evidence.records.len() as u64;
+        let replays = evidence.repeated.len() as u64;
+        let mut numbers = Self {
+            entries,
+            entries_per_s: per(entries, elapsed_s),
+            latency: latency(evidence.latencies_us()),
+            collision_entries: 0,
+            collision_paid: 0,
+            paid: 0,
+            paid_pools: 0,
+            paid_fixed: 0,
+            paid_after_redraw: 0,
+            paid_amount: 0,
+            retries: 0,
+            redrawn_entries: 0,
+            replays,
+            replays_at_once: evidence.repeated.iter().filter(|pair| pair.at_once).count() as u64,
+        };
+        for (record, answer) in evidence.answers() {
+            let redrawn = answer.attempts.len() > 1;
+            numbers.redrawn_entries += u64::from(redrawn);
+            numbers.retries += answer
+                .attempts
+                .iter()
+                .filter(|attempt| attempt.result == Outcome::Retry)
+                .count() as u64;
+            numbers.collision_entries += u64::from(record.collision.is_some());
+            if let Some(payout) = &answer.payout {
+                numbers.paid += 1;
+                numbers.paid_amount += payout.amount;
+                numbers.paid_pools += u64::from(payout.takes_pool);
+                numbers.paid_fixed += u64::from(!payout.takes_pool);
+                numbers.paid_after_redraw += u64::from(redrawn);
+                numbers.collision_paid += u64::from(record.collision.is_some() && !redrawn);
+            }
+        }
+        numbers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Numbers;
+    use crate::jackpot::check::fixture;
+    use crate::jackpot::plan::Plan;
+    use crate::scenario::Scenario;
+
+    #[test]
+    fn a_run_is_counted() {
+        let numbers = Numbers::of(&fixture::honest(""), 2.0);
+        assert_eq!(
+            (numbers.entries, numbers.replays, numbers.replays_at_once),
+            (4_000, 2, 1)
+        );
+        assert_eq!((numbers.latency.p50_us, numbers.latency.max_us), (25, 25));
+        assert_eq!(numbers.paid, numbers.paid_pools + numbers.paid_fixed);
+        assert!(numbers.paid_after_redraw > 0 && numbers.retries >= numbers.redrawn_entries);
+        assert!((Plan::client_per_s(&numbers, 2.0) - 2_001.0).abs() < 0.1);
+    }
+}
