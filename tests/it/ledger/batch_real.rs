@@ -1,14 +1,11 @@
 //! Batches from the script into SQL and back: projector, look-up of a single entry, restore, export.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jackpot::jackpot::batch::Batch;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::play::Play;
-use jackpot::subject::{self, TailWish};
 use jackpot_core::jackpot::record::{Record, Sent};
-use jackpot_core::mark::Mark;
 
 use crate::batch::kit::stream;
 use crate::batch::support::{batch, play};
