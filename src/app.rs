@@ -1,25 +1,21 @@
 //! The whole service: its parts are made here, started in order and stopped in reverse.
 
+pub mod capabilities;
 mod compose;
-pub mod kinds;
 mod probe;
-mod secrets;
 mod watch;
 
 use std::io;
 use std::sync::Arc;
 
-use jackpot_core::ids::Id;
+use tokio::task::JoinHandle;
 
 use crate::backup::restore::{Unfinished, refuse_unfinished};
-use crate::coupon::line::Line;
+use crate::capability::{StartError, Until, Worker};
 use crate::durable_file::make_private_dir;
 use crate::http::Web;
 use crate::http::routes::Routes;
 use crate::http::server::{self, Running, ServeError};
-use crate::jackpot::error::PlayError;
-use crate::jackpot::files::FileError;
-use crate::jackpot::recovery::Recovery;
 use crate::keys::{KeyFile, KeyStore, KeysError, Limits};
 use crate::ledger::Ledger;
 use crate::ledger::projector::Projectors;
@@ -27,15 +23,12 @@ use crate::ledger::start::LedgerOpenError;
 use crate::master_secret::{self, MasterSecretError};
 use crate::open_files;
 use crate::random::RandomError;
-use crate::room::error::RoomError;
-use crate::room::worker::Worker;
 use crate::settings::Settings;
 use crate::signals::Signals;
 use crate::stopping::Stopping;
 use crate::store::{OpenError, Store};
 use compose::{Parts, compose};
 use probe::Known;
-pub use secrets::MissingSecrets;
 
 /// Why the service does not start or run.
 #[derive(Debug, thiserror::Error)]
@@ -61,30 +54,12 @@ pub enum AppError {
     /// The ledger can't be used, or belongs to another Redis.
     #[error("ledger: {0}")]
     Ledger(#[from] LedgerOpenError),
-    /// Pending draws need secrets that this instance does not have.
-    #[error(
-        "{0}: an epoch that is open or whose seed is not published yet, or an entry without an outcome, needs that secret; \
-         add it to fairness.previous_secrets (or set fairness.master_secret to it, or put its master.secret back into the data \
-         directory)"
-    )]
-    MissingSecrets(MissingSecrets),
-    /// A room of Redis was defined with another secret.
-    #[error(
-        "room '{room}' was defined with another draw secret: set fairness.master_secret to that one, or put its master.secret back into the data directory"
-    )]
-    OtherRoomSecret { room: Id },
-    /// A file of a jackpot is wrong.
-    #[error("jackpots.directory: {0}")]
-    JackpotFile(#[from] FileError),
+    /// A capability refuses to start.
+    #[error("{0}")]
+    Capability(StartError),
     /// The system has no randomness.
     #[error(transparent)]
     Random(#[from] RandomError),
-    /// The jackpots can't be read.
-    #[error("jackpots: {0}")]
-    Jackpots(#[from] Box<PlayError>),
-    /// The rooms can't be read.
-    #[error("rooms: {0}")]
-    Rooms(#[from] RoomError),
     /// The server can't start.
     #[error(transparent)]
     Serve(#[from] ServeError),
@@ -100,9 +75,7 @@ struct App {
     routes: Routes,
     store: Store,
     ledger: Ledger,
-    recovery: Recovery,
-    line: Line,
-    worker: Worker,
+    workers: Vec<Worker>,
     projector: Projectors,
     known: Known,
 }
@@ -131,9 +104,7 @@ async fn build(settings: Settings) -> Result<App, AppError> {
         Ok(Parts {
             web,
             routes,
-            recovery,
-            line,
-            worker,
+            workers,
             projector,
             known,
         }) => Ok(App {
@@ -142,9 +113,7 @@ async fn build(settings: Settings) -> Result<App, AppError> {
             routes,
             store,
             ledger,
-            recovery,
-            line,
-            worker,
+            workers,
             projector,
             known,
         }),
@@ -199,11 +168,14 @@ impl App {
         let refusals = tokio::spawn(watch::refusals(self.known, Arc::clone(&self.web.metrics)));
         let stopping = self.web.stopping.clone();
         let running = server::start(&self.settings, self.web, self.routes)?;
-        let recovery = tokio::spawn(self.recovery.run(stopping));
-        // It stops by itself, after the last answer, which may be that of a queued request.
         let served = Stopping::default();
-        let line = tokio::spawn(self.line.run(served.clone()));
-        let worker = tokio::spawn(self.worker.run(served.clone()));
+        let (mut dropped, mut awaited) = (Vec::new(), Vec::new());
+        for Worker { name, until, run } in self.workers {
+            match until {
+                Until::Stopping => dropped.push(tokio::spawn(run(stopping.clone()))),
+                Until::Served => awaited.push((name, tokio::spawn(run(served.clone())))),
+            }
+        }
         let signing = tokio::spawn(Arc::clone(&self.ledger.signing).follow(self.ledger.sql.clone()));
         // It stops by itself, after the last answer: then SQL has everything that was played.
         let ended = Stopping::default();
@@ -217,14 +189,13 @@ impl App {
         let stopped = running.stop().await;
         keys.abort();
         refusals.abort();
-        recovery.abort();
+        dropped.iter().for_each(JoinHandle::abort);
         signing.abort();
         served.begin();
-        if let Err(error) = line.await {
-            tracing::error!(%error, "the worker of the lines ended with an error");
-        }
-        if let Err(error) = worker.await {
-            tracing::error!(%error, "the worker of the rooms ended with an error");
+        for (name, worker) in awaited {
+            if let Err(error) = worker.await {
+                tracing::error!(%error, "{name} ended with an error");
+            }
         }
         ended.begin();
         if let Err(error) = projector.await {

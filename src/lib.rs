@@ -9,14 +9,15 @@
 //! | room | what | may use |
 //! | --- | --- | --- |
 //! | `main` | starts the program | `cli` |
-//! | [`cli`] | the command line: `serve`, `key`, `simulate`, `migrate`, `reconcile`, `backup`, `restore`, `ledger`, `export`, `verify` | `app`, `backup`, `jackpot`, `keys`, `ledger`, `master_secret`, `settings`, `signals`, `signing`, `sql`, `store`, `subject`, `telemetry`, `verify`, `crates/simulate` |
-//! | [`app`] | puts the service together, starts it in order, stops it in reverse | `backup`, `coupon`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `room`, `settings`, `signals`, `signing`, `store`, `subject`, `telemetry` |
+//! | [`cli`] | the command line: `serve`, `key`, `simulate`, `migrate`, `reconcile`, `backup`, `restore`, `ledger`, `export`, `verify` | `app`, `backup`, `capability`, `jackpot`, `keys`, `ledger`, `master_secret`, `settings`, `signals`, `signing`, `sql`, `store`, `subject`, `telemetry`, `verify`, `crates/simulate` |
+//! | [`app`] | puts the service together, starts it in order, stops it in reverse; `capabilities`: the list of capabilities | `backup`, `capability`, `coupon`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `room`, `settings`, `signals`, `signing`, `store`, `subject`, `telemetry` |
 //! | [`backup`] | the ledger and every secret in a directory, and an empty machine that begins with it | `keys`, `ledger`, `master_secret`, `settings`, `signing`, `sql`, `store`, `subject` |
 //! | [`verify`] | checks an exported ledger offline: chain, books, draws, receipts; and the order before a room opens | `jackpot`, `ledger`, `room` |
+//! | [`capability`] | what a capability registers: its kind, start-up checks, routes, workers | `ledger`, `settings`, `store`, `telemetry` |
 //! | [`ledger`] | the SQL system of record of every kind of subject: projector, queries, reconciliation, restore; it knows a kind by what the kind registers | `http`, `settings`, `signing`, `sql`, `store`, `subject`, `telemetry` |
-//! | [`jackpot`] | play (enter → draw → claim → redraw), recovery, operators, their routes; `ledger`: what their events say and rebuild | `combiner`, `coupon`, `http`, `ledger`, `room`, `settings`, `signing`, `sql`, `store`, `subject`, `telemetry` |
-//! | [`coupon`] | limited stock, first come, first served: definition, codes, records (pure), the queue before it; `ledger` | `combiner`, `http`, `ledger`, `settings`, `sql`, `store`, `subject`, `telemetry` |
-//! | [`room`] | a waiting room with exact capacity: definition, tickets, passes, who enters and when; `ledger` | `combiner`, `http`, `ledger`, `signing`, `sql`, `store`, `subject`, `telemetry` |
+//! | [`jackpot`] | play (enter → draw → claim → redraw), recovery, operators, their routes; `ledger`: what their events say and rebuild | `capability`, `combiner`, `coupon`, `http`, `ledger`, `room`, `settings`, `signing`, `sql`, `store`, `subject`, `telemetry` |
+//! | [`coupon`] | limited stock, first come, first served: definition, codes, records (pure), the queue before it; `ledger` | `capability`, `combiner`, `http`, `ledger`, `settings`, `sql`, `store`, `subject`, `telemetry` |
+//! | [`room`] | a waiting room with exact capacity: definition, tickets, passes, who enters and when; `ledger` | `capability`, `combiner`, `http`, `ledger`, `signing`, `sql`, `store`, `subject`, `telemetry` |
 //! | [`signing`] | Ed25519 keys: who signs receipts and heads, and the public keys at `/v1/keys` | `http`, `sql` |
 //! | [`http`] | server, problem+json, keys and roles, limits, `OpenAPI`; no business rule | `keys`, `settings`, `subject`, `telemetry` |
 //! | [`keys`] | API keys: roles, the subjects that a key is bound to, rates | `settings`, `subject` |
@@ -69,6 +70,7 @@
 
 pub mod app;
 pub mod backup;
+pub mod capability;
 pub mod cli;
 pub mod combiner;
 pub mod coupon;

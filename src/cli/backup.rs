@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::session::{self, Session};
 use super::{CommandResult, SettingsArgs, until_signalled};
-use crate::app::kinds::LOADS;
+use crate::app::capabilities;
 use crate::backup::directory::Partial;
 use crate::backup::manifest::{FORMAT, FileEntry, Manifest};
 use crate::backup::secrets::{self, Secrets};
@@ -66,7 +66,7 @@ async fn backup(args: &Args, settings: &Settings) -> CommandResult {
 async fn catch_up(settings: &Settings, sql: &Sql) -> CommandResult {
     match Session::open(settings.clone()).await {
         Ok(session) => {
-            let redis = marks::of_redis(&LOADS, &session.store, sql).await;
+            let redis = marks::of_redis(&capabilities::loads(), &session.store, sql).await;
             let projecting = session.project();
             let done = async { marks::wait(sql, &redis?, marks::LIMIT).await }.await;
             projecting.end().await?;
@@ -77,7 +77,7 @@ async fn catch_up(settings: &Settings, sql: &Sql) -> CommandResult {
         Err(error) if session::is_held(&*error) => {
             let store = Store::beside(&settings.redis, &settings.data_dir).await?;
             let done = async {
-                let redis = marks::of_redis(&LOADS, &store, sql).await?;
+                let redis = marks::of_redis(&capabilities::loads(), &store, sql).await?;
                 marks::wait(sql, &redis, marks::LIMIT).await
             };
             let done = done.await;
@@ -97,7 +97,7 @@ async fn read_back(
 ) -> Done<Manifest> {
     let inside = inside(settings, partial.path());
     let sql = Sql::open_to_read(&inside.ledger, partial.path()).await?;
-    let subjects = check::read_back(&sql, &LOADS).await;
+    let subjects = check::read_back(&sql, &capabilities::loads()).await;
     let needed = check::needed_secrets(&sql).await;
     let ledger_id = sql.ledger_id().to_owned();
     let store = sql.store().await;

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::task::{JoinHandle, block_in_place};
 
-use crate::app::kinds::Known;
+use crate::app::capabilities;
 use crate::backup::restore::refuse_unfinished;
-use crate::jackpot::operate::Operate;
-use crate::jackpot::view::Views;
+use crate::capability::Ground;
 use crate::ledger::Ledger;
 use crate::ledger::kinds::{self, Kinds};
 use crate::ledger::pair::Adoption;
@@ -81,8 +80,9 @@ impl Session {
         let secrets = master_secret::load(&settings.fairness, &settings.data_dir)?;
         let instance = format!("command-{}", hex::encode(random::bytes::<8>()?));
         let store = Store::open(&settings.redis, &settings.data_dir).await?;
-        let views = Arc::new(Views::new(store.clone(), secrets));
-        let kinds = Known::new(&store, Operate::new(store.clone(), views)).kinds(&store);
+        let metrics = Arc::new(Metrics::new());
+        let ground = Ground::new(settings.clone(), secrets, store.clone(), ledger.clone(), metrics);
+        let kinds = capabilities::kinds_of(&capabilities::make(ground));
         let known = async {
             let adoption = if adopt {
                 ledger.adopt(&store).await?

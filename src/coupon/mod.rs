@@ -10,6 +10,7 @@ pub mod api;
 mod asking;
 mod bell;
 pub mod bulk;
+pub mod capability;
 pub mod code;
 pub mod coupons;
 pub mod definition;

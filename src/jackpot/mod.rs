@@ -8,6 +8,7 @@
 
 pub mod api;
 pub mod batch;
+pub mod capability;
 mod entering;
 pub mod error;
 pub mod files;
@@ -21,6 +22,7 @@ pub mod play;
 mod problem;
 pub mod recovery;
 pub mod scripts;
+pub mod secrets;
 pub mod segment;
 mod taking;
 pub mod view;

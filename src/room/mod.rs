@@ -11,6 +11,7 @@
 mod alarm;
 pub mod api;
 mod board;
+pub mod capability;
 mod checked;
 pub mod definition;
 pub mod door;

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jackpot::app::kinds::Known;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::scripts::{self, EntryReply, Part, RestoreBegun, ScriptError, Wanted};
 use jackpot::jackpot::view::Status;
+use jackpot::ledger::kinds::Kinds;
 use jackpot::ledger::restore::{Replace, RestoreError};
 use jackpot::subject::Subject;
 use jackpot::subject::kinds::JACKPOT;
@@ -223,7 +223,7 @@ async fn without_auto_restore_a_lost_jackpot_is_refused_and_never_created_anew(d
     kit.project().await;
     wipe(&kit).await;
     let started = kit.other_instance();
-    let kinds = Known::new(&kit.bench.store, started.clone()).kinds(&kit.bench.store);
+    let kinds = Kinds::new([jackpot::jackpot::ledger::kind(&started)]);
     kinds.teach(&kit.ledger).await.expect("taught");
     let is_behind = |error: &PlayError| matches!(error, PlayError::Script(ScriptError::Behind { .. }));
     for operate in [&kit.bench.operate, &started] {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use jackpot::app::kinds::Known;
 use jackpot::coupon::ledger::api as coupon_api;
 use jackpot::http::Web;
 use jackpot::http::health::Readiness;
@@ -15,11 +14,13 @@ use jackpot::jackpot::view::Views;
 use jackpot::keys::{KeyFile, KeyStore, Limits, Rights, Role, Subject};
 use jackpot::ledger::Ledger;
 use jackpot::ledger::api::{self, Api, ApiDoc};
+use jackpot::ledger::kinds::Kinds;
 use jackpot::settings::Settings;
 use jackpot::signing::SigningKeys;
 use jackpot::sql::Sql;
 use jackpot::store::Store;
 use jackpot::telemetry::Metrics;
+use jackpot::{coupon, room};
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 use jackpot_core::secret::{MasterSecret, Secrets};
@@ -134,7 +135,14 @@ pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
         .registry
         .observe(&Id::parse("spring").unwrap(), Mark::new(0, 8).unwrap());
     spring.set_ledger_n(Some(5));
-    let api = Api::new(&ledger, entry_index_days, Known::new(&store, operate).kinds(&store));
+    let coupons = Arc::new(coupon::known::Registry::new(store.clone()));
+    let rooms = Arc::new(room::known::Registry::new(store.clone()));
+    let kinds = Kinds::new([
+        jackpot::jackpot::ledger::kind(&operate),
+        coupon::ledger::kind(&coupons, &store),
+        room::ledger::kind(&rooms, &store, secrets.current().clone()),
+    ]);
+    let api = Api::new(&ledger, entry_index_days, kinds);
     let seeds: Arc<SeedOf> = Arc::new(move |id, epoch| epoch.opening.seed(&secrets, id, epoch.epoch));
     let mut document = ApiDoc::openapi();
     document.merge(jackpot_api::ApiDoc::openapi());

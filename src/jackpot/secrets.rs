@@ -5,10 +5,9 @@ use std::fmt;
 
 use jackpot_core::ids::Id;
 
-use super::AppError;
-use crate::jackpot::error::PlayError;
-use crate::jackpot::scripts::ScriptError;
-use crate::jackpot::view::Views;
+use super::error::PlayError;
+use super::scripts::ScriptError;
+use super::view::Views;
 use crate::ledger::Ledger;
 use crate::ledger::start::LedgerOpenError;
 
@@ -18,6 +17,24 @@ const MAX_NAMED: usize = 10;
 /// Missing secrets, by id, and the jackpots that need them.
 #[derive(Debug, Default)]
 pub struct MissingSecrets(BTreeMap<String, BTreeSet<Id>>);
+
+/// Why jackpots do not start.
+#[derive(Debug, thiserror::Error)]
+pub enum SecretsError {
+    /// Pending draws need secrets that this instance does not have.
+    #[error(
+        "{0}: an epoch that is open or whose seed is not published yet, or an entry without an outcome, needs that secret; \
+         add it to fairness.previous_secrets (or set fairness.master_secret to it, or put its master.secret back into the data \
+         directory)"
+    )]
+    Missing(MissingSecrets),
+    /// The jackpots can't be read.
+    #[error("jackpots: {0}")]
+    Jackpots(#[from] Box<PlayError>),
+    /// The ledger can't be read.
+    #[error("ledger: {0}")]
+    Ledger(#[from] LedgerOpenError),
+}
 
 impl MissingSecrets {
     fn add(&mut self, secret_id: String, id: Id) {
@@ -45,7 +62,7 @@ impl fmt::Display for MissingSecrets {
 
 /// Refuses to start without a needed secret. Otherwise pending entries could not be finished, every entry of an open
 /// epoch would be refused, and the seed of a closed one could never be published.
-pub(super) async fn check(views: &Views, ledger: &Ledger) -> Result<(), AppError> {
+pub async fn check(views: &Views, ledger: &Ledger) -> Result<(), SecretsError> {
     let mut missing = MissingSecrets::default();
     let ids = views.registry.indexed().await;
     for id in ids.map_err(|error| Box::new(error.into()))? {
@@ -64,6 +81,6 @@ pub(super) async fn check(views: &Views, ledger: &Ledger) -> Result<(), AppError
     if missing.0.is_empty() {
         Ok(())
     } else {
-        Err(AppError::MissingSecrets(missing))
+        Err(SecretsError::Missing(missing))
     }
 }

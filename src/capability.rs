@@ -1,0 +1,130 @@
+//! What a capability registers with the service: how its streams are read, its kind, checks before the service starts,
+//! routes and their description, workers. `app/capabilities.rs` lists the capabilities, a line each.
+
+use std::any::{Any, TypeId, type_name};
+use std::collections::HashMap;
+use std::future::ready;
+use std::sync::Arc;
+
+use actix_web::web::ServiceConfig;
+use futures_util::future::{BoxFuture, LocalBoxFuture};
+use jackpot_core::secret::Secrets;
+
+use crate::ledger::Ledger;
+use crate::ledger::kinds::AnyKind;
+use crate::ledger::projector::load::Load;
+use crate::settings::Settings;
+use crate::stopping::Stopping;
+use crate::store::Store;
+use crate::telemetry::Metrics;
+
+/// A line of the list of capabilities.
+#[derive(Clone, Copy)]
+pub struct Registration {
+    /// Its names, and how its streams are found and read where nothing but the ledger and Redis is there.
+    pub load: Load,
+    /// Makes it. Nothing is started and nothing is read yet.
+    pub make: fn(&mut Ground) -> Box<dyn Capability>,
+}
+
+/// What every capability is made of.
+pub struct Ground {
+    pub settings: Settings,
+    pub secrets: Secrets,
+    pub store: Store,
+    pub ledger: Ledger,
+    pub metrics: Arc<Metrics>,
+    shared: HashMap<TypeId, Box<dyn Any>>,
+}
+
+impl Ground {
+    #[must_use]
+    pub fn new(settings: Settings, secrets: Secrets, store: Store, ledger: Ledger, metrics: Arc<Metrics>) -> Self {
+        Self {
+            settings,
+            secrets,
+            store,
+            ledger,
+            metrics,
+            shared: HashMap::new(),
+        }
+    }
+
+    /// Offers a value to the capabilities that come earlier in the list: jackpots draw coupons, and stand in rooms.
+    pub fn share<T: Clone + 'static>(&mut self, value: T) {
+        self.shared.insert(TypeId::of::<T>(), Box::new(value));
+    }
+
+    /// What a capability later in the list has shared.
+    ///
+    /// # Panics
+    /// When there is none: the list is in a wrong order.
+    #[must_use]
+    pub fn shared<T: Clone + 'static>(&self) -> T {
+        let value = self
+            .shared
+            .get(&TypeId::of::<T>())
+            .and_then(|value| value.downcast_ref());
+        let value: Option<&T> = value;
+        value
+            .unwrap_or_else(|| panic!("no capability later in the list shares a {}", type_name::<T>()))
+            .clone()
+    }
+}
+
+/// Why a capability does not start.
+pub type StartError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A capability of a running service or command.
+pub trait Capability {
+    /// Its subjects, for the ledger and the commands.
+    fn kind(&self) -> Arc<dyn AnyKind>;
+
+    /// Refuses a start with wrong secrets. The ledger has caught up by then.
+    fn check(&self) -> LocalBoxFuture<'_, Result<(), StartError>> {
+        Box::pin(ready(Ok(())))
+    }
+
+    /// The last step before requests are accepted: all capabilities have been checked.
+    fn prepare(&self) -> LocalBoxFuture<'_, Result<(), StartError>> {
+        Box::pin(ready(Ok(())))
+    }
+
+    /// Its part of the API.
+    fn routes(&self) -> Routes;
+
+    /// What works in the background.
+    fn workers(&self) -> Result<Vec<Worker>, StartError> {
+        Ok(Vec::new())
+    }
+}
+
+/// Mounts routes. Called once for each worker thread.
+pub type Mount = Arc<dyn Fn(&mut ServiceConfig) + Send + Sync>;
+
+/// The part of the API that a capability has.
+pub struct Routes {
+    /// The most frequent routes. Routes are tried in order, so those of all capabilities are mounted first.
+    pub busy: Mount,
+    /// All other routes.
+    pub others: Mount,
+    /// Describes both.
+    pub document: utoipa::openapi::OpenApi,
+}
+
+/// Work in the background, from the start of the service.
+pub struct Worker {
+    /// For the log.
+    pub name: &'static str,
+    pub until: Until,
+    pub run: Box<dyn FnOnce(Stopping) -> BoxFuture<'static, ()> + Send>,
+}
+
+/// When a worker ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Until {
+    /// When the service begins to stop; the service drops it after the last answer.
+    Stopping,
+    /// After the last answer, which may be that of a queued request. The service waits for it.
+    Served,
+}

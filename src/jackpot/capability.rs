@@ -1,0 +1,147 @@
+//! Jackpots as a capability of the service.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use futures_util::future::LocalBoxFuture;
+use utoipa::OpenApi;
+
+use super::api::{self, Api, ApiDoc, Meters, Reasons};
+use super::files::{self, FileError};
+use super::ledger::api::SeedOf;
+use super::ledger::projector::Jackpots;
+use super::metrics::PlayMetrics;
+use super::named::Named;
+use super::operate::Operate;
+use super::play::Play;
+use super::recovery::Recovery;
+use super::secrets;
+use super::view::Views;
+use crate::capability::{Capability, Ground, Registration, Routes, StartError, Until, Worker};
+use crate::coupon::coupons::Coupons;
+use crate::ledger::Ledger;
+use crate::ledger::kinds::AnyKind;
+use crate::ledger::projector::load::Load;
+use crate::room::door::Door;
+use crate::room::rooms::Rooms;
+use crate::settings::Settings;
+use crate::store::Store;
+
+/// The line of the list.
+pub const REGISTRATION: Registration = Registration {
+    load: Load::of::<Jackpots>(),
+    make: |ground| Box::new(Service::new(ground)),
+};
+
+struct Service {
+    settings: Settings,
+    store: Store,
+    ledger: Ledger,
+    operate: Operate,
+    play: Play,
+    metrics: PlayMetrics,
+    named: Named,
+}
+
+/// A file of a jackpot is wrong.
+#[derive(Debug, thiserror::Error)]
+#[error("jackpots.directory: {0}")]
+struct WrongFile(#[from] FileError);
+
+impl Service {
+    fn new(ground: &Ground) -> Self {
+        let (settings, store, ledger) = (&ground.settings, &ground.store, &ground.ledger);
+        let (coupons, rooms): (Coupons, Rooms) = (ground.shared(), ground.shared());
+        let views = Views::new(store.clone(), ground.secrets.clone()).with_published(ledger.sql.clone());
+        let views = Arc::new(views);
+        let metrics = PlayMetrics::new(Arc::clone(&ground.metrics));
+        let play = Play::new(
+            store.clone(),
+            Arc::clone(&views),
+            coupons.clone(),
+            metrics.clone(),
+            settings.ledger.max_backlog_events,
+        );
+        let door = Door::new(store.clone(), Arc::clone(&rooms.registry), Arc::clone(&rooms.tokens));
+        Self {
+            operate: Operate::new(store.clone(), views).remembering(settings.fairness.retention_s),
+            play: play.behind(door),
+            metrics,
+            named: Named {
+                coupons,
+                rooms,
+                sql: ledger.sql.clone(),
+            },
+            ledger: ledger.clone(),
+            store: store.clone(),
+            settings: settings.clone(),
+        }
+    }
+
+    fn api(&self) -> Api {
+        let sql = self.ledger.sql.clone();
+        Api {
+            play: self.play.clone(),
+            operate: self.operate.clone(),
+            named: self.named.clone(),
+            meters: Arc::new(Meters::new(self.operate.clone())),
+            epochs: Arc::default(),
+            reasons: Reasons::new(sql.clone()),
+            sql,
+            ledger: self.ledger.clone(),
+        }
+    }
+}
+
+impl Capability for Service {
+    fn kind(&self) -> Arc<dyn AnyKind> {
+        super::ledger::kind(&self.operate)
+    }
+
+    fn check(&self) -> LocalBoxFuture<'_, Result<(), StartError>> {
+        Box::pin(async { Ok(secrets::check(&self.operate.views, &self.ledger).await?) })
+    }
+
+    fn prepare(&self) -> LocalBoxFuture<'_, Result<(), StartError>> {
+        Box::pin(async {
+            let directory = &self.settings.jackpots.directory;
+            if !directory.is_empty() {
+                let defined = files::define_from(Path::new(directory), &self.operate, &self.named).await;
+                defined.map_err(WrongFile)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn routes(&self) -> Routes {
+        let api = self.api();
+        let views = Arc::clone(&self.operate.views);
+        let seeds: Arc<SeedOf> = Arc::new(move |id, epoch| epoch.opening.seed(&views.secrets, id, epoch.epoch));
+        let mut document = ApiDoc::openapi();
+        document.merge(super::ledger::api::ApiDoc::openapi());
+        Routes {
+            busy: Arc::new(move |config| api::busy_routes(config, &api)),
+            others: Arc::new(move |config| {
+                api::routes(config);
+                super::ledger::api::routes(config, &seeds);
+            }),
+            document,
+        }
+    }
+
+    fn workers(&self) -> Result<Vec<Worker>, StartError> {
+        let recovery = Recovery {
+            play: self.play.without_waiting(),
+            operate: self.operate.clone(),
+            store: self.store.clone(),
+            metrics: self.metrics.clone(),
+            settings: self.settings.play.clone(),
+            retention_s: self.settings.fairness.retention_s,
+        };
+        Ok(vec![Worker {
+            name: "the recovery",
+            until: Until::Stopping,
+            run: Box::new(|stopping| Box::pin(recovery.run(stopping))),
+        }])
+    }
+}
