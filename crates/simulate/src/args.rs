@@ -23,50 +23,51 @@ pub(super) enum Kind {
 /// Options of a run with a crowd, whatever it asks for. Each needs `--coupons` or `--room`.
 #[derive(Debug, Clone, clap::Args, Serialize)]
 pub struct CrowdArgs {
-    /// Users of a coupon, who all begin at one instant, or of a room.
+    /// Users who ask for the coupon, all beginning at one instant, or who go through the room.
     #[arg(long, requires = "crowd", default_value_t = 5_000, value_parser = clap::value_parser!(u32).range(1..=200_000), help_heading = "Crowd")]
     pub users: u32,
-    /// Connections on which the users ask: so many requests are under way at the same time.
+    /// Connections of the users: this many requests are under way at the same time.
     #[arg(long, requires = "crowd", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=20_000), help_heading = "Crowd")]
     pub connections: u32,
 }
 
 /// Play a jackpot from outside with many concurrent players and simultaneous winners, and check every promise.
 ///
-/// With `--coupons` it is a coupon of limited stock that many users ask for at one instant, with `--room` a waiting room
-/// that they join and go through.
+/// `--coupons` plays a coupon of limited stock, which many users ask for at one instant. `--room` plays a waiting room,
+/// which they join and go through.
 ///
-/// Without `--url` a private service is started for the run, in a directory of its own, and stopped after it.
-/// Exit code: 0 when nothing was violated, 1 when something was (the first violation is named) or the run
-/// could not be finished, 2 when the options make no sense.
+/// Without `--url` the run starts a private service in a directory of its own, and stops it at the end.
+/// Exit code: 0 without a violation; 1 with one (the last line names it), or when the run could not finish; 2 for options
+/// that make no sense.
 #[derive(Debug, Clone, Parser)]
 #[command(group = ArgGroup::new("crowd").args(["coupons", "room"]))]
 pub struct Args {
-    /// Of a run of a jackpot.
+    /// Of a jackpot.
     #[command(flatten)]
     pub jackpot: JackpotArgs,
-    /// What ids, draws and moments of kills follow from: the same seed plays the same game.
+    /// Ids, draws and the moments of kills follow from it: the same seed plays the same game.
     #[arg(long, default_value_t = 1, help_heading = "Load")]
     pub seed: u64,
 
-    /// Of a run of coupons or of a room.
+    /// Of a coupon or a room.
     #[command(flatten)]
     pub crowd: CrowdArgs,
-    /// Of a run of coupons.
+    /// Of a coupon.
     #[command(flatten)]
     pub coupon: CouponArgs,
-    /// Of a run of a room.
+    /// Of a room.
     #[command(flatten)]
     pub room: RoomArgs,
 
-    /// A running service, in place of a private one. The run makes a jackpot, a coupon or a room there and closes it at the end.
+    /// A running service, instead of a private one. The run defines its jackpot, coupon or room there, and closes it at the
+    /// end.
     #[arg(long, value_name = "URL", requires = "key", help_heading = "Service")]
     pub url: Option<String>,
     /// Key with the role `operate` for --url.
     #[arg(long, env = "JACKPOT_KEY", hide_env_values = true, help_heading = "Service")]
     pub key: Option<String>,
-    /// Draw secret of the service at --url (64 hex digits). Without it its draws can't be recomputed while the
-    /// epoch is open, and winners can't be chosen beforehand.
+    /// Draw secret of the service at --url (64 hex digits). Without it the run can't choose winners beforehand, and can't
+    /// recompute draws while the epoch is open.
     #[arg(
         long,
         env = "JACKPOT_MASTER_SECRET",
@@ -75,14 +76,15 @@ pub struct Args {
         help_heading = "Service"
     )]
     pub master_secret: Option<String>,
-    /// Keep the private service's directory after the run, for a look at its log and data.
+    /// Keep the private service's directory after the run, with its log and data.
     #[arg(long, conflicts_with = "url", help_heading = "Service")]
     pub keep_data: bool,
 
-    /// `kill -9` the private service this often, at random moments, and restart it.
+    /// `kill -9` the private service at random moments, on average this many seconds apart, and restart it.
     #[arg(long, value_name = "SECONDS", conflicts_with = "url", value_parser = clap::value_parser!(u32).range(1..=3_600), help_heading = "Faults")]
     pub kill_every: Option<u32>,
-    /// `kill -9` the private service so many times: at random points of the run, or at most with --kill-every.
+    /// `kill -9` the private service this many times, at random points of the run. With --kill-every: at most this many
+    /// times.
     #[arg(long, value_name = "N", conflicts_with = "url", value_parser = clap::value_parser!(u32).range(1..=1_000), help_heading = "Faults")]
     pub kills: Option<u32>,
     /// Kill the private Redis together with the service.
@@ -176,7 +178,7 @@ pub(super) fn id(text: &str) -> Result<String, InvalidId> {
     Id::check(text).map(|()| text.to_owned())
 }
 
-/// Options of a line, as the command reads them.
+/// The options of a line, as the command reads them.
 #[cfg(test)]
 pub(super) fn parse(line: &str) -> Result<Args, String> {
     let args = Args::try_parse_from(std::iter::once("simulate").chain(line.split_whitespace()))

@@ -42,7 +42,7 @@ pub async fn measure(players: u32) -> Result<f64, SimulateError> {
     let answered = Arc::new(AtomicU64::new(0));
     let apis = (0..players.min(CONNECTIONS)).map(|_| Api::new(&target, Arc::new(AtomicU64::new(0))));
     let apis = apis.collect::<Result<Vec<_>, _>>()?;
-    // Behind the making of clients, which on a busy machine takes longer than the measurement.
+    // After the clients are made, which on a busy machine takes longer than the measurement.
     let started = Instant::now();
     let mut players_of_it = JoinSet::new();
     for api in apis {

@@ -12,7 +12,7 @@ use super::scenario::Course;
 use super::service::PrivateService;
 
 const PROGRESS_POLL: Duration = Duration::from_millis(1);
-/// A kill at a point of the run comes up to this late, in microseconds, so that it hits any step of a call.
+/// A kill at a point of the run comes late by this at most, in microseconds, so that it hits any step of a call.
 const JITTER_US: u64 = 20_000;
 
 /// When the service is killed.
@@ -20,9 +20,9 @@ const JITTER_US: u64 = 20_000;
 pub enum Moments {
     /// Never.
     Never,
-    /// When so much of the run is done, ascending.
+    /// When this many steps of the run are done, ascending.
     AtPoints(Vec<u64>),
-    /// After so many seconds, half to one and a half of the named ones, at most so often.
+    /// After half to one and a half of these seconds, at most this many times.
     Every { seconds: u32, at_most: u32 },
 }
 

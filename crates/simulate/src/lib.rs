@@ -1,9 +1,9 @@
 //! `jackpot simulate`: plays a jackpot, a coupon or a room from outside, checks every promise, measures and reports.
 //!
-//! The crate knows the service by its HTTP contract. Two more things come in as [`Product`]: the program to start, and the
-//! keys of a room in Redis. `scenario` has the trait of what can be played, and `run` is the engine that plays it. `jackpot`,
-//! `coupon` and `room` implement the trait, each with a plan, players, evidence and rules. `finding`, `table` and `report`
-//! show the result.
+//! The crate knows the service by its HTTP contract. Two more things come in as [`Product`]: the program to start, and
+//! the keys of a room in Redis. `scenario` has the trait of what can be played, and `run` is the engine that plays it.
+//! `jackpot`, `coupon` and `room` implement the trait, each with a plan, players, evidence and rules. `finding`, `table`
+//! and `report` show the result.
 
 mod args;
 mod ceiling;
@@ -11,6 +11,8 @@ mod client;
 mod coupon;
 mod error;
 mod finding;
+#[cfg(test)]
+mod forge;
 mod jackpot;
 mod kill;
 mod machine;
@@ -72,17 +74,17 @@ pub async fn run(args: Args, product: Product) -> Result<Verdict, SimulateError>
 }
 
 async fn conduct(args: &Args, product: &Product) -> Result<Verdict, SimulateError> {
-    let told = match args.kind() {
+    let summary = match args.kind() {
         Kind::Jackpot => run::run::<jackpot::Plan>(args, product).await?,
         Kind::Coupon => run::run::<coupon::Plan>(args, product).await?,
         Kind::Room => run::run::<room::Plan>(args, product).await?,
     };
-    let overview = &told.overview;
+    let overview = &summary.overview;
     if let Some(path) = &args.report {
-        write(path, &report::html(overview, &told.plots))?;
+        write(path, &report::html(overview, &summary.plots))?;
     }
     if let Some(path) = &args.json {
-        write(path, &report::json(&told.json))?;
+        write(path, &report::json(&summary.json))?;
     }
     if !args.quiet {
         println!("{}\n{}", table::numbers(overview), table::findings(&overview.findings));

@@ -6,7 +6,7 @@ use serde::Serialize;
 /// Latencies up to this are distinguished, in microseconds: ten minutes.
 const LONGEST_US: u64 = 600_000_000;
 
-/// All numbers of a run, with those that its kind alone counts.
+/// All numbers of a run, with the ones that its kind alone counts.
 #[derive(Debug, Clone, Serialize)]
 pub struct Numbers<N> {
     pub elapsed_s: f64,

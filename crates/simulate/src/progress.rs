@@ -31,13 +31,13 @@ impl Bar {
         }
     }
 
-    /// What is being prepared.
+    /// Shows what the run prepares.
     pub fn say(&self, message: &'static str) {
         self.bar.set_message(message);
         self.bar.tick();
     }
 
-    /// Follows a run of so many `units`: `look` says how many are done, and what else there is to tell.
+    /// Follows a run of `all` `units`: `look` gives how many are done, and the message.
     pub fn follow(&self, units: &'static str, all: u64, look: impl Fn() -> (u64, String) + Send + 'static) {
         let running = format!("{{bar:32.green/dim}} {{pos}}/{{len}} {units}  {{per_sec}}  {{msg}}  {{eta}} left");
         self.bar.set_length(all);

@@ -65,7 +65,7 @@ fn shared<S: Serialize, T: Serializer>(plan: &Arc<S>, serializer: T) -> Result<T
 
 /// A run as it is shown.
 #[derive(Debug)]
-pub struct Told {
+pub struct Summary {
     pub overview: Overview,
     /// None unless a report is asked for.
     pub plots: Vec<Plot>,
@@ -73,7 +73,7 @@ pub struct Told {
 }
 
 /// Runs it against a private service, which stops after it, or against the given one.
-pub async fn run<S: Scenario>(args: &Args, product: &Product) -> Result<Told, SimulateError> {
+pub async fn run<S: Scenario>(args: &Args, product: &Product) -> Result<Summary, SimulateError> {
     let played = if let Some(target) = args.target() {
         play::<S>(args, target, None).await?
     } else {
@@ -88,7 +88,7 @@ pub async fn run<S: Scenario>(args: &Args, product: &Product) -> Result<Told, Si
         played
     };
     let plots = args.report.is_some().then(|| S::plots(&played)).transpose()?;
-    Ok(Told {
+    Ok(Summary {
         plots: plots.unwrap_or_default(),
         json: json!(played),
         overview: overview(played),

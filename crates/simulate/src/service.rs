@@ -32,7 +32,7 @@ const LOG_SHOWN: usize = 4_000;
 /// How deep below the data directory a pid file may be.
 const PID_FILE_DEPTH: u32 = 3;
 
-/// A service started for this run. Dropping it leaves no process behind, whatever happened.
+/// A service started for this run. Dropping it leaves no process, after any error.
 #[derive(Debug)]
 pub struct PrivateService {
     product: Product,
@@ -41,7 +41,7 @@ pub struct PrivateService {
     port: u16,
     secret: [u8; 32],
     keep_data: bool,
-    /// Settings beside those that every run has: names of the environment and values.
+    /// Settings besides the common ones: variables of the environment with their values.
     settings: &'static [(&'static str, &'static str)],
 }
 

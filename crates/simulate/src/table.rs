@@ -11,17 +11,17 @@ use super::overview::Overview;
 pub const WIDTH: u16 = 118;
 
 /// Counts, rates and latencies.
-pub fn numbers(told: &Overview) -> String {
+pub fn numbers(overview: &Overview) -> String {
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED);
-    for (name, value) in &told.rows {
+    for (name, value) in &overview.rows {
         table.add_row([name, value]);
     }
     if let Some(column) = table.column_mut(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     let mut text = table.to_string();
-    for remark in &told.remarks {
+    for remark in &overview.remarks {
         text.push_str("\n  ");
         text.push_str(remark);
     }

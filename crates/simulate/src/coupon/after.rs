@@ -1,4 +1,4 @@
-//! What the service shows of the coupon behind the run: its counts, the dead letters, the ledger's issues and the
+//! What the service shows of the coupon after the run: its counts, the dead letters, the ledger's issues and the
 //! reconciliation.
 
 use std::time::{Duration, Instant};
@@ -13,8 +13,7 @@ use super::plan::Plan;
 use crate::SimulateError;
 use crate::client::Api;
 
-/// How long the ledger may take to have all of a run, and a comparison to be made of it: they are made every 30 s
-/// unless the settings say otherwise.
+/// Limit for the ledger to have all of a run, and for a comparison of it. The default interval of comparisons is 30 s.
 const LIMIT: Duration = Duration::from_mins(1);
 /// Between two looks.
 const POLL: Duration = Duration::from_millis(200);
@@ -134,7 +133,7 @@ fn read(shown: &Value, coupon_id: &str, counts: &Counts) -> Result<Compared, Str
         shown == Some(number)
     };
     if coupon["clean"] != true || !redis("issued", counts.issued) || !redis("voided", counts.voided) {
-        return Err("the coupon was not compared behind the run".to_owned());
+        return Err("the coupon was not compared after the run".to_owned());
     }
     let event = coupon["event"].as_u64().ok_or("the event is missing")?;
     Ok(Compared::Clean { event })

@@ -1,4 +1,4 @@
-//! What is said of a request, read from the answer to its call or from its look-up.
+//! The outcome of a request, from the answer to its call or from a look-up.
 
 use reqwest::StatusCode;
 use serde::Deserialize;
@@ -14,7 +14,7 @@ pub struct Unit {
     pub issued_at: String,
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     Issued(Unit),
@@ -27,11 +27,11 @@ pub enum Outcome {
         unit: Unit,
     },
     OutOfStock,
-    /// Before the start or behind the end of the coupon.
+    /// Before the start or after the end of the coupon.
     NotOpen,
     /// Not yet decided.
     InLine,
-    /// A dead letter of the line.
+    /// A dead letter of the queue.
     Dead,
 }
 
@@ -154,7 +154,7 @@ pub fn read(plan: &Plan, ask: Ask, answered: &Answered) -> Result<Outcome, Strin
     wire.outcome(&result)
 }
 
-/// When it joined the line and when it was decided, in ms of the service's clock, as far as the answer says.
+/// When it joined the queue and when it was decided, in ms of the service's clock, if the answer says so.
 pub fn times_ms(answered: &Answered) -> (Option<i64>, Option<i64>) {
     let Ok(wire) = serde_json::from_slice::<Wire>(&answered.body) else {
         return (None, None);
@@ -237,8 +237,8 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_to_something_else_is_told() {
-        for (field, value, told) in [
+    fn an_answer_to_something_else_is_named() {
+        for (field, value, named) in [
             ("request_id", json!("s1-u7-1"), "request_id"),
             ("user_id", json!("u8"), "user_id"),
             ("sequence", json!(null), "sequence"),
@@ -247,7 +247,7 @@ mod tests {
             let mut changed = issued();
             changed[field] = value;
             let error = read_value(201, &changed).expect_err(field);
-            assert!(error.contains(told), "{field}: {error}");
+            assert!(error.contains(named), "{field}: {error}");
         }
         assert!(
             read_value(409, &json!({"code":"already-issued"})).is_err(),

@@ -9,23 +9,24 @@ use crate::jackpot::OF_JACKPOT;
 /// Options of a run of coupons; each needs `--coupons`.
 #[derive(Debug, Clone, clap::Args, Serialize)]
 pub struct CouponArgs {
-    /// Let a crowd of users ask for a coupon of limited stock at one instant, in place of playing a jackpot.
+    /// Play a coupon: a crowd of users asks for a limited stock at one instant.
     #[arg(long, conflicts_with_all = OF_JACKPOT, conflicts_with = "RoomArgs", help_heading = "Coupons")]
     #[serde(skip)]
     pub coupons: bool,
-    /// How often each user asks. Behind the first time half of it repeats the request before, half is a new request.
+    /// How often each user asks. After the first time, half of the calls repeat the request before, and half are new
+    /// requests.
     #[arg(long, requires = "coupons", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=20), help_heading = "Coupons")]
     pub duplicates: u32,
     /// Units of the coupon.
     #[arg(long, requires = "coupons", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(0..=1_000_000), help_heading = "Coupons")]
     pub stock: u64,
-    /// Put every request into the coupon's line (Prefer: respond-async), and wait for what becomes of it.
+    /// Put every request into the coupon's queue (Prefer: respond-async), and wait for its outcome.
     #[arg(long, requires = "coupons", help_heading = "Coupons")]
     pub queued: bool,
-    /// Take back so many of the issued units at random moments of the run, to be issued again.
+    /// Take back this many issued units at random moments of the run. The service issues them again.
     #[arg(long, value_name = "N", requires = "coupons", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=100_000), help_heading = "Coupons")]
     pub voids: u32,
-    /// Id of the coupon to make [default: sim-SEED].
+    /// Id of the new coupon [default: sim-SEED].
     #[arg(long, value_name = "ID", requires = "coupons", value_parser = id, help_heading = "Coupons")]
     #[serde(skip)]
     pub coupon: Option<String>,

@@ -1,5 +1,5 @@
-//! The crowd: connections that meet at a barrier and then ask for one user after the other; others that look up what
-//! became of those in the line; and an operator who takes units back.
+//! The crowd. Connections meet at a barrier and then ask for one user after the other. Other connections look up the queued
+//! requests. An operator takes units back.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -21,16 +21,16 @@ use crate::client::{Api, Target};
 use crate::run::Setup;
 use crate::scenario::{Course, Players, Scenario};
 
-/// Connections that look up requests in the line; more would load the service rather than learn sooner.
+/// Connections that look up queued requests. More of them would load the service, and learn nothing sooner.
 const LOOKING: u32 = 16;
-/// Between two looks at the same request, and of who waits for the run to come on.
+/// Between two looks at the same request, or at the progress of the run.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
-/// A request is left in the line when no other was decided for so long either.
+/// Limit for a queue in which nothing is decided. Its requests stay undecided.
 const STUCK_AFTER: Duration = Duration::from_mins(1);
 
-/// A call, and when its request joined the line, in ms of the service's clock.
+/// A call, and when its request joined the queue, in ms of the service's clock.
 type Joined = (Call, Option<i64>);
-/// What became of a request, and when, in ms of the service's clock.
+/// The outcome of a request, and its time, in ms of the service's clock.
 type Decision = (Result<Outcome, String>, Option<i64>);
 
 /// What all of them share.
@@ -44,7 +44,7 @@ pub struct Crowd {
     barrier: Barrier,
     started: Instant,
     repeats: Arc<AtomicU64>,
-    /// Requests that were told to be issued, for the operator.
+    /// Requests with an issued unit, for the operator.
     issued: Mutex<Vec<Ask>>,
     progress: Progress,
 }
@@ -60,9 +60,9 @@ pub struct Progress {
     pub refused: AtomicU64,
     /// Units taken back.
     pub voided: AtomicU64,
-    /// Calls whose request is in the line.
+    /// Calls whose request is in the queue.
     pub waiting: AtomicU64,
-    /// Looks at requests in the line.
+    /// Looks at requests in the queue.
     pub looks: AtomicU64,
 }
 
@@ -90,7 +90,7 @@ impl Players for Crowd {
         Course {
             done: &self.progress.done,
             all: self.plan.steps(),
-            // Joining is half of the steps, and a line is served while others join it: what is left is to look.
+            // Joining is half of the steps, and the queue is served meanwhile. The other steps only look.
             eventful: self.asks.len() as u64,
             started: self.started,
         }
@@ -99,7 +99,7 @@ impl Players for Crowd {
     fn message(&self) -> String {
         let number = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         format!(
-            "{} issued  {} refused  {} in the line  {} voided",
+            "{} issued  {} refused  {} queued  {} voided",
             number(&self.progress.issued),
             number(&self.progress.refused),
             number(&self.progress.waiting),
@@ -115,7 +115,7 @@ impl Players for Crowd {
         for _ in 0..self.plan.crowd.connections {
             tasks.spawn(Arc::clone(self).ask_all(self.api()?, joined.clone()));
         }
-        // The line ends when all who ask are done.
+        // The queue ends when all connections that ask are done.
         drop(joined);
         for _ in 0..LOOKING.min(self.plan.crowd.connections) {
             tasks.spawn(Arc::clone(self).look_up_all(self.api()?, Arc::clone(&line)));
@@ -169,7 +169,7 @@ impl Crowd {
         api: Api,
         joined: mpsc::UnboundedSender<Joined>,
     ) -> Result<Results, SimulateError> {
-        // Opens the connection, so that at the barrier nothing is left to do but to ask.
+        // Opens the connection before the barrier.
         api.call(Method::GET, &api.url("/healthz"), None).await?;
         self.barrier.wait().await;
         let mut results = Results::default();
@@ -196,12 +196,12 @@ impl Crowd {
         let answered = api
             .call_until(Method::POST, &self.url, Some(body), answer::is_answer)
             .await?;
-        let told_us = self.course().micros();
+        let answered_us = self.course().micros();
         let call = Call {
             ask,
             sent_us,
-            told_us,
-            decided_us: told_us,
+            answered_us,
+            decided_us: answered_us,
             in_line_ms: None,
             status: answered.status.as_u16(),
             replayed: answered.replayed,
@@ -218,7 +218,7 @@ impl Crowd {
     ) -> Result<Results, SimulateError> {
         let mut results = Results::default();
         loop {
-            // In the order of joining: who came first is decided first.
+            // In the order of joining, which is the order of the decisions.
             let Some((mut call, joined_ms)) = line.lock().await.recv().await else {
                 return Ok(results);
             };
@@ -233,7 +233,7 @@ impl Crowd {
         }
     }
 
-    /// What becomes of a request in the line; that it is still there, when the line does not move.
+    /// The outcome of a queued request. It is still queued when the queue does not move.
     async fn decision(&self, api: &Api, ask: Ask) -> Result<Decision, SimulateError> {
         let url = self.issue(ask);
         let mut seen = (self.progress.done.load(Ordering::Relaxed), Instant::now());
@@ -292,7 +292,7 @@ impl Crowd {
         Ok(results)
     }
 
-    /// A request that was told to be issued and was not yet taken back.
+    /// A request whose unit was issued and not taken back.
     fn choose(&self, rng: &mut StdRng, taken: &HashSet<Ask>) -> Option<Ask> {
         let issued = self.issued.lock().unwrap_or_else(PoisonError::into_inner);
         let left: Vec<Ask> = issued.iter().filter(|ask| !taken.contains(ask)).copied().collect();

@@ -12,11 +12,11 @@ pub struct Call {
     pub ask: Ask,
     /// Its first try.
     pub sent_us: u64,
-    /// Its answer: decided, or in the line.
-    pub told_us: u64,
-    /// When it was seen to be decided; of one that was in the line later than its answer.
+    /// Its answer: decided or queued.
+    pub answered_us: u64,
+    /// The first answer with the decision. For a queued request it is later than the first answer.
     pub decided_us: u64,
-    /// How long its request was in the line, by the service's own clock, in ms; where both ends were seen.
+    /// How long its request was in the queue, by the service's clock, in ms; if both ends are known.
     pub in_line_ms: Option<u64>,
     /// HTTP status of its answer.
     pub status: u16,
@@ -37,7 +37,7 @@ pub struct Void {
     pub outcome: Result<Outcome, String>,
 }
 
-/// What `GET /v1/coupons/{id}` says behind the run.
+/// What `GET /v1/coupons/{id}` shows after the run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     pub stock: u64,
@@ -62,7 +62,7 @@ pub struct Row {
 pub enum Compared {
     /// Redis and the ledger agree, at this event.
     Clean { event: u64 },
-    /// They do not; how it was said.
+    /// They do not agree, in the words of the service.
     Mismatch(String),
     /// It could not be seen; the reason.
     Unknown(String),
@@ -93,14 +93,14 @@ pub struct Request<'e> {
     pub calls: Vec<&'e Call>,
     /// Nothing was done for it before.
     pub sent_us: u64,
-    /// It was decided or in the line by then.
-    pub told_us: u64,
+    /// It was decided or queued by then.
+    pub answered_us: u64,
     /// It was decided by then.
     pub decided_us: u64,
 }
 
 impl<'e> Request<'e> {
-    /// What became of it: the first readable answer.
+    /// Its outcome: the first readable answer.
     pub fn outcome(&self) -> Option<&'e Outcome> {
         self.calls.iter().find_map(|call| call.outcome.as_ref().ok())
     }
@@ -134,7 +134,7 @@ impl Evidence {
             requests.push(Request {
                 ask,
                 sent_us: first(&calls, |call| call.sent_us),
-                told_us: first(&calls, |call| call.told_us),
+                answered_us: first(&calls, |call| call.answered_us),
                 decided_us: first(&calls, |call| call.decided_us),
                 calls,
             });
@@ -142,7 +142,7 @@ impl Evidence {
         requests
     }
 
-    /// All issues that somebody was told of, by sequence.
+    /// All issues in the answers, by sequence.
     pub fn issues(&self) -> Vec<Issue<'_>> {
         let voids: BTreeMap<Ask, &Void> = self.voids.iter().map(|void| (void.ask, void)).collect();
         let mut issues: Vec<Issue<'_>> = Vec::new();

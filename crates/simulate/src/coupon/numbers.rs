@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::evidence::{Call, Evidence, Kind};
 use crate::numbers::{Latency, latency, per};
 
-/// Status of an answer from the line.
+/// Status of the answer to a queued request.
 const ACCEPTED: u16 = 202;
 
 /// What a run of a coupon counts.
@@ -17,7 +17,7 @@ pub struct Numbers {
     pub latency: Latency,
     /// Calls answered 202.
     pub in_line: u64,
-    /// Of them: from joining the line to the decision, by the service's own clock, which tells ms apart.
+    /// Of those: from joining the queue to the decision, by the service's clock, in whole milliseconds.
     pub line_latency: Option<Latency>,
     /// Requests made by them.
     pub requests: u64,
@@ -25,7 +25,7 @@ pub struct Numbers {
     pub already_issued: u64,
     pub out_of_stock: u64,
     pub voided: u64,
-    /// When the last unit of the stock was told to its user; unknown of a line, which is looked at later.
+    /// When the last unit of the stock reached its user. Unknown of queued requests, which users look at later.
     pub sold_out_s: Option<f64>,
     /// Calls that repeated a request.
     pub repeated: u64,
@@ -41,19 +41,19 @@ impl Numbers {
         let requests = evidence.requests();
         let count = |kind| requests.iter().filter(|request| request.kind() == Some(kind)).count() as u64;
         let issues = evidence.issues();
-        let mut told_us: Vec<u64> = issues.iter().map(|issue| issue.request.decided_us).collect();
-        told_us.sort_unstable();
+        let mut answered_us: Vec<u64> = issues.iter().map(|issue| issue.request.decided_us).collect();
+        answered_us.sort_unstable();
         let last = usize::try_from(evidence.plan.options.stock)
             .ok()
             .and_then(|stock| stock.checked_sub(1));
         let sold_out = last
             .filter(|_| !evidence.plan.options.queued)
-            .and_then(|last| told_us.get(last));
+            .and_then(|last| answered_us.get(last));
         let latency_in_line = || latency(in_line.iter().filter_map(|call| call.in_line_ms).map(|ms| ms * 1_000));
         Self {
             calls,
             calls_per_s: per(calls, elapsed_s),
-            latency: latency(evidence.calls.iter().map(|call| call.told_us - call.sent_us)),
+            latency: latency(evidence.calls.iter().map(|call| call.answered_us - call.sent_us)),
             in_line: in_line.len() as u64,
             line_latency: (!in_line.is_empty()).then(latency_in_line),
             requests: requests.len() as u64,

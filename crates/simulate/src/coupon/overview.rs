@@ -11,7 +11,7 @@ pub fn cards(numbers: &Numbers) -> Vec<(String, &'static str)> {
         (grouped_rate(numbers.calls_per_s), "calls per second"),
         (duration(numbers.latency.p50_us), "median latency"),
         (duration(numbers.latency.p99_us), "99th percentile"),
-        (grouped(numbers.issued), "units issued, to nobody twice"),
+        (grouped(numbers.issued), "units issued, to no user twice"),
         (
             grouped(numbers.already_issued + numbers.out_of_stock),
             "requests refused",
@@ -30,7 +30,7 @@ pub fn rows(plan: &Plan, all: &AllNumbers<Numbers>) -> Vec<(String, String)> {
     rows.extend(latency_rows("latency", &numbers.latency));
     if let Some(latency) = &numbers.line_latency {
         rows.push(("answered 202".to_owned(), grouped(numbers.in_line)));
-        rows.extend(latency_rows("in the line", latency));
+        rows.extend(latency_rows("in the queue", latency));
     }
     rows.extend([
         ("requests".to_owned(), grouped(numbers.requests)),

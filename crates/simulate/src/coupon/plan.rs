@@ -1,4 +1,4 @@
-//! What a run asks: the coupon, and each user's requests with their repeats. All from the seed.
+//! What a run asks: the coupon, and the requests of each user with their repeats. All of it follows from the seed.
 
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -65,7 +65,7 @@ impl Plan {
         asks
     }
 
-    /// How far the run has come when units are taken back, ascending: early enough for them to be asked for again.
+    /// The steps at which units are taken back, ascending. They are early enough for users to ask for the units again.
     pub fn void_points(&self, all: u64) -> Vec<u64> {
         let mut rng = StdRng::seed_from_u64(!self.seed);
         let last = (all * 9 / 10).max(1);
@@ -84,7 +84,7 @@ impl Plan {
         json!({ "request_id": self.request_id(ask), "user_id": user_id(ask.user) })
     }
 
-    /// Steps of the run: a call in the line is one when it joins, and one when it is decided.
+    /// Steps of the run: a queued call is one when it joins, and one when it is decided.
     pub fn steps(&self) -> u64 {
         let calls = u64::from(self.crowd.users) * u64::from(self.options.duplicates);
         calls << u32::from(self.options.queued)

@@ -10,8 +10,8 @@ use crate::run::Played;
 /// All of them, in the order of the page.
 pub fn all(played: &Played<Plan>) -> Result<Vec<Plot>, SimulateError> {
     let (calls, end_s) = (&played.evidence.calls, played.numbers.elapsed_s);
-    let at_us: Vec<u64> = calls.iter().map(|call| call.told_us).collect();
-    let latencies_us: Vec<u64> = calls.iter().map(|call| call.told_us - call.sent_us).collect();
+    let at_us: Vec<u64> = calls.iter().map(|call| call.answered_us).collect();
+    let latencies_us: Vec<u64> = calls.iter().map(|call| call.answered_us - call.sent_us).collect();
     let caption = "Calls answered per second; looks at requests in the queue are not counted.";
     Ok(vec![
         out(played)?,

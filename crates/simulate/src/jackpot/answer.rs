@@ -222,8 +222,8 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_to_something_else_is_told() {
-        for (pointer, value, told) in [
+    fn an_answer_to_something_else_is_named() {
+        for (pointer, value, named) in [
             ("/entry_id", json!("e2"), "entry_id"),
             ("/player_id", json!("p8"), "player_id"),
             ("/contributions", json!([]), "contributions"),
@@ -236,7 +236,7 @@ mod tests {
             let mut changed = answer();
             *changed.pointer_mut(pointer).unwrap() = value;
             let error = read_value(&changed).expect_err(pointer);
-            assert!(error.contains(told), "{pointer}: {error}");
+            assert!(error.contains(named), "{pointer}: {error}");
         }
     }
 

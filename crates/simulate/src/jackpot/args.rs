@@ -24,22 +24,22 @@ pub const OF_JACKPOT: [&str; 14] = [
     "jackpot",
 ];
 
-/// The plan of a run holds them, and its parameters show those that the definition does not.
+/// The plan of a run holds them. Its parameters show the options that are not in the definition.
 #[derive(Debug, Clone, clap::Args, Serialize)]
 pub struct JackpotArgs {
     /// Concurrent players, each with one kept-alive connection.
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=20_000), help_heading = "Load")]
     pub players: u32,
-    /// Entries beside those of the collisions.
+    /// Entries besides those of the collisions.
     #[arg(long, default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..=5_000_000), help_heading = "Load")]
     pub entries: u64,
-    /// Simultaneous winners in each collision: that many players send an entry that draws rank 1 at one instant.
+    /// Simultaneous winners in each collision: this many players send an entry that draws rank 1 at one instant.
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(0..=20_000), help_heading = "Load")]
     pub winners: u32,
     /// Collisions, spread evenly over the run while the other players go on.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=1_000), help_heading = "Load")]
     pub collisions: u32,
-    /// Percentage of the entries that are sent again: half of them at the same instant, half later.
+    /// Percentage of the entries that players send again: half of them at the same instant, half later.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=100), help_heading = "Load")]
     #[serde(rename = "replays_percent")]
     pub replays: u32,
@@ -64,7 +64,7 @@ pub struct JackpotArgs {
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000), help_heading = "Jackpot")]
     #[serde(skip)]
     pub reserve_ppm: u32,
-    /// Value at which a pool restarts after a win, as far as the reserve reaches, in minor units.
+    /// Value at which a pool restarts after a win, if the reserve has as much, in minor units.
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..=1_000_000_000), help_heading = "Jackpot")]
     #[serde(skip)]
     pub pool_seed: i64,
@@ -72,12 +72,12 @@ pub struct JackpotArgs {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=60_000), help_heading = "Jackpot")]
     #[serde(skip)]
     pub odds_ppm: Option<u32>,
-    /// How often an entry may be redrawn.
+    /// Redraws of an entry at most.
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(0..=16), help_heading = "Jackpot")]
     #[serde(skip)]
     pub max_redraws: u32,
 
-    /// Id of the jackpot to make [default: sim-SEED].
+    /// Id of the new jackpot [default: sim-SEED].
     #[arg(long, value_name = "ID", value_parser = id, help_heading = "Jackpot")]
     #[serde(skip)]
     pub jackpot: Option<String>,

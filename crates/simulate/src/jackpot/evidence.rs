@@ -23,7 +23,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// What the player waited, repeats included, in microseconds.
+    /// The wait of the player, repeats included, in microseconds.
     pub fn latency_us(&self) -> u64 {
         self.answered_us - self.sent_us
     }
@@ -64,18 +64,18 @@ pub struct Meter {
     pub wins: u64,
 }
 
-/// What the gauge of pending entries said after the run.
+/// The gauge of pending entries after the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pending {
-    /// None were left after so many milliseconds.
+    /// None were left after these milliseconds.
     None { after_ms: u64 },
-    /// So many were left when the limit had passed.
+    /// Entries that were left at the limit.
     Left(u64),
-    /// It could not be seen; the reason.
+    /// The gauge could not be read; the reason.
     Unknown(String),
 }
 
-/// A receipt of the ledger, as far as an answer told the same.
+/// A receipt of the ledger: the fields that answers have too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
     pub entry_id: String,
@@ -127,7 +127,7 @@ impl Seeds {
 }
 
 impl Evidence {
-    /// What each entry's player waited, in microseconds.
+    /// The wait of each entry's player, in microseconds.
     pub fn latencies_us(&self) -> impl Iterator<Item = u64> {
         self.records.iter().map(Record::latency_us)
     }

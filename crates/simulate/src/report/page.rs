@@ -12,14 +12,14 @@ use crate::overview::Overview;
 const STYLE: &str = include_str!("style.css");
 
 /// The whole page.
-pub fn html(told: &Overview, plots: &[Plot], at: jiff::Timestamp) -> String {
+pub fn html(overview: &Overview, plots: &[Plot], at: jiff::Timestamp) -> String {
     let body = [
-        header(told, at),
-        verdict(&told.findings),
-        cards(told),
+        header(overview, at),
+        verdict(&overview.findings),
+        cards(overview),
         plotted(plots),
-        checks(told),
-        details(told),
+        checks(overview),
+        details(overview),
     ]
     .concat();
     format!(
@@ -28,8 +28,8 @@ pub fn html(told: &Overview, plots: &[Plot], at: jiff::Timestamp) -> String {
     )
 }
 
-fn header(told: &Overview, at: jiff::Timestamp) -> String {
-    let machine = &told.machine;
+fn header(overview: &Overview, at: jiff::Timestamp) -> String {
+    let machine = &overview.machine;
     let memory = machine
         .memory_mib
         .map_or_else(String::new, |mib| format!(", {} GiB", mib.div_ceil(1024)));
@@ -66,8 +66,8 @@ fn verdict(findings: &[Finding]) -> String {
     )
 }
 
-fn cards(told: &Overview) -> String {
-    let cards = told
+fn cards(overview: &Overview) -> String {
+    let cards = overview
         .cards
         .iter()
         .map(|(value, name)| format!("<div class=\"card\"><b>{value}</b><span>{name}</span></div>\n"))
@@ -103,8 +103,8 @@ fn plotted(plots: &[Plot]) -> String {
     html
 }
 
-fn checks(told: &Overview) -> String {
-    let rows = told
+fn checks(overview: &Overview) -> String {
+    let rows = overview
         .findings
         .iter()
         .map(|finding| {
@@ -125,11 +125,11 @@ fn checks(told: &Overview) -> String {
     format!(
         "<section><h2>Checks</h2><p class=\"caption\">Judged from outside, from the answers and {} alone; – could not be judged.</p>\n\
          <table>\n{rows}</table></section>\n",
-        told.shown
+        overview.shown
     )
 }
 
-fn details(told: &Overview) -> String {
+fn details(overview: &Overview) -> String {
     let pairs = |rows: &[(String, String)]| -> String {
         let rows = rows
             .iter()
@@ -138,7 +138,7 @@ fn details(told: &Overview) -> String {
             .concat();
         format!("<table>\n{rows}</table>")
     };
-    let notes = told
+    let notes = overview
         .remarks
         .iter()
         .map(|remark| format!("<li>{}</li>", escape(remark)))
@@ -149,12 +149,12 @@ fn details(told: &Overview) -> String {
     } else {
         format!("<ul class=\"notes\">{notes}</ul>")
     };
-    let (what, definition) = &told.definition;
+    let (what, definition) = &overview.definition;
     format!(
         "<section><h2>Numbers and parameters</h2><div class=\"columns\">{}{}</div>{notes}\n\
          <details><summary class=\"caption\">Definition of the {what}</summary><pre>{}</pre></details></section>\n",
-        pairs(&told.rows),
-        pairs(&told.parameters),
+        pairs(&overview.rows),
+        pairs(&overview.parameters),
         escape(&format!("{definition:#}"))
     )
 }

@@ -1,4 +1,4 @@
-//! What the service shows of the room behind the run: its counts, how every ticket ended, and the keys that sign.
+//! What the service shows of the room after the run: its counts, how every ticket ended, and the keys that sign.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,13 +17,13 @@ use crate::SimulateError;
 use crate::client::Api;
 use crate::scenario::Players;
 
-/// Between two looks at a room that has still somebody in it.
+/// Between two looks at a room that is not empty yet.
 const POLL: Duration = Duration::from_millis(100);
-/// Beyond the end of the last session and the patience with the last waiter.
+/// Beyond the end of the last session and of the last waiting timeout.
 const SLACK: Duration = Duration::from_secs(10);
 
-/// Waits until the sessions that nobody left have ended, and those who never came back are given up; the checks say
-/// when somebody is left.
+/// Waits until sessions without a leave have expired, and users who never came back are abandoned. The rules find the users
+/// who are left then.
 pub async fn emptied(api: &Api, plan: &Plan) -> Result<(), SimulateError> {
     let seconds = u64::from(plan.options.session_s) + u64::from(plan.options.waiting_timeout_s);
     let limit = Duration::from_secs(seconds) + SLACK;
@@ -97,12 +97,12 @@ pub async fn ends(crowd: &Arc<Crowd>, visits: Vec<Visit>) -> Result<Vec<Visit>, 
     }
     let mut visits = visits;
     while let Some(ended) = tasks.join_next().await {
-        for (number, said, told_us) in ended?? {
+        for (number, said, answered_us) in ended?? {
             let visit = &mut visits[number];
             match said {
                 Some(Ok(said)) => visit.finally = Some(said.place),
                 Some(Err(error)) => _ = visit.wrong.get_or_insert(format!("the last look: {error}")),
-                None => visit.forgotten_us = visit.joins.first().map(|join| told_us - join.sent_us),
+                None => visit.forgotten_us = visit.joins.first().map(|join| answered_us - join.sent_us),
             }
         }
     }

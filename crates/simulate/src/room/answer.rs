@@ -1,4 +1,4 @@
-//! What is said of a ticket, read from the answer to a call or from its event stream.
+//! The state of a ticket, from the answer to a call or from its event stream.
 
 use serde::Deserialize;
 
@@ -13,7 +13,7 @@ pub struct Session {
     pub pass: Box<str>,
 }
 
-/// A place in the line.
+/// A place in the queue.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wait {
     /// From 1.
@@ -46,7 +46,7 @@ pub enum Place {
     Ended(Ended),
 }
 
-/// What was said.
+/// An answer about a ticket.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Said {
     pub ticket: Box<str>,
@@ -158,8 +158,8 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_lacks_something_is_told() {
-        for (body, told) in [
+    fn an_incomplete_answer_is_named() {
+        for (body, named) in [
             (json!({"ticket":"t","status":"admitted","pass":"a"}), "admitted_at"),
             (
                 json!({"ticket":"t","status":"waiting","position":7,"ahead":7,"poll_after_s":1}),
@@ -176,8 +176,8 @@ mod tests {
             (json!({"ticket":"t","status":"left","ended_at":"soon"}), "soon"),
             (json!({"status":"left"}), "ticket"),
         ] {
-            let error = read_value(&body).expect_err(told);
-            assert!(error.contains(told), "{body}: {error}");
+            let error = read_value(&body).expect_err(named);
+            assert!(error.contains(named), "{body}: {error}");
         }
     }
 }

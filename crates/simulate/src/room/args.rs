@@ -9,7 +9,7 @@ use crate::jackpot::OF_JACKPOT;
 /// Options of a run of a room; each needs `--room`.
 #[derive(Debug, Clone, clap::Args, Serialize)]
 pub struct RoomArgs {
-    /// Let a crowd join a waiting room and go through it, in place of playing a jackpot.
+    /// Play a waiting room: a crowd joins it and goes through it.
     #[arg(long, conflicts_with_all = OF_JACKPOT, conflicts_with = "CouponArgs", help_heading = "Room")]
     #[serde(skip)]
     pub room: bool,
@@ -19,16 +19,16 @@ pub struct RoomArgs {
     /// Length of a session, in seconds.
     #[arg(long, requires = "room", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=3_600), help_heading = "Room")]
     pub session_s: u32,
-    /// A waiter who was not seen for so many seconds is abandoned.
+    /// The room abandons a waiting user that makes no call for this many seconds.
     #[arg(long, requires = "room", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=3_600), help_heading = "Room")]
     pub waiting_timeout_s: u32,
-    /// Most admissions in any minute [default: as many as there is room for].
+    /// Most admissions in any minute [default: no limit but the capacity].
     #[arg(long, value_name = "N", requires = "room", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Room")]
     pub rate: Option<u32>,
-    /// How long a user stays inside before it leaves, in milliseconds on average: up to twice as long.
+    /// How long a user stays inside before it leaves, in milliseconds on average; twice as long at most.
     #[arg(long, requires = "room", default_value_t = 300, value_parser = clap::value_parser!(u32).range(0..=1_000_000), help_heading = "Room")]
     pub stay_ms: u32,
-    /// Percentage of the users who come one by one while the others are let in, rather than before.
+    /// Percentage of the users who come one by one after the opening, not before it.
     #[arg(long, value_name = "PERCENT", requires = "room", default_value_t = 10, value_parser = percent(), help_heading = "Room")]
     #[serde(rename = "late_percent")]
     pub late: u32,
@@ -36,7 +36,7 @@ pub struct RoomArgs {
     #[arg(long, value_name = "PERCENT", requires = "room", default_value_t = 5, value_parser = percent(), help_heading = "Room")]
     #[serde(rename = "twice_percent")]
     pub twice: u32,
-    /// Percentage of the users who listen to events rather than poll; some 500 users at most.
+    /// Percentage of the users who listen to events instead of polling; some 500 users at most.
     #[arg(long, value_name = "PERCENT", requires = "room", default_value_t = 5, value_parser = percent(), help_heading = "Room")]
     #[serde(rename = "listen_percent")]
     pub listen: u32,
@@ -52,11 +52,11 @@ pub struct RoomArgs {
     #[arg(long, value_name = "PERCENT", requires = "room", default_value_t = 5, value_parser = percent(), help_heading = "Room")]
     #[serde(rename = "abandon_percent")]
     pub abandon: u32,
-    /// Percentage of the users who do not leave, so that their session has to end by itself.
+    /// Percentage of the users who do not leave, so that their session expires.
     #[arg(long, value_name = "PERCENT", requires = "room", default_value_t = 5, value_parser = percent(), help_heading = "Room")]
     #[serde(rename = "die_percent")]
     pub die: u32,
-    /// Id of the room to make [default: sim-SEED].
+    /// Id of the new room [default: sim-SEED].
     #[arg(long, value_name = "ID", requires = "room", value_parser = id, help_heading = "Room")]
     #[serde(skip)]
     pub room_id: Option<String>,

@@ -29,17 +29,17 @@ pub fn wrong(what: &str, detail: &str) -> Stop {
 pub struct Times {
     /// The first try.
     pub sent_us: u64,
-    pub told_us: u64,
+    pub answered_us: u64,
     /// When its user was there: not later because the answer took its time, unless the service was killed meanwhile.
     pub back_us: u64,
 }
 
 impl Times {
-    pub fn of(sent_us: u64, told_us: u64, may_have_been_killed: bool) -> Self {
+    pub fn of(sent_us: u64, answered_us: u64, may_have_been_killed: bool) -> Self {
         Self {
             sent_us,
-            told_us,
-            back_us: if may_have_been_killed { told_us } else { sent_us },
+            answered_us,
+            back_us: if may_have_been_killed { answered_us } else { sent_us },
         }
     }
 }
@@ -56,7 +56,7 @@ mod tests {
             body: "ticket-not-found".to_owned(),
         };
         let stop = Stop::from(refused);
-        assert!(matches!(&stop, Stop::Wrong(told) if told.contains("404") && told.contains("ticket-not-found")));
+        assert!(matches!(&stop, Stop::Wrong(detail) if detail.contains("404") && detail.contains("ticket-not-found")));
         assert!(matches!(Stop::from(SimulateError::Interrupted), Stop::Failed(_)));
     }
 }

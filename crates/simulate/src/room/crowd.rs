@@ -19,7 +19,7 @@ use crate::SimulateError;
 use crate::client::{Api, Target};
 use crate::scenario::{Course, Players, Scenario};
 
-/// How often it is seen to who has come and gone.
+/// Between two looks at how many users came and went.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// What all of them share.
@@ -36,7 +36,7 @@ pub struct Crowd {
     redis: Option<monitor::Redis>,
     tickets: Url,
     opened: AtomicBool,
-    /// Whether it is given up, because nobody comes further.
+    /// Whether the run gives up, because the queue stands still.
     given_up: watch::Sender<bool>,
     started: Instant,
 }
@@ -46,7 +46,7 @@ pub struct Crowd {
 pub struct Results {
     pub visits: Vec<Visit>,
     pub opening: Opening,
-    /// That nobody came further for so long, in seconds, that those who waited were given up.
+    /// Seconds for which the queue stood still, if the run gave up waiting.
     pub stood_still_s: Option<u64>,
 }
 
@@ -56,7 +56,7 @@ pub struct Progress {
     /// Steps of the plan.
     pub done: AtomicU64,
     pub admitted: AtomicU64,
-    /// Users who know that they are in.
+    /// Users whose last answer said that they are in.
     pub inside: AtomicU64,
     pub looks: AtomicU64,
     joined: AtomicU64,
@@ -66,7 +66,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// What moves while the line does.
+    /// What changes while the queue moves.
     fn moved(&self) -> [u64; 2] {
         [&self.done, &self.admitted].map(|counter| counter.load(Ordering::Relaxed))
     }
@@ -84,7 +84,7 @@ impl Progress {
     }
 }
 
-/// A line that does not move any more: users who wait would poll for ever, and the run would have no verdict.
+/// A queue that stands still. Its users would poll without end, and the run would have no verdict.
 #[derive(Debug)]
 struct Standstill {
     patience: Duration,
@@ -187,15 +187,15 @@ impl Crowd {
         url
     }
 
-    /// Whether anybody is let in.
+    /// Whether the room admits users.
     pub fn is_open(&self) -> bool {
         self.opened.load(Ordering::Relaxed)
     }
 
-    /// Returns when those who wait are given up.
+    /// Returns when the run gives up waiting.
     pub async fn given_up(&self) {
         let mut given_up = self.given_up.subscribe();
-        // It can't be closed as long as the crowd is there.
+        // The crowd holds the sender, so that it is open.
         _ = given_up.wait_for(|given_up| *given_up).await;
     }
 
@@ -252,11 +252,11 @@ impl Crowd {
         let sent_us = self.course().micros();
         api.send(Method::PUT, &self.plan.path(), &definition).await?;
         self.opened.store(true, Ordering::Relaxed);
-        let told_us = self.course().micros();
+        let answered_us = self.course().micros();
         Ok(Opening {
             waiting,
             sent_us,
-            told_us,
+            answered_us,
         })
     }
 }
@@ -268,7 +268,7 @@ mod tests {
     use super::Standstill;
 
     #[test]
-    fn a_line_stands_still_when_nobody_came_further_for_longer_than_the_patience() {
+    fn a_queue_stands_still_when_nothing_moved_for_longer_than_the_patience() {
         let (start, second) = (Instant::now(), Duration::from_secs(1));
         let mut standstill = Standstill::new(3 * second, start);
         for (at, moved, lasts) in [

@@ -8,28 +8,28 @@ use super::plan::{Plan, User};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Join {
     pub sent_us: u64,
-    pub told_us: u64,
+    pub answered_us: u64,
     /// HTTP status of its answer.
     pub status: u16,
     pub ticket: Box<str>,
-    /// Of one who was told to wait.
+    /// If the answer said to wait.
     pub position: Option<u64>,
 }
 
-/// That a user is in, as it was told first.
+/// The first answer that says that the user is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Admission {
-    pub told_us: u64,
+    pub answered_us: u64,
     pub session: Session,
 }
 
-/// What a renewal said.
+/// The answer to a renewal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Renewal {
     Longer(Session),
     /// There is no session.
     Refused {
-        /// Whether a look behind the refusal said that there is one.
+        /// Whether a look after the refusal found one.
         is_in: bool,
     },
 }
@@ -40,23 +40,22 @@ pub struct Visit {
     pub user: User,
     /// One, or two of the same instant.
     pub joins: Vec<Join>,
-    /// The place in the line as it was told last.
+    /// The place in the queue, by the last answer.
     pub position: Option<u64>,
     /// A place that became worse: from, to.
     pub fell_back: Option<(u64, u64)>,
     pub admission: Option<Admission>,
     pub renewal: Option<Renewal>,
-    /// That it is over, as the user was told.
-    pub told: Option<Ended>,
-    /// The place behind the run.
+    /// The end, by the answers to the user.
+    pub ended: Option<Ended>,
+    /// The place after the run.
     pub finally: Option<Place>,
-    /// That the service did not know the ticket any more then, so long behind its join, in microseconds.
+    /// If the service did not know the ticket any more then: the time since its join, in microseconds.
     pub forgotten_us: Option<u64>,
     pub looks: u64,
     /// Events of its stream.
     pub events: u64,
-    /// The most by which it called later than it was told to; where the service was killed, by which it was answered
-    /// later.
+    /// How much later than asked it called, at most; after a kill of the service, how much later its answer came.
     pub late_us: u64,
     /// What is wrong with an answer.
     pub wrong: Option<String>,
@@ -71,7 +70,7 @@ impl Visit {
             fell_back: None,
             admission: None,
             renewal: None,
-            told: None,
+            ended: None,
             finally: None,
             forgotten_us: None,
             looks: 0,
@@ -91,22 +90,22 @@ impl Visit {
         self.joins.iter().any(|join| join.position.is_some())
     }
 
-    /// How it ended, behind the run; of a ticket that is forgotten by then, as its user was told.
+    /// How it ended, after the run. If the service has forgotten the ticket by then: by the answers to its user.
     pub fn end(&self) -> Option<Ended> {
         match self.finally {
             Some(Place::Ended(ended)) => Some(ended),
-            None if self.forgotten_us.is_some() => self.told,
+            None if self.forgotten_us.is_some() => self.ended,
             _ => None,
         }
     }
 
-    /// Whether nobody can tell any more how it ended.
-    pub fn is_untold(&self) -> bool {
-        self.forgotten_us.is_some() && self.told.is_none()
+    /// Whether no answer says how it ended.
+    pub fn has_unknown_end(&self) -> bool {
+        self.forgotten_us.is_some() && self.ended.is_none()
     }
 
-    /// Whether it was back so late that it may have lost by that what is kept for so many seconds, its place or its
-    /// session: the service tells it to come back before half of them are over.
+    /// Whether it came back so late that it may have lost what the service keeps for these seconds: its place or its
+    /// session. The service asks users to come back before half of them are over.
     pub fn was_late_for(&self, seconds: u32) -> bool {
         self.late_us >= u64::from(seconds) * 1_000_000 / 4
     }
@@ -119,18 +118,18 @@ impl Visit {
         }
     }
 
-    /// The session as it was told last.
+    /// The session, by the last answer.
     pub fn session(&self) -> Option<&Session> {
         self.renewed()
             .or_else(|| self.admission.as_ref().map(|admission| &admission.session))
     }
 
-    /// Admitted, and its session ended before it came back to be told.
+    /// Admitted, and its session ended before it came back.
     pub fn was_missed(&self) -> bool {
         self.admission.is_none() && self.end().is_some_and(|ended| ended.how == How::Expired)
     }
 
-    /// From when at the latest until when it was in, in milliseconds of the service's clock.
+    /// Its stay at the shortest: from and to, in milliseconds of the service's clock.
     pub fn stay_ms(&self, plan: &Plan) -> Option<(i64, i64)> {
         let end_ms = self.end().map(|ended| ended.at_ms);
         match &self.admission {
@@ -146,7 +145,7 @@ impl Visit {
 pub struct Sample {
     /// When it was asked for and seen, in microseconds of the run.
     pub sent_us: u64,
-    pub told_us: u64,
+    pub answered_us: u64,
     /// Sessions whose end has not come.
     pub open: u64,
     pub waiting: u64,
@@ -165,21 +164,21 @@ pub struct Counts {
     pub left: u64,
 }
 
-/// The same during the run, and when it was asked for and told, in microseconds of the run.
+/// The same during the run, with the times of the question and the answer, in microseconds of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shown {
     pub sent_us: u64,
-    pub told_us: u64,
+    pub answered_us: u64,
     pub counts: Counts,
 }
 
 /// When the room got its capacity, in microseconds of the run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Opening {
-    /// Who waited then, as the service showed it.
+    /// Users who waited then, as the service showed it.
     pub waiting: u64,
     pub sent_us: u64,
-    pub told_us: u64,
+    pub answered_us: u64,
 }
 
 /// Everything a run has seen.
@@ -189,24 +188,24 @@ pub struct Evidence {
     /// By the user's number.
     pub visits: Vec<Visit>,
     pub opening: Opening,
-    /// In the order of time; none of a given service, whose Redis is not ours to ask.
+    /// In the order of time. Only a private service has a Redis that the monitor may read.
     pub samples: Vec<Sample>,
-    /// Why there is none, where Redis was asked.
+    /// Why there are none, if the monitor tried.
     pub blind: Option<String>,
     /// In the order of time.
     pub shown: Vec<Shown>,
-    /// Behind the run.
+    /// After the run.
     pub counts: Counts,
     /// The public keys, or why they could not be read.
     pub keys: Result<Vec<Key>, String>,
-    /// How long the service keeps a ticket behind its end at least, in microseconds.
+    /// How long the service keeps a ticket after its end at least, in microseconds.
     pub kept_us: u64,
-    /// That nobody came further for so long, in seconds, that the others were not waited for.
+    /// Seconds for which the queue stood still, if the run gave up waiting.
     pub stood_still_s: Option<u64>,
 }
 
 impl Evidence {
-    /// Those who were to join before anybody was let in, so that they were told all the places from the first on.
+    /// Users who join before the opening, and so have all the places from the first.
     pub fn early(&self) -> &[Visit] {
         &self.visits[..self.plan.early() as usize]
     }

@@ -1,4 +1,4 @@
-//! How long a place was free while somebody waited for it.
+//! How long places stayed free while users waited.
 
 use super::answer::How;
 use super::check::place;
@@ -7,34 +7,34 @@ use super::evidence::{Evidence, Visit};
 /// How long places were free, in milliseconds of the service's clock, by what freed them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lags {
-    /// The end of a session: somebody has to notice that it has come.
+    /// Freed by the end of a session, which the service has to notice.
     pub expired_ms: Vec<u64>,
-    /// A leave, which lets in who is next by the same call.
+    /// Freed by a leave, whose call admits the next user.
     pub left_ms: Vec<u64>,
 }
 
-/// The k-th admission beyond the capacity takes the k-th place that became free: for each of them the time between, as
-/// far as its user was told to wait and later when it was let in.
+/// The k-th admission beyond the capacity takes the k-th place that became free. The lag is the time between them. Only
+/// users count whose answers said to wait, and later when they were admitted.
 ///
-/// Who had to wait found no place free, so that the place became free while it waited. Of a room with a rate nothing
-/// can be told: there places are free on purpose.
+/// A user who had to wait found no free place, so its place became free while it waited. A room with a rate has no lags,
+/// because its places are free on purpose.
 pub fn promotions(evidence: &Evidence) -> Lags {
     let mut lags = Lags::default();
     if evidence.plan.options.rate.is_some() {
         return lags;
     }
     let stays = stays(evidence);
-    let mut admitted: Vec<(i64, bool)> = stays.iter().map(|stay| (stay.admitted_ms, stay.is_told)).collect();
+    let mut admitted: Vec<(i64, bool)> = stays.iter().map(|stay| (stay.admitted_ms, stay.is_answered)).collect();
     let mut freed: Vec<(i64, How)> = stays.iter().map(|stay| stay.freed).collect();
     admitted.sort_by_key(|(at_ms, _)| *at_ms);
     freed.sort_unstable();
     let beyond = admitted
         .iter()
         .skip(usize::try_from(evidence.plan.options.capacity).unwrap_or(usize::MAX));
-    for ((admitted_ms, is_told), (freed_ms, how)) in beyond.zip(freed) {
+    for ((admitted_ms, is_answered), (freed_ms, how)) in beyond.zip(freed) {
         let lag_ms = u64::try_from(admitted_ms - freed_ms).unwrap_or(0);
         match how {
-            _ if !is_told => {}
+            _ if !is_answered => {}
             How::Left => lags.left_ms.push(lag_ms),
             How::Expired | How::Abandoned => lags.expired_ms.push(lag_ms),
         }
@@ -45,39 +45,39 @@ pub fn promotions(evidence: &Evidence) -> Lags {
 /// From a place taken to the place free again.
 struct Stay {
     admitted_ms: i64,
-    /// Its user had been told to wait, and then that it is in.
-    is_told: bool,
+    /// The answers to its user said to wait, and then that it is in.
+    is_answered: bool,
     freed: (i64, How),
 }
 
-/// Everybody who was in. Who was not told so was let in between the one before it in the line and the one behind it: its
-/// session was over before it was back, or it left with the call behind the one that said to wait, and the one behind it
-/// had been let in by then.
+/// All users who were in. Some had no answer that said so: their session ended before they came back, or they left with the
+/// call after the one that said to wait. Such a user was admitted between its neighbours in the queue, if the next one had
+/// been admitted when it left.
 fn stays(evidence: &Evidence) -> Vec<Stay> {
-    let line = line(evidence);
-    let told_ms = |visit: &Visit| Some(visit.admission.as_ref()?.session.admitted_ms);
-    let (mut behind, mut next_ms) = (vec![None; line.len()], None);
-    for (at, visit) in line.iter().enumerate().rev() {
-        behind[at] = next_ms;
-        next_ms = told_ms(visit).filter(|_| visit.has_waited()).or(next_ms);
+    let queue = queue(evidence);
+    let admitted_ms_of = |visit: &Visit| Some(visit.admission.as_ref()?.session.admitted_ms);
+    let (mut next, mut next_ms) = (vec![None; queue.len()], None);
+    for (at, visit) in queue.iter().enumerate().rev() {
+        next[at] = next_ms;
+        next_ms = admitted_ms_of(visit).filter(|_| visit.has_waited()).or(next_ms);
     }
     let (mut stays, mut last_ms) = (Vec::new(), 0);
-    for (visit, behind) in line.iter().zip(behind) {
+    for (visit, next) in queue.iter().zip(next) {
         let Some(ended) = visit.end() else {
             continue;
         };
-        let is_told = told_ms(visit).is_some() && visit.has_waited();
-        if is_told {
-            last_ms = told_ms(visit).unwrap_or(last_ms);
+        let is_answered = admitted_ms_of(visit).is_some() && visit.has_waited();
+        if is_answered {
+            last_ms = admitted_ms_of(visit).unwrap_or(last_ms);
         }
-        let left_behind = ended.how == How::Left && behind.is_some_and(|behind_ms: i64| behind_ms < ended.at_ms);
-        if told_ms(visit).is_none() && !visit.was_missed() && !left_behind {
+        let left_after = ended.how == How::Left && next.is_some_and(|next_ms: i64| next_ms < ended.at_ms);
+        if admitted_ms_of(visit).is_none() && !visit.was_missed() && !left_after {
             continue;
         }
         let expires_ms = visit.session().map(|session| session.expires_ms);
         stays.push(Stay {
-            admitted_ms: told_ms(visit).unwrap_or(last_ms),
-            is_told,
+            admitted_ms: admitted_ms_of(visit).unwrap_or(last_ms),
+            is_answered,
             freed: (
                 expires_ms.filter(|_| ended.how == How::Expired).unwrap_or(ended.at_ms),
                 ended.how,
@@ -87,13 +87,13 @@ fn stays(evidence: &Evidence) -> Vec<Stay> {
     stays
 }
 
-/// All users in the order in which they joined: by place, and the late ones by when they were told.
-fn line(evidence: &Evidence) -> Vec<&Visit> {
-    let mut line: Vec<&Visit> = evidence.visits.iter().collect();
-    let (early, late) = line.split_at_mut(evidence.early().len());
+/// All users in the order of joining: by place, and the late ones by the time of the answer.
+fn queue(evidence: &Evidence) -> Vec<&Visit> {
+    let mut queue: Vec<&Visit> = evidence.visits.iter().collect();
+    let (early, late) = queue.split_at_mut(evidence.early().len());
     early.sort_by_key(|visit| place(visit));
-    late.sort_by_key(|visit| visit.joins.first().map(|join| join.told_us));
-    line
+    late.sort_by_key(|visit| visit.joins.first().map(|join| join.answered_us));
+    queue
 }
 
 #[cfg(test)]
@@ -124,7 +124,7 @@ mod tests {
                 && ended.how == How::Expired
             {
                 // It was over earlier than a place was given to the next.
-                let session = &mut visit.admission.as_mut().expect("who dies was let in").session;
+                let session = &mut visit.admission.as_mut().expect("it was admitted").session;
                 session.expires_ms -= 7;
             }
         }
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn who_left_without_knowing_that_it_was_in_had_a_place_all_the_same() {
+    fn a_user_who_left_without_an_answer_that_it_was_in_had_a_place() {
         let mut evidence = fixture::honest("--late 0");
         let promoted = evidence.visits.iter_mut().filter(|visit| visit.has_waited());
         let left = promoted.filter(|visit| visit.end().is_some_and(|ended| ended.how == How::Left));

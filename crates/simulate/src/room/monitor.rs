@@ -1,5 +1,5 @@
-//! Watches the room for the whole run, and takes no part in it: its Redis where that is ours to ask, and what the
-//! service shows of it.
+//! Watches the room for the whole run, and takes no part in it. It reads the Redis of a private service, and asks the service
+//! for the counts of the room.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -27,7 +27,7 @@ const ASK_ALONE_EVERY: Duration = Duration::from_millis(20);
 /// A Redis that was killed does not answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Reads only. All at one instant of Redis' clock: sessions whose end has not come, who waits, admissions ever.
+/// Reads only, all at one instant of Redis' clock: sessions whose end has not come, waiting users, all admissions until then.
 const SAMPLE: &str = "
 local t = redis.call('TIME')
 local now = string.format('%d', t[1] * 1000 + math.floor(t[2] / 1000))
@@ -89,7 +89,7 @@ async fn sample(
         match take(&client, &mut connection, &script, &redis.keys).await {
             Ok((open, waiting, admitted)) => samples.push(Sample {
                 sent_us,
-                told_us: course.micros(),
+                answered_us: course.micros(),
                 open,
                 waiting,
                 admitted,
@@ -146,7 +146,7 @@ async fn ask(
         if let Some(answered) = answered.ok().filter(|answered| answered.status.is_success()) {
             shown.push(Shown {
                 sent_us,
-                told_us: course.micros(),
+                answered_us: course.micros(),
                 counts: after::read(&path, &answered.json(&path)?)?,
             });
         }
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_redis_that_could_never_be_asked_is_told() {
+    async fn a_redis_that_never_answered_is_named() {
         let directory = tempfile::tempdir().expect("a directory");
         let done = AtomicU64::new(0);
         let course = Course {

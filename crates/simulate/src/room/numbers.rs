@@ -10,25 +10,25 @@ use crate::numbers::{Latency, latency, per};
 /// What a run of a room counts.
 #[derive(Debug, Clone, Serialize)]
 pub struct Numbers {
-    /// Users who joined before the opening, from the first join that was sent to the last that was told.
+    /// Users who joined before the opening, from the first join that was sent to the last answer.
     pub joins: u64,
     pub joining_s: f64,
     pub joins_per_s: f64,
-    /// Joins of the same time of users who had joined already.
+    /// Second joins of the same users in the same time.
     pub joins_again: u64,
-    /// Who waited when the room was opened.
+    /// Users who waited when the room was opened.
     pub waiting: u64,
-    /// Of every join, from its first try to its answer.
+    /// From the first try of a join to its answer.
     pub join_latency: Latency,
-    /// Sessions, of whom the user was told or not.
+    /// Sessions, with an answer to their user or without.
     pub admitted: u64,
-    /// Of them after waiting.
+    /// Those after waiting.
     pub promoted: u64,
-    /// From the opening to the last admission that was told.
+    /// From the opening to the last answer that admitted a user.
     pub draining_s: f64,
     pub admissions_per_s: f64,
-    /// From a place that became free to the next who got it, where somebody waited, by the service's own clock, which
-    /// tells ms apart.
+    /// From the moment at which a place became free to the admission of the user who waited for it. By the service's clock,
+    /// in whole milliseconds.
     pub promotion_lag: PromotionLag,
     pub looks: u64,
     pub events: u64,
@@ -36,11 +36,11 @@ pub struct Numbers {
     pub expired: u64,
     pub abandoned: u64,
     pub left: u64,
-    /// Sessions that ended before their user, who waited for them, was back.
+    /// Sessions that ended before the user, who waited for its session, came back.
     pub missed: u64,
-    /// How late this client was back at most.
+    /// How late this client came back at most.
     pub late_us: u64,
-    /// Of the monitor, in Redis, the longest time between two of them, and why there is none where it was asked.
+    /// Samples of the monitor in Redis. Below: the longest time between two of them, and why there are none.
     pub samples: u64,
     pub longest_blind_us: u64,
     pub blind: Option<String>,
@@ -51,7 +51,7 @@ pub struct Numbers {
 pub struct PromotionLag {
     /// The end of a session.
     pub expired: Option<Latency>,
-    /// A leave: the same call lets in the next.
+    /// A leave: the same call admits the next user.
     pub left: Option<Latency>,
 }
 
@@ -74,18 +74,22 @@ impl Numbers {
         let all_joins = early.clone().count() as u64;
         let joins = evidence.early().iter().filter(|visit| !visit.joins.is_empty()).count() as u64;
         let first_us = early.clone().map(|join| join.sent_us).min().unwrap_or(0);
-        let last_us = early.map(|join| join.told_us).max().unwrap_or(0);
+        let last_us = early.map(|join| join.answered_us).max().unwrap_or(0);
         let joining_s = per(last_us - first_us, 1e6);
         let admissions = || visits.iter().filter_map(|visit| visit.admission.as_ref());
-        let drained_us = admissions().map(|admission| admission.told_us).max().unwrap_or(0);
-        let draining_s = per(drained_us.saturating_sub(evidence.opening.told_us), 1e6);
+        let drained_us = admissions().map(|admission| admission.answered_us).max().unwrap_or(0);
+        let draining_s = per(drained_us.saturating_sub(evidence.opening.answered_us), 1e6);
         let admitted = count(&|visit| visit.admission.is_some() || visit.was_missed());
-        let told_us = evidence.samples.iter().map(|sample| sample.told_us);
-        let blind_us = told_us.clone().skip(1).zip(told_us).map(|(next, one)| next - one);
+        let answered_us = evidence.samples.iter().map(|sample| sample.answered_us);
+        let blind_us = answered_us
+            .clone()
+            .skip(1)
+            .zip(answered_us)
+            .map(|(next, one)| next - one);
         let joins_us = visits
             .iter()
             .flat_map(|visit| &visit.joins)
-            .map(|join| join.told_us - join.sent_us);
+            .map(|join| join.answered_us - join.sent_us);
         Self {
             joins,
             joining_s,

@@ -11,10 +11,10 @@ pub fn cards(numbers: &Numbers) -> Vec<(String, &'static str)> {
         (grouped_rate(numbers.joins_per_s), "joins per second"),
         (
             grouped(numbers.admitted),
-            "admitted, never more at once than there is room for",
+            "admitted, never more at once than the capacity",
         ),
         (grouped_rate(numbers.admissions_per_s), "admissions per second"),
-        (grouped(numbers.abandoned), "who never came back, given up"),
+        (grouped(numbers.abandoned), "abandoned, after they never came back"),
         (grouped(numbers.expired), "sessions that ended by themselves"),
     ];
     if let Some(lag) = &numbers.promotion_lag.expired {
@@ -77,7 +77,7 @@ pub fn rows(all: &AllNumbers<Numbers>) -> Vec<(String, String)> {
             "samples of Redis".to_owned(),
             match (numbers.samples, &numbers.blind) {
                 (_, Some(why)) => format!("none: {why}"),
-                (0, None) => "none: it is not ours to ask".to_owned(),
+                (0, None) => "none: only a private service has one to read".to_owned(),
                 (samples, None) => format!(
                     "{}, at most {} apart",
                     grouped(samples),
@@ -125,7 +125,7 @@ pub fn parameters(plan: &Plan) -> Vec<(String, String)> {
 fn lag_row(freed: &str, lag: &Latency) -> (String, String) {
     let [p50, p99, max] = [lag.p50_us, lag.p99_us, lag.max_us].map(millis);
     (
-        format!("promotion lag behind {freed}"),
+        format!("promotion lag after {freed}"),
         format!("p50 {p50}, p99 {p99}, max {max}"),
     )
 }
@@ -142,7 +142,7 @@ mod tests {
     use super::millis;
 
     #[test]
-    fn a_lag_is_told_in_whole_milliseconds() {
+    fn a_lag_reads_in_whole_milliseconds() {
         assert_eq!(
             [1, 999, 1_000, 1_234_567].map(millis),
             ["below 1 ms", "below 1 ms", "1 ms", "1,234 ms"]

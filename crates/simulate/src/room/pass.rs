@@ -1,4 +1,4 @@
-//! Passes, read from their published form alone (RFC 7519, RFC 8037), so that the product is not trusted to check
+//! Passes, read from their published form alone (RFC 7519, RFC 8037), so that the service does not check
 //! itself.
 
 use base64::Engine as _;
@@ -17,7 +17,7 @@ pub struct Key {
     pub key: VerifyingKey,
 }
 
-/// What a pass says.
+/// The claims of a pass.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Claims {
     pub iss: String,
@@ -54,13 +54,13 @@ pub fn keys(body: &[u8]) -> Result<Vec<Key>, String> {
     };
     let keys = set.keys.into_iter().filter(ours);
     keys.map(|jwk| {
-        let told = format!("the key {} can't be read", jwk.kid);
-        read(jwk).ok_or(told)
+        let wrong = format!("the key {} can't be read", jwk.kid);
+        read(jwk).ok_or(wrong)
     })
     .collect()
 }
 
-/// What a pass says that one of the keys signed.
+/// The claims of a pass that one of the keys signed.
 pub fn open(keys: &[Key], pass: &str) -> Result<Claims, String> {
     #[derive(Deserialize)]
     struct Header {
@@ -84,7 +84,7 @@ pub fn open(keys: &[Key], pass: &str) -> Result<Claims, String> {
     read(claims)
 }
 
-/// What a pass says, whoever signed it.
+/// The claims of a pass, without a check of its signature.
 pub fn claims(pass: &str) -> Result<Claims, String> {
     read(pass.split('.').nth(1).ok_or("it has no claims")?)
 }
@@ -133,15 +133,15 @@ pub mod tests {
             other.rsplit_once('.').expect("three parts").0,
             &pass[pass.rfind('.').expect("three parts")..]
         );
-        for (wrong, told) in [
+        for (wrong, named) in [
             (signed(8, TYPE, &claims), "not published"),
             (signed(7, "JWT", &claims), "typ"),
             (signed(7, "join+jwt", &claims), "typ"),
             (mixed, "signature"),
             ("a".to_owned(), "signature"),
         ] {
-            let error = open(&[key(7)], &wrong).expect_err(told);
-            assert!(error.contains(told), "{wrong}: {error}");
+            let error = open(&[key(7)], &wrong).expect_err(named);
+            assert!(error.contains(named), "{wrong}: {error}");
         }
     }
 

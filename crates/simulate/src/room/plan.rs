@@ -1,4 +1,4 @@
-//! Who comes to the room, when, and what each does there. All from the seed.
+//! Which users come to the room, when, and what each does there. All of it follows from the seed.
 
 use std::time::Duration;
 
@@ -12,12 +12,11 @@ use crate::Args;
 use crate::args::CrowdArgs;
 use crate::scenario::mix;
 
-/// Users who listen, at most about so many: each keeps a connection, and a service has 1,000 streams unless its
-/// settings say otherwise.
+/// Users who listen, about this many at most. Each keeps a connection, and a service has 1,000 streams by default.
 pub const LISTENERS: u64 = 500;
-/// Shares are drawn in so many parts.
+/// The parts of a share.
 const WHOLE: u64 = 10_000;
-/// A tenth of those who come late comes when all before are gone, to find the room empty.
+/// A tenth of the late users comes after all others have gone, and finds the room empty.
 const LAST: u32 = 10;
 const MINUTE: Duration = Duration::from_mins(1);
 
@@ -26,18 +25,18 @@ const MINUTE: Duration = Duration::from_mins(1);
 pub enum Part {
     /// Waits, stays for a while, and leaves.
     Visit,
-    /// Renews its session half-way, and leaves behind its first end.
+    /// Renews its session half-way, and leaves after its first end.
     Renew,
-    /// Leaves while it waits, or at once when it is let in.
+    /// Leaves while it waits, or at once when it is admitted.
     Leave,
     /// Never comes back while it waits.
     Abandon,
-    /// Is let in, and does nothing more.
+    /// Is admitted, and does nothing more.
     Die,
 }
 
 impl Part {
-    /// Whether it waits until it is let in.
+    /// Whether it waits until it is admitted.
     pub fn is_patient(self) -> bool {
         matches!(self, Self::Visit | Self::Renew | Self::Die)
     }
@@ -81,18 +80,18 @@ impl Plan {
         }
     }
 
-    /// The body of `PUT /v1/rooms/{id}`. With no capacity nobody is admitted: so all join before the first is let in.
+    /// The body of `PUT /v1/rooms/{id}`. Without capacity the room admits nobody, so that all early users join first.
     pub fn definition_with(&self, capacity: u64) -> Value {
         json!({ "capacity": capacity, "session_s": self.options.session_s, "waiting_timeout_s": self.options.waiting_timeout_s,
                 "admissions_per_minute": self.options.rate, "opens_at": null })
     }
 
-    /// Users who join before anybody is let in: the first ones.
+    /// Users who join before the opening: the first ones.
     pub fn early(&self) -> u32 {
         self.crowd.users - u32::try_from(u64::from(self.crowd.users) * u64::from(self.options.late) / 100).unwrap_or(0)
     }
 
-    /// How many of the early users are done with the room when each of the others comes, ascending.
+    /// How many of the early users have gone when each of the others comes, ascending.
     pub fn late_points(&self) -> Vec<u64> {
         let mut rng = StdRng::seed_from_u64(!self.seed);
         let early = self.early();
@@ -137,9 +136,9 @@ impl Plan {
         i64::from(self.options.session_s) * 1_000
     }
 
-    /// While anybody is let in, somebody joins, is let in or is done within this: a session that was renewed has ended, a
-    /// room that lost its tickets has waited for the passes that were out, a waiter has been given up, and the minute of a
-    /// rate is over, as is one in which a call may have been repeated.
+    /// While the room admits users, something moves within this time. A renewed session has ended, a room that lost its
+    /// tickets has waited for the passes, and the waiting timeout is over. So is the minute of a rate, and one in which
+    /// clients may have repeated a call.
     pub fn patience(&self) -> Duration {
         let seconds = 2 * self.options.session_s + self.options.waiting_timeout_s;
         let rate = if self.options.rate.is_some() {

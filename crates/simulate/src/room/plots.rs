@@ -12,8 +12,8 @@ use crate::run::Played;
 pub fn all(played: &Played<Plan>) -> Result<Vec<Plot>, SimulateError> {
     let (evidence, end_s) = (&played.evidence, played.numbers.elapsed_s);
     let joins = || evidence.visits.iter().flat_map(|visit| &visit.joins);
-    let at_us: Vec<u64> = joins().map(|join| join.told_us).collect();
-    let latencies_us: Vec<u64> = joins().map(|join| join.told_us - join.sent_us).collect();
+    let at_us: Vec<u64> = joins().map(|join| join.answered_us).collect();
+    let latencies_us: Vec<u64> = joins().map(|join| join.answered_us - join.sent_us).collect();
     let caption = "Joins answered per second: most before the opening, the others while the room is drained.";
     let samples = samples(evidence);
     let mut plots = vec![
@@ -38,7 +38,7 @@ fn samples(evidence: &Evidence) -> Vec<Sample> {
     }
     let sample = |shown: &Shown| Sample {
         sent_us: shown.sent_us,
-        told_us: shown.told_us,
+        answered_us: shown.answered_us,
         open: shown.counts.active,
         waiting: shown.counts.waiting,
         admitted: shown.counts.admitted,
@@ -88,7 +88,7 @@ fn changes(samples: &[Sample], of: impl Fn(&Sample) -> u64) -> Vec<(u64, f64)> {
     let step = |sample: &Sample| {
         let now = of(sample) as f64;
         let by = now - std::mem::replace(&mut before, now);
-        (by != 0.0).then_some((sample.told_us, by))
+        (by != 0.0).then_some((sample.answered_us, by))
     };
     samples.iter().filter_map(step).collect()
 }

@@ -1,5 +1,4 @@
-//! Connections that many users share: as many calls are under way as there are connections, and who comes first is
-//! served first.
+//! Connections that many users share. Each connection carries one call at a time, and users wait in order of arrival.
 
 use std::ops::Deref;
 use std::sync::atomic::AtomicU64;

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use super::answer::{self, Said};
 use crate::client::Api;
 
-/// A stream without a byte for so long, not even a comment, is taken for dead.
+/// A stream is dead after this time without a byte. A live one sends comments.
 const SILENCE: Duration = Duration::from_mins(1);
 /// No event is as long as this, in bytes.
 const LONGEST: usize = 65_536;
@@ -21,7 +21,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// None when the service is away or has too many of them: who can't listen polls.
+    /// None when the service is away or has too many streams: the user then polls.
     pub async fn open(api: &Api, url: &Url) -> Option<Self> {
         let response = api.listen(url).await.ok()?;
         response.status().is_success().then(|| Self {

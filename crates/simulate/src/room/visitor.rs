@@ -19,11 +19,11 @@ use crate::SimulateError;
 use crate::client::Answered;
 use crate::scenario::Players;
 
-/// Behind the end of a session, by the clock of this process, until it is looked for.
+/// From the end of a session, by the clock of this process, to the look for it.
 const BEHIND: Duration = Duration::from_millis(200);
 /// Between two looks for the end of a session, and before a stream that ended is opened again.
 const PAUSE: Duration = Duration::from_millis(100);
-/// A session that goes on for so long behind its end is left to the checks.
+/// Looks for the end of a session. The rules judge a session that goes on after them.
 const OVERDUE: u32 = 300;
 
 /// Goes the whole way.
@@ -51,7 +51,7 @@ pub async fn live(crowd: Arc<Crowd>, user: User) -> Result<Visit, SimulateError>
 struct Visitor {
     crowd: Arc<Crowd>,
     visit: Visit,
-    /// When it is to be back, since the last answer said to wait.
+    /// When the last answer asked it to come back.
     due_us: Option<u64>,
 }
 
@@ -90,7 +90,7 @@ impl Visitor {
             let said = answer::read(&answered.body).map_err(|error| wrong("a join", &error))?;
             self.visit.joins.push(Join {
                 sent_us: times.sent_us,
-                told_us: times.told_us,
+                answered_us: times.answered_us,
                 status: answered.status.as_u16(),
                 ticket: said.ticket.clone(),
                 position: match &said.place {
@@ -113,7 +113,7 @@ impl Visitor {
         .await
     }
 
-    /// Comes back when it was told to, and looks.
+    /// Comes back after `poll_after_s`, and looks.
     async fn poll(&mut self, wait: Wait) -> Result<Place, Stop> {
         sleep(Duration::from_secs_f64(wait.poll_after_s)).await;
         self.look().await
@@ -125,7 +125,7 @@ impl Visitor {
         self.ask(Method::GET, "a look").await
     }
 
-    /// Listens until it has news that it does not wait any more, or the stream ends.
+    /// Listens until an event says that it does not wait any more, or the stream ends.
     async fn listen(&mut self, wait: Wait) -> Result<Place, Stop> {
         let url = self.crowd.url(&format!("/{}/stream", self.ticket()));
         let Some(mut stream) = Stream::open(&self.crowd.listening, &url).await else {
@@ -134,7 +134,7 @@ impl Visitor {
         while let Some(said) = stream.next().await {
             let said = said.map_err(|error| wrong("an event", &error))?;
             self.visit.events += 1;
-            // Who listens is there.
+            // A listener counts as present.
             self.due_us = None;
             let now_us = self.crowd.course().micros();
             let place = self.hear(said, Times::of(now_us, now_us, false))?;
@@ -207,7 +207,7 @@ impl Visitor {
         Ok(())
     }
 
-    /// A call about the ticket whose answer is where its user is.
+    /// A call about the ticket. Its answer says where the user is.
     async fn ask(&mut self, method: Method, what: &str) -> Result<Place, Stop> {
         let path = format!("/{}", self.ticket());
         let (times, answered) = self
@@ -221,7 +221,7 @@ impl Visitor {
         self.visit.ticket().unwrap_or_default()
     }
 
-    /// Calls until there is an answer. On the heap, because all who wait are kept, and few of them call.
+    /// Calls until there is an answer. On the heap, because all waiting users stay in memory, and few of them call.
     async fn call(
         &self,
         method: Method,
@@ -234,14 +234,14 @@ impl Visitor {
             let api = self.crowd.pool.lease().await;
             let sent_us = self.crowd.course().micros();
             let answered = api.call_until(method, &url, body, is_answer).await?;
-            let told_us = self.crowd.course().micros();
+            let answered_us = self.crowd.course().micros();
             let may_have_been_killed = self.crowd.plan.is_killed && answered.repeats > 0;
-            Ok((Times::of(sent_us, told_us, may_have_been_killed), answered))
+            Ok((Times::of(sent_us, answered_us, may_have_been_killed), answered))
         })
         .await
     }
 
-    /// Remembers what was said.
+    /// Remembers the answer.
     fn hear(&mut self, said: Said, times: Times) -> Result<Place, Stop> {
         let visit = &mut self.visit;
         if visit.ticket() != Some(&said.ticket) {
@@ -260,13 +260,13 @@ impl Visitor {
                 if let Some(before) = before.filter(|before| *before < wait.position) {
                     visit.fell_back.get_or_insert((before, wait.position));
                 }
-                self.due_us = Some(times.told_us + micros(wait.poll_after_s));
+                self.due_us = Some(times.answered_us + micros(wait.poll_after_s));
             }
             Place::Admitted(session) => match &visit.admission {
                 None => {
                     let session = session.clone();
                     visit.admission = Some(Admission {
-                        told_us: times.told_us,
+                        answered_us: times.answered_us,
                         session,
                     });
                     self.crowd.progress.admitted.fetch_add(1, Ordering::Relaxed);
@@ -280,14 +280,14 @@ impl Visitor {
                 }
                 Some(_) => {}
             },
-            Place::Ended(ended) => visit.told = Some(*ended),
+            Place::Ended(ended) => visit.ended = Some(*ended),
         }
         Ok(said.place)
     }
 }
 
-/// From now until then, in milliseconds since 1970: a private service has the clock of this process, and a given one
-/// should have about the same.
+/// From now to then, in milliseconds since 1970. A private service has the clock of this process, and a given one should
+/// have about the same time.
 fn until(then_ms: i64) -> Duration {
     let left = then_ms - jiff::Timestamp::now().as_millisecond();
     Duration::from_millis(u64::try_from(left).unwrap_or(0))
@@ -312,7 +312,7 @@ mod tests {
     use crate::client::Target;
     use crate::room::plan::Plan;
 
-    /// One who has joined at the start of the run, and is to be back a second later.
+    /// A user who joined at the start of the run, and should come back a second later.
     fn visitor() -> Visitor {
         let plan = Arc::new(Plan::new(&Args::parse_from(["simulate", "--room"])));
         let target = Target {
@@ -328,7 +328,7 @@ mod tests {
         };
         visitor.visit.joins.push(Join {
             sent_us: 0,
-            told_us: 0,
+            answered_us: 0,
             status: 201,
             ticket: "t".into(),
             position: Some(9),
@@ -355,7 +355,7 @@ mod tests {
             assert_eq!(
                 visitor.due_us,
                 Some(5_000_000),
-                "it is to be back a second behind the answer"
+                "it should come back a second after the answer"
             );
         }
     }

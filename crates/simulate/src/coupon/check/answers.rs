@@ -20,7 +20,7 @@ pub fn each_is_its_own(evidence: &Evidence) -> Result<String, String> {
             Outcome::InLine => return Err(format!("{id} is not decided")),
             Outcome::Issued(_) if call.status == ACCEPTED || is_fresh != call.replayed => {}
             Outcome::Issued(_) => {
-                return Err(format!("{id} was answered {}, which fits no issue", told(call)));
+                return Err(format!("{id} was answered {}, which fits no issue", described(call)));
             }
             _ if is_fresh => return Err(format!("{id} was answered 201, and then {outcome:?}")),
             _ => {}
@@ -39,7 +39,7 @@ pub fn each_is_its_own(evidence: &Evidence) -> Result<String, String> {
     }
 }
 
-fn told(call: &Call) -> String {
+fn described(call: &Call) -> String {
     let replayed = if call.replayed {
         ", as a replay"
     } else {
@@ -48,7 +48,7 @@ fn told(call: &Call) -> String {
     format!("{}{replayed}", call.status)
 }
 
-/// All calls of a request are told the same, and exactly one of them made it.
+/// All calls of a request get the same answer, and exactly one of them made it.
 pub fn repeats_are_the_same(evidence: &Evidence) -> Result<String, String> {
     let mut repeats = 0;
     for request in evidence.requests() {
@@ -64,19 +64,19 @@ pub fn repeats_are_the_same(evidence: &Evidence) -> Result<String, String> {
         // to, may then find its own work. Only without kills is neither to be expected.
         let lost = evidence.kills > 0 || request.calls.iter().any(|call| call.repeats > 0);
         if made > 1 {
-            return Err(format!("{id} was made {made} times: so many answers are no replays"));
+            return Err(format!("{id} was made {made} times: as many answers are no replays"));
         }
         if made == 0 && !lost {
-            return Err(format!("{id} was made by nobody: all its answers are replays"));
+            return Err(format!("{id} was never made: all its answers are replays"));
         }
         repeats += request.calls.len() - 1;
     }
     Ok(format!("{repeats} repeats"))
 }
 
-/// Taking back is answered with the unit, and no other request is told to be voided. Who repeats the request is told what
-/// it was told first, its unit; who looks is told that it is voided.
-pub fn voids_are_told(evidence: &Evidence) -> Result<String, String> {
+/// A void answers with the unit, and no other request is voided. A repeat of the request gets its first answer, the unit; a
+/// look says that it is voided.
+pub fn voids_are_shown(evidence: &Evidence) -> Result<String, String> {
     let plan = &evidence.plan;
     let mut taken = BTreeSet::new();
     for void in &evidence.voids {
@@ -86,11 +86,11 @@ pub fn voids_are_told(evidence: &Evidence) -> Result<String, String> {
         }
         let calls = evidence.calls.iter().filter(|call| call.ask == void.ask);
         for call in calls {
-            let (Ok(told), Ok(taken @ Outcome::Voided(_))) = (&call.outcome, &void.outcome) else {
+            let (Ok(answered), Ok(taken @ Outcome::Voided(_))) = (&call.outcome, &void.outcome) else {
                 return Err(format!("taking back {id} was answered {:?}", void.outcome));
             };
-            if !told.is_same(taken) {
-                return Err(format!("{id} was told {told:?}, and taken back as {taken:?}"));
+            if !answered.is_same(taken) {
+                return Err(format!("{id} was answered {answered:?}, and taken back as {taken:?}"));
             }
         }
     }
@@ -99,7 +99,7 @@ pub fn voids_are_told(evidence: &Evidence) -> Result<String, String> {
         let asked = asked.is_some_and(|void| void.sent_us <= call.decided_us);
         if matches!(call.outcome, Ok(Outcome::Voided(_))) && !asked {
             return Err(format!(
-                "{} is told to be voided, and nobody had taken it back",
+                "{} is voided, and nobody had taken it back",
                 plan.request_id(call.ask)
             ));
         }
@@ -110,7 +110,7 @@ pub fn voids_are_told(evidence: &Evidence) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coupon::check::fixture;
+    use crate::coupon::check::fixture::{self, found};
 
     fn is_issued(outcome: &Outcome) -> bool {
         matches!(outcome, Outcome::Issued(_))
@@ -118,71 +118,75 @@ mod tests {
 
     #[test]
     fn missing_unreadable_undecided_and_misplaced_answers_are_found() {
-        let found = |change: fn(&mut Evidence)| {
-            let mut evidence = fixture::honest("");
-            change(&mut evidence);
-            each_is_its_own(&evidence).unwrap_err()
-        };
-        assert!(found(|evidence| _ = evidence.calls.pop()).contains("lacks 1"));
-        assert!(found(|evidence| evidence.calls[3].outcome = Err("user_id is u9".to_owned())).contains("u9"));
-        assert!(found(|evidence| evidence.calls[3].outcome = Ok(Outcome::InLine)).contains("not decided"));
-        assert!(found(|evidence| evidence.calls[3].ask.user += 1_000).contains("lacks"));
-        let replayed = found(|evidence| {
+        let changed = |change: fn(&mut Evidence)| found("answers", "", change);
+        assert!(changed(|evidence| _ = evidence.calls.pop()).contains("lacks 1"));
+        assert!(changed(|evidence| evidence.calls[3].outcome = Err("user_id is u9".to_owned())).contains("u9"));
+        assert!(changed(|evidence| evidence.calls[3].outcome = Ok(Outcome::InLine)).contains("not decided"));
+        assert!(changed(|evidence| evidence.calls[3].ask.user += 1_000).contains("lacks"));
+        let replayed = changed(|evidence| {
             let call = fixture::first(evidence, is_issued);
             evidence.calls[call].replayed = true;
         });
         assert!(replayed.contains("as a replay"), "{replayed}");
-        let mut refused = fixture::honest("");
-        let call = fixture::first(&refused, is_issued);
-        refused.calls[call].outcome = Ok(Outcome::OutOfStock);
-        assert!(each_is_its_own(&refused).unwrap_err().contains("201"));
+        let refused = changed(|evidence| {
+            let call = fixture::first(evidence, is_issued);
+            evidence.calls[call].outcome = Ok(Outcome::OutOfStock);
+        });
+        assert!(refused.contains("201"), "{refused}");
     }
 
     #[test]
     fn another_answer_when_repeated_is_found() {
         for line in ["", "--queued"] {
-            let mut evidence = fixture::honest(line);
-            let [_, again] = fixture::twice(&evidence, is_issued);
-            fixture::unit(&mut evidence, again).code.push('0');
-            assert!(repeats_are_the_same(&evidence).unwrap_err().contains("when repeated"));
-            let mut evidence = fixture::honest(line);
-            let [_, again] = fixture::twice(&evidence, |outcome| *outcome == Outcome::OutOfStock);
-            evidence.calls[again].outcome = Ok(Outcome::NotOpen);
-            assert!(repeats_are_the_same(&evidence).unwrap_err().contains("when repeated"));
+            let unit = found("repeats", line, |evidence| {
+                let [_, again] = fixture::twice(evidence, is_issued);
+                fixture::unit(evidence, again).code.push('0');
+            });
+            assert!(unit.contains("when repeated"), "{unit}");
+            let refusal = found("repeats", line, |evidence| {
+                let [_, again] = fixture::twice(evidence, |outcome| *outcome == Outcome::OutOfStock);
+                evidence.calls[again].outcome = Ok(Outcome::NotOpen);
+            });
+            assert!(refusal.contains("when repeated"), "{refusal}");
         }
     }
 
     #[test]
-    fn a_request_made_twice_or_by_nobody_is_found() {
+    fn a_request_made_twice_or_never_is_found() {
+        let twice = found("repeats", "", |evidence| {
+            let [_, again] = fixture::twice(evidence, is_issued);
+            evidence.calls[again].replayed = false;
+        });
+        assert!(twice.contains("2 times"), "{twice}");
+        let replay_both = |evidence: &mut Evidence| {
+            for call in fixture::twice(evidence, is_issued) {
+                evidence.calls[call].replayed = true;
+            }
+        };
+        let never = found("repeats", "", replay_both);
+        assert!(never.contains("never made"), "{never}");
         let mut evidence = fixture::honest("");
-        let [first, again] = fixture::twice(&evidence, is_issued);
-        evidence.calls[again].replayed = false;
-        assert!(repeats_are_the_same(&evidence).unwrap_err().contains("2 times"));
-        (evidence.calls[first].replayed, evidence.calls[again].replayed) = (true, true);
-        assert!(repeats_are_the_same(&evidence).unwrap_err().contains("by nobody"));
+        replay_both(&mut evidence);
         evidence.kills = 1;
         repeats_are_the_same(&evidence).expect("the service may have repeated its call to Redis");
+        let [first, _] = fixture::twice(&evidence, is_issued);
         (evidence.kills, evidence.calls[first].repeats) = (0, 1);
         repeats_are_the_same(&evidence).expect("the call whose answer was lost may have made it");
     }
 
     #[test]
-    fn a_void_of_another_unit_and_one_of_nobody_are_found() {
-        let found = |change: fn(&mut Evidence)| {
-            let mut evidence = fixture::honest("--voids 30");
-            change(&mut evidence);
-            voids_are_told(&evidence).unwrap_err()
-        };
-        let nobodys = found(|evidence| evidence.voids.clear());
-        assert!(nobodys.contains("nobody had"), "{nobodys}");
-        let other = found(|evidence| {
+    fn a_void_of_another_unit_and_an_unasked_one_are_found() {
+        let changed = |change: fn(&mut Evidence)| found("voids", "--voids 30", change);
+        let unasked = changed(|evidence| evidence.voids.clear());
+        assert!(unasked.contains("nobody had"), "{unasked}");
+        let other = changed(|evidence| {
             if let Ok(Outcome::Voided(unit)) = &mut evidence.voids[0].outcome {
                 unit.sequence += 1;
             }
         });
         assert!(other.contains("taken back as"), "{other}");
-        let twice = found(|evidence| evidence.voids.push(evidence.voids[0].clone()));
+        let twice = changed(|evidence| evidence.voids.push(evidence.voids[0].clone()));
         assert!(twice.contains("twice"), "{twice}");
-        assert!(found(|evidence| evidence.voids[0].outcome = Ok(Outcome::OutOfStock)).contains("was answered"));
+        assert!(changed(|evidence| evidence.voids[0].outcome = Ok(Outcome::OutOfStock)).contains("was answered"));
     }
 }

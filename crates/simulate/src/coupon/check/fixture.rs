@@ -1,51 +1,70 @@
-//! An honest run for the rules' tests to doctor: a small exact model answers it, a call every 10 µs.
+//! A small exact model of a coupon, and what its forgers use. A user calls every 10 µs.
 
 use std::collections::BTreeMap;
 
-use clap::Parser;
-
-use crate::Args;
 use crate::coupon::answer::{Outcome, Unit};
 use crate::coupon::evidence::{Call, Compared, Counts, Evidence, Row, Void};
 use crate::coupon::plan::{Ask, Plan, user_id};
+use crate::finding::Judged;
+use crate::forge::{self, Honest};
 
 /// Between two calls.
 const EVERY_US: u64 = 10;
-/// From the first try until something is done, and until it is told.
+/// From the first try to its effect, and to its answer.
 const DONE_US: u64 = 5;
-const TOLD_US: u64 = 25;
-/// Of a request in the line, both later by this.
+const ANSWERED_US: u64 = 25;
+/// For a queued request, both are later by this.
 const LINE_US: u64 = 100;
 
 #[derive(Default)]
 struct Model {
-    /// When each was decided, and what.
+    /// The time and the outcome of each decision.
     decided: BTreeMap<Ask, (u64, Outcome)>,
-    /// Whose unit is out.
+    /// Users who hold a unit, with its request.
     out: BTreeMap<u32, Ask>,
     issued: Vec<(Ask, Unit)>,
     voids: Vec<Void>,
 }
 
-/// A run of 200 users and 60 units, unless the line says otherwise.
+impl Honest for Plan {
+    const OPTIONS: &'static [&'static [&'static str]] = &[&["--coupons"], &["--users", "200"], &["--stock", "60"]];
+
+    fn model(self) -> Evidence {
+        let plan = self;
+        let asks = plan.asks();
+        let mut points = plan.void_points(asks.len() as u64);
+        let (mut model, mut calls) = (Model::default(), Vec::new());
+        for (n, ask) in (0..).zip(asks) {
+            while points.first().is_some_and(|point| *point <= n) && model.void(&plan, n * EVERY_US) {
+                points.remove(0);
+            }
+            calls.push(model.call(&plan, ask, n * EVERY_US));
+        }
+        model.evidence(plan, calls)
+    }
+}
+
+/// Honest evidence with these options.
 pub fn honest(line: &str) -> Evidence {
-    let mut words = vec!["simulate", "--coupons"];
-    for default in [["--users", "200"], ["--stock", "60"]] {
-        if !line.contains(default[0]) {
-            words.extend(default);
-        }
-    }
-    let plan = Plan::new(&Args::parse_from(words.into_iter().chain(line.split_whitespace())));
-    let asks = plan.asks();
-    let mut points = plan.void_points(asks.len() as u64);
-    let (mut model, mut calls) = (Model::default(), Vec::new());
-    for (n, ask) in (0..).zip(asks) {
-        while points.first().is_some_and(|point| *point <= n) && model.void(&plan, n * EVERY_US) {
-            points.remove(0);
-        }
-        calls.push(model.call(&plan, ask, n * EVERY_US));
-    }
-    model.evidence(plan, calls)
+    forge::honest::<Plan>(line)
+}
+
+/// What a rule says of forged evidence.
+pub fn found(rule: &str, line: &str, forge: impl FnOnce(&mut Evidence)) -> String {
+    forge::found::<Plan>(rule, line, forge)
+}
+
+/// What a rule says.
+pub fn judged(rule: &str, evidence: &Evidence) -> Judged {
+    forge::judged::<Plan>(rule, evidence)
+}
+
+/// The request with this sequence, and its outcome.
+pub fn issue(evidence: &Evidence, sequence: u64) -> (Ask, Outcome) {
+    let issues = evidence.issues();
+    let issue = issues.iter().find(|issue| issue.unit.sequence == sequence);
+    let issue = issue.expect("the model has issued as many");
+    (issue.request.ask, Outcome::Issued(issue.unit.clone()))
 }
 
 impl Model {
@@ -67,8 +86,8 @@ impl Model {
         Call {
             ask,
             sent_us: at,
-            told_us: at + TOLD_US,
-            decided_us: at + TOLD_US + if in_line { 2 * LINE_US } else { 0 },
+            answered_us: at + ANSWERED_US,
+            decided_us: at + ANSWERED_US + if in_line { 2 * LINE_US } else { 0 },
             in_line_ms: in_line.then_some(1),
             status,
             replayed: !fresh,
@@ -100,7 +119,7 @@ impl Model {
         Outcome::Issued(unit)
     }
 
-    /// Takes the oldest unit back that is out; false when there is none.
+    /// Takes back the oldest unit that is out. False when there is none.
     fn void(&mut self, plan: &Plan, at: u64) -> bool {
         let later = at + if plan.options.queued { LINE_US } else { 0 };
         let is_out = |issued: &&(Ask, Unit)| self.out.get(&issued.0.user) == Some(&issued.0);
@@ -169,7 +188,7 @@ pub fn twice(evidence: &Evidence, matches: impl Fn(&Outcome) -> bool) -> [usize;
         let again = n + 1 + calls[n + 1..].iter().position(|other| other.ask == call.ask)?;
         call.outcome.as_ref().is_ok_and(&matches).then_some([n, again])
     });
-    ask.expect("the fixture has one")
+    ask.expect("the model has one")
 }
 
 /// The first call with such an outcome.
@@ -178,10 +197,10 @@ pub fn first(evidence: &Evidence, matches: impl Fn(&Outcome) -> bool) -> usize {
         .calls
         .iter()
         .position(|call| call.outcome.as_ref().is_ok_and(&matches));
-    found.expect("the fixture has one")
+    found.expect("the model has one")
 }
 
-/// The unit of a call, to be doctored.
+/// The unit of a call, to be forged.
 pub fn unit(evidence: &mut Evidence, call: usize) -> &mut Unit {
     match &mut evidence.calls[call].outcome {
         Ok(Outcome::Issued(unit) | Outcome::Voided(unit) | Outcome::AlreadyIssued { unit, .. }) => unit,
@@ -189,8 +208,8 @@ pub fn unit(evidence: &mut Evidence, call: usize) -> &mut Unit {
     }
 }
 
-/// Changes what every call of a request is told.
-pub fn tell(evidence: &mut Evidence, ask: Ask, outcome: &Outcome) {
+/// Changes the answer to every call of a request.
+pub fn answer_with(evidence: &mut Evidence, ask: Ask, outcome: &Outcome) {
     for call in evidence.calls.iter_mut().filter(|call| call.ask == ask) {
         call.outcome = Ok(outcome.clone());
     }

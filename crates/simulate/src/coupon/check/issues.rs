@@ -28,14 +28,14 @@ pub fn stock_is_exact(evidence: &Evidence) -> Result<String, String> {
     let plan = &evidence.plan;
     let (all, voids) = (evidence.issues(), evidence.voids.len() as u64);
     let (issued, expected) = (all.len() as u64, plan.expected());
-    let told = || {
+    let counts = || {
         format!(
             "{issued} units were issued to {} users of a stock of {}, with {voids} taken back",
             plan.crowd.users, plan.options.stock
         )
     };
     if !(expected..=expected + voids).contains(&issued) {
-        return Err(told());
+        return Err(counts());
     }
     let mut sent_us: Vec<u64> = evidence.voids.iter().map(|void| void.sent_us).collect();
     sent_us.sort_unstable();
@@ -51,10 +51,10 @@ pub fn stock_is_exact(evidence: &Evidence) -> Result<String, String> {
             ));
         }
     }
-    Ok(told())
+    Ok(counts())
 }
 
-/// Of a user's units each but the last was taken back before the next was told.
+/// Each unit of a user, except the last, was taken back before the answer with the next one.
 pub fn once_per_user(evidence: &Evidence) -> Result<String, String> {
     let mut by_user = BTreeMap::<u32, Issue<'_>>::new();
     let mut again = 0;
@@ -79,85 +79,66 @@ pub fn once_per_user(evidence: &Evidence) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coupon::answer::Outcome;
-    use crate::coupon::check::fixture;
+    use crate::coupon::answer::{Outcome, Unit};
+    use crate::coupon::check::fixture::{self, found};
+    use crate::coupon::evidence::Void;
     use crate::coupon::plan::Ask;
 
-    /// The request with this sequence.
-    fn with_sequence(evidence: &Evidence, sequence: u64) -> (Ask, Outcome) {
-        let issues = evidence.issues();
-        let issue = issues
-            .iter()
-            .find(|issue| issue.unit.sequence == sequence)
-            .expect("one");
-        (issue.request.ask, Outcome::Issued(issue.unit.clone()))
-    }
-
-    fn with(evidence: &Evidence, at: u64, sequence: u64) -> (Ask, Outcome) {
-        let (ask, outcome) = with_sequence(evidence, at);
+    /// The request with one sequence gets another.
+    fn renumber(evidence: &mut Evidence, from: u64, sequence: u64) {
+        let (ask, outcome) = fixture::issue(evidence, from);
         let unit = outcome.unit().cloned().expect("a unit");
-        (ask, Outcome::Issued(crate::coupon::answer::Unit { sequence, ..unit }))
+        fixture::answer_with(evidence, ask, &Outcome::Issued(Unit { sequence, ..unit }));
     }
 
     #[test]
     fn a_gap_and_a_double_are_found() {
-        let mut evidence = fixture::honest("");
-        let (ask, outcome) = with(&evidence, 10, 61);
-        fixture::tell(&mut evidence, ask, &outcome);
-        assert!(
-            sequences_are_dense(&evidence)
-                .unwrap_err()
-                .contains("10 was given to nobody")
-        );
-        let mut evidence = fixture::honest("");
-        let (ask, outcome) = with(&evidence, 10, 9);
-        fixture::tell(&mut evidence, ask, &outcome);
-        assert!(
-            sequences_are_dense(&evidence)
-                .unwrap_err()
-                .contains("9 was given twice")
-        );
+        let gap = found("sequences", "", |evidence| renumber(evidence, 10, 61));
+        assert!(gap.contains("10 was given to nobody"), "{gap}");
+        let double = found("sequences", "", |evidence| renumber(evidence, 10, 9));
+        assert!(double.contains("9 was given twice"), "{double}");
     }
 
     #[test]
     fn one_unit_too_many_or_too_few_is_found() {
         for line in ["", "--queued", "--voids 4"] {
-            let mut evidence = fixture::honest(line);
-            evidence.plan.options.stock -= 10;
-            assert!(stock_is_exact(&evidence).is_err(), "{line}");
-            let mut evidence = fixture::honest(line);
-            evidence.plan.options.stock += 10;
-            assert!(stock_is_exact(&evidence).is_err(), "{line}");
+            found("stock", line, |evidence| evidence.plan.options.stock -= 10);
+            found("stock", line, |evidence| evidence.plan.options.stock += 10);
         }
-        let mut evidence = fixture::honest("");
-        let (ask, _) = with_sequence(&evidence, 60);
-        fixture::tell(&mut evidence, ask, &Outcome::OutOfStock);
-        assert!(stock_is_exact(&evidence).unwrap_err().contains("59 units"));
+        let fewer = found("stock", "", |evidence| {
+            let (ask, _) = fixture::issue(evidence, 60);
+            fixture::answer_with(evidence, ask, &Outcome::OutOfStock);
+        });
+        assert!(fewer.contains("59 units"), "{fewer}");
     }
 
     #[test]
     fn a_unit_issued_before_another_was_taken_back_is_found() {
-        let mut evidence = fixture::honest("--voids 4");
-        for void in &mut evidence.voids {
-            (void.sent_us, void.answered_us) = (u64::MAX - 1, u64::MAX);
-        }
-        let told = stock_is_exact(&evidence).unwrap_err();
-        assert!(told.contains("while 60 of 60 units were out"), "{told}");
+        let detail = found("stock", "--voids 4", |evidence| {
+            for void in &mut evidence.voids {
+                (void.sent_us, void.answered_us) = (u64::MAX - 1, u64::MAX);
+            }
+        });
+        assert!(detail.contains("while 60 of 60 units were out"), "{detail}");
     }
 
     #[test]
     fn a_user_with_two_units_is_found() {
+        let give_both = |evidence: &mut Evidence| {
+            let [(one, _), (two, _)] = [1, 2].map(|sequence| fixture::issue(evidence, sequence));
+            for call in evidence.calls.iter_mut().filter(|call| call.ask == two) {
+                call.ask = Ask {
+                    user: one.user,
+                    request: 99,
+                };
+            }
+        };
+        let detail = found("once per user", "", give_both);
+        assert!(detail.contains("while it had 1"), "{detail}");
         let mut evidence = fixture::honest("");
-        let [(one, _), (two, _)] = [1, 2].map(|sequence| with_sequence(&evidence, sequence));
-        for call in evidence.calls.iter_mut().filter(|call| call.ask == two) {
-            call.ask = Ask {
-                user: one.user,
-                request: 99,
-            };
-        }
-        assert!(once_per_user(&evidence).unwrap_err().contains("while it had 1"));
-        let (one, outcome) = with_sequence(&evidence, 1);
-        evidence.voids.push(crate::coupon::evidence::Void {
+        give_both(&mut evidence);
+        let (one, outcome) = fixture::issue(&evidence, 1);
+        evidence.voids.push(Void {
             ask: one,
             sent_us: 0,
             answered_us: 1,

@@ -47,7 +47,7 @@ pub fn are_justified(evidence: &Evidence) -> Result<String, String> {
 
 /// What is wrong with the unit that an already-issued names.
 fn had_one(request: &Request<'_>, (named_user, unit): (&str, &Unit), first: Option<&Issue<'_>>) -> Result<(), String> {
-    let first = first.ok_or("which nobody was told to be issued")?;
+    let first = first.ok_or("which no answer issued")?;
     if named_user != user_id(request.ask.user) || first.request.ask.user != request.ask.user {
         return Err(format!("which is not of its user u{}", request.ask.user));
     }
@@ -88,8 +88,8 @@ impl Out {
         Self { issued_us, back_us }
     }
 
-    /// At any instant between these two. It falls only behind an instant at which a unit came back, so that it is
-    /// highest at one of those, or at the end.
+    /// At any instant between these two. It falls only after a unit came back, so that it is highest at one of those
+    /// instants, or at the end.
     fn most(&self, from_us: u64, to_us: u64) -> u64 {
         let inside = |at: &&u64| (from_us..=to_us).contains(at);
         let instants = self.back_us.iter().filter(inside).chain([&to_us]);
@@ -120,14 +120,14 @@ mod tests {
                 outcome.unit().is_some_and(|unit| unit.sequence == 3)
             });
             let ask = evidence.calls[third].ask;
-            fixture::tell(&mut evidence, ask, &Outcome::OutOfStock);
-            let told = are_justified(&evidence).unwrap_err();
-            assert!(told.contains("of 60 units were out"), "{line}: {told}");
+            fixture::answer_with(&mut evidence, ask, &Outcome::OutOfStock);
+            let detail = are_justified(&evidence).unwrap_err();
+            assert!(detail.contains("of 60 units were out"), "{line}: {detail}");
         }
     }
 
     #[test]
-    fn out_of_stock_behind_a_void_is_found_unless_another_took_the_unit() {
+    fn out_of_stock_after_a_void_is_found_unless_another_took_the_unit() {
         let mut evidence = fixture::honest("");
         let last = evidence.calls.len() - 1;
         let at = evidence.calls[last].sent_us;
@@ -145,8 +145,8 @@ mod tests {
             answered_us: at - 1,
             outcome: Ok(Outcome::Voided(unit)),
         });
-        let told = are_justified(&evidence).unwrap_err();
-        assert!(told.contains("at most 59 of 60"), "{told}");
+        let detail = are_justified(&evidence).unwrap_err();
+        assert!(detail.contains("at most 59 of 60"), "{detail}");
         evidence.voids[0].answered_us = at + 1;
         are_justified(&evidence).expect("it may have been refused before the unit came back");
     }
@@ -159,7 +159,7 @@ mod tests {
             change(&mut evidence, call);
             let ask = evidence.calls[call].ask;
             let outcome = evidence.calls[call].outcome.clone().expect("readable");
-            fixture::tell(&mut evidence, ask, &outcome);
+            fixture::answer_with(&mut evidence, ask, &outcome);
             are_justified(&evidence).unwrap_err()
         };
         let nobodys = found(|evidence, call| {
@@ -167,7 +167,7 @@ mod tests {
                 request_id.push('9');
             }
         });
-        assert!(nobodys.contains("nobody was told"), "{nobodys}");
+        assert!(nobodys.contains("which no answer issued"), "{nobodys}");
         let anothers = found(|evidence, call| {
             let user = evidence.calls[call].ask.user;
             let issues = evidence.issues();
@@ -211,7 +211,7 @@ mod tests {
             outcome: Ok(Outcome::Voided(unit)),
         });
         assert!(are_justified(&evidence).unwrap_err().contains("taken back before"));
-        fixture::tell(&mut evidence, ask, &Outcome::NotOpen);
+        fixture::answer_with(&mut evidence, ask, &Outcome::NotOpen);
         assert!(are_justified(&evidence).unwrap_err().contains("not-open"));
     }
 }

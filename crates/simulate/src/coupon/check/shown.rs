@@ -1,4 +1,4 @@
-//! What the service shows behind the run is what users were told.
+//! What the service shows after the run agrees with the answers to users.
 
 use crate::coupon::answer::Outcome;
 use crate::coupon::evidence::{Compared, Counts, Evidence, Row};
@@ -9,26 +9,26 @@ use crate::finding::Judged;
 pub fn counts_add_up(evidence: &Evidence) -> Result<String, String> {
     let shown = evidence.counts;
     let (issued, voided) = (evidence.issues().len() as u64, evidence.voids.len() as u64);
-    let told = Counts {
+    let answered = Counts {
         stock: evidence.plan.options.stock,
         issued,
         voided,
         remaining: (evidence.plan.options.stock + voided).saturating_sub(issued),
         ..shown
     };
-    if shown == told {
+    if shown == answered {
         let Counts { stock, remaining, .. } = shown;
         Ok(format!("{remaining} = {stock} - {issued} + {voided}"))
     } else {
-        Err(format!("shown are {shown:?}, told were {told:?}"))
+        Err(format!("shown are {shown:?}, the answers say {answered:?}"))
     }
 }
 
-/// The line and the dead letters are empty, and no request was told to be in them at the end.
+/// The queue and the dead letters are empty, and no answer left a request in them.
 pub fn nothing_is_left(evidence: &Evidence) -> Result<String, String> {
     let Counts { queued, dead, .. } = evidence.counts;
     if (queued, dead) != (0, 0) {
-        return Err(format!("{queued} are in the line and {dead} dead letters"));
+        return Err(format!("{queued} are in the queue and {dead} dead letters"));
     }
     if let Some(id) = evidence.dead_letters.first() {
         return Err(format!("{id} is among {} dead letters", evidence.dead_letters.len()));
@@ -51,23 +51,23 @@ pub fn ledger_is_the_answers(evidence: &Evidence) -> Judged {
         Ok(rows) => rows,
         Err(why) => return Judged::NotChecked(why.clone()),
     };
-    let told = evidence.issues().into_iter().map(|issue| Row {
+    let answered = evidence.issues().into_iter().map(|issue| Row {
         request_id: evidence.plan.request_id(issue.request.ask),
         user_id: user_id(issue.request.ask.user),
         unit: issue.unit.clone(),
         voided: issue.void.is_some(),
     });
-    let told: Vec<Row> = told.collect();
-    for (row, told) in rows.iter().zip(&told) {
-        if row != told {
-            return Judged::Violated(format!("the ledger has {row:?} where {told:?} was told"));
+    let answered: Vec<Row> = answered.collect();
+    for (row, answered) in rows.iter().zip(&answered) {
+        if row != answered {
+            return Judged::Violated(format!("the ledger has {row:?} where the answer says {answered:?}"));
         }
     }
-    if rows.len() == told.len() {
+    if rows.len() == answered.len() {
         Judged::Held(format!("{} issues", rows.len()))
     } else {
-        let (has, told) = (rows.len(), told.len());
-        Judged::Violated(format!("the ledger has {has} issues, users were told of {told}"))
+        let (has, answered) = (rows.len(), answered.len());
+        Judged::Violated(format!("the ledger has {has} issues, the answers have {answered}"))
     }
 }
 
@@ -83,7 +83,7 @@ pub fn redis_and_ledger_agree(evidence: &Evidence) -> Judged {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coupon::check::fixture;
+    use crate::coupon::check::fixture::{self, found};
 
     #[test]
     fn each_count_that_does_not_fit_is_found() {
@@ -94,29 +94,25 @@ mod tests {
             |counts| counts.remaining += 1,
         ];
         for change in changes {
-            let mut evidence = fixture::honest("--voids 2");
-            change(&mut evidence.counts);
-            assert!(counts_add_up(&evidence).is_err(), "{:?}", evidence.counts);
+            found("counts", "--voids 2", |evidence| change(&mut evidence.counts));
         }
     }
 
     #[test]
-    fn what_is_left_in_the_line_or_dead_is_found() {
+    fn what_is_left_in_the_queue_or_dead_is_found() {
         let changes: [fn(&mut Evidence); 4] = [
             |evidence| evidence.counts.queued = 1,
             |evidence| evidence.counts.dead = 1,
             |evidence| evidence.dead_letters.push("s1-u1-0".to_owned()),
-            |evidence| fixture::tell(evidence, evidence.calls[0].ask, &Outcome::Dead),
+            |evidence| fixture::answer_with(evidence, evidence.calls[0].ask, &Outcome::Dead),
         ];
         for change in changes {
-            let mut evidence = fixture::honest("--queued");
-            change(&mut evidence);
-            assert!(nothing_is_left(&evidence).is_err());
+            found("line", "--queued", change);
         }
     }
 
     #[test]
-    fn a_row_too_few_too_many_altered_or_out_of_order_is_a_violation_and_blindness_is_told() {
+    fn a_row_too_few_too_many_altered_or_out_of_order_is_found_and_an_unreadable_ledger_is_named() {
         let changes: [fn(&mut Vec<Row>); 6] = [
             |rows| _ = rows.pop(),
             |rows| rows.push(rows[0].clone()),
@@ -126,25 +122,26 @@ mod tests {
             |rows| rows[3].voided = !rows[3].voided,
         ];
         for change in changes {
-            let mut evidence = fixture::honest("--voids 2");
-            change(evidence.ledger.as_mut().expect("rows"));
-            let judged = ledger_is_the_answers(&evidence);
-            assert!(matches!(judged, Judged::Violated(_)), "{judged:?}");
+            found("ledger", "--voids 2", |evidence| {
+                change(evidence.ledger.as_mut().expect("rows"));
+            });
         }
         let mut evidence = fixture::honest("");
         evidence.ledger = Err("no such list".to_owned());
         assert_eq!(
-            ledger_is_the_answers(&evidence),
+            fixture::judged("ledger", &evidence),
             Judged::NotChecked("no such list".to_owned())
         );
     }
 
     #[test]
     fn a_mismatch_is_a_violation() {
+        found("reconciliation", "", |evidence| {
+            evidence.compared = Compared::Mismatch("issued 3, 4".to_owned());
+        });
         let mut evidence = fixture::honest("");
-        evidence.compared = Compared::Mismatch("issued 3, 4".to_owned());
-        assert!(matches!(redis_and_ledger_agree(&evidence), Judged::Violated(_)));
         evidence.compared = Compared::Unknown("not there".to_owned());
-        assert!(matches!(redis_and_ledger_agree(&evidence), Judged::NotChecked(_)));
+        let judged = fixture::judged("reconciliation", &evidence);
+        assert!(matches!(judged, Judged::NotChecked(_)));
     }
 }

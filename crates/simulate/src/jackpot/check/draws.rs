@@ -118,43 +118,42 @@ fn fits(plan: &Plan, answer: &Answer) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Attempt, Judged, Outcome, attempts_fit, recomputed};
-    use crate::jackpot::check::fixture;
+    use super::{Attempt, Judged, Outcome};
+    use crate::jackpot::check::fixture::{self, found};
 
     #[test]
     fn a_rank_that_was_not_drawn_is_found() {
-        let mut evidence = fixture::honest("");
-        fixture::answer(&mut evidence, 5).attempts[0].rank += 1;
-        assert!(matches!(recomputed(&evidence), Judged::Violated(text) if text.contains("recomputed")));
+        let detail = found("draws", "", |evidence| {
+            fixture::answer(evidence, 5).attempts[0].rank += 1;
+        });
+        assert!(detail.contains("recomputed"), "{detail}");
     }
 
     #[test]
     fn another_client_seed_or_commitment_is_found() {
-        let mut evidence = fixture::honest("");
-        let drawn = evidence
-            .records
-            .iter()
-            .position(|record| record.answer.as_ref().unwrap().payout.is_some())
-            .unwrap();
-        evidence.records[drawn].entry.client_seed = Some("another".to_owned());
-        assert!(matches!(recomputed(&evidence), Judged::Violated(_)));
-        let mut evidence = fixture::honest("");
-        fixture::answer(&mut evidence, 5).commitment = "ab".into();
-        assert!(matches!(recomputed(&evidence), Judged::Violated(text) if text.contains("commitment")));
+        found("draws", "", |evidence| {
+            let drawn = fixture::paid_where(evidence, |_| true);
+            evidence.records[drawn].entry.client_seed = Some("another".to_owned());
+        });
+        let detail = found("draws", "", |evidence| {
+            fixture::answer(evidence, 5).commitment = "ab".into();
+        });
+        assert!(detail.contains("commitment"), "{detail}");
     }
 
     #[test]
     fn without_the_secret_it_says_so() {
         let mut evidence = fixture::honest("");
         evidence.seeds = None;
-        assert!(matches!(recomputed(&evidence), Judged::NotChecked(text) if text.contains("--master-secret")));
+        let judged = fixture::judged("draws", &evidence);
+        assert!(matches!(judged, Judged::NotChecked(text) if text.contains("--master-secret")));
     }
 
     #[test]
     fn attempts_that_do_not_follow_are_found() {
         let attempt = |number, rank, result| Attempt { number, rank, result };
         let retry = |number| attempt(number, 1, Outcome::Retry);
-        for (attempts, told) in [
+        for (attempts, named) in [
             (vec![], "never drawn"),
             (vec![attempt(1, 0, Outcome::None)], "belongs"),
             (vec![attempt(0, 1, Outcome::None)], "rank 1"),
@@ -167,12 +166,11 @@ mod tests {
             ((0..18).map(retry).collect(), "at most"),
             (vec![attempt(0, 1, Outcome::Paid)], "was paid"),
         ] {
-            let mut evidence = fixture::honest("");
-            let answer = fixture::answer(&mut evidence, 5);
-            answer.attempts = attempts.into();
-            answer.payout = None;
-            let found = attempts_fit(&evidence).unwrap_err();
-            assert!(found.contains(told), "{found}");
+            let detail = found("attempts", "", |evidence| {
+                let answer = fixture::answer(evidence, 5);
+                (answer.attempts, answer.payout) = (attempts.into(), None);
+            });
+            assert!(detail.contains(named), "{detail}");
         }
     }
 }

@@ -1,10 +1,9 @@
-//! An honest run for the rules' tests to doctor: a small exact model plays it, redraws being paid some entries late.
+//! A small exact model of a jackpot, and what its forgers use. Redraws are paid some entries late.
 
 use std::collections::BTreeMap;
 
-use clap::Parser;
-
-use crate::Args;
+use crate::finding::Judged;
+use crate::forge::{self, Honest};
 use crate::jackpot::answer::{Answer, Attempt, Contribution, Outcome, Payout};
 use crate::jackpot::draw::{EpochSeed, secret_id};
 use crate::jackpot::epochs::Epoch;
@@ -26,34 +25,52 @@ struct Model {
     answers: Vec<(Entry, Answer)>,
 }
 
-/// A run of 4,000 entries with high odds, so that a few dozen claims of each kind are in it.
-pub fn honest(line: &str) -> Evidence {
-    let common = "simulate --entries 4000 --winners 0 --odds-ppm 20000";
-    let args = Args::parse_from(common.split_whitespace().chain(line.split_whitespace()));
-    let plan = Plan::new(&args, true);
-    let tiers = plan.tiers.len();
-    let mut model = Model {
-        seed: EpochSeed::derive(&SECRET, &plan.jackpot_id, 1, NONCE),
-        pools: vec![(0, 0); tiers],
-        meters: vec![Meter::default(); tiers],
-        claims: 0,
-        answers: Vec::new(),
-        plan,
-    };
-    let mut waiting: Vec<(u64, usize)> = Vec::new();
-    for number in 0..model.plan.options.entries {
-        while let Some((_, index)) = waiting.first().copied().filter(|(due, _)| *due <= number) {
-            waiting.remove(0);
+/// 4,000 entries with high odds, so that a few dozen claims of each kind are among them.
+impl Honest for Plan {
+    const OPTIONS: &'static [&'static [&'static str]] =
+        &[&["--entries", "4000"], &["--winners", "0"], &["--odds-ppm", "20000"]];
+
+    fn model(self) -> Evidence {
+        let plan = self;
+        let tiers = plan.tiers.len();
+        let mut model = Model {
+            seed: EpochSeed::derive(&SECRET, &plan.jackpot_id, 1, NONCE),
+            pools: vec![(0, 0); tiers],
+            meters: vec![Meter::default(); tiers],
+            claims: 0,
+            answers: Vec::new(),
+            plan,
+        };
+        let mut waiting: Vec<(u64, usize)> = Vec::new();
+        for number in 0..model.plan.options.entries {
+            while let Some((_, index)) = waiting.first().copied().filter(|(due, _)| *due <= number) {
+                waiting.remove(0);
+                model.redraw(index);
+            }
+            if model.enter(number) {
+                waiting.push((number + REDRAWN_LATE, model.answers.len() - 1));
+            }
+        }
+        for (_, index) in waiting {
             model.redraw(index);
         }
-        if model.enter(number) {
-            waiting.push((number + REDRAWN_LATE, model.answers.len() - 1));
-        }
+        model.evidence()
     }
-    for (_, index) in waiting {
-        model.redraw(index);
-    }
-    model.evidence()
+}
+
+/// Honest evidence with these options.
+pub fn honest(line: &str) -> Evidence {
+    forge::honest::<Plan>(line)
+}
+
+/// What a rule says of forged evidence.
+pub fn found(rule: &str, line: &str, forge: impl FnOnce(&mut Evidence)) -> String {
+    forge::found::<Plan>(rule, line, forge)
+}
+
+/// What a rule says.
+pub fn judged(rule: &str, evidence: &Evidence) -> Judged {
+    forge::judged::<Plan>(rule, evidence)
 }
 
 impl Model {
@@ -207,12 +224,12 @@ impl Model {
     }
 }
 
-/// The answer at an index, to be doctored.
+/// The answer at an index, to be forged.
 pub fn answer(evidence: &mut Evidence, index: usize) -> &mut Answer {
     evidence.records[index].answer.as_mut().expect("an answer")
 }
 
-/// The payout at an index, to be doctored.
+/// The payout at an index, to be forged.
 pub fn payout(evidence: &mut Evidence, index: usize) -> &mut Payout {
     answer(evidence, index).payout.as_mut().expect("a payout")
 }

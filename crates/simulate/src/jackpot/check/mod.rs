@@ -12,8 +12,6 @@ mod pending;
 mod pools;
 mod replays;
 
-#[cfg(test)]
-use crate::finding::{Finding, judge};
 use crate::finding::{Judged, Rule};
 use crate::jackpot::evidence::Evidence;
 
@@ -21,7 +19,7 @@ use crate::jackpot::evidence::Evidence;
 pub const RULES: [Rule<Evidence>; 13] = [
     Rule {
         name: "answers",
-        demand: "every entry is answered, and each answer is to its own entry",
+        demand: "every entry has an answer, which is about that entry",
         judge: |evidence| answers::each_is_its_own(evidence).into(),
     },
     Rule {
@@ -41,17 +39,17 @@ pub const RULES: [Rule<Evidence>; 13] = [
     },
     Rule {
         name: "draws",
-        demand: "every attempt draws the rank that the secret, the table and the ids give, under the published commitment",
+        demand: "every attempt draws the rank that follows from the secret, the table and the ids, under the published commitment",
         judge: draws::recomputed,
     },
     Rule {
         name: "attempts",
-        demand: "redraws follow refusals only, a rank that refused refuses again, and the last attempt is the outcome",
+        demand: "only a refusal leads to a redraw, a rank that refused refuses again, and the last attempt is the outcome",
         judge: |evidence| draws::attempts_fit(evidence).into(),
     },
     Rule {
         name: "one payout per win",
-        demand: "payout ids are unique, no entry is paid twice, and what answers paid is what the meters paid",
+        demand: "payout ids are unique, no entry is paid twice, and answers and meters paid the same amounts",
         judge: |evidence| payouts::one_per_win(evidence).into(),
     },
     Rule {
@@ -66,7 +64,7 @@ pub const RULES: [Rule<Evidence>; 13] = [
     },
     Rule {
         name: "pools",
-        demand: "played back in sequence, every pool, payout and retry is what a single pool would have given",
+        demand: "played back in sequence, every pool, payout and retry is the one of a single pool",
         judge: pools::play_back,
     },
     Rule {
@@ -81,38 +79,32 @@ pub const RULES: [Rule<Evidence>; 13] = [
     },
     Rule {
         name: "ledger",
-        demand: "every payout that winners were told of has its receipt in the ledger within a minute, and there are no others",
+        demand: "every payout of an answer has its receipt in the ledger within a minute, and there are no others",
         judge: ledger::receipts_are_the_answers,
     },
 ];
 
-/// Judges all rules.
-#[cfg(test)]
-fn all(evidence: &Evidence) -> Vec<Finding> {
-    judge(&RULES, evidence)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Judged, all, fixture};
+    use super::{Judged, fixture};
+    use crate::finding::judge;
+    use crate::forge::all_hold;
+    use crate::jackpot::plan::Plan;
 
     #[test]
     fn an_honest_run_violates_nothing() {
-        for line in [
+        all_hold::<Plan>(&[
             "",
             "--tiers 3 --contribution 7",
             "--tiers 2 --rate-ppm 12345 --reserve-ppm 333333",
             "--tiers 4 --contribution 4",
-        ] {
-            for finding in all(&fixture::honest(line)) {
-                assert!(matches!(finding.judged, Judged::Held(_)), "{line}: {finding:?}");
-            }
-        }
+        ]);
     }
 
     #[test]
     fn a_restart_value_that_hides_takes_is_not_judged_rather_than_misjudged() {
-        for finding in all(&fixture::honest("--reserve-ppm 300000 --pool-seed 20")) {
+        let evidence = fixture::honest("--reserve-ppm 300000 --pool-seed 20");
+        for finding in judge(&super::RULES, &evidence) {
             assert!(!matches!(finding.judged, Judged::Violated(_)), "{finding:?}");
         }
     }

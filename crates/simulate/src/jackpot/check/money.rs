@@ -34,14 +34,14 @@ pub fn conserved(evidence: &Evidence) -> Result<String, String> {
                 contributed / MICRO
             ));
         }
-        let told: i128 = evidence
+        let answered: i128 = evidence
             .answers()
             .map(|(_, answer)| i128::from(answer.contributions[index].amount))
             .sum();
-        // Pool and reserve carry a remainder each, so that the whole units told may lag the exact sum by one.
-        if !(contributed / MICRO - 1..=contributed / MICRO).contains(&told) {
+        // Pool and reserve carry a remainder each, so that the whole units of the answers may lag the exact sum by one.
+        if !(contributed / MICRO - 1..=contributed / MICRO).contains(&answered) {
             return Err(format!(
-                "{}: the answers tell of {told} contributed, the entries gave {}",
+                "{}: the answers have {answered} contributed, the entries gave {}",
                 tier.name,
                 contributed / MICRO
             ));
@@ -64,29 +64,30 @@ fn in_micro(meter: &Meter) -> i128 {
 
 #[cfg(test)]
 mod tests {
-    use super::conserved;
-    use crate::jackpot::check::fixture;
+    use super::Meter;
+    use crate::jackpot::check::fixture::{self, found};
 
     #[test]
     fn a_unit_lost_or_made_in_any_meter_is_found() {
-        for change in [
-            |meter: &mut super::Meter| meter.pool += 1,
-            |meter: &mut super::Meter| meter.reserve -= 1,
-            |meter: &mut super::Meter| meter.overflow += 1,
-            |meter: &mut super::Meter| meter.remainder_micro += 1,
-            |meter: &mut super::Meter| meter.paid -= 1,
-            |meter: &mut super::Meter| meter.contributed += 1,
-        ] {
-            let mut evidence = fixture::honest("--reserve-ppm 300000 --rate-ppm 12345");
-            change(&mut evidence.meters[0]);
-            conserved(&evidence).unwrap_err();
+        let changes: [fn(&mut Meter); 6] = [
+            |meter| meter.pool += 1,
+            |meter| meter.reserve -= 1,
+            |meter| meter.overflow += 1,
+            |meter| meter.remainder_micro += 1,
+            |meter| meter.paid -= 1,
+            |meter| meter.contributed += 1,
+        ];
+        for change in changes {
+            let line = "--reserve-ppm 300000 --rate-ppm 12345";
+            found("conservation", line, |evidence| change(&mut evidence.meters[0]));
         }
     }
 
     #[test]
-    fn a_contribution_told_wrongly_is_found() {
-        let mut evidence = fixture::honest("");
-        fixture::answer(&mut evidence, 3).contributions[0].amount += 1;
-        assert!(conserved(&evidence).unwrap_err().contains("answers tell"));
+    fn a_wrong_contribution_in_an_answer_is_found() {
+        let detail = found("conservation", "", |evidence| {
+            fixture::answer(evidence, 3).contributions[0].amount += 1;
+        });
+        assert!(detail.contains("the answers have"), "{detail}");
     }
 }

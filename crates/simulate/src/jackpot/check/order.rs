@@ -90,44 +90,45 @@ pub fn claims_are_in_order(evidence: &Evidence) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{claims_are_in_order, sequences_are_dense, sequences_follow_time};
-    use crate::jackpot::check::fixture;
+    use crate::jackpot::check::fixture::{self, found};
 
     #[test]
     fn a_gap_and_a_double_are_found() {
-        let mut evidence = fixture::honest("");
-        evidence.records.remove(10);
-        assert!(sequences_are_dense(&evidence).unwrap_err().contains("nobody"));
-        let mut evidence = fixture::honest("");
-        fixture::answer(&mut evidence, 10).sequence = 10;
-        assert!(sequences_are_dense(&evidence).unwrap_err().contains("twice"));
+        let gap = found("sequences", "", |evidence| _ = evidence.records.remove(10));
+        assert!(gap.contains("nobody"), "{gap}");
+        let double = found("sequences", "", |evidence| fixture::answer(evidence, 10).sequence = 10);
+        assert!(double.contains("twice"), "{double}");
     }
 
     #[test]
     fn an_entry_that_overtook_is_found() {
-        let mut evidence = fixture::honest("");
-        let late = evidence.records[20].answered_us + 1;
-        (evidence.records[15].sent_us, evidence.records[15].answered_us) = (late, late + 9);
-        assert!(sequences_follow_time(&evidence).unwrap_err().contains("higher one"));
+        let detail = found("real-time order", "", |evidence| {
+            let late = evidence.records[20].answered_us + 1;
+            (evidence.records[15].sent_us, evidence.records[15].answered_us) = (late, late + 9);
+        });
+        assert!(detail.contains("higher one"), "{detail}");
     }
 
     #[test]
     fn swapped_double_and_missing_claims_are_found() {
-        let swapped = |change: fn(u64, u64) -> (u64, u64)| {
-            let mut evidence = fixture::honest("");
-            let [a, b] = fixture::first_paid(&evidence);
-            let order = |evidence: &mut _, index| fixture::payout(evidence, index).claim_order;
-            let (one, two) = (order(&mut evidence, a), order(&mut evidence, b));
-            let (one, two) = change(one, two);
-            fixture::payout(&mut evidence, a).claim_order = one;
-            fixture::payout(&mut evidence, b).claim_order = two;
-            claims_are_in_order(&evidence).unwrap_err()
+        let changed = |change: fn(u64, u64) -> (u64, u64)| {
+            found("claim order", "", |evidence| {
+                let [a, b] = fixture::first_paid(evidence);
+                let (one, two) = (
+                    fixture::payout(evidence, a).claim_order,
+                    fixture::payout(evidence, b).claim_order,
+                );
+                let (one, two) = change(one, two);
+                fixture::payout(evidence, a).claim_order = one;
+                fixture::payout(evidence, b).claim_order = two;
+            })
         };
-        assert!(swapped(|one, two| (two, one)).contains("before it"));
-        assert!(swapped(|one, _| (one, one)).contains("twice"));
+        assert!(changed(|one, two| (two, one)).contains("before it"));
+        assert!(changed(|one, _| (one, one)).contains("twice"));
+        let missing = changed(|one, _| (one, 1 << 40));
         assert!(
-            swapped(|one, _| (one, 1 << 40)).contains("before it")
-                || swapped(|one, _| (one, 1 << 40)).contains("none is number")
+            missing.contains("before it") || missing.contains("none is number"),
+            "{missing}"
         );
     }
 }

@@ -37,7 +37,7 @@ pub fn one_per_win(evidence: &Evidence) -> Result<String, String> {
         let meter = &evidence.meters[index];
         if paid[index] != meter.paid {
             return Err(format!(
-                "{}: winners were told {} in all, the meter says {} paid",
+                "{}: the answers paid {} in all, the meter says {} paid",
                 tier.name, paid[index], meter.paid
             ));
         }
@@ -92,50 +92,55 @@ pub fn amounts_fit(evidence: &Evidence) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{amounts_fit, one_per_win};
     use crate::jackpot::answer::Outcome;
-    use crate::jackpot::check::fixture;
+    use crate::jackpot::check::fixture::{self, found};
+
+    const ONCE: &str = "one payout per win";
 
     #[test]
     fn a_payout_id_given_twice_is_found() {
-        let mut evidence = fixture::honest("");
-        let [a, b] = fixture::first_paid(&evidence);
-        fixture::payout(&mut evidence, b).id = fixture::payout(&mut evidence, a).id.clone();
-        assert!(one_per_win(&evidence).unwrap_err().contains("was given to"));
+        let detail = found(ONCE, "", |evidence| {
+            let [a, b] = fixture::first_paid(evidence);
+            fixture::payout(evidence, b).id = fixture::payout(evidence, a).id.clone();
+        });
+        assert!(detail.contains("was given to"), "{detail}");
     }
 
     #[test]
     fn money_that_the_meter_does_not_know_is_found() {
-        let mut evidence = fixture::honest("");
-        let [a, _] = fixture::first_paid(&evidence);
-        fixture::payout(&mut evidence, a).amount += 1;
-        assert!(one_per_win(&evidence).unwrap_err().contains("meter says"));
-        let mut evidence = fixture::honest("");
-        evidence.meters[0].wins += 1;
-        assert!(one_per_win(&evidence).unwrap_err().contains("took the pool"));
+        let amount = found(ONCE, "", |evidence| {
+            let [a, _] = fixture::first_paid(evidence);
+            fixture::payout(evidence, a).amount += 1;
+        });
+        assert!(amount.contains("meter says"), "{amount}");
+        let wins = found(ONCE, "", |evidence| evidence.meters[0].wins += 1);
+        assert!(wins.contains("took the pool"), "{wins}");
     }
 
     #[test]
     fn an_entry_paid_twice_is_found() {
-        let mut evidence = fixture::honest("");
-        let [a, _] = fixture::first_paid(&evidence);
-        let attempts = &mut fixture::answer(&mut evidence, a).attempts;
-        let mut twice = attempts.to_vec();
-        twice.push(twice[0]);
-        assert_eq!(twice[0].result, Outcome::Paid);
-        *attempts = twice.into();
-        assert!(one_per_win(&evidence).unwrap_err().contains("2 paid attempts"));
+        let detail = found(ONCE, "", |evidence| {
+            let [a, _] = fixture::first_paid(evidence);
+            let attempts = &mut fixture::answer(evidence, a).attempts;
+            let mut twice = attempts.to_vec();
+            twice.push(twice[0]);
+            assert_eq!(twice[0].result, Outcome::Paid);
+            *attempts = twice.into();
+        });
+        assert!(detail.contains("2 paid attempts"), "{detail}");
     }
 
     #[test]
     fn a_take_below_the_minimum_and_a_wrong_fixed_prize_are_found() {
-        let mut evidence = fixture::honest("");
-        let pool = fixture::paid_where(&evidence, |payout| payout.takes_pool);
-        fixture::payout(&mut evidence, pool).amount = evidence.plan.tiers[0].min_payout - 1;
-        assert!(amounts_fit(&evidence).unwrap_err().contains("minimum payout"));
-        let mut evidence = fixture::honest("");
-        let fixed = fixture::paid_where(&evidence, |payout| !payout.takes_pool);
-        fixture::payout(&mut evidence, fixed).amount += 1;
-        assert!(amounts_fit(&evidence).unwrap_err().contains("fixed prize"));
+        let low = found("minimum payout", "", |evidence| {
+            let pool = fixture::paid_where(evidence, |payout| payout.takes_pool);
+            fixture::payout(evidence, pool).amount = evidence.plan.tiers[0].min_payout - 1;
+        });
+        assert!(low.contains("minimum payout"), "{low}");
+        let wrong = found("minimum payout", "", |evidence| {
+            let fixed = fixture::paid_where(evidence, |payout| !payout.takes_pool);
+            fixture::payout(evidence, fixed).amount += 1;
+        });
+        assert!(wrong.contains("fixed prize"), "{wrong}");
     }
 }

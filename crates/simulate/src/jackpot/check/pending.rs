@@ -14,15 +14,18 @@ pub fn none_left(evidence: &Evidence) -> Judged {
 
 #[cfg(test)]
 mod tests {
-    use super::{Judged, Pending, none_left};
-    use crate::jackpot::check::fixture;
+    use super::{Judged, Pending};
+    use crate::jackpot::check::fixture::{self, found};
 
     #[test]
-    fn entries_left_are_a_violation_and_blindness_is_told() {
+    fn entries_left_are_a_violation_and_an_unreadable_gauge_is_named() {
+        let detail = found("pending", "", |evidence| evidence.pending = Pending::Left(2));
+        assert!(detail.contains('2'), "{detail}");
         let mut evidence = fixture::honest("");
-        evidence.pending = Pending::Left(2);
-        assert!(matches!(none_left(&evidence), Judged::Violated(text) if text.contains('2')));
         evidence.pending = Pending::Unknown("no gauge".to_owned());
-        assert_eq!(none_left(&evidence), Judged::NotChecked("no gauge".to_owned()));
+        assert_eq!(
+            fixture::judged("pending", &evidence),
+            Judged::NotChecked("no gauge".to_owned())
+        );
     }
 }

@@ -112,12 +112,15 @@ impl<'e> TierReplay<'e> {
         let shown = answer.contributions[self.index].pool;
         let added = carry(&mut self.pool_micro, self.tier.pool_micro);
         while self.pool + added != shown {
-            let told = format!("the pool is told as {shown}, played back {}", self.pool + added);
+            let difference = format!(
+                "the answer has a pool of {shown}, played back it is {}",
+                self.pool + added
+            );
             if self.redrawn.is_empty() {
-                return Err(format!("{told}, and no redraw's claim is left to explain it"));
+                return Err(format!("{difference}, and no redraw's claim is left to explain it"));
             }
             self.place_next(answer.sequence)
-                .map_err(|wrong| format!("{told}; {wrong}"))?;
+                .map_err(|wrong| format!("{difference}; {wrong}"))?;
         }
         self.pool += added;
         self.reserve += carry(&mut self.reserve_micro, self.tier.reserve_micro);
@@ -221,73 +224,65 @@ fn carry(remainder: &mut i64, micro: i64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Judged, play_back};
     use crate::jackpot::answer::{Attempt, Outcome};
-    use crate::jackpot::check::fixture;
-    use crate::jackpot::evidence::Evidence;
-
-    fn violation(evidence: &Evidence) -> String {
-        match play_back(evidence) {
-            Judged::Violated(text) => text,
-            other => panic!("{other:?}"),
-        }
-    }
+    use crate::jackpot::check::fixture::{self, found};
 
     #[test]
-    fn a_pool_told_wrongly_is_found() {
-        let mut evidence = fixture::honest("");
-        fixture::answer(&mut evidence, 4).contributions[0].pool += 1;
-        assert!(violation(&evidence).contains("sequence 5"));
+    fn a_wrong_pool_in_an_answer_is_found() {
+        let detail = found("pools", "", |evidence| {
+            fixture::answer(evidence, 4).contributions[0].pool += 1;
+        });
+        assert!(detail.contains("sequence 5"), "{detail}");
     }
 
     #[test]
     fn two_winners_of_the_same_pool_are_found() {
-        let mut evidence = fixture::honest("");
-        let pool = fixture::paid_where(&evidence, |payout| payout.takes_pool);
-        let paid = fixture::payout(&mut evidence, pool).clone();
-        // The next entry is told the same prize, as separate GET and DECRBY calls would.
-        let twin = fixture::answer(&mut evidence, pool + 1);
-        twin.attempts = [Attempt {
-            number: 0,
-            rank: paid.rank,
-            result: Outcome::Paid,
-        }]
-        .into();
-        twin.payout = Some(Box::new(super::Payout {
-            claim_order: paid.claim_order + 1,
-            ..paid
-        }));
-        assert!(violation(&evidence).contains("took"));
+        let detail = found("pools", "", |evidence| {
+            let pool = fixture::paid_where(evidence, |payout| payout.takes_pool);
+            let paid = fixture::payout(evidence, pool).clone();
+            // The next entry gets the same prize, as separate GET and DECRBY calls would give it.
+            let twin = fixture::answer(evidence, pool + 1);
+            twin.attempts = [Attempt {
+                number: 0,
+                rank: paid.rank,
+                result: Outcome::Paid,
+            }]
+            .into();
+            twin.payout = Some(Box::new(super::Payout {
+                claim_order: paid.claim_order + 1,
+                ..paid
+            }));
+        });
+        assert!(detail.contains("took"), "{detail}");
     }
 
     #[test]
     fn a_retry_without_a_cause_is_found() {
-        let mut evidence = fixture::honest("");
-        let pool = fixture::paid_where(&evidence, |payout| payout.takes_pool);
-        let answer = fixture::answer(&mut evidence, pool);
-        answer.payout = None;
-        answer.attempts[0].result = Outcome::Retry;
-        assert!(violation(&evidence).contains("are enough"));
+        let detail = found("pools", "", |evidence| {
+            let pool = fixture::paid_where(evidence, |payout| payout.takes_pool);
+            let answer = fixture::answer(evidence, pool);
+            answer.payout = None;
+            answer.attempts[0].result = Outcome::Retry;
+        });
+        assert!(detail.contains("are enough"), "{detail}");
     }
 
     #[test]
     fn a_redraw_paid_out_of_order_is_found() {
-        let mut evidence = fixture::honest("");
-        let redrawn: Vec<usize> = (0..evidence.records.len())
-            .filter(|index| {
+        found("pools", "", |evidence| {
+            let is_redrawn = |index: &usize| {
                 let answer = evidence.records[*index].answer.as_ref().unwrap();
                 answer.attempts.len() > 1 && answer.payout.is_some()
-            })
-            .collect();
-        let last = *redrawn.last().expect("the fixture has redraws that pay");
-        fixture::payout(&mut evidence, last).claim_order = 1;
-        violation(&evidence);
+            };
+            let last = (0..evidence.records.len()).rev().find(is_redrawn);
+            let last = last.expect("the model has redraws that pay");
+            fixture::payout(evidence, last).claim_order = 1;
+        });
     }
 
     #[test]
     fn a_meter_that_ends_elsewhere_is_found() {
-        let mut evidence = fixture::honest("");
-        evidence.meters[0].pool -= 1;
-        assert!(violation(&evidence).contains("at the end"));
+        let detail = found("pools", "", |evidence| evidence.meters[0].pool -= 1);
+        assert!(detail.contains("at the end"), "{detail}");
     }
 }

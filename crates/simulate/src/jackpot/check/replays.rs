@@ -57,9 +57,9 @@ fn made_once(pair: &Repeated) -> Result<(), String> {
         (false, true) if !at_once => Err(format!(
             "{entry_id} was made by its repeat: the answer before it was 200"
         )),
-        // A call whose answer was lost may have made it; without such a call somebody's must be 201.
+        // A call whose answer was lost may have made it. Without such a call, one answer must be 201.
         (false, false) if first.repeats == 0 && again.repeats == 0 => {
-            Err(format!("{entry_id} was made by nobody: no answer is 201"))
+            Err(format!("{entry_id} was never made: no answer is 201"))
         }
         _ => Ok(()),
     }
@@ -68,33 +68,34 @@ fn made_once(pair: &Repeated) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::same_answer;
-    use crate::jackpot::check::fixture;
+    use crate::jackpot::check::fixture::{self, found};
+    use crate::jackpot::evidence::Repeated;
 
-    #[test]
-    fn another_answer_is_found() {
-        let mut evidence = fixture::honest("");
-        evidence.repeated[0].again.body = "{\"sequence\":99}".into();
-        assert!(same_answer(&evidence).unwrap_err().contains("when repeated"));
+    fn altered(change: fn(&mut Repeated)) -> String {
+        found("replays", "", |evidence| change(&mut evidence.repeated[0]))
     }
 
     #[test]
-    fn an_entry_made_twice_or_by_nobody_is_found() {
+    fn another_answer_is_found() {
+        let detail = altered(|pair| pair.again.body = "{\"sequence\":99}".into());
+        assert!(detail.contains("when repeated"), "{detail}");
+    }
+
+    #[test]
+    fn an_entry_made_twice_or_never_is_found() {
+        let twice = altered(|pair| (pair.again.created, pair.again.replayed) = (true, false));
+        assert!(twice.contains("made twice"), "{twice}");
+        let never = altered(|pair| (pair.first.created, pair.first.replayed) = (false, true));
+        assert!(never.contains("never made"), "{never}");
         let mut evidence = fixture::honest("");
-        let pair = &mut evidence.repeated[0];
-        (pair.again.created, pair.again.replayed) = (true, false);
-        assert!(same_answer(&evidence).unwrap_err().contains("made twice"));
-        let pair = &mut evidence.repeated[0];
-        (pair.first.created, pair.first.replayed) = (false, true);
-        (pair.again.created, pair.again.replayed) = (false, true);
-        assert!(same_answer(&evidence).unwrap_err().contains("by nobody"));
-        evidence.repeated[0].first.repeats = 1;
+        let first = &mut evidence.repeated[0].first;
+        (first.created, first.replayed, first.repeats) = (false, true, 1);
         same_answer(&evidence).expect("the call whose answer was lost may have made it");
     }
 
     #[test]
     fn a_replay_that_does_not_say_so_is_found() {
-        let mut evidence = fixture::honest("");
-        evidence.repeated[0].again.replayed = false;
-        assert!(same_answer(&evidence).unwrap_err().contains("not as a replay"));
+        let detail = altered(|pair| pair.again.replayed = false);
+        assert!(detail.contains("not as a replay"), "{detail}");
     }
 }

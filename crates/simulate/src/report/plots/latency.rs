@@ -131,7 +131,7 @@ fn milliseconds(value: f64) -> String {
     }
 }
 
-/// The percentile with so many nines.
+/// The percentile with this many nines.
 fn percentile(nines: f64) -> String {
     let value = 100.0 * (1.0 - 10_f64.powf(-nines));
     if nines < 0.5 {

@@ -1,4 +1,4 @@
-//! The answers themselves, and who they are to.
+//! The answers themselves, and the users whom they name.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::room::plan::user_id;
 
 /// Nothing is wrong with any answer.
 pub fn each_is_its_own(evidence: &Evidence) -> Result<String, String> {
-    // In a line that stands still those who come when others go do not come: that it does is judged elsewhere.
+    // Late users come when others go. In a queue that stands still they do not come, and another rule finds that.
     if evidence.visits.len() != evidence.plan.crowd.users as usize && evidence.stood_still_s.is_none() {
         return Err(format!(
             "{} of {} users came",
@@ -21,7 +21,7 @@ pub fn each_is_its_own(evidence: &Evidence) -> Result<String, String> {
             return Err(format!("{id}: {wrong}"));
         }
         if visit.joins.is_empty() {
-            return Err(format!("{id} was not told a ticket"));
+            return Err(format!("{id} got no ticket"));
         }
     }
     let joins: usize = evidence.visits.iter().map(|visit| visit.joins.len()).sum();
@@ -45,7 +45,7 @@ pub fn one_ticket_each(evidence: &Evidence) -> Result<String, String> {
                 return Err(format!("{id} has the tickets {} and {}", first.ticket, again.ticket));
             }
             if (first.status, again.status) == (201, 201) {
-                return Err(format!("{id} was told twice that its ticket is new"));
+                return Err(format!("{id} got two answers that its ticket is new"));
             }
         }
         if let Some(other) = users.insert(&first.ticket, id.clone()) {
@@ -58,7 +58,7 @@ pub fn one_ticket_each(evidence: &Evidence) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::check::fixture;
+    use crate::room::check::fixture::{self, found};
 
     #[test]
     fn a_wrong_answer_and_a_user_without_one_are_found() {
@@ -68,9 +68,7 @@ mod tests {
             |evidence| _ = evidence.visits.pop(),
         ];
         for change in changes {
-            let mut evidence = fixture::honest("");
-            change(&mut evidence);
-            assert!(each_is_its_own(&evidence).is_err());
+            found("answers", "", change);
         }
     }
 
@@ -96,9 +94,7 @@ mod tests {
             },
         ];
         for change in changes {
-            let mut evidence = fixture::honest("--twice 30");
-            change(&mut evidence);
-            assert!(one_ticket_each(&evidence).is_err());
+            found("one place", "--twice 30", change);
         }
     }
 }

@@ -1,16 +1,19 @@
-//! Never more open sessions than the capacity: as the monitor saw it, and by the times that users were told.
+//! Never more open sessions than the capacity: in the samples of the monitor, and by the times in the answers.
 
 use crate::finding::Judged;
 use crate::room::evidence::Evidence;
 
 /// In every sample of Redis, and in everything that the service showed.
 pub fn never_exceeded(evidence: &Evidence) -> Judged {
-    let limit = |told_us: u64| match told_us {
+    let limit = |answered_us: u64| match answered_us {
         before if before < evidence.opening.sent_us => 0,
         _ => evidence.plan.options.capacity,
     };
-    let of_redis = evidence.samples.iter().map(|sample| (sample.told_us, sample.open));
-    let of_service = evidence.shown.iter().map(|shown| (shown.told_us, shown.counts.active));
+    let of_redis = evidence.samples.iter().map(|sample| (sample.answered_us, sample.open));
+    let of_service = evidence
+        .shown
+        .iter()
+        .map(|shown| (shown.answered_us, shown.counts.active));
     let mut most = 0;
     for (at_us, open) in of_redis.chain(of_service) {
         if open > limit(at_us) {
@@ -59,28 +62,25 @@ pub fn no_overlap(evidence: &Evidence) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::check::fixture;
+    use crate::room::check::fixture::{self, found};
 
     #[test]
     fn one_too_many_in_a_single_sample_is_found_and_one_before_the_opening() {
-        let full = |evidence: &Evidence| evidence.samples.iter().position(|sample| sample.open == 20);
-        let changes: [&dyn Fn(&mut Evidence); 3] = [
-            &|evidence| {
-                let at = full(evidence).expect("it was full");
-                evidence.samples[at].open += 1;
+        let changes: [fn(&mut Evidence); 3] = [
+            |evidence| {
+                let full = evidence.samples.iter_mut().find(|sample| sample.open == 20);
+                full.expect("it was full").open += 1;
             },
-            &|evidence| evidence.samples[1].open = 1,
-            &|evidence| evidence.shown.last_mut().expect("some").counts.active = 21,
+            |evidence| evidence.samples[1].open = 1,
+            |evidence| evidence.shown.last_mut().expect("some").counts.active = 21,
         ];
         for change in changes {
-            let mut evidence = fixture::honest("");
-            change(&mut evidence);
-            assert!(matches!(never_exceeded(&evidence), Judged::Violated(_)));
+            found("capacity", "", change);
         }
     }
 
     #[test]
-    fn a_monitor_that_saw_nothing_is_told() {
+    fn a_monitor_that_saw_nothing_says_so() {
         let mut evidence = fixture::honest("");
         evidence.samples.clear();
         assert!(
@@ -98,25 +98,31 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_began_before_there_was_room_is_found() {
-        let mut evidence = fixture::honest("--abandon 0");
-        let promoted = fixture::first(&evidence, |visit| {
-            visit.admission.is_some() && visit.position.is_some_and(|position| position > 60)
+    fn a_session_that_began_while_the_room_was_full_is_found() {
+        let detail = found("overlap", "--abandon 0", |evidence| {
+            let promoted = fixture::first(evidence, |visit| {
+                visit.admission.is_some() && visit.position.is_some_and(|position| position > 60)
+            });
+            let first_ms = fixture::session(evidence, 0).admitted_ms;
+            fixture::session(evidence, promoted).admitted_ms = first_ms;
         });
-        let first_ms = fixture::session(&mut evidence, 0).admitted_ms;
-        fixture::session(&mut evidence, promoted).admitted_ms = first_ms;
-        let told = no_overlap(&evidence).expect_err("one too many");
-        assert!(told.contains("21 sessions"), "{told}");
+        assert!(detail.contains("21 sessions"), "{detail}");
     }
 
     #[test]
-    fn a_session_that_nobody_was_told_of_counts_as_long_as_it_was_at_least() {
-        let mut evidence = fixture::honest("--die 100 --abandon 0 --leave 0 --renew 0");
-        for visit in &mut evidence.visits {
-            visit.admission = None;
-        }
+    fn a_session_that_its_user_never_saw_counts_for_its_shortest_time() {
+        let unseen = |evidence: &mut Evidence| {
+            for visit in &mut evidence.visits {
+                visit.admission = None;
+            }
+        };
+        let line = "--die 100 --abandon 0 --leave 0 --renew 0";
+        let mut evidence = fixture::honest(line);
+        unseen(&mut evidence);
         no_overlap(&evidence).expect("still none");
-        evidence.plan.options.capacity -= 1;
-        no_overlap(&evidence).expect_err("one too many");
+        found("overlap", line, |evidence| {
+            unseen(evidence);
+            evidence.plan.options.capacity -= 1;
+        });
     }
 }

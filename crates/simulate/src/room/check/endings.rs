@@ -1,17 +1,17 @@
-//! How every user's way ended.
+//! How the way of every user ended.
 
 use crate::finding::Judged;
 use crate::room::answer::{Ended, How, Place};
 use crate::room::evidence::{Evidence, Visit};
 use crate::room::plan::{Part, user_id};
 
-/// The line moved, and all who wait until they are let in have been, and knew it.
+/// The queue moved. Every patient user was admitted, and its answers said so.
 pub fn nobody_is_lost(evidence: &Evidence) -> Judged {
     if let Some(seconds) = evidence.stood_still_s {
         let waiting = evidence.visits.iter().filter(|visit| is_waiting(visit));
         let ids: Vec<String> = waiting.map(|visit| user_id(visit.user.number)).collect();
         return Judged::Violated(format!(
-            "for {seconds} s nobody was let in, and nobody was done: {} still waited, the first is {}",
+            "for {seconds} s nobody was admitted, and nobody was done: {} still waited, the first is {}",
             ids.len(),
             ids.first().map_or("none", String::as_str)
         ));
@@ -26,10 +26,10 @@ pub fn nobody_is_lost(evidence: &Evidence) -> Judged {
         }
         let id = user_id(visit.user.number);
         let how = visit.end().map(|ended| ended.how);
-        let (told, is_own_fault) = match how {
+        let (detail, is_own_fault) = match how {
             Some(How::Expired) => (
                 format!(
-                    "{id} was let in and its session over before it was back, {} ms late",
+                    "{id} was admitted, and its session was over before it came back, {} ms late",
                     visit.late_us / 1_000
                 ),
                 visit.was_late_for(evidence.plan.options.session_s),
@@ -41,15 +41,15 @@ pub fn nobody_is_lost(evidence: &Evidence) -> Judged {
             _ => (format!("{id} waited and is {:?}", visit.finally), false),
         };
         if !is_own_fault {
-            return Judged::Violated(told);
+            return Judged::Violated(detail);
         }
         late += 1;
-        own_fault.get_or_insert(told);
+        own_fault.get_or_insert(detail);
     }
     match own_fault {
         None => Judged::Held(format!("{all} users who waited for their turn")),
-        Some(told) => Judged::NotChecked(format!(
-            "{late} of {all} were back too late for this client's sake: {told}"
+        Some(detail) => Judged::NotChecked(format!(
+            "{late} of {all} were back too late for this client's sake: {detail}"
         )),
     }
 }
@@ -58,13 +58,13 @@ fn is_waiting(visit: &Visit) -> bool {
     matches!(visit.finally, Some(Place::Waiting(_)))
 }
 
-/// Every ticket is over, in the way in which its user ended it, and says what its user was told.
+/// Every ticket is over, as its user ended it, and later answers agree with earlier ones.
 pub fn are_what_users_did(evidence: &Evidence) -> Judged {
     let mut counts = [0_u64; 3];
-    for visit in evidence.visits.iter().filter(|visit| !visit.is_untold()) {
+    for visit in evidence.visits.iter().filter(|visit| !visit.has_unknown_end()) {
         match as_its_user_did(visit) {
             Ok(how) => counts[how as usize] += 1,
-            Err(told) => return Judged::Violated(format!("{} {told}", user_id(visit.user.number))),
+            Err(detail) => return Judged::Violated(format!("{} {detail}", user_id(visit.user.number))),
         }
     }
     let forgotten = |visit: &Visit| visit.forgotten_us.filter(|age_us| *age_us < evidence.kept_us);
@@ -74,13 +74,13 @@ pub fn are_what_users_did(evidence: &Evidence) -> Judged {
         .find_map(|visit| Some((visit, forgotten(visit)?)))
     {
         return Judged::Violated(format!(
-            "{} is forgotten {} s behind its join, and a ticket is kept for {} s behind its end",
+            "{} is forgotten {} s after its join, and a ticket is kept for {} s after its end",
             user_id(visit.user.number),
             age_us / 1_000_000,
             evidence.kept_us / 1_000_000
         ));
     }
-    match evidence.visits.iter().filter(|visit| visit.is_untold()).count() {
+    match evidence.visits.iter().filter(|visit| visit.has_unknown_end()).count() {
         0 => {
             let [expired, abandoned, left] = counts;
             Judged::Held(format!("{left} left, {expired} expired, {abandoned} abandoned"))
@@ -93,8 +93,8 @@ fn as_its_user_did(visit: &Visit) -> Result<How, String> {
     let Some(ended) = visit.end() else {
         return Err(format!("is not over: {:?}", visit.finally));
     };
-    if let Some(told) = visit.told.filter(|told| *told != ended) {
-        return Err(format!("was told {told:?}, and later {ended:?}"));
+    if let Some(earlier) = visit.ended.filter(|earlier| *earlier != ended) {
+        return Err(format!("ended as {earlier:?}, and later as {ended:?}"));
     }
     if !is_due(visit, ended) {
         return Err(format!("({:?}) ended as {:?}", visit.user.part, ended.how));
@@ -102,8 +102,8 @@ fn as_its_user_did(visit: &Visit) -> Result<How, String> {
     Ok(ended.how)
 }
 
-/// A session may end while its user is still about to leave; who was given up though it came back is judged by
-/// [`nobody_is_lost`].
+/// A session may end before the leave of its user arrives. [`nobody_is_lost`] judges users who were abandoned although they
+/// came back.
 fn is_due(visit: &Visit, ended: Ended) -> bool {
     match (visit.user.part, ended.how) {
         (Part::Visit | Part::Renew | Part::Leave, How::Left) | (_, How::Expired) => true,
@@ -117,14 +117,14 @@ fn is_due(visit: &Visit, ended: Ended) -> bool {
 mod tests {
     use super::*;
     use crate::room::answer::Wait;
-    use crate::room::check::fixture;
+    use crate::room::check::fixture::{self, found};
 
     fn with(evidence: &Evidence, part: Part) -> usize {
         fixture::first(evidence, |visit| visit.user.part == part)
     }
 
     #[test]
-    fn who_was_given_up_missed_or_forgotten_is_found_and_a_late_client_is_told() {
+    fn a_user_who_was_abandoned_missed_or_forgotten_is_found_unless_its_client_was_late() {
         let forget = |how: Option<How>, late_us: u64| {
             let mut evidence = fixture::honest("");
             let user = with(&evidence, Part::Visit);
@@ -142,8 +142,8 @@ mod tests {
         for how in [Some(How::Expired), Some(How::Abandoned)] {
             assert!(matches!(forget(how, 3_000_000), Judged::NotChecked(_)), "{how:?}");
         }
-        // A service that told it to come back in time is not to blame: less than a quarter of the timeout of 3 s, or
-        // of the session of 2 s, would not have cost it its place.
+        // The client was late by less than a quarter of the timeout of 3 s, or of the session of 2 s. That does not cost
+        // its place, and the service is to blame.
         assert!(matches!(forget(Some(How::Abandoned), 700_000), Judged::Violated(_)));
         assert!(matches!(forget(Some(How::Expired), 400_000), Judged::Violated(_)));
         assert!(matches!(forget(None, 3_000_000), Judged::Violated(_)));
@@ -157,32 +157,34 @@ mod tests {
             (Part::Visit, How::Abandoned),
             (Part::Renew, How::Abandoned),
         ] {
-            let mut evidence = fixture::honest("");
-            let user = with(&evidence, part);
-            fixture::end(&mut evidence, user, how, 1);
-            assert!(
-                matches!(are_what_users_did(&evidence), Judged::Violated(_)),
-                "{part:?} {how:?}"
-            );
+            found("endings", "", |evidence| {
+                let user = with(evidence, part);
+                fixture::end(evidence, user, how, 1);
+            });
         }
     }
 
     #[test]
     fn a_ticket_that_is_not_over_or_says_something_else_later_is_found() {
-        let mut evidence = fixture::honest("");
-        let user = with(&evidence, Part::Visit);
-        evidence.visits[user].told = Some(Ended {
-            how: How::Left,
-            at_ms: 1,
-        });
-        assert!(matches!(are_what_users_did(&evidence), Judged::Violated(_)));
-        evidence.visits[user].told = None;
-        evidence.visits[user].finally = None;
-        assert!(matches!(are_what_users_did(&evidence), Judged::Violated(_)));
+        let changes: [fn(&mut Visit); 2] = [
+            |visit| {
+                visit.ended = Some(Ended {
+                    how: How::Left,
+                    at_ms: 1,
+                });
+            },
+            |visit| (visit.ended, visit.finally) = (None, None),
+        ];
+        for change in changes {
+            found("endings", "", |evidence| {
+                let user = with(evidence, Part::Visit);
+                change(&mut evidence.visits[user]);
+            });
+        }
     }
 
     #[test]
-    fn a_ticket_that_is_forgotten_too_early_is_found_and_later_one_that_nobody_was_told_of_is_told() {
+    fn a_ticket_that_is_forgotten_too_early_is_found_and_a_later_one_without_an_answer_is_not_judged() {
         let forget = |part: Part, age_s: u64| {
             let mut evidence = fixture::honest("");
             let user = with(&evidence, part);
@@ -207,7 +209,7 @@ mod tests {
         let mut evidence = fixture::honest("");
         let user = with(&evidence, Part::Visit);
         let visit = &mut evidence.visits[user];
-        (visit.admission, visit.told) = (None, None);
+        (visit.admission, visit.ended) = (None, None);
         visit.finally = Some(Place::Waiting(Wait {
             position: 1,
             poll_after_s: 1.0,
@@ -215,9 +217,9 @@ mod tests {
         evidence.visits.truncate(190);
         evidence.stood_still_s = Some(77);
         let judged = nobody_is_lost(&evidence);
-        let named = format!("77 s nobody was let in, and nobody was done: 1 still waited, the first is u{user}");
+        let named = format!("77 s nobody was admitted, and nobody was done: 1 still waited, the first is u{user}");
         assert!(
-            matches!(&judged, Judged::Violated(told) if told.contains(&named)),
+            matches!(&judged, Judged::Violated(detail) if detail.contains(&named)),
             "{judged:?}"
         );
         super::super::answers::each_is_its_own(&evidence).expect("that not all came is no wrong answer");

@@ -1,11 +1,11 @@
-//! An honest run for the rules' tests to doctor: a small exact model of a room, a tick every millisecond.
+//! A small exact model of a room, and what its forgers use. It has a tick every millisecond.
 
 use std::collections::VecDeque;
 
-use clap::Parser;
 use serde_json::json;
 
-use crate::Args;
+use crate::finding::Judged;
+use crate::forge::{self, Honest};
 use crate::room::answer::{Ended, How, Place, Session};
 use crate::room::evidence::{Admission, Counts, Evidence, Join, Opening, Renewal, Sample, Shown, Visit};
 use crate::room::pass;
@@ -13,63 +13,76 @@ use crate::room::plan::{Part, Plan, user_id};
 
 /// The service's clock at the start of the run.
 const START_MS: i64 = 1_800_000_000_000;
-/// From a place that is free to the next who takes it.
+/// From the time when a place is free to the user who takes it.
 pub const PROMOTED_AFTER_MS: u64 = 1;
-/// From being let in to being told, and then to what comes next.
-const TOLD_MS: i64 = 20;
-/// Between two who come late.
+/// From an admission to its answer, and then to what comes next.
+const ANSWERED_MS: i64 = 20;
+/// Between two late users.
 const LATE_MS: i64 = 400;
 /// The key that signs passes.
 const KEY: u8 = 7;
 
-/// A run of 200 users in a room of 20, unless the line says otherwise.
-pub fn honest(line: &str) -> Evidence {
-    let mut words = vec!["simulate", "--room"];
-    for default in [
-        ["--users", "200"],
-        ["--capacity", "20"],
-        ["--session-s", "2"],
-        ["--waiting-timeout-s", "3"],
-        ["--stay-ms", "50"],
-        ["--abandon", "10"],
-        ["--leave", "10"],
-        ["--die", "10"],
-        ["--renew", "10"],
-    ] {
-        if !line.contains(default[0]) {
-            words.extend(default);
+impl Honest for Plan {
+    const OPTIONS: &'static [&'static [&'static str]] = &[
+        &["--room"],
+        &["--users", "200"],
+        &["--capacity", "20"],
+        &["--session-s", "2"],
+        &["--waiting-timeout-s", "3"],
+        &["--stay-ms", "50"],
+        &["--abandon", "10"],
+        &["--leave", "10"],
+        &["--die", "10"],
+        &["--renew", "10"],
+    ];
+
+    fn model(self) -> Evidence {
+        let plan = self;
+        let visits = (0..plan.crowd.users)
+            .map(|number| Visit::new(plan.user(number)))
+            .collect();
+        let mut model = Model {
+            opened_ms: START_MS + i64::from(plan.early()) + 10,
+            free: 0,
+            line: VecDeque::new(),
+            inside: Vec::new(),
+            counts: Counts::default(),
+            visits,
+            samples: Vec::new(),
+            shown: Vec::new(),
+            plan,
+        };
+        let mut now_ms = START_MS;
+        while model.visits.iter().any(|visit| visit.finally.is_none()) {
+            model.tick(now_ms);
+            now_ms += 1;
         }
+        model.evidence()
     }
-    let plan = Plan::new(&Args::parse_from(words.into_iter().chain(line.split_whitespace())));
-    let visits = (0..plan.crowd.users)
-        .map(|number| Visit::new(plan.user(number)))
-        .collect();
-    let mut model = Model {
-        opened_ms: START_MS + i64::from(plan.early()) + 10,
-        free: 0,
-        line: VecDeque::new(),
-        inside: Vec::new(),
-        counts: Counts::default(),
-        visits,
-        samples: Vec::new(),
-        shown: Vec::new(),
-        plan,
-    };
-    let mut now_ms = START_MS;
-    while model.visits.iter().any(|visit| visit.finally.is_none()) {
-        model.tick(now_ms);
-        now_ms += 1;
-    }
-    model.evidence()
+}
+
+/// Honest evidence with these options.
+pub fn honest(line: &str) -> Evidence {
+    forge::honest::<Plan>(line)
+}
+
+/// What a rule says of forged evidence.
+pub fn found(rule: &str, line: &str, forge: impl FnOnce(&mut Evidence)) -> String {
+    forge::found::<Plan>(rule, line, forge)
+}
+
+/// What a rule says.
+pub fn judged(rule: &str, evidence: &Evidence) -> Judged {
+    forge::judged::<Plan>(rule, evidence)
 }
 
 struct Model {
     plan: Plan,
     opened_ms: i64,
     free: u64,
-    /// Who waits: users by number.
+    /// Users who wait, by number.
     line: VecDeque<usize>,
-    /// Who is in, and until when.
+    /// Users who are in, and until when.
     inside: Vec<(usize, i64, How)>,
     counts: Counts,
     visits: Vec<Visit>,
@@ -122,7 +135,7 @@ impl Model {
         }
         let join = Join {
             sent_us: micros(now_ms) - 300,
-            told_us: micros(now_ms) + 300,
+            answered_us: micros(now_ms) + 300,
             status: 201,
             ticket: format!("t{user}").into(),
             position: waits.then_some(self.line.len() as u64),
@@ -146,14 +159,14 @@ impl Model {
         self.counts.admitted += 1;
         let session = self.session(user, now_ms, now_ms);
         let end_ms = session.expires_ms;
-        let told_us = micros(now_ms + TOLD_MS);
+        let answered_us = micros(now_ms + ANSWERED_MS);
         let visit = &mut self.visits[user];
         let stay_ms = i64::try_from(visit.user.stay_ms).expect("short");
-        visit.admission = Some(Admission { told_us, session });
+        visit.admission = Some(Admission { answered_us, session });
         let (part, first_end_ms) = (visit.user.part, end_ms);
         let end = match part {
-            Part::Visit => (now_ms + TOLD_MS + stay_ms, How::Left),
-            Part::Leave => (now_ms + TOLD_MS, How::Left),
+            Part::Visit => (now_ms + ANSWERED_MS + stay_ms, How::Left),
+            Part::Leave => (now_ms + ANSWERED_MS, How::Left),
             Part::Abandon | Part::Die => (end_ms, How::Expired),
             Part::Renew => {
                 let renewed = self.session(user, now_ms, end_ms - self.plan.session_ms() / 2);
@@ -179,7 +192,7 @@ impl Model {
         }
     }
 
-    /// Those in the line who leave it, and those who are not seen any more.
+    /// Takes users from the queue who leave it, or do not come back.
     fn give_up(&mut self, now_ms: i64) {
         let waiting: Vec<usize> = self.line.iter().copied().collect();
         let timeout_ms = i64::from(self.plan.options.waiting_timeout_s) * 1_000;
@@ -203,7 +216,7 @@ impl Model {
         }
         let (visit, ended) = (&mut self.visits[user], Ended { how, at_ms });
         visit.finally = Some(Place::Ended(ended));
-        visit.told = (visit.user.part != Part::Abandon).then_some(ended);
+        visit.ended = (visit.user.part != Part::Abandon).then_some(ended);
     }
 
     /// What the monitor sees.
@@ -213,7 +226,7 @@ impl Model {
         if now_ms % 4 == 0 {
             self.samples.push(Sample {
                 sent_us: at_us - 300,
-                told_us: at_us,
+                answered_us: at_us,
                 open: self.counts.active,
                 waiting: self.counts.waiting,
                 admitted: self.counts.admitted,
@@ -222,7 +235,7 @@ impl Model {
         if now_ms % 100 == 0 {
             self.shown.push(Shown {
                 sent_us: at_us - 100,
-                told_us: at_us,
+                answered_us: at_us,
                 counts: self.counts,
             });
         }
@@ -234,7 +247,7 @@ impl Model {
             opening: Opening {
                 waiting: self.plan.early().into(),
                 sent_us: micros(self.opened_ms) - 200,
-                told_us: micros(self.opened_ms) + 200,
+                answered_us: micros(self.opened_ms) + 200,
             },
             samples: self.samples,
             shown: self.shown,
@@ -248,24 +261,24 @@ impl Model {
     }
 }
 
-/// Of the run, a little behind its start.
+/// Microseconds of the run, which started a little before the model.
 fn micros(ms: i64) -> u64 {
-    u64::try_from(ms - START_MS).expect("behind the start") * 1_000 + 1_000
+    u64::try_from(ms - START_MS).expect("after the start") * 1_000 + 1_000
 }
 
-/// The first user of whom this is true.
+/// The first user that matches.
 pub fn first(evidence: &Evidence, is: impl Fn(&Visit) -> bool) -> usize {
-    evidence.visits.iter().position(is).expect("the fixture has one")
+    evidence.visits.iter().position(is).expect("the model has one")
 }
 
-/// The session of the first user who visits, as it was told, to be doctored.
+/// The session of a user by its first answer, to be forged.
 pub fn session(evidence: &mut Evidence, user: usize) -> &mut Session {
     let admission = evidence.visits[user].admission.as_mut();
-    &mut admission.expect("it was told").session
+    &mut admission.expect("it was admitted").session
 }
 
-/// Changes how a user's ticket ended, told and behind the run.
+/// Changes how a ticket ended, in the answers to its user and after the run.
 pub fn end(evidence: &mut Evidence, user: usize, how: How, at_ms: i64) {
     let (visit, ended) = (&mut evidence.visits[user], Ended { how, at_ms });
-    (visit.told, visit.finally) = (Some(ended), Some(Place::Ended(ended)));
+    (visit.ended, visit.finally) = (Some(ended), Some(Place::Ended(ended)));
 }

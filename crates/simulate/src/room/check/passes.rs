@@ -22,7 +22,7 @@ pub fn are_right(evidence: &Evidence) -> Result<String, String> {
                 visit.ticket().unwrap_or_default(),
             );
             match check(keys, session, expected) {
-                Err(told) => return Err(format!("the pass of {id}: {told}")),
+                Err(wrong) => return Err(format!("the pass of {id}: {wrong}")),
                 Ok(iss) if issuer.get_or_insert_with(|| iss.clone()) != &iss => {
                     return Err(format!("the pass of {id} is of another issuer: {iss}"));
                 }
@@ -61,21 +61,21 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::room::check::fixture;
+    use crate::room::check::fixture::{self, found};
 
-    /// A user, and what its pass says.
-    fn pass_of(evidence: &Evidence) -> (usize, Value) {
+    /// The first user with a pass gets another one, with these claims changed.
+    fn sign(evidence: &mut Evidence, key: u8, typ: &str, change: impl FnOnce(&mut Value)) {
         let user = fixture::first(evidence, |visit| visit.admission.is_some());
-        let admission = evidence.visits[user].admission.clone().expect("it was admitted");
-        let claims = pass::open(evidence.keys.as_deref().expect("keys"), &admission.session.pass);
-        let claims = claims.expect("an honest one");
-        let claims = json!({"iss": claims.iss, "aud": claims.aud, "sub": claims.sub, "jti": claims.jti,
+        let pass = fixture::session(evidence, user).pass.clone();
+        let claims = pass::open(evidence.keys.as_deref().expect("keys"), &pass).expect("an honest one");
+        let mut claims = json!({"iss": claims.iss, "aud": claims.aud, "sub": claims.sub, "jti": claims.jti,
             "iat": claims.iat, "exp": claims.exp});
-        (user, claims)
+        change(&mut claims);
+        fixture::session(evidence, user).pass = pass::tests::signed(key, typ, &claims).into();
     }
 
     #[test]
-    fn a_pass_that_says_anything_else_is_found() {
+    fn a_pass_with_any_other_claim_is_found() {
         for (name, value) in [
             ("aud", json!("other")),
             ("sub", json!("u999")),
@@ -84,25 +84,18 @@ mod tests {
             ("iat", json!(1_700_000_000)),
             ("iss", json!("somebody")),
         ] {
-            let mut evidence = fixture::honest("");
-            let (user, mut claims) = pass_of(&evidence);
-            claims[name] = value;
-            fixture::session(&mut evidence, user).pass = pass::tests::signed(7, pass::TYPE, &claims).into();
-            assert!(are_right(&evidence).is_err(), "{name}");
+            found("passes", "", |evidence| {
+                sign(evidence, 7, pass::TYPE, |claims| claims[name] = value);
+            });
         }
     }
 
     #[test]
     fn a_pass_of_another_kind_or_key_is_found_and_a_service_without_keys() {
         for (key, typ) in [(8, pass::TYPE), (7, "join+jwt"), (7, "JWT")] {
-            let mut evidence = fixture::honest("");
-            let (user, claims) = pass_of(&evidence);
-            fixture::session(&mut evidence, user).pass = pass::tests::signed(key, typ, &claims).into();
-            assert!(are_right(&evidence).is_err(), "{typ}");
+            found("passes", "", |evidence| sign(evidence, key, typ, |_| {}));
         }
-        let mut evidence = fixture::honest("");
-        evidence.keys = Err("no such route".to_owned());
-        let told = are_right(&evidence).expect_err("nobody can check its passes");
-        assert!(told.contains("no such route"), "{told}");
+        let detail = found("passes", "", |evidence| evidence.keys = Err("no such route".to_owned()));
+        assert!(detail.contains("no such route"), "{detail}");
     }
 }

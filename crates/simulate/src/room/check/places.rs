@@ -1,10 +1,10 @@
-//! Places in the line.
+//! Places in the queue.
 
 use crate::finding::Judged;
 use crate::room::evidence::{Evidence, Visit};
 use crate::room::plan::user_id;
 
-/// Nobody leaves before the opening, so that the places told at joining are dense, whoever joined at the same instant.
+/// Nobody leaves before the opening, so that the places in the answers to joins are dense.
 pub fn are_dense_and_only_improve(evidence: &Evidence) -> Judged {
     if let Some((visit, (from, to))) = fell_back(evidence) {
         let id = user_id(visit.user.number);
@@ -25,7 +25,7 @@ pub fn are_dense_and_only_improve(evidence: &Evidence) -> Judged {
     }
     Judged::Violated(match gap {
         Some((expected, place)) if *place < expected => format!("two users have place {place}"),
-        Some((expected, place)) => format!("nobody has place {expected}, somebody has {place}"),
+        Some((expected, place)) => format!("nobody has place {expected}, another user has {place}"),
         None => format!("{} of {} have a place", places.len(), early.len()),
     })
 }
@@ -34,7 +34,7 @@ fn fell_back(evidence: &Evidence) -> Option<(&Visit, (u64, u64))> {
     evidence.visits.iter().find_map(|visit| Some((visit, visit.fell_back?)))
 }
 
-/// As told at joining.
+/// By the answers to its joins.
 pub fn place(visit: &Visit) -> Option<u64> {
     visit.joins.first().and_then(|join| join.position)
 }
@@ -42,37 +42,26 @@ pub fn place(visit: &Visit) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::check::fixture;
-
-    fn judged(change: impl FnOnce(&mut Evidence)) -> Judged {
-        let mut evidence = fixture::honest("");
-        change(&mut evidence);
-        are_dense_and_only_improve(&evidence)
-    }
+    use crate::room::check::fixture::{self, found};
 
     #[test]
     fn a_place_given_twice_left_out_or_lost_is_found() {
-        for (place, told) in [
+        for (place, named) in [
             (Some(4), "two users"),
             (Some(999), "nobody has place 6"),
             (None, "nobody"),
         ] {
-            let judged = judged(|evidence| evidence.visits[5].joins[0].position = place);
-            assert!(
-                matches!(&judged, Judged::Violated(detail) if detail.contains(told)),
-                "{judged:?}"
-            );
+            let detail = found("places", "", |evidence| evidence.visits[5].joins[0].position = place);
+            assert!(detail.contains(named), "{detail}");
         }
-        let behind = judged(|evidence| evidence.visits[5].fell_back = Some((3, 4)));
-        assert!(matches!(behind, Judged::Violated(_)));
+        found("places", "", |evidence| evidence.visits[5].fell_back = Some((3, 4)));
     }
 
     #[test]
-    fn a_client_that_came_back_too_late_is_told() {
-        let late = judged(|evidence| {
-            evidence.visits[5].joins[0].position = Some(4);
-            evidence.visits[5].late_us = 3_000_000;
-        });
-        assert!(matches!(late, Judged::NotChecked(_)));
+    fn the_places_of_a_client_that_came_back_too_late_are_not_judged() {
+        let mut evidence = fixture::honest("");
+        evidence.visits[5].joins[0].position = Some(4);
+        evidence.visits[5].late_us = 3_000_000;
+        assert!(matches!(fixture::judged("places", &evidence), Judged::NotChecked(_)));
     }
 }

@@ -10,9 +10,9 @@ const MINUTE_US: u64 = 60_000_000;
 /// Sessions end on whole seconds.
 const SECOND_MS: i64 = 1_000;
 
-/// Each ends at the first whole second that is at least a session behind its beginning, a renewed one behind its renewal;
-/// and one that ended by itself ended then.
-pub fn last_as_told(evidence: &Evidence) -> Result<String, String> {
+/// Each ends at the first whole second after the length of a session, counted from its beginning or its renewal. A session
+/// that expired ended then.
+pub fn end_as_answered(evidence: &Evidence) -> Result<String, String> {
     let (mut sessions, mut renewed) = (0, 0);
     for visit in &evidence.visits {
         let Some(admission) = &visit.admission else {
@@ -49,37 +49,41 @@ pub fn last_as_told(evidence: &Evidence) -> Result<String, String> {
             }
             renewed += 1;
         }
-        ended_as_told(visit).map_err(|told| format!("{id} {told}"))?;
+        ended_in_time(visit).map_err(|wrong| format!("{id} {wrong}"))?;
     }
     Ok(format!("{sessions} sessions, {renewed} of them renewed"))
 }
 
-fn ended_as_told(visit: &Visit) -> Result<(), String> {
+fn ended_in_time(visit: &Visit) -> Result<(), String> {
     if visit.renewal == Some(Renewal::Refused { is_in: true }) {
-        return Err("was not let renew, and was still in behind that".to_owned());
+        return Err("could not renew, and was still in after that".to_owned());
     }
     let (Some(ended), Some(session)) = (visit.end(), visit.session()) else {
         return Ok(());
     };
-    let told_ms = session.expires_ms;
+    let end_ms = session.expires_ms;
     match ended.how {
-        How::Expired if ended.at_ms != told_ms => Err(format!("expired at {} ms, told was {told_ms} ms", ended.at_ms)),
+        How::Expired if ended.at_ms != end_ms => {
+            Err(format!("expired at {} ms, its answer said {end_ms} ms", ended.at_ms))
+        }
         How::Abandoned => Err("was admitted, and is abandoned".to_owned()),
         _ => Ok(()),
     }
 }
 
-/// Of any admissions that are a rate apart the later is more than a minute behind; and the room's own count, in which are
-/// those too who were not told, grows by no more between two looks within one.
+/// Two admissions that are a rate apart are more than a minute apart. The count of the room, which has also the admissions
+/// without an answer, grows by no more than the rate between two looks within a minute.
 pub fn rate_is_kept(evidence: &Evidence) -> Result<String, String> {
     let Some(rate) = evidence.plan.options.rate else {
         return Ok("the room has no rate".to_owned());
     };
     let samples = evidence.samples.iter();
-    let samples: Vec<Look> = samples.map(|one| (one.sent_us, one.told_us, one.admitted)).collect();
+    let samples: Vec<Look> = samples
+        .map(|one| (one.sent_us, one.answered_us, one.admitted))
+        .collect();
     let shown = evidence.shown.iter();
     let shown: Vec<Look> = shown
-        .map(|one| (one.sent_us, one.told_us, one.counts.admitted))
+        .map(|one| (one.sent_us, one.answered_us, one.counts.admitted))
         .collect();
     grows_by_no_more(&samples, rate.into())?;
     grows_by_no_more(&shown, rate.into())?;
@@ -98,18 +102,18 @@ pub fn rate_is_kept(evidence: &Evidence) -> Result<String, String> {
     Ok(format!("{} admissions at {rate} in a minute", admitted_ms.len()))
 }
 
-/// When it was asked for and told, and the admissions ever.
+/// The times of the question and the answer, and all admissions until then.
 type Look = (u64, u64, u64);
 
 fn grows_by_no_more(looks: &[Look], rate: u64) -> Result<(), String> {
     let mut earlier = looks.iter().peekable();
-    for (_, told_us, admitted) in looks {
-        let is_before = |sent_us: &u64| told_us.saturating_sub(*sent_us) > MINUTE_US;
+    for (_, answered_us, admitted) in looks {
+        let is_before = |sent_us: &u64| answered_us.saturating_sub(*sent_us) > MINUTE_US;
         while earlier.next_if(|(sent_us, ..)| is_before(sent_us)).is_some() {}
         if let Some((sent_us, _, before)) = earlier.peek()
             && admitted.saturating_sub(*before) > rate
         {
-            let (more, ms) = (admitted - before, (told_us - sent_us) / 1_000);
+            let (more, ms) = (admitted - before, (answered_us - sent_us) / 1_000);
             return Err(format!(
                 "{more} were admitted within {ms} ms by the room's count, the rate is {rate}"
             ));
@@ -121,7 +125,7 @@ fn grows_by_no_more(looks: &[Look], rate: u64) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::check::fixture;
+    use crate::room::check::fixture::{self, found};
     use crate::room::plan::Part;
 
     fn with(evidence: &Evidence, part: Part) -> usize {
@@ -131,10 +135,10 @@ mod tests {
     #[test]
     fn a_session_that_is_too_short_too_long_or_ends_in_between_is_found() {
         for by_ms in [-1_000, 1_000, 1] {
-            let mut evidence = fixture::honest("");
-            let user = with(&evidence, Part::Visit);
-            fixture::session(&mut evidence, user).expires_ms += by_ms;
-            assert!(last_as_told(&evidence).is_err(), "{by_ms}");
+            found("sessions", "", |evidence| {
+                let user = with(evidence, Part::Visit);
+                fixture::session(evidence, user).expires_ms += by_ms;
+            });
         }
     }
 
@@ -144,36 +148,36 @@ mod tests {
         let user = with(&evidence, Part::Renew);
         let session = fixture::session(&mut evidence, user).clone();
         evidence.visits[user].renewal = Some(Renewal::Longer(session));
-        assert!(last_as_told(&evidence).is_err(), "no longer than before");
+        assert!(end_as_answered(&evidence).is_err(), "no longer than before");
         let mut evidence = fixture::honest("");
         evidence.visits[user].renewal = Some(Renewal::Refused { is_in: false });
-        assert!(last_as_told(&evidence).is_ok(), "its session was over");
+        assert!(end_as_answered(&evidence).is_ok(), "its session was over");
         evidence.visits[user].renewal = Some(Renewal::Refused { is_in: true });
-        assert!(last_as_told(&evidence).is_err(), "refused in its session");
+        assert!(end_as_answered(&evidence).is_err(), "refused in its session");
     }
 
     #[test]
     fn a_renewal_for_less_or_more_than_a_session_is_found() {
         for by_s in [-4, -1, 2] {
-            let mut evidence = fixture::honest("--session-s 10");
-            let user = with(&evidence, Part::Renew);
-            let mut longer = evidence.visits[user].renewed().expect("it was renewed").clone();
-            longer.expires_ms += by_s * 1_000;
-            evidence.visits[user].renewal = Some(Renewal::Longer(longer));
-            let told = last_as_told(&evidence).expect_err("not a session");
-            assert!(told.contains("in second"), "{by_s}: {told}");
+            let detail = found("sessions", "--session-s 10", |evidence| {
+                let user = with(evidence, Part::Renew);
+                let mut longer = evidence.visits[user].renewed().expect("it was renewed").clone();
+                longer.expires_ms += by_s * 1_000;
+                evidence.visits[user].renewal = Some(Renewal::Longer(longer));
+            });
+            assert!(detail.contains("in second"), "{by_s}: {detail}");
         }
     }
 
     #[test]
     fn a_session_that_ended_early_is_found() {
-        let mut evidence = fixture::honest("");
-        let user = with(&evidence, Part::Die);
-        let told_ms = fixture::session(&mut evidence, user).expires_ms;
-        fixture::end(&mut evidence, user, How::Expired, told_ms - 1_000);
-        assert!(last_as_told(&evidence).is_err());
-        fixture::end(&mut evidence, user, How::Abandoned, told_ms);
-        assert!(last_as_told(&evidence).is_err());
+        for (how, early_ms) in [(How::Expired, 1_000), (How::Abandoned, 0)] {
+            found("sessions", "", |evidence| {
+                let user = with(evidence, Part::Die);
+                let end_ms = fixture::session(evidence, user).expires_ms;
+                fixture::end(evidence, user, how, end_ms - early_ms);
+            });
+        }
     }
 
     #[test]
@@ -188,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn one_more_than_the_rate_of_whom_nobody_was_told_is_found() {
+    fn one_more_than_the_rate_without_an_answer_is_found() {
         let most = |evidence: &Evidence| evidence.samples.iter().map(|sample| sample.admitted).max();
         for doctor in [
             |evidence: &mut Evidence| evidence.shown.clear(),
@@ -203,8 +207,8 @@ mod tests {
             evidence.plan.options.rate = Some(rate);
             assert!(rate_is_kept(&evidence).is_ok());
             evidence.plan.options.rate = Some(rate - 1);
-            let told = rate_is_kept(&evidence).expect_err("one more");
-            assert!(told.contains("by the room's count"), "{told}");
+            let detail = rate_is_kept(&evidence).expect_err("one more");
+            assert!(detail.contains("by the room's count"), "{detail}");
         }
     }
 
@@ -217,14 +221,14 @@ mod tests {
         evidence.samples.clear();
         evidence.shown.clear();
         evidence.plan.options.rate = Some(1);
-        let told: Vec<usize> = (0..40)
+        let detail: Vec<usize> = (0..40)
             .filter(|user| evidence.visits[*user].admission.is_some())
             .collect();
-        for (number, user) in (0..).zip(&told) {
+        for (number, user) in (0..).zip(&detail) {
             fixture::session(&mut evidence, *user).admitted_ms = number * (MINUTE_MS + 1);
         }
         assert!(rate_is_kept(&evidence).is_ok());
-        fixture::session(&mut evidence, told[1]).admitted_ms -= 1;
+        fixture::session(&mut evidence, detail[1]).admitted_ms -= 1;
         assert!(rate_is_kept(&evidence).is_err());
     }
 }

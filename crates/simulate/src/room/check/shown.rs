@@ -1,10 +1,10 @@
-//! What the service shows of the room is what users were told.
+//! What the service shows of the room agrees with the answers to users.
 
 use crate::finding::Judged;
 use crate::room::answer::How;
 use crate::room::evidence::{Counts, Evidence, Visit};
 
-/// The counts behind the run follow from how the tickets ended, and what only grows never fell during it.
+/// The counts after the run follow from how the tickets ended. Counts that only grow never fell during the run.
 pub fn counts_add_up(evidence: &Evidence) -> Judged {
     for pair in evidence.shown.windows(2) {
         let [before, after] = [pair[0].counts, pair[1].counts].map(growing);
@@ -12,14 +12,14 @@ pub fn counts_add_up(evidence: &Evidence) -> Judged {
             return Judged::Violated(format!("{:?} was followed by {:?}", pair[0].counts, pair[1].counts));
         }
     }
-    if evidence.visits.iter().any(Visit::is_untold) {
+    if evidence.visits.iter().any(Visit::has_unknown_end) {
         return Judged::NotChecked("tickets were forgotten before the end of the run".to_owned());
     }
     let count = |is: &dyn Fn(&Visit) -> bool| evidence.visits.iter().filter(|visit| is(visit)).count() as u64;
     let ended = |how: How| count(&|visit| visit.end().is_some_and(|end| end.how == how));
     let admitted = count(&|visit| visit.admission.is_some() || visit.was_missed());
     let perhaps = count(&may_have_been_in);
-    let told = Counts {
+    let answered = Counts {
         capacity: evidence.plan.options.capacity,
         active: 0,
         waiting: 0,
@@ -28,21 +28,21 @@ pub fn counts_add_up(evidence: &Evidence) -> Judged {
         abandoned: ended(How::Abandoned),
         left: ended(How::Left),
     };
-    if evidence.counts == told {
+    if evidence.counts == answered {
         Judged::Held(format!(
             "{} admitted, looked at {} times",
-            told.admitted,
+            answered.admitted,
             evidence.shown.len()
         ))
     } else {
         Judged::Violated(format!(
-            "shown are {:?}, told were {told:?}, admitted {admitted} or up to {perhaps} more",
+            "shown are {:?}, the answers say {answered:?}, admitted {admitted} or up to {perhaps} more",
             evidence.counts
         ))
     }
 }
 
-/// Overview to wait, and gone with the next call: it may have been let in between.
+/// It waited, and left with its next call: it may have been admitted between the two.
 fn may_have_been_in(visit: &Visit) -> bool {
     let has_left = visit.end().is_some_and(|end| end.how == How::Left);
     has_left && visit.admission.is_none()
@@ -55,11 +55,7 @@ fn growing(counts: Counts) -> [u64; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::check::fixture;
-
-    fn is_violated(evidence: &Evidence) -> bool {
-        matches!(counts_add_up(evidence), Judged::Violated(_))
-    }
+    use crate::room::check::fixture::{self, found};
 
     #[test]
     fn each_count_that_does_not_fit_is_found() {
@@ -73,21 +69,22 @@ mod tests {
             |counts| counts.left += 1,
         ];
         for change in changes {
-            let mut evidence = fixture::honest("--leave 0");
-            change(&mut evidence.counts);
-            assert!(is_violated(&evidence), "{:?}", evidence.counts);
+            found("counts", "--leave 0", |evidence| change(&mut evidence.counts));
         }
     }
 
     #[test]
-    fn who_left_while_it_waited_may_have_been_let_in_the_moment_before() {
+    fn a_user_who_left_while_it_waited_may_have_been_admitted_the_moment_before() {
+        let leavers =
+            |evidence: &Evidence| evidence.visits.iter().filter(|visit| may_have_been_in(visit)).count() as u64;
         let mut evidence = fixture::honest("");
-        let leavers = evidence.visits.iter().filter(|visit| may_have_been_in(visit)).count() as u64;
-        assert!(leavers > 0);
-        evidence.counts.admitted += leavers;
-        assert!(!is_violated(&evidence), "all of them");
-        evidence.counts.admitted += 1;
-        assert!(is_violated(&evidence), "one more than can be");
+        assert!(leavers(&evidence) > 0);
+        evidence.counts.admitted += leavers(&evidence);
+        assert!(matches!(counts_add_up(&evidence), Judged::Held(_)), "all of them");
+        found("counts", "", |evidence| {
+            // One more than can be.
+            evidence.counts.admitted += leavers(evidence) + 1;
+        });
     }
 
     #[test]
@@ -99,9 +96,7 @@ mod tests {
             |counts| counts.left = u64::MAX,
         ];
         for change in changes {
-            let mut evidence = fixture::honest("");
-            change(&mut evidence.shown[1].counts);
-            assert!(is_violated(&evidence));
+            found("counts", "", |evidence| change(&mut evidence.shown[1].counts));
         }
     }
 }
