@@ -10,7 +10,8 @@
 -- Invariants: changes nothing.
 -- Cost: O(log n of the stream) and the size of the event.
 
-local FIELDS = { 'first', 'skip', 'block', 'epoch', 'version', 'batch', 'from', 'tiers', 'amounts', 'runs' }
+-- As `FIELDS` of crates/core/src/jackpot/call.rs, which reads them.
+local FIELDS = { 'epoch', 'version', 'first', 'count', 'block', 'skip', 'amounts', 'runs', 'applied', 'batch', 'split' }
 
 local state, ended = known_state(KEYS[1])
 if not state then

@@ -12,9 +12,10 @@
 -- An entry that was taken in a run has this form in place of the first:
 --   :call place fingerprint                                              its place in the call, from 1
 -- The call's record is the field ":call" of the same hash, which no client can send as an id:
---   first|epoch.version|skipped|rows of the entries|amounts|runs
--- first: sequence of the first entry taken. skipped: places that were not taken, ascending, with commas. rows and
--- amounts: as in ARGV[8] of enter.lua. runs: as in run.lua. Replies have both parts, with one space between them.
+--   first|epoch.version|skipped|stakes|amounts|runs
+-- first: sequence of the first entry taken. skipped: places that were not taken, ascending, with commas. stakes and
+-- amounts: ARGV[8] and ARGV[9] of enter.lua. runs: as in entering.lua. Replies have both parts, with one space between
+-- them.
 
 -- A record as replies have it: with the record of its call, if it was taken in a run. Without the call's record it is
 -- unreadable.

@@ -2,8 +2,7 @@
 --
 -- KEYS  1 state  2 events
 -- ARGV  1 known mark  2 stream id of the last event the caller has, '' for none
---       3 most events, 1 to 1,000  4 most bytes of field names and values. The reply has at least one event, and always
---       both segments of a batch, so that no reader has half of a batch
+--       3 most events, 1 to 1,000  4 most bytes of field names and values. The reply has at least one event
 --       5 stream id: events before it may be trimmed, because SQL has them; '' for none
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'ok', mark, stream id, {name, value, ...}, stream id, {...}, ...}; without a new event just {'ok', mark}
@@ -30,29 +29,19 @@ end
 local from = ARGV[2] == '' and '-' or '(' .. ARGV[2]
 local left, bytes = tonumber(ARGV[3]), tonumber(ARGV[4])
 local out = { 'ok', mark(state) }
-local more, half = true, false -- half: the last event given is the first segment of a batch
+local more = true
 
--- Counts the bytes of an event. Returns whether it is the first segment of a batch.
-local function count(fields)
-  local batch, record = false, ''
-  for i = 1, #fields, 2 do
-    bytes = bytes - #fields[i] - #fields[i + 1]
-    batch = batch or fields[i] == 'batch'
-    record = fields[i] == 'record' and fields[i + 1] or record
-  end
-  return batch and record == ''
-end
-
-while more and (half or (left > 0 and bytes > 0)) do
+while more and left > 0 and bytes > 0 do
   local events = redis.call('XRANGE', KEYS[2], from, '+', 'COUNT', math.max(math.min(CHUNK, left), 1))
   more = #events > 0
   for _, event in ipairs(events) do
-    local is_half = count(event[2])
-    if bytes < 0 and #out > 2 and not half then
+    for _, text in ipairs(event[2]) do
+      bytes = bytes - #text
+    end
+    if bytes < 0 and #out > 2 then
       more = false
       break
     end
-    half = is_half
     from = '(' .. event[1]
     out[#out + 1] = event[1]
     out[#out + 1] = event[2]

@@ -2,8 +2,9 @@
 //!
 //! The pure part is in `jackpot_core::jackpot`. With Redis: `scripts` (wrappers of `lua/jackpot/`), `view` and `known`
 //! (what this instance knows), `play` (an entry's path), `entering` (combines entries into one call), `taking` (an
-//! entry's further steps), `batch` (many entries of one request), `operate` (requests of operators), `named` (rooms and
-//! coupons that a definition names), `recovery`, `files` (definitions at start). `api` joins them to HTTP.
+//! entry's further steps), `batch` (many entries of one request), `segment` (drawn entries as the scripts take them),
+//! `operate` (requests of operators), `named` (rooms and coupons that a definition names), `recovery`, `files` (definitions
+//! at start). `api` joins them to HTTP.
 
 pub mod api;
 pub mod batch;
@@ -22,5 +23,6 @@ mod problem;
 pub mod recovery;
 pub mod scripts;
 pub mod secrets;
+pub mod segment;
 mod taking;
 pub mod view;

@@ -171,10 +171,6 @@ pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
     fn begin(start: &Start<'_, Self>) -> Self::Rows;
     /// Reads the next event, applies it to the books of the batch and adds its rows.
     fn take(batch: &mut Batch<Self>, start: &Start<'_, Self>, raw: &Raw) -> Result<(), Stop>;
-    /// Whether a batch may not end here: the next event belongs to the last.
-    fn is_half(_: &Self::Books) -> bool {
-        false
-    }
     /// All events of the batch were taken.
     fn end(_: &mut Batch<Self>, _: &Start<'_, Self>) {}
     /// The second cursor before and behind a batch, where there is one.

@@ -18,11 +18,10 @@ use super::once::{Once, may_open_after_restore};
 use super::receipts::Paid;
 use super::report::{Place, Report};
 use super::tiers::Tiers;
-use batch::OpenBatch;
 use seen::SeenIds;
 use skipped::CarriedPending;
 
-mod batch;
+mod call;
 mod enter;
 mod seen;
 mod skipped;
@@ -46,8 +45,6 @@ pub(super) struct Replay {
     once: Once,
     seen: SeenIds,
     splits: HashMap<Minor, Vec<TierAmount>>,
-    /// The batch whose second segment is the next event.
-    batch: Option<OpenBatch>,
     /// Entries that a skipped event left pending.
     carried_pending: BTreeMap<u64, CarriedPending>,
 }
@@ -71,7 +68,6 @@ impl Replay {
             once: Once::default(),
             seen: SeenIds::default(),
             splits: HashMap::new(),
-            batch: None,
             carried_pending: BTreeMap::new(),
         }
     }
@@ -93,7 +89,7 @@ impl Replay {
         match &event.kind {
             Kind::Skipped(skipped) => return self.skipped(event, skipped, report),
             Kind::Define(define) => self.define(event, define, report)?,
-            Kind::Enter { .. } => paid = self.enter(event, fields, report)?,
+            Kind::Enter(enter) => paid = self.enter(event, enter, fields, report)?,
             Kind::Claim { entry_id, claim } => paid.extend(self.claim(event, entry_id, claim, report)?),
             Kind::Finish { entry_id, sequence } => {
                 let attempt = field(fields, "attempt").and_then(|text| text.parse().ok());

@@ -7,10 +7,9 @@ use std::ops::Range;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::draw::{BatchDraw, EpochSeed};
 use jackpot_core::jackpot::record::fingerprint;
-use jackpot_core::jackpot::split::{Sum, TierAmount};
 
 use super::Batch;
-use super::splits::Splits;
+use crate::jackpot::segment::{Builder, Segment, TooLarge};
 
 /// Consecutive entries of a batch that are drawn under one definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,30 +18,8 @@ pub struct Drawn {
     pub stamp: String,
     /// Positions of the entries, from 0.
     pub positions: Range<usize>,
-    /// `stake=pu,pm,ru,rm/...;` of each distinct stake, for the event.
-    pub amounts: String,
-    /// Ranks of money prizes that the attempts name, ascending.
-    pub ranks: Vec<u32>,
-    /// Amounts for each tier, of a winner or of a whole run.
-    pub rows: Vec<Vec<TierAmount>>,
-    /// The steps of the script, in order.
-    pub steps: Vec<Step>,
+    pub segment: Segment,
 }
-
-/// A run of entries that drew nothing, or one entry that drew a prize.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
-    /// How many entries.
-    pub entries: usize,
-    /// The number of the row that they add, from 0.
-    pub row: usize,
-    /// `fingerprint|who|attempt rank;...` for an entry that drew a prize (see the script), empty for a run.
-    pub winner: String,
-}
-
-/// A sum of contributions passes 2^53 − 1 minor units.
-#[derive(Debug, PartialEq, Eq)]
-pub struct TooLarge;
 
 impl Drawn {
     /// Draws and sums the entries at `positions` under the definition with this stamp, in the epoch of `seed`.
@@ -56,87 +33,38 @@ impl Drawn {
         let mut drawing = Drawing {
             draw: BatchDraw::new(seed, batch.batch_id.as_str(), definition.odds()),
             definition,
-            splits: Splits::new(definition),
-            row_of_split: Vec::new(),
-            run: Sum::default(),
-            run_entries: 0,
-            drawn: Self {
-                stamp: stamp.to_owned(),
-                positions: positions.clone(),
-                amounts: String::new(),
-                ranks: Vec::new(),
-                rows: Vec::new(),
-                steps: Vec::new(),
-            },
+            segment: Builder::new(definition),
         };
-        for i in positions {
+        for i in positions.clone() {
             drawing.entry(batch, i)?;
         }
-        drawing.end_run()?;
-        let Drawing { splits, mut drawn, .. } = drawing;
-        drawn.amounts = splits.into_text();
-        drawn.ranks.sort_unstable();
-        drawn.ranks.dedup();
-        Ok(drawn)
+        drawing.segment.end_run()?;
+        Ok(Self {
+            stamp: stamp.to_owned(),
+            positions,
+            segment: drawing.segment.finish(),
+        })
     }
 }
 
 struct Drawing<'a> {
     draw: BatchDraw<'a>,
     definition: &'a Definition,
-    splits: Splits<'a>,
-    /// The row of a split, among the rows that winners have added.
-    row_of_split: Vec<Option<usize>>,
-    run: Sum,
-    run_entries: usize,
-    drawn: Drawn,
+    segment: Builder<'a>,
 }
 
 impl Drawing<'_> {
     fn entry(&mut self, batch: &Batch, i: usize) -> Result<(), TooLarge> {
         let entries = &batch.entries;
-        let split = self.splits.of(entries.stake(i));
         let rank = self.draw.rank(i + 1, entries.seed(i), 0);
         if rank == 0 {
-            self.run.add(self.splits.amounts(split));
-            self.run_entries += 1;
+            self.segment.add_to_run(entries.stake(i));
             return Ok(());
         }
-        self.end_run()?;
-        let row = self.row_of(split);
+        self.segment.end_run()?;
         let winner = self.winner(batch, i, rank);
-        self.drawn.steps.push(Step {
-            entries: 1,
-            row,
-            winner,
-        });
+        self.segment.add_single(entries.stake(i), winner);
         Ok(())
-    }
-
-    fn end_run(&mut self) -> Result<(), TooLarge> {
-        if self.run_entries == 0 {
-            return Ok(());
-        }
-        self.drawn.steps.push(Step {
-            entries: std::mem::take(&mut self.run_entries),
-            row: self.drawn.rows.len(),
-            winner: String::new(),
-        });
-        self.drawn.rows.push(self.run.take().ok_or(TooLarge)?);
-        Ok(())
-    }
-
-    fn row_of(&mut self, split: usize) -> usize {
-        if self.row_of_split.len() <= split {
-            self.row_of_split.resize(split + 1, None);
-        }
-        if let Some(found) = self.row_of_split[split] {
-            return found;
-        }
-        let rows = &mut self.drawn.rows;
-        rows.push(self.splits.amounts(split).to_vec());
-        self.row_of_split[split] = Some(rows.len() - 1);
-        rows.len() - 1
     }
 
     /// The chain of attempts of an entry whose attempt 0 drew `first`, as the script takes it. Each rank is in it once,
@@ -168,7 +96,7 @@ impl Drawing<'_> {
                 break;
             }
             refused.insert(rank);
-            self.drawn.ranks.push(rank);
+            self.segment.names_rank(rank);
         }
         if who.is_empty() {
             let _ = write!(chain, "{end} 0;");
@@ -181,9 +109,10 @@ impl Drawing<'_> {
 mod tests {
     use super::*;
     use crate::jackpot::batch::Entries;
+    use crate::jackpot::segment::Step;
     use jackpot_core::ids::{BatchId, Id};
     use jackpot_core::jackpot::record::{Record, Sent};
-    use jackpot_core::jackpot::split::Part;
+    use jackpot_core::jackpot::split::{Part, TierAmount};
     use jackpot_core::jackpot::steps::{Step as Next, next_step};
     use jackpot_core::money::{MAX_MINOR, Minor};
     use jackpot_core::secret::MasterSecret;
@@ -224,16 +153,16 @@ mod tests {
             pool: whole(17),
             reserve: whole(0),
         };
-        assert_eq!(drawn.rows, [[sum]]);
+        assert_eq!(drawn.segment.rows, [[sum]]);
         assert_eq!(
-            drawn.steps,
+            drawn.segment.steps,
             [Step {
                 entries: 3,
                 row: 0,
                 winner: String::new()
             }]
         );
-        assert_eq!(drawn.amounts, "5=5,0,0,0;7=7,0,0,0;");
+        assert_eq!(drawn.segment.amounts, "5=5,0,0,0;7=7,0,0,0;");
     }
 
     #[test]
@@ -247,11 +176,11 @@ mod tests {
     fn a_rank_that_is_all_there_is_refuses_to_the_last_attempt() {
         let drawn = draw(&batch(&[1]), &definition(&[(3, 1)], 1, 5)).expect("fits");
         assert!(
-            drawn.steps[0].winner.ends_with("||0 3;5 0;"),
+            drawn.segment.steps[0].winner.ends_with("||0 3;5 0;"),
             "{}",
-            drawn.steps[0].winner
+            drawn.segment.steps[0].winner
         );
-        assert_eq!(drawn.ranks, [3]);
+        assert_eq!(drawn.segment.ranks, [3]);
     }
 
     /// The chain is that of a single entry's steps if each of its claims were refused.
@@ -262,7 +191,7 @@ mod tests {
         let seed = EpochSeed::derive(&MasterSecret::new([7; 32]), &Id::parse("x").expect("an id"), 1, "0");
         let drawn = draw(&batch, &definition).expect("fits");
         let mut position = 0;
-        for step in &drawn.steps {
+        for step in &drawn.segment.steps {
             position += step.entries;
             let Some(chain) = step.winner.rsplit('|').next().filter(|chain| !chain.is_empty()) else {
                 continue;

@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
-use std::ops::Range;
 
 use jackpot_core::ids::{ClientSeed, Id};
 use jackpot_core::jackpot::record::Sent;
@@ -134,11 +133,10 @@ impl Entries {
         Sent::parse(self.line(i)).expect("a line was made of what was checked")
     }
 
-    /// The lines of the entries at these positions, from 0; at least one.
+    /// The lines of all entries.
     #[must_use]
-    pub fn block(&self, positions: Range<usize>) -> &str {
-        let (from, to) = (self.lines[positions.start].from, self.lines[positions.end - 1].to);
-        &self.block[from as usize..to as usize]
+    pub fn block(&self) -> &str {
+        &self.block
     }
 }
 
@@ -235,8 +233,7 @@ mod tests {
         let text = r#"[{"player_id":"p1","stake":0},{"stake":9007199254740991,"client_seed":"a-b","player_id":"\u0070\u0032"},
             {"player_id":"p3","stake":7,"client_seed":null}]"#;
         let entries: Entries = serde_json::from_str(text).expect("well formed");
-        assert_eq!(entries.block(0..3), "p1 0 *\np2 9007199254740991 a-b\np3 7 *");
-        assert_eq!(entries.block(1..3), "p2 9007199254740991 a-b\np3 7 *");
+        assert_eq!(entries.block(), "p1 0 *\np2 9007199254740991 a-b\np3 7 *");
         assert_eq!(
             (entries.player(1), entries.seed(1), entries.seed(2)),
             ("p2", Some("a-b"), None)

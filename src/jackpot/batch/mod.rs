@@ -1,19 +1,18 @@
 //! Batches: up to 10,000 entries taken by one script call, with exactly their result one after the other.
 //!
-//! `entries` (what was sent, parsed straight into the block that the event keeps), `splits` (what each stake adds),
-//! `drawn` (everything drawn and summed for the script), `work` (long work away from other requests), `play` (from the
-//! batch to its answer). The script: `lua/jackpot/enter_batch.lua`.
+//! `entries` (what was sent, parsed straight into the block that the event keeps), `drawn` (everything drawn and summed
+//! for the script), `work` (long work away from other requests), `play` (from the batch to its answer). The script:
+//! `lua/jackpot/enter_batch.lua`.
 
 mod drawn;
 mod entries;
 mod play;
-mod splits;
 mod work;
 
 use jackpot_core::ids::BatchId;
-use jackpot_core::jackpot::batch_record::Fingerprint;
+use jackpot_core::jackpot::batch_record::fingerprint;
 
-pub use drawn::{Drawn, Step, TooLarge};
+pub use drawn::Drawn;
 pub use entries::{Entries, MAX_ENTRIES};
 pub use play::{BatchPlayed, Winner};
 pub(crate) use work::work;
@@ -28,12 +27,9 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// 22 characters (128 bits) of a SHA-256 over the block of all entries: the same id with other content is told
-    /// by it.
+    /// 22 characters (128 bits) of a SHA-256 over the block of all entries. It reveals the same id with other content.
     #[must_use]
     pub fn fingerprint(&self) -> String {
-        let mut fingerprint = Fingerprint::default();
-        fingerprint.add(self.entries.block(0..self.entries.len()));
-        fingerprint.finish()
+        fingerprint(self.entries.block())
     }
 }

@@ -9,13 +9,13 @@ use jackpot_core::jackpot::batch_record::BatchRecord;
 use jackpot_core::jackpot::definition::{Definition, Violation};
 use jackpot_core::jackpot::record::{Record, State};
 
-use super::drawn::TooLarge;
 use super::work::work;
 use super::{Batch, Drawn};
 use crate::jackpot::error::PlayError;
 use crate::jackpot::known::Known;
 use crate::jackpot::play::{MAX_STALE, Play, refused};
 use crate::jackpot::scripts::{self, BatchCall, BatchReply, FoundBatch, Refusal};
+use crate::jackpot::segment::TooLarge;
 use crate::jackpot::view::{View, parse_definition};
 use crate::room::door::{DoorError, NoPass};
 use crate::subject::Subject;

@@ -15,8 +15,6 @@ use crate::ledger::events::{FoldError, expect, follows, go_on_in_history};
 
 mod enter;
 
-pub use enter::HalfBatch;
-
 /// Meters that may be below zero.
 const SIGNED: [&str; 3] = ["funded", "skipped", "skipped_micro"];
 
@@ -73,9 +71,6 @@ pub struct Books {
     pub pending: BTreeMap<u64, Pending>,
     /// The last PUTs, as Redis keeps them.
     pub puts: String,
-    /// A batch whose second segment is the next event.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub half_batch: Option<HalfBatch>,
 }
 
 /// What of a definition decides where money goes, as `lua/jackpot/state.lua` keeps it.
@@ -221,10 +216,9 @@ impl Books {
         let begins = self.status.is_none() || matches!(event.kind, Kind::Restore { .. });
         go_on_in_history(self.n, &mut self.history, &event.history, begins)?;
         self.change_meters(event)?;
-        self.go_on_with_batch(event)?;
         match &event.kind {
             Kind::Define(define) => self.define(event, define)?,
-            Kind::Enter { .. } => self.enter(event)?,
+            Kind::Enter(enter) => self.enter(event, enter)?,
             Kind::Claim { entry_id, claim } => {
                 self.pending_is(claim.sequence, entry_id)?;
                 self.claim(claim)?;

@@ -9,15 +9,15 @@ use std::collections::BTreeMap;
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::batch_record::BatchRecord;
+use jackpot_core::jackpot::call::Call;
+pub use jackpot_core::jackpot::call::Entered;
 use jackpot_core::jackpot::epoch::Opening;
-use jackpot_core::jackpot::record::{Contributed, Reason, Sent};
-use jackpot_core::jackpot::segment::Segment;
+use jackpot_core::jackpot::record::Reason;
 
 use super::carried::Carried;
 use crate::jackpot::view::Status;
 use crate::ledger::skipped::Skipped;
 
-mod batch;
 pub(crate) mod parse;
 
 /// One event.
@@ -54,22 +54,7 @@ pub enum Kind {
     /// The jackpot was created, or a definition was put.
     Define(Define),
     /// Entries were taken, in sequence.
-    Enter {
-        /// Epoch they were drawn in.
-        epoch: u64,
-        /// Definition they were drawn under.
-        version: u64,
-        /// Sequence of the first; the others follow.
-        first: u64,
-        /// The entries.
-        entries: Vec<Entered>,
-        /// What became of those that drew a prize: of a batch all their attempts, else only the first.
-        claims: Vec<Claim>,
-        /// The batch that they came in.
-        batch: Option<Batch>,
-        /// Whether some of them share a record of their call, which Redis keeps beside those of the entries.
-        of_call: bool,
-    },
+    Enter(Enter),
     /// The claim of a redraw.
     Claim {
         /// Which entry.
@@ -181,28 +166,43 @@ pub struct Checkpoint {
     pub meters: BTreeMap<String, i64>,
 }
 
-/// An entry as it was taken.
+/// Entries that one call took.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entered {
-    /// Its id.
-    pub entry_id: String,
-    /// What was sent.
-    pub sent: Sent,
-    /// What it added to each tier.
-    pub contributions: Vec<Contributed>,
+pub struct Enter {
+    /// The entries, and what each added.
+    pub call: Call,
+    /// What became of those that drew a prize: of a batch all their attempts, else only the first.
+    pub claims: Vec<Claim>,
+    /// The record of the batch in which they came.
+    pub batch_record: Option<BatchRecord>,
+    /// Whether some of them share a record of their call, which Redis keeps beside those of the entries.
+    pub of_call: bool,
 }
 
-/// A batch, or one segment of it: the entries that were drawn under one definition.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Batch {
-    /// As the client named it.
-    pub batch_id: Id,
-    /// Index in the batch of the segment's first entry, from 1.
-    pub from: u64,
-    /// What its contributions were computed from.
-    pub segment: Segment,
-    /// The batch's own record; `None`: the next event has the rest of the batch.
-    pub record: Option<BatchRecord>,
+impl Enter {
+    /// The batch in which they came, and its record.
+    #[must_use]
+    pub fn batch(&self) -> Option<(&Id, &BatchRecord)> {
+        self.call.batch.as_ref().zip(self.batch_record.as_ref())
+    }
+
+    /// The records of entries and batches that the call wrote. Of a batch those that drew a prize have one, and the
+    /// batch.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        let all = match self.batch() {
+            Some(_) => self.claims.chunk_by(|a, b| a.sequence == b.sequence).count() + 1,
+            None => self.call.entries.len(),
+        };
+        all as u64
+    }
+
+    /// The claims of the entry with this sequence.
+    pub fn claims_of(&self, sequence: u64) -> &[Claim] {
+        let from = self.claims.partition_point(|claim| claim.sequence < sequence);
+        let own = self.claims[from..].partition_point(|claim| claim.sequence == sequence);
+        &self.claims[from..from + own]
+    }
 }
 
 /// One claim of an entry.

@@ -64,12 +64,10 @@ impl Fold {
                     self.seen_before = std::mem::take(&mut self.seen);
                 }
             }
-            Kind::Enter { entries, batch, .. } => {
+            Kind::Enter(enter) => {
                 let seen = |id: &String| self.seen.contains_key(id) || self.seen_before.contains_key(id);
-                let again = batch
-                    .as_ref()
-                    .is_some_and(|batch| seen(&batch_record::field(&batch.batch_id)));
-                if again || entries.iter().any(|entry| seen(&entry.entry_id)) {
+                let again = enter.batch().is_some_and(|(id, _)| seen(&batch_record::field(id)));
+                if again || enter.call.entries.iter().any(|entry| seen(&entry.entry_id)) {
                     return Err(unexpected("an entry or batch id comes twice"));
                 }
             }

@@ -5,7 +5,7 @@ use jackpot_core::ids::Id;
 use jackpot_core::jackpot::derived::payout_id;
 use jackpot_core::text::printable;
 
-use super::event::{Claim, ClaimResult, Event, Kind};
+use super::event::{Claim, ClaimResult, Enter, Event, Kind};
 use crate::ledger::forgotten::Forgotten;
 
 /// Longest shown id, in characters.
@@ -14,14 +14,12 @@ const MAX_SHOWN: usize = 200;
 /// Counts what an event did.
 pub(super) fn forget(forgotten: &mut Forgotten, id: &Id, event: Event) {
     match event.kind {
-        Kind::Enter {
-            first, entries, claims, ..
-        } => {
-            forgotten.asked += entries.len() as u64;
+        Kind::Enter(Enter { call, claims, .. }) => {
+            forgotten.asked += call.entries.len() as u64;
             for claim in claims {
-                let place = usize::try_from(claim.sequence.saturating_sub(first)).unwrap_or(usize::MAX);
-                let entry = entries.get(place);
-                let (entry_id, player) = entry.map_or(("", ""), |entry| (&entry.entry_id, entry.sent.player.as_str()));
+                let entry = call.entry(claim.sequence);
+                let (entry_id, player) =
+                    entry.map_or(("", ""), |(_, entry)| (&entry.entry_id, entry.sent.player.as_str()));
                 paid(forgotten, (id, &event.history), event.at_ms, (entry_id, player), &claim);
             }
         }

@@ -5,7 +5,7 @@ use jackpot_core::jackpot::record::{Record, Sent, State};
 use sqlx::Row;
 
 use super::carried::Carried;
-use super::event::{Event, Kind};
+use super::event::{Enter, Event, Kind};
 use super::projector::Jackpots;
 use crate::http::problem::Problem;
 use crate::jackpot::kept::Taken;
@@ -25,7 +25,7 @@ impl Ledger {
         let missing = || LedgerError::Missing(format!("readable event of entry '{entry_id}'"));
         if let Some(row) = self.sql.reading(row).await? {
             let event = read(row.try_get("body")?).ok_or_else(missing)?;
-            if let Some(taken) = taken(event, entry_id, sequence) {
+            if let Some(taken) = taken(&event, entry_id, sequence) {
                 return Ok(taken);
             }
         }
@@ -92,30 +92,14 @@ fn carried(carried: &Carried, at_ms: i64, sequence: u64) -> Option<Taken> {
     })
 }
 
-fn taken(event: Event, entry_id: &str, sequence: u64) -> Option<Taken> {
-    let at_ms = event.at_ms;
-    let Kind::Enter {
-        epoch,
-        version,
-        first,
-        entries,
-        ..
-    } = event.kind
-    else {
+fn taken(event: &Event, entry_id: &str, sequence: u64) -> Option<Taken> {
+    let Kind::Enter(Enter { call, .. }) = &event.kind else {
         return None;
     };
-    let place = usize::try_from(sequence.checked_sub(first)?).ok()?;
-    let entry = entries.into_iter().nth(place)?;
+    let (place, entry) = call.entry(sequence)?;
     (entry.entry_id == entry_id).then(|| Taken {
-        at_ms,
-        record: Record {
-            sequence,
-            epoch,
-            version,
-            fingerprint: entry.sent.fingerprint(),
-            contributions: entry.contributions,
-            state: State::Lost,
-        },
-        sent: entry.sent,
+        at_ms: event.at_ms,
+        record: call.record_of(place),
+        sent: entry.sent.clone(),
     })
 }

@@ -9,7 +9,7 @@ use jackpot_core::jackpot::batch_record;
 use jackpot_core::jackpot::record::{CouponUnit, Payout, Record, Refusal, Sent, State};
 
 use super::carried::CarriedRecord;
-use super::event::{Claim, ClaimResult, Entered, Event, Kind};
+use super::event::{Claim, ClaimResult, Event, Kind};
 use crate::ledger::events::FoldError;
 
 /// The records of entries without an outcome.
@@ -47,34 +47,25 @@ impl Records {
     /// one that is applied must have left nothing pending that later ones speak of.
     pub fn apply(&mut self, event: &Event, write: &mut impl FnMut(Written<'_>)) -> Result<(), FoldError> {
         match &event.kind {
-            Kind::Enter {
-                epoch,
-                version,
-                first,
-                entries,
-                claims,
-                batch,
-                of_call: _,
-            } => {
-                let mut claims = claims.iter().peekable();
-                for (sequence, entry) in (*first..).zip(entries) {
-                    let claimed = claims.peek().is_some_and(|claim| claim.sequence == sequence);
-                    if batch.is_some() && !claimed {
+            Kind::Enter(enter) => {
+                for (place, entry) in enter.call.entries.iter().enumerate() {
+                    let record = enter.call.record_of(place);
+                    let claims = enter.claims_of(record.sequence);
+                    if enter.batch_record.is_some() && claims.is_empty() {
                         continue;
                     }
-                    let mut open = opened(event, (*epoch, *version, sequence), entry);
-                    while let Some(claim) = claims.next_if(|claim| claim.sequence == sequence) {
+                    let mut open = Open {
+                        entered_n: event.n,
+                        entered_ms: event.at_ms,
+                        sent: entry.sent.clone(),
+                        record,
+                    };
+                    for claim in claims {
                         open.claim(claim, &event.history);
                     }
                     self.keep(entry.entry_id.clone(), open, true, write);
                 }
-                if claims.next().is_some() {
-                    return Err(unexpected(event, "a claim of an entry it did not take"));
-                }
-                if let Some((batch_id, record)) = batch
-                    .as_ref()
-                    .and_then(|batch| Some((&batch.batch_id, batch.record.as_ref()?)))
-                {
+                if let Some((batch_id, record)) = enter.batch() {
                     write(Written {
                         entered_n: event.n,
                         entry_id: &batch_record::field(batch_id),
@@ -217,22 +208,6 @@ impl Open {
             entered_ms: self.entered_ms,
             sent: self.sent.clone(),
         };
-    }
-}
-
-fn opened(event: &Event, (epoch, version, sequence): (u64, u64, u64), entry: &Entered) -> Open {
-    Open {
-        entered_n: event.n,
-        entered_ms: event.at_ms,
-        sent: entry.sent.clone(),
-        record: Record {
-            sequence,
-            epoch,
-            version,
-            fingerprint: entry.sent.fingerprint(),
-            contributions: entry.contributions.clone(),
-            state: State::Lost,
-        },
     }
 }
 

@@ -19,7 +19,7 @@ use jackpot_core::jackpot::record::{Payout, Record, State};
 use jackpot_core::text::printable;
 use sqlx::query_as;
 
-use super::books::{Books, Generation, HalfBatch, Meters, Pending, Terms};
+use super::books::{Books, Generation, Meters, Pending, Terms};
 use super::carried::{Carried, CarriedEntry, CarriedPayout, CarriedRecord, CarriedUnit};
 use super::event::parse::parse_changes;
 use super::event::{ClaimResult, MeterChange};
@@ -444,7 +444,6 @@ impl Skip<'_> {
         self.generation(&mut books);
         let taken = carried.records.iter().filter(|record| record.first).count() as u64;
         self.counts(&mut books, taken);
-        books.half_batch = self.half(found);
         self.pending(&mut books, found);
         carried.books = books;
     }
@@ -507,18 +506,6 @@ impl Skip<'_> {
         if let Some(all) = later.records.and_then(|later| less(newer, later)) {
             books.records.calls = all.saturating_sub(books.records.entries);
         }
-    }
-
-    /// A batch goes on in the next event.
-    fn half(&self, found: &redis_side::Records) -> Option<HalfBatch> {
-        let (batch_id, next) = self.evidence.half.clone()?;
-        let record = found.batch_firsts.get(batch_id.as_str()).copied();
-        let before = self.books.half_batch.as_ref().filter(|half| half.batch_id == batch_id);
-        let first = before
-            .map(|half| half.first)
-            .or(record)
-            .unwrap_or(self.books.sequence + 1);
-        Some(HalfBatch { batch_id, first, next })
     }
 
     fn pending(&self, books: &mut Books, found: &redis_side::Records) {

@@ -1,20 +1,20 @@
 //! `lua/jackpot/enter.lua`.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::ops::Range;
 
-use jackpot_core::jackpot::call_record::Rows;
-use jackpot_core::jackpot::definition::{Definition, MoneyKind, MoneyPrize};
+use jackpot_core::jackpot::added::Added;
+use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::record::{Record, Sent, State, Unreadable, fingerprint};
-use jackpot_core::jackpot::split::{Sum, TierAmount, split};
 use jackpot_core::mark::Mark;
 use jackpot_core::money::Minor;
 
+use crate::jackpot::segment::{Builder, Segment};
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
 
 use super::Reply;
+use super::segment::add_segment;
 use super::{ENTER, Fence, ScriptError, fenced, pools, run, run_here, settling_keys};
 
 /// Most entries of one call. It bounds the work to a millisecond, and stays within the stack of `unpack`.
@@ -107,99 +107,76 @@ fn entering(
     let pools = pools(keys, definition.tiers()).collect::<Vec<_>>();
     let (block, sent_texts) = block(entries);
     let fingerprints = sent_texts.iter().map(|sent| fingerprint(&block[sent.clone()]));
-    let taking = Taking {
-        rows: rows(definition, entries),
-        fingerprints: fingerprints.collect(),
-        epoch: fence.epoch,
-        version: fence.version(),
+    let fingerprints = fingerprints.collect::<Vec<_>>();
+    let winner = |i: usize| match entries[i].rank {
+        0 => String::new(),
+        rank => format!("{}|{}|0 {rank};", fingerprints[i], &block[sent_texts[i].clone()]),
     };
-    let (sums, steps) = steps(&taking.rows, entries);
+    let (segment, stakes) = segment(definition, entries, winner);
     // An id names one entry while records are kept, so two calls differ in the first entry that they take. The script
     // handles the rest: a repeat at the front, and one collision in 2^60.
     let name = fingerprint(&entries[0].entry_id);
-    let mut call = fenced(&ENTER, &settling_keys(keys, &pools), fence)
+    let call = fenced(&ENTER, &settling_keys(keys, &pools), fence)
         .arg(entries.len())
         .arg(&name)
         .arg(&block)
-        .arg(taking.rows.to_text())
-        .arg(taking.rows.amounts().len() + sums.len())
-        .arg(steps.len());
-    for row in taking.rows.amounts().iter().chain(&sums) {
-        call = add_row(call, row);
-    }
-    for step in steps {
-        call = call.arg(step.entries.len()).arg(step.row + 1);
-        let first = &entries[step.entries.start];
-        call = match first.rank {
-            0 => call.arg(""),
-            rank => {
-                let (fingerprint, who) = (
-                    &taking.fingerprints[step.entries.start],
-                    &block[sent_texts[step.entries.start].clone()],
-                );
-                let money = definition.money_prize(rank).map(money_text).unwrap_or_default();
-                call.arg(format!("{fingerprint}|{rank}|{who}|{money}"))
-            }
-        };
-    }
+        .arg(stakes)
+        .arg(&segment.amounts);
+    let mut call = add_segment(call, &segment, definition);
     let mut in_run = String::new();
-    for (i, (entry, fingerprint)) in entries.iter().zip(&taking.fingerprints).enumerate() {
+    for (i, (entry, fingerprint)) in entries.iter().zip(&fingerprints).enumerate() {
         in_run.clear();
         // Writing to a string does not fail.
         let _ = write!(in_run, ":{name} {} {fingerprint}", i + 1);
         call = call.arg(&entry.entry_id).arg(&in_run);
     }
+    let taking = Taking {
+        amounts: segment.amounts,
+        entries: entries.iter().map(|entry| entry.sent.stake).zip(fingerprints).collect(),
+        epoch: fence.epoch,
+        version: fence.version(),
+    };
     (call, taking)
 }
 
-/// One row of amounts as arguments.
-pub(super) fn add_row<'s>(call: Call<'s>, row: &[TierAmount]) -> Call<'s> {
-    row.iter().fold(call, |call, TierAmount { pool, reserve }| {
-        call.arg(pool.units)
-            .arg(pool.micro)
-            .arg(reserve.units)
-            .arg(reserve.micro)
-    })
-}
-
-/// A step of the script, for consecutive entries: one entry with its own row, or a run with its sum.
-struct Step {
-    entries: Range<usize>,
-    /// From 0.
-    row: usize,
-}
-
-/// The sums of the runs, whose rows come after the rows of entries; and the steps, in order.
-fn steps(rows: &Rows, entries: &[EnterEntry]) -> (Vec<Vec<TierAmount>>, Vec<Step>) {
-    let (mut sums, mut steps, mut sum) = (Vec::new(), Vec::with_capacity(4), Sum::default());
+/// The segment of these entries, and their stakes if they do not all add the same.
+fn segment(definition: &Definition, entries: &[EnterEntry], winner: impl Fn(usize) -> String) -> (Segment, String) {
+    let mut builder = Builder::new(definition);
     let mut begin = 0;
     for same in entries.chunk_by(|a, b| a.rank == 0 && b.rank == 0) {
         let places = begin..begin + same.len();
         begin = places.end;
         if same.len() >= MIN_RUN {
-            for place in places.clone() {
-                sum.add(&rows.amounts()[rows.of(place)]);
+            for entry in same {
+                builder.add_to_run(entry.sent.stake);
             }
             // Entries with too large a sum are taken one by one, as far as they fit.
-            if let Some(amounts) = sum.take() {
-                let row = rows.amounts().len() + sums.len();
-                sums.push(amounts);
-                steps.push(Step { entries: places, row });
+            if builder.end_run().is_ok() {
                 continue;
             }
         }
-        steps.extend(places.map(|place| Step {
-            entries: place..place + 1,
-            row: rows.of(place),
-        }));
+        for i in places {
+            if entries[i].rank != 0 {
+                builder.names_rank(entries[i].rank);
+            }
+            builder.add_single(entries[i].sent.stake, winner(i));
+        }
     }
-    (sums, steps)
+    let mut stakes = String::new();
+    if !builder.adds_one_row() {
+        for (i, entry) in entries.iter().enumerate() {
+            // Writing to a string does not fail.
+            let _ = write!(stakes, "{}{}", if i == 0 { "" } else { "," }, entry.sent.stake);
+        }
+    }
+    (builder.finish(), stakes)
 }
 
 /// What is needed to read the reply about the entries of a call.
 struct Taking {
-    rows: Rows,
-    fingerprints: Vec<String>,
+    amounts: String,
+    /// Stake and fingerprint of each.
+    entries: Vec<(Minor, String)>,
     epoch: u64,
     version: u64,
 }
@@ -227,17 +204,18 @@ impl Taking {
     fn replies(self, reply: &Reply) -> Option<Vec<EntryReply>> {
         let mut texts = reply.strs();
         let (first, runs) = (texts.next()??.parse::<u64>().ok()?, texts.next()??);
-        let mut said = vec![None; self.fingerprints.len()];
+        let mut said = vec![None; self.entries.len()];
         while let Some(place) = texts.next() {
             let place = place?.parse::<usize>().ok()?.checked_sub(1)?;
             *said.get_mut(place)? = Some(texts.next()??);
         }
         let was_taken = |text: Option<&str>| text.is_none_or(|text| text.starts_with('+'));
-        let taken = || said.iter().enumerate().filter(|(_, text)| was_taken(**text));
-        let added = self.rows.contributions(runs, taken().map(|(place, _)| place)).ok()?;
+        let taken = said.iter().zip(&self.entries).filter(|(text, _)| was_taken(**text));
+        let added = Added::parse(&self.amounts, None, runs).ok()?;
+        let added = added.contributions(taken.map(|(_, (stake, _))| *stake)).ok()?;
         let mut added = (first..).zip(added);
         let mut replies = Vec::<EntryReply>::with_capacity(said.len());
-        for (text, fingerprint) in said.into_iter().zip(self.fingerprints) {
+        for (text, (_, fingerprint)) in said.into_iter().zip(self.entries) {
             let own = if was_taken(text) { added.next() } else { None };
             let reply = match (text.map(|text| text.split_at_checked(1)), own) {
                 (None, Some((sequence, contributions))) => EntryReply::Taken(Record {
@@ -268,23 +246,6 @@ fn read(record: &str, reply: fn(Record) -> EntryReply) -> EntryReply {
     Record::parse(record).map_or_else(EntryReply::Damaged, reply)
 }
 
-/// The distinct amounts of these entries, and the one that each adds.
-fn rows(definition: &Definition, entries: &[EnterEntry]) -> Rows {
-    let mut rows: Vec<Vec<TierAmount>> = Vec::new();
-    let mut of_stake: BTreeMap<Minor, usize> = BTreeMap::new();
-    let of_entries = entries.iter().map(|entry| {
-        *of_stake.entry(entry.sent.stake).or_insert_with(|| {
-            let amounts = split(definition, entry.sent.stake);
-            rows.iter().position(|row| *row == amounts).unwrap_or_else(|| {
-                rows.push(amounts);
-                rows.len() - 1
-            })
-        })
-    });
-    let of_entries = of_entries.collect();
-    Rows::new(rows, of_entries)
-}
-
 /// Usual bytes of a line of the block: two ids and a stake.
 const LINE_BYTES: usize = 48;
 
@@ -304,14 +265,4 @@ fn block(entries: &[EnterEntry]) -> (String, Vec<Range<usize>>) {
         sent_texts.push(from..block.len());
     }
     (block, sent_texts)
-}
-
-/// `tier kind value min`, as `parse_prize` of `lua/jackpot/take.lua` reads it.
-pub(super) fn money_text(prize: &MoneyPrize) -> String {
-    let (kind, value) = match prize.kind {
-        MoneyKind::All => ("all", 0),
-        MoneyKind::Share(share) => ("share", u64::from(share.get())),
-        MoneyKind::Fixed(amount) => ("fixed", amount.get()),
-    };
-    format!("{} {kind} {value} {}", prize.tier, prize.min_payout)
 }

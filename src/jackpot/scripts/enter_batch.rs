@@ -1,7 +1,5 @@
 //! `lua/jackpot/enter_batch.lua` and `lua/jackpot/lookup_batch.lua`.
 
-use std::fmt::Write;
-
 use jackpot_core::jackpot::batch_record::BatchRecord;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::record::{Record, Unreadable};
@@ -11,7 +9,7 @@ use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
 
 use super::Reply;
-use super::enter::{add_row, money_text};
+use super::segment::add_segment;
 use super::{ENTER_BATCH, Fence, LOOKUP_BATCH, Refusal, ScriptError, fenced, run, settling_keys};
 use crate::jackpot::batch::{Batch, Drawn};
 
@@ -59,13 +57,17 @@ pub async fn enter_batch(
     batch: &BatchCall<'_>,
 ) -> Result<(Mark, BatchReply), ScriptError> {
     let pools = pools(keys, batch.segments);
+    let amounts = batch.segments.iter().map(|(drawn, _)| drawn.segment.amounts.as_str());
     let mut call = fenced(&ENTER_BATCH, &settling_keys(keys, &pools), fence)
         .arg(batch.batch.batch_id.as_str())
         .arg(batch.fingerprint)
         .arg(batch.batch.entries.len())
+        .arg(batch.batch.entries.block())
+        .arg(amounts.collect::<Vec<_>>().join("|"))
         .arg(batch.segments.len());
-    for (segment, definition) in batch.segments {
-        call = add_segment(call, batch.batch, segment, definition);
+    for (drawn, definition) in batch.segments {
+        call = call.arg(&drawn.stamp).arg(drawn.positions.len());
+        call = add_segment(call, &drawn.segment, definition);
     }
     let reply = run(store, &ENTER_BATCH, call, fence.known).await?;
     let refused = |refusal| Ok((reply.mark(), BatchReply::Refused(refusal)));
@@ -118,31 +120,6 @@ fn pools(keys: &JackpotKeys, segments: &[(&Drawn, &Definition)]) -> Vec<String> 
         }
     }
     pools
-}
-
-fn add_segment<'s>(call: Call<'s>, batch: &Batch, segment: &Drawn, definition: &Definition) -> Call<'s> {
-    let mut prizes = String::new();
-    for rank in &segment.ranks {
-        if let Some(prize) = definition.money_prize(*rank) {
-            // Writing to a string does not fail.
-            let _ = write!(prizes, "{rank} {};", money_text(prize));
-        }
-    }
-    let mut call = call
-        .arg(&segment.stamp)
-        .arg(segment.positions.len())
-        .arg(batch.entries.block(segment.positions.clone()))
-        .arg(&segment.amounts)
-        .arg(prizes)
-        .arg(segment.rows.len())
-        .arg(segment.steps.len());
-    for row in &segment.rows {
-        call = add_row(call, row);
-    }
-    for step in &segment.steps {
-        call = call.arg(step.entries).arg(step.row + 1).arg(&step.winner);
-    }
-    call
 }
 
 fn found(reply: &Reply) -> Result<FoundBatch, ScriptError> {

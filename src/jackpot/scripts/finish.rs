@@ -8,7 +8,7 @@ use jackpot_core::mark::Mark;
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
-use super::{CLAIM, FINISH, Fence, Reply, ScriptError, enter::money_text, fenced, pools, run_here, settling_keys};
+use super::{CLAIM, FINISH, Fence, Reply, ScriptError, fenced, pools, run_here, segment::money_text, settling_keys};
 
 /// The record after a claim or a finish.
 #[derive(Debug)]

@@ -21,6 +21,7 @@ mod operate;
 mod read;
 mod restore;
 mod rotate;
+mod segment;
 
 pub use crate::subject::restore::{MAX_PAIRS, RestoreBegun, RestoreEnded, restore_begin};
 pub use adjust::{Adjust, Adjusted, adjust};
@@ -40,7 +41,7 @@ macro_rules! script {
     };
 }
 
-static ENTER: LazyLock<Script> = script!("enter", "", "state", "tiers", "record", "take", "run", "enter");
+static ENTER: LazyLock<Script> = script!("enter", "", "state", "tiers", "record", "take", "entering", "enter");
 static ENTER_BATCH: LazyLock<Script> = script!(
     "enter_batch",
     "",
@@ -49,7 +50,7 @@ static ENTER_BATCH: LazyLock<Script> = script!(
     "record",
     "take",
     "batch",
-    "run",
+    "entering",
     "enter_batch"
 );
 static CLAIM: LazyLock<Script> = script!("claim", "allow-oom", "state", "tiers", "record", "take", "claim");

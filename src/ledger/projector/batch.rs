@@ -78,15 +78,10 @@ impl<K: Kind> Batch<K> {
         };
         for (i, raw) in events.iter().enumerate() {
             if let Err(stop) = batch.add(start, raw) {
-                // The books are of no use after an error: once more, without the event that made it, and without the
-                // first half of what it would have completed: a restore from half a batch could not answer its repeat.
-                let mut whole = Self::build(start, &events[..i]);
-                if i > 0 && K::is_half(&whole.books) {
-                    whole = Self::build(start, &events[..i - 1]);
-                }
+                // The books are of no use after an error: once more, without the event that made it.
                 return Self {
                     stop: Some(stop),
-                    ..whole
+                    ..Self::build(start, &events[..i])
                 };
             }
         }

@@ -216,13 +216,6 @@ pub async fn find<K: Skips>(
     let events = events_behind(store, id, &loaded).await?;
     let batch = K::build(ledger, id, &loaded, &events, index);
     let (mut at, mut why) = (batch.events.len(), batch.stop.as_ref().map(Stop::to_string));
-    if why.is_some() {
-        // The first half of what the stuck event would have completed waits for it.
-        let with_next = K::build(ledger, id, &loaded, &events[..=at.min(events.len() - 1)], index);
-        if with_next.stop.is_none() {
-            at += 1;
-        }
-    }
     if let Some((refused, error)) = refused(ledger, id, &loaded, (&events[..at], token), index).await? {
         (at, why) = (refused, Some(error));
     }

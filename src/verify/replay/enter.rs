@@ -1,10 +1,14 @@
 //! Entries once more: what each adds, draws and claims.
 
+use std::sync::Arc;
+
+use jackpot_core::jackpot::batch_record;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::split::split;
 
+use super::call::OpenCall;
 use super::{Broken, Fields, Replay};
-use crate::jackpot::ledger::event::{Claim, ClaimResult, Entered, Event, Kind};
+use crate::jackpot::ledger::event::{Claim, ClaimResult, Enter, Entered, Event};
 use crate::verify::receipts::Paid;
 use crate::verify::report::{Place, Report};
 
@@ -12,72 +16,76 @@ use crate::verify::report::{Place, Report};
 const MAX_SPLITS: usize = 10_000;
 
 impl Replay {
-    pub(super) fn enter(&mut self, event: &Event, fields: &Fields, report: &mut Report) -> Result<Vec<Paid>, Broken> {
-        let Kind::Enter {
-            epoch,
-            version,
-            first,
-            entries,
-            claims,
-            batch,
-            ..
-        } = &event.kind
-        else {
-            return Ok(Vec::new());
-        };
-        if (*version, Some(*epoch)) != (self.version, self.epoch()) {
+    pub(super) fn enter(
+        &mut self,
+        event: &Event,
+        enter: &Enter,
+        fields: &Fields,
+        report: &mut Report,
+    ) -> Result<Vec<Paid>, Broken> {
+        let call = &enter.call;
+        let (epoch, version, first) = (call.epoch, call.version, call.first);
+        if (version, Some(epoch)) != (self.version, self.epoch()) {
             return Err(Broken(format!(
                 "epoch {epoch} or definition {version} is not in force there"
             )));
         }
-        if *first != self.sequence + 1 {
+        if first != self.sequence + 1 {
             return Err(Broken(format!(
                 "its first entry is {first}, the last before it is {}",
                 self.sequence
             )));
         }
-        if let Some(batch) = batch {
-            self.begin_segment(event.n, batch, report)?;
+        if let Some(batch) = &call.batch
+            && !self.seen.insert(&batch_record::field(batch))
+        {
+            report.wrong(Place::Event(event.n), format!("batch id '{batch}' was taken before"));
         }
-        let definition = self.definition(*version)?;
-        let (mut rest, mut paid) = (&claims[..], Vec::new());
-        for entry in entries {
-            if self.version != *version {
+        let mut open = OpenCall::begin(&self.tiers);
+        let mut definitions = vec![self.definition(version)?];
+        let mut paid = Vec::new();
+        for (place, entry) in call.entries.iter().enumerate() {
+            if self.version != call.version_of(place) {
                 return Err(Broken(format!(
                     "entry '{}' comes behind a take that put another definition in force",
                     entry.entry_id
                 )));
             }
+            if call.split.is_some_and(|split| split.place == place) {
+                definitions.push(self.definition(self.version)?);
+            }
+            let definition = Arc::clone(&definitions[definitions.len() - 1]);
             self.sequence += 1;
-            let sequence = self.sequence;
-            let most = if batch.is_some() { usize::MAX } else { 1 };
-            let own = rest.iter().take(most).take_while(|claim| claim.sequence == sequence);
-            let (own, others) = rest.split_at(own.count());
-            rest = others;
-            if batch.is_some() {
-                self.place_in_run(&definition);
-            }
+            let own = enter.claims_of(self.sequence);
+            open.before_entry(&self.tiers, &definition);
             self.contribute(event.n, entry, &definition, report);
-            self.draws
-                .entered((event.n, *epoch, sequence), entry, own.first(), &definition, report);
-            for (i, claim) in own.iter().enumerate() {
-                if i > 0 {
-                    self.draws.goes_on(event.n, &entry.entry_id, claim, report);
-                }
-                if claim.result != ClaimResult::Ended {
-                    let who = (entry.entry_id.as_str(), &entry.sent.player);
-                    paid.extend(self.money(event, who, claim, &definition, report)?);
-                }
-            }
-            if batch.is_some() {
-                self.passed(own);
-            }
+            let at = (event.n, epoch, self.sequence);
+            self.draws.entered(at, entry, own.first(), &definition, report);
+            paid.extend(self.claims(event, (entry, own), &definition, report)?);
+            open.after_entry(own);
         }
-        if let Some(claim) = rest.first() {
-            return Err(out_of_order(claim));
-        }
-        if let Some(batch) = batch {
-            self.end_segment((event.n, batch, entries), &definition, fields, report);
+        let definitions = definitions.iter().map(AsRef::as_ref).collect::<Vec<_>>();
+        open.end((event.n, enter), (&self.tiers, &definitions), fields, report);
+        Ok(paid)
+    }
+
+    /// The claims that an entry made in the call that took it; the money that they paid.
+    fn claims(
+        &mut self,
+        event: &Event,
+        (entry, claims): (&Entered, &[Claim]),
+        definition: &Definition,
+        report: &mut Report,
+    ) -> Result<Vec<Paid>, Broken> {
+        let mut paid = Vec::new();
+        for (i, claim) in claims.iter().enumerate() {
+            if i > 0 {
+                self.draws.goes_on(event.n, &entry.entry_id, claim, report);
+            }
+            if claim.result != ClaimResult::Ended {
+                let who = (entry.entry_id.as_str(), &entry.sent.player);
+                paid.extend(self.money(event, who, claim, definition, report)?);
+            }
         }
         Ok(paid)
     }
@@ -117,11 +125,4 @@ impl Replay {
         }
         report.counts.entries += 1;
     }
-}
-
-fn out_of_order(claim: &Claim) -> Broken {
-    Broken(format!(
-        "its claim of sequence {} is of none of its entries, or out of order",
-        claim.sequence
-    ))
 }

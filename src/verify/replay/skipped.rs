@@ -58,7 +58,6 @@ impl Replay {
         (self.version, self.waiting) = (books.version, books.waiting);
         (self.sequence, self.claim_order) = (books.sequence, books.claim_order);
         self.currency.clone_from(&books.currency);
-        self.batch = None;
         for record in &carried.records {
             self.seen.insert(record.id.trim_end_matches(':'));
         }

@@ -12,7 +12,7 @@ use jackpot::jackpot::scripts::{EnterEntry, EntryReply};
 use jackpot::telemetry::Metrics;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Definition;
-use jackpot_core::jackpot::document::Document;
+use jackpot_core::jackpot::document::{Contribution, Document};
 use jackpot_core::jackpot::record::{Sent, State};
 use jackpot_core::jackpot::split::{Part, split};
 use sha2::{Digest, Sha256};
@@ -62,7 +62,6 @@ pub fn batched(singles: &[Fields], batch_id: &str) -> Vec<Fields> {
         fold: Fold::default(),
         out: Vec::new(),
         batch: None,
-        segment: None,
     };
     for fields in singles {
         maker.add(fields);
@@ -76,23 +75,20 @@ struct Maker {
     fold: Fold,
     out: Vec<Fields>,
     batch: Option<Whole>,
-    segment: Option<Segment>,
 }
 
-/// What the record of the batch needs.
+/// A batch in the making.
 struct Whole {
-    first: u64,
-    count: u64,
+    fields: Fields,
+    /// The definition under which the next entry is drawn.
+    definition: Definition,
     before: BTreeMap<Id, Meters>,
     block: Vec<String>,
     winners: Vec<String>,
-}
-
-struct Segment {
-    fields: Fields,
-    definition: Definition,
-    block: Vec<String>,
+    /// Of the definitions before that one.
+    amounts_before: String,
     amounts: BTreeMap<u64, String>,
+    split: String,
     runs: String,
     claims: String,
     changes: BTreeMap<String, BTreeMap<String, i64>>,
@@ -105,7 +101,7 @@ impl Maker {
         let event = Event::parse(fields).expect("readable");
         let own = |entry_id: &str| entry_id.starts_with(&format!("{}:", self.batch_id));
         let is_own = match &event.kind {
-            Kind::Enter { entries, .. } => own(&entries[0].entry_id),
+            Kind::Enter(enter) => own(&enter.call.entries[0].entry_id),
             Kind::Claim { entry_id, .. } | Kind::Finish { entry_id, .. } => own(entry_id) && self.batch.is_some(),
             _ => false,
         };
@@ -119,119 +115,46 @@ impl Maker {
     }
 
     fn take(&mut self, fields: &Fields, event: &Event) {
-        if self.segment.as_ref().is_some_and(|segment| !segment.applied.is_empty()) {
-            self.end_segment(String::new());
-        }
         let books = &self.fold.books;
-        if let Kind::Enter { entries, first, .. } = &event.kind {
-            assert_eq!(entries.len(), 1, "one by one");
-            let batch = self.batch.get_or_insert_with(|| Whole {
-                first: *first,
-                count: 0,
-                before: books.meters.clone(),
-                block: Vec::new(),
-                winners: Vec::new(),
-            });
-            batch.count += 1;
-            let segment = self.segment.get_or_insert_with(|| {
-                let json = &self.fold.definitions[&books.version];
-                let document: Document = serde_json::from_str(json).expect("a document");
-                let mut head = Fields::new();
-                for name in ["type", "epoch", "version", "first"] {
-                    head.insert(name.to_owned(), fields[name].clone());
-                }
-                head.insert("from".to_owned(), batch.count.to_string());
-                Segment::new(head, Definition::stored(document).expect("valid"))
-            });
-            let sent = &entries[0].sent;
-            segment.entry(batch.count, sent, &books.meters);
-            segment.begins_run = false;
-            batch.block.push(sent.to_text());
+        if let Kind::Enter(enter) = &event.kind {
+            assert_eq!(enter.call.entries.len(), 1, "one by one");
+            let json = &self.fold.definitions[&books.version];
+            let document: Document = serde_json::from_str(json).expect("a document");
+            let definition = Definition::stored(document).expect("valid");
+            let batch = self
+                .batch
+                .get_or_insert_with(|| Whole::begin(fields, definition.clone(), books.meters.clone()));
+            if !batch.applied.is_empty() && batch.split.is_empty() {
+                batch.split_before(definition);
+            }
+            batch.entry(&enter.call.entries[0].sent, &books.meters);
             if !fields["claims"].is_empty() {
-                batch.winners.push(batch.count.to_string());
+                batch.winners.push(batch.block.len().to_string());
             }
         }
-        let segment = self.segment.as_mut().expect("begun");
+        let batch = self.batch.as_mut().expect("begun");
         match &event.kind {
-            Kind::Enter { claims, .. } => segment.claims(&fields["claims"], claims),
-            Kind::Claim { claim, .. } => segment.claims(&fields["claims"], std::slice::from_ref(claim)),
+            Kind::Enter(enter) => batch.claims(&fields["claims"], &enter.claims),
+            Kind::Claim { claim, .. } => batch.claims(&fields["claims"], std::slice::from_ref(claim)),
             Kind::Finish { sequence, .. } => {
-                segment.claims(&format!("{sequence},{},0,none,-,0,0,0;", fields["attempt"]), &[]);
+                batch.claims(&format!("{sequence},{},0,none,-,0,0,0;", fields["attempt"]), &[]);
             }
             _ => unreachable!("an event of an entry"),
         }
         for change in &event.changes {
-            let meters = segment.changes.entry(change.tier.to_string()).or_default();
+            let meters = batch.changes.entry(change.tier.to_string()).or_default();
             *meters.entry(change.meter.clone()).or_default() += change.delta;
         }
-        segment.applied.clone_from(&fields["applied"]);
-        segment.fields.insert("at".to_owned(), fields["at"].clone());
-        segment.fields.insert("history".to_owned(), fields["history"].clone());
+        if !fields["applied"].is_empty() {
+            batch.applied.clone_from(&fields["applied"]);
+        }
+        batch.fields.insert("at".to_owned(), fields["at"].clone());
+        batch.fields.insert("history".to_owned(), fields["history"].clone());
     }
 
     fn end_batch(&mut self) {
         let Some(batch) = self.batch.take() else { return };
-        let books = &self.fold.books;
-        let segment = self.segment.as_ref().expect("begun");
-        let totals = segment.definition.tiers().iter().map(|tier| {
-            let (now, before) = (
-                books.meters.get(&tier.tier).copied().unwrap_or_default(),
-                batch.before.get(&tier.tier).copied().unwrap_or_default(),
-            );
-            format!("{}+{}+{}", tier.tier, now.contributed - before.contributed, now.pool)
-        });
-        let digest = BASE64_URL_SAFE_NO_PAD.encode(&Sha256::digest(batch.block.join("\n"))[..16]);
-        let winners = if batch.winners.is_empty() {
-            "-".to_owned()
-        } else {
-            batch.winners.join(",")
-        };
-        let totals = totals.collect::<Vec<_>>().join(",");
-        let (first, count, epoch) = (batch.first, batch.count, books.epoch);
-        self.end_segment(format!("{first} {count} {digest} {epoch} {totals} {winners}"));
-    }
-
-    fn end_segment(&mut self, record: String) {
-        let segment = self.segment.take().expect("begun");
-        let mut fields = segment.fields;
-        let meters = segment.changes.iter().map(|(tier, meters)| {
-            let meters = meters.iter().filter(|(_, delta)| **delta != 0);
-            let meters = meters
-                .map(|(meter, delta)| format!("{meter}:{delta}"))
-                .collect::<Vec<_>>();
-            (tier, meters)
-        });
-        let meters = meters.filter(|(_, meters)| !meters.is_empty());
-        let meters = meters
-            .map(|(tier, meters)| format!("{tier} {};", meters.join(" ")))
-            .collect::<Vec<_>>()
-            .concat();
-        let amounts = segment
-            .amounts
-            .iter()
-            .map(|(stake, row)| format!("{stake}={row};"))
-            .collect::<Vec<_>>()
-            .concat();
-        let tiers = segment
-            .definition
-            .tiers()
-            .iter()
-            .map(|tier| tier.tier.as_str())
-            .collect::<Vec<_>>();
-        for (name, value) in [
-            ("batch", self.batch_id.clone()),
-            ("count", segment.block.len().to_string()),
-            ("block", segment.block.join("\n")),
-            ("amounts", amounts),
-            ("tiers", tiers.join(",")),
-            ("runs", segment.runs),
-            ("claims", segment.claims),
-            ("meters", meters),
-            ("applied", segment.applied),
-            ("record", record),
-        ] {
-            fields.insert(name.to_owned(), value);
-        }
+        let fields = batch.end(&self.batch_id, &self.fold.books.meters);
         self.push(fields);
     }
 
@@ -241,13 +164,18 @@ impl Maker {
     }
 }
 
-impl Segment {
-    fn new(fields: Fields, definition: Definition) -> Self {
+impl Whole {
+    fn begin(fields: &Fields, definition: Definition, before: BTreeMap<Id, Meters>) -> Self {
+        let names = ["type", "epoch", "version", "first"].into_iter();
         Self {
-            fields,
+            fields: names.map(|name| (name.to_owned(), fields[name].clone())).collect(),
             definition,
+            before,
             block: Vec::new(),
+            winners: Vec::new(),
+            amounts_before: String::new(),
             amounts: BTreeMap::new(),
+            split: String::new(),
             runs: String::new(),
             claims: String::new(),
             changes: BTreeMap::new(),
@@ -256,7 +184,23 @@ impl Segment {
         }
     }
 
-    fn entry(&mut self, index: u64, sent: &Sent, meters: &BTreeMap<Id, Meters>) {
+    /// The next entry is drawn under the definition that came into force.
+    fn split_before(&mut self, definition: Definition) {
+        self.amounts_before = format!("{}|", self.take_amounts());
+        self.split = (self.block.len() + 1).to_string();
+        self.definition = definition;
+    }
+
+    fn take_amounts(&mut self) -> String {
+        let amounts = std::mem::take(&mut self.amounts);
+        if matches!(self.definition.document().contribution, Contribution::Fixed(_)) {
+            return format!("*={};", amounts.into_values().next().expect("an entry"));
+        }
+        let one = |(stake, row): (u64, String)| format!("{stake}={row};");
+        amounts.into_iter().map(one).collect::<Vec<_>>().concat()
+    }
+
+    fn entry(&mut self, sent: &Sent, meters: &BTreeMap<Id, Meters>) {
         self.block.push(sent.to_text());
         let part = |part: Part| format!("{},{}", part.units, part.micro);
         let row = split(&self.definition, sent.stake);
@@ -264,14 +208,14 @@ impl Segment {
             .iter()
             .map(|amount| format!("{},{}", part(amount.pool), part(amount.reserve)));
         self.amounts.insert(sent.stake.get(), row.collect::<Vec<_>>().join("/"));
-        if self.begins_run {
+        if std::mem::take(&mut self.begins_run) {
             let place = |tier: &jackpot_core::jackpot::document::Tier| {
                 let held = meters.get(&tier.tier).copied().unwrap_or_default();
                 let cap = tier.cap.map_or("-".to_owned(), |cap| cap.to_string());
                 format!("{},{},{},{cap}", held.pool, held.pool_micro, held.contributed_micro)
             };
             let places = self.definition.tiers().iter().map(place).collect::<Vec<_>>();
-            self.runs = format!("{}{index} {};", self.runs, places.join("/"));
+            self.runs = format!("{}{} {};", self.runs, self.block.len(), places.join("/"));
         }
     }
 
@@ -280,5 +224,61 @@ impl Segment {
         self.begins_run |= claims
             .iter()
             .any(|claim| matches!(claim.result, ClaimResult::Paid { .. }));
+    }
+
+    /// The record of the batch, when its meters are these.
+    fn record(&self, meters: &BTreeMap<Id, Meters>) -> String {
+        let totals = self.definition.tiers().iter().map(|tier| {
+            let (now, before) = (
+                meters.get(&tier.tier).copied().unwrap_or_default(),
+                self.before.get(&tier.tier).copied().unwrap_or_default(),
+            );
+            format!("{}+{}+{}", tier.tier, now.contributed - before.contributed, now.pool)
+        });
+        let digest = BASE64_URL_SAFE_NO_PAD.encode(&Sha256::digest(self.block.join("\n"))[..16]);
+        let winners = if self.winners.is_empty() {
+            "-".to_owned()
+        } else {
+            self.winners.join(",")
+        };
+        let totals = totals.collect::<Vec<_>>().join(",");
+        let (first, count, epoch) = (&self.fields["first"], self.block.len(), &self.fields["epoch"]);
+        format!("{first} {count} {digest} {epoch} {totals} {winners}")
+    }
+
+    fn end(mut self, batch_id: &str, meters: &BTreeMap<Id, Meters>) -> Fields {
+        let record = self.record(meters);
+        let amounts = self.take_amounts();
+        let amounts = format!("{}{amounts}", self.amounts_before);
+        let changed = self.changes.iter().map(|(tier, meters)| {
+            let meters = meters.iter().filter(|(_, delta)| **delta != 0);
+            let meters = meters
+                .map(|(meter, delta)| format!("{meter}:{delta}"))
+                .collect::<Vec<_>>();
+            (tier, meters)
+        });
+        let changed = changed.filter(|(_, meters)| !meters.is_empty());
+        let changed = changed
+            .map(|(tier, meters)| format!("{tier} {};", meters.join(" ")))
+            .collect::<Vec<_>>()
+            .concat();
+        let mut fields = self.fields;
+        for (name, value) in [
+            ("batch", batch_id.to_owned()),
+            ("count", self.block.len().to_string()),
+            ("block", self.block.join("\n")),
+            ("skip", String::new()),
+            ("amounts", amounts),
+            ("runs", self.runs),
+            ("call", String::new()),
+            ("claims", self.claims),
+            ("meters", changed),
+            ("applied", self.applied),
+            ("split", self.split),
+            ("record", record),
+        ] {
+            fields.insert(name.to_owned(), value);
+        }
+        fields
     }
 }

@@ -168,18 +168,15 @@ async fn a_win_that_puts_a_definition_in_force_splits_the_batch_there() {
     bench.define(&next).await;
     let played = enter(&bench, &stakes("b", &[1; 50])).await.expect("taken");
     let events = bench.events().await;
-    let segments = events.iter().filter_map(|event| match &event.kind {
-        Kind::Enter {
-            entries,
-            version,
-            batch: Some(_),
-            ..
-        } => Some((*version, entries.len())),
+    let calls = events.iter().filter_map(|event| match &event.kind {
+        Kind::Enter(enter) if enter.batch().is_some() => Some(&enter.call),
         _ => None,
     });
-    let segments = segments.collect::<Vec<_>>();
+    let calls = calls.collect::<Vec<_>>();
     let first_winner = played.winners[0].index;
-    assert_eq!(segments, [(1, first_winner), (2, 50 - first_winner)]);
+    assert_eq!((calls.len(), calls[0].version, calls[0].entries.len()), (1, 1, 50));
+    let split = calls[0].split.expect("another definition came into force");
+    assert_eq!((split.place, split.version), (first_winner, 2));
     assert!(played.winners.len() > 10, "half of them win");
     let added = first_winner as u64 + 5 * (50 - first_winner) as u64;
     assert_eq!(played.record.totals[0].1.amount, added);

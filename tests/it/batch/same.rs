@@ -127,7 +127,9 @@ fn comparable(events: &[Fields], batch_id: &str) -> Vec<Fields> {
         }
         let rows = fields["meters"].split_terminator(';').map(|row| sorted(row, ' '));
         fields.insert("meters".to_owned(), sorted(&rows.collect::<Vec<_>>().join("|"), '|'));
-        fields.insert("amounts".to_owned(), sorted(&fields["amounts"], ';'));
+        let amounts = fields["amounts"].split('|').map(|amounts| sorted(amounts, ';'));
+        let amounts = amounts.collect::<Vec<_>>().join("|");
+        fields.insert("amounts".to_owned(), amounts);
         fields
     };
     let of_this = |fields: &&Fields| fields.get("batch").is_some_and(|id| id == batch_id);

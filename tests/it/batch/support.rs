@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use jackpot::jackpot::batch::{Batch, Drawn, Entries, Step};
+use jackpot::jackpot::batch::{Batch, Drawn, Entries};
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::play::Play;
 use jackpot::jackpot::scripts::{self, BatchCall, BatchReply, FoundBatch, ScriptError};
+use jackpot::jackpot::segment::{Segment, Step};
 use jackpot::telemetry::Metrics;
 use jackpot_core::ids::BatchId;
+use jackpot_core::jackpot::added::Splits;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::record::Sent;
-use jackpot_core::jackpot::split::{TierAmount, split};
 
 use crate::jackpot::bench::Bench;
 
@@ -42,32 +43,27 @@ pub fn drawn(
     let mut drawn = Drawn {
         stamp: stamp.to_owned(),
         positions: positions.clone(),
-        amounts: String::new(),
-        ranks: vec![1, 2, 3],
-        rows: Vec::new(),
-        steps: Vec::new(),
+        segment: Segment {
+            ranks: vec![1, 2, 3],
+            ..Segment::default()
+        },
     };
-    let mut amounts = BTreeMap::new();
+    let segment = &mut drawn.segment;
+    let mut splits = Splits::new(definition);
     for i in positions {
         let stake = batch.entries.stake(i);
-        let of_tiers = split(definition, stake);
-        let text = of_tiers.iter().map(|TierAmount { pool, reserve }| {
-            let (pool, reserve) = ((pool.units, pool.micro), (reserve.units, reserve.micro));
-            format!("{},{},{},{}", pool.0, pool.1, reserve.0, reserve.1)
-        });
-        amounts.insert(stake, text.collect::<Vec<_>>().join("/"));
+        let row = splits.of(stake);
         let sent = batch.entries.sent(i);
-        drawn.rows.push(of_tiers);
-        drawn.steps.push(Step {
+        segment.rows.push(splits.rows()[row].clone());
+        segment.steps.push(Step {
             entries: 1,
-            row: drawn.rows.len() - 1,
+            row: segment.rows.len() - 1,
             winner: prizes.get(&(i + 1)).map_or_else(String::new, |attempts| {
                 format!("{}|{}|{attempts}", sent.fingerprint(), sent.to_text())
             }),
         });
     }
-    let amounts = amounts.iter().map(|(stake, row)| format!("{stake}={row};"));
-    drawn.amounts = amounts.collect::<Vec<_>>().concat();
+    segment.amounts = splits.into_text();
     drawn
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
 use jackpot::jackpot::ledger::books::Books;
-use jackpot::jackpot::ledger::event::{Event, Kind};
+use jackpot::jackpot::ledger::event::{Enter, Event, Kind};
 use jackpot::sql::Sql;
 use jackpot_core::chain::{self, ChainHash};
 use jackpot_core::ids::Id;
@@ -120,8 +120,8 @@ pub async fn history(sql: &Sql, jackpot: &str) -> History {
             assert_eq!(hash.to_string(), hashed, "the chain at event {n}");
             let event = Event::parse(&fields).expect("an event");
             all.books.apply(&event).expect("it follows");
-            if let Kind::Enter { first, entries, .. } = event.kind {
-                for (sequence, entry) in (first..).zip(entries) {
+            if let Kind::Enter(Enter { call, .. }) = event.kind {
+                for (sequence, entry) in (call.first..).zip(call.entries) {
                     let before = all.entries.insert(entry.entry_id, sequence);
                     assert_eq!(before, None, "an entry counted twice, at event {n}");
                 }

@@ -70,26 +70,25 @@ fn folded(events: &[Event]) -> Fold {
     fold
 }
 
-fn enters(events: &[Event]) -> impl Iterator<Item = (u64, &Vec<Entered>, &Vec<Claim>)> {
-    events.iter().filter_map(|event| match &event.kind {
-        Kind::Enter {
-            first, entries, claims, ..
-        } => Some((*first, entries, claims)),
+/// All entries by sequence, with the definition of each.
+fn taken(events: &[Event]) -> BTreeMap<u64, (Entered, u64)> {
+    let calls = events.iter().filter_map(|event| match &event.kind {
+        Kind::Enter(enter) => Some(&enter.call),
         _ => None,
-    })
-}
-
-/// All entries by sequence.
-fn taken(events: &[Event]) -> BTreeMap<u64, Entered> {
-    enters(events)
-        .flat_map(|(first, entries, _)| (first..).zip(entries.clone()))
-        .collect()
+    });
+    let mut all = BTreeMap::new();
+    for call in calls {
+        for (place, entry) in call.entries.iter().enumerate() {
+            all.insert(call.first + place as u64, (entry.clone(), call.version_of(place)));
+        }
+    }
+    all
 }
 
 /// All claims that were made, in order, without the ends of entries.
 fn claims(events: &[Event]) -> Vec<Claim> {
     let one = |event: &Event| match &event.kind {
-        Kind::Enter { claims, .. } => claims.clone(),
+        Kind::Enter(enter) => enter.claims.clone(),
         Kind::Claim { claim, .. } => vec![claim.clone()],
         _ => Vec::new(),
     };
@@ -173,7 +172,7 @@ async fn an_entry_whose_last_attempt_is_refused_ends_with_it() {
 }
 
 #[tokio::test]
-async fn a_definition_that_comes_into_force_within_a_batch_makes_two_segments() {
+async fn a_definition_that_comes_into_force_within_a_batch_splits_its_event() {
     let mut other = eventful(50);
     other["contribution"] = json!({"rate_ppm": 300_007});
     other["tiers"][1]["share_ppm"] = json!(0);
@@ -183,42 +182,29 @@ async fn a_definition_that_comes_into_force_within_a_batch_makes_two_segments() 
     let both = both(&eventful(300), Some(&other), &entries(120), &[]).await;
     assert_same(&both);
     let own = of_batch(&both[1]);
-    assert_eq!(own.len(), 2);
-    assert_eq!(
-        (&*own[0]["from"], &*own[0]["record"], &*own[0]["applied"]),
-        ("1", "", "2")
-    );
-    assert_eq!((&*own[1]["version"], &*own[1]["tiers"]), ("2", "grand,mini,minor"));
-    assert!(own[1]["from"] != "1" && !own[1]["record"].is_empty());
-
-    let all = events(&both[1]);
-    let second = all
-        .iter()
-        .rposition(|event| matches!(event.kind, Kind::Enter { .. }))
-        .expect("entered");
-    let until = |end: usize| folded(&all[..end]).books;
-    assert_eq!(until(second - 1).half_batch, None);
-    assert!(until(second).half_batch.is_some());
-    // It is kept in SQL between the two, if they come apart.
-    let kept: Books = serde_json::from_str(&serde_json::to_string(&until(second)).expect("JSON")).expect("books");
-    assert_eq!(kept, until(second));
-    let mut other = all[second + 1].clone();
-    other.n = all[second].n;
-    assert!(refused(kept.clone(), &other).contains("the rest of a batch is missing"));
-    let change = |change: &dyn Fn(&mut Fields)| {
-        let mut fields = both[1][second].clone();
-        change(&mut fields);
-        refused(kept.clone(), &Event::parse(&fields).expect("readable"))
+    assert_eq!(own.len(), 1);
+    let split: usize = own[0]["split"].parse().expect("an index");
+    assert!((2..120).contains(&split));
+    assert_eq!((&*own[0]["version"], &*own[0]["applied"]), ("1", "2"));
+    let runs: Vec<_> = own[0]["runs"].split_inclusive(';').collect();
+    let tiers = |index: &str| {
+        let run = runs.iter().find(|run| run.starts_with(index)).expect("a run");
+        run.split('/').count()
     };
-    let id = change(&|fields| drop(fields.insert("batch".to_owned(), "b2".to_owned())));
-    assert!(id.contains("the rest of a batch is missing"), "{id}");
-    let third = change(&|fields| drop(fields.insert("record".to_owned(), String::new())));
-    assert!(third.contains("more than two segments"), "{third}");
-    let record = change(&|fields| {
-        let record = format!("9{}", fields["record"]);
-        fields.insert("record".to_owned(), record);
-    });
-    assert!(record.contains("the record of its batch"), "{record}");
+    assert_eq!((tiers("1 "), tiers(&format!("{split} "))), (2, 3));
+
+    let at = both[1].len() - 2;
+    let change = |field: &str, value: String| {
+        let mut fields = both[1][at].clone();
+        assert!(fields.insert(field.to_owned(), value).is_some(), "{field}");
+        Event::parse(&fields).expect_err("unreadable").field
+    };
+    assert_eq!(change("split", String::new()), "amounts");
+    assert_eq!(change("split", (split + 1).to_string()), "runs");
+    assert_eq!(change("split", "x".to_owned()), "split");
+    assert_eq!(change("applied", String::new()), "applied");
+    let first = own[0]["amounts"].split('|').next().expect("amounts").to_owned();
+    assert_eq!(change("amounts", first), "amounts");
 }
 
 #[tokio::test]
@@ -290,7 +276,6 @@ async fn claims_out_of_order_are_refused() {
     assert!(change("claims", claims[..paid].concat() + &order.join(",")).contains("claim order"));
     let record = format!("9{}", fields[at]["record"]);
     assert!(change("record", record).contains("the record of its batch"));
-    assert!(change("record", String::new()).contains("without a definition behind it"));
 }
 
 fn batch_of(fields: &[Fields]) -> Batch {

@@ -1,14 +1,11 @@
 //! Batches from the script into SQL and back: projector, look-up of a single entry, restore, export.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jackpot::jackpot::batch::Batch;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::play::Play;
-use jackpot::subject::{self, TailWish};
 use jackpot_core::jackpot::record::{Record, Sent};
-use jackpot_core::mark::Mark;
 
 use crate::batch::kit::stream;
 use crate::batch::support::{batch, play};
@@ -38,14 +35,11 @@ async fn enter(bench: &Bench) -> Vec<Arc<Batch>> {
         .await
         .into_iter()
         .filter(|fields| fields.contains_key("batch"));
-    let segments: Vec<_> = own
-        .map(|fields| (fields["batch"].clone(), fields["record"].is_empty()))
+    let splits: Vec<_> = own
+        .map(|fields| (fields["batch"].clone(), !fields["split"].is_empty()))
         .collect();
-    let of = |id: &str, first| (id.to_owned(), first);
-    assert_eq!(
-        segments,
-        [of("b1", true), of("b1", false), of("b2", false), of("b3", false)]
-    );
+    let of = |id: &str, splits| (id.to_owned(), splits);
+    assert_eq!(splits, [of("b1", true), of("b2", false), of("b3", false)]);
     batches
 }
 
@@ -148,33 +142,4 @@ async fn an_export_of_real_batches_is_right() {
     let report = export(&bench).await.verify();
     assert!(report.is_right(), "{report}");
     assert_eq!((report.counts.entries, report.counts.draws), (3 * COUNT, 3 * COUNT));
-}
-
-#[tokio::test]
-async fn the_segments_of_a_batch_are_read_together() {
-    let bench = Bench::with(&eventful(300)).await;
-    enter(&bench).await;
-    let keys = &bench.operate.views.registry.known(&bench.id).keys;
-    for (max_events, max_bytes) in [(1, usize::MAX >> 12), (1_000, 1)] {
-        let (mut after, mut sizes): (Option<String>, _) = (None, BTreeMap::new());
-        loop {
-            let wish = TailWish {
-                after: after.as_deref(),
-                max_events,
-                max_bytes,
-                trim_before: None,
-            };
-            let tail = subject::tail(&bench.store, keys.stream(), Mark::ZERO, &wish)
-                .await
-                .expect("readable");
-            let Some((last, fields)) = tail.events.last() else {
-                break;
-            };
-            let batch_id = fields.get("batch").cloned().unwrap_or_default();
-            sizes.insert(batch_id, tail.events.len());
-            after = Some(last.clone());
-        }
-        let sizes: Vec<_> = sizes.iter().map(|(id, events)| (id.as_str(), *events)).collect();
-        assert_eq!(sizes, [("", 1), ("b1", 2), ("b2", 1), ("b3", 1)]);
-    }
 }

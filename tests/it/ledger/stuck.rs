@@ -252,7 +252,7 @@ async fn parts_of_an_event_that_can_be_read_give_receipts(db: LedgerDb) {
     // Event 3 took four entries in one call, event 4 the one that took all, event 9 paid a redraw.
     for (n, field, value) in [
         (3, "claims", "\u{0}"),
-        (3, "rows", "rubbish"),
+        (3, "amounts", "rubbish"),
         (3, "meters", "grand pool:x;"),
         (3, "first", "7"),
         (3, "block", "l1 p 100 *\n\u{0}\nw1 p 100 *\nl3 p 100 *"),

@@ -148,9 +148,12 @@ async fn money_and_draws_are_recomputed_also_when_the_chain_was_made_anew() {
     names(&report, &Place::Event(paid), "it leaves paid of tier");
     // A win for an entry that drew nothing, and none for one that won.
     let call = story.find(|body| body.contains("\"count\":\"25\"") && body.contains(",paid,"));
+    let first: u64 = story.field(call, "first").parse().expect("a sequence");
     let other = |claims: &str| {
         let (sequence, rest) = claims.split_once(',').expect("a claim");
-        format!("{},{rest}", sequence.parse::<u64>().expect("a sequence") - 1)
+        let sequence: u64 = sequence.parse().expect("a sequence");
+        let other = if sequence > first { sequence - 1 } else { sequence + 1 };
+        format!("{other},{rest}")
     };
     names(
         &closed(&story, call, &other, "claims"),
@@ -165,8 +168,19 @@ async fn money_and_draws_are_recomputed_also_when_the_chain_was_made_anew() {
     names(
         &closed(&story, entry, &stakes, "block"),
         &Place::Event(entry),
-        "contributes",
+        "field 'amounts'",
     );
+    let mut same = story.clone();
+    same.edit(entry, |fields| {
+        let amounts = &fields["amounts"];
+        let row = amounts.split_inclusive(';').find_map(|row| row.strip_prefix("500="));
+        let amounts = format!("{amounts}99500={}", row.expect("of this stake"));
+        fields.insert("block".to_owned(), stakes(&fields["block"]));
+        fields.insert("amounts".to_owned(), amounts);
+    });
+    same.close();
+    names(&same.verify(), &Place::Event(entry), "contributes");
+    names(&same.verify(), &Place::Event(entry), "the amounts of stake 99500");
     let finish = story.find(|body| body.contains("\"type\":\"finish\""));
     let report = closed(&story, finish, &|attempt| format!("{attempt}1"), "attempt");
     names(&report, &Place::Event(finish), "draws rank 0 on attempt");

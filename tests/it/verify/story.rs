@@ -155,17 +155,12 @@ pub async fn export_of(bench: &Bench, events: Vec<Fields>) -> Story {
 /// The claims of an event with the ids of their entries.
 fn claims(event: &Event, players: &mut HashMap<u64, Id>) -> Vec<(String, Claim)> {
     match &event.kind {
-        Kind::Enter {
-            first, entries, claims, ..
-        } => {
-            for (sequence, entry) in (*first..).zip(entries) {
+        Kind::Enter(enter) => {
+            for (sequence, entry) in (enter.call.first..).zip(&enter.call.entries) {
                 players.insert(sequence, entry.sent.player.clone());
             }
-            let at = |claim: &Claim| usize::try_from(claim.sequence - first).expect("small");
-            claims
-                .iter()
-                .map(|claim| (entries[at(claim)].entry_id.clone(), claim.clone()))
-                .collect()
+            let id = |claim: &Claim| enter.call.entry(claim.sequence).expect("taken").1.entry_id.clone();
+            enter.claims.iter().map(|claim| (id(claim), claim.clone())).collect()
         }
         Kind::Claim { entry_id, claim } => vec![(entry_id.clone(), claim.clone())],
         _ => Vec::new(),

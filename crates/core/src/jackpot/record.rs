@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::call_record;
+use super::added::Added;
+use super::call::parse_places;
 use crate::ids::{ClientSeed, Id};
 use crate::money::Minor;
 pub use crate::unreadable::Unreadable;
@@ -227,7 +228,7 @@ impl Record {
     /// Parses a record from a script's reply.
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
         let parsed = if text.starts_with(':') {
-            call_record::parse(text)
+            parse_in_run(text)
         } else {
             parse(text)
         };
@@ -357,6 +358,67 @@ fn parse(text: &str) -> Option<Record> {
         contributions,
         state,
     })
+}
+
+/// The record of an entry that was taken in a run: `:call place fingerprint`, one space, and the record of its call,
+/// `first|epoch.version|skipped|stakes|amounts|runs`. `stakes` is empty when all entries add the same.
+fn parse_in_run(text: &str) -> Option<Record> {
+    let mut parts = text.strip_prefix(':')?.splitn(4, ' ').skip(1);
+    let (place, fingerprint, call) = (parts.next()?, parts.next()?, parts.next()?);
+    let parts = call.split('|').collect::<Vec<_>>();
+    let [first, stamp, skipped, stakes, amounts, runs] = parts[..] else {
+        return None;
+    };
+    let (epoch, version) = stamp.split_once('.')?;
+    let place = place.parse::<usize>().ok()?;
+    let skipped = parse_places(skipped)?;
+    let taken = (1..=place).filter(|place| skipped.binary_search(place).is_err());
+    let taken = taken.collect::<Vec<_>>();
+    if taken.last() != Some(&place) {
+        return None;
+    }
+    let stakes = parse_stakes(stakes)?;
+    let stake = |place: &usize| {
+        if stakes.is_empty() {
+            Some(Minor::ZERO)
+        } else {
+            stakes.get(place - 1).copied()
+        }
+    };
+    let stakes_taken = taken.iter().map(stake).collect::<Option<Vec<_>>>()?;
+    let added = Added::parse(amounts, None, runs_up_to(runs, taken.len())?).ok()?;
+    let added = if stakes.is_empty() {
+        added.for_every_stake()?
+    } else {
+        added
+    };
+    let mut contributions = added.contributions(stakes_taken.into_iter()).ok()?;
+    Some(Record {
+        sequence: first.parse::<u64>().ok()?.checked_add(taken.len() as u64 - 1)?,
+        epoch: epoch.parse().ok()?,
+        version: version.parse().ok()?,
+        fingerprint: fingerprint.to_owned(),
+        contributions: contributions.pop()?,
+        state: State::Lost,
+    })
+}
+
+/// `100,200,100`, or nothing.
+fn parse_stakes(text: &str) -> Option<Vec<Minor>> {
+    let stake = |text: &str| Minor::try_from(text.parse::<u64>().ok()?).ok();
+    text.split_terminator(',').map(stake).collect()
+}
+
+/// The runs that begin at this index or earlier.
+fn runs_up_to(runs: &str, index: usize) -> Option<&str> {
+    let mut end = 0;
+    for run in runs.split_inclusive(';') {
+        if run.split_once(' ')?.0.parse::<usize>().ok()? > index {
+            break;
+        }
+        end += run.len();
+    }
+    Some(&runs[..end])
 }
 
 fn parse_refusals(text: &str) -> Option<Vec<Refusal>> {

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::call_record::Rows;
+use jackpot_core::jackpot::batch_record::BatchRecord;
+use jackpot_core::jackpot::call::Call;
 use jackpot_core::jackpot::epoch::Opening;
-use jackpot_core::jackpot::record::{Reason, Sent};
+use jackpot_core::jackpot::record::Reason;
 
-use super::batch::parse_batch;
-use super::{Checkpoint, Claim, ClaimResult, Define, Entered, Event, Kind, MeterChange};
+use super::{Checkpoint, Claim, ClaimResult, Define, Enter, Event, Kind, MeterChange};
 use crate::jackpot::view::Status;
 use crate::ledger::events::{Fields, Unreadable, parse_held};
 use crate::ledger::skipped::{self, Skipped};
@@ -49,8 +49,7 @@ pub(super) fn event(fields: &BTreeMap<String, String>) -> Result<Event, Unreadab
 fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
     Ok(match fields.text("type")? {
         "define" => Kind::Define(parse_define(fields)?),
-        "enter" if fields.0.contains_key("batch") => parse_batch(fields)?,
-        "enter" => parse_enter(fields)?,
+        "enter" => Kind::Enter(parse_enter(fields)?),
         "claim" => {
             let claim = fields
                 .read("claims", |text| {
@@ -133,34 +132,25 @@ fn parse_opening(fields: &Fields<'_>) -> Result<Opening, Unreadable> {
     })
 }
 
-fn parse_enter(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
-    let skipped = fields.read("skip", parse_numbers::<usize>)?;
-    let lines = fields.text("block")?.lines().enumerate();
-    let taken = lines.filter(|(place, _)| skipped.binary_search(&(place + 1)).is_err());
-    let (places, taken) = taken.unzip::<_, _, Vec<_>, Vec<_>>();
-    if taken.len() != fields.parse::<usize>("count")? {
-        return Err(fields.wrong("count"));
+fn parse_enter(fields: &Fields<'_>) -> Result<Enter, Unreadable> {
+    let field = |name: &str| fields.0.get(name).map(String::as_str);
+    let call = Call::parse(field).map_err(|field| fields.wrong(field))?;
+    let record = fields.optional::<String>("record")?;
+    let record = record.map(|text| BatchRecord::parse(&text).ok_or_else(|| fields.wrong("record")));
+    let batch_record = record.transpose()?;
+    if batch_record.is_some() != call.batch.is_some() {
+        return Err(fields.wrong("record"));
     }
-    let rows = fields.read("rows", Rows::parse)?;
-    let added = rows.contributions(fields.text("runs")?, places.into_iter());
-    let added = added.map_err(|field| fields.wrong(field))?;
-    let entry = |(line, contributions): (&str, _)| {
-        let (entry_id, sent) = line.split_once(' ')?;
-        Some(Entered {
-            entry_id: entry_id.to_owned(),
-            sent: Sent::parse(sent)?,
-            contributions,
-        })
-    };
-    let entries = taken.into_iter().zip(added).map(entry).collect::<Option<Vec<_>>>();
-    let entries = entries.ok_or_else(|| fields.wrong("block"))?;
-    Ok(Kind::Enter {
-        epoch: fields.parse("epoch")?,
-        version: fields.parse("version")?,
-        first: fields.parse("first")?,
-        entries,
-        claims: fields.read("claims", |text| parse_claims(text, is_first))?,
-        batch: None,
+    let may_be = if call.batch.is_some() { is_of_the_call } else { is_first };
+    let claims = fields.read("claims", |text| parse_claims(text, may_be))?;
+    let is_taken = |claim: &Claim| call.entry(claim.sequence).is_some();
+    if !claims.is_sorted_by_key(|claim| claim.sequence) || !claims.iter().all(is_taken) {
+        return Err(fields.wrong("claims"));
+    }
+    Ok(Enter {
+        call,
+        claims,
+        batch_record,
         of_call: fields.optional::<u8>("call")?.is_some(),
     })
 }
@@ -192,12 +182,12 @@ fn is_first(result: &ClaimResult) -> bool {
 }
 
 /// What a claim in the call that took the entry may say.
-pub(super) fn is_of_the_call(result: &ClaimResult) -> bool {
+fn is_of_the_call(result: &ClaimResult) -> bool {
     !matches!(result, ClaimResult::Issued { .. } | ClaimResult::Refused { .. })
 }
 
 /// `seq,attempt,rank,result,tier,amount,order,pool before;` each, of a coupon `...,result,coupon,sequence,code,0;`.
-pub(super) fn parse_claims(text: &str, may_be: fn(&ClaimResult) -> bool) -> Option<Vec<Claim>> {
+fn parse_claims(text: &str, may_be: fn(&ClaimResult) -> bool) -> Option<Vec<Claim>> {
     let claims = text
         .split_terminator(';')
         .map(parse_claim)
@@ -257,4 +247,121 @@ pub(crate) fn parse_changes(text: &str) -> Option<Vec<MeterChange>> {
         }
     }
     Some(changes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The event of a batch of three.
+    fn batch(change: &[(&str, &str)]) -> BTreeMap<String, String> {
+        let all = [
+            ("n", "9"),
+            ("at", "5"),
+            ("history", "00112233aabbccdd"),
+            ("type", "enter"),
+            ("epoch", "1"),
+            ("version", "2"),
+            ("first", "11"),
+            ("count", "3"),
+            ("block", "p1 10 *\np2 20 s\np1 10 *"),
+            ("skip", ""),
+            ("amounts", "10=1,500000,0,0/0,0,2,0;20=3,0,0,0/0,0,0,0;"),
+            ("runs", "1 100,0,0,-/7,0,0,50;3 0,0,500000,-/7,0,0,50;"),
+            ("call", ""),
+            (
+                "claims",
+                "11,0,2,retry,mini,0,0,7;11,1,0,none,-,0,0,0;12,0,1,paid,grand,104,1,104;",
+            ),
+            ("meters", ""),
+            ("applied", ""),
+            ("batch", "b1"),
+            ("split", ""),
+            ("record", "11 3 f 1 grand+8+1,mini+6+7 1,2"),
+        ];
+        let mut fields: BTreeMap<String, String> = all.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        for (name, value) in change {
+            fields.insert((*name).to_owned(), (*value).to_owned());
+        }
+        fields
+    }
+
+    /// The same entries with ids of their own.
+    fn single(change: &[(&str, &str)]) -> BTreeMap<String, String> {
+        let own = [
+            ("block", "a p1 10 *\nb p2 20 s\nx p9 10 *\nc p1 10 *"),
+            ("skip", "3"),
+            ("call", "1"),
+            ("claims", "11,0,2,retry,mini,0,0,7;12,0,1,paid,grand,104,1,104;"),
+        ];
+        let mut fields = batch(&[&own, change].concat());
+        for name in ["batch", "split", "record"] {
+            fields.remove(name);
+        }
+        fields
+    }
+
+    fn enter(fields: &BTreeMap<String, String>) -> Enter {
+        match event(fields).expect("readable").kind {
+            Kind::Enter(enter) => enter,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn entries(enter: &Enter) -> Vec<String> {
+        let one = |entry: &super::super::Entered| {
+            let added = entry.contributions.iter().map(|c| format!(" {}+{}", c.pool, c.amount));
+            format!("{} {}{}", entry.entry_id, entry.sent.player, added.collect::<String>())
+        };
+        enter.call.entries.iter().map(one).collect()
+    }
+
+    #[test]
+    fn a_batch_and_single_entries_are_read_alike() {
+        let (batch, single) = (enter(&batch(&[])), enter(&single(&[])));
+        assert_eq!(
+            entries(&batch),
+            ["b1:1 p1 101+1 7+2", "b1:2 p2 104+3 7+0", "b1:3 p1 1+2 7+2"]
+        );
+        assert_eq!(entries(&single), ["a p1 101+1 7+2", "b p2 104+3 7+0", "c p1 1+2 7+2"]);
+        assert_eq!((batch.claims.len(), &batch.claims[1].result), (3, &ClaimResult::Ended));
+        assert_eq!(batch.claims_of(11), &batch.claims[..2]);
+        assert_eq!(batch.claims_of(13), []);
+        let (id, record) = batch.batch().expect("a batch");
+        assert_eq!((id.as_str(), &record.winners[..]), ("b1", &[1, 2][..]));
+        assert_eq!((batch.records(), batch.of_call), (3, false));
+        assert_eq!((single.records(), single.of_call), (3, true));
+    }
+
+    #[test]
+    fn whatever_does_not_fit_is_unreadable() {
+        for (field, value) in [
+            ("batch", "b:1"),
+            ("block", "p1 10 *\np2 20\np1 10 *"),
+            ("block", "b1:1 p1 10 *\np2 20 s\np1 10 *"),
+            ("block", ""),
+            ("count", "2"),
+            ("first", "x"),
+            ("first", "18446744073709551615"),
+            ("amounts", "10=1,0,0,0/0,0,2,0;"),
+            ("runs", "1 100,0,0,-/7,0,0,50;4 0,0,0,-/7,0,0,50;"),
+            ("runs", ""),
+            ("claims", "10,0,2,retry,mini,0,0,7;"),
+            ("claims", "14,0,2,retry,mini,0,0,7;"),
+            ("claims", "12,0,2,retry,mini,0,0,7;11,0,2,retry,mini,0,0,7;"),
+            ("claims", "11,0,2,none,-,0,0,0;"),
+            ("record", "7 7 f"),
+            ("record", ""),
+        ] {
+            let error = event(&batch(&[(field, value)])).expect_err(value);
+            assert_eq!((error.field, &*error.n), (field, "9"), "{value}");
+        }
+    }
+
+    #[test]
+    fn only_an_entry_of_a_batch_ends_with_its_claims() {
+        let ends = [("type", "claim"), ("entry", "e"), ("claims", "11,1,0,none,-,0,0,0;")];
+        assert_eq!(event(&batch(&ends)).expect_err("refused").field, "claims");
+        assert_eq!(event(&single(&ends[2..])).expect_err("refused").field, "claims");
+    }
 }

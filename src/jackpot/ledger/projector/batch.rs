@@ -11,7 +11,7 @@ use super::{Jackpots, With};
 use crate::jackpot::ledger::audit;
 use crate::jackpot::ledger::books::{Books, Pending};
 use crate::jackpot::ledger::carried::{Carried, CarriedPayout};
-use crate::jackpot::ledger::event::{Claim, ClaimResult, Entered, Event, Kind};
+use crate::jackpot::ledger::event::{Claim, ClaimResult, Enter, Event, Kind};
 use crate::jackpot::ledger::postings::postings;
 use crate::jackpot::ledger::report::compare;
 use crate::jackpot::ledger::sides;
@@ -58,14 +58,7 @@ impl Batch {
                 self.rows.dropped_versions.extend(define.superseded);
                 self.define(define.version, (n, at_ms), define.json);
             }
-            Kind::Enter {
-                epoch,
-                version,
-                first,
-                entries,
-                claims,
-                ..
-            } => self.entered(start, (n, at_ms), (epoch, version, first), entries, &claims)?,
+            Kind::Enter(enter) => self.entered(start, (n, at_ms), enter)?,
             Kind::Claim { entry_id, claim } => {
                 if let Some(pending) = pending {
                     self.paid(start, (n, at_ms), &entry_id, &pending.player_id, &claim)?;
@@ -166,23 +159,14 @@ impl Batch {
         self.paid(start, (n, at_ms), &paid.entry_id, &player_id, &claim)
     }
 
-    fn entered(
-        &mut self,
-        start: &Start<'_>,
-        (n, at_ms): (u64, i64),
-        (epoch, version, first): (u64, u64, u64),
-        entries: Vec<Entered>,
-        claims: &[Claim],
-    ) -> Result<(), Stop> {
-        for claim in claims {
-            let place = usize::try_from(claim.sequence - first).ok();
-            if let Some(entry) = place.and_then(|place| entries.get(place)) {
+    fn entered(&mut self, start: &Start<'_>, (n, at_ms): (u64, i64), enter: Enter) -> Result<(), Stop> {
+        for claim in &enter.claims {
+            if let Some((_, entry)) = enter.call.entry(claim.sequence) {
                 self.paid(start, (n, at_ms), &entry.entry_id, &entry.sent.player, claim)?;
             }
         }
         if start.with.index_entries {
-            let rows = entry_rows((n, at_ms), (epoch, version, first), entries, claims);
-            self.rows.index.entries.extend(rows);
+            self.rows.index.entries.extend(entry_rows((n, at_ms), enter));
         }
         Ok(())
     }
@@ -283,7 +267,7 @@ impl Before {
         let (operated, sequence) = match &event.kind {
             Kind::Claim { claim, .. } => (false, Some(claim.sequence)),
             Kind::Finish { sequence, .. } => (false, Some(*sequence)),
-            Kind::Enter { .. } | Kind::Checkpoint(_) | Kind::Retention { .. } => (false, None),
+            Kind::Enter(_) | Kind::Checkpoint(_) | Kind::Retention { .. } => (false, None),
             _ => (true, None),
         };
         Self {

@@ -15,7 +15,7 @@ use super::Jackpots;
 use super::rows::{EntryRow, IndexRows, SettledRow};
 use crate::jackpot::ledger::carried::{Carried, CarriedEntry};
 use crate::jackpot::ledger::entry_index::{self, IndexRow, RowKey};
-use crate::jackpot::ledger::event::{Claim, ClaimResult, Entered, Event, Kind};
+use crate::jackpot::ledger::event::{ClaimResult, Enter, Entered, Event, Kind};
 use crate::jackpot::ledger::event_page;
 use crate::ledger::Ledger;
 use crate::ledger::projector::Projector;
@@ -194,32 +194,32 @@ fn index_row<'a>(jackpot: &'a Id, row: &'a EntryRow) -> IndexRow<'a> {
 }
 
 /// The rows of the entries of one event: what each won in it, and whether that is final.
-pub(super) fn entry_rows(
-    (n, at_ms): (u64, i64),
-    (epoch, version, first): (u64, u64, u64),
-    entries: Vec<Entered>,
-    claims: &[Claim],
-) -> impl Iterator<Item = EntryRow> {
-    let mut claims = claims.iter().peekable();
-    (first..).zip(entries).map(move |(sequence, entered)| {
-        let (mut rank, mut settled) = (0, true);
-        while let Some(claim) = claims.next_if(|claim| claim.sequence == sequence) {
-            settled = claim.result.is_won() || claim.result == ClaimResult::Ended;
-            if claim.result.is_won() {
-                rank = claim.rank;
+pub(super) fn entry_rows((n, at_ms): (u64, i64), enter: Enter) -> impl Iterator<Item = EntryRow> {
+    let Enter { mut call, claims, .. } = enter;
+    let mut claims = claims.into_iter().peekable();
+    let entries = std::mem::take(&mut call.entries);
+    (call.first..)
+        .zip(entries)
+        .enumerate()
+        .map(move |(place, (sequence, entered))| {
+            let (mut rank, mut settled) = (0, true);
+            while let Some(claim) = claims.next_if(|claim| claim.sequence == sequence) {
+                settled = claim.result.is_won() || claim.result == ClaimResult::Ended;
+                if claim.result.is_won() {
+                    rank = claim.rank;
+                }
             }
-        }
-        EntryRow {
-            entered,
-            at_ms,
-            n,
-            sequence,
-            epoch,
-            version,
-            rank,
-            settled,
-        }
-    })
+            EntryRow {
+                entered,
+                at_ms,
+                n,
+                sequence,
+                epoch: call.epoch,
+                version: call.version_of(place),
+                rank,
+                settled,
+            }
+        })
 }
 
 /// The same of the entries of an event that was skipped.
@@ -301,16 +301,8 @@ async fn page(ledger: &Ledger, jackpot: &Id, after: u64, last: u64) -> Result<(I
 
 async fn add_rows(ledger: &Ledger, jackpot: &Id, event: Event, rows: &mut IndexRows) -> Result<(), LoadError> {
     let (entry_id, sequence, rank) = match event.kind {
-        Kind::Enter {
-            epoch,
-            version,
-            first,
-            entries,
-            claims,
-            ..
-        } => {
-            let new = entry_rows((event.n, event.at_ms), (epoch, version, first), entries, &claims);
-            rows.entries.extend(new);
+        Kind::Enter(enter) => {
+            rows.entries.extend(entry_rows((event.n, event.at_ms), enter));
             return Ok(());
         }
         Kind::Claim { entry_id, claim } if claim.result.is_won() => (entry_id, claim.sequence, claim.rank),

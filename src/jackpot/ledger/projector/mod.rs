@@ -249,10 +249,6 @@ impl Kind for Jackpots {
         batch.take(start, raw)
     }
 
-    fn is_half(books: &Books) -> bool {
-        books.half_batch.is_some()
-    }
-
     fn end(batch: &mut Batch<Self>, start: &Start<'_, Self>) {
         batch.end(&start.with);
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jackpot_core::ids::Id;
 
 use crate::jackpot::ledger::books::Terms;
-use crate::jackpot::ledger::event::{Checkpoint, Claim, ClaimResult, Event, Kind};
+use crate::jackpot::ledger::event::{Checkpoint, Claim, ClaimResult, Enter, Event, Kind};
 use crate::jackpot::view::Status;
 use crate::ledger::projector::rows::Raw;
 
@@ -23,8 +23,6 @@ pub(super) struct Evidence {
     pub(super) epoch: Option<u64>,
     pub(super) sequence: Option<u64>,
     pub(super) claim_order: Option<u64>,
-    /// The next event goes on with this batch, from this index.
-    pub(super) half: Option<(Id, u64)>,
     /// Entries by sequence with a claim or an end of their own in a later event.
     pub(super) settled: BTreeMap<u64, String>,
     /// Of them, those that won or ended there.
@@ -65,16 +63,16 @@ impl Evidence {
     pub(super) fn of(later: &[Raw]) -> Self {
         let mut all = Self::default();
         all.counted.records = Some(0);
-        for (i, raw) in later.iter().enumerate() {
+        for raw in later {
             match Event::parse(&raw.fields) {
-                Ok(event) => all.add(i == 0, event),
+                Ok(event) => all.add(event),
                 Err(_) => all.unreadable += 1,
             }
         }
         all
     }
 
-    fn add(&mut self, next: bool, event: Event) {
+    fn add(&mut self, event: Event) {
         let applied = event.applied;
         self.history.get_or_insert(event.history);
         self.count(&event.kind);
@@ -94,24 +92,14 @@ impl Evidence {
                 self.terms.insert(define.version, Terms { tiers, money });
                 self.dropped.extend(define.superseded);
             }
-            Kind::Enter {
-                epoch,
-                version,
-                first,
-                claims,
-                batch,
-                ..
-            } => {
+            Kind::Enter(Enter { call, claims, .. }) => {
                 if self.opened.is_empty() {
-                    self.epoch.get_or_insert(epoch);
+                    self.epoch.get_or_insert(call.epoch);
                 }
                 if self.applied.is_none() {
-                    self.version.get_or_insert(version);
+                    self.version.get_or_insert(call.version);
                 }
-                self.sequence.get_or_insert(first.saturating_sub(1));
-                if let Some(batch) = batch.filter(|batch| next && batch.from > 1) {
-                    self.half = Some((batch.batch_id, batch.from));
-                }
+                self.sequence.get_or_insert(call.first.saturating_sub(1));
                 for claim in &claims {
                     self.claimed(claim);
                 }
@@ -162,21 +150,9 @@ impl Evidence {
                 counted.definitions -= i64::try_from(pruned.len()).unwrap_or_default();
                 counted.records = counted.records.filter(|_| !dropped);
             }
-            Kind::Enter {
-                entries,
-                claims,
-                batch,
-                of_call,
-                ..
-            } => {
-                let records = match batch {
-                    Some(batch) => {
-                        let drew = claims.chunk_by(|a, b| a.sequence == b.sequence).count();
-                        drew + usize::from(batch.record.is_some())
-                    }
-                    None => entries.len(),
-                };
-                let records = i64::try_from(records + usize::from(*of_call)).unwrap_or_default();
+            Kind::Enter(enter) => {
+                let records = enter.records() + u64::from(enter.of_call);
+                let records = i64::try_from(records).unwrap_or_default();
                 counted.records = counted.records.map(|before| before + records);
             }
             _ => {}

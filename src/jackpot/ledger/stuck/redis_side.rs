@@ -32,8 +32,6 @@ pub(super) struct Records {
     pub(super) entries: BTreeMap<u64, (String, String)>,
     /// Fields and records of batches.
     pub(super) batches: Vec<(String, String)>,
-    /// Sequence of the first entry by batch id, of all batches there are.
-    pub(super) batch_firsts: HashMap<String, u64>,
 }
 
 impl Held {
@@ -125,14 +123,9 @@ impl Records {
         if name.starts_with(':') {
             return;
         }
-        if let Some(batch) = name.strip_suffix(':') {
-            if let Some(record) = BatchRecord::parse(text) {
-                self.batch_firsts.insert(batch.to_owned(), record.first);
-                // It is written with the last segment: with the entries up to its end.
-                let ends = record.first + record.count.saturating_sub(1);
-                if (first..=last).contains(&ends) {
-                    self.batches.push((name, text.to_owned()));
-                }
+        if name.ends_with(':') {
+            if BatchRecord::parse(text).is_some_and(|record| (first..=last).contains(&record.first)) {
+                self.batches.push((name, text.to_owned()));
             }
             return;
         }

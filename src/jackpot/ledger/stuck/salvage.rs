@@ -35,40 +35,25 @@ impl Salvage {
             claims,
             ..Self::default()
         };
-        match batch {
-            Some(batch) => all.batch(&batch, field("from"), &lines),
-            None => all.single(field("skip"), &lines),
+        let skipped: BTreeSet<usize> = field("skip")
+            .and_then(parse_numbers)
+            .map_or_else(BTreeSet::new, |all| all.into_iter().collect());
+        for (place, line) in (1..).zip(lines).filter(|(place, _)| !skipped.contains(place)) {
+            let (id, sent) = match &batch {
+                Some(batch) => (format!("{batch}:{place}"), line),
+                None => line
+                    .split_once(' ')
+                    .map_or((line.to_owned(), ""), |(id, sent)| (id.to_owned(), sent)),
+            };
+            if let Some(sent) = Sent::parse(sent) {
+                all.sent.insert(id.clone(), sent);
+            }
+            all.ids.push(id);
         }
         if all.ids.len() as u64 != entries {
             all.ids.clear();
         }
         all
-    }
-
-    fn single(&mut self, skip: Option<&str>, lines: &[&str]) {
-        let skipped: BTreeSet<usize> = skip
-            .and_then(parse_numbers)
-            .map_or_else(BTreeSet::new, |all| all.into_iter().collect());
-        for (_, line) in (1..).zip(lines).filter(|(place, _)| !skipped.contains(place)) {
-            let (id, sent) = line.split_once(' ').unwrap_or((line, ""));
-            self.ids.push(id.to_owned());
-            if let Some(sent) = Sent::parse(sent) {
-                self.sent.insert(id.to_owned(), sent);
-            }
-        }
-    }
-
-    fn batch(&mut self, batch: &Id, from: Option<&str>, lines: &[&str]) {
-        let Some(from) = from.and_then(|from| from.parse::<u64>().ok()) else {
-            return;
-        };
-        for (index, line) in (from..).zip(lines) {
-            let id = format!("{batch}:{index}");
-            if let Some(sent) = Sent::parse(line) {
-                self.sent.insert(id.clone(), sent);
-            }
-            self.ids.push(id);
-        }
     }
 }
 
@@ -97,9 +82,9 @@ mod tests {
             found.claims.iter().map(|claim| claim.sequence).collect::<Vec<_>>(),
             [1, 3]
         );
-        let batch = raw(&[("block", "p1 1 *\n\u{0}\np3 3 *"), ("batch", "b"), ("from", "5")]);
+        let batch = raw(&[("block", "p1 1 *\n\u{0}\np3 3 *"), ("batch", "b")]);
         let found = Salvage::of(Some(&batch), 3);
-        assert_eq!((found.ids[2].as_str(), found.sent.contains_key("b:6")), ("b:7", false));
+        assert_eq!((found.ids[2].as_str(), found.sent.contains_key("b:2")), ("b:3", false));
         assert!(Salvage::of(Some(&batch), 2).ids.is_empty(), "places are not known");
         assert!(Salvage::of(None, 2).ids.is_empty());
     }

@@ -82,3 +82,51 @@ fn the_fingerprint_tells_every_part() {
     assert_eq!(all.iter().collect::<std::collections::BTreeSet<_>>().len(), all.len());
     assert_eq!(all[0].len(), 10);
 }
+
+const CALL: &str = "40|2.3|2,5|10,20,10,10,20,20|10=1,500000,0,0/0,0,2,0;20=3,0,0,0/0,0,0,0;|\
+                    1 100,0,0,-/7,0,0,50;3 0,0,500000,-/7,0,0,50;";
+
+fn in_run(place: &str) -> Option<String> {
+    let record = Record::parse(&format!(":c {place} fp {CALL}"));
+    record.ok().map(|record| record.to_text())
+}
+
+#[test]
+fn an_entry_of_a_run_is_found_by_its_place() {
+    assert_eq!(in_run("1").as_deref(), Some("40 2.3 fp 101+1,7+2"));
+    assert_eq!(in_run("3").as_deref(), Some("41 2.3 fp 103+2,7+2"));
+    assert_eq!(in_run("4").as_deref(), Some("42 2.3 fp 1+2,7+2"));
+    assert_eq!(in_run("6").as_deref(), Some("43 2.3 fp 4+3,7+0"));
+}
+
+#[test]
+fn entries_of_a_run_that_add_the_same_need_no_stakes() {
+    for amounts in ["10=1,0,0,0;", "*=1,0,0,0;"] {
+        let record = Record::parse(&format!(":c 3 fp 40|2.3|||{amounts}|1 5,0,0,-;"));
+        assert_eq!(record.expect(amounts).to_text(), "42 2.3 fp 8+1");
+    }
+    assert!(Record::parse(":c 3 fp 40|2.3|||10=1,0,0,0;20=2,0,0,0;|1 5,0,0,-;").is_err());
+    assert!(Record::parse(":c 3 fp 40|2.3||10,20|10=1,0,0,0;20=2,0,0,0;|1 5,0,0,-;").is_err());
+}
+
+#[test]
+fn a_place_that_was_not_taken_or_does_not_exist_is_unreadable() {
+    for place in ["0", "2", "5", "7", "x", ""] {
+        assert_eq!(in_run(place), None, "{place}");
+    }
+}
+
+#[test]
+fn a_record_of_a_run_that_is_lost_or_cut_is_unreadable() {
+    let text = format!(":c 3 fp {CALL}");
+    let whole = Record::parse(&text).expect("readable");
+    // All that place 3 follows from ends with the first run.
+    let needed = text.find("3 0,0,").expect("a second run") + 2;
+    for end in 0..text.len() {
+        let Ok(cut) = Record::parse(&text[..end]) else { continue };
+        assert_eq!(cut, whole, "{}", &text[..end]);
+        assert!(end >= needed || text[..end].ends_with("50;"), "{}", &text[..end]);
+    }
+    assert!(Record::parse(":c 3 fp ").is_err());
+    assert!(Record::parse("c 3 fp 1").is_err());
+}

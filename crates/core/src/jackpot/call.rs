@@ -1,0 +1,242 @@
+//! The entries of one call, as its event has them: the fields that both an answer and the ledger need. Pure.
+//!
+//! Entries that came one by one have their ids in the block. Those of a batch are `{batch}:{index}`.
+
+use super::added::Added;
+use super::record::{Contributed, Record, Sent, State};
+use crate::ids::Id;
+
+/// The fields that [`Call::parse`] reads.
+pub const FIELDS: [&str; 11] = [
+    "epoch", "version", "first", "count", "block", "skip", "amounts", "runs", "applied", "batch", "split",
+];
+
+/// The entries that one call took.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// Epoch in which they were drawn.
+    pub epoch: u64,
+    /// Definition under which the first was drawn.
+    pub version: u64,
+    /// Sequence of the first; the others follow.
+    pub first: u64,
+    pub entries: Vec<Entered>,
+    /// The batch in which they came, whole.
+    pub batch: Option<Id>,
+    /// The definition that came into force within the batch.
+    pub split: Option<Split>,
+    /// What the contributions were computed from.
+    pub added: Added,
+}
+
+/// Where in a batch another definition came into force.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Split {
+    /// Place of the first entry drawn under it, from 0.
+    pub place: usize,
+    pub version: u64,
+}
+
+/// An entry as it was taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entered {
+    pub entry_id: String,
+    pub sent: Sent,
+    /// What it added to each tier.
+    pub contributions: Vec<Contributed>,
+}
+
+impl Call {
+    /// Reads the event whose fields `field` returns. On an error, returns the name of the missing or unreadable field.
+    pub fn parse<'t>(field: impl Fn(&str) -> Option<&'t str>) -> Result<Self, &'static str> {
+        let text = |name: &'static str| field(name).ok_or(name);
+        let number = |name: &'static str| text(name)?.parse::<u64>().map_err(|_| name);
+        let given = |name: &'static str| field(name).filter(|text| !text.is_empty());
+        let batch = match given("batch") {
+            Some(id) => Some(Id::parse(id).map_err(|_| "batch")?),
+            None => None,
+        };
+        let split = match given("split") {
+            Some(_) => Some(number("split")?),
+            None => None,
+        };
+
+        let skipped = parse_places(text("skip")?).ok_or("skip")?;
+        let lines = text("block")?.split('\n').zip(1..);
+        let taken = lines.filter(|(_, place)| skipped.binary_search(place).is_err());
+        let taken = taken.map(|(line, place)| {
+            let (entry_id, sent) = match &batch {
+                Some(batch) => (format!("{batch}:{place}"), line),
+                None => line.split_once(' ').map(|(id, sent)| (id.to_owned(), sent))?,
+            };
+            let (sent, contributions) = (Sent::parse(sent)?, Vec::new());
+            Some(Entered {
+                entry_id,
+                sent,
+                contributions,
+            })
+        });
+        let mut entries = taken.collect::<Option<Vec<_>>>().ok_or("block")?;
+        if entries.len() as u64 != number("count")? || entries.is_empty() {
+            return Err("count");
+        }
+        let added = Added::parse(text("amounts")?, split, text("runs")?)?;
+        let contributions = added.contributions(entries.iter().map(|entry| entry.sent.stake))?;
+        for (entry, contributions) in entries.iter_mut().zip(contributions) {
+            entry.contributions = contributions;
+        }
+        let first = number("first")?;
+        first.checked_add(entries.len() as u64).ok_or("first")?;
+        let split = match split {
+            None => None,
+            Some(index) => Some(Split {
+                place: usize::try_from(index.saturating_sub(1)).map_err(|_| "split")?,
+                version: number("applied")?,
+            }),
+        };
+        Ok(Self {
+            epoch: number("epoch")?,
+            version: number("version")?,
+            first,
+            entries,
+            batch,
+            split,
+            added,
+        })
+    }
+
+    /// The entry with this sequence, and its place from 0.
+    #[must_use]
+    pub fn entry(&self, sequence: u64) -> Option<(usize, &Entered)> {
+        let place = usize::try_from(sequence.checked_sub(self.first)?).ok()?;
+        Some((place, self.entries.get(place)?))
+    }
+
+    /// The definition under which the entry at this place (from 0) was drawn.
+    #[must_use]
+    pub fn version_of(&self, place: usize) -> u64 {
+        match self.split {
+            Some(split) if place >= split.place => split.version,
+            _ => self.version,
+        }
+    }
+
+    /// The record of the entry at this place (from 0) before its claims: that it drew nothing.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such entry.
+    #[must_use]
+    pub fn record_of(&self, place: usize) -> Record {
+        let entry = &self.entries[place];
+        Record {
+            sequence: self.first + place as u64,
+            epoch: self.epoch,
+            version: self.version_of(place),
+            fingerprint: entry.sent.fingerprint(),
+            contributions: entry.contributions.clone(),
+            state: State::Lost,
+        }
+    }
+}
+
+/// Ascending places, `1,2,3`, or nothing.
+pub(super) fn parse_places(text: &str) -> Option<Vec<usize>> {
+    let places = text.split_terminator(',').map(|place| place.parse().ok());
+    let places = places.collect::<Option<Vec<usize>>>()?;
+    places.is_sorted().then_some(places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(change: &[(&str, &str)]) -> Result<Call, &'static str> {
+        let fields = [
+            ("epoch", "2"),
+            ("version", "3"),
+            ("first", "7"),
+            ("count", "2"),
+            ("block", "a p1 10 *\nb p2 20 s\nc p3 10 *"),
+            ("skip", "2"),
+            ("amounts", "10=1,0,0,0;20=2,0,1,0;"),
+            ("runs", "1 9,0,0,-;"),
+            ("applied", ""),
+        ];
+        Call::parse(|name| {
+            let mut all = change.iter().chain(&fields);
+            all.find(|(field, _)| *field == name).map(|(_, value)| *value)
+        })
+    }
+
+    const BATCH: [(&str, &str); 3] = [("batch", "b"), ("skip", ""), ("block", "p1 10 *\np2 20 s")];
+
+    #[test]
+    fn entries_are_the_lines_that_were_not_skipped() {
+        let call = call(&[]).expect("readable");
+        assert_eq!(call.entry(6), None);
+        assert_eq!(call.entry(9), None);
+        let (place, entry) = call.entry(8).expect("taken");
+        assert_eq!(
+            (place, entry.entry_id.as_str(), entry.sent.player.as_str()),
+            (1, "c", "p3")
+        );
+        assert_eq!(
+            call.record_of(1).to_text(),
+            format!("8 2.3 {} 11+1", entry.sent.fingerprint())
+        );
+    }
+
+    #[test]
+    fn an_entry_of_a_batch_is_named_by_its_line() {
+        let call = call(&BATCH).expect("readable");
+        let (_, entry) = call.entry(8).expect("taken");
+        assert_eq!(
+            (entry.entry_id.as_str(), entry.sent.to_text().as_str()),
+            ("b:2", "p2 20 s")
+        );
+        assert_eq!(
+            call.record_of(1).to_text(),
+            format!("8 2.3 {} 12+3", entry.sent.fingerprint())
+        );
+    }
+
+    #[test]
+    fn entries_after_a_split_are_of_the_definition_that_came_into_force() {
+        let split = [
+            ("split", "2"),
+            ("applied", "5"),
+            ("amounts", "10=1,0,0,0;|20=2,0,1,0;"),
+            ("runs", "1 9,0,0,-;2 0,0,0,-;"),
+        ];
+        let call = call(&[&split[..], &BATCH].concat()).expect("readable");
+        assert_eq!((call.version_of(0), call.version_of(1)), (3, 5));
+        assert_eq!(call.record_of(1).to_text().split(' ').nth(3), Some("2+3"));
+    }
+
+    #[test]
+    fn whatever_does_not_fit_is_named() {
+        for (field, value) in [
+            ("epoch", ""),
+            ("version", "x"),
+            ("first", "18446744073709551615"),
+            ("count", "3"),
+            ("block", "a p1 10 *\nb p2\nc p3 10"),
+            ("block", ""),
+            ("skip", "2,1"),
+            ("skip", "x"),
+            ("amounts", "10=1,0,0,0/1,0,0,0;20=1,0,0,0;"),
+            ("runs", "2 9,0,0,-;"),
+            ("batch", "b:1"),
+            ("split", "x"),
+        ] {
+            assert_eq!(call(&[(field, value)]).expect_err(value), field, "{value}");
+        }
+        let split = [
+            ("split", "2"),
+            ("amounts", "10=1,0,0,0;|10=1,0,0,0;"),
+            ("runs", "1 9,0,0,-;2 9,0,0,-;"),
+        ];
+        assert_eq!(call(&split), Err("applied"));
+    }
+}
