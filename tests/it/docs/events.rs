@@ -79,12 +79,12 @@ fn appended(script: &str, shared: &str) -> BTreeMap<String, BTreeSet<String>> {
             };
             let fields = found.entry(kind.to_owned()).or_default();
             for argument in &arguments {
-                if let Some((function, own)) = argument.split_once('(') {
+                if let Some(list) = argument.strip_prefix('{') {
+                    fields.extend(names(list));
+                } else if let Some((function, own)) = argument.split_once('(') {
                     fields.extend(added(shared, function));
                     let own = parts(inside(own));
                     fields.extend(own.iter().filter_map(|own| own.strip_prefix('{')).flat_map(names));
-                } else if let Some(list) = argument.strip_prefix('{') {
-                    fields.extend(names(list));
                 }
             }
         }
