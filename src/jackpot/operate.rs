@@ -210,7 +210,8 @@ impl Operate {
         };
         // Whatever the pools hold: this decides nothing by them.
         let wish = SetStatus::new(Status::Suspended, reason.clone(), &by);
-        match engine::set_status(&*self.views, id, &wish).await {
+        // Boxed: this happens rarely, and every entry would carry the space for it.
+        match Box::pin(engine::set_status(&*self.views, id, &wish)).await {
             Ok(_) if self.views.registry.known(id).is_first_damage() => {
                 error!(jackpot_id = %id, reason, "this jackpot is suspended");
             }

@@ -299,7 +299,7 @@ impl Engine for Views {
 
     async fn seen(&self, id: &Id, again: bool) -> Result<(Arc<Known>, Arc<View>), PlayError> {
         if again {
-            self.refresh(id).await
+            Box::pin(self.refresh(id)).await
         } else {
             self.view(id).await
         }
